@@ -1,0 +1,58 @@
+import 'reflect-metadata'; // one of the packages that are looked into below wants it first
+import { chmod, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Plugin } from 'esbuild';
+import { build } from 'esbuild';
+
+// Bundles the program into dist/: the command, the storage writer's thread, and chunks for what is loaded when it is
+// needed. A bundle starts twice as fast as the same files one by one and needs a quarter less memory.
+
+const root = join(import.meta.dirname, '..');
+const dist = join(root, 'dist');
+/** Made aside and then put in place, so that a build that fails leaves what was there. */
+const outdir = `${dist}.new`;
+
+/**
+ * A CommonJS package that is imported lazily would arrive with a default export only, where Node.js also finds its named
+ * ones. So each such import goes through a module that names what Node.js finds.
+ */
+const lazyPackages: Plugin = {
+  name: 'lazy-packages',
+  setup(setup) {
+    setup.onResolve({ filter: /^[^./]/ }, ({ kind, path, resolveDir }) => {
+      if (kind !== 'dynamic-import' || path.startsWith('node:')) return undefined;
+      return { path, namespace: 'lazy-package', pluginData: resolveDir };
+    });
+    setup.onLoad({ filter: /.*/, namespace: 'lazy-package' }, async ({ path, pluginData }) => {
+      const found: object = await import(path);
+      const names = Object.keys(found).filter((name) => /^[\w$]+$/.test(name));
+      const contents = `import ${JSON.stringify(path)}; export { ${names.join(', ')} } from ${JSON.stringify(path)};`;
+      return { contents, resolveDir: String(pluginData) };
+    });
+  },
+};
+
+await rm(outdir, { recursive: true, force: true });
+await build({
+  absWorkingDir: root,
+  entryPoints: { main: 'src/main.ts', 'sqlite-writer': 'src/apiserver/storage/sqlite/writer.ts' },
+  outdir,
+  bundle: true,
+  splitting: true,
+  platform: 'node',
+  target: 'node24',
+  format: 'esm',
+  sourcemap: 'linked',
+  sourcesContent: false,
+  legalComments: 'linked',
+  chunkNames: '[name]-[hash]',
+  // CommonJS packages inside the bundle ask for Node's own modules through require
+  banner: {
+    js: "import { createRequire as __createRequire } from 'node:module';const require = __createRequire(import.meta.url);",
+  },
+  plugins: [lazyPackages],
+  logLevel: 'warning',
+});
+await chmod(join(outdir, 'main.js'), 0o755);
+await rm(dist, { recursive: true, force: true });
+await rename(outdir, dist);

@@ -1,0 +1,34 @@
+/**
+ * Runs checks and tests. The last line of its output is `N passed, N failed, N skipped`. Ends with 0 when
+ * all is well, with 10 when something failed (or nothing ran, or, with CI=true, something was skipped), with
+ * 2 when it was called wrongly, and with anything else when the runner itself broke.
+ */
+import { parseArgs } from 'node:util';
+import { exitCodes, partNames, runParts } from './testing/run.ts';
+
+const usage = `usage: node scripts/run-tests.ts [--root DIR] [--timeout SECONDS] ${partNames.join('|')} …
+  --root DIR          another folder with the repository's layout
+  --timeout SECONDS   for one test, and for a test file as a whole
+`;
+
+async function main(): Promise<number> {
+  const { values, positionals } = parseArgs({
+    options: { root: { type: 'string' }, timeout: { type: 'string' } },
+    allowPositionals: true,
+  });
+  const unknown = positionals.filter((name) => !partNames.includes(name));
+  const seconds = values.timeout === undefined ? undefined : Number(values.timeout);
+  if (unknown.length > 0) throw new TypeError(`unknown: ${unknown.join(' ')}`);
+  if (positionals.length === 0) throw new TypeError('nothing to run');
+  if (seconds !== undefined && !(seconds > 0)) throw new TypeError(`not a time: ${values.timeout}`);
+  const timeoutMs = seconds === undefined ? undefined : seconds * 1000;
+  return await runParts(positionals, { root: values.root, timeoutMs });
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  if (!(error instanceof TypeError)) throw error;
+  process.stderr.write(`${error.message}\n${usage}`);
+  process.exitCode = exitCodes.usage;
+}

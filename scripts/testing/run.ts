@@ -1,0 +1,59 @@
+import { join, resolve } from 'node:path';
+import type { Counts } from './counts.ts';
+import { formatCounts, isGreen, none, sum } from './counts.ts';
+import type { RunContext } from './level.ts';
+import { levelNames, runLevel } from './level.ts';
+import { runVerifySteps } from './verify-steps.ts';
+
+/** `verify` and the levels of tests, in the order in which they are run. */
+export const partNames: readonly string[] = ['verify', ...levelNames];
+
+/** Told apart from a runner that broke (any other code): the last line has been written. */
+export const exitCodes = { green: 0, red: 10, usage: 2 } as const;
+
+/** Long before a machine that runs this for somebody gives up waiting. */
+const totalMs = 22 * 60_000;
+
+export interface RunOptions {
+  /** Another folder with the repository's layout. */
+  root?: string | undefined;
+  /** For one test, and for a test file as a whole; default by level. */
+  timeoutMs?: number | undefined;
+}
+
+/**
+ * Runs the parts named, writes the sum of all as the last line, and returns the exit code. An interrupt
+ * (SIGINT, SIGTERM) ends the tests, which then count as failed; so do 22 minutes.
+ */
+export async function runParts(names: readonly string[], options: RunOptions = {}): Promise<number> {
+  const interrupt = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interrupt.abort());
+  const context: RunContext = {
+    root: resolve(options.root ?? join(import.meta.dirname, '../..')),
+    timeoutMs: options.timeoutMs,
+    signal: AbortSignal.any([interrupt.signal, AbortSignal.timeout(totalMs)]),
+    write: (text) => {
+      process.stdout.write(text);
+    },
+  };
+  const counts: Counts[] = [];
+  for (const name of partNames.filter((each) => names.includes(each)))
+    counts.push(await runPart(name, context));
+  const total = sum(counts);
+  context.write(`\n${formatCounts(total)}\n`);
+  return isGreen(total, process.env['CI'] === 'true') ? exitCodes.green : exitCodes.red;
+}
+
+/** A part that breaks counts as one failure, so that the others still run and the last line is right. */
+async function runPart(name: string, context: RunContext): Promise<Counts> {
+  context.write(`\n══ ${name}\n`);
+  const start = performance.now();
+  const work = name === 'verify' ? runVerifySteps(context) : runLevel(name, context);
+  const counts = await work.catch((error: unknown) => {
+    context.write(`✖ the runner of ${name} broke: ${error instanceof Error ? error.stack : String(error)}\n`);
+    return { ...none, failed: 1 };
+  });
+  const seconds = Math.round((performance.now() - start) / 1000);
+  context.write(`${name}: ${formatCounts(counts)} (${seconds} s)\n`);
+  return counts;
+}

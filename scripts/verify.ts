@@ -1,0 +1,7 @@
+/**
+ * Everything that can be checked without root and without Debian packages: format, lint, types, import
+ * directions, generated files, unit and contract tests. Output and exit codes are those of run-tests.ts.
+ */
+import { runParts } from './testing/run.ts';
+
+process.exitCode = await runParts(['verify', 'unit', 'contract']);

@@ -1,0 +1,280 @@
+/**
+ * A store with its objects, recent events and watchers in memory. Everything in memory comes by way of the
+ * store's changes and therefore is durable; a change is applied in one synchronous step:
+ *
+ *     store.changes ──► objects ──► listeners ──► lane (events) ──► whoever waits for that revision
+ *
+ * and only then is its writer answered, so that who wrote also reads it here. When the store cannot be read for
+ * a while, everybody waits and nothing is lost; when it is gone for good, so is the cache (`failed`).
+ */
+import type { Clock, Logger } from '../../../base/index.ts';
+import type { RecentBounds } from '../recent-changes.ts';
+import { failure } from '../refuse.ts';
+import type {
+  Change,
+  ChangeBatch,
+  Listing,
+  Outcome,
+  Page,
+  Revision,
+  Store,
+  Stored,
+  Write,
+} from '../types.ts';
+import { AppliedWaiters } from './applied-waiters.ts';
+import { coldStart } from './cold-start.ts';
+import { Lanes } from './lanes.ts';
+import { differences, loadAll } from './load.ts';
+import type { Objects } from './objects.ts';
+import { persist } from './persist.ts';
+import type { CachedStore, EventEncoding, Sink, Watch, WatchEnd, WatchStart } from './types.ts';
+import { Watcher } from './watcher.ts';
+
+export interface CacheSettings {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** A watcher whose sink is full for so long is cut off. */
+  readonly stallMs: number;
+  /** What is kept of each lane's events. */
+  readonly recent: RecentBounds;
+}
+
+export class MemoryCache implements CachedStore {
+  readonly #store: Store;
+  readonly #settings: CacheSettings;
+  readonly #lanes: Lanes;
+  readonly #waiters = new AppliedWaiters();
+  readonly #listeners = new Set<(change: Change) => void>();
+  readonly #watchers = new Set<Watcher>();
+  readonly #stop = new AbortController();
+  /** Nothing is tried again: the cache closes or has failed. */
+  readonly #halt = new AbortController();
+  readonly #failed = new AbortController();
+  #objects: Objects;
+  #applied: Revision;
+  #watchesEnded = false;
+  #following: Promise<void> = Promise.resolve();
+  #closing: Promise<void> | undefined;
+
+  private constructor(store: Store, settings: CacheSettings, objects: Objects, applied: Revision) {
+    this.#store = store;
+    this.#settings = settings;
+    this.#lanes = new Lanes(settings.recent);
+    this.#objects = objects;
+    this.#applied = applied;
+  }
+
+  /** Reads the whole store and follows it from then on. Owns `store` once it has resolved. */
+  static async load(store: Store, settings: CacheSettings): Promise<MemoryCache> {
+    const { objects, revision } = await loadAll(store);
+    const cache = new MemoryCache(store, settings, objects, revision);
+    cache.#following = cache.#follow();
+    if (store.failed.aborted) cache.#fail(store.failed.reason);
+    else store.failed.addEventListener('abort', () => cache.#fail(store.failed.reason), { once: true });
+    return cache;
+  }
+
+  get failed(): AbortSignal {
+    return this.#failed.signal;
+  }
+
+  get applied(): Revision {
+    return this.#applied;
+  }
+
+  get(key: string): Stored | undefined {
+    return this.#objects.get(key);
+  }
+
+  list(prefix: string, after: string, limit: number): Listing {
+    return this.#objects.list(prefix, after, limit, this.#applied);
+  }
+
+  async commit(write: Write): Promise<Outcome> {
+    if (this.failed.aborted) return failure('unavailable', errorOf(this.failed.reason));
+    const previous = write.previous ?? this.#objects.get(write.key);
+    const outcome = await this.#store.commit({ ...write, previous });
+    if ((outcome.ok || outcome.code === 'conflict') && outcome.revision > this.#applied) {
+      await this.#waiters.wait(outcome.revision);
+    }
+    return outcome;
+  }
+
+  revision(): Promise<Revision> {
+    return this.#store.revision();
+  }
+
+  async listAt(prefix: string, revision: Revision, after: string, limit: number): Promise<Page> {
+    const open = this.#closing === undefined;
+    if (open && revision <= this.#applied && this.#objects.unchangedSince(prefix, revision)) {
+      return this.#objects.list(prefix, after, limit, revision);
+    }
+    return await this.#store.listAt(prefix, revision, after, limit);
+  }
+
+  changes(prefix: string, after: Revision, signal: AbortSignal): AsyncIterable<ChangeBatch | 'compacted'> {
+    return this.#store.changes(prefix, after, signal);
+  }
+
+  compact(upTo: Revision): Promise<void> {
+    return this.#store.compact(upTo);
+  }
+
+  async waitFor(revision: Revision, signal: AbortSignal): Promise<'ready' | 'timeout'> {
+    return revision <= this.#applied ? 'ready' : await this.#waiters.wait(revision, signal);
+  }
+
+  onApply(apply: (change: Change) => void): Disposable {
+    const listener = (change: Change) => apply(change);
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
+  }
+
+  watch(
+    prefix: string,
+    start: WatchStart,
+    match: (object: Stored) => boolean,
+    encoding: EventEncoding,
+    sink: Sink,
+  ): Watch {
+    const { clock, log, stallMs } = this.#settings;
+    const watcher = new Watcher({
+      lane: this.#lanes.laneOf(prefix, this.#applied),
+      prefix,
+      match,
+      encoding,
+      sink,
+      applied: () => this.#applied,
+      stalled: async (signal) => {
+        await clock.sleep(stallMs, signal);
+        return !signal.aborted;
+      },
+      onError: (error) => log.error({ err: error, prefix }, 'a watch failed'),
+      onEnd: (ended) => {
+        this.#watchers.delete(ended);
+        this.#lanes.tidy();
+      },
+    });
+    this.#watchers.add(watcher);
+    void this.#start(watcher, prefix, start);
+    return watcher;
+  }
+
+  endWatches(): void {
+    this.#watchesEnded = true;
+    this.#endAll('stop');
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #start(watcher: Watcher, prefix: string, start: WatchStart): Promise<void> {
+    try {
+      await Promise.resolve(); // the sink hears nothing before the caller has its watch
+      if (this.#watchesEnded) watcher.end('stop');
+      if (this.failed.aborted) watcher.end('failed');
+      await coldStart(watcher, prefix, start, {
+        store: this.#store,
+        applied: () => this.#applied,
+        list: (wanted) => this.#objects.list(wanted, '', 0, this.#applied).items,
+        waitFor: (revision, signal) => this.waitFor(revision, signal),
+      });
+    } catch (error) {
+      if (!watcher.ended) this.#settings.log.warn({ err: error, prefix }, 'a watch could not be started');
+      watcher.end('failed');
+    }
+  }
+
+  /** Applies what the store tells, until the cache closes or the store is gone. */
+  async #follow(): Promise<void> {
+    const { clock, log } = this.#settings;
+    const work = async (progressed: () => void) => {
+      if ((await this.#followOnce(progressed)) === 'ended') return false;
+      await this.#loadAgain();
+      return true;
+    };
+    await persist(work, {
+      clock,
+      halt: this.#halt.signal,
+      onFailure: (error, waitMs) =>
+        log.error({ err: error, waitMs }, 'the cache cannot follow its store; it tries again'),
+    });
+    this.#waiters.close();
+  }
+
+  async #followOnce(progressed: () => void): Promise<'compacted' | 'ended'> {
+    for await (const batch of this.#store.changes('', this.#applied, this.#stop.signal)) {
+      if (batch === 'compacted') return batch;
+      if ('progress' in batch) this.#applied = batch.progress;
+      else for (const change of batch) this.#apply(change);
+      this.#waiters.reached(this.#applied);
+      progressed();
+    }
+    return 'ended';
+  }
+
+  #apply(change: Change): void {
+    const before = this.#applied;
+    this.#objects.apply(change);
+    this.#applied = change.revision;
+    this.#tell(change);
+    this.#lanes.append(change, before);
+  }
+
+  #tell(change: Change): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(change);
+      } catch (error) {
+        this.#settings.log.error({ err: error, key: change.key }, 'a listener of the cache failed');
+      }
+    }
+  }
+
+  /** History was forgotten before it was read: what is missing is found by comparing with the whole store. */
+  async #loadAgain(): Promise<void> {
+    this.#settings.log.warn('the cache fell behind the history of its store and is read again');
+    const { objects, revision } = await loadAll(this.#store);
+    const missed = differences(this.#objects, objects, revision);
+    this.#objects = objects;
+    this.#applied = revision;
+    this.#lanes.clear();
+    this.#endAll('expired');
+    for (const change of missed) this.#tell(change);
+    this.#waiters.reached(revision);
+  }
+
+  /** For good. What was written and is not applied is answered all the same: it is durable. */
+  #fail(error: unknown): void {
+    if (this.#closing !== undefined || this.failed.aborted) return;
+    this.#settings.log.error({ err: error }, 'the store of the cache is gone');
+    this.#failed.abort(error);
+    this.#halt.abort();
+    this.#stop.abort();
+    this.#waiters.close();
+    this.#endAll('failed');
+  }
+
+  #endAll(why: WatchEnd): void {
+    for (const watcher of [...this.#watchers]) watcher.end(why);
+  }
+
+  async #close(): Promise<void> {
+    this.endWatches();
+    this.#halt.abort();
+    await this.#store.close();
+    await this.#following;
+    this.#stop.abort();
+    this.#lanes[Symbol.dispose]();
+  }
+}
+
+function errorOf(reason: unknown): Error {
+  return reason instanceof Error ? reason : new Error(String(reason));
+}

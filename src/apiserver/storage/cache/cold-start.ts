@@ -1,0 +1,93 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Revision, Store, Stored } from '../types.ts';
+import type { WatchStart } from './types.ts';
+import type { Watcher } from './watcher.ts';
+
+/** How much of the initial objects goes in one push; between two pushes others get their turn. */
+const chunk = { objects: 100, bytes: 512 * 1024 };
+
+/** What a start needs of the cache. */
+export interface StartSource {
+  readonly store: Store;
+  readonly applied: () => Revision;
+  readonly list: (prefix: string) => readonly Stored[];
+  readonly waitFor: (revision: Revision, signal: AbortSignal) => Promise<'ready' | 'timeout'>;
+}
+
+/**
+ * Brings a watch to where memory can feed it. Goes on after any wait only while the watch has not ended.
+ * Rejects when the store fails.
+ */
+export async function coldStart(
+  watcher: Watcher,
+  prefix: string,
+  start: WatchStart,
+  source: StartSource,
+): Promise<void> {
+  if (watcher.ended) return;
+  if (start.at === 'exact') {
+    watcher.position = start.revision;
+    if (watcher.inReach) watcher.start();
+    await replay(watcher, prefix, source, watcher.inReach);
+    return;
+  }
+  if ((await source.waitFor(start.minRevision, watcher.signal)) === 'timeout') return;
+  watcher.position = source.applied();
+  const objects = source.list(prefix);
+  watcher.start();
+  await pushObjects(watcher, objects);
+  if (start.bookmark) watcher.offerBookmark(watcher.position, true);
+  await watcher.room();
+  await replay(watcher, prefix, source, true);
+}
+
+async function pushObjects(watcher: Watcher, objects: readonly Stored[]): Promise<void> {
+  let part: Stored[] = [];
+  let bytes = 0;
+  for (const object of objects) {
+    part.push(object);
+    bytes += object.value.byteLength;
+    if (part.length < chunk.objects && bytes < chunk.bytes) continue;
+    watcher.offerObjects(part);
+    part = [];
+    bytes = 0;
+    await turn();
+    await watcher.room();
+    if (watcher.ended) return;
+  }
+  watcher.offerObjects(part);
+  await watcher.room();
+}
+
+/** Reads from history what memory no longer holds. `started`: the sink was told of the start. */
+async function replay(
+  watcher: Watcher,
+  prefix: string,
+  { store }: StartSource,
+  started: boolean,
+): Promise<void> {
+  if (watcher.inReach) {
+    watcher.goLive();
+    return;
+  }
+  let first = !started;
+  for await (const batch of store.changes(prefix, watcher.position, watcher.signal)) {
+    if (batch === 'compacted') {
+      watcher.end('expired');
+      return;
+    }
+    if (first) watcher.start();
+    first = false;
+    if ('progress' in batch) watcher.position = batch.progress;
+    else {
+      watcher.offerChanges(batch);
+      watcher.position = batch.at(-1)?.revision ?? watcher.position;
+    }
+    await watcher.room();
+    if (watcher.ended) return;
+    if (watcher.inReach) {
+      watcher.goLive();
+      return;
+    }
+  }
+}

@@ -1,0 +1,28 @@
+import type { Clock, Logger } from '../../../base/index.ts';
+import { silentLogger, systemClock } from '../../../base/index.ts';
+import type { Store } from '../types.ts';
+import { MemoryCache } from './cached-store.ts';
+import type { CachedStore } from './types.ts';
+
+export interface CacheOptions {
+  readonly clock?: Clock;
+  readonly log?: Logger;
+  /** A watcher whose sink takes nothing for so long is cut off; default 30 s. */
+  readonly stallMs?: number;
+  /** How many events of each kind are kept in memory, and of what size together; default 4,096 and 4 MiB. */
+  readonly recent?: { readonly count: number; readonly bytes: number };
+}
+
+/**
+ * Puts a cache in front of a store: reads everything, then follows it. From then on the cache owns the store
+ * and closes it; write only through the cache. Rejects with a StorageError when the store cannot be read, and
+ * leaves it open then.
+ */
+export async function createCache(store: Store, options: CacheOptions = {}): Promise<CachedStore> {
+  return await MemoryCache.load(store, {
+    clock: options.clock ?? systemClock,
+    log: options.log ?? silentLogger(),
+    stallMs: options.stallMs ?? 30_000,
+    recent: options.recent ?? { count: 4_096, bytes: 4 * 1024 * 1024 },
+  });
+}

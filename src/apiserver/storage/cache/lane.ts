@@ -1,0 +1,66 @@
+import type { RecentBounds } from '../recent-changes.ts';
+import { RecentChanges } from '../recent-changes.ts';
+import type { Change, Revision } from '../types.ts';
+import { WatchEvent } from './event.ts';
+
+/** One who is fed by a lane; told whenever there may be something to take. */
+export interface LaneReader {
+  pull(): void;
+}
+
+/**
+ * The recent events of one bucket and those who watch it: busy leases neither push the events of quiet
+ * kinds out of memory nor are they looked at for them. Watchers queue nothing: each knows the revision it
+ * has come to, and takes what follows from here.
+ */
+export class Lane {
+  readonly #recent: RecentChanges<WatchEvent>;
+  readonly #watchers = new Set<LaneReader>();
+  readonly #bounds: RecentBounds;
+  #unflushed = { count: 0, bytes: 0 };
+
+  constructor(floor: Revision, bounds: RecentBounds) {
+    this.#bounds = bounds;
+    this.#recent = new RecentChanges<WatchEvent>(floor, bounds, (event) => event.size);
+  }
+
+  /** Every event with a greater revision is here. */
+  get floor(): Revision {
+    return this.#recent.floor;
+  }
+
+  get isWatched(): boolean {
+    return this.#watchers.size > 0;
+  }
+
+  append(change: Change): void {
+    const event = new WatchEvent(change, this.#grown);
+    // What was not flushed must not be dropped: a watcher that is not slow would lose it.
+    if (this.#unflushed.count * 2 >= this.#bounds.count || this.#unflushed.bytes * 2 >= this.#bounds.bytes) {
+      this.flush();
+    }
+    this.#unflushed.count++;
+    this.#unflushed.bytes += event.size;
+    this.#recent.append(event);
+  }
+
+  after(revision: Revision, limit: number): readonly WatchEvent[] {
+    return this.#recent.after(revision, limit);
+  }
+
+  /** Hands what is new to every watcher that can take it. */
+  flush(): void {
+    this.#unflushed = { count: 0, bytes: 0 };
+    for (const watcher of [...this.#watchers]) watcher.pull();
+  }
+
+  add(watcher: LaneReader): void {
+    this.#watchers.add(watcher);
+  }
+
+  remove(watcher: LaneReader): void {
+    this.#watchers.delete(watcher);
+  }
+
+  readonly #grown = (event: WatchEvent, bytes: number): void => this.#recent.grow(event, bytes);
+}

@@ -1,0 +1,80 @@
+import { bucketOf, compareKeys } from '../key-order.ts';
+import { OrderedMap } from '../ordered-map.ts';
+import type { Change, Listing, Revision, Stored } from '../types.ts';
+
+interface Bucket {
+  readonly objects: OrderedMap<Stored>;
+  changedAt: Revision;
+}
+
+/** Every object's present state, in order, one map per bucket. Lists within a bucket are the fast ones. */
+export class Objects {
+  readonly #buckets = new Map<string, Bucket>();
+  #loadedAt: Revision = 0;
+
+  get(key: string): Stored | undefined {
+    return this.#buckets.get(bucketOf(key))?.objects.get(key);
+  }
+
+  /** Every object, in no particular order. */
+  *all(): Generator<Stored> {
+    for (const { objects } of this.#buckets.values()) yield* firstOf(objects, '', '', 0);
+  }
+
+  /** Puts in what was read at `revision`. */
+  load(items: readonly Stored[], revision: Revision): void {
+    this.#loadedAt = revision;
+    for (const item of items) this.#bucket(item.key).objects.set(item.key, item);
+  }
+
+  apply(change: Change): void {
+    const bucket = this.#bucket(change.key);
+    bucket.changedAt = change.revision;
+    if (change.next === null) bucket.objects.delete(change.key);
+    else bucket.objects.set(change.key, change.next);
+  }
+
+  /** Whether what is here is also the state of `prefix` at the older `revision`. */
+  unchangedSince(prefix: string, revision: Revision): boolean {
+    const name = bucketOf(prefix);
+    if (name === '' || revision < this.#loadedAt) return false;
+    return (this.#buckets.get(name)?.changedAt ?? 0) <= revision;
+  }
+
+  /** A limit of 0 means all. */
+  list(prefix: string, after: string, limit: number, revision: Revision): Listing {
+    const buckets = this.#bucketsOf(prefix);
+    const items = buckets.flatMap(({ objects }) => firstOf(objects, prefix, after, limit));
+    if (buckets.length > 1) items.sort((a, b) => compareKeys(a.key, b.key));
+    if (limit === 0) return { revision, items, remaining: 0 };
+    const page = items.length > limit ? items.slice(0, limit) : items;
+    const all = buckets.reduce((sum, { objects }) => sum + objects.count(prefix, after), 0);
+    return { revision, items: page, remaining: all - page.length };
+  }
+
+  #bucketsOf(prefix: string): readonly Bucket[] {
+    const name = bucketOf(prefix);
+    if (name === '') return [...this.#buckets.values()];
+    const bucket = this.#buckets.get(name);
+    return bucket === undefined ? [] : [bucket];
+  }
+
+  #bucket(key: string): Bucket {
+    const name = bucketOf(key);
+    let bucket = this.#buckets.get(name);
+    if (bucket === undefined) {
+      bucket = { objects: new OrderedMap(), changedAt: 0 };
+      this.#buckets.set(name, bucket);
+    }
+    return bucket;
+  }
+}
+
+function firstOf(objects: OrderedMap<Stored>, prefix: string, after: string, limit: number): Stored[] {
+  const items: Stored[] = [];
+  objects.walk(prefix, after, (item) => {
+    items.push(item);
+    return items.length !== limit;
+  });
+  return items;
+}

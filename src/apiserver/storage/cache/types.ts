@@ -1,0 +1,94 @@
+import type { Change, Listing, Revision, Store, Stored } from '../types.ts';
+
+export type WatchEventType = 'ADDED' | 'MODIFIED' | 'DELETED';
+
+/**
+ * Turns events into the bytes that are sent. Watchers that pass the same object share the bytes of an
+ * event, so hand the same one to all watchers of one kind and media type.
+ */
+export interface EventEncoding {
+  /** `object.revision` is the resourceVersion to show; for DELETED that of the deletion, with the last state. */
+  event(type: WatchEventType, object: Stored): Uint8Array;
+  /** `initialEventsEnd`: this one ends the synthetic events of a `state` start. */
+  bookmark(revision: Revision, initialEventsEnd: boolean): Uint8Array;
+}
+
+/**
+ * Where a watch starts. `exact`: only what changed after `revision`. `state`: an ADDED for every object as
+ * of a revision not older than `minRevision` (0: whatever the cache has), then, if `bookmark`, a bookmark
+ * that ends them, then changes.
+ */
+export type WatchStart =
+  | { readonly at: 'exact'; readonly revision: Revision }
+  | { readonly at: 'state'; readonly minRevision: Revision; readonly bookmark: boolean };
+
+/**
+ * Why a watch ended. `slow`: the reader fell behind what is kept for it. `expired`: history does not reach
+ * back to the start (or no longer to where a replay was). `stop`: the cache closes. `failed`: the store or
+ * the encoding failed; the log has the cause.
+ */
+export type WatchEnd = 'slow' | 'expired' | 'stop' | 'failed';
+
+/** The reader of a watch. Its methods are called one at a time and must not throw. */
+export interface Sink {
+  /** Once, when the start was found and before any push: from now on `expired` is rare. */
+  start(): void;
+  /** Frames to send, in order. False: take no more until `Watch.resume()`; these are taken nevertheless. */
+  push(frames: readonly Uint8Array[]): boolean;
+  /** Last call; not made after the watch was disposed. Always later than the call of `watch` itself. */
+  end(why: WatchEnd): void;
+}
+
+/** A running watch. Disposing ends it at once, without `end`; may be done twice. */
+export interface Watch extends Disposable {
+  /** The sink can take more after `push` answered false. */
+  resume(): void;
+  /**
+   * Pushes a bookmark with the newest revision up to which everything was pushed. Does nothing while the
+   * sink is full or the start is not over.
+   */
+  bookmark(): void;
+}
+
+/**
+ * The objects in memory, the recent changes and the watchers. Shows durable state only, and never waits for
+ * the disk except where it says so.
+ */
+export interface Cache {
+  /** The revision up to which everything is applied. */
+  readonly applied: Revision;
+  get(key: string): Stored | undefined;
+  /** As Store.listAt, at `applied`. */
+  list(prefix: string, after: string, limit: number): Listing;
+  /** `ready` once `revision` is applied; `timeout` when `signal` aborts or the cache closes before. */
+  waitFor(revision: Revision, signal: AbortSignal): Promise<'ready' | 'timeout'>;
+  /**
+   * Follows the keys that start with `prefix`. An object that starts to `match` is ADDED, one that stops
+   * is DELETED.
+   */
+  watch(
+    prefix: string,
+    start: WatchStart,
+    match: (object: Stored) => boolean,
+    encoding: EventEncoding,
+    sink: Sink,
+  ): Watch;
+  /** Called synchronously for every change, in order, before its writer is answered. Must not throw. */
+  onApply(apply: (change: Change) => void): Disposable;
+}
+
+/**
+ * A store with its cache in front. `commit` is answered after the cache, its listeners and its watchers have
+ * the change; an answered conflict is in the cache too. Closing ends all watches (`stop`), then the store.
+ */
+export interface CachedStore extends Cache, Store {
+  /**
+   * Aborts when the cache cannot follow its store any more, ever: mostly because the store has failed. Its
+   * reason is the error. From then on commits are `unavailable`, watches have ended with `failed`, and reads
+   * show what was last known. A failure that passes does not count: the cache tries again until it has caught
+   * up, and commits are answered then.
+   */
+  readonly failed: AbortSignal;
+  /** Ends all watches with `stop` and refuses new ones; reads and writes go on. May be called twice. */
+  endWatches(): void;
+}

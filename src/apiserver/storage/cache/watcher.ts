@@ -1,0 +1,188 @@
+/**
+ * One watch. It starts `cold` (initial objects, or what history holds and memory does not), is then `live`
+ * and takes its events from the lane, and is `ended` at last:
+ *
+ *     cold ──► live ──► ended
+ *       └────────────────▲
+ *
+ * It queues nothing. While its sink is full it stands still at its revision; when events behind that revision
+ * leave memory, or the sink stays full too long, it is cut off, which costs nobody else anything.
+ */
+import type { Change, Revision, Stored } from '../types.ts';
+import { encodeChange, eventType } from './event.ts';
+import type { Lane } from './lane.ts';
+import type { EventEncoding, Sink, Watch, WatchEnd } from './types.ts';
+
+/** How many events one push holds at most. */
+const pushLimit = 256;
+
+export interface WatcherOptions {
+  readonly lane: Lane;
+  readonly prefix: string;
+  readonly match: (object: Stored) => boolean;
+  readonly encoding: EventEncoding;
+  readonly sink: Sink;
+  /** The cache's revision. */
+  readonly applied: () => Revision;
+  /** Resolves when a sink was full for too long, unless `signal` aborts. */
+  readonly stalled: (signal: AbortSignal) => Promise<boolean>;
+  readonly onError: (error: unknown) => void;
+  readonly onEnd: (watcher: Watcher) => void;
+}
+
+export class Watcher implements Watch {
+  readonly #options: WatcherOptions;
+  readonly #abort = new AbortController();
+  #phase: 'cold' | 'live' | 'ended' = 'cold';
+  /** Set while the sink is full. */
+  #full: PromiseWithResolvers<void> | undefined;
+  #stall: AbortController | undefined;
+  /** Everything up to here was pushed, or is not to be. */
+  position: Revision = 0;
+
+  constructor(options: WatcherOptions) {
+    this.#options = options;
+    options.lane.add(this); // from the start: a lane that nobody holds may be dropped
+  }
+
+  /** Aborts when the watch has ended. */
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  get ended(): boolean {
+    return this.#phase === 'ended';
+  }
+
+  /** Whether memory holds everything that follows. */
+  get inReach(): boolean {
+    return this.position >= this.#options.lane.floor;
+  }
+
+  /** Only while `inReach`: from now on the lane feeds the watch. */
+  goLive(): void {
+    if (this.#phase !== 'cold') return;
+    this.#phase = 'live';
+    this.pull();
+  }
+
+  /** Takes from the lane what the sink can take. */
+  pull(): void {
+    if (this.#phase !== 'live') return;
+    if (!this.inReach) {
+      this.end('slow');
+      return;
+    }
+    while (this.#full === undefined && !this.ended) {
+      const events = this.#options.lane.after(this.position, pushLimit);
+      const last = events.at(-1);
+      if (last === undefined) return;
+      this.position = last.revision; // before the push, from which the sink may call back
+      this.#offer(() => {
+        const frames: Uint8Array[] = [];
+        for (const event of events) {
+          const type = this.#typeOf(event.change);
+          if (type !== undefined) frames.push(event.frame(type, this.#options.encoding));
+        }
+        return frames;
+      });
+    }
+  }
+
+  start(): void {
+    this.#guard(() => this.#options.sink.start());
+  }
+
+  /** Pushes changes that are not in memory as events. */
+  offerChanges(changes: readonly Change[]): void {
+    const { encoding } = this.#options;
+    this.#offer(() =>
+      changes.flatMap((change) => {
+        const type = this.#typeOf(change);
+        return type === undefined ? [] : [encodeChange(change, type, encoding)];
+      }),
+    );
+  }
+
+  /** Pushes objects as ADDED. */
+  offerObjects(objects: readonly Stored[]): void {
+    const { match, encoding } = this.#options;
+    this.#offer(() => objects.filter(match).map((object) => encoding.event('ADDED', object)));
+  }
+
+  offerBookmark(revision: Revision, initialEventsEnd: boolean): void {
+    this.#offer(() => [this.#options.encoding.bookmark(revision, initialEventsEnd)]);
+  }
+
+  /** Resolves when the sink can take more or the watch has ended. */
+  async room(): Promise<void> {
+    await this.#full?.promise;
+  }
+
+  resume(): void {
+    this.#stall?.abort();
+    this.#stall = undefined;
+    this.#full?.resolve();
+    this.#full = undefined;
+    this.pull();
+  }
+
+  bookmark(): void {
+    this.pull();
+    if (this.#phase !== 'live' || this.#full !== undefined) return;
+    this.offerBookmark(Math.max(this.position, this.#options.applied()), false);
+  }
+
+  end(why: WatchEnd): void {
+    if (this.ended) return;
+    this[Symbol.dispose]();
+    try {
+      this.#options.sink.end(why);
+    } catch (error) {
+      this.#options.onError(error);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    if (this.ended) return;
+    this.#phase = 'ended';
+    this.#options.lane.remove(this);
+    this.#stall?.abort();
+    this.#full?.resolve();
+    this.#abort.abort();
+    this.#options.onEnd(this);
+  }
+
+  #typeOf(change: Change) {
+    if (!change.key.startsWith(this.#options.prefix)) return undefined;
+    return eventType(change, this.#options.match);
+  }
+
+  #offer(makeFrames: () => readonly Uint8Array[]): void {
+    this.#guard(() => {
+      const frames = makeFrames();
+      if (frames.length > 0 && !this.#options.sink.push(frames)) this.#becomeFull();
+    });
+  }
+
+  #becomeFull(): void {
+    if (this.ended || this.#full !== undefined) return;
+    this.#full = Promise.withResolvers<void>();
+    const stall = new AbortController();
+    this.#stall = stall;
+    void this.#options.stalled(stall.signal).then((tooLong) => {
+      if (tooLong) this.end('slow');
+    });
+  }
+
+  /** A selector, an encoding or a sink that throws ends its own watch and nothing else. */
+  #guard(work: () => void): void {
+    if (this.ended) return;
+    try {
+      work();
+    } catch (error) {
+      this.#options.onError(error);
+      this.end('failed');
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import type { Clock } from '../../base/index.ts';
+import type { Revision } from './types.ts';
+
+/** How long history is kept unless said otherwise: 5 minutes, as continue tokens are valid. */
+export const defaultHistoryMs = 300_000;
+
+export interface HistoryWindowOptions {
+  readonly historyMs: number;
+  readonly clock: Clock;
+  readonly revision: () => Revision;
+  /** Forgets history before a revision; resolves when done or given up, and does not reject. */
+  readonly compact: (upTo: Revision) => Promise<void>;
+}
+
+/**
+ * Forgets history older than the window, by a monotonic clock. Since that clock does not outlive the
+ * process, what a restarted process finds counts as new: history is then kept longer, never shorter.
+ */
+export class HistoryWindow implements Disposable {
+  readonly #stop = new AbortController();
+
+  constructor(options: HistoryWindowOptions) {
+    void this.#run(options);
+  }
+
+  async #run({ historyMs, clock, revision, compact }: HistoryWindowOptions): Promise<void> {
+    const seen = [{ at: clock.monotonicMs(), revision: revision() }];
+    const stepMs = Math.min(1_000, Math.max(20, historyMs / 300));
+    while (!this.#stop.signal.aborted) {
+      await clock.sleep(stepMs, this.#stop.signal);
+      const now = clock.monotonicMs();
+      seen.push({ at: now, revision: revision() });
+      const kept = seen.findIndex((sample) => sample.at > now - historyMs);
+      const old = seen.splice(0, kept < 0 ? seen.length : kept).at(-1);
+      if (old !== undefined && !this.#stop.signal.aborted) await compact(old.revision);
+    }
+  }
+
+  /** Stops at once; a compaction under way is not waited for. May be called twice. */
+  [Symbol.dispose](): void {
+    this.#stop.abort();
+  }
+}

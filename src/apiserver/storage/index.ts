@@ -1,0 +1,31 @@
+export { type CacheOptions, createCache } from './cache/create-cache.ts';
+export type {
+  Cache,
+  CachedStore,
+  EventEncoding,
+  Sink,
+  Watch,
+  WatchEnd,
+  WatchEventType,
+  WatchStart,
+} from './cache/types.ts';
+export { openStore, type StoreOptions } from './open-store.ts';
+export {
+  type Change,
+  type ChangeBatch,
+  type FailureCode,
+  failureCodes,
+  type Listing,
+  maxKeyBytes,
+  maxValueBytes,
+  type Outcome,
+  type Page,
+  type Revision,
+  StorageError,
+  type StorageErrorCode,
+  type Store,
+  type Stored,
+  type StoreIdentity,
+  storageErrorCodes,
+  type Write,
+} from './types.ts';

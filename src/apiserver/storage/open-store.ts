@@ -1,0 +1,17 @@
+import type { MemoryStoreOptions } from './memory/store.ts';
+import { MemoryStore } from './memory/store.ts';
+import type { SqliteStoreOptions } from './sqlite/store.ts';
+import { SqliteStore } from './sqlite/store.ts';
+import type { Store } from './types.ts';
+
+export type StoreOptions =
+  | ({ readonly kind: 'sqlite' } & SqliteStoreOptions)
+  | ({ readonly kind: 'memory' } & MemoryStoreOptions);
+
+/**
+ * Opens a store; the caller closes it. Rejects with a StorageError whose message names the file and says
+ * what to do.
+ */
+export async function openStore(options: StoreOptions): Promise<Store> {
+  return options.kind === 'sqlite' ? await SqliteStore.open(options) : new MemoryStore(options);
+}

@@ -1,0 +1,123 @@
+/**
+ * What the event loop and the writer thread tell each other. Everything comes in batches, with all bytes of a
+ * batch in one buffer that is handed over, not copied: a message costs some microseconds, however much is in
+ * it.
+ */
+import type { FailureCode, Revision, StorageErrorCode } from '../types.ts';
+
+/** Byte strings one behind the other; the one at `index` ends at `ends[index]`. */
+export interface PackedBytes {
+  readonly ends: readonly number[];
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** States of keys. A `createRevision` of 0: there is none (absent or deleted), and its bytes are empty. */
+export interface PackedStates {
+  readonly revisions: readonly Revision[];
+  readonly createRevisions: readonly Revision[];
+  readonly values: PackedBytes;
+}
+
+/** Settings of the writer, given to the thread when it starts. */
+export interface WriterSettings {
+  readonly file: string;
+  readonly groupSuffix: string;
+  readonly limitBytes: number | undefined;
+}
+
+export type ToWriter =
+  | {
+      readonly type: 'write';
+      readonly keys: readonly string[];
+      readonly expects: readonly Revision[];
+      /** 1: a deletion. */
+      readonly deletions: readonly number[];
+      /** 1: the answer must hold the previous state. */
+      readonly wantPrevious: readonly number[];
+      readonly values: PackedBytes;
+    }
+  | { readonly type: 'read'; readonly id: number; readonly request: ReadRequest }
+  | { readonly type: 'compact'; readonly upTo: Revision }
+  | { readonly type: 'close' };
+
+export type ReadRequest =
+  | {
+      readonly kind: 'list';
+      readonly prefix: string;
+      readonly revision: Revision;
+      readonly from: ListCursor;
+      /** 0: as many as one step takes. */
+      readonly limit: number;
+    }
+  | {
+      readonly kind: 'count';
+      readonly prefix: string;
+      readonly revision: Revision;
+      readonly from: ListCursor;
+    }
+  | {
+      readonly kind: 'replay';
+      readonly prefix: string;
+      readonly after: Revision;
+      readonly upTo: Revision;
+    };
+
+/** Where a step goes on: behind the key `after`; in a key with a long history, at its version `version`. */
+export interface ListCursor {
+  readonly after: string;
+  readonly version?: { readonly key: string; readonly revision: Revision } | undefined;
+}
+
+export type ReadAnswer =
+  | 'compacted'
+  | 'future'
+  | {
+      readonly kind: 'list';
+      readonly keys: readonly string[];
+      readonly states: PackedStates;
+      readonly next: ListCursor | null;
+    }
+  | { readonly kind: 'count'; readonly count: number; readonly next: ListCursor | null }
+  | PackedReplay;
+
+export interface PackedReplay {
+  readonly kind: 'replay';
+  readonly keys: readonly string[];
+  readonly revisions: readonly Revision[];
+  readonly next: PackedStates;
+  readonly previous: PackedStates;
+  /** Everything up to and including this revision is told. */
+  readonly through: Revision;
+}
+
+/** What became of one write of a group. */
+export const writeResult = { ok: 0, conflict: 1, failed: 2 } as const;
+
+export type FromWriter =
+  | { readonly type: 'opened'; readonly revision: Revision; readonly compacted: Revision }
+  | { readonly type: 'openFailed'; readonly code: StorageErrorCode; readonly message: string }
+  | GroupResult
+  | { readonly type: 'readDone'; readonly id: number; readonly answer: ReadAnswer }
+  | { readonly type: 'readFailed'; readonly id: number; readonly message: string }
+  | { readonly type: 'compacted'; readonly upTo: Revision; readonly failure?: string }
+  /** The database was closed after an I/O error and opened again, and this is the revision found in it. */
+  | { readonly type: 'recovered'; readonly revision: Revision }
+  | { readonly type: 'log'; readonly level: 'info' | 'warn' | 'error'; readonly message: string }
+  | { readonly type: 'closed' };
+
+/** Answers to the oldest unanswered writes, in the order in which they were sent. */
+export interface GroupResult {
+  readonly type: 'group';
+  /** Of `writeResult`, one for each write. */
+  readonly results: readonly number[];
+  /** ok: the new revision; else 0. */
+  readonly revisions: readonly Revision[];
+  /** ok: the new state's createRevision. */
+  readonly createRevisions: readonly Revision[];
+  /** ok: the previous state where it was wanted; conflict: the present one. */
+  readonly states: PackedStates;
+  /** The store's revision after this group. */
+  readonly revision: Revision;
+  /** Why writes failed, where some did. */
+  readonly failure: { readonly code: FailureCode; readonly message: string } | undefined;
+}

@@ -1,0 +1,48 @@
+/**
+ * The tables. `log` holds every version of every key within the window of history, one row per revision;
+ * `head` says which row is a key's newest. Older versions are found by following `previous_revision`, so
+ * nothing is ever updated in place but a head: a write appends a row and points the head to it.
+ *
+ *     head   key ──► revision 17
+ *     log    17 ──previous──► 9 ──previous──► 4        (9 and 4 go when history before 17 is forgotten)
+ *
+ * A `create_revision` of 0 marks a deletion. `value` stands last, so that reading the columns before it does
+ * not touch its overflow pages. The index by bucket replays one resource without reading all others.
+ */
+export const schema = `
+CREATE TABLE store (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  group_suffix TEXT NOT NULL,
+  revision INTEGER NOT NULL,
+  compacted INTEGER NOT NULL
+) STRICT;
+CREATE TABLE bucket (
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE
+) STRICT;
+CREATE TABLE head (
+  key TEXT PRIMARY KEY,
+  revision INTEGER NOT NULL,
+  create_revision INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE log (
+  revision INTEGER PRIMARY KEY,
+  bucket INTEGER NOT NULL,
+  create_revision INTEGER NOT NULL,
+  previous_revision INTEGER NOT NULL,
+  key TEXT NOT NULL,
+  value BLOB NOT NULL
+) STRICT;
+CREATE INDEX log_by_bucket ON log (bucket);
+`;
+
+/** Raised whenever an older program could not read the tables any more. */
+export const formatVersion = 1;
+
+/** Marks the file as ours ("nodw"), in SQLite's header. */
+export const applicationId = 0x6e6f6477;
+
+/** The new store's revision: 0 is not used, since clients take a resourceVersion of 0 for "any". */
+export const firstRevision = 1;
+
+export const pageBytes = 4_096;

@@ -1,0 +1,231 @@
+/**
+ * The store on disk, as seen from the event loop: it compares nothing and syncs nothing itself. Writes go
+ * to the writer thread in batches, and when a group is durable its changes are told and its writers answered
+ * in one synchronous step, in the order of revisions.
+ */
+import type { Clock, Logger } from '../../../base/index.ts';
+import { silentLogger, systemClock } from '../../../base/index.ts';
+import { ChangeFeed } from '../feed.ts';
+import { defaultHistoryMs, HistoryWindow } from '../history-window.ts';
+import { bytesToKeep, failure, refuse } from '../refuse.ts';
+import type { Change, ChangeBatch, Outcome, Page, Revision, Store, StoreIdentity, Write } from '../types.ts';
+import { StorageError } from '../types.ts';
+import { prepareFolder } from './folder.ts';
+import { answersOf } from './group-answers.ts';
+import type { FromWriter, GroupResult } from './messages.ts';
+import { HistoryReader } from './reader.ts';
+import type { Opened, WriterThread } from './thread.ts';
+import { WriterThread as Thread } from './thread.ts';
+import { WriteQueue } from './write-queue.ts';
+
+export interface SqliteStoreOptions {
+  /** Holds the database; made with mode 0700 where it is missing. */
+  readonly folder: string;
+  readonly identity: StoreIdentity;
+  /** How long history is kept; default 5 minutes. */
+  readonly historyMs?: number;
+  /** The largest size of the database file; beyond it writes are `full`. Default: what the disk holds. */
+  readonly limitBytes?: number;
+  /** How long close() waits for what was accepted; default 10 s. What is left then is `unknown`. */
+  readonly closeTimeoutMs?: number;
+  readonly clock?: Clock;
+  readonly log?: Logger;
+}
+
+export class SqliteStore implements Store {
+  readonly #file: string;
+  readonly #options: SqliteStoreOptions;
+  readonly #log: Logger;
+  readonly #thread: WriterThread;
+  readonly #queue: WriteQueue;
+  readonly #reader: HistoryReader;
+  readonly #feed: ChangeFeed;
+  readonly #window: HistoryWindow;
+  readonly #failed = new AbortController();
+  readonly #compactions = new Set<{ upTo: Revision } & PromiseWithResolvers<void>>();
+  #compacted: Revision;
+  #groupDone = Promise.withResolvers<void>();
+  #closing: Promise<void> | undefined;
+  /** Why nothing can be done any more. */
+  #ended: StorageError | undefined;
+
+  private constructor(options: SqliteStoreOptions, file: string, opened: Opened) {
+    this.#options = options;
+    this.#file = file;
+    this.#log = options.log ?? silentLogger();
+    this.#thread = opened.thread;
+    this.#compacted = opened.compacted;
+    this.#queue = new WriteQueue((message) => this.#thread.post(message));
+    this.#reader = new HistoryReader((message) => this.#thread.post(message));
+    this.#feed = new ChangeFeed(opened.revision, (prefix, after, upTo) => this.#replay(prefix, after, upTo));
+    this.#thread.onMessage((message) => this.#receive(message));
+    void this.#thread.gone.then((error) => this.#threadEnded(error));
+    this.#window = new HistoryWindow({
+      historyMs: options.historyMs ?? defaultHistoryMs,
+      clock: options.clock ?? systemClock,
+      revision: () => this.#feed.revision,
+      compact: (upTo) => this.compact(upTo).catch((error: unknown) => this.#warnOfHistory(error)),
+    });
+  }
+
+  /** Rejects with a StorageError that names the file. */
+  static async open(options: SqliteStoreOptions): Promise<SqliteStore> {
+    const file = await prepareFolder(options.folder);
+    const { groupSuffix } = options.identity;
+    const opened = await Thread.open({ file, groupSuffix, limitBytes: options.limitBytes });
+    return new SqliteStore(options, file, opened);
+  }
+
+  get failed(): AbortSignal {
+    return this.#failed.signal;
+  }
+
+  async commit(write: Write): Promise<Outcome> {
+    const refusal = refuse(write);
+    if (refusal !== undefined) return refusal;
+    const ended = this.#ended ?? (this.#closing && this.#closedError());
+    if (ended !== undefined) return failure('unavailable', ended);
+    const value = write.value === null ? null : bytesToKeep(write.value);
+    return await this.#queue.submit({ ...write, value });
+  }
+
+  async revision(): Promise<Revision> {
+    this.#mustBeOpen();
+    return this.#feed.revision;
+  }
+
+  async listAt(prefix: string, revision: Revision, after: string, limit: number): Promise<Page> {
+    this.#mustBeOpen();
+    return await this.#reader.listAt(prefix, revision, after, limit);
+  }
+
+  changes(prefix: string, after: Revision, signal: AbortSignal): AsyncIterable<ChangeBatch | 'compacted'> {
+    return this.#feed.changes(prefix, after, signal);
+  }
+
+  async compact(upTo: Revision): Promise<void> {
+    this.#mustBeOpen();
+    const target = Math.min(upTo, this.#feed.revision);
+    if (target <= this.#compacted) return;
+    const compaction = { upTo: target, ...Promise.withResolvers<void>() };
+    this.#compactions.add(compaction);
+    this.#thread.post({ type: 'compact', upTo: target });
+    await compaction.promise;
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #replay(prefix: string, after: Revision, upTo: Revision) {
+    this.#mustBeOpen();
+    return await this.#reader.replay(prefix, after, upTo);
+  }
+
+  #receive(message: FromWriter): void {
+    switch (message.type) {
+      case 'group':
+        this.#groupIsDone(message);
+        break;
+      case 'readDone':
+        this.#reader.settle(message.id, message.answer);
+        break;
+      case 'readFailed':
+        this.#reader.fail(message.id, this.#unavailable(message.message));
+        break;
+      case 'compacted':
+        this.#historyIsForgotten(message.upTo, message.failure);
+        break;
+      case 'recovered':
+        this.#feed.jumpTo(message.revision);
+        break;
+      case 'log':
+        this.#log[message.level]({ store: this.#file }, message.message);
+        break;
+    }
+  }
+
+  /** One synchronous step: told to all who follow, then answered. */
+  #groupIsDone(group: GroupResult): void {
+    const pending = this.#queue.takeSent(group.results.length);
+    const changes: Change[] = [];
+    const outcomes = answersOf(group, pending, changes);
+    this.#feed.append(changes, group.revision);
+    pending.forEach((write, index) => {
+      const outcome = outcomes[index];
+      if (outcome !== undefined) this.#queue.settle(write, outcome);
+    });
+    this.#groupDone.resolve();
+    this.#groupDone = Promise.withResolvers<void>();
+  }
+
+  #historyIsForgotten(upTo: Revision, problem: string | undefined): void {
+    this.#compacted = upTo;
+    this.#feed.forget(upTo);
+    for (const compaction of this.#compactions) {
+      if (compaction.upTo <= upTo) compaction.resolve();
+      else if (problem !== undefined) compaction.reject(this.#unavailable(problem));
+      else continue;
+      this.#compactions.delete(compaction);
+    }
+  }
+
+  #warnOfHistory(error: unknown): void {
+    if (this.#ended || this.#closing) return;
+    this.#log.warn({ store: this.#file, err: error }, 'old history was not forgotten; it is tried again');
+  }
+
+  #threadEnded(error: Error | undefined): void {
+    if (this.#ended || (this.#closing && error === undefined)) return;
+    const why = error === undefined ? 'it ended' : error.message;
+    const ended = this.#unavailable(`its writer thread is gone: ${why}`);
+    this.#log.error({ store: this.#file, err: error }, ended.message);
+    this.#end(ended, ended);
+    this.#failed.abort(ended);
+  }
+
+  async #close(): Promise<void> {
+    this.#window[Symbol.dispose]();
+    const limit = Promise.withResolvers<'late'>();
+    const timer = setTimeout(() => limit.resolve('late'), this.#options.closeTimeoutMs ?? 10_000);
+    let late: 'late' | undefined;
+    while (this.#queue.size > 0 && !this.#ended && late === undefined) {
+      late = (await Promise.race([this.#groupDone.promise, limit.promise])) || undefined;
+    }
+    if (!this.#ended) this.#thread.post({ type: 'close' });
+    await Promise.race([this.#thread.gone, limit.promise]);
+    clearTimeout(timer);
+    this.#end(this.#closedError(), undefined);
+    await this.#thread.terminate();
+  }
+
+  /** Answers all who wait. Followers get `error`, or just come to their end. */
+  #end(ended: StorageError, error: Error | undefined): void {
+    this.#ended ??= ended;
+    this.#window[Symbol.dispose]();
+    this.#queue.failAll('unknown', ended);
+    this.#reader.failAll(ended);
+    for (const compaction of this.#compactions) compaction.reject(ended);
+    this.#compactions.clear();
+    this.#feed.end(error);
+    this.#groupDone.resolve();
+  }
+
+  #mustBeOpen(): void {
+    if (this.#ended) throw this.#ended;
+    if (this.#closing) throw this.#closedError();
+  }
+
+  #closedError(): StorageError {
+    return new StorageError('closed', `the store ${this.#file} is closed`);
+  }
+
+  #unavailable(why: string): StorageError {
+    return new StorageError('unavailable', `the store ${this.#file} cannot answer: ${why}`);
+  }
+}

@@ -1,0 +1,156 @@
+/**
+ * The contract of storage: ordered keys, one global growing revision, every past state readable within a
+ * window of history, optimistic concurrency. It knows neither HTTP nor kinds: a value is bytes.
+ *
+ * What every backend keeps, and the cache in front of it:
+ * - Durable or nothing: a write is answered when it is on disk, and nobody sees it before.
+ * - A key has at most one commit in flight; the next writer of it waits, then is compared with durable state.
+ * - Exactly one object per revision. Revisions never go back and are never reused; gaps are legal.
+ * - A failed commit tells the truth (see FailureCode).
+ */
+
+/** A safe integer; text only at the edge of the API. The first write of a store has revision 1 or more. */
+export type Revision = number;
+
+/** A key with its value at one revision. Immutable: neither the owner nor a reader changes the bytes. */
+export interface Stored {
+  readonly key: string;
+  /** The write that made this value; for the state shown with a deletion, the deletion. */
+  readonly revision: Revision;
+  /** The write that created the key (again, after a deletion). */
+  readonly createRevision: Revision;
+  /** The object's JSON without resourceVersion. */
+  readonly value: Uint8Array;
+}
+
+export interface Write {
+  /** Ordered by its UTF-8 bytes. Well-formed text, 1 to 4,096 bytes; else the outcome is `invalid`. */
+  readonly key: string;
+  /** The revision the key must have; 0: it must be absent. */
+  readonly expect: Revision;
+  /** The new value, not changed by the caller from here on; null: delete. At most `maxValueBytes`. */
+  readonly value: Uint8Array | null;
+  /**
+   * What the caller read, when that is the state with revision `expect`: spares the store reading it again.
+   * Ignored when it is of another key or revision.
+   */
+  readonly previous?: Stored | undefined;
+}
+
+/** The largest value: 1.5 MiB, as with etcd. */
+export const maxValueBytes = 1_572_864;
+/** The longest key, in UTF-8 bytes. */
+export const maxKeyBytes = 4_096;
+
+/**
+ * Why a commit failed, other than by a conflict:
+ * - `full`: no room on the disk (or in the configured bound). Not written. Try again once there is room.
+ * - `unavailable`: not written: the store is closed, broken or overloaded. May be tried again.
+ * - `unknown`: may or may not have been written; the store reads itself again from disk.
+ * - `tooLarge`: not written: the value is longer than `maxValueBytes`.
+ * - `invalid`: not written: the key is empty, too long or not well-formed text.
+ */
+export const failureCodes = ['full', 'unavailable', 'unknown', 'tooLarge', 'invalid'] as const;
+export type FailureCode = (typeof failureCodes)[number];
+
+export type Outcome =
+  /** Durable. `now` is the new state, null after a deletion. */
+  | { readonly ok: true; readonly revision: Revision; readonly now: Stored | null }
+  /** The key is not at `expect`. `now` is its durable state; `revision` the store's when it was compared. */
+  | {
+      readonly ok: false;
+      readonly code: 'conflict';
+      readonly now: Stored | null;
+      readonly revision: Revision;
+    }
+  | { readonly ok: false; readonly code: FailureCode; readonly cause: Error };
+
+/** One revision: `previous` is null for a creation, `next` for a deletion. */
+export interface Change {
+  readonly key: string;
+  readonly revision: Revision;
+  readonly previous: Stored | null;
+  readonly next: Stored | null;
+}
+
+/** What could be listed, at one revision. */
+export interface Listing {
+  readonly revision: Revision;
+  readonly items: readonly Stored[];
+  /** How many follow after the last item; 0: this is the end. */
+  readonly remaining: number;
+}
+
+/** `compacted`: the history no longer reaches back to that revision. `future`: it is not reached yet. */
+export type Page = Listing | 'compacted' | 'future';
+
+/** Several changes in the order of their revisions, or the news that all up to a revision has been told. */
+export type ChangeBatch = readonly Change[] | { readonly progress: Revision };
+
+export interface Store extends AsyncDisposable {
+  /**
+   * Aborts when the store is gone for good without having been closed (its writer died); its reason is the
+   * StorageError. From then on nothing is written, and what follows changes throws. Only opening it anew helps.
+   */
+  readonly failed: AbortSignal;
+  /** Compares and writes. Never rejects: every failure is an outcome. */
+  commit(write: Write): Promise<Outcome>;
+  /** The newest durable revision; linearizable. Rejects with a StorageError when the store cannot answer. */
+  revision(): Promise<Revision>;
+  /**
+   * The keys that start with `prefix` and are greater than `after` ('' for the start), as they were at
+   * `revision`, at most `limit` of them (0: all). Rejects with a StorageError when the store cannot answer.
+   */
+  listAt(prefix: string, revision: Revision, after: string, limit: number): Promise<Page>;
+  /**
+   * Every change after `after` of keys that start with `prefix`, in order, none twice and none left out;
+   * first from history, then as they happen, until `signal` aborts or the store closes. `compacted` is the
+   * last element when history does not reach back far enough (the reader may also have fallen behind).
+   * Where what follows does not match, `progress` says how far the reader is.
+   */
+  changes(prefix: string, after: Revision, signal: AbortSignal): AsyncIterable<ChangeBatch | 'compacted'>;
+  /**
+   * Forgets the history before `upTo`: the state at `upTo` itself stays readable. Never past the newest
+   * revision. History older than the window is forgotten without being asked.
+   */
+  compact(upTo: Revision): Promise<void>;
+  /** Finishes what was accepted, then frees everything. May be called twice. */
+  close(): Promise<void>;
+}
+
+/**
+ * Why a store cannot be opened or read:
+ * - `locked`: another process uses it.
+ * - `corrupt`: the file is damaged or is no store.
+ * - `newerFormat`: written by a newer version of this program.
+ * - `wrongIdentity`: made with another group suffix.
+ * - `unusable`: the folder or file cannot be used (permissions, no room, I/O error).
+ * - `unavailable`: open, but cannot answer now.
+ * - `closed`: close() was called.
+ */
+export const storageErrorCodes = [
+  'locked',
+  'corrupt',
+  'newerFormat',
+  'wrongIdentity',
+  'unusable',
+  'unavailable',
+  'closed',
+] as const;
+export type StorageErrorCode = (typeof storageErrorCodes)[number];
+
+/** Thrown by storage. `code` is for programs; the message names the file and says what to do. */
+export class StorageError extends Error {
+  override readonly name = 'StorageError';
+  readonly code: StorageErrorCode;
+
+  constructor(code: StorageErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** What a store is made for; recorded when it is made and compared whenever it is opened. */
+export interface StoreIdentity {
+  readonly groupSuffix: string;
+}

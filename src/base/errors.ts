@@ -1,0 +1,62 @@
+import { inspect } from 'node:util';
+
+/** Exit codes of the command, kept stable; docs/errors.md lists them with what to do. */
+export const exitCodes = {
+  ok: 0,
+  /** The operation was understood and failed. */
+  failed: 1,
+  /** Wrong flags or arguments. */
+  usage: 2,
+  /** The configuration or a file named in it cannot be used. */
+  configuration: 3,
+  /** Another process holds the lock file or the store. */
+  locked: 4,
+  /** An address or port cannot be bound. */
+  address: 5,
+  /** A folder or file cannot be written. */
+  unwritable: 6,
+} as const;
+
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+/** A failure that is told to the person at the terminal as it stands: one message, no stack trace. */
+export class ExitError extends Error {
+  override readonly name = 'ExitError';
+  readonly exitCode: ExitCode;
+
+  constructor(exitCode: ExitCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.exitCode = exitCode;
+  }
+}
+
+/** Causes behind causes are followed this far; a chain that bites its own tail ends there too. */
+const causesLimit = 8;
+
+/** The message of anything that was thrown, with the messages of its causes behind it. */
+export function describeError(error: unknown): string {
+  return describe(error, causesLimit);
+}
+
+function describe(error: unknown, depth: number): string {
+  if (!(error instanceof Error)) return typeof error === 'string' ? error : inspect(error, { depth: 1 });
+  if (depth === 0) return '…';
+  if (error instanceof AggregateError && error.message === '') {
+    return error.errors.map((inner) => describe(inner, depth - 1)).join('; ') || error.name;
+  }
+  const message = error.message || error.name;
+  const { cause } = error;
+  if (cause === undefined || cause === null) return message;
+  if (cause instanceof Error && cause.message !== '' && message.includes(cause.message)) return message;
+  return `${message}: ${describe(cause, depth - 1)}`;
+}
+
+/** The system's error code (`ENOENT`, `EADDRINUSE` …) of what was thrown or of one of its causes. */
+export function errorCode(error: unknown): string | undefined {
+  let here = error;
+  for (let depth = 0; depth < causesLimit && here instanceof Error; depth++) {
+    if ('code' in here && typeof here.code === 'string') return here.code;
+    here = here.cause;
+  }
+  return undefined;
+}

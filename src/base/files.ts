@@ -1,0 +1,150 @@
+import { constants } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { describeError, ExitError, errorCode, exitCodes } from './errors.ts';
+
+export interface WriteOptions {
+  /** Permissions of the new file; default 0600. */
+  mode?: number;
+}
+
+/**
+ * Replaces a file as a whole: a reader sees the old content or the new one, and after a power cut too.
+ * Temporary file in the same folder (O_EXCL), fsync, rename, fsync of the folder.
+ */
+export async function writeFileAtomic(
+  path: string,
+  data: string | Uint8Array,
+  options: WriteOptions = {},
+): Promise<void> {
+  const mode = options.mode ?? 0o600;
+  const shownName = basename(path).slice(0, 50); // in all never longer than a file name may be
+  const temporary = join(dirname(path), `.${shownName}.${process.pid}.${crypto.randomUUID()}.tmp`);
+  try {
+    await using file = await open(temporary, 'wx', mode);
+    await file.writeFile(data);
+    await file.chmod(mode); // the umask may have taken bits away
+    await file.sync();
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+  try {
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+  await syncFolder(dirname(path));
+}
+
+/** Makes the names in a folder durable. */
+export async function syncFolder(path: string): Promise<void> {
+  await using folder = await open(path, constants.O_RDONLY | constants.O_DIRECTORY);
+  await folder.sync();
+}
+
+export interface ReadOptions {
+  /** A longer file is an error. */
+  limitBytes: number;
+  /** Refuse a symbolic link at the end of the path; default false. */
+  noFollow?: boolean;
+}
+
+/**
+ * Reads a file that somebody else may have put there: never blocks on a FIFO, takes only a regular file,
+ * and never more than `limitBytes`.
+ */
+export async function readRegularFile(path: string, options: ReadOptions): Promise<Buffer> {
+  await using file = await openQuietly(path, options.noFollow ?? false);
+  const facts = await file.stat();
+  if (!facts.isFile()) throw new Error(`${path} is not a regular file`);
+  if (facts.size > options.limitBytes) throw tooLong(path, options.limitBytes);
+  return await readBounded(file, path, options.limitBytes);
+}
+
+async function openQuietly(path: string, noFollow: boolean): Promise<FileHandle> {
+  const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
+  try {
+    return await open(path, noFollow ? flags | constants.O_NOFOLLOW : flags);
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === 'ENXIO') throw new Error(`${path} is not a regular file`, { cause: error });
+    if (code !== 'ELOOP' || !noFollow) throw error;
+    throw new Error(`${path} is a symbolic link, which is not followed here`, { cause: error });
+  }
+}
+
+/** Also for files that do not tell their size beforehand, as in /proc, or that grow while they are read. */
+async function readBounded(file: FileHandle, path: string, limitBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let total = 0;
+  for await (const chunk of file.createReadStream({ autoClose: false })) {
+    total += chunk.length;
+    if (total > limitBytes) throw tooLong(path, limitBytes);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function tooLong(path: string, limitBytes: number): Error {
+  return new Error(`${path} is longer than ${limitBytes} bytes`);
+}
+
+/**
+ * Makes sure that `path` is a folder that this process can write, made with mode 0700 where it is missing.
+ * Throws an ExitError that names the folder, its owner and the cause.
+ */
+export async function ensurePrivateFolder(path: string): Promise<void> {
+  try {
+    await makeFolders(path);
+    const probe = join(path, `.write-${process.pid}-${crypto.randomUUID()}`);
+    await using file = await open(probe, 'wx', 0o600);
+    await file.close();
+    await rm(probe);
+  } catch (error) {
+    throw new ExitError(exitCodes.unwritable, await unwritable(path, error), { cause: error });
+  }
+}
+
+/** Node's own recursive mkdir never comes back where nothing can be made, as in /proc. */
+async function makeFolders(path: string): Promise<void> {
+  try {
+    await mkdir(path, { mode: 0o700 });
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === 'EEXIST' && (await stat(path)).isDirectory()) return;
+    if (code !== 'ENOENT' || dirname(path) === path) throw error;
+    await makeFolders(dirname(path));
+    await mkdir(path, { mode: 0o700 }).catch(unlessThere);
+  }
+}
+
+/** Another process may have made it meanwhile. */
+function unlessThere(error: unknown): void {
+  if (errorCode(error) !== 'EEXIST') throw error;
+}
+
+async function unwritable(path: string, error: unknown): Promise<string> {
+  const code = errorCode(error);
+  if (code === 'ENOTDIR' || code === 'EEXIST')
+    return `cannot use ${path}: a file is in the way of that folder`;
+  if (code === 'ENOSPC') return `cannot write in ${path}: its file system is full`;
+  if (code === 'EROFS') return `cannot write in ${path}: its file system is read-only`;
+  if (code !== 'EACCES' && code !== 'EPERM') return `cannot write in ${path}: ${describeError(error)}`;
+  const place = await nearestExisting(path);
+  const facts = await stat(place);
+  const mode = (facts.mode & 0o7777).toString(8).padStart(4, '0');
+  const user = process.getuid?.() ?? -1;
+  return `cannot write in ${path}: ${place} belongs to user ${facts.uid} with mode ${mode}, and this process runs as user ${user}; choose another folder with --root-dir or change its owner`;
+}
+
+async function nearestExisting(path: string): Promise<string> {
+  try {
+    await stat(path);
+    return path;
+  } catch {
+    return dirname(path) === path ? path : nearestExisting(dirname(path));
+  }
+}

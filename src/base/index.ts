@@ -1,0 +1,15 @@
+export { type Backoff, type BackoffOptions, createBackoff } from './backoff.ts';
+export { type Clock, systemClock } from './clock.ts';
+export { describeError, type ExitCode, ExitError, errorCode, exitCodes } from './errors.ts';
+export {
+  ensurePrivateFolder,
+  type ReadOptions,
+  readRegularFile,
+  syncFolder,
+  writeFileAtomic,
+} from './files.ts';
+export { createLatest, type Latest } from './latest.ts';
+export * from './lifecycle/index.ts';
+export { createLogger, type LogFormat, type Logger, type LogLevel, logLevels, silentLogger } from './log.ts';
+export { Counter, createMetrics, Gauge, Histogram, Registry } from './metrics.ts';
+export { type PeerCertificate, readPeerCertificate } from './peer-certificate.ts';

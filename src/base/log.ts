@@ -1,0 +1,67 @@
+import { Writable } from 'node:stream';
+import type { DestinationStream } from 'pino';
+import { pino } from 'pino';
+import { formatLogLine } from './log-text.ts';
+
+type LogMethod = {
+  (message: string): void;
+  (fields: object, message: string): void;
+};
+
+/** Structured log: fields first, message second. Secrets never go into either. */
+export interface Logger {
+  readonly debug: LogMethod;
+  readonly info: LogMethod;
+  readonly warn: LogMethod;
+  readonly error: LogMethod;
+  /** The same log with `fields` on every line. */
+  child(fields: Record<string, unknown>): Logger;
+}
+
+export type LogFormat = 'json' | 'text';
+export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+export interface LogOptions {
+  /** One JSON object a line, or text for people. */
+  format: LogFormat;
+  level: LogLevel;
+  /** Where lines go. */
+  output: NodeJS.WritableStream;
+  /** Colours in text lines; default false. */
+  colour?: boolean;
+}
+
+const secretNames = ['authorization', 'Authorization', 'cookie', 'password', 'privateKey', 'secret', 'token'];
+
+/** A net below the rope: fields of these names are blotted out, at the top and up to two levels down. */
+const secretPaths = secretNames.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
+
+/** Makes a log. Lines are written at once; nothing is lost when the process ends by itself. */
+export function createLogger(options: LogOptions): Logger {
+  return pino(
+    {
+      level: options.level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      redact: secretPaths,
+    },
+    destination(options),
+  );
+}
+
+function destination(options: LogOptions): DestinationStream {
+  const { format, output, colour = false } = options;
+  if (format === 'json') return { write: (line) => void output.write(line) };
+  return { write: (line) => void output.write(formatLogLine(line, colour)) };
+}
+
+/** A log that keeps nothing, for callers that need none. */
+export function silentLogger(): Logger {
+  return createLogger({
+    format: 'json',
+    level: 'silent',
+    output: new Writable({ write: (_c, _e, done) => done() }),
+  });
+}

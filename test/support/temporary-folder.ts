@@ -1,0 +1,16 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export interface TemporaryFolder extends AsyncDisposable {
+  readonly path: string;
+}
+
+/** A fresh, empty folder with mode 0700, removed with all that is in it on disposal. */
+export async function temporaryFolder(prefix = 'nodeward-'): Promise<TemporaryFolder> {
+  const path = await mkdtemp(join(tmpdir(), prefix));
+  return {
+    path,
+    [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true, maxRetries: 5 }),
+  };
+}

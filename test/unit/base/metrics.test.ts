@@ -1,0 +1,16 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Counter, createMetrics } from '../../../src/base/index.ts';
+
+test('each registry stands alone and tells the figures of the process in Prometheus text', async () => {
+  const one = createMetrics();
+  const other = createMetrics();
+  const requests = new Counter({ name: 'leases_renewed_total', help: 'Requests.', registers: [one] });
+  requests.inc(3);
+  const text = await one.metrics();
+  assert.match(text, /^# TYPE leases_renewed_total counter\nleases_renewed_total 3$/m);
+  assert.match(text, /^process_resident_memory_bytes \d+/m);
+  assert.match(text, /^nodejs_eventloop_lag_seconds /m);
+  assert.doesNotMatch(await other.metrics(), /leases_renewed_total/);
+  assert.match(one.contentType, /^text\/plain; version=0\.0\.4/);
+});

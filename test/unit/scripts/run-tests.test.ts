@@ -1,0 +1,143 @@
+/** The runner must never look green when it should not: it is run on test files that go wrong in every way. */
+import assert from 'node:assert/strict';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { describe, test } from 'node:test';
+import type { CommandResult } from '../../support/index.ts';
+import { isAlive, runCommand, temporaryFolder } from '../../support/index.ts';
+
+const runner = resolve(import.meta.dirname, '../../../scripts/run-tests.ts');
+const header = `import { describe, test, before } from 'node:test';\nimport assert from 'node:assert';\n`;
+
+interface RunOptions {
+  levels?: readonly string[];
+  strict?: boolean;
+  timeoutSeconds?: number;
+}
+
+/** Runs the runner over a folder with these test files; a path is relative to `test`. */
+async function runOver(files: Record<string, string>, options: RunOptions = {}): Promise<CommandResult> {
+  await using root = await temporaryFolder();
+  for (const [path, text] of Object.entries(files)) {
+    const place = join(root.path, 'test', path);
+    await mkdir(dirname(place), { recursive: true });
+    await writeFile(place, header + text);
+  }
+  const { NODE_TEST_CONTEXT: _, ...outside } = process.env;
+  const env = { ...outside, CI: String(options.strict ?? false) };
+  const { levels = ['unit'], timeoutSeconds = 30 } = options;
+  const argv = [runner, '--root', root.path, '--timeout', String(timeoutSeconds), ...levels];
+  return await runCommand(process.execPath, argv, { env, timeoutMs: 50_000 });
+}
+
+function lastLine({ stdout }: CommandResult): string | undefined {
+  return stdout.trimEnd().split('\n').at(-1);
+}
+
+describe('the test runner', { concurrency: 4 }, () => {
+  test('sums tests over suites, files and levels', async () => {
+    const result = await runOver(
+      {
+        'unit/one.test.ts': `test('a', () => {}); describe('s', () => { test('b', () => {}); });`,
+        'unit/deep/er/two.test.ts': `test('c', () => {});`,
+        'contract/three.test.ts': `test('d', () => {});`,
+        'unit/no-test.ts': `throw new Error('not a test file');`,
+      },
+      { levels: ['contract', 'unit'] },
+    );
+    assert.equal(lastLine(result), '4 passed, 0 failed, 0 skipped');
+    assert.equal(result.code, 0);
+  });
+
+  test('shows what failed and counts it', async () => {
+    const result = await runOver({
+      'unit/good.test.ts': `test('a', () => {});`,
+      'unit/bad.test.ts': `describe('s', () => { test('broken promise', () => assert.equal(1, 2)); test('b', () => {}); });`,
+    });
+    assert.equal(lastLine(result), '2 passed, 1 failed, 0 skipped');
+    assert.match(result.stdout, /broken promise/);
+    assert.equal(result.code, 10);
+  });
+
+  test('a skipped test is told, and red where nobody watches', async () => {
+    const files = {
+      'unit/skip.test.ts': `test('a', () => {}); test('b', { skip: 'no moon' }, () => {}); test.todo('c');`,
+    };
+    const [lenient, strict] = [await runOver(files), await runOver(files, { strict: true })];
+    assert.equal(lastLine(lenient), '1 passed, 0 failed, 2 skipped');
+    assert.deepEqual([lenient.code, strict.code], [0, 10]);
+  });
+
+  const neverGreen: Record<string, string> = {
+    'a file without tests': ``,
+    'a file that cannot be read as TypeScript': `this is no code`,
+    'an exit with code 0 before the first test ran': `test('a', () => {}); process.exit(0);`,
+    'an exit with code 0 in the middle': `test('a', () => {}); test('b', async () => { await new Promise((r) => setTimeout(r, 300)); process.exit(0); }); test('c', () => {});`,
+    'a process that kills itself': `test('a', () => process.kill(process.pid, 'SIGKILL'));`,
+    'an error after the tests': `test('a', () => {}); setTimeout(() => { throw new Error('late'); }, 50);`,
+    'a rejection that nobody handles': `test('a', () => {}); setTimeout(() => void Promise.reject(new Error('late')), 50);`,
+    'a suite whose hook fails': `describe('s', () => { before(() => { throw new Error('hook'); }); test('a', () => {}); });`,
+    'a suite whose body fails': `describe('s', () => { test('a', () => {}); throw new Error('body'); });`,
+    'an exit code set aside': `test('a', () => {}); process.exitCode = 3;`,
+  };
+  for (const [what, text] of Object.entries(neverGreen)) {
+    test(`${what} is red`, async () => {
+      const result = await runOver({ 'unit/x.test.ts': text });
+      assert.match(lastLine(result) ?? '', /^\d+ passed, [1-9]\d* failed, \d+ skipped$/);
+      assert.equal(result.code, 10);
+    });
+  }
+
+  test('a level without test files is red', async () => {
+    const result = await runOver(
+      { 'unit/a.test.ts': `test('a', () => {});` },
+      { levels: ['unit', 'contract'] },
+    );
+    assert.equal(lastLine(result), '1 passed, 1 failed, 0 skipped');
+    assert.equal(result.code, 10);
+  });
+
+  test('a process left running is ended, and red', async () => {
+    const result = await runOver({
+      'unit/a.test.ts': `import { spawn } from 'node:child_process';
+test('a', () => { const child = spawn('sleep', ['1000'], { detached: true, stdio: 'ignore' }); child.unref(); console.log('pid', child.pid); });`,
+    });
+    assert.equal(lastLine(result), '1 passed, 1 failed, 0 skipped');
+    const pid = /left process (\d+) running: sleep 1000/.exec(result.stdout)?.[1];
+    assert.ok(pid !== undefined);
+    assert.equal(await isAlive(Number(pid)), false);
+  });
+
+  test('a test that never ends is ended and named', async () => {
+    const result = await runOver(
+      { 'unit/a.test.ts': `test('a', () => {}); test('waits for nothing', () => new Promise(() => {}));` },
+      { timeoutSeconds: 1 },
+    );
+    assert.equal(lastLine(result), '1 passed, 1 failed, 0 skipped');
+    assert.match(result.stdout, /waits for nothing/);
+  });
+
+  test('a test that neither ends nor lets itself be ended is killed', async () => {
+    const result = await runOver(
+      { 'unit/a.test.ts': `test('a', () => {}); test('b', () => { for (;;); });` },
+      { timeoutSeconds: 1 },
+    );
+    assert.match(lastLine(result) ?? '', /^\d passed, [1-9] failed, 0 skipped$/);
+    assert.equal(result.code, 10);
+  });
+
+  test('a file that something keeps alive after its tests is killed, and red', async () => {
+    const result = await runOver(
+      { 'unit/a.test.ts': `test('a', () => {}); test('b', () => { setInterval(() => {}, 1000); });` },
+      { timeoutSeconds: 1 },
+    );
+    assert.match(result.stdout, /does something keep it alive\?/);
+    assert.equal(result.code, 10);
+  });
+
+  test('an unknown level and none at all are errors of usage', async () => {
+    const [unknown, nothing] = [await runOver({}, { levels: ['unti'] }), await runOver({}, { levels: [] })];
+    assert.match(unknown.stderr, /unknown: unti\nusage: /);
+    assert.deepEqual([unknown.code, nothing.code], [2, 2]);
+  });
+});
