@@ -1,0 +1,10 @@
+export { fromStatus, StatusError, type StatusReason, statusReasons } from './status-error.ts';
+export {
+  alreadyExists,
+  conflict,
+  type Denied,
+  forbidden,
+  invalid,
+  notFound,
+  qualifiedResource,
+} from './statuses.ts';

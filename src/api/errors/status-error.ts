@@ -1,0 +1,71 @@
+import type { Status, StatusDetails } from '../kinds/index.ts';
+
+/** Why a request failed, for programs; each has one HTTP status. docs/errors.md lists them. */
+export const statusReasons = {
+  BadRequest: 400,
+  Unauthorized: 401,
+  Forbidden: 403,
+  NotFound: 404,
+  MethodNotAllowed: 405,
+  NotAcceptable: 406,
+  AlreadyExists: 409,
+  Conflict: 409,
+  Gone: 410,
+  Expired: 410,
+  RequestEntityTooLarge: 413,
+  UnsupportedMediaType: 415,
+  Invalid: 422,
+  TooManyRequests: 429,
+  InternalError: 500,
+  ServiceUnavailable: 503,
+  ServerTimeout: 500,
+  Timeout: 504,
+} as const;
+export type StatusReason = keyof typeof statusReasons;
+
+/** A failure that a client of the API is told, or was told by a server. Branch on `reason`, never on the text. */
+export class StatusError extends Error {
+  override readonly name = 'StatusError';
+  /** Empty where a server gave none or one that this program does not know. */
+  readonly reason: StatusReason | '';
+  readonly code: number;
+  readonly details: StatusDetails | undefined;
+
+  constructor(
+    reason: StatusReason | '',
+    message: string,
+    options: { code?: number; details?: StatusDetails; cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? {} : { cause: options.cause });
+    this.reason = reason;
+    this.code = options.code ?? (reason === '' ? 500 : statusReasons[reason]);
+    this.details = options.details;
+  }
+
+  /** The body that says this. */
+  toStatus(): Status {
+    return {
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Failure',
+      message: this.message,
+      ...(this.reason === '' ? {} : { reason: this.reason }),
+      ...(this.details === undefined ? {} : { details: this.details }),
+      code: this.code,
+    };
+  }
+}
+
+/** The error that a Status body stands for. */
+export function fromStatus(status: Status, httpCode: number): StatusError {
+  const reason = isReason(status.reason) ? status.reason : '';
+  return new StatusError(reason, status.message ?? `the server answered ${httpCode}`, {
+    code: status.code || httpCode,
+    ...(status.details === undefined ? {} : { details: status.details }),
+  });
+}
+
+function isReason(value: string | undefined): value is StatusReason {
+  return value !== undefined && Object.hasOwn(statusReasons, value);
+}

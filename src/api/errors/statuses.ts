@@ -1,0 +1,76 @@
+import type { ApiObject, Cause, Kind } from '../kinds/index.ts';
+import { groupName } from '../kinds/index.ts';
+import { StatusError } from './status-error.ts';
+
+type Named = Pick<Kind<ApiObject>, 'group' | 'resource' | 'kind'>;
+
+/** `leases.coordination.k8s.io`, or `nodes` for the core group. */
+export function qualifiedResource(kind: Named, suffix: string): string {
+  return kind.group === '' ? kind.resource : `${kind.resource}.${groupName(kind.group, suffix)}`;
+}
+
+function details(kind: Named, suffix: string, name: string) {
+  const group = groupName(kind.group, suffix);
+  return { ...(name === '' ? {} : { name }), ...(group === '' ? {} : { group }), kind: kind.resource };
+}
+
+export function notFound(kind: Named, suffix: string, name: string): StatusError {
+  return new StatusError('NotFound', `${qualifiedResource(kind, suffix)} "${name}" not found`, {
+    details: details(kind, suffix, name),
+  });
+}
+
+export function alreadyExists(kind: Named, suffix: string, name: string): StatusError {
+  return new StatusError('AlreadyExists', `${qualifiedResource(kind, suffix)} "${name}" already exists`, {
+    details: details(kind, suffix, name),
+  });
+}
+
+export function conflict(kind: Named, suffix: string, name: string, why: string): StatusError {
+  const message = `Operation cannot be fulfilled on ${qualifiedResource(kind, suffix)} "${name}": ${why}`;
+  return new StatusError('Conflict', message, { details: details(kind, suffix, name) });
+}
+
+/** What is told at most; a large body can be wrong in a million ways. */
+const causesLimit = 100;
+
+/** 422 with every cause, or the first hundred. */
+export function invalid(kind: Named, suffix: string, name: string, causes: readonly Cause[]): StatusError {
+  const group = groupName(kind.group, suffix);
+  const told = causes.slice(0, causesLimit);
+  const listed = told.map(({ field, message }) => `${field}: ${message}`);
+  if (told.length < causes.length) listed.push(`and ${causes.length - told.length} more`);
+  const text = listed.length === 1 ? listed[0] : `[${listed.join(', ')}]`;
+  const subject = group === '' ? kind.kind : `${kind.kind}.${group}`;
+  return new StatusError('Invalid', `${subject} "${name}" is invalid: ${text}`, {
+    details: {
+      ...(name === '' ? {} : { name }),
+      ...(group === '' ? {} : { group }),
+      kind: kind.kind,
+      causes: told.map(({ reason, message, field }) => ({ reason, message, field })),
+    },
+  });
+}
+
+export interface Denied {
+  user: string;
+  verb: string;
+  /** Why, when the authorizer says. */
+  reason?: string;
+}
+
+export function forbidden(
+  kind: Named,
+  suffix: string,
+  scope: { namespace: string; name: string },
+  by: Denied,
+): StatusError {
+  const group = groupName(kind.group, suffix);
+  const where = scope.namespace === '' ? 'at the cluster scope' : `in the namespace "${scope.namespace}"`;
+  const subject = `${qualifiedResource(kind, suffix)}${scope.name === '' ? '' : ` "${scope.name}"`} is forbidden`;
+  const action = `User "${by.user}" cannot ${by.verb} resource "${kind.resource}" in API group "${group}" ${where}`;
+  const why = by.reason ? `: ${by.reason}` : '';
+  return new StatusError('Forbidden', `${subject}: ${action}${why}`, {
+    details: details(kind, suffix, scope.name),
+  });
+}

@@ -1,0 +1,8 @@
+export * from './codec/index.ts';
+export * from './errors/index.ts';
+export * from './kinds/index.ts';
+export { checkLabelValue, checkName, checkQualifiedName, type NameRule } from './names/index.ts';
+export { isRecord } from './schema/index.ts';
+export * from './selectors/index.ts';
+export * from './validation/index.ts';
+export { version } from './version.ts';

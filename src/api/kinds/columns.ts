@@ -1,0 +1,47 @@
+import type { ApiObject, Column } from './kind.ts';
+
+/** How long ago `time` was, in the short form of the tables: `45s`, `3m20s`, `5h2m`, `12d`. */
+export function ageOf(time: string | undefined, now: number): string {
+  if (time === undefined) return '<unknown>';
+  const seconds = Math.trunc((now - Date.parse(time)) / 1000);
+  if (Number.isNaN(seconds) || seconds < -1) return '<invalid>';
+  return shortDuration(seconds);
+}
+
+const minute = 60;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/** `45s`, `3m20s`, `5h2m`, `12d`; below zero counts as none. */
+export function shortDuration(seconds: number): string {
+  if (seconds < 0) return '0s';
+  if (seconds < 2 * minute) return `${seconds}s`;
+  if (seconds < 10 * minute) return twoParts(seconds, minute, 'm', 1, 's');
+  if (seconds < 3 * hour) return `${Math.floor(seconds / minute)}m`;
+  if (seconds < 8 * hour) return twoParts(seconds, hour, 'h', minute, 'm');
+  if (seconds < 2 * day) return `${Math.floor(seconds / hour)}h`;
+  if (seconds < 8 * day) return twoParts(seconds, day, 'd', hour, 'h');
+  if (seconds < 2 * 365 * day) return `${Math.floor(seconds / day)}d`;
+  if (seconds < 8 * 365 * day) return twoParts(seconds, 365 * day, 'y', day, 'd');
+  return `${Math.floor(seconds / (365 * day))}y`;
+}
+
+function twoParts(
+  seconds: number,
+  large: number,
+  largeUnit: string,
+  small: number,
+  smallUnit: string,
+): string {
+  const rest = Math.floor((seconds % large) / small);
+  return `${Math.floor(seconds / large)}${largeUnit}${rest === 0 ? '' : `${rest}${smallUnit}`}`;
+}
+
+/** The column that most tables end with. */
+export const ageColumn: Column<ApiObject> = {
+  name: 'Age',
+  type: 'string',
+  description: 'Time since the object was created.',
+  priority: 0,
+  value: (object, now) => ageOf(object.metadata?.creationTimestamp, now),
+};

@@ -1,0 +1,169 @@
+import { checkLabelValue, checkQualifiedName } from '../../names/index.ts';
+import type { Infer } from '../../schema/index.ts';
+import { ageColumn } from '../columns.ts';
+import { defineKind } from '../define.ts';
+import type { Cause, Column } from '../kind.ts';
+import { nodeDescription } from './node-description.ts';
+
+export interface Node extends Infer<(typeof nodeDescription)['root']> {}
+export interface NodeStatus extends Infer<(typeof nodeDescription)['nodeStatus']> {}
+export interface NodeCondition extends Infer<(typeof nodeDescription)['nodeCondition']> {}
+export interface NodeAddress extends Infer<(typeof nodeDescription)['nodeAddress']> {}
+export interface NodeSystemInfo extends Infer<(typeof nodeDescription)['nodeSystemInfo']> {}
+export interface Taint extends Infer<(typeof nodeDescription)['taint']> {}
+
+const taintEffects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
+
+function validate(node: Node, old: Node | undefined): Cause[] {
+  return [
+    ...taintCauses(node.spec?.taints ?? []),
+    ...addressCauses(node.status?.addresses ?? []),
+    ...capacityCauses('capacity', node.status?.capacity ?? {}),
+    ...capacityCauses('allocatable', node.status?.allocatable ?? {}),
+    ...specChangeCauses(node.spec ?? {}, old?.spec ?? {}),
+  ];
+}
+
+function taintCauses(taints: readonly Taint[]): Cause[] {
+  const seen = new Set<string>();
+  return taints.flatMap((taint, index) => {
+    const path = `spec.taints[${index}]`;
+    const identity = JSON.stringify([taint.key, taint.effect]);
+    const again = seen.has(identity);
+    seen.add(identity);
+    const detail = 'taints must be unique by key and effect pair';
+    return [
+      ...invalidUnless(`${path}.key`, taint.key, checkQualifiedName(taint.key)),
+      ...invalidUnless(`${path}.value`, taint.value ?? '', checkLabelValue(taint.value ?? '')),
+      ...effectCauses(`${path}.effect`, taint.effect),
+      ...(again ? [duplicate(path, taint.key, detail)] : []),
+    ];
+  });
+}
+
+function effectCauses(field: string, effect: string): Cause[] {
+  if (taintEffects.includes(effect)) return [];
+  if (effect === '') return [{ reason: 'FieldValueRequired', field, message: 'Required value' }];
+  const supported = taintEffects.map((known) => JSON.stringify(known)).join(', ');
+  const message = `Unsupported value: ${JSON.stringify(effect)}: supported values: ${supported}`;
+  return [{ reason: 'FieldValueNotSupported', field, message }];
+}
+
+function addressCauses(addresses: readonly NodeAddress[]): Cause[] {
+  const seen = new Set<string>();
+  return addresses.flatMap(({ type, address }, index) => {
+    const identity = JSON.stringify([type, address]);
+    const again = seen.has(identity);
+    seen.add(identity);
+    return again ? [duplicate(`status.addresses[${index}]`, address)] : [];
+  });
+}
+
+function capacityCauses(name: string, quantities: Readonly<Record<string, string>>): Cause[] {
+  return Object.entries(quantities).flatMap(([resource, quantity]) => [
+    ...invalidUnless(`status.${name}.${resource}`, resource, checkQualifiedName(resource)),
+    ...invalidUnless(
+      `status.${name}.${resource}`,
+      quantity,
+      quantity.startsWith('-') ? 'must be greater than or equal to 0' : undefined,
+    ),
+  ]);
+}
+
+/** What is given to a node once and stays. */
+function specChangeCauses(next: NonNullable<Node['spec']>, old: NonNullable<Node['spec']>): Cause[] {
+  const causes: Cause[] = [];
+  if (old.providerID && next.providerID !== old.providerID) {
+    causes.push(fixed('spec.providerID', 'providerID'));
+  }
+  const ranges = podRanges(old);
+  if (ranges.length > 0 && ranges.join() !== podRanges(next).join()) {
+    causes.push(fixed('spec.podCIDRs', 'podCIDR'));
+  }
+  return causes;
+}
+
+function podRanges({ podCIDR, podCIDRs }: NonNullable<Node['spec']>): readonly string[] {
+  return podCIDRs ?? (podCIDR ? [podCIDR] : []);
+}
+
+function fixed(field: string, name: string): Cause {
+  const message = `Forbidden: node updates may not change ${name} except from "" to valid`;
+  return { reason: 'FieldValueForbidden', field, message };
+}
+
+function duplicate(field: string, value: string, detail?: string): Cause {
+  const message = `Duplicate value: ${JSON.stringify(value)}${detail === undefined ? '' : `: ${detail}`}`;
+  return { reason: 'FieldValueDuplicate', field, message };
+}
+
+function invalidUnless(field: string, value: string, wrong: string | undefined): Cause[] {
+  if (wrong === undefined) return [];
+  return [
+    { reason: 'FieldValueInvalid', field, message: `Invalid value: ${JSON.stringify(value)}: ${wrong}` },
+  ];
+}
+
+const rolePrefix = 'node-role.kubernetes.io/';
+
+const roleLabel = 'kubernetes.io/role';
+
+function roles(node: Node): string {
+  const named = new Set<string>();
+  for (const [label, value] of Object.entries(node.metadata?.labels ?? {})) {
+    if (label.startsWith(rolePrefix)) named.add(label.slice(rolePrefix.length));
+    else if (label === roleLabel) named.add(value);
+  }
+  named.delete('');
+  return [...named].sort().join(',') || '<none>';
+}
+
+function readiness(node: Node): string {
+  const ready = node.status?.conditions?.find((condition) => condition.type === 'Ready');
+  const state = ready === undefined ? 'Unknown' : ready.status === 'True' ? 'Ready' : 'NotReady';
+  return node.spec?.unschedulable ? `${state},SchedulingDisabled` : state;
+}
+
+function address(type: string): (node: Node) => string {
+  return (node) => node.status?.addresses?.find((entry) => entry.type === type)?.address || '<none>';
+}
+
+function column(
+  name: string,
+  priority: number,
+  description: string,
+  value: (node: Node) => string,
+): Column<Node> {
+  return { name, type: 'string', description, priority, value };
+}
+
+/** A machine of the cluster. */
+export const nodeKind = defineKind<Node>({
+  group: '',
+  version: 'v1',
+  kind: 'Node',
+  resource: 'nodes',
+  singular: 'node',
+  shortNames: ['no'],
+  namespaced: false,
+  root: nodeDescription.root,
+  subresources: [{ name: 'status', verbs: ['get', 'update'], fields: ['status'] }],
+  validate,
+  columns: [
+    column('Status', 0, 'Whether the node is ready.', readiness),
+    column('Roles', 0, 'Roles of the node, from its labels.', roles),
+    ageColumn,
+    column('Version', 0, 'Version of the agent.', (node) => node.status?.nodeInfo?.kubeletVersion ?? ''),
+    column('Internal-IP', 1, 'Address inside the cluster.', address('InternalIP')),
+    column('External-IP', 1, 'Address from outside the cluster.', address('ExternalIP')),
+    column('OS-Image', 1, 'Operating system.', (node) => node.status?.nodeInfo?.osImage || '<unknown>'),
+    column('Kernel-Version', 1, 'Kernel.', (node) => node.status?.nodeInfo?.kernelVersion || '<unknown>'),
+    column(
+      'Container-Runtime',
+      1,
+      'Container runtime.',
+      (node) => node.status?.nodeInfo?.containerRuntimeVersion || '<unknown>',
+    ),
+  ],
+  selectable: [{ path: 'spec.unschedulable', value: (node) => String(node.spec?.unschedulable ?? false) }],
+});

@@ -1,0 +1,7 @@
+export {
+  checkLabelValue,
+  checkName,
+  checkNamePrefix,
+  checkQualifiedName,
+  type NameRule,
+} from './names.ts';

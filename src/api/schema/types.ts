@@ -1,0 +1,96 @@
+/*
+ * The little language in which kinds are described. A description is plain data: everything the server does with
+ * a kind (strict decoding, tables, later protobuf, patches, OpenAPI) is derived from it by walking it, and so is
+ * the TypeScript type, through `Infer`.
+ */
+
+/** The JSON value behind each scalar, as decoding leaves it. */
+export interface ScalarValues {
+  string: string;
+  bool: boolean;
+  int32: number;
+  /** Safe integers only: JSON numbers beyond 2^53 are refused. */
+  int64: number;
+  double: number;
+  /** Base64 text; line breaks in it are taken out. */
+  bytes: string;
+  /** RFC 3339, whole seconds, UTC; other zones and fractions are accepted and converted. */
+  time: string;
+  /** RFC 3339 with six digits of a second, UTC; other forms are accepted and converted. */
+  microTime: string;
+  /** Go's duration text, `1m30s`. */
+  duration: string;
+  /** `500m`, `16Gi`; a JSON number is accepted and becomes text. */
+  quantity: string;
+  intOrString: number | string;
+  fieldsV1: Readonly<Record<string, unknown>>;
+  /** Any JSON value. */
+  raw: unknown;
+}
+export type Scalar = keyof ScalarValues;
+
+/** How a list merges: `list` under server-side apply, `patch` under a strategic merge patch; the two differ. */
+export interface ListMerge {
+  list: 'atomic' | 'set' | 'map';
+  /** The fields that identify an item of a `map` list. */
+  keys?: readonly string[];
+  patch?: { merge?: boolean; key?: string; retainKeys?: boolean };
+}
+
+export interface ScalarType<S extends Scalar = Scalar> {
+  readonly t: S;
+}
+export interface ListType<E extends Type = Type> extends ListMerge {
+  readonly t: 'list';
+  readonly of: E;
+}
+/** On the wire a list as the value of a map is a message with the list as its field 1, `items`. */
+export interface MapType<E extends Type = Type> {
+  readonly t: 'map';
+  readonly of: E;
+  readonly atomic?: boolean;
+}
+export interface StructType<F extends Fields = Fields> {
+  readonly t: 'struct';
+  readonly name: string;
+  readonly fields: F;
+  readonly atomic?: boolean;
+}
+/** A reference by name to a struct, for recursion; `resolve` gives it. */
+export interface RefType {
+  readonly t: 'ref';
+  readonly name: string;
+  resolve(): StructType;
+}
+export type Type = ScalarType | ListType | MapType | StructType | RefType;
+
+export interface Field<T extends Type = Type, R extends boolean = boolean> {
+  /** The field's number in the protobuf message. */
+  readonly proto: number;
+  readonly type: T;
+  /** One line for people. */
+  readonly doc: string;
+  readonly required: R;
+  readonly immutable?: boolean;
+}
+export type Fields = Readonly<Record<string, Field>>;
+
+type Flat<T> = { [K in keyof T]: T[K] };
+type RequiredKeys<F extends Fields> = { [K in keyof F]: F[K] extends Field<Type, true> ? K : never }[keyof F];
+type InferFields<F extends Fields> = Flat<
+  { [K in RequiredKeys<F>]: Infer<F[K]['type']> } & {
+    [K in Exclude<keyof F, RequiredKeys<F>>]?: Infer<F[K]['type']>;
+  }
+>;
+
+/** The TypeScript type of a description. */
+export type Infer<T extends Type> =
+  T extends ScalarType<infer S>
+    ? ScalarValues[S]
+    : T extends ListType<infer E>
+      ? Infer<E>[]
+      : T extends MapType<infer E>
+        ? Record<string, Infer<E>>
+        : T extends StructType<infer F>
+          ? InferFields<F>
+          : unknown;

@@ -1,0 +1,8 @@
+export { SelectorError } from './error.ts';
+export { type FieldRequirement, type FieldSelector, parseFieldSelector } from './field-selector.ts';
+export {
+  type LabelOperator,
+  type LabelRequirement,
+  type LabelSelector,
+  parseLabelSelector,
+} from './label-selector.ts';

@@ -1,0 +1,2 @@
+export { validateMetadata } from './metadata.ts';
+export { missingFields } from './required.ts';

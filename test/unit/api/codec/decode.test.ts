@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import {
+  certificateSigningRequestKind,
+  DecodeError,
+  decodeObject,
+  leaseKind,
+  nodeKind,
+  readStored,
+} from '../../../../src/api/index.ts';
+
+const leaseVersion = 'coordination.k8s.io/v1';
+const lease = (text: string) => decodeObject(leaseKind, leaseVersion, text);
+
+describe('decoding the body of a write', () => {
+  test('gives the object with what the path says of its type filled in', () => {
+    for (const given of [
+      '',
+      '"kind":"Lease",',
+      `"apiVersion":"${leaseVersion}",`,
+      '"kind":"","apiVersion":null,',
+    ]) {
+      const { object, complaints } = lease(`{${given}"spec":{"holderIdentity":"a"}}`);
+      assert.deepEqual(object, { kind: 'Lease', apiVersion: leaseVersion, spec: { holderIdentity: 'a' } });
+      assert.deepEqual(complaints, []);
+    }
+  });
+
+  test('refuses another kind or version than the path’s', () => {
+    assert.throws(() => lease('{"kind":"Node"}'), /the kind in the body is string "Node".* takes "Lease"/);
+    assert.throws(() => lease('{"apiVersion":"v1"}'), /the apiVersion in the body/);
+    assert.throws(() => lease('{"kind":["Lease"]}'), DecodeError);
+  });
+
+  test('refuses what is no JSON, no object, nested too deeply or of wrong types', () => {
+    for (const text of ['', 'null', '[]', '"Lease"', '7', '{"spec":']) {
+      assert.throws(() => lease(text), DecodeError, text);
+    }
+    assert.throws(() => lease(`{"x":${'['.repeat(300)}${']'.repeat(300)}}`), /not valid JSON: nested deeper/);
+    assert.throws(
+      () => lease('{"spec":{"leaseDurationSeconds":"40","renewTime":"now"}}'),
+      /^DecodeError: Lease cannot be read: spec.leaseDurationSeconds: expected a 32-bit integer, found string "40"; spec.renewTime: /,
+    );
+  });
+
+  test('complains of unknown and of double fields, each once, and drops the unknown', () => {
+    const { object, complaints } = lease(
+      '{"spec":{"holder":1,"leaseTransitions":1,"leaseTransitions":2,"leaseTransitions":3},"status":{},"metadata":{"labels":{"a":"1","a":"2"}}}',
+    );
+    assert.deepEqual(complaints, [
+      'unknown field "spec.holder"',
+      'unknown field "status"',
+      'duplicate field "spec.leaseTransitions"',
+      'duplicate field "metadata.labels.a"',
+    ]);
+    assert.deepEqual(object.spec, { leaseTransitions: 3 });
+    assert.ok(!('status' in object));
+  });
+
+  test('a double kind or apiVersion counts too, and the last one stands', () => {
+    assert.deepEqual(lease('{"kind":"Node","kind":"Lease"}').complaints, ['duplicate field "kind"']);
+    assert.throws(() => lease('{"kind":"Lease","kind":"Node"}'), DecodeError);
+  });
+
+  test('what other clients send is kept so that others can read it', () => {
+    const { object } = lease(
+      '{"metadata":{"creationTimestamp":null},"spec":{"renewTime":"2024-05-01T12:00:00.5+02:00","acquireTime":null}}',
+    );
+    assert.deepEqual(object.metadata, {});
+    assert.deepEqual(object.spec, { renewTime: '2024-05-01T10:00:00.500000Z' });
+    const node = decodeObject(nodeKind, 'v1', '{"status":{"capacity":{"cpu":4,"memory":"16Gi"}}}').object;
+    assert.deepEqual(node.status?.capacity, { cpu: '4', memory: '16Gi' });
+  });
+
+  test('no key of a body reaches a prototype', () => {
+    const { object, complaints } = lease(
+      '{"__proto__":{"kind":"x"},"metadata":{"__proto__":{"name":"x"},"labels":{"__proto__":"y"}}}',
+    );
+    assert.equal(object.metadata?.name, undefined);
+    assert.equal(Object.getPrototypeOf(object), Object.prototype);
+    assert.deepEqual(complaints, ['unknown field "__proto__"', 'unknown field "metadata.__proto__"']);
+    assert.equal(JSON.stringify(object.metadata), '{"labels":{"__proto__":"y"}}');
+  });
+
+  test('a body full of mistakes gets an answer of bounded length', () => {
+    const taints = Array.from({ length: 50_000 }, () => '{"key":1}').join();
+    assert.throws(
+      () => decodeObject(nodeKind, 'v1', `{"spec":{"taints":[${taints}]}}`),
+      (error) => error instanceof DecodeError && error.message.length < 20_000,
+    );
+  });
+});
+
+describe('reading what the server has stored', () => {
+  const bytes = (text: string) => new TextEncoder().encode(text);
+
+  test('gives it back as it is', () => {
+    const text = '{"kind":"Lease","apiVersion":"coordination.k8s.io/v1","metadata":{"name":"ä😀"}}';
+    assert.deepEqual(readStored(leaseKind, bytes(text)), JSON.parse(text));
+  });
+
+  test('refuses bytes of another kind and bytes that are no text', () => {
+    assert.throws(() => readStored(leaseKind, bytes('{"kind":"Node"}')), /stored bytes are no Lease/);
+    assert.throws(
+      () => readStored(certificateSigningRequestKind, bytes('[]')),
+      /no CertificateSigningRequest/,
+    );
+    assert.throws(() => readStored(leaseKind, new Uint8Array([0x7b, 0xff, 0x7d])), TypeError);
+  });
+});

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Kind } from '../../../../src/api/index.ts';
+import {
+  apiVersionOf,
+  decodeObject,
+  listMeta,
+  servedKinds,
+  status,
+  toTable,
+} from '../../../../src/api/index.ts';
+import type { ListType, StructType, Type } from '../../../../src/api/schema/index.ts';
+import { referenceNumbers } from './reference-numbers.ts';
+
+/** Every struct and list below a type, each once, with where it stands. */
+function partsOf(root: Type): { structs: Map<string, StructType>; lists: Map<string, ListType> } {
+  const structs = new Map<string, StructType>();
+  const lists = new Map<string, ListType>();
+  const visit = (type: Type, path: string): void => {
+    if (type.t === 'list') lists.set(path, type);
+    if (type.t === 'list' || type.t === 'map') visit(type.of, `${path}[]`);
+    if (type.t !== 'struct' || [...structs.values()].includes(type)) return;
+    structs.set(path, type);
+    for (const [name, field] of Object.entries(type.fields))
+      visit(field.type, path === '' ? name : `${path}.${name}`);
+  };
+  visit(root, '');
+  return { structs, lists };
+}
+
+/** Whether a path such as `status.phase` leads to a field. */
+function hasField(type: Type, [step, ...rest]: readonly string[]): boolean {
+  if (step === undefined) return true;
+  const field = type.t === 'struct' && Object.hasOwn(type.fields, step) ? type.fields[step] : undefined;
+  return field !== undefined && hasField(field.type, rest);
+}
+
+const roots: readonly [string, StructType][] = [
+  ...servedKinds.map((kind): [string, StructType] => [kind.kind, kind.root]),
+  ['Status', status],
+  ['ListMeta', listMeta],
+];
+
+for (const [name, root] of roots) {
+  describe(`the description of ${name}`, () => {
+    const { structs, lists } = partsOf(root);
+
+    test('numbers the fields of each struct differently, and as the published messages do', () => {
+      for (const [path, struct] of structs) {
+        const published = new Map(
+          referenceNumbers[struct.name]
+            ?.split(' ')
+            .map((pair) => pair.split('=', 2))
+            .map(([field, number]) => [field, Number(number)]),
+        );
+        assert.ok(published.size > 0, `${struct.name} at ${path} is not a published message`);
+        const numbers = Object.entries(struct.fields).map(([field, { proto }]) => {
+          if (field === 'apiVersion' || field === 'kind') return proto === 0 ? `type ${field}` : proto;
+          assert.equal(proto, published.get(field), `${struct.name}.${field}`);
+          return proto;
+        });
+        assert.equal(new Set(numbers).size, numbers.length, struct.name);
+      }
+    });
+
+    test('has a line of documentation for each field', () => {
+      for (const struct of structs.values()) {
+        for (const [field, { doc }] of Object.entries(struct.fields)) {
+          assert.match(doc, /^\S.*[.…]$/, `${struct.name}.${field}`);
+          assert.ok(doc.length < 120, `${struct.name}.${field}`);
+        }
+      }
+    });
+
+    test('merges lists by fields that their items have', () => {
+      for (const [path, list] of lists) {
+        const keys = list.keys ?? [];
+        assert.equal(
+          keys.length > 0,
+          list.list === 'map',
+          `${path} has keys if and only if it merges by them`,
+        );
+        const item = list.of;
+        for (const key of [...keys, ...(list.patch?.key === undefined ? [] : [list.patch.key])]) {
+          assert.ok(item.t === 'struct' && Object.hasOwn(item.fields, key), `${path} by ${key}`);
+        }
+        if (list.list === 'set') assert.notEqual(item.t, 'struct', `${path} is a set of scalars`);
+      }
+    });
+  });
+}
+
+for (const kind of servedKinds) {
+  describe(`the kind ${kind.kind}`, () => {
+    test('begins as every object does', () => {
+      const { apiVersion, kind: name, metadata } = kind.root.fields;
+      assert.deepEqual([apiVersion?.proto, name?.proto, metadata?.proto], [0, 0, 1]);
+      assert.equal(kind.root.name, kind.kind);
+    });
+
+    test('is named as the conventions have it', () => {
+      assert.match(kind.kind, /^[A-Z][A-Za-z]+$/);
+      assert.match(kind.resource, /^[a-z]+$/);
+      assert.equal(kind.singular, kind.kind.toLowerCase());
+      assert.equal(kind.root.name, kind.kind);
+      assert.ok(!kind.group.includes('.'), 'without the suffix');
+      assert.ok(kind.verbs.includes('get'));
+    });
+
+    test('has selectable fields and subresource fields that exist', () => {
+      for (const { path, value } of kind.selectable) {
+        assert.ok(hasField(kind.root, path.split('.')), path);
+        assert.equal(typeof value({}), 'string', path);
+      }
+      for (const { name, fields } of kind.subresources) {
+        assert.match(name, /^[a-z]+$/);
+        for (const field of fields) assert.ok(hasField(kind.root, [field]), `${name}: ${field}`);
+      }
+    });
+
+    test('has a table, default and preparation that an empty object does not break', () => {
+      const options = { groupSuffix: 'k8s.io', include: 'Object', now: 0, headers: true } as const;
+      const [row] = toTable(kind, [{}], {}, options).rows;
+      assert.ok(
+        row?.cells.every((cell) => cell === null || ['string', 'number', 'boolean'].includes(typeof cell)),
+      );
+      kind.default(kind.prepare({ metadata: {} }, undefined));
+    });
+
+    test('has an empty object that decodes', () => {
+      const apiVersion = apiVersionOf(kind, 'k8s.io');
+      assert.deepEqual(decodeObject(kind, apiVersion, '{}').object, { kind: kind.kind, apiVersion });
+    });
+  });
+}
+
+test('no two kinds share a path or a short name', () => {
+  const paths = servedKinds.map((kind: Kind) => `${kind.group}/${kind.version}/${kind.resource}`);
+  const names = servedKinds.flatMap((kind) => [kind.resource, kind.singular, ...kind.shortNames]);
+  assert.equal(new Set(paths).size, paths.length);
+  assert.equal(new Set(names).size, names.length);
+});
