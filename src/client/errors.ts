@@ -1,0 +1,96 @@
+import { describeError, errorCode } from '../base/index.ts';
+
+/**
+ * Why a server could not be asked: `refused` (nothing listens), `timeout`, `untrusted` (its certificate), `rejected`
+ * (it does not take ours), `unknownHost`, `unreachable` (no route), `unintelligible` (what it sent is no answer of this
+ * API), `broken` for everything else.
+ */
+export type ConnectionFailure =
+  | 'refused'
+  | 'timeout'
+  | 'untrusted'
+  | 'rejected'
+  | 'unknownHost'
+  | 'unreachable'
+  | 'unintelligible'
+  | 'broken';
+
+/** A server that could not be asked or gave no answer. The request may or may not have had its effect. */
+export class ConnectionError extends Error {
+  override readonly name = 'ConnectionError';
+  readonly reason: ConnectionFailure;
+
+  constructor(reason: ConnectionFailure, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.reason = reason;
+  }
+}
+
+type Telling = readonly [codes: RegExp, reason: ConnectionFailure, sentence: (server: string) => string];
+
+const tellings: readonly Telling[] = [
+  [/^ECONNREFUSED$/, 'refused', (server) => `${server} refuses connections: nothing listens there`],
+  [
+    /^(ETIMEDOUT|UND_ERR_(CONNECT|HEADERS|BODY)_TIMEOUT)$/,
+    'timeout',
+    (server) => `${server} did not answer in time`,
+  ],
+  [/^(ENOTFOUND|EAI_\w+)$/, 'unknownHost', (server) => `the name of ${server} cannot be found`],
+  [/^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/, 'unreachable', (server) => `there is no way to ${server}`],
+  [/^ERR_TLS_CERT_ALTNAME/, 'untrusted', (server) => `${server} shows a certificate that is for other names`],
+  [
+    /^CERT_HAS_EXPIRED$/,
+    'untrusted',
+    (server) => `${server} shows a certificate that has expired, by this machine's clock`,
+  ],
+  [
+    /^CERT_NOT_YET_VALID$/,
+    'untrusted',
+    (server) => `${server} shows a certificate that is not valid yet, by this machine's clock`,
+  ],
+  [
+    /^(UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|CERT_SIGNATURE_FAILURE|CERT_UNTRUSTED)/,
+    'untrusted',
+    (server) => `${server} shows a certificate of another authority than the expected one`,
+  ],
+  [
+    /^(CERT_|CRL_|INVALID_|PATH_LENGTH)/,
+    'untrusted',
+    (server) => `${server} shows a certificate that is not accepted`,
+  ],
+  [
+    /^ERR_SSL_.*ALERT_.*(CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED)/,
+    'rejected',
+    (server) => `${server} does not accept the client certificate, or wants one`,
+  ],
+  [
+    /^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST|INVALID_\w+|RECORD_\w+)$/,
+    'unintelligible',
+    (server) => `${server} does not speak TLS`,
+  ],
+];
+
+/** Says in one sentence what went wrong with a request to `server`. */
+export function connectionError(server: string, error: unknown): ConnectionError {
+  if (error instanceof ConnectionError) return error;
+  const code = errorCode(error) ?? '';
+  const [, reason, sentence] = tellings.find(([codes]) => codes.test(code)) ?? broken;
+  return new ConnectionError(reason, `${sentence(server)} (${detailOf(error, code)})`, { cause: error });
+}
+
+/** OpenSSL's messages carry places in its sources; its reasons are for people. */
+function detailOf(error: unknown, code: string): string {
+  const isPlain = code.startsWith('ERR_SSL_') && error instanceof Error && 'reason' in error;
+  return isPlain ? String(error.reason) : describeError(error);
+}
+
+const broken: Telling = [/./, 'broken', (server) => `the connection to ${server} broke`];
+
+export function timeoutError(server: string, timeoutMs: number): ConnectionError {
+  return new ConnectionError('timeout', `${server} did not answer within ${timeoutMs / 1000} s`);
+}
+
+/** What came is no answer of this API. */
+export function unintelligible(server: string, what: string, cause?: unknown): ConnectionError {
+  return new ConnectionError('unintelligible', `${server} sent ${what}`, { cause });
+}

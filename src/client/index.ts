@@ -1,0 +1,19 @@
+export type { WatchEvent } from './answers.ts';
+export { ApiClient, createClient } from './api-client.ts';
+export { ConnectionError, type ConnectionFailure } from './errors.ts';
+export {
+  clientOptionsOf,
+  type Kubeconfig,
+  type KubeconfigEntry,
+  readKubeconfig,
+  renderKubeconfig,
+} from './kubeconfig/index.ts';
+export type {
+  ClientOptions,
+  DeleteOptions,
+  ListOptions,
+  ObjectOptions,
+  Place,
+  WatchOptions,
+} from './options.ts';
+export type { WireAnswer as RawAnswer, WireRequest as RawRequest } from './transport.ts';
