@@ -1,0 +1,3 @@
+export { certificateSigner, type SignerOptions } from './certificate-signer.ts';
+export { type ControllerOptions, namespaceDeletion } from './namespace-deletion.ts';
+export { ensureSystemNamespaces } from './system-namespaces.ts';

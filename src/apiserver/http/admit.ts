@@ -1,0 +1,52 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { StatusError } from '../../api/index.ts';
+import type { ApiRequest } from '../handlers/index.ts';
+import { booleanParameter } from '../handlers/index.ts';
+import { authenticate, authorizeRequest } from './access.ts';
+import { methodNotAllowed, verbOf } from './methods.ts';
+import type { HttpOptions } from './options.ts';
+import { queryOf } from './request.ts';
+import type { Route } from './routes.ts';
+
+/** All that is known of a request before its body is read. */
+export interface Admitted extends Omit<ApiRequest, 'body' | 'signal'> {
+  /** When the caller's credential ends: wall clock, milliseconds. */
+  untilMs: number;
+}
+
+/**
+ * Lets a request to a path of the API in, before any of its body is read: who is it (401), may they (403), is there
+ * such a thing (404, 405). So whoever may not do something neither occupies memory nor learns what is there.
+ */
+export async function admit(
+  route: Route,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { authenticator, authorizer }: HttpOptions,
+): Promise<Admitted> {
+  const { user, untilMs } = authenticate(request, authenticator);
+  const query = queryOf(request);
+  const { asked, served } = verbOf(route, request, booleanParameter(query, 'watch'));
+  const { resource, subresource } = route;
+  const { namespace, name } = placeOf(route, request);
+  const admitted = { resource, subresource, namespace, name, user, query, untilMs };
+  await authorizeRequest({ ...admitted, verb: asked }, authorizer);
+  if (served === undefined) throw methodNotAllowed(reply, route.methods.keys());
+  return { ...admitted, verb: served };
+}
+
+/** The namespace and name in the path; throws 404 where the path has an empty part. */
+function placeOf({ pattern }: Route, { params }: FastifyRequest): { namespace: string; name: string } {
+  const part = (name: string) => {
+    if (!pattern.split('/').includes(`:${name}`)) return '';
+    const value: unknown =
+      typeof params === 'object' && params !== null ? Reflect.get(params, name) : undefined;
+    if (typeof value === 'string' && value !== '') return value;
+    throw pathNotFound();
+  };
+  return { namespace: part('namespace'), name: part('name') };
+}
+
+export function pathNotFound(): StatusError {
+  return new StatusError('NotFound', 'the server could not find the requested resource');
+}

@@ -1,0 +1,64 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { DecodeError, JsonError, StatusError } from '../../api/index.ts';
+import type { Logger } from '../../base/index.ts';
+import { describeError, errorCode } from '../../base/index.ts';
+import { StorageError } from '../storage/index.ts';
+import { sendJson } from './answer.ts';
+import { unknownFormat } from './negotiate.ts';
+import { pathOf } from './request.ts';
+
+/** The StatusError that tells a client of anything that was thrown; what is not for clients stays in the log. */
+export function toStatusError(error: unknown, log: Logger): StatusError {
+  if (error instanceof StatusError) return error;
+  if (error instanceof DecodeError || error instanceof JsonError) {
+    return new StatusError('BadRequest', error.message, { cause: error });
+  }
+  if (error instanceof StorageError) {
+    log.error({ err: error }, `the store cannot answer: ${error.message}`);
+    return new StatusError('ServiceUnavailable', 'the store cannot answer now', {
+      details: { retryAfterSeconds: 1 },
+    });
+  }
+  return fromServer(error) ?? unexpected(error, log);
+}
+
+/** What the HTTP server itself found wrong with a request. */
+function fromServer(error: unknown): StatusError | undefined {
+  const code = errorCode(error);
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
+    return new StatusError(
+      'RequestEntityTooLarge',
+      `the body is too large: the limit is ${bodyLimitBytes} bytes`,
+    );
+  }
+  if (code === 'ECONNRESET')
+    return new StatusError('BadRequest', 'the client went before its request was whole');
+  if (code === 'FST_ERR_BAD_URL' || error instanceof URIError) {
+    return new StatusError('BadRequest', 'the path is not valid');
+  }
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return unknownFormat();
+  if (code?.startsWith('FST_ERR_CTP_')) return new StatusError('BadRequest', describeError(error));
+  return undefined;
+}
+
+function unexpected(error: unknown, log: Logger): StatusError {
+  log.error({ err: error }, `unexpected failure: ${describeError(error)}`);
+  return new StatusError('InternalError', 'an error on the server has prevented the request from succeeding');
+}
+
+/** The largest request body: 3 MiB, as the reference has it. */
+export const bodyLimitBytes = 3 * 1024 * 1024;
+
+/** Writes every error response of the server. */
+export function sendError(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  log: Logger,
+): FastifyReply {
+  const told = toStatusError(error, log.child({ method: request.method, path: pathOf(request) }));
+  const retry = told.details?.retryAfterSeconds;
+  if (retry !== undefined) reply.header('retry-after', String(retry));
+  if (told.code === 401) reply.header('www-authenticate', 'Bearer realm="nodeward"');
+  return sendJson(reply, told.code, Buffer.from(JSON.stringify(told.toStatus())));
+}

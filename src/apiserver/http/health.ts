@@ -1,0 +1,38 @@
+/** One thing that must be so for the server to be well. */
+export interface HealthCheck {
+  name: string;
+  /** undefined when all is well, else why not, for the log. */
+  check(): Promise<string | undefined> | string | undefined;
+}
+
+export interface HealthReport {
+  ok: boolean;
+  /** For anybody: it does not tell why. */
+  text: string;
+  /** Why, by check. */
+  failures: Readonly<Record<string, string>>;
+}
+
+/**
+ * Runs the checks: `ok`, or with `verbose`, or when one fails, a line for each, as the reference writes them. The
+ * reason of a failure is withheld, because everybody may ask.
+ */
+export async function reportHealth(
+  endpoint: string,
+  checks: readonly HealthCheck[],
+  verbose: boolean,
+): Promise<HealthReport> {
+  const results = await Promise.all(
+    checks.map(async ({ name, check }) => ({ name, failure: await check() })),
+  );
+  const ok = results.every(({ failure }) => failure === undefined);
+  const failures = Object.fromEntries(
+    results.flatMap(({ name, failure }) => (failure === undefined ? [] : [[name, failure]])),
+  );
+  if (ok && !verbose) return { ok, text: 'ok', failures };
+  const lines = results.map(({ name, failure }) =>
+    failure === undefined ? `[+]${name} ok` : `[-]${name} failed: reason withheld`,
+  );
+  lines.push(`${endpoint} check ${ok ? 'passed' : 'failed'}`);
+  return { ok, text: `${lines.join('\n')}\n`, failures };
+}

@@ -1,0 +1,3 @@
+export type { HealthCheck } from './health.ts';
+export type { HttpOptions } from './options.ts';
+export { createHttpServer, type HttpServer } from './server.ts';

@@ -1,0 +1,65 @@
+import type { Verb } from '../../api/index.ts';
+import { groupName } from '../../api/index.ts';
+import type { Registry, Resource } from '../registry/index.ts';
+
+/** One path pattern of a resource with what each method on it means. */
+export interface Route {
+  resource: Resource;
+  /** With `:namespace` and `:name`. */
+  pattern: string;
+  subresource: string;
+  collection: boolean;
+  /** The verb of each method that is served; GET on a collection is `list` or, with the parameter, `watch`. */
+  methods: ReadonlyMap<string, Verb>;
+}
+
+const itemMethods: readonly [string, Verb][] = [
+  ['GET', 'get'],
+  ['PUT', 'update'],
+  ['DELETE', 'delete'],
+];
+const collectionMethods: readonly [string, Verb][] = [
+  ['GET', 'list'],
+  ['POST', 'create'],
+];
+const allNamespacesMethods: readonly [string, Verb][] = [['GET', 'list']];
+
+/** Every path of the API, derived from the kinds (specification, section 4.3). */
+export function routesOf(registry: Registry): Route[] {
+  return registry.resources.flatMap((resource) => {
+    const { kind } = resource;
+    const group = groupName(kind.group, registry.groupSuffix);
+    const base = group === '' ? `/api/${kind.version}` : `/apis/${group}/${kind.version}`;
+    const own = kind.namespaced
+      ? `${base}/namespaces/:namespace/${kind.resource}`
+      : `${base}/${kind.resource}`;
+    const item = `${own}/:name`;
+    const routes: Route[] = [
+      route(resource, own, '', true, served(collectionMethods, kind.verbs)),
+      route(resource, item, '', false, served(itemMethods, kind.verbs)),
+    ];
+    if (kind.namespaced) {
+      routes.push(
+        route(resource, `${base}/${kind.resource}`, '', true, served(allNamespacesMethods, kind.verbs)),
+      );
+    }
+    for (const part of kind.subresources) {
+      routes.push(route(resource, `${item}/${part.name}`, part.name, false, served(itemMethods, part.verbs)));
+    }
+    return routes;
+  });
+}
+
+function route(
+  resource: Resource,
+  pattern: string,
+  subresource: string,
+  collection: boolean,
+  methods: ReadonlyMap<string, Verb>,
+): Route {
+  return { resource, pattern, subresource, collection, methods };
+}
+
+function served(methods: readonly [string, Verb][], verbs: readonly Verb[]): Map<string, Verb> {
+  return new Map(methods.filter(([, verb]) => verbs.includes(verb)));
+}

@@ -1,0 +1,154 @@
+import type { FastifyRequest } from 'fastify';
+import fastify from 'fastify';
+import { StatusError } from '../../api/index.ts';
+import type { Registry as Metrics } from '../../base/index.ts';
+import { Histogram } from '../../base/index.ts';
+import { authenticate, authorizePath } from './access.ts';
+import { pathNotFound } from './admit.ts';
+import type { App } from './app.ts';
+import { answerClientError } from './client-error.ts';
+import { trackConnections } from './connections.ts';
+import { addDocuments } from './documents.ts';
+import { bodyLimitBytes, sendError } from './errors.ts';
+import { eventEncodings } from './event-encodings.ts';
+import { defaultInFlight, inFlightLimiter } from './in-flight.ts';
+import { methodNotAllowed, routedMethods } from './methods.ts';
+import type { HttpOptions } from './options.ts';
+import { resourceHandler } from './resource-handler.ts';
+import { routesOf } from './routes.ts';
+
+/** Longer than Go clients keep an idle connection (90 s), so that theirs is the end that closes. */
+const keepAliveMs = 120_000;
+const handshakeTimeoutMs = 10_000;
+const headersTimeoutMs = 20_000;
+const requestTimeoutMs = 60_000;
+/** The names of some kinds have no limit of their own; what a request's head can hold is bounded anyway (16 KiB). */
+const longestParameter = 16_384;
+
+/** Far more than there are descriptors by default: a bound against a flood, not a limit for a fleet. */
+const mostConnections = 20_000;
+
+/** The API over HTTPS. */
+export interface HttpServer {
+  /** The port; 0 lets the system choose. Rejects with the system's error. */
+  listen(host: string, port: number): Promise<number>;
+  /** Shows new connections another certificate. */
+  renew(tls: HttpOptions['tls']): void;
+  /** Stops listening at once, lets running requests finish for a bounded time, then cuts what is left. */
+  close(graceMs: number): Promise<void>;
+}
+
+/** Listens only when told to. */
+export function createHttpServer(options: HttpOptions): HttpServer {
+  const app = createApp(options);
+  const connections = trackConnections(app.server);
+  return {
+    async listen(host, port) {
+      await app.listen({ host, port });
+      const address = app.server.address();
+      if (typeof address === 'object' && address !== null) return address.port;
+      throw new Error('the server listens on no port');
+    },
+    renew: (tls) => app.server.setSecureContext(tlsSettings(tls)),
+    async close(graceMs) {
+      const cut = setTimeout(() => connections.cut(), graceMs);
+      try {
+        const closed = app.close();
+        connections.drain();
+        await closed;
+      } finally {
+        clearTimeout(cut);
+      }
+    },
+  };
+}
+
+function tlsSettings(tls: HttpOptions['tls']) {
+  return { key: tls.key, cert: tls.cert, ca: tls.clientCa, minVersion: 'TLSv1.2' } as const;
+}
+
+function createApp(options: HttpOptions): App {
+  const { log, tls } = options;
+  const app = fastify({
+    https: {
+      ...tlsSettings(tls),
+      requestCert: true,
+      rejectUnauthorized: false, // without a certificate some paths are open; what a certificate is worth is looked at per request
+      headersTimeout: headersTimeoutMs,
+      handshakeTimeout: handshakeTimeoutMs,
+    },
+    bodyLimit: bodyLimitBytes,
+    keepAliveTimeout: keepAliveMs,
+    requestTimeout: requestTimeoutMs,
+    routerOptions: { maxParamLength: longestParameter },
+    exposeHeadRoutes: false,
+    logger: false,
+    forceCloseConnections: 'idle',
+    return503OnClosing: false, // told by a Status instead, below
+    clientErrorHandler: answerClientError,
+    frameworkErrors: (error, request, reply) => void sendError(error, request, reply, log),
+  });
+  app.server.maxConnections = mostConnections;
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  app.setErrorHandler((error, request, reply) => sendError(error, request, reply, log));
+  refuseWhenClosing(app);
+  refuseFragments(app);
+  const streams = new WeakSet<FastifyRequest>();
+  observe(app, options.metrics, streams);
+  addDocuments(app, options);
+  const shared = {
+    options,
+    streams,
+    encodings: eventEncodings(options.clock),
+    enter: inFlightLimiter(defaultInFlight),
+  };
+  for (const route of routesOf(options.registry)) {
+    app.route({ method: routedMethods, url: route.pattern, ...resourceHandler(route, shared) });
+  }
+  app.setNotFoundHandler(async (request, reply) => {
+    const { user } = authenticate(request, options.authenticator);
+    await authorizePath(request, user, options.authorizer);
+    throw routedMethods.includes(request.method) ? pathNotFound() : methodNotAllowed(reply, servedSomewhere);
+  });
+  return app;
+}
+
+const servedSomewhere = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'];
+
+type Hooks = Pick<App, 'addHook'>;
+
+/** On a connection that is still open, requests come even when the server has begun to stop. */
+function refuseWhenClosing(app: Hooks): void {
+  let closing = false;
+  app.addHook('preClose', async () => {
+    closing = true;
+  });
+  app.addHook('onRequest', async () => {
+    if (!closing) return;
+    throw new StatusError('ServiceUnavailable', 'the server is stopping', {
+      details: { retryAfterSeconds: 1 },
+    });
+  });
+}
+
+/** A fragment never leaves a client; the router would leave it out, but not everybody who looks at the path. */
+function refuseFragments(app: Hooks): void {
+  app.addHook('onRequest', async (request) => {
+    if (request.url.includes('#')) throw new StatusError('BadRequest', 'the path is not valid');
+  });
+}
+
+function observe(app: Hooks, metrics: Metrics, streams: WeakSet<FastifyRequest>): void {
+  const duration = new Histogram({
+    name: 'apiserver_request_duration_seconds',
+    help: 'Time to answer a request, without watches.',
+    labelNames: ['method', 'code'],
+    buckets: [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10, 60],
+    registers: [metrics],
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    if (streams.has(request)) return;
+    duration.observe({ method: request.method, code: String(reply.statusCode) }, reply.elapsedTime / 1000);
+  });
+}

@@ -1,0 +1,119 @@
+import { link, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock, Logger } from '../../base/index.ts';
+import {
+  describeError,
+  ExitError,
+  errorCode,
+  exitCodes,
+  readRegularFile,
+  syncFolder,
+  writeFileAtomic,
+} from '../../base/index.ts';
+import type { Pair } from '../../base/x509/index.ts';
+import { createAuthority, findFault, generateKeyPem, readPair, validity } from '../../base/x509/index.ts';
+
+/*
+ * The authority is made once and never replaced: everything it signed would be worthless. Its key comes first and
+ * appears whole or not at all, and whoever finds a key there uses it. So a start that is ended in the middle is taken
+ * up by the next one, and of two that start at once both make certificates of the same name for the same key, which
+ * are good for the same signatures, whichever of them stays.
+ *
+ *     nothing at all                  → make a key (the first of two wins), then the certificate
+ *     a key alone, nothing signed     → make the certificate
+ *     anything else that is not whole → an ExitError, for a person to decide
+ */
+
+export interface AuthorityFiles {
+  folder: string;
+  clock: Clock;
+  log: Logger;
+}
+
+const commonName = 'nodeward-ca';
+const dayMs = 24 * 3600_000;
+const lifetimeMs = 3650 * dayMs;
+const warnBeforeMs = 180 * dayMs;
+const keyLimitBytes = 64 * 1024;
+/** Where one of these is, there was an authority that signed it. */
+const leaves = ['apiserver.crt', 'admin.crt'];
+
+/** The cluster's authority in `ca.crt` and `ca.key`, made when there is none yet. */
+export async function openAuthority(files: AuthorityFiles): Promise<Pair> {
+  const found = await readFound(files);
+  if (found === undefined || found.cert === '') {
+    const signed = await firstOf(files.folder, [...leaves, 'ca.crt']);
+    if (signed === undefined) return await make(files);
+    const missing = found === undefined ? 'both files are missing' : 'the certificate is missing or empty';
+    throw unusable(files.folder, `${missing}, but there is ${signed}`);
+  }
+  const now = files.clock.now();
+  const fault = findFault(found, { authority: found.cert, use: 'authority', now });
+  if (fault !== undefined) throw unusable(files.folder, fault);
+  const { notAfterMs } = validity(found.cert);
+  if (notAfterMs - now < warnBeforeMs) {
+    const end = new Date(notAfterMs).toISOString();
+    files.log.warn({ end }, 'the certificate authority ends soon: plan for a new one');
+  }
+  return found;
+}
+
+async function readFound({ folder }: AuthorityFiles): Promise<Pair | undefined> {
+  try {
+    return await readPair(folder, 'ca');
+  } catch (error) {
+    throw unusable(folder, describeError(error), error);
+  }
+}
+
+async function firstOf(folder: string, wanted: readonly string[]): Promise<string | undefined> {
+  const names = new Set(await readdir(folder));
+  return wanted.find((name) => names.has(name));
+}
+
+async function make({ folder, clock, log }: AuthorityFiles): Promise<Pair> {
+  const key = await settleKey(folder);
+  try {
+    const made = await createAuthority(commonName, lifetimeMs, clock.now(), key);
+    await writeFileAtomic(join(folder, 'ca.crt'), made.cert);
+    log.info({ folder }, 'certificate authority made');
+    return made;
+  } catch (error) {
+    throw unusable(folder, describeError(error), error);
+  }
+}
+
+const draftPrefix = '.ca.key.draft-';
+
+/** The key that is there, or a new one: a hard link appears whole and never replaces another's. */
+async function settleKey(folder: string): Promise<string> {
+  const path = join(folder, 'ca.key');
+  const draft = join(folder, `${draftPrefix}${crypto.randomUUID()}`);
+  await writeFileAtomic(draft, await generateKeyPem());
+  try {
+    await link(draft, path);
+  } catch (error) {
+    // another start was faster, and may have swept the draft away too
+    if (!['EEXIST', 'ENOENT'].includes(errorCode(error) ?? '')) throw error;
+  }
+  await sweepDrafts(folder);
+  await syncFolder(folder);
+  return (await readRegularFile(path, { limitBytes: keyLimitBytes })).toString('utf8');
+}
+
+/** No copy of a key stays behind, also not of a start that was ended in the middle. */
+async function sweepDrafts(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (name.startsWith(draftPrefix)) await rm(join(folder, name), { force: true });
+  }
+}
+
+function unusable(folder: string, fault: string, cause?: unknown): ExitError {
+  return new ExitError(
+    exitCodes.configuration,
+    `the certificate authority in ${join(folder, 'ca.crt')} and ca.key cannot be used: ${fault}. ` +
+      "Compare this machine's clock if it is a matter of time; restore both files from a backup; or move the " +
+      'folder away to begin with a new authority, which every node and client must then be given',
+    { cause },
+  );
+}

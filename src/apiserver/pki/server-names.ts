@@ -1,0 +1,22 @@
+import type { NetworkInterfaceInfo } from 'node:os';
+import { hostname, networkInterfaces } from 'node:os';
+import type { AlternativeNames } from '../../base/x509/index.ts';
+import { alternativeNames } from '../../base/x509/index.ts';
+
+const usual = ['localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc', '127.0.0.1', '::1'];
+
+/**
+ * The names under which the API's certificate must be good: the usual ones, the host's, and those given. Where one of
+ * these means all addresses (0.0.0.0, ::) it stands for those that the machine has now.
+ */
+export function servingNames(given: readonly string[]): AlternativeNames {
+  const isForAll = given.some((name) => name === '0.0.0.0' || name === '::');
+  return alternativeNames([...usual, hostname(), ...given, ...(isForAll ? ownAddresses() : [])]);
+}
+
+function ownAddresses(): string[] {
+  return Object.values(networkInterfaces())
+    .flatMap((addresses: readonly NetworkInterfaceInfo[] | undefined) => addresses ?? [])
+    .filter(({ internal, address }) => !internal && !address.startsWith('fe80:'))
+    .map(({ address }) => address);
+}

@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto';
+import type { ApiObject, ObjectMeta } from '../../api/index.ts';
+
+/** RFC 3339 in whole seconds. */
+export function timestamp(now: number): string {
+  return `${new Date(now).toISOString().slice(0, 19)}Z`;
+}
+
+/** Metadata of a new object: what the server gives is given, whatever the client sent for it. */
+export function newMetadata(given: ObjectMeta, name: string, namespace: string, now: number): ObjectMeta {
+  const {
+    name: _name,
+    namespace: _namespace,
+    uid: _uid,
+    resourceVersion: _version,
+    creationTimestamp: _created,
+    deletionTimestamp: _deleted,
+    deletionGracePeriodSeconds: _grace,
+    generation: _generation,
+    selfLink: _link,
+    ...kept
+  } = given;
+  return {
+    name,
+    ...(namespace === '' ? {} : { namespace }),
+    uid: randomUUID(),
+    creationTimestamp: timestamp(now),
+    ...kept,
+  };
+}
+
+/** Metadata of a changed object: identity and life are those of the stored one. */
+export function carriedMetadata(given: ObjectMeta, old: ApiObject): ObjectMeta {
+  const was = old.metadata ?? {};
+  const {
+    uid: _uid,
+    resourceVersion: _version,
+    creationTimestamp: _created,
+    deletionTimestamp: _deleted,
+    deletionGracePeriodSeconds: _grace,
+    generation: _generation,
+    generateName: _generateName,
+    selfLink: _link,
+    name: _name,
+    namespace: _namespace,
+    ...kept
+  } = given;
+  return {
+    ...defined('name', was.name),
+    ...defined('namespace', was.namespace),
+    ...defined('uid', was.uid),
+    ...defined('creationTimestamp', was.creationTimestamp),
+    ...defined('generateName', was.generateName),
+    ...defined('generation', was.generation),
+    ...defined('deletionTimestamp', was.deletionTimestamp),
+    ...defined('deletionGracePeriodSeconds', was.deletionGracePeriodSeconds),
+    ...kept,
+  };
+}
+
+function defined<K extends keyof ObjectMeta>(key: K, value: ObjectMeta[K]): ObjectMeta {
+  return value === undefined ? {} : { [key]: value };
+}

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { allLeases, csrs, lease, leases, named, namespaces, nodes, startServer } from '../support/index.ts';
+
+const server = await startServer();
+after(() => server[Symbol.asyncDispose]());
+const { admin } = server;
+const nodeA = await server.node('node-a');
+const heartbeats = leases('kube-node-lease');
+
+before(async () => {
+  await admin.must('POST', nodes, named('node-b'));
+  await admin.must('POST', heartbeats, lease('node-b'));
+  await admin.must('POST', leases('default'), lease('node-a'));
+});
+
+describe('a node agent', () => {
+  test('registers, tells its status and renews its lease', async () => {
+    await nodeA.must('POST', nodes, named('node-a'));
+    await nodeA.must('PUT', `${nodes}/node-a`, named('node-a', { labels: { 'kubernetes.io/os': 'linux' } }));
+    await nodeA.must('PUT', `${nodes}/node-a/status`, { ...named('node-a'), status: { phase: 'Running' } });
+    await nodeA.must('GET', `${nodes}/node-a`);
+    await nodeA.must('POST', heartbeats, lease('node-a'));
+    await nodeA.must('PUT', `${heartbeats}/node-a`, lease('node-a'));
+    await nodeA.must('GET', `${heartbeats}/node-a`);
+  });
+
+  const refusals: [string, string, object?][] = [
+    ['GET', `${nodes}/node-b`],
+    ['PUT', `${nodes}/node-b`, named('node-b')],
+    ['PUT', `${nodes}/node-b/status`, named('node-b')],
+    ['GET', `${nodes}/node-b/status`],
+    ['POST', nodes, named('node-b')],
+    ['POST', nodes, named('node-c')],
+    ['POST', nodes, { metadata: { generateName: 'node-a' } }],
+    ['POST', nodes, { metadata: { generateName: 'node-' } }],
+    ['DELETE', `${nodes}/node-a`],
+    ['DELETE', `${nodes}/node-b`],
+    ['PATCH', `${nodes}/node-b`, {}],
+    ['DELETE', nodes],
+    ['GET', nodes],
+    ['GET', `${nodes}?watch=1`],
+    ['GET', `${nodes}?fieldSelector=metadata.name%3Dnode-b`],
+    ['GET', heartbeats],
+    ['GET', `${heartbeats}?watch=1`],
+    ['GET', allLeases],
+    ['GET', `${heartbeats}/node-b`],
+    ['PUT', `${heartbeats}/node-b`, lease('node-b')],
+    ['DELETE', `${heartbeats}/node-b`],
+    ['POST', heartbeats, lease('node-b')],
+    ['POST', heartbeats, { metadata: { generateName: 'node-a' }, spec: {} }],
+    ['POST', leases('default'), lease('node-a')],
+    ['GET', `${leases('default')}/node-a`],
+    ['PUT', `${leases('default')}/node-a`, lease('node-a')],
+    ['POST', leases('kube-system'), lease('node-a')],
+    ['GET', `${leases('kube-node-lease%2f..%2fdefault')}/node-a`],
+    ['GET', namespaces],
+    ['GET', `${namespaces}/kube-node-lease`],
+    ['POST', namespaces, named('node-a')],
+    ['GET', csrs],
+    ['GET', `${csrs}?watch=1`],
+    ['GET', '/metrics'],
+    ['GET', '/%6detrics'],
+    ['GET', '/nothing'],
+    ['GET', '/api/../metrics'],
+  ];
+  for (const [method, path, body] of refusals) {
+    test(`may not ${method} ${path}${body === undefined ? '' : ` ${JSON.stringify(body).slice(0, 60)}`}`, async () => {
+      const before = await admin.list(nodes);
+      const reply = await nodeA.request(method, path, body === undefined ? {} : { body });
+      assert.ok(
+        reply.code === 403 || (reply.code === 404 && path.includes('..')),
+        `${reply.code} ${reply.text}`,
+      );
+      assert.deepEqual(await admin.list(nodes), before);
+    });
+  }
+
+  test('may find out what is served', async () => {
+    for (const path of ['/api', '/apis', '/api/v1', '/apis/coordination.k8s.io/v1', '/version', '/healthz']) {
+      assert.equal((await nodeA.request('GET', path)).code, 200, path);
+      assert.equal((await server.stranger.request('GET', path)).code, 200, path);
+    }
+  });
+
+  test('neither sets nor changes nor removes labels that are kept from it', async () => {
+    const key = 'example.node-restriction.kubernetes.io/pool';
+    const plain = 'node-restriction.kubernetes.io/pool';
+    await admin.must(
+      'PUT',
+      `${nodes}/node-a`,
+      named('node-a', { labels: { [key]: 'secure', [plain]: 'x' } }),
+    );
+    const tries: Record<string, string>[] = [
+      { [key]: 'other', [plain]: 'x' },
+      { [plain]: 'x' },
+      { [key]: 'secure' },
+      {},
+      { [key]: 'secure', [plain]: 'x', [`more.${plain}`]: 'y' },
+    ];
+    for (const labels of tries) {
+      await nodeA.refused('Forbidden', 'PUT', `${nodes}/node-a`, { body: named('node-a', { labels }) });
+      const status = { body: named('node-a', { labels }) };
+      await nodeA.refused('Forbidden', 'PUT', `${nodes}/node-a/status`, status);
+    }
+    const kept = { [key]: 'secure', [plain]: 'x', free: 'yes', 'xnode-restriction.kubernetes.io/a': 'b' };
+    await nodeA.must('PUT', `${nodes}/node-a`, named('node-a', { labels: kept }));
+    const nodeN = await server.node('node-n');
+    const body = named('node-n', { labels: { [key]: 'secure' } });
+    await nodeN.refused('Forbidden', 'POST', nodes, { body });
+  });
+
+  test('does not take off its taints, nor hang itself onto an owner', async () => {
+    const taints = [{ key: 'dedicated', effect: 'NoSchedule' }];
+    const nodeT = await server.node('node-t');
+    await nodeT.must('POST', nodes, { ...named('node-t'), spec: { taints } });
+    await nodeT.must('PUT', `${nodes}/node-t`, {
+      ...named('node-t', { labels: { a: 'b' } }),
+      spec: { taints },
+    });
+    await nodeT.refused('Forbidden', 'PUT', `${nodes}/node-t`, { body: named('node-t') });
+    const more = { spec: { taints: [...taints, { key: 'more', effect: 'NoExecute' }] } };
+    await nodeT.refused('Forbidden', 'PUT', `${nodes}/node-t`, { body: { ...named('node-t'), ...more } });
+    const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name: 'x', uid: 'y' }];
+    await nodeT.refused('Forbidden', 'PUT', `${nodes}/node-t`, {
+      body: { ...named('node-t', { ownerReferences }), spec: { taints } },
+    });
+    await nodeT.must('PUT', `${nodes}/node-t/status`, { ...named('node-t'), status: {} });
+  });
+});
+
+describe('who is a node', () => {
+  test('name and group must both say so', async () => {
+    for (const wanted of [
+      { commonName: 'system:node:node-a' },
+      { commonName: 'system:node:node-a', organizations: ['system:node'] },
+      { commonName: 'node-a', organizations: ['system:nodes'] },
+      { commonName: 'system:node:', organizations: ['system:nodes'] },
+      { commonName: 'system:nodes', organizations: ['system:node:node-a'] },
+    ]) {
+      const somebody = server.holder(await server.issue(wanted));
+      await somebody.refused('Forbidden', 'GET', `${nodes}/node-a`);
+      await somebody.refused('Forbidden', 'POST', nodes, { body: named('node-a') });
+    }
+  });
+
+  test('a stranger may do nothing with objects, and does not learn what is there', async () => {
+    for (const path of [nodes, `${nodes}/node-b`, `${nodes}/none`, heartbeats, csrs, namespaces]) {
+      for (const method of ['GET', 'PUT', 'POST', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS', 'TRACE']) {
+        const { code } = await server.stranger.request(method, path);
+        assert.equal(code, 403, `${method} ${path}`);
+        assert.equal((await server.nobody.request(method, path)).code, 401, `${method} ${path}`);
+      }
+    }
+  });
+
+  test('impersonation is not served, so it is refused', async () => {
+    const headers = { 'Impersonate-User': 'nobody' };
+    await admin.refused('Forbidden', 'GET', nodes, { headers });
+    await admin.refused('Forbidden', 'DELETE', `${nodes}/node-b`, { headers: { 'impersonate-group': 'x' } });
+    await admin.refused('Forbidden', 'GET', '/metrics', { headers: { 'Impersonate-Extra-Scopes': 'x' } });
+    await server.nobody.refused('Unauthorized', 'GET', nodes, { headers });
+  });
+});

@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import type { Kind } from '../../../../src/api/index.ts';
+import { apiVersionOf, groupName, servedKinds } from '../../../../src/api/index.ts';
+import { lease, named, objectIn, signingRequest, startServer } from '../support/index.ts';
+
+const server = await startServer();
+after(() => server[Symbol.asyncDispose]());
+const { admin } = server;
+
+function collectionOf(kind: Kind): string {
+  const group = groupName(kind.group, 'k8s.io');
+  const base = group === '' ? `/api/${kind.version}` : `/apis/${group}/${kind.version}`;
+  return kind.namespaced ? `${base}/namespaces/default/${kind.resource}` : `${base}/${kind.resource}`;
+}
+
+async function sampleOf({ kind }: Kind, name: string): Promise<object> {
+  if (kind === 'Lease') return lease(name);
+  if (kind === 'CertificateSigningRequest') return await signingRequest(name, { metadata: { name } });
+  return named(name);
+}
+
+for (const kind of servedKinds) {
+  const collection = collectionOf(kind);
+  const isWritable = kind.verbs.includes('create');
+
+  describe(kind.kind, () => {
+    if (isWritable) {
+      test('is created, read, listed, changed and deleted', async () => {
+        const made = await admin.request('POST', collection, { body: await sampleOf(kind, 'story') });
+        assert.equal(made.code, 201, made.text);
+        const created = objectIn(made);
+        assert.equal(created.kind, kind.kind);
+        assert.equal(created.apiVersion, apiVersionOf(kind, 'k8s.io'));
+        assert.match(created.metadata.uid ?? '', /^[0-9a-f-]{36}$/);
+        assert.match(created.metadata.creationTimestamp ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+        assert.equal(created.metadata.namespace, kind.namespaced ? 'default' : undefined);
+
+        assert.equal(
+          (await admin.must('GET', `${collection}/story`)).metadata.uid,
+          created.metadata.uid,
+          'what was created is there',
+        );
+
+        const reply = await admin.request('GET', collection);
+        const list = JSON.parse(reply.text);
+        assert.equal(list.kind, `${kind.kind}List`);
+        assert.equal(list.apiVersion, created.apiVersion);
+        assert.match(list.metadata.resourceVersion, /^\d+$/);
+        assert.ok(list.items.some((item: typeof created) => item.metadata.name === 'story'));
+
+        const before = await admin.must('GET', `${collection}/story`);
+        const labelled = { ...before, metadata: { ...before.metadata, labels: { colour: 'red' } } };
+        const changed = await admin.must('PUT', `${collection}/story`, labelled);
+        assert.equal(changed.metadata.labels?.['colour'], 'red');
+        assert.notEqual(changed.metadata.resourceVersion, before.metadata.resourceVersion);
+        assert.equal(changed.metadata.uid, before.metadata.uid);
+        assert.equal(changed.metadata.creationTimestamp, before.metadata.creationTimestamp);
+
+        const deleted = await admin.request('DELETE', `${collection}/story`);
+        const status = JSON.parse(deleted.text);
+        assert.equal(status.kind, 'Status');
+        assert.equal(status.status, 'Success');
+        assert.equal(status.code, deleted.code);
+        assert.deepEqual(
+          { name: status.details.name, kind: status.details.kind, uid: status.details.uid },
+          { name: 'story', kind: kind.resource, uid: before.metadata.uid },
+        );
+      });
+
+      test('gets a name from generateName, and a given name wins over it', async () => {
+        const sample = Object.assign(await sampleOf(kind, ''), { metadata: { generateName: 'made-' } });
+        const first = await admin.must('POST', collection, sample);
+        const second = await admin.must('POST', collection, sample);
+        assert.match(first.metadata.name ?? '', /^made-[a-z0-9]{5}$/);
+        assert.notEqual(first.metadata.name, second.metadata.name);
+        assert.equal(first.metadata.generateName, 'made-');
+        const both = { ...sample, metadata: { name: 'given', generateName: 'made-' } };
+        assert.equal((await admin.must('POST', collection, both)).metadata.name, 'given');
+      });
+
+      test('takes no metadata that is the server’s to give', async () => {
+        const forged = {
+          uid: 'mine',
+          creationTimestamp: '2001-01-01T00:00:00Z',
+          deletionTimestamp: '2001-01-01T00:00:00Z',
+          deletionGracePeriodSeconds: 5,
+          generation: 77,
+          selfLink: '/somewhere',
+        };
+        const sample = await sampleOf(kind, 'forged');
+        const body = { ...sample, metadata: { name: 'forged', ...forged } };
+        const { metadata } = await admin.must('POST', collection, body);
+        const { uid, ...unchanged } = metadata;
+        for (const [field, value] of Object.entries(forged)) {
+          assert.notEqual(Object.entries(metadata).find(([name]) => name === field)?.[1], value, field);
+        }
+        assert.equal(metadata.deletionTimestamp, undefined);
+
+        await admin.refused('Conflict', 'PUT', `${collection}/forged`, { body }); // the uid is a precondition
+        const again = { ...body, metadata: { ...body.metadata, uid } };
+        const after = await admin.must('PUT', `${collection}/forged`, again);
+        assert.equal(after.metadata.uid, uid);
+        assert.equal(after.metadata.creationTimestamp, unchanged.creationTimestamp);
+        assert.equal(after.metadata.deletionTimestamp, undefined);
+        assert.equal(after.metadata.generation, unchanged.generation);
+
+        await admin.refused('BadRequest', 'POST', collection, {
+          body: { ...sample, metadata: { name: 'other', resourceVersion: '1' } },
+        });
+      });
+
+      test('the same object written again is no change, in whatever order its fields stand', async () => {
+        await admin.must('POST', collection, await sampleOf(kind, 'still'));
+        const before = await settled(`${collection}/still`);
+        const after = await admin.must('PUT', `${collection}/still`, reversed(before));
+        assert.equal(after.metadata.resourceVersion, before.metadata.resourceVersion);
+      });
+    }
+
+    for (const part of kind.subresources) {
+      test(`${part.name} takes its own fields and nothing else`, async () => {
+        const name = `part-${part.name}`;
+        await admin.must('POST', collection, await sampleOf(kind, name));
+        const before = await settled(`${collection}/${name}`);
+        const path = `${collection}/${name}/${part.name}`;
+        if (part.verbs.includes('get')) {
+          assert.deepEqual(await admin.must('GET', path), before, 'the whole object is shown');
+        } else {
+          await admin.refused('MethodNotAllowed', 'GET', path);
+        }
+        const forbidden = Object.fromEntries(
+          ['spec', 'status'].filter((field) => !part.fields.includes(field)).map((field) => [field, {}]),
+        );
+        const after = await admin.must('PUT', path, {
+          ...before,
+          ...forbidden,
+          metadata: { ...before.metadata, labels: { ...before.metadata.labels, through: 'part' } },
+        });
+        for (const field of Object.keys(forbidden)) {
+          assert.deepEqual(
+            Reflect.get(after, field),
+            Reflect.get(before, field),
+            `${field} is not of ${part.name}`,
+          );
+        }
+        await admin.refused('MethodNotAllowed', 'DELETE', path);
+        await admin.refused('MethodNotAllowed', 'POST', path, { body: before });
+      });
+    }
+
+    test('says which methods it serves', async () => {
+      const onCollection = await admin.refused('MethodNotAllowed', 'DELETE', collection);
+      assert.equal(onCollection.reply.headers.allow, isWritable ? 'GET, POST' : 'GET');
+      const onItem = await admin.refused('MethodNotAllowed', 'PATCH', `${collection}/x`, { body: {} });
+      assert.equal(onItem.reply.headers.allow, isWritable ? 'GET, PUT, DELETE' : 'GET');
+    });
+
+    test('what is not there is 404 with its name', async () => {
+      for (const method of isWritable ? ['GET', 'PUT', 'DELETE'] : ['GET']) {
+        const send = method === 'PUT' ? { body: await sampleOf(kind, 'absent') } : {};
+        const { details } = await admin.refused('NotFound', method, `${collection}/absent`, send);
+        assert.equal(details?.name, 'absent');
+        assert.equal(details?.kind, kind.resource);
+        assert.equal(details?.group, groupName(kind.group, 'k8s.io') || undefined);
+      }
+    });
+  });
+}
+
+/** The same with the fields of every object in reverse. */
+function reversed(value: object): object {
+  if (Array.isArray(value)) return value.map((item) => (typeof item === 'object' ? reversed(item) : item));
+  const fields = Object.entries(value).map(([name, inner]) => [
+    name,
+    typeof inner === 'object' && inner !== null ? reversed(inner) : inner,
+  ]);
+  return Object.fromEntries(fields.reverse());
+}
+
+/** The object once no controller changes it any more. */
+async function settled(path: string) {
+  for (let before = await admin.must('GET', path); ; ) {
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    const now = await admin.must('GET', path);
+    if (now.metadata.resourceVersion === before.metadata.resourceVersion) return now;
+    before = now;
+  }
+}
+
+test('an object of a namespaced kind is listed across namespaces too, and created in one only', async () => {
+  await admin.must('POST', '/api/v1/namespaces', named('elsewhere'));
+  await admin.must('POST', '/apis/coordination.k8s.io/v1/namespaces/elsewhere/leases', lease('far'));
+  const all = await admin.list('/apis/coordination.k8s.io/v1/leases');
+  assert.ok(all.some(({ metadata }) => metadata.namespace === 'elsewhere' && metadata.name === 'far'));
+  const reply = await admin.refused('MethodNotAllowed', 'POST', '/apis/coordination.k8s.io/v1/leases', {
+    body: lease('nowhere'),
+  });
+  assert.equal(reply.reply.headers.allow, 'GET');
+});
