@@ -1,0 +1,181 @@
+import { hostname as systemHostname } from 'node:os';
+import { join } from 'node:path';
+import { checkName } from '../api/index.ts';
+import type { Service } from '../base/index.ts';
+import {
+  createMetrics,
+  ExitError,
+  ensurePrivateFolder,
+  exitCodes,
+  runServices,
+  untilAborted,
+} from '../base/index.ts';
+import { assembleHeartbeats } from './assemble-heartbeats.ts';
+import { assembleIdentity } from './assemble-identity.ts';
+import type { Checkpointer } from './checkpoint/index.ts';
+import { createCheckpointer } from './checkpoint/index.ts';
+import { loadConfig } from './config/index.ts';
+import type { AgentContext } from './context.ts';
+import { part } from './context.ts';
+import type { Lock } from './lock/index.ts';
+import { acquireLock } from './lock/index.ts';
+import { nodeAddresses } from './node/index.ts';
+import type { AgentOptions, RunningAgent } from './options.ts';
+import type { Runtime } from './runtime/index.ts';
+import { connectRuntime } from './runtime/index.ts';
+import { agentServer } from './server/index.ts';
+import { serviceManager } from './service-manager.ts';
+
+/**
+ * Runs the node agent until `signal` aborts. What must be right is looked at first (configuration, folders, lock); then
+ * the parts start in the order of their dependencies and stop the other way round:
+ *
+ *     lock ─┬─► control-plane ─► identity ─┬─► lease
+ *           └─► checkpointer ─► server ────┴─► node-status
+ *
+ * Throws an ExitError for what an operator must mend.
+ */
+export async function runAgent(
+  options: AgentOptions,
+  signal: AbortSignal,
+  onReady: (agent: RunningAgent) => void,
+): Promise<void> {
+  const { clock, log, rootDir } = options;
+  const nodeName = nodeNameOf(options);
+  const { config } = await loadConfig({ ...options, log: log.child({ part: 'config' }) });
+  await ensurePrivateFolder(rootDir);
+  await ensurePrivateFolder(options.certDir);
+  await using lock = await acquireLock({
+    path: options.lockFile,
+    clock,
+    log: log.child({ part: 'lock' }),
+    exitOnContention: options.exitOnLockContention,
+    signal,
+  });
+  await using stack = new AsyncDisposableStack();
+  const addresses = () => nodeAddresses({ hostname: nodeName }).map(({ address }) => address);
+  const context = {
+    options,
+    config,
+    nodeName,
+    hostname: nodeName,
+    addresses,
+    metrics: createMetrics(),
+    stack,
+  };
+  const runtime = stack.use(openRuntime(context));
+  const stop = AbortSignal.any([signal, lock.contended]);
+  await runParts(context, lock, runtime, stop, onReady);
+}
+
+async function runParts(
+  context: AgentContext,
+  lock: Lock,
+  runtime: Runtime,
+  stop: AbortSignal,
+  onReady: (agent: RunningAgent) => void,
+): Promise<void> {
+  const { options, config, nodeName, addresses, stack, metrics } = context;
+  const checkpointer = stack.use(openCheckpointer(context, runtime));
+  const url = async () => urlOf(addresses(), await server.port.get());
+  const { identity, controlPlane, services } = await assembleIdentity(context, url);
+  const standalone = options.controlPlane.mode === 'standalone';
+  const server = agentServer({
+    address: config.address,
+    port: config.port,
+    serving: identity.serving,
+    checkpointer,
+    checkpointEnabled: config.featureGates.ContainerCheckpoint,
+    anyCertificate: standalone,
+    dependsOn: ['lock', 'checkpointer'],
+    metrics,
+    ...part(context, 'server'),
+  });
+  const port = () => server.port.value ?? config.port;
+  const heartbeats = assembleHeartbeats(context, identity, runtime, port);
+  const manager = serviceManager(context, runtime);
+
+  function tellReady(): void {
+    manager.ready();
+    onReady({
+      nodeName,
+      url: urlOf(addresses(), port()),
+      api: controlPlane?.connection.value,
+      agentKubeconfig: standalone ? join(options.rootDir, 'agent.kubeconfig') : undefined,
+      runtime: runtime.status(),
+    });
+  }
+
+  const parts = [lockService(lock), checkpointerService(checkpointer), ...services, server, ...heartbeats];
+  await runServices(
+    {
+      services: [...parts, ...manager.services],
+      log: options.log,
+      clock: options.clock,
+      onReady: tellReady,
+      onStopping: () => manager.stopping(),
+    },
+    stop,
+  );
+}
+
+function nodeNameOf({ hostnameOverride }: AgentOptions): string {
+  const name = (hostnameOverride ?? systemHostname()).trim().toLowerCase();
+  const wrong = checkName('subdomain', name);
+  if (wrong === undefined) return name;
+  const message = `the node cannot be named ${JSON.stringify(name)}: ${wrong}; give a name with --hostname-override`;
+  throw new ExitError(exitCodes.usage, message);
+}
+
+function openRuntime(context: AgentContext) {
+  const { config } = context;
+  try {
+    return connectRuntime({
+      endpoint: config.containerRuntimeEndpoint || undefined,
+      requestTimeoutMs: config.runtimeRequestTimeoutMs,
+      ...part(context, 'runtime'),
+    });
+  } catch (error) {
+    throw new ExitError(exitCodes.configuration, String(error instanceof Error ? error.message : error), {
+      cause: error,
+    });
+  }
+}
+
+function openCheckpointer(context: AgentContext, runtime: Runtime): Checkpointer {
+  return createCheckpointer({
+    runtime,
+    rootDir: context.options.rootDir,
+    defaultTimeoutMs: context.config.runtimeRequestTimeoutMs,
+    ...part(context, 'checkpoint'),
+  });
+}
+
+/** Ends the whole, in order, when the lock is lost: another agent may run by then. */
+function lockService(lock: Lock): Service {
+  return {
+    name: 'lock',
+    dependsOn: [],
+    onFailure: 'stop',
+    async run(signal, ready) {
+      ready();
+      await untilAborted(AbortSignal.any([signal, lock.lost]));
+      if (lock.lost.aborted) throw lock.lost.reason;
+    },
+  };
+}
+
+/** Puts right what earlier checkpoints have left, before a new one of the same container is taken. */
+function checkpointerService(checkpointer: Checkpointer): Service {
+  return {
+    name: 'checkpointer',
+    dependsOn: ['lock'],
+    onFailure: 'stop',
+    run: (signal, ready) => checkpointer.run(signal, ready),
+  };
+}
+
+function urlOf(addresses: readonly string[], port: number): string {
+  const address = addresses[0] ?? '127.0.0.1';
+  return `https://${address.includes(':') ? `[${address}]` : address}:${port}`;
+}

@@ -1,0 +1,54 @@
+import type { Service } from '../base/index.ts';
+import { ApiClient, clientOptionsOf, readKubeconfig } from '../client/index.ts';
+import type { AgentContext } from './context.ts';
+import { part } from './context.ts';
+import type { ControlPlaneService } from './controlplane/index.ts';
+import { controlPlaneService } from './controlplane/index.ts';
+import type { Identity } from './identity/index.ts';
+import { embeddedIdentity, remoteIdentity, standaloneIdentity } from './identity/index.ts';
+
+/** Where the control plane is and who this node is towards it. */
+export interface IdentityParts {
+  identity: Service & Identity;
+  /** The child, where it is one. */
+  controlPlane: ControlPlaneService | undefined;
+  services: readonly Service[];
+}
+
+/** Puts together what the three modes do differently. `url` tells the agent's own address once it has a port. */
+export async function assembleIdentity(
+  context: AgentContext,
+  url: () => Promise<string>,
+): Promise<IdentityParts> {
+  const { options, nodeName, addresses, stack } = context;
+  const { rootDir, certDir, controlPlane: where } = options;
+  const common = { nodeName, certDir, addresses, ...part(context, 'identity') };
+  if (where.mode === 'embedded') {
+    const { script, args } = where;
+    const controlPlane = controlPlaneService({
+      script,
+      args,
+      rootDir,
+      lockFile: options.lockFile,
+      dependsOn: ['lock'],
+      ...part(context, 'control-plane'),
+    });
+    const identity = embeddedIdentity({ ...common, controlPlane });
+    return { identity, controlPlane, services: [controlPlane, identity] };
+  }
+  if (where.mode === 'remote') {
+    const client = {
+      ...clientOptionsOf(await readKubeconfig(where.kubeconfig)),
+      groupSuffix: options.groupSuffix,
+    };
+    const identity = remoteIdentity({
+      ...common,
+      client,
+      api: stack.use(new ApiClient(client)),
+      dependsOn: ['lock'],
+    });
+    return { identity, controlPlane: undefined, services: [identity] };
+  }
+  const identity = standaloneIdentity({ ...common, rootDir, url, dependsOn: ['lock'] });
+  return { identity, controlPlane: undefined, services: [identity] };
+}

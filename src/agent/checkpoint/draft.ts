@@ -1,0 +1,126 @@
+/**
+ * A checkpoint in the making, as a folder of its own inside the folder of checkpoints:
+ *
+ *     checkpoints/                                     0700
+ *       checkpoint-POD_NAMESPACE-CONTAINER-TIME.tar    0600, complete
+ *       .inflight-RANDOM/                              0700
+ *         journal.json                                 whose container may be frozen
+ *         archive.tar                                  made here, filled by the runtime
+ *
+ * The journal is there before the container is paused and goes last, when the container is known to run, so
+ * whatever happens in between can be put right later. The archive has a folder of its own because a runtime may
+ * go on after it was told to stop: once the folder is gone it cannot leave a file behind.
+ */
+import { constants } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import { link, lstat, mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { errorCode, syncFolder } from '../../base/index.ts';
+import type { Journal } from './journal.ts';
+import { archiveFile, draftPrefix, writeJournal } from './journal.ts';
+import { beginsAsTar } from './tar.ts';
+
+export interface Draft extends AsyncDisposable {
+  /** Its folder's name. */
+  readonly name: string;
+  /** What the runtime is to write: an empty file, 0600, made by this process. */
+  readonly archive: string;
+  /**
+   * Verifies the archive, makes it durable and gives it the first free name of `names` in the folder of
+   * checkpoints, never replacing a file. What remains of the draft is to be discarded.
+   */
+  publish(names: Iterable<string>): Promise<{ path: string; bytes: number }>;
+  /** Removes the unnamed archive, and the journal too unless the container may still be frozen. */
+  discard(frozen: boolean): Promise<void>;
+}
+
+/** A new name for a draft's folder. */
+export function draftName(): string {
+  return `${draftPrefix}${crypto.randomUUID()}`;
+}
+
+/** Begins a draft in `folder`; nothing is left there when this fails. The caller disposes of it. */
+export async function beginDraft(folder: string, name: string, journal: Journal): Promise<Draft> {
+  const own = join(folder, name);
+  const archive = join(own, archiveFile);
+  const removeAll = (): Promise<void> => rm(own, { recursive: true, force: true });
+  await mkdir(own, { mode: 0o700 });
+  let file: FileHandle | undefined;
+  try {
+    file = await open(archive, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600);
+    await writeJournal(own, journal);
+  } catch (error) {
+    await file?.close();
+    await removeAll();
+    throw error;
+  }
+  let made = file;
+  return {
+    name,
+    archive,
+    async publish(names) {
+      made = await reopenIfReplaced(made, archive);
+      const bytes = await verify(made);
+      await made.chmod(0o600);
+      await made.sync();
+      const path = await nameIt(archive, folder, names);
+      await syncFolder(folder).catch(async (error: unknown) => {
+        await rm(path, { force: true });
+        throw error;
+      });
+      return { path, bytes };
+    },
+    async discard(frozen) {
+      await rm(archive, { force: true });
+      if (!frozen) await removeAll();
+    },
+    [Symbol.asyncDispose]: () => made.close(),
+  };
+}
+
+/** Some runtimes write a file of their own and put it in the place of ours. */
+async function reopenIfReplaced(made: FileHandle, archive: string): Promise<FileHandle> {
+  const [ours, there] = [await made.stat(), await lstat(archive)];
+  if (ours.ino === there.ino && ours.dev === there.dev) return made;
+  if (!there.isFile()) throw new Error('the container runtime left something that is not a file');
+  const replaced = await open(archive, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  await made.close();
+  return replaced;
+}
+
+/** Answers the size. */
+async function verify(file: FileHandle): Promise<number> {
+  const { size } = await file.stat();
+  if (size === 0) throw new Error('the container runtime reported success but wrote nothing');
+  if (!(await beginsAsTar(file))) {
+    throw new Error('the container runtime reported success but what it wrote is not a tar archive');
+  }
+  return size;
+}
+
+/** A link, unlike a rename, never replaces a file. */
+async function nameIt(archive: string, folder: string, names: Iterable<string>): Promise<string> {
+  for (const name of names) {
+    const path = join(folder, name);
+    try {
+      await link(archive, path);
+      return path;
+    } catch (error) {
+      const code = errorCode(error);
+      if (code === 'EEXIST') continue;
+      if (code !== 'EPERM' && code !== 'ENOTSUP' && code !== 'EMLINK') throw error;
+      if (await exists(path)) continue;
+      // A file system without links. Nobody else writes in this folder, and this process gives each name once.
+      await rename(archive, path);
+      return path;
+    }
+  }
+  throw new Error(`no free name for the archive in ${folder}`);
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await stat(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,92 @@
+import { describeError } from '../../base/index.ts';
+import { RuntimeError } from '../runtime/index.ts';
+
+/**
+ * Why there is no checkpoint. `noPod` and `noContainer` mean 404, everything else 500.
+ * - `notRunning`: the container has not started yet or has ended.
+ * - `unimplemented`, `unavailable`, `failed`: what the runtime said, see RuntimeFailure.
+ * - `timeout`: it took longer than the request allows. `cancelled`: the client went away.
+ * - `storage`: the folder or the archive cannot be used. `busy`: too many requests wait already.
+ * - `stopping`: the agent is being stopped.
+ * - `stillFrozen`: the container could not be proven to run afterwards, or after an earlier checkpoint; the agent
+ *   keeps trying.
+ */
+export type CheckpointFailure =
+  | 'noPod'
+  | 'noContainer'
+  | 'notRunning'
+  | 'unimplemented'
+  | 'unavailable'
+  | 'failed'
+  | 'timeout'
+  | 'cancelled'
+  | 'storage'
+  | 'busy'
+  | 'stopping'
+  | 'stillFrozen';
+
+/** A checkpoint that was not made. `message` is complete and may be shown to the client as it stands. */
+export class CheckpointError extends Error {
+  override readonly name = 'CheckpointError';
+  readonly reason: CheckpointFailure;
+
+  constructor(reason: CheckpointFailure, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.reason = reason;
+  }
+}
+
+/** Names of a container as requests have them. */
+export interface Target {
+  readonly namespace: string;
+  readonly pod: string;
+  readonly container: string;
+}
+
+export function noPod(): CheckpointError {
+  return new CheckpointError('noPod', 'pod does not exist');
+}
+
+export function noContainer({ container }: Target): CheckpointError {
+  return new CheckpointError('noContainer', `container ${container} does not exist`);
+}
+
+export function failed(
+  reason: CheckpointFailure,
+  { namespace, pod, container }: Target,
+  why: string,
+  cause?: unknown,
+): CheckpointError {
+  const message = `checkpointing of ${namespace}/${pod}/${container} failed (${why})`;
+  return new CheckpointError(reason, message, { cause });
+}
+
+/** `givenUp` says why this side gave up, if it did: that comes before what followed from it. */
+export function toCheckpointError(
+  error: unknown,
+  target: Target,
+  givenUp: CheckpointError | undefined,
+): CheckpointError {
+  if (error instanceof CheckpointError) return error;
+  if (givenUp && !(error instanceof RuntimeError && error.reason === 'stillFrozen')) return givenUp;
+  if (!(error instanceof RuntimeError)) return failed('storage', target, describeError(error), error);
+  switch (error.reason) {
+    case 'notFound':
+      return noContainer(target);
+    case 'cancelled':
+      return failed('cancelled', target, 'cancelled', error);
+    case 'timeout':
+      return failed('unavailable', target, `the container runtime does not answer: ${error.message}`, error);
+    case 'unimplemented':
+      return failed(
+        'unimplemented',
+        target,
+        `the container runtime cannot checkpoint: ${error.message}`,
+        error,
+      );
+    case 'unavailable':
+      return failed('unavailable', target, `the container runtime is not available: ${error.message}`, error);
+    default:
+      return failed(error.reason, target, error.message, error);
+  }
+}

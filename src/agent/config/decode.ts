@@ -1,0 +1,72 @@
+import type { Findings } from '../../api/schema/index.ts';
+import { checkerOf } from '../../api/schema/index.ts';
+import type { LocatedMap, Spot } from './located.ts';
+import { mapOf, spotsOf, toPlain } from './located.ts';
+import { parseText } from './parse.ts';
+import type { Problem } from './problems.ts';
+import { configApiVersion, configKind, kubeletConfiguration } from './schema.ts';
+
+export interface Decoded {
+  /** What the file states, without what is wrong; undefined when nothing of it can be used. */
+  value: LocatedMap | undefined;
+  problems: Problem[];
+}
+
+const check = checkerOf(kubeletConfiguration);
+
+/**
+ * Decodes one file strictly: it must state apiVersion and kind, and hold known fields of the right type only.
+ * A null is kept, as it deletes when files are merged.
+ */
+export function decodeText(text: string, file: string): Decoded {
+  const { value, problems } = parseText(text, file);
+  if (value === undefined) {
+    if (problems.length === 0) problems.push({ file, path: '', message: emptyMessage });
+    return { value: undefined, problems };
+  }
+  if (value.type !== 'map') {
+    const message =
+      value.type === 'scalar' && value.value === null ? emptyMessage : 'expected fields, as in "port: 10250"';
+    return { value: undefined, problems: [...problems, { at: value.at, path: '', message }] };
+  }
+  const spots = spotsOf(value);
+  const wrong = [...identityProblems(value, file), ...fieldProblems(value, spots)];
+  const all = [...problems, ...wrong];
+  return { value: without(value, all), problems: all };
+}
+
+const emptyMessage = `the file is empty; it must at least state apiVersion: ${configApiVersion} and kind: ${configKind}`;
+
+function identityProblems(value: LocatedMap, file: string): Problem[] {
+  const expected = { apiVersion: configApiVersion, kind: configKind };
+  return Object.entries(expected).flatMap(([path, wanted]): Problem[] => {
+    const entry = value.entries.get(path);
+    const found = entry && toPlain(entry.value);
+    if (found === wanted) return [];
+    if (entry === undefined || found === null)
+      return [{ file, path, message: `must be stated; use ${wanted}` }];
+    if (typeof found !== 'string') return []; // its type is complained about already
+    return [{ at: entry.value.at, path, message: `"${found}" is not supported; use ${wanted}` }];
+  });
+}
+
+function fieldProblems(value: LocatedMap, spots: Map<string, Spot>): Problem[] {
+  const findings: Findings = { unknown: [], wrong: [] };
+  check(toPlain(value), undefined, findings);
+  const wrong = findings.wrong.filter(({ path }) => spots.get(path)?.deletes !== true);
+  return [
+    ...findings.unknown.map((path) => ({ ...place(spots.get(path)?.key), path, message: 'unknown field' })),
+    ...wrong.map(({ path, message }) => ({ ...place(spots.get(path)?.value), path, message })),
+  ];
+}
+
+const place = (at: Spot['key'] | undefined) => (at === undefined ? {} : { at });
+
+/** Leaves out each top-level field that has a problem, so that the rest can be looked at further. */
+function without(value: LocatedMap, problems: readonly Problem[]): LocatedMap {
+  const bad = new Set(problems.map(({ path }) => path.split(/[.[]/, 1)[0] ?? ''));
+  return mapOf(
+    [...value.entries].filter(([key]) => !bad.has(key)),
+    value.at,
+  );
+}

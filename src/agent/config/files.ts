@@ -1,0 +1,61 @@
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describeError, errorCode, readRegularFile } from '../../base/index.ts';
+import type { Problem } from './problems.ts';
+
+const limitBytes = 1024 * 1024;
+const filesLimit = 1_000;
+const depthLimit = 16;
+
+export interface ReadFile {
+  file: string;
+  /** Undefined when it could not be read; then there is a problem. */
+  text: string | undefined;
+}
+
+/** Reads a configuration file: regular, UTF-8, at most 1 MiB. */
+export async function readConfigFile(file: string, problems: Problem[]): Promise<ReadFile> {
+  try {
+    const data = await readRegularFile(file, { limitBytes });
+    return { file, text: new TextDecoder('utf-8', { fatal: true }).decode(data) };
+  } catch (error) {
+    problems.push({ file, path: '', message: readMessage(error) });
+    return { file, text: undefined };
+  }
+}
+
+function readMessage(error: unknown): string {
+  const code = errorCode(error);
+  if (code === 'ENOENT') return 'there is no such file';
+  if (code === 'EACCES') return `user ${process.geteuid?.()} may not read it`;
+  if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return 'it is not UTF-8 text';
+  return `cannot be read: ${describeError(error)}`;
+}
+
+/**
+ * The drop-ins of a folder (specification 2.7): what ends in `.conf`, in the order of a folder walk, in which the
+ * entries of each folder are sorted by name and a subfolder is read where its name sorts.
+ */
+export async function listDropIns(folder: string, problems: Problem[]): Promise<string[]> {
+  const files: string[] = [];
+  try {
+    if (!(await stat(folder)).isDirectory()) throw new Error('it is not a folder');
+    await walk(folder, 0, files);
+  } catch (error) {
+    const message = errorCode(error) === 'ENOENT' ? 'there is no such folder' : describeError(error);
+    problems.push({ file: folder, path: '', message: `cannot read the drop-ins: ${message}` });
+  }
+  return files;
+}
+
+async function walk(folder: string, depth: number, files: string[]): Promise<void> {
+  if (depth > depthLimit) throw new Error(`${folder} is nested deeper than ${depthLimit} folders`);
+  const entries = await readdir(folder, { withFileTypes: true });
+  entries.sort((a, b) => Buffer.compare(Buffer.from(a.name), Buffer.from(b.name)));
+  for (const entry of entries) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) await walk(path, depth + 1, files);
+    else if (entry.name.endsWith('.conf')) files.push(path);
+    if (files.length > filesLimit) throw new Error(`there are more than ${filesLimit} files`);
+  }
+}

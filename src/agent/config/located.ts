@@ -1,0 +1,84 @@
+/** Where a value was written. */
+export type Origin =
+  | { readonly kind: 'file'; readonly file: string; readonly line: number; readonly column: number }
+  | { readonly kind: 'flag'; readonly flag: string }
+  | { readonly kind: 'default' };
+
+export const defaultOrigin: Origin = { kind: 'default' };
+
+export type Scalar = string | number | boolean | null;
+
+/** A JSON value that still knows of each of its parts where it was written. */
+export type Located = LocatedScalar | LocatedList | LocatedMap;
+
+export interface LocatedScalar {
+  readonly type: 'scalar';
+  readonly value: Scalar;
+  readonly at: Origin;
+}
+export interface LocatedList {
+  readonly type: 'list';
+  readonly items: readonly Located[];
+  readonly at: Origin;
+}
+export interface LocatedMap {
+  readonly type: 'map';
+  readonly entries: ReadonlyMap<string, Entry>;
+  readonly at: Origin;
+}
+export interface Entry {
+  readonly keyAt: Origin;
+  readonly value: Located;
+}
+
+export const scalarOf = (value: Scalar, at: Origin): LocatedScalar => ({ type: 'scalar', value, at });
+export const mapOf = (entries: Iterable<readonly [string, Entry]>, at: Origin): LocatedMap => ({
+  type: 'map',
+  entries: new Map(entries),
+  at,
+});
+export const isNull = (value: Located) => value.type === 'scalar' && value.value === null;
+
+/** The plain JSON value, made anew. */
+export function toPlain(located: Located): unknown {
+  if (located.type === 'scalar') return located.value;
+  if (located.type === 'list') return located.items.map(toPlain);
+  const plain: Record<string, unknown> = Object.create(null);
+  for (const [key, entry] of located.entries) plain[key] = toPlain(entry.value);
+  return plain;
+}
+
+export interface Spot {
+  readonly key: Origin;
+  readonly value: Origin;
+  /** A key with null: it states that the key is not there. */
+  readonly deletes: boolean;
+}
+
+/** Every path of a value, written as in `webhook.cacheTTL` and `clusterDNS[0]`, with where it stands. */
+export function spotsOf(root: Located): Map<string, Spot> {
+  const spots = new Map<string, Spot>();
+  const visit = (located: Located, path: string) => {
+    if (located.type === 'list') {
+      located.items.forEach((item, index) => {
+        const inner = `${path}[${index}]`;
+        spots.set(inner, { key: item.at, value: item.at, deletes: false });
+        visit(item, inner);
+      });
+    } else if (located.type === 'map') {
+      for (const [key, entry] of located.entries) {
+        const inner = path === '' ? key : `${path}.${key}`;
+        spots.set(inner, { key: entry.keyAt, value: entry.value.at, deletes: isNull(entry.value) });
+        visit(entry.value, inner);
+      }
+    }
+  };
+  visit(root, '');
+  return spots;
+}
+
+/** `/etc/nodeward/config.yaml:12`, `flag --port` or `default`. */
+export function originText(origin: Origin): string {
+  if (origin.kind === 'file') return `${origin.file}:${origin.line}`;
+  return origin.kind === 'flag' ? `flag ${origin.flag}` : 'default';
+}

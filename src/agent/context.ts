@@ -1,0 +1,21 @@
+import type { Clock, Logger, Registry } from '../base/index.ts';
+import type { EffectiveConfig } from './config/index.ts';
+import type { AgentOptions } from './options.ts';
+
+/** What the agent's parts are assembled from. */
+export interface AgentContext {
+  options: AgentOptions;
+  config: EffectiveConfig;
+  nodeName: string;
+  hostname: string;
+  /** Every name and address under which this node is reached, now. */
+  addresses(): readonly string[];
+  metrics: Registry;
+  /** Closed, in reverse, after the last service has ended. */
+  stack: AsyncDisposableStack;
+}
+
+/** The clock, and a log that names the part. */
+export function part({ options }: AgentContext, name: string): { clock: Clock; log: Logger } {
+  return { clock: options.clock, log: options.log.child({ part: name }) };
+}

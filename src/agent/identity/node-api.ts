@@ -1,0 +1,60 @@
+import type { ApiObject, Kind } from '../../api/index.ts';
+import type { Latest } from '../../base/index.ts';
+import type { ClientOptions } from '../../client/index.ts';
+import { ApiClient } from '../../client/index.ts';
+import type { ApiCalls, CallOptions } from '../node/index.ts';
+
+/** The API as this node; waits for credentials and follows them when they change. */
+export interface NodeApi extends ApiCalls, AsyncDisposable {
+  /** Destroys the connections; the next request makes new ones. */
+  reset(): void;
+}
+
+/** Makes a client of the API that has `connections` of its own. Whoever makes it closes it. */
+export function nodeApi(
+  credentials: Latest<ClientOptions>,
+  connections: number,
+  groupSuffix: string,
+): NodeApi {
+  let client: ApiClient | undefined;
+  const follow = credentials.onChange(() => replace());
+
+  function replace(): void {
+    const old = client;
+    client = undefined;
+    void old?.close();
+  }
+
+  async function connected(signal: AbortSignal | undefined): Promise<ApiClient> {
+    const options = credentials.value ?? (await unlessAborted(credentials.get(), signal));
+    client ??= new ApiClient({ ...options, connections, groupSuffix });
+    return client;
+  }
+
+  return {
+    async get<T extends ApiObject>(kind: Kind<T>, name: string, options: CallOptions = {}) {
+      return await (await connected(options.signal)).get(kind, name, options);
+    },
+    async create<T extends ApiObject>(kind: Kind<T>, object: T, options: CallOptions = {}) {
+      return await (await connected(options.signal)).create(kind, object, options);
+    },
+    async replace<T extends ApiObject>(kind: Kind<T>, object: T, options: CallOptions = {}) {
+      return await (await connected(options.signal)).replace(kind, object, options);
+    },
+    reset: () => client?.reset(),
+    async [Symbol.asyncDispose]() {
+      follow[Symbol.dispose]();
+      await client?.close();
+    },
+  };
+}
+
+function unlessAborted<T>(value: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return value;
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason);
+    if (signal.aborted) onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    value.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
+}

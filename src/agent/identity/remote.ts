@@ -1,0 +1,63 @@
+import type { Clock, Logger, Service } from '../../base/index.ts';
+import { createLatest } from '../../base/index.ts';
+import { alternativeNames } from '../../base/x509/index.ts';
+import type { ApiClient, ClientOptions } from '../../client/index.ts';
+import type { Identity, ServingCredentials } from './credentials.ts';
+import { nodeSubject, publishServing } from './credentials.ts';
+import { obtainPair } from './obtain.ts';
+import { leastLeft, renewalService } from './renewal.ts';
+import { signThroughApi } from './signing-request.ts';
+
+export interface RemoteIdentityOptions {
+  nodeName: string;
+  certDir: string;
+  /** Every name and address under which this node is reached, now. */
+  addresses(): readonly string[];
+  /** What the kubeconfig says: the agent's own credentials towards the API. */
+  client: ClientOptions;
+  /** A client made of these, for the certificates API. */
+  api: Pick<ApiClient, 'create' | 'get'>;
+  dependsOn: readonly string[];
+  clock: Clock;
+  log: Logger;
+}
+
+/** Each try leaves a request behind, so those that are refused again and again become rare. */
+const retry = { initialMs: 1000, maxMs: 300_000 };
+
+/**
+ * The service `identity` with a remote control plane: the kubeconfig holds the client's credentials; the serving
+ * certificate is asked for through the certificates API. Ready at once, for the control plane may be away.
+ */
+export function remoteIdentity(options: RemoteIdentityOptions): Service & Identity {
+  const { nodeName, certDir, client, clock, log } = options;
+  const api = createLatest<ClientOptions>();
+  const serving = createLatest<ServingCredentials>();
+  api.set(client);
+
+  async function refresh(signal: AbortSignal): Promise<readonly string[]> {
+    const names = alternativeNames([nodeName, ...options.addresses()]);
+    const pair = await obtainPair({
+      folder: certDir,
+      name: 'nodeward-serving',
+      subject: nodeSubject(nodeName),
+      expected: { authority: client.ca, use: 'server', names, leastLeft },
+      sign: (csrPem) => signThroughApi(options, csrPem, signal),
+      clock,
+      log,
+    });
+    publishServing(serving, { pair, clientCa: client.ca });
+    return [pair.cert];
+  }
+
+  const service = renewalService({
+    name: 'identity',
+    dependsOn: options.dependsOn,
+    clock,
+    log,
+    refresh,
+    readyAfterFirst: false,
+    retry,
+  });
+  return { ...service, api, serving };
+}

@@ -1,0 +1,77 @@
+import type { CertificateSigningRequest } from '../../api/index.ts';
+import { certificateSigningRequestKind, nodeSignerNames, StatusError } from '../../api/index.ts';
+import type { Clock, Logger } from '../../base/index.ts';
+import { createBackoff, describeError } from '../../base/index.ts';
+import type { ApiClient } from '../../client/index.ts';
+import { ConnectionError } from '../../client/index.ts';
+
+export interface SigningOptions {
+  api: Pick<ApiClient, 'create' | 'get'>;
+  clock: Clock;
+  log: Logger;
+}
+
+/** How long one request is waited for; somebody may have to approve it. */
+const patienceMs = 15 * 60_000;
+const poll = { initialMs: 200, maxMs: 15_000, jitter: 0.1 };
+
+/**
+ * Has a serving certificate signed through the certificates API (signer kubernetes.io/kubelet-serving) and answers it,
+ * PEM. Outages while it waits are lived through; rejects when the request is refused, vanishes, or is not answered within
+ * 15 minutes, and when `signal` aborts.
+ */
+export async function signThroughApi(
+  options: SigningOptions,
+  csrPem: string,
+  signal: AbortSignal,
+): Promise<string> {
+  const { api, clock, log } = options;
+  const request: CertificateSigningRequest = {
+    metadata: { generateName: 'csr-' },
+    spec: {
+      request: Buffer.from(csrPem).toString('base64'),
+      signerName: nodeSignerNames.serving,
+      usages: ['digital signature', 'server auth'],
+    },
+  };
+  const created = await api.create(certificateSigningRequestKind, request, { signal });
+  const name = created.metadata?.name ?? '';
+  log.info({ request: name }, 'waiting for the serving certificate to be signed');
+  const backoff = createBackoff(poll);
+  const endMs = clock.monotonicMs() + patienceMs;
+  while (clock.monotonicMs() < endMs) {
+    signal.throwIfAborted();
+    const certificate = await lookAt(options, name, signal);
+    if (certificate !== undefined) return certificate;
+    await clock.sleep(backoff.next(), signal);
+  }
+  throw new Error(
+    `nobody has answered the certificate request ${name}; approve the next one with: kubectl certificate approve NAME`,
+  );
+}
+
+/** The certificate when it is there, undefined while it is not. */
+async function lookAt(
+  { api, log }: SigningOptions,
+  name: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  try {
+    const { status } = await api.get(certificateSigningRequestKind, name, { signal });
+    if (status?.certificate) return Buffer.from(status.certificate, 'base64').toString('utf8');
+    const refusal = status?.conditions?.find(({ type }) => type === 'Denied' || type === 'Failed');
+    if (refusal === undefined) return undefined;
+    const why = refusal.message || refusal.reason || refusal.type;
+    throw new Error(`the certificate request ${name} was refused: ${why}`);
+  } catch (error) {
+    if (signal.aborted || !isPassing(error)) throw error;
+    log.debug({ request: name }, `cannot look at the certificate request: ${describeError(error)}`);
+    return undefined;
+  }
+}
+
+/** An outage that says nothing about the request. */
+function isPassing(error: unknown): boolean {
+  if (error instanceof ConnectionError) return true;
+  return error instanceof StatusError && (error.code >= 500 || error.code === 429);
+}

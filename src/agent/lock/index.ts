@@ -1,0 +1,2 @@
+export { acquireLock, type Lock, type LockOptions } from './acquire.ts';
+export { createProcessProbe, type ProcessIdentity, type ProcessProbe, type Verdict } from './identity.ts';

@@ -1,0 +1,56 @@
+import { dirname } from 'node:path';
+import { describeError, ExitError, errorCode, exitCodes } from '../../base/index.ts';
+import { folderPathOf } from './heartbeat.ts';
+import type { ProcessProbe } from './identity.ts';
+import type { LockRecord } from './record.ts';
+
+/** The error of an agent that finds the lock held: who holds it, since when, and what to do. */
+export async function heldError(
+  path: string,
+  record: LockRecord | undefined,
+  probe: ProcessProbe,
+): Promise<ExitError> {
+  if (record === undefined) {
+    return new ExitError(
+      exitCodes.locked,
+      `another agent holds the lock ${path}: ${folderPathOf(path)} is kept fresh, but the lock file does not name the process; stop that agent first`,
+    );
+  }
+  const here = (await probe.self()).namespace === record.namespace;
+  const { command, unit } = here ? await probe.describe(record.pid) : {};
+  const who = `process ${record.pid}${here ? '' : ' of another container (pid namespace)'}`;
+  const shown = command === undefined ? '' : ` (${command})`;
+  const stop = unit === undefined ? `kill ${record.pid}` : `systemctl stop ${unit}`;
+  const advice = here ? `stop it first with "${stop}"` : 'stop that container first';
+  return new ExitError(
+    exitCodes.locked,
+    `another agent holds the lock ${path}: ${who}${shown}, since ${record.since}; ${advice}. Agents that share nothing else can be given different files with --lock-file`,
+  );
+}
+
+/** Makes what the system says about the lock's files something a person can act on. */
+export function lockFailure(path: string, error: unknown): unknown {
+  if (error instanceof ExitError) return error;
+  const folder = dirname(path);
+  const code = errorCode(error);
+  if (code === 'ENOTEMPTY') {
+    return new ExitError(
+      exitCodes.unwritable,
+      `cannot take over the lock ${path}: its last holder is gone, but there are files in ${folderPathOf(path)}, which must be empty; remove that folder`,
+    );
+  }
+  const why: Record<string, string> = {
+    EACCES: `user ${process.geteuid?.()} may not write in ${folder}`,
+    EPERM: `user ${process.geteuid?.()} may not write in ${folder}`,
+    EROFS: `${folder} is read-only (under systemd the unit needs it in ReadWritePaths=)`,
+    ENOTDIR: `a file is in the way of the folder ${folder}`,
+    EEXIST: `a file is in the way of the folder ${folder}`,
+    ENOENT: `the folder ${folder} cannot be made`,
+    ENOSPC: `the file system of ${folder} is full`,
+  };
+  const reason = why[code ?? ''] ?? describeError(error);
+  return new ExitError(
+    exitCodes.unwritable,
+    `cannot make the lock ${path}: ${reason}; choose another path with --lock-file`,
+  );
+}

@@ -1,0 +1,121 @@
+import type { BigIntStats, FSWatcher } from 'node:fs';
+import { watch } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Clock, Logger } from '../../base/index.ts';
+import { describeError } from '../../base/index.ts';
+import { folderPathOf } from './heartbeat.ts';
+import type { LockRecord } from './record.ts';
+import { lstatIfThere, readFolder, readRecord, writeRecord } from './record.ts';
+import { inTurn, queuePathOf } from './turn.ts';
+
+/*
+ * Looks after a lock that is held. Changes in its folder are a hint to look, and so is the passing of a second,
+ * as hints get lost and cannot be had on every file system.
+ *
+ *   folder gone, or the record is another's    lost
+ *   record deleted, damaged or replaced        contention; otherwise written again
+ *   queue file touched                         contention: an agent asks for the lock
+ *   access time of the lock file went on       contention: somebody read it
+ *
+ * Node cannot see that a file is opened. A reader shows in the access time, which Linux keeps at least for the
+ * first read after a write (relatime); opening without reading, and all reading with noatime, stays unseen.
+ */
+
+export interface WatchOptions {
+  path: string;
+  record: LockRecord;
+  clock: Clock;
+  log: Logger;
+  onLost: (why: string) => void;
+  /** Called whenever another process shows interest in the lock. */
+  onContention: (why: string) => void;
+}
+
+const everyMs = 1_000;
+
+/** Watches until `signal` aborts; never throws. */
+export async function watchLock(options: WatchOptions, signal: AbortSignal): Promise<void> {
+  const { path, clock, log } = options;
+  const look = await createLook(options);
+  let hint = Promise.withResolvers<void>();
+  using _watcher = watchFolder(path, log, () => hint.resolve());
+  while (!signal.aborted) {
+    const nap = new AbortController();
+    await Promise.race([hint.promise, clock.sleep(everyMs, AbortSignal.any([signal, nap.signal]))]);
+    nap.abort();
+    if (signal.aborted) return;
+    hint = Promise.withResolvers<void>();
+    try {
+      await look();
+    } catch (error) {
+      log.warn(`cannot look at the lock ${path}: ${describeError(error)}`);
+    }
+  }
+}
+
+function watchFolder(path: string, log: Logger, onHint: () => void): Disposable {
+  let watcher: FSWatcher | undefined;
+  try {
+    watcher = watch(dirname(path), { persistent: false }, onHint);
+    watcher.on('error', (error) =>
+      log.debug(`${dirname(path)} is looked at every second only: ${error.message}`),
+    );
+  } catch (error) {
+    log.debug(`${dirname(path)} is looked at every second only: ${describeError(error)}`);
+  }
+  return { [Symbol.dispose]: () => watcher?.close() };
+}
+
+async function createLook(options: WatchOptions): Promise<() => Promise<void>> {
+  const { path, record, onContention } = options;
+  let file = await lstatIfThere(path);
+  let queue = await lstatIfThere(queuePathOf(path));
+  return async () => {
+    const nextQueue = await lstatIfThere(queuePathOf(path));
+    if (nextQueue?.mtimeNs !== queue?.mtimeNs) onContention(`an agent asks for the lock ${path}`);
+    queue = nextQueue;
+    if ((await readFolder(folderPathOf(path))) === undefined) {
+      options.onLost(`${folderPathOf(path)} was removed`);
+      return;
+    }
+    const next = await lstatIfThere(path);
+    if (sameContent(file, next)) {
+      if (next !== undefined && file !== undefined && next.atimeNs > file.atimeNs) {
+        onContention(`${path} was read`);
+      }
+    } else {
+      const found = await inspect(path, record.id);
+      if (found.holder !== undefined) {
+        options.onLost(`process ${found.holder.pid} has taken it over`);
+        return;
+      }
+      if (!found.intact) await restore(options, next === undefined ? 'deleted' : 'changed');
+    }
+    file = await lstatIfThere(path); // reading and writing it has moved its times
+  };
+}
+
+function sameContent(before: BigIntStats | undefined, after: BigIntStats | undefined): boolean {
+  const keys = ['ino', 'size', 'mtimeNs', 'ctimeNs'] as const;
+  return keys.every((key) => before?.[key] === after?.[key]);
+}
+
+async function inspect(path: string, id: string): Promise<{ intact: boolean; holder?: LockRecord }> {
+  try {
+    const record = await readRecord(path);
+    if (record === undefined) return { intact: false };
+    return record.id === id ? { intact: true } : { intact: false, holder: record };
+  } catch {
+    return { intact: false }; // something else was put in its place
+  }
+}
+
+async function restore(options: WatchOptions, what: string): Promise<void> {
+  const { path, record, clock, log } = options;
+  options.onContention(`${path} was ${what}`);
+  log.warn(`the lock file ${path} was ${what} while this agent holds the lock; written again`);
+  await inTurn(path, clock, async () => {
+    const { intact, holder } = await inspect(path, record.id);
+    if (!intact && holder === undefined) await writeRecord(path, record);
+  });
+}

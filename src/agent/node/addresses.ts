@@ -1,0 +1,92 @@
+import type { NetworkInterfaceInfo } from 'node:os';
+import { networkInterfaces } from 'node:os';
+import type { NodeAddress } from '../../api/index.ts';
+import { readKernelFile } from './kernel-file.ts';
+
+export interface AddressOptions {
+  /** As the kernel reports it, or what overrides it. */
+  hostname: string;
+  /** Where the kernel's files are; default `/proc`. */
+  procDir?: string;
+  /** Default that of node:os. */
+  interfaces?: () => NodeJS.Dict<NetworkInterfaceInfo[]>;
+}
+
+/**
+ * The node's addresses: InternalIP (IPv4 before IPv6) of the interface that the default route takes, else of the
+ * first that is no loopback, else 127.0.0.1; then Hostname. Lasting global IPv6 addresses only.
+ */
+export function nodeAddresses(options: AddressOptions): NodeAddress[] {
+  const { hostname, procDir = '/proc', interfaces = networkInterfaces } = options;
+  const all = interfaces();
+  const internal = [...ipv4Address(procDir, all), ...ipv6Address(procDir)];
+  return [
+    ...(internal.length > 0 ? internal : ['127.0.0.1']).map((address) => ({ type: 'InternalIP', address })),
+    { type: 'Hostname', address: hostname },
+  ];
+}
+
+function ipv4Address(procDir: string, all: NodeJS.Dict<NetworkInterfaceInfo[]>): string[] {
+  const usable = (name: string) =>
+    (all[name] ?? [])
+      .filter((entry) => entry.family === 'IPv4' && !entry.internal && !entry.address.startsWith('169.254.'))
+      .map((entry) => entry.address);
+  const routed = defaultInterface4(readKernelFile(`${procDir}/net/route`) ?? '');
+  const first = routed === undefined ? undefined : usable(routed)[0];
+  return [first ?? Object.keys(all).flatMap(usable)[0] ?? []].flat();
+}
+
+const routeUp = 0x1;
+const routeReject = 0x200;
+
+/** The interface of the IPv4 default route with the smallest metric (proc_net(5), /proc/net/route). */
+export function defaultInterface4(table: string): string | undefined {
+  const routes = table.split('\n').flatMap((line) => {
+    const [name, destination, , flags, , , metric, mask] = line.trim().split(/\s+/);
+    if (name === undefined || destination !== '00000000' || mask !== '00000000') return [];
+    const bits = Number.parseInt(flags ?? '0', 16);
+    return bits & routeUp && !(bits & routeReject) ? [{ name, metric: Number(metric) }] : [];
+  });
+  return lowestMetric(routes);
+}
+
+/** The interface of the IPv6 default route with the smallest metric (/proc/net/ipv6_route). */
+export function defaultInterface6(table: string): string | undefined {
+  const routes = table.split('\n').flatMap((line) => {
+    const [destination, prefix, , , , metric, , , flags, name] = line.trim().split(/\s+/);
+    if (name === undefined || name === 'lo' || prefix !== '00' || !/^0{32}$/.test(destination ?? ''))
+      return [];
+    const bits = Number.parseInt(flags ?? '0', 16);
+    return bits & routeUp && !(bits & routeReject)
+      ? [{ name, metric: Number.parseInt(metric ?? '0', 16) }]
+      : [];
+  });
+  return lowestMetric(routes);
+}
+
+function lowestMetric(routes: readonly { name: string; metric: number }[]): string | undefined {
+  return [...routes].sort((a, b) => a.metric - b.metric)[0]?.name;
+}
+
+/** Temporary, deprecated, failed and tentative addresses do not last (IFA_F_… in linux/if_addr.h). */
+const passing = 0x01 | 0x20 | 0x08 | 0x40;
+
+function ipv6Address(procDir: string): string[] {
+  const routed = defaultInterface6(readKernelFile(`${procDir}/net/ipv6_route`) ?? '');
+  if (routed === undefined) return [];
+  const lines = (readKernelFile(`${procDir}/net/if_inet6`) ?? '').split('\n');
+  for (const line of lines) {
+    const [hex, , , scope, flags, name] = line.trim().split(/\s+/);
+    if (name !== routed || scope !== '00' || Number.parseInt(flags ?? '0', 16) & passing) continue;
+    const address = formatIpv6(hex ?? '');
+    if (address !== undefined) return [address];
+  }
+  return [];
+}
+
+/** The short form (RFC 5952) of 32 hexadecimal digits. */
+function formatIpv6(hex: string): string | undefined {
+  if (!/^[0-9a-f]{32}$/.test(hex)) return undefined;
+  const groups = hex.match(/.{4}/g) ?? [];
+  return new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1);
+}

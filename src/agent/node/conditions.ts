@@ -1,0 +1,150 @@
+import type { NodeCondition } from '../../api/index.ts';
+import type { Measurements } from './measure.ts';
+import type { RuntimeCondition } from './runtime-view.ts';
+import { runtimeAnswers } from './runtime-view.ts';
+import { hardEviction } from './thresholds.ts';
+
+/** A condition as it is seen now, without times. */
+export interface Finding {
+  type: string;
+  status: 'True' | 'False' | 'Unknown';
+  reason: string;
+  message: string;
+}
+
+/** The conditions that the agent keeps, with the reasons and messages of the reference. */
+export function findConditions(measured: Measurements, runtime: RuntimeCondition): Finding[] {
+  return [
+    networkUnavailable(runtime),
+    memoryPressure(measured),
+    diskPressure(measured),
+    pidPressure(measured),
+    readiness(runtime),
+  ];
+}
+
+const runtimeNetwork = {
+  ready: 'RuntimeNetworkReady',
+  notReady: 'RuntimeNetworkNotReady',
+  unknown: 'RuntimeNotAnswering',
+};
+
+function networkUnavailable(runtime: RuntimeCondition): Finding {
+  const type = 'NetworkUnavailable';
+  if (runtime.networkReady) {
+    const message = 'the container runtime reports that its network is ready';
+    return { type, status: 'False', reason: runtimeNetwork.ready, message };
+  }
+  if (!runtimeAnswers(runtime)) {
+    const message = 'the container runtime does not answer, so the state of its network is not known';
+    return { type, status: 'Unknown', reason: runtimeNetwork.unknown, message };
+  }
+  return { type, status: 'True', reason: runtimeNetwork.notReady, message: networkProblem(runtime) };
+}
+
+/** Whether the condition was written by another, such as a network plugin's own agent. */
+export function isForeignNetworkCondition(condition: NodeCondition): boolean {
+  return (
+    condition.type === 'NetworkUnavailable' &&
+    !Object.values(runtimeNetwork).includes(condition.reason ?? '') &&
+    condition.reason !== nodeStatusUnknown
+  );
+}
+
+/** What the node controller writes into the conditions of a node that has gone silent. */
+const nodeStatusUnknown = 'NodeStatusUnknown';
+
+interface Pressure {
+  type: string;
+  /** Reason and message when there is none, and when there is. */
+  none: readonly [string, string];
+  some: readonly [string, string];
+}
+
+function pressure(names: Pressure, under: boolean | undefined): Finding {
+  const { type, none, some } = names;
+  if (under === undefined) {
+    const message = 'the agent cannot measure this on the node';
+    return { type, status: 'Unknown', reason: 'KubeletCannotMeasure', message };
+  }
+  const [reason, message] = under ? some : none;
+  return { type, status: under ? 'True' : 'False', reason, message };
+}
+
+const memoryNames: Pressure = {
+  type: 'MemoryPressure',
+  none: ['KubeletHasSufficientMemory', 'kubelet has sufficient memory available'],
+  some: ['KubeletHasInsufficientMemory', 'kubelet has insufficient memory available'],
+};
+
+function memoryPressure({ memory }: Measurements): Finding {
+  return pressure(memoryNames, memory && memory.availableBytes < hardEviction.memoryBytes);
+}
+
+const diskNames: Pressure = {
+  type: 'DiskPressure',
+  none: ['KubeletHasNoDiskPressure', 'kubelet has no disk pressure'],
+  some: ['KubeletHasDiskPressure', 'kubelet has disk pressure'],
+};
+
+function diskPressure({ disk }: Measurements): Finding {
+  if (disk === undefined) return pressure(diskNames, undefined);
+  const { nodefsShare, nodefsInodesShare } = hardEviction;
+  const fewBytes = disk.availableBytes < disk.capacityBytes * nodefsShare;
+  const fewInodes = disk.inodes > 0 && disk.inodesFree < disk.inodes * nodefsInodesShare;
+  return pressure(diskNames, fewBytes || fewInodes);
+}
+
+const pidNames: Pressure = {
+  type: 'PIDPressure',
+  none: ['KubeletHasSufficientPID', 'kubelet has sufficient PID available'],
+  some: ['KubeletHasInsufficientPID', 'kubelet has insufficient PID available'],
+};
+
+function pidPressure({ pids }: Measurements): Finding {
+  return pressure(pidNames, pids && pids.limit - pids.used < pids.limit * hardEviction.pidShare);
+}
+
+function readiness(runtime: RuntimeCondition): Finding {
+  const problems = runtimeProblems(runtime);
+  if (problems.length === 0) {
+    return {
+      type: 'Ready',
+      status: 'True',
+      reason: 'KubeletReady',
+      message: 'kubelet is posting ready status',
+    };
+  }
+  const message = problems.length === 1 ? (problems[0] ?? '') : `[${problems.join(', ')}]`;
+  return { type: 'Ready', status: 'False', reason: 'KubeletNotReady', message };
+}
+
+/** What Ready says while the runtime has not been asked yet; it is the start of the agent, not trouble. */
+export const runtimeStartingMessage = 'container runtime status check may not have completed yet';
+
+function runtimeProblems(runtime: RuntimeCondition): string[] {
+  if (runtime.ready) return runtime.networkReady ? [] : [networkProblem(runtime)];
+  if (runtime.reason === 'RuntimeStarting') return [runtimeStartingMessage];
+  const said = bounded(runtime.message);
+  if (!runtimeAnswers(runtime)) {
+    const advice =
+      'start the container runtime, or name its socket with --container-runtime-endpoint; the agent keeps trying';
+    return [`container runtime is down: ${runtime.reason}: ${said}; ${advice}`];
+  }
+  const advice = "see the container runtime's own log";
+  const down = `container runtime not ready: RuntimeReady=false reason:${runtime.reason} message:${said}; ${advice}`;
+  return runtime.networkReady ? [down] : [down, 'container runtime network not ready: NetworkReady=false'];
+}
+
+function networkProblem(runtime: RuntimeCondition): string {
+  const said = bounded(runtime.message.replace(/^NetworkReady: /, ''));
+  const advice = 'install a network plugin (CNI) with its configuration in /etc/cni/net.d';
+  return `container runtime network not ready: NetworkReady=false reason:${runtime.reason} message:${said}; ${advice}`;
+}
+
+const messageLimit = 1024;
+
+/** What the runtime says comes from outside. */
+function bounded(text: string): string {
+  return text.length <= messageLimit ? text : `${text.slice(0, messageLimit)}…`;
+}

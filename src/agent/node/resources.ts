@@ -1,0 +1,52 @@
+import type { NodeStatus } from '../../api/index.ts';
+import type { Measurements } from './measure.ts';
+import { formatBytes } from './quantity.ts';
+import { hardEviction } from './thresholds.ts';
+
+export interface NodeResources {
+  capacity: Record<string, string>;
+  allocatable: Record<string, string>;
+}
+
+/**
+ * Capacity and allocatable as the reference computes them: allocatable is the capacity without the hard eviction
+ * thresholds, and memory without huge pages. A resource that cannot be measured is left out.
+ */
+export function nodeResources(measured: Measurements, maxPods: number): NodeResources {
+  const { memory, disk, hugePages } = measured;
+  const capacity: Record<string, string> = { cpu: String(measured.cpus), pods: String(maxPods) };
+  const allocatable: Record<string, string> = { ...capacity };
+  let hugeBytes = 0;
+  for (const { pageBytes, totalBytes } of hugePages) {
+    const name = `hugepages-${formatBytes(pageBytes)}`;
+    capacity[name] = formatBytes(totalBytes);
+    allocatable[name] = formatBytes(totalBytes);
+    hugeBytes += totalBytes;
+  }
+  if (memory !== undefined) {
+    capacity['memory'] = formatBytes(memory.capacityBytes);
+    allocatable['memory'] = formatBytes(memory.capacityBytes - hardEviction.memoryBytes - hugeBytes);
+  }
+  if (disk !== undefined) {
+    const kept = Math.trunc(disk.capacityBytes * hardEviction.nodefsShare);
+    capacity['ephemeral-storage'] = formatBytes(disk.capacityBytes);
+    allocatable['ephemeral-storage'] = formatBytes(disk.capacityBytes - kept);
+  }
+  return { capacity, allocatable };
+}
+
+const ours = /^(?:cpu|memory|pods|ephemeral-storage|hugepages-.+)$/;
+
+/**
+ * Adds what the stored status has beyond these: resources that others have announced in its capacity, which may be
+ * allocated whole, and the agent's own that cannot be measured now.
+ */
+export function keepOthers(resources: NodeResources, previous: NodeStatus | undefined): NodeResources {
+  const { capacity = {}, allocatable = {} } = previous ?? {};
+  const unmeasured = Object.entries(allocatable).filter(([name]) => ours.test(name));
+  const foreign = Object.entries(capacity).filter(([name]) => !ours.test(name));
+  return {
+    capacity: { ...capacity, ...resources.capacity },
+    allocatable: { ...Object.fromEntries([...unmeasured, ...foreign]), ...resources.allocatable },
+  };
+}

@@ -1,0 +1,209 @@
+import type { Node } from '../../api/index.ts';
+import type { Backoff, Clock, Logger, Registry, Service } from '../../base/index.ts';
+import { Counter, createBackoff } from '../../base/index.ts';
+import { nodeAddresses } from './addresses.ts';
+import type { ApiCalls } from './api-calls.ts';
+import { findConditions, runtimeStartingMessage } from './conditions.ts';
+import type { Measure } from './measure.ts';
+import { createMeasure } from './measure.ts';
+import { createOutageLog, retryAfterMs } from './outage.ts';
+import { nodeLabels } from './registration.ts';
+import { nodeResources } from './resources.ts';
+import type { RuntimeView } from './runtime-view.ts';
+import type { NodeState } from './status.ts';
+import { composeStatus } from './status.ts';
+import type { SyncResult } from './sync.ts';
+import { syncNode } from './sync.ts';
+import type { SystemFacts } from './system-facts.ts';
+import { collectFacts } from './system-facts.ts';
+import { createWaker } from './waker.ts';
+
+export interface NodeStatusOptions {
+  nodeName: string;
+  /** What the node is reached by: the kernel's host name, or what overrides it. */
+  hostname: string;
+  api: ApiCalls;
+  runtime: RuntimeView;
+  clock: Clock;
+  log: Logger;
+  /** The agent's root folder: its file system is the node's ephemeral storage. */
+  rootDir: string;
+  /** Port of the agent's HTTPS server, once it has one. */
+  port: () => number;
+  /** Most pods that the node takes; default 110. */
+  maxPods?: number;
+  /** Between two looks at the node (nodeStatusUpdateFrequency); default 10 s. */
+  updateFrequencyMs?: number;
+  /** Between two reports when nothing changes (nodeStatusReportFrequency); default 5 min. */
+  reportFrequencyMs?: number;
+  /** Services that must be ready before; default none. */
+  dependsOn?: readonly string[];
+  metrics?: Registry;
+  /** A number in [0, 1); default Math.random. */
+  random?: () => number;
+  /** Replaceable for tests. */
+  facts?: (signal: AbortSignal) => Promise<SystemFacts>;
+  measure?: Measure;
+  addresses?: () => NodeState['addresses'];
+}
+
+export interface NodeStatusService extends Service {
+  /** The uid of the stored Node, for objects that it owns; undefined until it is registered. */
+  nodeUid(): string | undefined;
+}
+
+const requestTimeoutMs = 10_000;
+/** Changes of the runtime that come closer together are published as one. */
+const leastSpacingMs = 500;
+const jitter = 0.04;
+
+/**
+ * The service `node-status`: registers the node and keeps its status true (specification, sections 2.5 and 8).
+ * It looks every 10 s and soon after the runtime's state changes, and sends what is new, at the latest every
+ * 5 minutes. A Node that was deleted is made anew. It never fails because a peer cannot be reached.
+ */
+export function createNodeStatusService(options: NodeStatusOptions): NodeStatusService {
+  const { clock, log, runtime, updateFrequencyMs = 10_000, random = Math.random } = options;
+  const reporter = createReporter(options);
+  return {
+    name: 'node-status',
+    dependsOn: options.dependsOn ?? [],
+    onFailure: 'restart',
+    nodeUid: reporter.nodeUid,
+    async run(signal, ready) {
+      const waker = createWaker(clock);
+      using _watch = runtime.onStatusChange(() => waker.wake());
+      const outage = createOutageLog('update the node’s status', clock, log);
+      const backoff = createStartBackoff(clock, updateFrequencyMs, random);
+      ready();
+      while (!signal.aborted) {
+        const startedMs = clock.monotonicMs();
+        const failure = await reporter.round(signal);
+        if (signal.aborted) return;
+        if (failure !== undefined) {
+          outage.failed(failure.error);
+          const asked = Math.min(retryAfterMs(failure.error), updateFrequencyMs);
+          await clock.sleep(Math.max(backoff.next(), asked), signal);
+          continue;
+        }
+        outage.succeeded();
+        backoff.reset();
+        const sinceMs = () => clock.monotonicMs() - startedMs;
+        const periodMs = updateFrequencyMs * (1 + jitter * (2 * random() - 1));
+        await waker.sleep(Math.max(periodMs - sinceMs(), 0), signal);
+        await clock.sleep(Math.max(leastSpacingMs - sinceMs(), 0), signal);
+      }
+    },
+  };
+}
+
+const startMs = 30_000;
+
+/** Up to the usual period; in the first half minute at most 1 s, because the control plane may be starting too. */
+function createStartBackoff(clock: Clock, periodMs: number, random: () => number): Backoff {
+  const bornMs = clock.monotonicMs();
+  const quick = createBackoff({ initialMs: 200, maxMs: 1000, jitter: 0.2, random });
+  const slow = createBackoff({ initialMs: 200, maxMs: periodMs, jitter: 0.2, random });
+  return {
+    next: () => (clock.monotonicMs() - bornMs < startMs ? quick : slow).next(),
+    reset() {
+      quick.reset();
+      slow.reset();
+    },
+  };
+}
+
+interface Reporter {
+  /** Looks and reports once; answers what went wrong, if anything. */
+  round(signal: AbortSignal): Promise<{ error: unknown } | undefined>;
+  nodeUid(): string | undefined;
+}
+
+function createReporter(options: NodeStatusOptions): Reporter {
+  const { nodeName, api, clock, log, reportFrequencyMs = 300_000 } = options;
+  const look = createLook(options);
+  const count = createCounter(options.metrics);
+  let node: Node | undefined;
+  let reportedMs: number | undefined;
+
+  function learn(result: SyncResult, startedMs: number): void {
+    if (result.sent) reportedMs = startedMs;
+    tell(log, node, result);
+    node = result.node;
+    count(result.sent ? 'sent' : 'unchanged');
+  }
+
+  return {
+    nodeUid: () => node?.metadata?.uid,
+    async round(signal) {
+      const startedMs = clock.monotonicMs();
+      try {
+        const state = await look(signal);
+        const wanted = {
+          labels: nodeLabels(options.hostname, state.facts),
+          compose: (previous: Node['status']) => composeStatus(previous, state),
+          force: reportedMs === undefined || startedMs - reportedMs >= reportFrequencyMs,
+        };
+        const context = { nodeName, api, clock, timeoutMs: requestTimeoutMs };
+        learn(await syncNode(context, wanted, signal), startedMs);
+        return undefined;
+      } catch (error) {
+        if (!signal.aborted) count('failed');
+        return { error };
+      }
+    },
+  };
+}
+
+/** What is known of the node now; what does not change is collected once. */
+function createLook(options: NodeStatusOptions): (signal: AbortSignal) => Promise<NodeState> {
+  const { hostname, runtime, clock, log, rootDir, port, maxPods = 110 } = options;
+  const collect = options.facts ?? ((signal) => collectFacts({ clock, log, signal }));
+  const measure = options.measure ?? createMeasure({ rootDir, clock, log });
+  const addresses = options.addresses ?? (() => nodeAddresses({ hostname }));
+  let facts: SystemFacts | undefined;
+  return async (signal) => {
+    facts ??= await collect(signal);
+    const measured = await measure(signal);
+    const seen = runtime.status();
+    return {
+      facts,
+      resources: nodeResources(measured, maxPods),
+      findings: findConditions(measured, seen),
+      addresses: addresses(),
+      port: port(),
+      runtime: seen,
+      nowMs: clock.now(),
+    };
+  };
+}
+
+type Outcome = 'sent' | 'unchanged' | 'failed';
+
+function createCounter(metrics: Registry | undefined): (outcome: Outcome) => void {
+  if (metrics === undefined) return () => undefined;
+  const counter = new Counter({
+    name: 'nodeward_node_status_rounds_total',
+    help: 'Looks at the node, by what came of them: sent, unchanged or failed.',
+    labelNames: ['outcome'],
+    registers: [metrics],
+  });
+  return (outcome) => counter.inc({ outcome });
+}
+
+/** Says when the node is made, found or replaced, and when its readiness changes; nothing otherwise. */
+function tell(log: Logger, before: Node | undefined, { node, how }: SyncResult): void {
+  const { name, uid } = node.metadata ?? {};
+  if (how === 'created')
+    log.info({ node: name, uid }, before ? 'the Node was deleted; made anew' : 'Node made');
+  else if (before === undefined) log.info({ node: name, uid }, 'existing Node adopted');
+  const [was, is] = [readyOf(before), readyOf(node)];
+  if (is === undefined || was?.status === is.status) return;
+  if (is.status === 'True') log.info('the node is Ready');
+  else if (is.message === runtimeStartingMessage) log.debug('the runtime has not been asked yet');
+  else log.warn(`the node is not Ready: ${is.message ?? is.reason ?? 'no reason given'}`);
+}
+
+function readyOf(node: Node | undefined) {
+  return node?.status?.conditions?.find(({ type }) => type === 'Ready');
+}

@@ -1,0 +1,97 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { NodeAddress, NodeCondition, NodeStatus } from '../../api/index.ts';
+import { version } from '../../api/index.ts';
+import type { Finding } from './conditions.ts';
+import { isForeignNetworkCondition } from './conditions.ts';
+import type { NodeResources } from './resources.ts';
+import { keepOthers } from './resources.ts';
+import type { SystemFacts } from './system-facts.ts';
+
+/** All that the agent knows of its node at one moment. */
+export interface NodeState {
+  readonly facts: SystemFacts;
+  readonly resources: NodeResources;
+  readonly findings: readonly Finding[];
+  readonly addresses: readonly NodeAddress[];
+  /** Of the agent's HTTPS server. */
+  readonly port: number;
+  readonly runtime: { readonly name: string; readonly version: string };
+  /** Wall clock, milliseconds since 1970. */
+  readonly nowMs: number;
+}
+
+/**
+ * The status to publish: what the agent keeps is taken from `state`, what others have written into `previous`
+ * (their conditions, addresses, resources, volumes …) stays. A condition's lastTransitionTime moves only with its
+ * status.
+ */
+export function composeStatus(previous: NodeStatus | undefined, state: NodeState): NodeStatus {
+  const { facts, runtime } = state;
+  const runtimeVersion = runtime.name === '' ? '' : `${runtime.name}://${runtime.version}`;
+  return {
+    ...previous,
+    ...keepOthers(state.resources, previous),
+    conditions: mergeConditions(previous?.conditions ?? [], state.findings, formatTime(state.nowMs)),
+    addresses: mergeAddresses(previous?.addresses ?? [], state.addresses),
+    daemonEndpoints: { ...previous?.daemonEndpoints, kubeletEndpoint: { Port: state.port } },
+    nodeInfo: {
+      ...previous?.nodeInfo,
+      ...facts,
+      containerRuntimeVersion: runtimeVersion || previous?.nodeInfo?.containerRuntimeVersion || 'Unknown',
+      kubeletVersion: version.gitVersion,
+      kubeProxyVersion: version.gitVersion,
+    },
+  };
+}
+
+/** Whether two statuses say the same but for the times of heartbeats. */
+export function sameStatus(a: NodeStatus | undefined, b: NodeStatus): boolean {
+  return isDeepStrictEqual(withoutHeartbeats(a), withoutHeartbeats(b));
+}
+
+function withoutHeartbeats(status: NodeStatus | undefined) {
+  const conditions = status?.conditions?.map(({ lastHeartbeatTime: _, ...rest }) => rest);
+  return { ...status, conditions };
+}
+
+function mergeConditions(
+  previous: readonly NodeCondition[],
+  findings: readonly Finding[],
+  now: string,
+): NodeCondition[] {
+  const merged = previous.map((condition) => {
+    const finding = findings.find(({ type }) => type === condition.type);
+    if (finding === undefined || leaveToOthers(condition, finding)) return condition;
+    return toCondition(finding, condition, now);
+  });
+  const known = new Set(previous.map(({ type }) => type));
+  const added = findings.filter(({ type }) => !known.has(type));
+  return [...merged, ...added.map((finding) => toCondition(finding, undefined, now))];
+}
+
+/** A network plugin knows more of its network than the runtime, unless the runtime has none at all. */
+function leaveToOthers(condition: NodeCondition, finding: Finding): boolean {
+  return finding.status !== 'True' && isForeignNetworkCondition(condition);
+}
+
+function toCondition(finding: Finding, previous: NodeCondition | undefined, now: string): NodeCondition {
+  const stays = previous !== undefined && previous.status === finding.status;
+  return {
+    type: finding.type,
+    status: finding.status,
+    lastHeartbeatTime: now,
+    lastTransitionTime: (stays && previous.lastTransitionTime) || now,
+    reason: finding.reason,
+    message: finding.message,
+  };
+}
+
+function mergeAddresses(previous: readonly NodeAddress[], ours: readonly NodeAddress[]): NodeAddress[] {
+  const kept = new Set(['InternalIP', 'Hostname']);
+  return [...ours, ...previous.filter(({ type }) => !kept.has(type))];
+}
+
+/** RFC 3339 in whole seconds, as the API writes times. */
+export function formatTime(wallMs: number): string {
+  return `${new Date(wallMs).toISOString().slice(0, 19)}Z`;
+}

@@ -1,0 +1,51 @@
+import { stat } from 'node:fs/promises';
+import { isAbsolute, normalize } from 'node:path';
+
+/** Where container runtimes listen when nobody says otherwise; the first that exists is used. */
+export const defaultEndpoints: readonly string[] = [
+  'unix:///run/containerd/containerd.sock',
+  'unix:///run/crio/crio.sock',
+  'unix:///var/run/cri-dockerd.sock',
+];
+
+/** The kernel's limit for the path of a socket, its ending NUL excluded. */
+const socketPathLimit = 107;
+
+/**
+ * The socket's path of an endpoint such as `unix:///run/containerd/containerd.sock`. Throws an Error that
+ * says what is wrong with any other text; only unix sockets are spoken to.
+ */
+export function socketPath(endpoint: string): string {
+  if (endpoint.startsWith('/')) {
+    throw new Error(`container runtime endpoint ${endpoint} has no scheme; write unix://${endpoint}`);
+  }
+  const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(endpoint)?.[1]?.toLowerCase();
+  if (scheme !== 'unix' || !endpoint.slice('unix:'.length).startsWith('//')) {
+    throw new Error(`container runtime endpoint "${endpoint}" is not supported; use unix:///absolute/path`);
+  }
+  const path = endpoint.slice('unix://'.length);
+  if (!isAbsolute(path) || path.includes('\0') || path === '/') {
+    throw new Error(`container runtime endpoint "${endpoint}" needs an absolute path: unix:///absolute/path`);
+  }
+  if (Buffer.byteLength(path) > socketPathLimit) {
+    throw new Error(
+      `container runtime endpoint ${endpoint}: a socket's path has at most ${socketPathLimit} bytes`,
+    );
+  }
+  return normalize(path);
+}
+
+/** The first endpoint whose path exists, or undefined. */
+export async function firstExisting(endpoints: readonly string[]): Promise<string | undefined> {
+  for (const endpoint of endpoints) {
+    if (await exists(socketPath(endpoint))) return endpoint;
+  }
+  return undefined;
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await stat(path).then(
+    () => true,
+    () => false,
+  );
+}

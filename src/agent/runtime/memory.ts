@@ -1,0 +1,52 @@
+import { describeError } from '../../base/index.ts';
+import type { Cgroups } from './cgroup.ts';
+import type { Connection } from './connection.ts';
+import { RuntimeError } from './errors.ts';
+import { RuntimeService } from './gen/cri_pb.js';
+
+/** The first process of a container, from the runtime's verbose status; undefined when it does not tell. */
+export async function containerPid(
+  connection: Connection,
+  id: string,
+  deadlineMs: number,
+): Promise<number | undefined> {
+  const request = { containerId: id, verbose: true };
+  const { info } = await connection.call(RuntimeService.method.containerStatus, request, { deadlineMs });
+  try {
+    const facts: unknown = JSON.parse(info['info'] ?? '{}');
+    const pid = typeof facts === 'object' && facts !== null && 'pid' in facts ? facts.pid : undefined;
+    return typeof pid === 'number' && Number.isSafeInteger(pid) && pid > 0 ? pid : undefined;
+  } catch {
+    return undefined; // the text is the runtime's own affair
+  }
+}
+
+/** See `Runtime.memoryBytes`. */
+export async function containerMemory(
+  connection: Connection,
+  cgroups: Cgroups,
+  id: string,
+  deadlineMs: number,
+): Promise<number> {
+  const told = await toldMemory(connection, id, deadlineMs);
+  if (typeof told === 'number') return told;
+  const pid = await containerPid(connection, id, deadlineMs);
+  const read = pid === undefined ? undefined : await cgroups.memoryBytes(pid);
+  if (read !== undefined) return read;
+  throw new RuntimeError('failed', `memory of container ${id} is unknown: ${told}`);
+}
+
+/** The working set: what cannot be dropped at once. Or the reason why there is no figure. */
+async function toldMemory(connection: Connection, id: string, deadlineMs: number): Promise<number | string> {
+  try {
+    const request = { containerId: id };
+    const { stats } = await connection.call(RuntimeService.method.containerStats, request, { deadlineMs });
+    const bytes = stats?.memory?.workingSetBytes ?? stats?.memory?.usageBytes;
+    return bytes === undefined || bytes.value === 0n
+      ? 'the runtime has no figure for it'
+      : Number(bytes.value);
+  } catch (error) {
+    if (error instanceof RuntimeError && error.reason === 'notFound') throw error;
+    return describeError(error);
+  }
+}

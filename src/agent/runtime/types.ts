@@ -1,0 +1,74 @@
+/** What is known of the container runtime; see `Runtime.status`. */
+export interface RuntimeStatus {
+  /** It answers and says RuntimeReady. */
+  readonly ready: boolean;
+  /** It answers and says NetworkReady. */
+  readonly networkReady: boolean;
+  /**
+   * Empty when both are true. Otherwise in CamelCase: `RuntimeStarting` (nothing known yet),
+   * `RuntimeUnavailable`, `RuntimeTimeout`, `RuntimeFailed`, or what the runtime says of a condition that is
+   * not true, such as `NetworkPluginNotReady`.
+   */
+  readonly reason: string;
+  /** The same for people; empty when both are true. */
+  readonly message: string;
+  /** Such as `2.1.9`, without what a build adds (`+unknown`); the last known, empty before the first answer. */
+  readonly version: string;
+  /** Such as `containerd`; the last known, empty before the first answer. */
+  readonly name: string;
+  /** The endpoint in use; empty while none exists. */
+  readonly endpoint: string;
+}
+
+/** What a task does, as far as the runtime can tell; `gone` when it has ended or never was. */
+export type TaskState = 'running' | 'paused' | 'gone' | 'unknown';
+
+export type ContainerState = 'created' | 'running' | 'exited' | 'unknown';
+
+export interface FoundContainer {
+  readonly id: string;
+  readonly sandboxId: string;
+  readonly podUid: string;
+  /** Only a running container can be checkpointed. */
+  readonly state: ContainerState;
+}
+
+/** How the workload was left: it ran already, it was frozen and runs again, or it has ended. */
+export type Thawed = 'running' | 'resumed' | 'gone';
+
+/**
+ * The container runtime of this node, spoken to over CRI. Every call rejects with a RuntimeError, and none but
+ * `checkpoint` waits longer than its deadline.
+ */
+export interface Runtime {
+  /** Cached, never waits; a background task keeps it fresh. */
+  status(): RuntimeStatus;
+  /** Asks the runtime now, in bounded time, and answers the new status. Never rejects. */
+  refresh(): Promise<RuntimeStatus>;
+  /** Calls `listener` after each change of the status, until disposed of. */
+  onStatusChange(listener: (status: RuntimeStatus) => void): Disposable;
+  /**
+   * The container that a pod's name and a container's name mean: in the pod's newest ready sandbox, a running
+   * one before others, then the newest. Init and ephemeral containers count.
+   */
+  find(namespace: string, pod: string, container: string): Promise<FoundContainer | 'noPod' | 'noContainer'>;
+  /**
+   * Writes the container's checkpoint to `file`, an absolute path. Sets no deadline; `cancel` is the way to
+   * give up. However it ends, it settles only once the container is proven to run (or to have ended by
+   * itself), and resumes it if need be. Reason `stillFrozen` says that this could not be proven in time:
+   * call `thaw` again later.
+   */
+  checkpoint(id: string, file: string, cancel: AbortSignal): Promise<void>;
+  /**
+   * Proves that the container runs and resumes it if it is paused, waiting a bounded time for a runtime that
+   * is away. Only for containers that this agent itself froze: an operator may have paused others on purpose.
+   */
+  thaw(id: string, cancel?: AbortSignal): Promise<Thawed>;
+  task(id: string): Promise<TaskState>;
+  resume(id: string): Promise<void>;
+  /**
+   * Memory in use by the container: from the runtime's statistics, else from its cgroup. Tells how large a
+   * checkpoint will be, for who wants to know beforehand whether the disk has room for it.
+   */
+  memoryBytes(id: string): Promise<number>;
+}

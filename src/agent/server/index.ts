@@ -1,0 +1,2 @@
+/** The agent's HTTPS server. */
+export { type AgentServerOptions, type AgentServerService, agentServer } from './service.ts';

@@ -1,0 +1,35 @@
+import type { FastifyReply } from 'fastify';
+import type { Logger } from '../../base/index.ts';
+import { describeError, errorCode } from '../../base/index.ts';
+
+/** Refused, in the words of the reference: the agent answers errors as plain text. */
+export class RefusedError extends Error {
+  override readonly name = 'RefusedError';
+  readonly code: 400 | 401 | 403 | 404 | 405 | 503;
+
+  constructor(code: RefusedError['code'], message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** Sends an answer for people. */
+export function sendText(reply: FastifyReply, code: number, text: string): FastifyReply {
+  return reply.code(code).header('content-type', 'text/plain; charset=utf-8').send(text);
+}
+
+/** Answers what was thrown. What was not foreseen is logged whole and answered generically. */
+export function sendFailure(error: unknown, reply: FastifyReply, log: Logger): FastifyReply {
+  if (error instanceof RefusedError) {
+    // whoever is not known, or comes too late, holds no connection
+    if (error.code === 401 || error.code === 503) reply.header('connection', 'close');
+    return sendText(reply, error.code, error.message);
+  }
+  const code = errorCode(error) ?? '';
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return sendText(reply, 413, 'no body is expected here');
+  if (code === 'FST_ERR_BAD_URL' || error instanceof URIError)
+    return sendText(reply, 400, 'the path is not valid');
+  if (code.startsWith('FST_ERR_CTP_')) return sendText(reply, 400, describeError(error));
+  log.error({ err: error }, `unexpected failure: ${describeError(error)}`);
+  return sendText(reply, 500, 'an error in the agent has prevented the request from succeeding');
+}

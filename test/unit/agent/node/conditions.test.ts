@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { findConditions } from '../../../../src/agent/node/conditions.ts';
+import type { Measurements } from '../../../../src/agent/node/measure.ts';
+import { formatBytes } from '../../../../src/agent/node/quantity.ts';
+import { nodeLabels } from '../../../../src/agent/node/registration.ts';
+import { keepOthers, nodeResources } from '../../../../src/agent/node/resources.ts';
+import type { NodeState } from '../../../../src/agent/node/status.ts';
+import { composeStatus, sameStatus } from '../../../../src/agent/node/status.ts';
+import type { Node } from '../../../../src/api/index.ts';
+import { checkLabelValue, decodeObject, nodeKind } from '../../../../src/api/index.ts';
+import { facts, healthy, runtimeAbsent, runtimeReady, runtimeWithoutNetwork } from './samples.ts';
+
+function finding(type: string, measured: Measurements, runtime = runtimeReady) {
+  const found = findConditions(measured, runtime).find((entry) => entry.type === type);
+  assert.ok(found);
+  return found;
+}
+
+describe('pressure', () => {
+  const cases: [string, Partial<Measurements>, string][] = [
+    ['MemoryPressure', { memory: { capacityBytes: 2 ** 32, availableBytes: 100 * 2 ** 20 } }, 'False'],
+    ['MemoryPressure', { memory: { capacityBytes: 2 ** 32, availableBytes: 100 * 2 ** 20 - 1 } }, 'True'],
+    ['MemoryPressure', { memory: undefined }, 'Unknown'],
+    [
+      'DiskPressure',
+      { disk: { capacityBytes: 1000, availableBytes: 101, inodes: 100, inodesFree: 6 } },
+      'False',
+    ],
+    [
+      'DiskPressure',
+      { disk: { capacityBytes: 1000, availableBytes: 99, inodes: 100, inodesFree: 6 } },
+      'True',
+    ],
+    [
+      'DiskPressure',
+      { disk: { capacityBytes: 1000, availableBytes: 900, inodes: 100, inodesFree: 4 } },
+      'True',
+    ],
+    [
+      'DiskPressure',
+      { disk: { capacityBytes: 1000, availableBytes: 900, inodes: 0, inodesFree: 0 } },
+      'False',
+    ],
+    ['DiskPressure', { disk: undefined }, 'Unknown'],
+    ['PIDPressure', { pids: { limit: 1000, used: 899 } }, 'False'],
+    ['PIDPressure', { pids: { limit: 1000, used: 901 } }, 'True'],
+    ['PIDPressure', { pids: { limit: 100, used: 5000 } }, 'True'],
+    ['PIDPressure', { pids: undefined }, 'Unknown'],
+  ];
+  for (const [type, change, status] of cases) {
+    test(`${type} is ${status} with ${JSON.stringify(change)}`, () => {
+      assert.equal(finding(type, { ...healthy, ...change }).status, status);
+    });
+  }
+
+  test('uses the words of the reference', () => {
+    const words = findConditions(healthy, runtimeReady).map(({ reason, message }) => `${reason}: ${message}`);
+    assert.deepEqual(words.slice(1), [
+      'KubeletHasSufficientMemory: kubelet has sufficient memory available',
+      'KubeletHasNoDiskPressure: kubelet has no disk pressure',
+      'KubeletHasSufficientPID: kubelet has sufficient PID available',
+      'KubeletReady: kubelet is posting ready status',
+    ]);
+  });
+});
+
+describe('readiness', () => {
+  test('an absent runtime is said with what to do', () => {
+    const ready = finding('Ready', healthy, runtimeAbsent);
+    assert.equal(ready.status, 'False');
+    assert.equal(ready.reason, 'KubeletNotReady');
+    assert.match(
+      ready.message,
+      /^container runtime is down: RuntimeUnavailable: .*containerd\.sock.*start the container runtime/,
+    );
+  });
+
+  test('a runtime that has not been asked yet is no accusation', () => {
+    const ready = finding('Ready', healthy, { ...runtimeAbsent, reason: 'RuntimeStarting' });
+    assert.equal(ready.message, 'container runtime status check may not have completed yet');
+  });
+
+  test('a runtime that says it is not ready is quoted, with bounds', () => {
+    const runtime = {
+      ...runtimeWithoutNetwork,
+      ready: false,
+      reason: 'DiskFull',
+      message: `RuntimeReady: ${'x'.repeat(100_000)}`,
+    };
+    const ready = finding('Ready', healthy, runtime);
+    assert.match(ready.message, /RuntimeReady=false reason:DiskFull/);
+    assert.ok(ready.message.length < 2000);
+    assert.equal(finding('NetworkUnavailable', healthy, runtime).status, 'True');
+  });
+});
+
+describe('resources', () => {
+  test('are those that the reference publishes for the same machine, to the byte', () => {
+    const { capacity, allocatable } = nodeResources(healthy, 110);
+    assert.deepEqual(capacity, {
+      cpu: '2',
+      pods: '110',
+      'hugepages-1Gi': '0',
+      'hugepages-2Mi': '0',
+      memory: '24684084Ki',
+      'ephemeral-storage': '263174212Ki',
+    });
+    assert.deepEqual(allocatable, {
+      ...capacity,
+      memory: '24581684Ki',
+      'ephemeral-storage': '242541353378',
+    });
+  });
+
+  test('huge pages are taken off the allocatable memory, never below zero', () => {
+    const memory = { capacityBytes: 2 ** 30, availableBytes: 2 ** 29 };
+    const pages = (totalBytes: number) => [{ pageBytes: 2 ** 21, totalBytes }];
+    const some = nodeResources({ ...healthy, memory, hugePages: pages(2 ** 29) }, 1).allocatable;
+    assert.equal(some['memory'], `${512 - 100}Mi`);
+    assert.equal(some['hugepages-2Mi'], '512Mi');
+    const all = nodeResources({ ...healthy, memory, hugePages: pages(2 ** 30) }, 1).allocatable;
+    assert.equal(all['memory'], '0');
+  });
+
+  test('what cannot be measured now stays as it was stored', () => {
+    const stored = keepOthers(nodeResources(healthy, 110), undefined);
+    const later = keepOthers(nodeResources({ ...healthy, disk: undefined }, 110), stored);
+    assert.deepEqual(later, stored);
+  });
+
+  test('written bytes mean the same bytes', () => {
+    const powers: Record<string, number> = { '': 0, Ki: 1, Mi: 2, Gi: 3, Ti: 4, Pi: 5, Ei: 6 };
+    fc.assert(
+      fc.property(fc.maxSafeNat(), fc.nat(5), (number, power) => {
+        const bytes = (number % 10_000_000) * 1024 ** (power % 4);
+        const [, digits = '', suffix = ''] = /^(\d+)(\D*)$/.exec(formatBytes(bytes)) ?? [];
+        assert.equal(Number(digits) * 1024 ** (powers[suffix] ?? Number.NaN), bytes);
+      }),
+    );
+  });
+});
+
+const state: NodeState = {
+  facts,
+  resources: nodeResources(healthy, 110),
+  findings: findConditions(healthy, runtimeReady),
+  addresses: [{ type: 'InternalIP', address: '192.0.2.10' }],
+  port: 10_250,
+  runtime: runtimeReady,
+  nowMs: Date.parse('2025-03-01T10:00:00.789Z'),
+};
+
+describe('status', () => {
+  test('is a valid status of a Node', () => {
+    const node: Node = {
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name: 'a' },
+      status: composeStatus(undefined, state),
+    };
+    assert.deepEqual(decodeObject(nodeKind, 'v1', JSON.stringify(node)).complaints, []);
+  });
+
+  test('a transition time moves with the status and with nothing else', () => {
+    const status = fc.constantFrom('True' as const, 'False' as const, 'Unknown' as const);
+    const step = fc.record({ status, reason: fc.string(), waitMs: fc.integer({ min: 1000, max: 100_000 }) });
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 2, maxLength: 20 }), (steps) => {
+        let stored: Node['status'];
+        let nowMs = state.nowMs;
+        let expected = '';
+        let before = '';
+        for (const { status: next, reason, waitMs } of steps) {
+          nowMs += waitMs;
+          const findings = [{ type: 'Ready', status: next, reason, message: '' }];
+          stored = composeStatus(stored, { ...state, findings, nowMs });
+          const ready = stored.conditions?.find(({ type }) => type === 'Ready');
+          if (next !== before) expected = ready?.lastHeartbeatTime ?? 'none';
+          before = next;
+          assert.equal(ready?.lastTransitionTime, expected);
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test('two looks at the same node are the same, whatever the time and the order of keys', () => {
+    const first = composeStatus(undefined, state);
+    const later = composeStatus(first, { ...state, nowMs: state.nowMs + 60_000 });
+    assert.ok(sameStatus(first, later));
+    const shuffled = Object.fromEntries(Object.entries(later).reverse());
+    assert.ok(sameStatus(shuffled, first));
+    assert.ok(!sameStatus(undefined, first));
+    assert.ok(!sameStatus(first, composeStatus(first, { ...state, port: 1 })));
+  });
+
+  test('an absent runtime leaves its last known version, and Unknown where none is known', () => {
+    const absent = { ...state, runtime: runtimeAbsent };
+    assert.equal(composeStatus(undefined, absent).nodeInfo?.containerRuntimeVersion, 'Unknown');
+    const known = composeStatus(undefined, state);
+    assert.equal(composeStatus(known, absent).nodeInfo?.containerRuntimeVersion, 'containerd://2.1.9');
+  });
+});
+
+test('any host name makes a label that the API takes', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.string({ maxLength: 300 }), fc.domain()), (hostname) => {
+      const value = nodeLabels(hostname, facts)['kubernetes.io/hostname'] ?? '-';
+      assert.equal(checkLabelValue(value), undefined, value);
+    }),
+  );
+});

@@ -1,0 +1,94 @@
+import { Writable } from 'node:stream';
+import type { RuntimeCondition, RuntimeView } from '../../../../src/agent/node/index.ts';
+import type { Measurements } from '../../../../src/agent/node/measure.ts';
+import type { SystemFacts } from '../../../../src/agent/node/system-facts.ts';
+import type { Logger } from '../../../../src/base/index.ts';
+import { createLogger } from '../../../../src/base/index.ts';
+
+export const facts: SystemFacts = {
+  machineID: '3d1219c7c4c5404aaa1f6d2a48adfda4',
+  systemUUID: '9c1f3b6e-0000-4000-8000-5a0c2f4f9e11',
+  bootID: 'e833fc67-d6ee-4097-998e-d19f6469f3bb',
+  kernelVersion: '6.1.0-28-amd64',
+  osImage: 'Debian GNU/Linux 12 (bookworm)',
+  operatingSystem: 'linux',
+  architecture: 'amd64',
+};
+
+export const healthy: Measurements = {
+  cpus: 2,
+  memory: { capacityBytes: 24_684_084 * 1024, availableBytes: 20_000_000 * 1024 },
+  disk: {
+    capacityBytes: 269_490_393_088,
+    availableBytes: 200_000_000_000,
+    inodes: 1_000_000,
+    inodesFree: 900_000,
+  },
+  pids: { limit: 32_768, used: 300 },
+  hugePages: [
+    { pageBytes: 2 * 1024 * 1024, totalBytes: 0 },
+    { pageBytes: 1024 * 1024 * 1024, totalBytes: 0 },
+  ],
+};
+
+export const runtimeReady: RuntimeCondition = {
+  ready: true,
+  networkReady: true,
+  reason: '',
+  message: '',
+  name: 'containerd',
+  version: '2.1.9',
+};
+
+export const runtimeWithoutNetwork: RuntimeCondition = {
+  ...runtimeReady,
+  networkReady: false,
+  reason: 'NetworkPluginNotReady',
+  message: 'NetworkReady: Network plugin returns error: cni plugin not initialized',
+};
+
+export const runtimeAbsent: RuntimeCondition = {
+  ready: false,
+  networkReady: false,
+  reason: 'RuntimeUnavailable',
+  message: 'unix:///run/containerd/containerd.sock: connect ENOENT',
+  name: '',
+  version: '',
+};
+
+export interface FakeRuntime extends RuntimeView {
+  set(status: RuntimeCondition): void;
+  readonly listeners: number;
+}
+
+export function createFakeRuntime(first: RuntimeCondition): FakeRuntime {
+  const listeners = new Set<() => void>();
+  let status = first;
+  return {
+    status: () => status,
+    onStatusChange(listener) {
+      listeners.add(listener);
+      return { [Symbol.dispose]: () => void listeners.delete(listener) };
+    },
+    set(next) {
+      status = next;
+      for (const listener of listeners) listener();
+    },
+    get listeners() {
+      return listeners.size;
+    },
+  };
+}
+
+/** A log whose lines, from `info` on, a test can read. */
+export function recordingLog(): { log: Logger; lines: string[] } {
+  const lines: string[] = [];
+  const output = new Writable({
+    write(chunk, _encoding, done) {
+      const { level, msg } = JSON.parse(String(chunk));
+      lines.push(`${level}: ${msg}`);
+      done();
+    },
+  });
+  return { log: createLogger({ format: 'json', level: 'info', output }), lines };
+}

@@ -1,0 +1,228 @@
+/** CheckpointContainer against a runtime that does everything wrong. */
+import assert from 'node:assert/strict';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { status } from '@grpc/grpc-js';
+import { ContainerState, RuntimeService } from '../../../../src/agent/runtime/gen/cri_pb.js';
+import { Status } from '../../../../src/agent/runtime/gen/task_pb.js';
+import { Tasks } from '../../../../src/agent/runtime/gen/tasks_pb.js';
+import type { RuntimeOptions } from '../../../../src/agent/runtime/index.ts';
+import { connectRuntime } from '../../../../src/agent/runtime/index.ts';
+import { silentLogger } from '../../../../src/base/index.ts';
+import { temporaryFolder } from '../../../support/index.ts';
+import type { FakeRuntime } from './fake-runtime.ts';
+import { never, refusal, startFakeRuntime } from './fake-runtime.ts';
+
+const { checkpointContainer, containerStatus } = RuntimeService.method;
+const going = new AbortController().signal;
+
+async function lab(options: Partial<RuntimeOptions> = {}) {
+  await using setup = new AsyncDisposableStack();
+  const { path } = setup.use(await temporaryFolder());
+  const fake = setup.use(await startFakeRuntime(join(path, 's')));
+  const runtime = setup.use(
+    connectRuntime({ log: silentLogger(), settleMs: 200, endpoint: fake.endpoint, root: path, ...options }),
+  );
+  const resources = setup.move();
+  return { fake, runtime, path, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+}
+
+/** Resolves when the checkpoint has reached the runtime, which then has frozen the container. */
+function freezes(fake: FakeRuntime, then: () => Promise<never> = never): Promise<AbortSignal> {
+  const begun = Promise.withResolvers<AbortSignal>();
+  fake.on(checkpointContainer, (_request, { cancelled }) => {
+    fake.task = Status.PAUSED;
+    begun.resolve(cancelled);
+    return then();
+  });
+  return begun.promise;
+}
+
+describe('checkpoint', () => {
+  test('names container and file, and sends no deadline', async () => {
+    await using at = await lab();
+    at.fake.on(checkpointContainer, ({ containerId, location, timeout }, { deadline }) => {
+      assert.deepEqual(
+        { containerId, location, timeout },
+        { containerId: 'c1', location: '/a/b', timeout: 0n },
+      );
+      assert.equal(deadline, Number.POSITIVE_INFINITY);
+      return {};
+    });
+    at.fake.on(Tasks.method.get, (_request, call) => {
+      assert.equal(call.header('containerd-namespace'), 'k8s.io');
+      return { process: { status: Status.RUNNING } };
+    });
+    await at.runtime.checkpoint('c1', '/a/b', going);
+  });
+
+  test('resumes a container that a successful checkpoint left frozen', async () => {
+    await using at = await lab();
+    at.fake.on(checkpointContainer, () => {
+      at.fake.task = Status.PAUSED;
+      return {};
+    });
+    await at.runtime.checkpoint('c1', '/a/b', going);
+    assert.equal(at.fake.task, Status.RUNNING);
+  });
+
+  test('cancelled, it tells the runtime and resumes the container', async () => {
+    await using at = await lab();
+    const begun = freezes(at.fake);
+    const cancel = new AbortController();
+    const call = at.runtime.checkpoint('c1', '/a/b', cancel.signal);
+    const cancelled = await begun;
+    cancel.abort();
+    await assert.rejects(call, { reason: 'cancelled' });
+    assert.equal(at.fake.task, Status.RUNNING);
+    assert.equal(cancelled.aborted, true);
+  });
+
+  test('cancelled before the runtime pauses, it waits for that pause and resumes', async () => {
+    await using at = await lab();
+    const begun = Promise.withResolvers<void>();
+    at.fake.on(checkpointContainer, (_request, { cancelled }) => {
+      cancelled.addEventListener('abort', () => setTimeout(() => (at.fake.task = Status.PAUSED), 60));
+      begun.resolve();
+      return never();
+    });
+    const cancel = new AbortController();
+    const call = at.runtime.checkpoint('c1', '/a/b', cancel.signal);
+    await begun.promise;
+    cancel.abort();
+    await assert.rejects(call, { reason: 'cancelled' });
+    assert.equal(at.fake.task, Status.RUNNING);
+    assert.ok(at.fake.calls.includes('Resume'));
+  });
+
+  test('resuming is tried again when it fails twice', async () => {
+    await using at = await lab();
+    freezes(at.fake, async () => {
+      throw refusal(status.UNKNOWN, 'criu failed');
+    });
+    let tries = 0;
+    at.fake.on(Tasks.method.resume, () => {
+      tries += 1;
+      if (tries < 3) throw refusal(status.INTERNAL, 'shim is busy');
+      at.fake.task = Status.RUNNING;
+      return {};
+    });
+    await assert.rejects(at.runtime.checkpoint('c1', '/a/b', going), {
+      reason: 'failed',
+      message: 'criu failed',
+    });
+    assert.equal(tries, 3);
+  });
+
+  test('the runtime dies in the middle and comes back: the container is resumed then', async () => {
+    await using at = await lab();
+    const begun = freezes(at.fake);
+    const call = at.runtime.checkpoint('c1', '/a/b', going);
+    const outcome = assert.rejects(call, { reason: 'unavailable' });
+    await begun;
+    await at.fake.kill();
+    assert.equal(at.fake.task, Status.PAUSED);
+    await at.fake.start();
+    await outcome;
+    assert.equal(at.fake.task, Status.RUNNING);
+  });
+
+  test('the runtime dies and stays away: it says that the container may be frozen', async () => {
+    await using at = await lab({ thawTimeoutMs: 300 });
+    const begun = freezes(at.fake);
+    const outcome = assert.rejects(at.runtime.checkpoint('c1', '/a/b', going), { reason: 'stillFrozen' });
+    await begun;
+    await at.fake.kill();
+    await outcome;
+  });
+
+  test('a container that somebody paused on purpose is refused, and stays paused', async () => {
+    await using at = await lab();
+    at.fake.task = Status.PAUSED;
+    await assert.rejects(at.runtime.checkpoint('c1', '/a/b', going), {
+      reason: 'failed',
+      message: 'container c1 is not running, its task is paused; resume it first',
+    });
+    assert.deepEqual(
+      at.fake.calls.filter((name) => name === 'CheckpointContainer' || name === 'Resume'),
+      [],
+    );
+  });
+
+  test('a runtime without checkpoints says so at once', async () => {
+    await using at = await lab();
+    await assert.rejects(at.runtime.checkpoint('c1', '/a/b', going), {
+      reason: 'unimplemented',
+      message: 'method CheckpointContainer not implemented',
+    });
+  });
+
+  test('an absent runtime fails at once: nothing was begun', async () => {
+    await using at = await lab({ endpoint: 'unix:///nowhere/x.sock' });
+    await assert.rejects(at.runtime.checkpoint('c1', '/a/b', going), { reason: 'unavailable' });
+  });
+
+  test('a runtime that is cancelled and hangs is given up in bounded time', async () => {
+    await using at = await lab({ thawTimeoutMs: 300, statusTimeoutMs: 100 });
+    const begun = freezes(at.fake);
+    const cancel = new AbortController();
+    const call = at.runtime.checkpoint('c1', '/a/b', cancel.signal);
+    await begun;
+    at.fake.on(Tasks.method.get, never);
+    cancel.abort();
+    await assert.rejects(call, { reason: 'stillFrozen', message: /Deadline exceeded/ });
+  });
+
+  test('the end of the connection ends the waiting', async () => {
+    await using at = await lab();
+    const begun = freezes(at.fake);
+    const outcome = assert.rejects(at.runtime.checkpoint('c1', '/a/b', going), { reason: 'stillFrozen' });
+    await begun;
+    await at.fake.kill();
+    await at.runtime[Symbol.asyncDispose]();
+    await outcome;
+  });
+});
+
+describe('a runtime that is not containerd', () => {
+  async function other() {
+    const at = await lab();
+    at.fake.off(Tasks.method.get);
+    at.fake.off(Tasks.method.resume);
+    at.fake.on(containerStatus, () => ({ status: { state: ContainerState.CONTAINER_RUNNING } }));
+    return at;
+  }
+
+  test('is believed by its status', async () => {
+    await using at = await other();
+    at.fake.on(checkpointContainer, () => ({}));
+    await at.runtime.checkpoint('c1', '/a/b', going);
+    assert.equal(await at.runtime.task('c1'), 'running');
+    at.fake.on(containerStatus, () => ({ status: { state: ContainerState.CONTAINER_EXITED } }));
+    assert.equal(await at.runtime.task('c1'), 'gone');
+    at.fake.on(containerStatus, () => {
+      throw refusal(status.NOT_FOUND, 'no such container');
+    });
+    assert.equal(await at.runtime.task('c1'), 'gone');
+    at.fake.on(containerStatus, () => ({ status: { state: ContainerState.CONTAINER_UNKNOWN } }));
+    assert.equal(await at.runtime.task('c1'), 'unknown');
+  });
+
+  test('unless the kernel says that the container is frozen', async () => {
+    await using at = await other();
+    await frozenProcess(at.path, 77);
+    at.fake.on(containerStatus, () => ({
+      status: { state: ContainerState.CONTAINER_RUNNING },
+      info: { info: JSON.stringify({ pid: 77 }) },
+    }));
+    assert.equal(await at.runtime.task('c1'), 'paused');
+  });
+});
+
+async function frozenProcess(root: string, pid: number): Promise<void> {
+  await mkdir(join(root, 'proc', String(pid)), { recursive: true });
+  await mkdir(join(root, 'sys/fs/cgroup/pods/p1'), { recursive: true });
+  await writeFile(join(root, 'proc', String(pid), 'cgroup'), '0::/pods/p1\n');
+  await writeFile(join(root, 'sys/fs/cgroup/pods/p1/cgroup.events'), 'populated 1\nfrozen 1\n');
+}
