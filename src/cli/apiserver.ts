@@ -1,0 +1,43 @@
+import { Command } from 'commander';
+import { describeError, ExitError, exitCodes, systemClock } from '../base/index.ts';
+import type { ChildEnd } from '../client/embedded/index.ts';
+import { attachToAgent } from '../client/embedded/index.ts';
+import type { CommandContext, LogFlags } from './context.ts';
+import { commandLogger, ReportedError } from './context.ts';
+import type { ControlPlaneFlags } from './flags.ts';
+import { controlPlaneOptions, logOptions, rootDirOption } from './flags.ts';
+
+type Flags = ControlPlaneFlags & LogFlags & { rootDir: string };
+
+/** `nodeward apiserver`: the control plane by itself, or as the child of an agent. */
+export function apiServerCommand(context: CommandContext): Command {
+  const command = new Command('apiserver')
+    .description('Run the control plane: the API over HTTPS with its own certificates and storage.')
+    .addOption(rootDirOption())
+    .action(async (flags: Flags) => await serve(flags, context));
+  for (const option of [...controlPlaneOptions(), ...logOptions()]) command.addOption(option);
+  return command;
+}
+
+async function serve(flags: Flags, context: CommandContext): Promise<void> {
+  const agent = context.agent && attachToAgent(context.agent, { onStop: context.stop });
+  try {
+    await run(flags, context, agent);
+  } catch (error) {
+    if (!context.agent?.connected) throw error;
+    const code = error instanceof ExitError ? error.exitCode : exitCodes.failed;
+    await agent?.failed(describeError(error), code); // it is the agent that tells people
+    throw new ReportedError(code);
+  }
+}
+
+async function run(flags: Flags, context: CommandContext, agent: ChildEnd | undefined): Promise<void> {
+  const { runApiServer } = await import('../apiserver/index.ts'); // an agent need not load a control plane
+  const log = commandLogger(context, flags);
+  const { rootDir, groupSuffix, bindAddress, securePort, storage } = flags;
+  const options = { rootDir, groupSuffix, bindAddress, securePort, storage, clock: systemClock, log };
+  await runApiServer(options, context.signal, ({ url, ca, kubeconfig, sign }) => {
+    if (agent) agent.ready({ url, ca, kubeconfig }, sign);
+    else context.stdout.write(`serving on ${url} (kubeconfig ${kubeconfig})\n`);
+  });
+}

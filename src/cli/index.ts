@@ -1,0 +1,46 @@
+import { Command, CommanderError } from 'commander';
+import { version } from '../api/index.ts';
+import { describeError, ExitError, exitCodes } from '../base/index.ts';
+import { agentCommand } from './agent.ts';
+import { apiServerCommand } from './apiserver.ts';
+import { checkpointCommand } from './checkpoint.ts';
+import type { CommandContext } from './context.ts';
+import { ReportedError } from './context.ts';
+import { helpCommand } from './help.ts';
+import { versionCommand } from './version.ts';
+
+export type { CommandContext } from './context.ts';
+
+/** Runs the command line and gives the exit code (docs/errors.md). Never throws. */
+export async function run(args: readonly string[], context: CommandContext): Promise<number> {
+  const program = new Command('nodeward')
+    .description('A Linux node agent, and a control plane that speaks the Kubernetes API conventions.')
+    .version(version.nodeward, '--version', 'print the version')
+    .addCommand(agentCommand(context))
+    .addCommand(apiServerCommand(context))
+    .addCommand(checkpointCommand(context))
+    .addCommand(versionCommand(context));
+  program.helpCommand(false).addCommand(helpCommand(program));
+  for (const command of [program, ...program.commands]) {
+    command
+      .exitOverride()
+      .showHelpAfterError(`(see ${command === program ? 'nodeward' : `nodeward ${command.name()}`} --help)`);
+    command.configureOutput({
+      writeOut: (text) => context.stdout.write(text),
+      writeErr: (text) => context.stderr.write(text),
+    });
+  }
+  try {
+    await program.parseAsync([...args], { from: 'user' });
+    return exitCodes.ok;
+  } catch (error) {
+    return report(error, context);
+  }
+}
+
+function report(error: unknown, context: CommandContext): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+  if (error instanceof ReportedError) return error.exitCode;
+  context.stderr.write(`nodeward: ${describeError(error)}\n`);
+  return error instanceof ExitError ? error.exitCode : exitCodes.failed;
+}

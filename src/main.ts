@@ -1,0 +1,37 @@
+#!/usr/bin/env node
+import { fileURLToPath } from 'node:url';
+import { run } from './cli/index.ts';
+
+// The only place that knows the process: arguments and environment go in, signals go in, the exit code comes out.
+
+/** How long an ordered stop may take before the process is ended all the same. */
+const lastResortMs = 20_000;
+
+const stop = new AbortController();
+// a control plane that an agent started hears Ctrl-C and the end of the terminal too, but the agent decides when it stops
+const embedded = process.channel !== undefined && process.channel !== null;
+const all: NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+for (const name of all) {
+  const obey = !embedded || name === 'SIGTERM';
+  process.on(name, () => obey && stop.abort());
+}
+process.stdout.on('error', () => undefined); // the reader of our output may go before we do
+process.stderr.on('error', () => undefined);
+
+function lastResort(code: number): void {
+  setTimeout(() => process.exit(code), lastResortMs).unref();
+}
+stop.signal.addEventListener('abort', () => lastResort(1));
+
+process.exitCode = await run(process.argv.slice(2), {
+  env: process.env,
+  stdout: process.stdout,
+  stderr: process.stderr,
+  signal: stop.signal,
+  stop: () => stop.abort(),
+  script: fileURLToPath(import.meta.url),
+  agent: embedded ? process : undefined,
+});
+if (process.connected) process.disconnect(); // an open channel would keep this process alive
+// nothing is left to do: what still holds the process is not worth waiting for
+lastResort(process.exitCode);

@@ -1,0 +1,315 @@
+/** Checkpoints through the whole program with a real containerd: command line and curl in, archives out. */
+import assert from 'node:assert/strict';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openCgroups } from '../../src/agent/runtime/cgroup.ts';
+import { exitCodes } from '../../src/base/index.ts';
+import type { TemporaryFolder } from '../support/index.ts';
+import {
+  childrenOf,
+  residentBytes,
+  runSuccessfully,
+  startProcess,
+  temporaryFolder,
+  waitFor,
+} from '../support/index.ts';
+import { ensureBuilt } from './installation.ts';
+import type { ContainerOptions, LabContainer, LabContainerd } from './lab/index.ts';
+import { holdingMemory, startContainerd } from './lab/index.ts';
+import type { CurlOptions, RunningAgent } from './nodeward/index.ts';
+import { curl, curlArguments, nodeward, startAgent } from './nodeward/index.ts';
+
+const mebibyte = 1024 * 1024;
+
+before(ensureBuilt);
+
+/** A runtime and an agent that uses it, both for a whole group of tests. */
+interface Site extends AsyncDisposable {
+  runtime: LabContainerd;
+  agent: RunningAgent;
+  rootDir: string;
+  pki: string;
+  /** Names below the folder of checkpoints. */
+  archives(): Promise<string[]>;
+  /** Starts the agent anew, after it has ended. */
+  startAgain(): Promise<void>;
+  /** Where a checkpoint of the container `main` is asked for, on the loopback address. */
+  url(pod: string, query?: string): string;
+  ask(path: string, options?: CurlOptions): ReturnType<typeof curl>;
+}
+
+async function openSite(version: '2.1' | '1.6'): Promise<Site> {
+  await using setup = new AsyncDisposableStack();
+  const home: TemporaryFolder = setup.use(await temporaryFolder('checkpoint-'));
+  const rootDir = join(home.path, 'root');
+  const runtime = setup.use(await startContainerd({ version }));
+  const start = () => startAgent({ rootDir, args: ['--container-runtime-endpoint', runtime.endpoint] });
+  let agent = await start();
+  setup.defer(() => agent[Symbol.asyncDispose]());
+  const base = () => `https://127.0.0.1:${new URL(agent.summary.agent).port}`;
+  const pki = join(rootDir, 'pki');
+  const resources = setup.move();
+  return {
+    runtime,
+    rootDir,
+    pki,
+    get agent() {
+      return agent;
+    },
+    archives: () => readdir(join(rootDir, 'checkpoints')),
+    startAgain: async () => {
+      agent = await start();
+    },
+    url: (pod, query = '') => `${base()}/checkpoint/default/${pod}/main${query}`,
+    ask: (path, options) => curl(pki, `${base()}${path}`, options),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+}
+
+interface Workload {
+  pod: string;
+  container: LabContainer;
+  remove(): Promise<void>;
+}
+
+async function startWorkload({ runtime }: Site, options: ContainerOptions = {}): Promise<Workload> {
+  const pod = await runtime.startPod();
+  const container = await pod.startContainer(options);
+  await container.countsOn();
+  return { pod: pod.name, container, remove: () => pod.remove() };
+}
+
+/** A container whose dump takes its time. */
+async function startLarge(site: Site, mebibytes: number): Promise<Workload> {
+  const workload = await startWorkload(site, { workload: holdingMemory(mebibytes) });
+  const held = async (): Promise<boolean> => {
+    const children = await childrenOf(workload.container.pid);
+    const sizes = await Promise.all(children.map(({ pid }) => residentBytes(pid).catch(() => 0)));
+    return Math.max(0, ...sizes) >= mebibytes * mebibyte;
+  };
+  await waitFor('the memory to be held', held, { timeoutMs: 30_000 });
+  return workload;
+}
+
+async function runsOn(site: Site, { container }: Workload): Promise<void> {
+  await container.countsOn();
+  assert.equal(await site.runtime.taskState(container.id), 'RUNNING');
+}
+
+/** In the middle of the dump: the kernel has frozen the container. */
+async function untilFrozen({ container }: Workload): Promise<void> {
+  const cgroups = openCgroups('/');
+  await waitFor('the container to be frozen', () => cgroups.frozen(container.pid), { intervalMs: 2 });
+}
+
+function pathIn(body: string): string {
+  const answer: unknown = JSON.parse(body);
+  assert.ok(typeof answer === 'object' && answer !== null && 'items' in answer, body);
+  assert.deepEqual(Object.keys(answer), ['items']);
+  const { items } = answer;
+  assert.ok(Array.isArray(items) && items.length === 1 && typeof items[0] === 'string', body);
+  return items[0];
+}
+
+describe('checkpoints with containerd 2.1', () => {
+  let site: Site;
+  let workload: Workload;
+  before(async () => {
+    site = await openSite('2.1');
+    workload = await startWorkload(site);
+  });
+  after(() => site?.[Symbol.asyncDispose]());
+
+  async function assertArchive(path: string): Promise<void> {
+    const { pod } = workload;
+    const name = `checkpoint-${pod}_default-main-\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d[.]\\d+Z[.]tar`;
+    assert.match(path, new RegExp(`^${site.rootDir}/checkpoints/${name}$`));
+    assert.equal((await stat(path)).mode & 0o7777, 0o600);
+    const names = (await runSuccessfully('tar', ['-tf', path])).split('\n');
+    for (const part of ['checkpoint/core-1.img', 'checkpoint/pages-1.img', 'config.dump', 'spec.dump']) {
+      assert.ok(names.includes(part), `${part} in ${names}`);
+    }
+  }
+
+  test('nodeward checkpoint prints the path of an archive, and the workload counts on', async () => {
+    const target = `default/${workload.pod}/main`;
+    const { code, stdout, stderr } = await nodeward(['checkpoint', target, '--root-dir', site.rootDir]);
+    assert.equal(code, 0, stderr);
+    assert.equal(stderr, '');
+    await assertArchive(stdout.trimEnd());
+    await runsOn(site, workload);
+  });
+
+  test('curl with an administrator’s certificate gets the path of another one', async () => {
+    const { code, body } = await site.ask(`/checkpoint/default/${workload.pod}/main`);
+    assert.equal(code, 200, body);
+    await assertArchive(pathIn(body));
+    assert.equal((await site.archives()).length, 2);
+    await runsOn(site, workload);
+  });
+
+  test('several at once, of one container too, all succeed', async () => {
+    const other = await startWorkload(site);
+    const asked = [workload, other, workload].map(({ pod }) => site.ask(`/checkpoint/default/${pod}/main`));
+    const answers = await Promise.all(asked);
+    assert.deepEqual(
+      answers.map(({ code }) => code),
+      [200, 200, 200],
+    );
+    assert.equal(new Set(answers.map(({ body }) => pathIn(body))).size, 3);
+    await runsOn(site, workload);
+    await other.remove();
+  });
+
+  test('what does not exist is 404, in the words of the reference', async () => {
+    assert.deepEqual(await site.ask('/checkpoint/default/nobody/main'), {
+      code: 404,
+      body: 'pod does not exist',
+    });
+    assert.deepEqual(await site.ask(`/checkpoint/elsewhere/${workload.pod}/main`), {
+      code: 404,
+      body: 'pod does not exist',
+    });
+    assert.deepEqual(await site.ask(`/checkpoint/default/${workload.pod}/sidecar`), {
+      code: 404,
+      body: 'container sidecar does not exist',
+    });
+    assert.equal((await site.ask('/checkpoint/default/nobody')).code, 404);
+  });
+
+  test('only an administrator may', async () => {
+    const path = `/checkpoint/default/${workload.pod}/main`;
+    assert.deepEqual(await site.ask(path, { as: 'none' }), { code: 401, body: 'Unauthorized' });
+    const { code, body } = await site.ask(path, { as: 'nodeward-client' });
+    assert.equal(code, 403);
+    const user = `system:node:${site.agent.summary.node}`;
+    assert.equal(body, `Forbidden (user=${user}, verb=create, resource=nodes, subresource(s)=[checkpoint])`);
+    const unauthenticated = await site.ask('/checkpoint/default/nobody/main', { as: 'none' });
+    assert.equal(unauthenticated.code, 401);
+  });
+
+  test('what is asked wrongly is refused', async () => {
+    const path = `/checkpoint/default/${workload.pod}/main`;
+    for (const timeout of ['soon', '-1', '1.5', '99999999999999999999', '1s']) {
+      const { code, body } = await site.ask(`${path}?timeout=${timeout}`);
+      assert.equal(code, 400, `${timeout}: ${body}`);
+      assert.match(body, /timeout/);
+    }
+    assert.equal((await site.ask(path, { method: 'GET' })).code, 405);
+    for (const argument of ['main', 'a/b', 'a/b/c/d', '//']) {
+      const { code, stderr } = await nodeward(['checkpoint', argument, '--root-dir', site.rootDir]);
+      assert.equal(code, exitCodes.usage, argument);
+      assert.match(stderr, /NAMESPACE\/POD\/CONTAINER/);
+    }
+    const elsewhere = await nodeward(['checkpoint', 'a/b/c', '--root-dir', join(site.rootDir, 'nowhere')]);
+    assert.equal(elsewhere.code, exitCodes.configuration);
+    assert.match(elsewhere.stderr, /^nodeward: there is no kubeconfig in .*--kubeconfig\n$/);
+  });
+
+  test('one second for a container that takes longer is an error, and the workload runs on', async () => {
+    const large = await startLarge(site, 1024);
+    const before = await site.archives();
+    const { code, body } = await site.ask(`/checkpoint/default/${large.pod}/main?timeout=1`);
+    assert.equal(code, 500, body);
+    const target = `default/${large.pod}/main`;
+    assert.equal(body, `checkpointing of ${target} failed (timed out after 1 s)`);
+    await runsOn(site, large);
+    assert.deepEqual(await site.archives(), before);
+
+    const argv = ['checkpoint', target, '--timeout', '1', '--root-dir', site.rootDir];
+    const { code: exit, stderr, stdout } = await nodeward(argv);
+    assert.deepEqual([exit, stdout], [exitCodes.failed, '']);
+    assert.match(stderr, /^nodeward: the agent at \S+ answered 500: .* \(timed out after 1 s\)\n$/);
+    await runsOn(site, large);
+    await large.remove();
+  });
+
+  test('a client that hangs up in the middle leaves a workload that runs on, and no archive', async () => {
+    const large = await startLarge(site, 256);
+    const before = await site.archives();
+    const clients = [
+      () => startProcess('curl', [...curlArguments(site.pki, 'admin'), '-X', 'POST', site.url(large.pod)]),
+      () => startProcess('curl', [...curlArguments(site.pki, 'admin'), '-X', 'POST', site.url(large.pod)]),
+    ];
+    for (const start of clients) {
+      await using client = await start();
+      await untilFrozen(large);
+      await client.kill9();
+      await runsOn(site, large);
+      const tidy = async () => (await site.archives()).length === before.length;
+      await waitFor('nothing to be left', tidy);
+    }
+    assert.deepEqual(await site.archives(), before);
+    await large.remove();
+  });
+
+  test('Ctrl-C in the middle of a dump ends the agent in time, and the workload runs on', async () => {
+    const large = await startLarge(site, 256);
+    const before = await site.archives();
+    const asked = site.ask(`/checkpoint/default/${large.pod}/main`).catch(() => undefined);
+    await untilFrozen(large);
+    const { code, tookMs } = await site.agent.interrupt();
+    await asked;
+    assert.equal(code, 0, site.agent.process.stderr);
+    assert.ok(tookMs < 3000, `it took ${tookMs} ms`);
+    await runsOn(site, large);
+    await site.startAgain();
+    await waitFor('nothing to be left', async () => (await site.archives()).length === before.length);
+    await large.remove();
+  });
+
+  for (const laterMs of [0, 150]) {
+    test(`kill -9 of the agent ${laterMs} ms into a dump: its next start puts all right`, async () => {
+      const large = await startLarge(site, 256);
+      const before = await site.archives();
+      const asked = site.ask(`/checkpoint/default/${large.pod}/main`).catch(() => undefined);
+      await untilFrozen(large);
+      await sleep(laterMs);
+      await site.agent.process.kill9();
+      await asked;
+      await site.startAgain();
+      const tidy = async () => (await site.archives()).length === before.length;
+      await waitFor('nothing to be left', tidy, { timeoutMs: 30_000 });
+      await runsOn(site, large);
+      assert.deepEqual(await site.archives(), before);
+      const { code, body } = await site.ask(`/checkpoint/default/${large.pod}/main`);
+      assert.equal(code, 200, body);
+      await runsOn(site, large);
+      await large.remove();
+    });
+  }
+
+  test('a runtime that is stopped is 500, and works again when it is back', async () => {
+    await site.runtime.stop();
+    const { code, body } = await site.ask(`/checkpoint/default/${workload.pod}/main`);
+    assert.equal(code, 500);
+    assert.match(body, /the container runtime is not available/);
+    await site.runtime.restart();
+    const again = async () => (await site.ask(`/checkpoint/default/${workload.pod}/main`)).code === 200;
+    await waitFor('a checkpoint', again, { timeoutMs: 30_000, intervalMs: 200 });
+    await runsOn(site, workload);
+  });
+
+  test('the log tells who asked for what, and shows no secret', async () => {
+    const log = site.agent.process.stderr;
+    assert.match(log, /"requester":"kubernetes-admin"/);
+    assert.doesNotMatch(log, /PRIVATE KEY/);
+    const key = await readFile(join(site.pki, 'admin.key'), 'utf8');
+    assert.ok(!log.includes(key.split('\n')[1] ?? key));
+  });
+});
+
+describe('checkpoints with containerd 1.6', () => {
+  test('are 500, saying that the runtime cannot, and the workload counts on', async () => {
+    await using site = await openSite('1.6');
+    const workload = await startWorkload(site);
+    const { code, body } = await site.ask(`/checkpoint/default/${workload.pod}/main`);
+    assert.equal(code, 500);
+    const why = 'the container runtime cannot checkpoint: method CheckpointContainer not implemented';
+    assert.equal(body, `checkpointing of default/${workload.pod}/main failed (${why})`);
+    await runsOn(site, workload);
+    assert.deepEqual(await site.archives(), []);
+  });
+});

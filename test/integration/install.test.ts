@@ -1,0 +1,136 @@
+/** `scripts/install`: what it puts where, twice, over an operator's files, and away again. */
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { cp, lstat, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { before, describe, test } from 'node:test';
+import { runCommand, runSuccessfully, temporaryFolder } from '../support/index.ts';
+import { ensureBuilt, runInstall } from './installation.ts';
+import { repository } from './lab/index.ts';
+
+before(ensureBuilt);
+
+async function install(argv: readonly string[], destination?: string): Promise<string> {
+  const result = await runInstall(argv, destination);
+  assert.equal(result.code, 0, result.stderr);
+  return result.stderr;
+}
+
+/** Everything below a folder but the program's own files. */
+async function listing(folder: string): Promise<string[]> {
+  const found = await readdir(folder, { recursive: true });
+  return found.filter((path) => !path.includes('/dist/') && !/\.(md|txt)$/.test(path)).sort();
+}
+
+describe('scripts/install', () => {
+  test('into a prefix: the command runs from there, and from where it is moved and linked to', async () => {
+    await using folder = await temporaryFolder('install-');
+    const prefix = join(folder.path, 'first');
+    await install(['--prefix', prefix]);
+    const version = await runSuccessfully(join(prefix, 'bin/nodeward'), ['version'], { env: {} });
+    assert.match(version, /^nodeward \d+\.\d+\.\d+/);
+    const moved = join(folder.path, 'moved');
+    await cp(prefix, moved, { recursive: true });
+    await rm(prefix, { recursive: true });
+    await symlink(join(moved, 'bin/nodeward'), join(folder.path, 'link'));
+    const env = { PATH: '/usr/bin:/bin' };
+    assert.equal(await runSuccessfully(join(folder.path, 'link'), ['version'], { env, cwd: '/' }), version);
+    const wrong = await runCommand(join(folder.path, 'link'), ['agent', '--port', 'a b'], { env });
+    assert.equal(wrong.code, 2, 'arguments and exit code go through');
+  });
+
+  test('with DESTDIR: a tree for a package, in which all paths are those of later', async () => {
+    await using folder = await temporaryFolder('install-');
+    await install([], folder.path);
+    const found = await listing(folder.path);
+    for (const path of [
+      'etc/nodeward/config.yaml',
+      'usr/bin/nodeward',
+      'usr/lib/nodeward/bin/node',
+      'usr/lib/nodeward/dist',
+      'usr/lib/nodeward/package.json',
+      'usr/lib/systemd/system/nodeward.service',
+      'usr/share/doc/nodeward/LICENSE',
+    ]) {
+      assert.ok(found.includes(path), `${path} in ${found.join(' ')}`);
+    }
+    const unit = await readFile(join(folder.path, 'usr/lib/systemd/system/nodeward.service'), 'utf8');
+    assert.equal(unit, await readFile(join(repository, 'systemd/nodeward.service'), 'utf8'));
+    for (const path of found) {
+      const { mode, uid } = await lstat(join(folder.path, path));
+      assert.equal(mode & 0o022, 0, `${path} is writable by others`);
+      assert.equal(mode & 0o444, 0o444, `${path} is not readable`);
+      assert.equal(uid, process.getuid?.());
+    }
+  });
+
+  test('another prefix is written into the unit', async () => {
+    await using folder = await temporaryFolder('install-');
+    const unitDir = '/etc/systemd/system';
+    await install(['--prefix=/opt/nodeward', '--unit-dir', unitDir, '--etc-dir=/srv/conf'], folder.path);
+    const unit = await readFile(join(folder.path, unitDir, 'nodeward.service'), 'utf8');
+    assert.match(
+      unit,
+      /^ExecStart=\/opt\/nodeward\/lib\/nodeward\/bin\/node \/opt\/nodeward\/lib\/nodeward\/dist\/main\.js agent --config \/srv\/conf\/config\.yaml$/m,
+    );
+    assert.doesNotMatch(unit, /\/usr\/(lib|share)/);
+    assert.ok(existsSync(join(folder.path, 'srv/conf/config.yaml')));
+  });
+
+  test('a second time changes nothing, keeps a configuration and clears up after a first that broke off', async () => {
+    await using folder = await temporaryFolder('install-');
+    await install([], folder.path);
+    const found = await listing(folder.path);
+    const config = join(folder.path, 'etc/nodeward/config.yaml');
+    await writeFile(config, '# mine\n');
+    await mkdir(join(folder.path, 'usr/lib/nodeward.new.1/bin'), { recursive: true });
+    await mkdir(join(folder.path, 'usr/lib/nodeward.old.1'), { recursive: true });
+    await writeFile(join(folder.path, 'usr/lib/nodeward/dist/chunk-old.js'), '');
+    assert.match(await install([], folder.path), /kept .*config\.yaml as it is/);
+    assert.deepEqual(await listing(folder.path), found);
+    assert.equal(await readFile(config, 'utf8'), '# mine\n');
+    assert.equal(existsSync(join(folder.path, 'usr/lib/nodeward/dist/chunk-old.js')), false);
+
+    await rm(config);
+    await symlink('/nowhere/config.yaml', config);
+    await install([], folder.path);
+    assert.ok((await lstat(config)).isSymbolicLink(), "a link of the operator's stays, wherever it points");
+  });
+
+  test('--uninstall takes everything away but configuration, and may be run again', async () => {
+    await using folder = await temporaryFolder('install-');
+    await install([], folder.path);
+    await install(['--uninstall'], folder.path);
+    await install(['--uninstall'], folder.path);
+    const files = await runSuccessfully('find', [folder.path, '-not', '-type', 'd', '-printf', '%P\n']);
+    assert.equal(files, 'etc/nodeward/config.yaml\n');
+  });
+
+  test('says what is missing or wrong, and installs nothing then', async () => {
+    await using folder = await temporaryFolder('install-');
+    const checkout = join(folder.path, 'checkout');
+    await mkdir(join(checkout, 'scripts'), { recursive: true });
+    await cp(join(repository, 'scripts/install'), join(checkout, 'scripts/install'));
+    const prefix = join(folder.path, 'prefix');
+    const run = (...argv: string[]) => runCommand(join(checkout, 'scripts/install'), argv);
+    const unbuilt = await run('--prefix', prefix);
+    assert.equal(unbuilt.code, 1);
+    assert.match(unbuilt.stderr, /there is no dist\/main\.js; build first: npm ci && npm run build/);
+    assert.equal(existsSync(prefix), false);
+    await mkdir(join(checkout, 'dist'));
+    await writeFile(join(checkout, 'dist/main.js'), '');
+    assert.match(
+      (await run('--prefix', prefix)).stderr,
+      /there is no node_modules\/node-linux-\w+\/bin\/node; run first: npm ci/,
+    );
+
+    await writeFile(join(folder.path, 'file'), '');
+    const blocked = await runInstall(['--prefix', join(folder.path, 'file')]);
+    assert.equal(blocked.code, 1);
+    assert.match(blocked.stderr, /cannot write in .*file\/lib\/nodeward/);
+    for (const argv of [['--prefix', 'relative'], ['--prefix'], ['--prefix', '/a b'], ['--nonsense']]) {
+      assert.equal((await runInstall(argv)).code, 2, argv.join(' '));
+    }
+    assert.match((await runInstall(['--help'])).stdout, /^usage: scripts\/install/);
+  });
+});

@@ -1,0 +1,14 @@
+export { type ContainerdOptions, type LabContainerd, startContainerd } from './containerd.ts';
+export { type ContainerdVersion, image } from './containerd-config.ts';
+export { type CriClient, connectCri } from './cri.ts';
+export { fetched, repository } from './folder.ts';
+export { type Kubectl, type KubectlOptions, kubectl } from './kubectl.ts';
+export type {
+  ContainerOptions,
+  ExecResult,
+  LabContainer,
+  Pod,
+  PodOptions,
+} from './pod.ts';
+export { bootSystemd, type LabMachine, type SystemdOptions } from './systemd.ts';
+export { counting, holdingMemory, idle, type Workload } from './workload.ts';

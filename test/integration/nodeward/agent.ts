@@ -1,0 +1,122 @@
+import { join } from 'node:path';
+import type { CommandResult, Exit, SupervisedProcess } from '../../support/index.ts';
+import { runCommand, sendSignal, startProcess } from '../../support/index.ts';
+import { repository } from '../lab/index.ts';
+
+export interface AgentStart {
+  /** Kept from one start to the next. */
+  rootDir: string;
+  /** Further arguments; they win over ports that the system chooses. */
+  args?: readonly string[];
+  /** Default this repository. */
+  checkout?: string;
+  /** Runs as this user and group, without capabilities; default as the test. */
+  uid?: number;
+  env?: NodeJS.ProcessEnv;
+}
+
+/** What the agent prints once it is ready. */
+export interface Summary {
+  node: string;
+  agent: string;
+  runtime: string;
+  /** Absent with a control plane elsewhere or none. */
+  API?: string;
+  kubeconfig?: string;
+  /** The commands to try. */
+  tries: string[];
+}
+
+/** An agent with what it runs, in a process group of its own as under a terminal. Disposal ends it. */
+export interface RunningAgent extends AsyncDisposable {
+  readonly pid: number;
+  readonly process: SupervisedProcess;
+  readonly summary: Summary;
+  /** How long it took until it said that it is ready. */
+  readonly readyMs: number;
+  /** What Ctrl-C does: SIGINT to the whole group. Answers how it ended and how long that took. */
+  interrupt(): Promise<Exit & { tookMs: number }>;
+}
+
+/** Starts `scripts/up` and resolves when it has printed its summary. */
+export async function startAgent(options: AgentStart): Promise<RunningAgent> {
+  const startedMs = performance.now();
+  const child = await launchAgent(options);
+  try {
+    await child.waitForOutput(/^nodeward is ready\n(?: .*\n)*? {2}try .*\n .*\n/m, { timeoutMs: 30_000 });
+  } catch (error) {
+    await child.stop();
+    throw error;
+  }
+  return {
+    pid: child.pid,
+    process: child,
+    summary: parseSummary(child.stdout),
+    readyMs: performance.now() - startedMs,
+    interrupt: () => interrupt(child),
+    [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
+  };
+}
+
+/** Starts `scripts/up` and does not wait for anything. */
+export function launchAgent(options: AgentStart): Promise<SupervisedProcess> {
+  const [command, ...argv] = commandLine(options);
+  return startProcess(command, argv, environment(options));
+}
+
+/** Runs `scripts/up` that is expected to end by itself; killed after 30 s. */
+export function runAgentToItsEnd(options: AgentStart): Promise<CommandResult> {
+  const [command, ...argv] = commandLine(options);
+  return runCommand(command, argv, environment(options));
+}
+
+/** SIGINT to the process group of a process that was started by this module. */
+export async function interrupt(child: SupervisedProcess): Promise<Exit & { tookMs: number }> {
+  const startedMs = performance.now();
+  sendSignal(-child.pid, 'SIGINT');
+  const exit = await child.exited;
+  return { ...exit, tookMs: performance.now() - startedMs };
+}
+
+function commandLine({ rootDir, args = [], checkout = repository, uid }: AgentStart): [string, ...string[]] {
+  const up = [
+    join(checkout, 'scripts/up'),
+    '--root-dir',
+    rootDir,
+    '--port',
+    '0',
+    '--secure-port',
+    '0',
+    ...args,
+  ];
+  const user =
+    uid === undefined ? [] : ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', '--'];
+  return ['setsid', ...user, ...up]; // setsid keeps the pid, which becomes the group's
+}
+
+function environment({ env }: AgentStart): { env?: NodeJS.ProcessEnv } {
+  return env === undefined ? {} : { env: { ...process.env, ...env } };
+}
+
+function parseSummary(output: string): Summary {
+  const rows = output.split('\n').filter((line) => line.startsWith('  '));
+  const value = (name: string): string | undefined =>
+    rows
+      .find((row) => row.trim().split(/\s+/)[0] === name)
+      ?.trim()
+      .replace(/^\S+\s+/, '');
+  const must = (name: string): string => {
+    const found = value(name);
+    if (found === undefined) throw new Error(`the summary does not tell ${name}:\n${output}`);
+    return found;
+  };
+  const [API, kubeconfig] = [value('API'), value('kubeconfig')];
+  return {
+    node: must('node'),
+    agent: must('agent'),
+    runtime: must('runtime'),
+    tries: [must('try'), rows.at(-1)?.trim() ?? ''],
+    ...(API === undefined ? {} : { API }),
+    ...(kubeconfig === undefined ? {} : { kubeconfig }),
+  };
+}

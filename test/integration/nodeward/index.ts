@@ -1,0 +1,15 @@
+/** The built program under test: agents and control planes as supervised processes with folders of their own. */
+export {
+  type AgentStart,
+  interrupt,
+  launchAgent,
+  type RunningAgent,
+  runAgentToItsEnd,
+  type Summary,
+  startAgent,
+} from './agent.ts';
+export { type RunningApiServer, startApiServer } from './api-server.ts';
+export { copyCheckout } from './checkout.ts';
+export { type CurlAnswer, type CurlOptions, curl, curlArguments } from './curl.ts';
+export { type Acknowledgement, compare, type LeaseRecord, writeUntilGone } from './lease-writer.ts';
+export { controlPlaneOf, nodeward, processesNaming, program } from './program.ts';
