@@ -10,11 +10,13 @@ const lastResortMs = 20_000;
 const stop = new AbortController();
 // a control plane that an agent started hears Ctrl-C and the end of the terminal too, but the agent decides when it stops
 const embedded = process.channel !== undefined && process.channel !== null;
-const all: NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+const all: NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'];
 for (const name of all) {
   const obey = !embedded || name === 'SIGTERM';
   process.on(name, () => obey && stop.abort());
 }
+// the runtime would open a debugger for every user of the machine on the one, and end at once on the other
+for (const name of ['SIGUSR1', 'SIGUSR2'] as const) process.on(name, () => undefined);
 process.stdout.on('error', () => undefined); // the reader of our output may go before we do
 process.stderr.on('error', () => undefined);
 

@@ -131,10 +131,15 @@ function apiServerArgs(flags: AgentFlags, rootDir: string): string[] {
 /** What a person wants to know once the agent runs: where everything is, and two commands to try. */
 function summary(agent: RunningAgent, runtime: string, flags: AgentFlags, command: string): string {
   const { api, agentKubeconfig, url } = agent;
-  const checkpoint = `${command} checkpoint --root-dir ${resolve(flags.rootDir)} NAMESPACE/POD/CONTAINER`;
+  const remote = flags.kubeconfig === undefined ? undefined : resolve(flags.kubeconfig);
+  const forKubectl = api?.kubeconfig ?? remote;
+  const credentials =
+    remote === undefined ? `--root-dir ${quoted(resolve(flags.rootDir))}` : `--kubeconfig ${quoted(remote)}`;
   const tries = [
-    api ? `kubectl --kubeconfig ${api.kubeconfig} get nodes -o wide` : `${command} --help`,
-    checkpoint,
+    forKubectl
+      ? `kubectl --kubeconfig ${quoted(forKubectl)} get nodes -o wide`
+      : `${command} checkpoint --help`,
+    `${command} checkpoint ${credentials} NAMESPACE/POD/CONTAINER`,
   ];
   const lines: (readonly [string, string | undefined])[] = [
     ['node', agent.nodeName],
@@ -149,4 +154,9 @@ function summary(agent: RunningAgent, runtime: string, flags: AgentFlags, comman
     value === undefined ? [] : `  ${name.padEnd(10)}  ${value}\n`,
   );
   return `nodeward is ready\n${shown.join('')}`;
+}
+
+/** A word as a shell takes it. */
+function quoted(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,13 +1,12 @@
 import type { Namespace } from '../../api/index.ts';
 import { namespaceKind, StatusError } from '../../api/index.ts';
 import { controlPlaneUser } from '../authn/index.ts';
-import { nodeLeaseNamespace } from '../authz/index.ts';
 import type { Registry } from '../registry/index.ts';
 import { permanentNamespaces } from '../registry/index.ts';
 
 /** Makes sure that the namespaces exist that everything else counts on. */
 export async function ensureSystemNamespaces(registry: Registry): Promise<void> {
-  for (const name of [...permanentNamespaces, nodeLeaseNamespace]) {
+  for (const name of permanentNamespaces) {
     const namespace: Namespace = { metadata: { name } };
     try {
       await registry.of(namespaceKind).create('', namespace, { user: controlPlaneUser, dryRun: false });

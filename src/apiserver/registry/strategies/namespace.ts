@@ -3,7 +3,7 @@ import { StatusError } from '../../../api/index.ts';
 import type { Strategy } from '../strategy.ts';
 
 /** Namespaces that exist from the first start and cannot be deleted. */
-export const permanentNamespaces = ['default', 'kube-system', 'kube-public'] as const;
+export const permanentNamespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease'] as const;
 
 const contentFinalizer = 'kubernetes';
 

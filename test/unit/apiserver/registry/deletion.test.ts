@@ -92,7 +92,7 @@ describe('namespaces', () => {
   });
 
   test('those that everything counts on stay', async () => {
-    for (const name of ['default', 'kube-system', 'kube-public']) {
+    for (const name of ['default', 'kube-system', 'kube-public', 'kube-node-lease']) {
       await admin.refused('Forbidden', 'DELETE', `${namespaces}/${name}`);
     }
     await admin.must('GET', `${namespaces}/kube-node-lease`);
