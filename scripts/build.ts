@@ -26,7 +26,9 @@ const lazyPackages: Plugin = {
     setup.onLoad({ filter: /.*/, namespace: 'lazy-package' }, async ({ path, pluginData }) => {
       const found: object = await import(path);
       const names = Object.keys(found).filter((name) => /^[\w$]+$/.test(name));
-      const contents = `import ${JSON.stringify(path)}; export { ${names.join(', ')} } from ${JSON.stringify(path)};`;
+      const source = JSON.stringify(path);
+      const contents =
+        names.length === 0 ? `import ${source};` : `export { ${names.join(', ')} } from ${source};`;
       return { contents, resolveDir: String(pluginData) };
     });
   },
