@@ -7,10 +7,11 @@
  * Works without a network: buf and its plugin are development dependencies.
  */
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { servedKindsModule } from './generate/served-kinds.ts';
 
 const run = promisify(execFile);
 const root = resolve(import.meta.dirname, '..');
@@ -56,8 +57,17 @@ async function differences(from: string, to: string): Promise<string[]> {
   });
 }
 
+const kindsFolder = join(root, 'src/api/kinds');
+const servedKinds = 'src/api/kinds/gen/served.ts';
+
+async function servedKindsDiffer(): Promise<boolean> {
+  const have = await readFile(join(root, servedKinds), 'utf8').catch(() => '');
+  return have !== (await servedKindsModule(kindsFolder));
+}
+
 async function check(): Promise<void> {
   const differing = (await Promise.all(protobuf.map(({ from, to }) => differences(from, to)))).flat().sort();
+  if (await servedKindsDiffer()) differing.push(servedKinds);
   for (const name of differing) {
     process.stderr.write(`${name} is not what its source generates; run: node scripts/generate.ts\n`);
   }
@@ -65,6 +75,8 @@ async function check(): Promise<void> {
 }
 
 async function write(): Promise<void> {
+  await mkdir(join(root, servedKinds, '..'), { recursive: true });
+  await writeFile(join(root, servedKinds), await servedKindsModule(kindsFolder));
   for (const { from, to } of protobuf) {
     await withFresh(from, async (fresh) => {
       await rm(join(root, to), { recursive: true, force: true });

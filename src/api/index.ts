@@ -1,5 +1,16 @@
 export * from './codec/index.ts';
 export * from './errors/index.ts';
+export {
+  type AskedGates,
+  apiServerGates,
+  type FeatureGate,
+  type FeatureGates,
+  featureGates,
+  gateNames,
+  gateProblem,
+  parseGates,
+  resolveGates,
+} from './feature-gates.ts';
 export * from './kinds/index.ts';
 export { checkLabelValue, checkName, checkQualifiedName, type NameRule } from './names/index.ts';
 export { isRecord } from './schema/index.ts';

@@ -1,21 +1,33 @@
 import { join } from 'node:path';
+import type { FeatureGates } from '../api/index.ts';
+import { resolveGates } from '../api/index.ts';
 import type { Clock, Logger } from '../base/index.ts';
 import { createMetrics, describeError, ensurePrivateFolder, runServices } from '../base/index.ts';
-import { certificateAuthenticator } from './authn/index.ts';
+import type { Access } from './access.ts';
+import { createAccess } from './access.ts';
+import { nodeRestriction } from './authz/index.ts';
 import {
-  authorizerChain,
-  discoveryAuthorizer,
-  mastersAuthorizer,
-  nodeAuthorizer,
-  nodeRestriction,
-} from './authz/index.ts';
-import { certificateSigner, ensureSystemNamespaces, namespaceDeletion } from './controllers/index.ts';
+  certificateSigner,
+  defaultServiceAccounts,
+  ensureSystemNamespaces,
+  eventExpiry,
+  namespaceDeletion,
+  ownerGarbage,
+} from './controllers/index.ts';
+import { tellFeatures } from './feature-metrics.ts';
 import type { HealthCheck, HttpOptions } from './http/index.ts';
 import { httpService } from './http-service.ts';
 import type { StorageKind } from './open-storage.ts';
 import { openStorage, storageService } from './open-storage.ts';
 import type { NodeRequest, Pki } from './pki/index.ts';
-import { nodeSigner, openPki, pkiRenewal, servingNames, writeAdminKubeconfig } from './pki/index.ts';
+import {
+  nodeSigner,
+  openPki,
+  openServiceAccountKey,
+  pkiRenewal,
+  servingNames,
+  writeAdminKubeconfig,
+} from './pki/index.ts';
 import type { Registry } from './registry/index.ts';
 import { createRegistry } from './registry/index.ts';
 import type { CachedStore } from './storage/index.ts';
@@ -28,6 +40,10 @@ export interface ApiServerOptions {
   /** 0: the system chooses. */
   securePort: number;
   storage: StorageKind;
+  /** How long an Event is kept after its last change; default an hour. */
+  eventTtlMs?: number;
+  /** As by default unless told otherwise. */
+  featureGates?: FeatureGates;
   clock: Clock;
   log: Logger;
 }
@@ -59,7 +75,17 @@ export async function runApiServer(
   const pki = await openPki(pkiOptions);
   const signer = nodeSigner(pki.authority, () => clock.now());
   await using storage = await openStorage(options);
-  const registry = createRegistry({ storage, clock, groupSuffix, admission: [nodeRestriction] });
+  const key = await openServiceAccountKey(pkiOptions);
+  const access = createAccess({ key, clock, groupSuffix, registry: () => registry });
+  const { operations } = access;
+  const registry: Registry = createRegistry({
+    storage,
+    clock,
+    groupSuffix,
+    admission: [nodeRestriction],
+    operations,
+    gates: options.featureGates ?? resolveGates({}),
+  });
   await ensureSystemNamespaces(registry);
 
   const running: { server?: RunningApiServer } = {};
@@ -70,7 +96,7 @@ export async function runApiServer(
     address: bindAddress,
     port: options.securePort,
     storage,
-    http: httpOptions(options, { registry, storage, pki, signal }),
+    http: httpOptions(options, { registry, access, storage, pki, signal }),
     async onListening(port) {
       const url = `https://${hostAndPort(reachable(bindAddress), port)}`;
       await writeKubeconfig(url, pki);
@@ -90,7 +116,10 @@ export async function runApiServer(
   const controlPlaneNames = [...dnsNames, ...ipAddresses];
   const controllers = [
     namespaceDeletion(controller),
+    ownerGarbage(controller),
     certificateSigner({ ...controller, signer, controlPlaneNames }),
+    defaultServiceAccounts(controller),
+    eventExpiry({ ...controller, ttlMs: options.eventTtlMs }),
   ];
   const tell = () => running.server && onReady(running.server);
   await runServices(
@@ -101,25 +130,24 @@ export async function runApiServer(
 
 interface Parts {
   registry: Registry;
+  access: Access;
   storage: CachedStore;
   pki: Pki;
   signal: AbortSignal;
 }
 
-function httpOptions(options: ApiServerOptions, { registry, storage, pki, signal }: Parts): HttpOptions {
+function httpOptions(options: ApiServerOptions, parts: Parts): HttpOptions {
+  const { registry, access, storage, pki, signal } = parts;
   const { clock } = options;
+  const metrics = createMetrics();
+  tellFeatures(registry.gates, metrics);
   return {
     registry,
-    authenticator: certificateAuthenticator(() => clock.now()),
-    authorizer: authorizerChain([
-      mastersAuthorizer,
-      nodeAuthorizer(options.groupSuffix),
-      discoveryAuthorizer,
-    ]),
+    authenticator: access.authenticator,
+    authorizer: access.authorizer,
     tls: tlsOf(pki),
-    advertised: hostAndPort(options.bindAddress, options.securePort),
     checks: healthChecks(storage, signal),
-    metrics: createMetrics(),
+    metrics,
     clock,
     log: options.log.child({ part: 'http' }),
   };

@@ -1,5 +1,6 @@
 export { type Backoff, type BackoffOptions, createBackoff } from './backoff.ts';
 export { type Clock, systemClock } from './clock.ts';
+export { durationMs, formatDuration, parseDuration } from './duration.ts';
 export { describeError, type ExitCode, ExitError, errorCode, exitCodes } from './errors.ts';
 export {
   ensurePrivateFolder,

@@ -1,13 +1,15 @@
 import { join, resolve } from 'node:path';
 import { Command, Option } from 'commander';
 import type { AgentOptions, ControlPlane, RunningAgent } from '../agent/index.ts';
+import type { AskedGates } from '../api/index.ts';
+import { apiServerGates } from '../api/index.ts';
 import { ExitError, exitCodes, systemClock } from '../base/index.ts';
 import type { CommandContext, LogFlags } from './context.ts';
 import { commandLogger } from './context.ts';
 import type { ControlPlaneFlags } from './flags.ts';
 import {
   controlPlaneOptions,
-  featureGates,
+  featureGatesOption,
   filePath,
   ipAddress,
   logOptions,
@@ -64,7 +66,7 @@ export function agentCommand(context: CommandContext): Command {
     ).argParser(unixSocket),
     new Option('--address <ip>', 'address that the agent listens on (default: 0.0.0.0)').argParser(ipAddress),
     new Option('--port <port>', 'port that the agent listens on (default: 10250)').argParser(port),
-    new Option('--feature-gates <A=true,B=false>', 'features to switch on or off').argParser(featureGates),
+    featureGatesOption(),
   ];
   for (const option of [...options, ...controlPlaneOptions(), ...logOptions()]) command.addOption(option);
   return command.action(async (flags: AgentFlags) => {
@@ -123,9 +125,16 @@ function apiServerArgs(flags: AgentFlags, rootDir: string): string[] {
     `--bind-address=${flags.bindAddress}`,
     `--secure-port=${flags.securePort}`,
     `--storage=${flags.storage}`,
+    `--event-ttl=${flags.eventTtl}ms`,
+    ...gatesArgs(apiServerGates(flags.featureGates ?? {})),
     ...(flags.logFormat === undefined ? [] : [`--log-format=${flags.logFormat}`]),
     ...(flags.verbose ? ['--verbose'] : []),
   ];
+}
+
+function gatesArgs(gates: AskedGates): string[] {
+  const texts = Object.entries(gates).map(([name, on]) => `${name}=${on}`);
+  return texts.length === 0 ? [] : [`--feature-gates=${texts.join(',')}`];
 }
 
 /** What a person wants to know once the agent runs: where everything is, and two commands to try. */

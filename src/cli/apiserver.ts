@@ -1,19 +1,21 @@
 import { Command } from 'commander';
+import { resolveGates } from '../api/index.ts';
 import { describeError, ExitError, exitCodes, systemClock } from '../base/index.ts';
 import type { ChildEnd } from '../client/embedded/index.ts';
 import { attachToAgent } from '../client/embedded/index.ts';
 import type { CommandContext, LogFlags } from './context.ts';
 import { commandLogger, ReportedError } from './context.ts';
 import type { ControlPlaneFlags } from './flags.ts';
-import { controlPlaneOptions, logOptions, rootDirOption } from './flags.ts';
+import { checkGates, controlPlaneOptions, featureGatesOption, logOptions, rootDirOption } from './flags.ts';
 
-type Flags = ControlPlaneFlags & LogFlags & { rootDir: string };
+type Flags = ControlPlaneFlags & LogFlags & { rootDir: string; featureGates?: Record<string, boolean> };
 
 /** `nodeward apiserver`: the control plane by itself, or as the child of an agent. */
 export function apiServerCommand(context: CommandContext): Command {
   const command = new Command('apiserver')
     .description('Run the control plane: the API over HTTPS with its own certificates and storage.')
     .addOption(rootDirOption())
+    .addOption(featureGatesOption())
     .action(async (flags: Flags) => await serve(flags, context));
   for (const option of [...controlPlaneOptions(), ...logOptions()]) command.addOption(option);
   return command;
@@ -32,12 +34,18 @@ async function serve(flags: Flags, context: CommandContext): Promise<void> {
 }
 
 async function run(flags: Flags, context: CommandContext, agent: ChildEnd | undefined): Promise<void> {
+  checkGates(flags.featureGates ?? {});
   const { runApiServer } = await import('../apiserver/index.ts'); // an agent need not load a control plane
   const log = commandLogger(context, flags);
-  const { rootDir, groupSuffix, bindAddress, securePort, storage } = flags;
-  const options = { rootDir, groupSuffix, bindAddress, securePort, storage, clock: systemClock, log };
-  await runApiServer(options, context.signal, ({ url, ca, kubeconfig, sign }) => {
-    if (agent) agent.ready({ url, ca, kubeconfig }, sign);
-    else context.stdout.write(`serving on ${url} (kubeconfig ${kubeconfig})\n`);
-  });
+  const { rootDir, groupSuffix, bindAddress, securePort, storage, eventTtl } = flags;
+  const featureGates = resolveGates(flags.featureGates ?? {});
+  const place = { rootDir, groupSuffix, bindAddress, securePort, storage, eventTtlMs: eventTtl };
+  await runApiServer(
+    { ...place, featureGates, clock: systemClock, log },
+    context.signal,
+    ({ url, ca, kubeconfig, sign }) => {
+      if (agent) agent.ready({ url, ca, kubeconfig }, sign);
+      else context.stdout.write(`serving on ${url} (kubeconfig ${kubeconfig})\n`);
+    },
+  );
 }

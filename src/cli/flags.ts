@@ -1,7 +1,8 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { InvalidArgumentError, Option } from 'commander';
-import { checkName } from '../api/index.ts';
+import { checkName, gateProblem, parseGates } from '../api/index.ts';
+import { ExitError, exitCodes, parseDuration } from '../base/index.ts';
 
 /** What `--storage` takes. */
 export const storageKinds = ['sqlite', 'memory'] as const;
@@ -30,6 +31,13 @@ export function unixSocket(text: string): string {
   throw new InvalidArgumentError('It must be a socket: unix:///absolute/path.');
 }
 
+/** At least a minute, at most a year: `1h`, `90m`. In milliseconds. */
+export function timeToLive(text: string): number {
+  const ms = Number(parseDuration(text) ?? -1n) / 1e6;
+  if (ms >= 60_000 && ms <= 365 * 24 * 3600_000) return ms;
+  throw new InvalidArgumentError('It must be a duration from 1m to 8760h, such as 1h or 90m.');
+}
+
 export function trueOrFalse(text: string): boolean {
   if (text === 'true') return true;
   if (text === 'false') return false;
@@ -44,18 +52,27 @@ export function domain(text: string): string {
 
 /** `A=true,B=false`; given again, it adds to what was given before. */
 export function featureGates(text: string, before: Record<string, boolean> = {}): Record<string, boolean> {
-  const gates = new Map(Object.entries(before));
-  for (const entry of text.split(',').filter((part) => part !== '')) {
-    const [name, value, ...rest] = entry.split('=').map((part) => part.trim());
-    if (!name || rest.length > 0 || (value !== 'true' && value !== 'false')) {
-      throw new InvalidArgumentError(
-        `It must be name=true or name=false, joined by commas; found ${JSON.stringify(entry)}.`,
-      );
-    }
-    gates.set(name, value === 'true');
-  }
-  return Object.fromEntries(gates);
+  const gates = parseGates(text);
+  if (typeof gates === 'string') throw new InvalidArgumentError(`It must be A=true,B=false; ${gates}.`);
+  return { ...before, ...Object.fromEntries(gates) };
 }
+
+/** Throws an ExitError with everything that is wrong with the gates that were asked for. */
+export function checkGates(asked: Readonly<Record<string, boolean>>): void {
+  const problems = Object.entries(asked).flatMap(([name, on]) => gateProblem(name, on) ?? []);
+  if (problems.length === 0) return;
+  throw new ExitError(
+    exitCodes.configuration,
+    `the value of --feature-gates cannot be used: ${problems.join('; ')}`,
+  );
+}
+
+/** Used by every command that has features to switch. */
+export const featureGatesOption = () =>
+  new Option(
+    '--feature-gates <A=true,B=false>',
+    'features to switch on or off; may be given repeatedly',
+  ).argParser(featureGates);
 
 export const rootDirOption = () =>
   new Option('--root-dir <dir>', 'folder for everything that is kept')
@@ -82,6 +99,9 @@ export const controlPlaneOptions = () => [
     .argParser(ipAddress),
   new Option('--secure-port <port>', 'port that the API listens on').default(6443).argParser(port),
   new Option('--storage <kind>', 'where objects are kept').choices(storageKinds).default('sqlite'),
+  new Option('--event-ttl <duration>', 'how long an Event is kept after its last change')
+    .default(3600_000, '1h')
+    .argParser(timeToLive),
 ];
 
 export interface ControlPlaneFlags {
@@ -90,4 +110,6 @@ export interface ControlPlaneFlags {
   bindAddress: string;
   securePort: number;
   storage: StorageKind;
+  /** Milliseconds. */
+  eventTtl: number;
 }

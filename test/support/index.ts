@@ -1,6 +1,7 @@
 export { cgroupName, removeCgroup } from './cgroups.ts';
 export { type CommandOptions, type CommandResult, runCommand, runSuccessfully } from './command.ts';
 export { freePort } from './free-port.ts';
+export { jsonBody } from './json-body.ts';
 export { unmountBelow } from './mounts.ts';
 export {
   childrenOf,

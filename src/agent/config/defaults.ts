@@ -1,4 +1,4 @@
-import { durationMs } from './duration.ts';
+import { durationMs } from '../../base/index.ts';
 import type { LocatedMap, Origin, Scalar } from './located.ts';
 import { defaultOrigin, mapOf, scalarOf } from './located.ts';
 import type { ConfigField } from './schema.ts';

@@ -1,7 +1,7 @@
+import type { FeatureGates } from '../../api/index.ts';
+import { resolveGates } from '../../api/index.ts';
+import { durationMs } from '../../base/index.ts';
 import { defaultValues } from './defaults.ts';
-import { durationMs } from './duration.ts';
-import type { FeatureGates } from './gates.ts';
-import { resolveGates } from './gates.ts';
 import type { LocatedMap } from './located.ts';
 import { toPlain } from './located.ts';
 

@@ -1,4 +1,4 @@
-import { parseGates } from './gates.ts';
+import { parseGates } from '../../api/index.ts';
 import type { Entry, Located, LocatedMap, Origin } from './located.ts';
 import { mapOf, scalarOf } from './located.ts';
 import type { Problem } from './problems.ts';

@@ -1,6 +1,5 @@
 export type { EffectiveConfig } from './effective.ts';
 export type { FlagValues } from './flags.ts';
-export type { FeatureGate, FeatureGates } from './gates.ts';
 export { type ConfigSources, type LoadedConfig, loadConfig } from './load.ts';
 export type { Origin } from './located.ts';
 export { ConfigError, type Problem } from './problems.ts';

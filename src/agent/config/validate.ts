@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
-import { durationMs } from './duration.ts';
-import { gateNames } from './gates.ts';
+import { gateProblem } from '../../api/index.ts';
+import { durationMs } from '../../base/index.ts';
 import type { LocatedMap } from './located.ts';
 import { spotsOf, toPlain } from './located.ts';
 import type { Problem } from './problems.ts';
@@ -36,14 +36,8 @@ export function validate(merged: LocatedMap): Problem[] {
     if (entry !== undefined) report(name, rule(toPlain(entry.value)));
   }
   const gates = merged.entries.get('featureGates')?.value;
-  for (const name of gates?.type === 'map' ? gates.entries.keys() : []) {
-    if (!gateNames.includes(name)) {
-      report(
-        `featureGates.${name}`,
-        `there is no feature gate ${quoted(name)}; there are ${gateNames.join(', ')}`,
-        'key',
-      );
-    }
+  for (const [name, { value }] of gates?.type === 'map' ? gates.entries : []) {
+    report(`featureGates.${name}`, gateProblem(name, toPlain(value) !== false), 'key');
   }
   return problems;
 }

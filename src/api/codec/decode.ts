@@ -1,30 +1,33 @@
-import type { ApiObject, Kind } from '../kinds/index.ts';
+import type { ApiObject, BodyType } from '../kinds/index.ts';
 import type { Findings } from '../schema/index.ts';
 import { checkerOf, isRecord, nameOf } from '../schema/index.ts';
+import type { EncodedBody } from './encoding.ts';
 import { JsonError, parseJson } from './json.ts';
+import { decodeEnvelope, decodeMessage, ProtobufError } from './protobuf/index.ts';
+import { YamlError } from './yaml/index.ts';
 
 /** An object as a client sent it, and everything about it that field validation wants to know. */
 export interface Decoded<T> {
   object: T;
-  /** `unknown field "spec.x"` and `duplicate field "spec.y"`, in this order, each once. */
+  /** `unknown field "spec.x"` and `duplicate field "spec.y"`, in this order, each once; protobuf knows neither. */
   complaints: string[];
 }
 
-/** A body that can never be accepted: no JSON, another kind, wrong field types. Answered with 400. */
+/** A body that can never be accepted: not in its encoding, another kind, wrong field types. Answered with 400. */
 export class DecodeError extends Error {
   override readonly name = 'DecodeError';
 }
 
 /**
- * Decodes the JSON body of a write into an object of `kind`: strict types, unknown fields taken out and named.
+ * Decodes the body of a write into an object of a type: strict types, unknown fields taken out and named.
  * An absent apiVersion or kind is filled in; another one is an error (specification, sections 2.1 and 4.8).
  */
 export function decodeObject<T extends ApiObject>(
-  kind: Kind<T>,
+  kind: BodyType<T>,
   apiVersion: string,
-  text: string,
+  body: EncodedBody,
 ): Decoded<T> {
-  const { value, duplicates } = parse(text);
+  const { value, duplicates } = parse(kind, apiVersion, body);
   const findings: Findings = { unknown: [], wrong: [] };
   if (!isRecord(value))
     throw new DecodeError(`expected an object of kind ${kind.kind}, found ${nameOf(value)}`);
@@ -45,20 +48,71 @@ export function decodeObject<T extends ApiObject>(
 }
 
 /** Reads an object that the server itself has stored: it was checked when it was written. */
-export function readStored<T extends ApiObject>(kind: Kind<T>, bytes: Uint8Array): T {
+export function readStored<T extends ApiObject>(kind: BodyType<T>, bytes: Uint8Array): T {
   const value: unknown = JSON.parse(utf8.decode(bytes));
   if (!isOfKind(kind, value)) throw new Error(`stored bytes are no ${kind.kind}`);
   return value;
 }
 
+/** Reads an object that this server itself has made into JSON. */
+export function parseObject(json: Uint8Array): ApiObject {
+  const value: unknown = JSON.parse(utf8.decode(json));
+  if (!isRecord(value)) throw new Error(`expected an object of the API, found ${nameOf(value)}`);
+  return value;
+}
+
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-function parse(text: string) {
+function readText(bytes: Uint8Array): string {
   try {
-    return parseJson(text);
+    return utf8.decode(bytes);
+  } catch {
+    throw new DecodeError('the body is not valid UTF-8');
+  }
+}
+
+interface Parsed {
+  value: unknown;
+  duplicates: readonly string[];
+}
+
+const shownNames = { json: 'JSON', yaml: 'YAML', protobuf: 'protobuf' };
+
+function parse(kind: BodyType, apiVersion: string, body: EncodedBody): Parsed {
+  try {
+    if (body.encoding === 'protobuf') return parseProtobuf(kind, apiVersion, body.bytes);
+    const text = readText(body.bytes);
+    return body.encoding === 'yaml' ? body.read(text) : parseJson(text);
   } catch (error) {
-    if (error instanceof JsonError) throw new DecodeError(`the body is not valid JSON: ${error.message}`);
+    if (error instanceof JsonError || error instanceof YamlError || error instanceof ProtobufError) {
+      const message = `the body is not valid ${shownNames[body.encoding]}: ${error.message}`;
+      throw new DecodeError(message, { cause: error });
+    }
     throw error;
+  }
+}
+
+/** What an envelope says of its type is looked at first: another type's message means nothing here. */
+function parseProtobuf(kind: BodyType, apiVersion: string, bytes: Uint8Array): Parsed {
+  const { raw, ...type } = decodeEnvelope(bytes);
+  expectType(type, 'kind', kind.kind);
+  expectType(type, 'apiVersion', apiVersion);
+  const value = decodeMessage(kind.root, raw);
+  if (raw.includes(backslash)) refuseBackslashes(value);
+  return { value, duplicates: [] };
+}
+
+const backslash = 0x5c;
+
+/** In keys, for the reason that is told in json.ts. */
+function refuseBackslashes(value: unknown): void {
+  if (Array.isArray(value)) {
+    for (const item of value) refuseBackslashes(item);
+  } else if (isRecord(value)) {
+    for (const [key, inner] of Object.entries(value)) {
+      if (key.includes('\\')) throw new DecodeError('a key with a backslash in it is not accepted');
+      refuseBackslashes(inner);
+    }
   }
 }
 
@@ -68,7 +122,9 @@ function withoutType(value: unknown): object {
   return rest;
 }
 
-function expectType(value: Record<string, unknown>, name: 'kind' | 'apiVersion', expected: string): void {
+type TypeName = 'kind' | 'apiVersion';
+
+function expectType(value: { [K in TypeName]?: unknown }, name: TypeName, expected: string): void {
   const given = value[name];
   if (given === undefined || given === null || given === '' || given === expected) return;
   throw new DecodeError(
@@ -76,6 +132,6 @@ function expectType(value: Record<string, unknown>, name: 'kind' | 'apiVersion',
   );
 }
 
-function isOfKind<T extends ApiObject>(kind: Kind<T>, value: unknown): value is T {
+function isOfKind<T extends ApiObject>(kind: BodyType<T>, value: unknown): value is T {
   return isRecord(value) && value['kind'] === kind.kind;
 }

@@ -1,3 +1,16 @@
-export { type Decoded, DecodeError, decodeObject, readStored } from './decode.ts';
+export { type Decoded, DecodeError, decodeObject, parseObject, readStored } from './decode.ts';
+export { bufferOf, encodeItem, encodeObject, encodeObjectList, encodeText, type ListHead } from './encode.ts';
+export type { EncodedBody, Encoding } from './encoding.ts';
 export { JsonError, type ParsedJson, parseJson } from './json.ts';
-export { type Table, type TableInclude, type TableOptions, type TableRow, toTable } from './table.ts';
+export { partialObjectMetadata, toPartial } from './partial.ts';
+export { encodeWatchEvent, ProtobufError } from './protobuf/index.ts';
+export {
+  type Table,
+  type TableBuilder,
+  type TableInclude,
+  type TableOptions,
+  type TableRow,
+  tableBuilder,
+  toTable,
+} from './table.ts';
+export { loadYamlReader, type ParsedYaml, writeYaml, YamlError, type YamlReader } from './yaml/index.ts';

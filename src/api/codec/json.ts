@@ -1,4 +1,5 @@
 import { shortStep } from '../schema/index.ts';
+import { depthLimit, duplicatesLimit, joinPath } from './paths.ts';
 
 /*
  * JSON.parse does the work; what it does not tell is that a key stood twice in one object (it keeps the last), and
@@ -22,9 +23,6 @@ export interface ParsedJson {
   /** Paths of keys that stand more than once in their object, each once, at most `duplicatesLimit`. */
   duplicates: string[];
 }
-
-const depthLimit = 256;
-const duplicatesLimit = 100;
 
 /** Parses JSON text of UTF-8. Throws JsonError with the parser's reason. */
 export function parseJson(text: string): ParsedJson {
@@ -109,7 +107,7 @@ function unescaped(literal: string): string {
 function noteKey(key: string, object: Container, open: readonly Container[], duplicates: Set<string>): void {
   object.step = key;
   if (isNew(key, object) || duplicates.size >= duplicatesLimit) return;
-  duplicates.add(pathOf(open));
+  duplicates.add(joinPath(open.map(({ step }) => step)));
 }
 
 /** Below this a list is searched faster than a set is made. */
@@ -121,14 +119,4 @@ function isNew(key: string, object: Container): boolean {
   if (keys === undefined || keys.includes(key)) return false;
   if (keys.push(key) > fewKeys) object.keys = new Set(keys);
   return true;
-}
-
-const longestPath = 1000;
-
-function pathOf(open: readonly Container[]): string {
-  const path = open.reduce((before, { step }) => {
-    if (typeof step === 'number') return `${before}[${step}]`;
-    return before === '' ? shortStep(step) : `${before}.${shortStep(step)}`;
-  }, '');
-  return path.length <= longestPath ? path : `…${path.slice(-longestPath)}`;
 }

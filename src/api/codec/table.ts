@@ -1,5 +1,6 @@
 import type { ApiObject, Column, Kind, ListMeta } from '../kinds/index.ts';
 import { apiVersionOf } from '../kinds/index.ts';
+import { toPartial } from './partial.ts';
 
 export type TableInclude = 'None' | 'Metadata' | 'Object';
 
@@ -43,33 +44,48 @@ const createdColumn: Column<ApiObject> = {
   value: (object) => object.metadata?.creationTimestamp ?? null,
 };
 
-/** Makes the table of some objects; a kind without columns gets `Name` and `Created At`. */
+/** Makes rows one by one, and of rows a table; what has no columns of its own gets `Name` and `Created At`. */
+export interface TableBuilder<T> {
+  row(object: T): TableRow;
+  table(rows: TableRow[], metadata: ListMeta): Table;
+}
+
+export function tableBuilder<T extends ApiObject>(
+  { columns: own }: Pick<Kind<T>, 'columns'>,
+  options: TableOptions,
+): TableBuilder<T> {
+  const columns: readonly Column<T>[] = [
+    ...(own.some(({ name }) => name === nameColumn.name) ? [] : [nameColumn]),
+    ...(own.length > 0 ? own : [createdColumn]),
+  ];
+  const definitions = columns.map(({ value: _value, ...definition }) => ({ format: '', ...definition }));
+  return {
+    row: (object) => ({
+      cells: columns.map((column) => column.value(object, options.now)),
+      ...included(object, options),
+    }),
+    table: (rows, metadata) => ({
+      kind: 'Table',
+      apiVersion: apiVersionOf({ group: 'meta', version: 'v1' }, options.groupSuffix),
+      metadata,
+      ...(options.headers ? { columnDefinitions: definitions } : {}),
+      rows,
+    }),
+  };
+}
+
+/** Makes the table of some objects. */
 export function toTable<T extends ApiObject>(
-  kind: Kind<T>,
+  kind: Pick<Kind<T>, 'columns'>,
   objects: readonly T[],
   metadata: ListMeta,
   options: TableOptions,
 ): Table {
-  const columns: readonly Column<T>[] = [
-    nameColumn,
-    ...(kind.columns.length > 0 ? kind.columns : [createdColumn]),
-  ];
-  const definitions = columns.map(({ value: _value, ...definition }) => ({ format: '', ...definition }));
-  return {
-    kind: 'Table',
-    apiVersion: apiVersionOf({ group: 'meta', version: 'v1' }, options.groupSuffix),
-    metadata,
-    ...(options.headers ? { columnDefinitions: definitions } : {}),
-    rows: objects.map((object) => ({
-      cells: columns.map((column) => column.value(object, options.now)),
-      ...included(object, options),
-    })),
-  };
+  const { row, table } = tableBuilder(kind, options);
+  return table(objects.map(row), metadata);
 }
 
-function included(object: ApiObject, options: TableOptions): { object?: object } {
-  if (options.include === 'None') return {};
-  if (options.include === 'Object') return { object };
-  const apiVersion = apiVersionOf({ group: 'meta', version: 'v1' }, options.groupSuffix);
-  return { object: { kind: 'PartialObjectMetadata', apiVersion, metadata: object.metadata ?? {} } };
+function included(object: ApiObject, { include, groupSuffix }: TableOptions): { object?: object } {
+  if (include === 'None') return {};
+  return { object: include === 'Object' ? object : toPartial(object, groupSuffix) };
 }

@@ -1,6 +1,6 @@
 import type { Fields, StructType } from '../schema/index.ts';
 import { field, string, struct } from '../schema/index.ts';
-import type { ApiObject, Kind } from './kind.ts';
+import type { ApiObject, BodyType, Kind } from './kind.ts';
 import { objectMeta } from './meta/object-meta.ts';
 
 const typeFields = {
@@ -18,7 +18,12 @@ export function objectStruct<const F extends Fields>(
 }
 
 type Defaulted =
+  | 'categories'
+  | 'createOnUpdate'
   | 'shortNames'
+  | 'unconditionalUpdate'
+  | 'virtual'
+  | 'warnings'
   | 'verbs'
   | 'subresources'
   | 'default'
@@ -34,8 +39,13 @@ export function defineKind<T extends ApiObject>(
 ): Kind<T> {
   return {
     shortNames: [],
-    verbs: ['create', 'delete', 'get', 'list', 'update', 'watch'],
+    categories: [],
+    verbs: ['create', 'delete', 'deletecollection', 'get', 'list', 'update', 'watch'],
     subresources: [],
+    virtual: false,
+    createOnUpdate: false,
+    unconditionalUpdate: true,
+    warnings: () => [],
     nameRule: 'subdomain',
     default: (object) => object,
     prepare: (next) => next,
@@ -44,4 +54,11 @@ export function defineKind<T extends ApiObject>(
     selectable: [],
     ...kind,
   };
+}
+
+/** The type of a body that is no kind with objects of its own. */
+export function defineBody<T extends ApiObject>(
+  body: Omit<BodyType<T>, 'default' | 'validate'> & Partial<Pick<BodyType<T>, 'default' | 'validate'>>,
+): BodyType<T> {
+  return { default: (object) => object, validate: () => [], ...body };
 }

@@ -1,30 +1,79 @@
-import { certificateSigningRequestKind, nodeSignerNames } from './certificates/signing-request.ts';
-import { leaseKind } from './coordination/lease.ts';
-import { namespaceKind } from './core/namespace.ts';
-import { nodeKind } from './core/node.ts';
-import { podKind } from './core/pod.ts';
-import type { Kind } from './kind.ts';
-
-export type { CertificateSigningRequest } from './certificates/signing-request.ts';
+export { type SelfSubjectReview, selfSubjectReviewKind } from './authentication/self-subject-review.ts';
+export { type TokenRequest, tokenRequest } from './authentication/token-request.ts';
+export { type TokenReview, tokenReviewKind } from './authentication/token-review.ts';
+export type { UserInfo } from './authentication/user-info.ts';
+export type { SubjectAccessReviewSpec, SubjectAccessReviewStatus } from './authorization/access-review.ts';
+export {
+  type LocalSubjectAccessReview,
+  localSubjectAccessReviewKind,
+} from './authorization/local-subject-access-review.ts';
+export type {
+  FieldSelectorAttributes,
+  LabelSelectorAttributes,
+  ResourceAttributes,
+} from './authorization/resource-attributes.ts';
+export {
+  type SelfSubjectAccessReview,
+  selfSubjectAccessReviewKind,
+} from './authorization/self-subject-access-review.ts';
+export {
+  type NonResourceRule,
+  type ResourceRule,
+  type SelfSubjectRulesReview,
+  selfSubjectRulesReviewKind,
+} from './authorization/self-subject-rules-review.ts';
+export { type SubjectAccessReview, subjectAccessReviewKind } from './authorization/subject-access-review.ts';
+export {
+  causesOf,
+  duplicateValue,
+  forbiddenValue,
+  invalidUnless,
+  invalidValue,
+  requiredValue,
+  tooLongValue,
+  unsupportedValue,
+} from './cause.ts';
+export type { CertificateSigningRequest } from './certificates/description.ts';
+export { certificateSigningRequestKind, nodeSignerNames } from './certificates/signing-request.ts';
 export { ageOf } from './columns.ts';
-export type { Lease, LeaseSpec } from './coordination/lease.ts';
-export type { Namespace } from './core/namespace.ts';
-export type { Node, NodeAddress, NodeCondition, NodeStatus, NodeSystemInfo, Taint } from './core/node.ts';
-export type { Pod } from './core/pod.ts';
-export { defineKind, objectStruct } from './define.ts';
+export { type Lease, type LeaseSpec, leaseKind } from './coordination/lease.ts';
+export { type Binding, bindingBody } from './core/binding.ts';
+export { eventKind } from './core/event.ts';
+export type { Event } from './core/event-description.ts';
+export { type Eviction, evictionBody } from './core/eviction.ts';
+export { type Namespace, namespaceKind } from './core/namespace.ts';
+export {
+  type Node,
+  type NodeAddress,
+  type NodeCondition,
+  type NodeStatus,
+  type NodeSystemInfo,
+  nodeKind,
+  type Taint,
+} from './core/node.ts';
+export { type Pod, podChangeCauses, podHasEnded, podKind } from './core/pod.ts';
+export { type Secret, secretKind } from './core/secret.ts';
+export { type ServiceAccount, serviceAccountKind } from './core/service-account.ts';
+export { defineBody, defineKind, objectStruct } from './define.ts';
+export { servedKinds } from './gen/served.ts';
 export {
   type ApiObject,
   apiVersionOf,
+  type BodyType,
   type Cause,
   type CauseReason,
   type Column,
   groupName,
   type Kind,
   type ListOf,
+  type ObjectType,
   type SelectableField,
   type Subresource,
   type Verb,
+  type View,
 } from './kind.ts';
+export { type DeleteOptions, deleteOptions, deleteOptionsBody } from './meta/delete-options.ts';
+export { labelCauses } from './meta/label-selector.ts';
 export {
   type ListMeta,
   listMeta,
@@ -33,13 +82,10 @@ export {
   objectMeta,
 } from './meta/object-meta.ts';
 export { type Status, type StatusCause, type StatusDetails, status } from './meta/status.ts';
-export { certificateSigningRequestKind, leaseKind, namespaceKind, nodeKind, nodeSignerNames, podKind };
-
-/** Every kind that is served; to add one is to add it here. */
-export const servedKinds: readonly Kind[] = [
-  namespaceKind,
-  nodeKind,
-  podKind,
-  leaseKind,
-  certificateSigningRequestKind,
-];
+export { type ClusterRole, clusterRoleKind } from './rbac/cluster-role.ts';
+export { type ClusterRoleBinding, clusterRoleBindingKind } from './rbac/cluster-role-binding.ts';
+export type { PolicyRule } from './rbac/policy-rule.ts';
+export { type Role, roleKind } from './rbac/role.ts';
+export { type RoleBinding, roleBindingKind } from './rbac/role-binding.ts';
+export type { RoleRef } from './rbac/role-ref.ts';
+export type { Subject } from './rbac/subject.ts';

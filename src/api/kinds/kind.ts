@@ -30,7 +30,8 @@ export type CauseReason =
   | 'FieldValueNotSupported'
   | 'FieldValueDuplicate'
   | 'FieldValueTooLong'
-  | 'FieldValueTypeInvalid';
+  | 'FieldValueTypeInvalid'
+  | 'FieldValueNotFound';
 
 /** A column of the server-side table. `priority` 0 is always shown, 1 only when wide output is asked for. */
 export interface Column<T> {
@@ -43,7 +44,7 @@ export interface Column<T> {
   value(object: T, now: number): string | number | boolean | null;
 }
 
-export type Verb = 'create' | 'delete' | 'get' | 'list' | 'update' | 'watch';
+export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'update' | 'watch';
 
 /** A part of an object with a path of its own; it takes `fields` from the request and leaves the rest as stored. */
 export interface Subresource {
@@ -51,36 +52,69 @@ export interface Subresource {
   verbs: readonly Verb[];
   /** The top-level fields that a write through this path changes; a write through the main path does not. */
   fields: readonly string[];
+  /** Whether a write through the main path changes the fields as well: pods/ephemeralcontainers only narrows. */
+  shared?: boolean;
+  /** What a create on this path takes, where that is not the object itself: `Binding` for pods/binding. */
+  body?: BodyType;
 }
 
-/**
- * The one description of a kind; all that the server and the client do with the kind is derived from it.
- * To serve a further kind is to add a file with such a description and to name it in `kinds/index.ts`.
- */
-export interface Kind<T extends ApiObject = ApiObject> {
+/** What has a name and a shape on the wire: it can be decoded, encoded and documented. */
+export interface ObjectType {
   /** Without the group suffix: `coordination`; the core group is the empty string. */
   group: string;
   version: string;
   kind: string;
+  root: StructType;
+}
+
+/** What can be sent as the body of a create. */
+export interface BodyType<T extends ApiObject = ApiObject> extends ObjectType {
+  /** What it is, in a sentence for people (`kubectl explain`). */
+  doc: string;
+  /** Fills in what was left out; called on every write before validation. Changes and returns `object`. */
+  default(object: T): T;
+  /** Everything that is wrong with an object beyond its field types; `old` is the stored one on update. */
+  validate(next: T, old: T | undefined): readonly Cause[];
+}
+
+/**
+ * The one description of a kind; all that the server and the client do with the kind is derived from it.
+ * To serve a further kind is to add a file with such a description below `kinds/` and to run `npm run generate`.
+ */
+export interface Kind<T extends ApiObject = ApiObject> extends BodyType<T> {
   /** The plural in paths: `leases`. */
   resource: string;
   singular: string;
   shortNames: readonly string[];
+  /** Names for several kinds at once: `all` in `kubectl get all`. */
+  categories: readonly string[];
   namespaced: boolean;
   verbs: readonly Verb[];
   subresources: readonly Subresource[];
-  root: StructType;
   nameRule: NameRule;
-  /** Fills in what was left out; called on every write before validation. Changes and returns `object`. */
-  default(object: T): T;
+  /** Nothing is stored: a create is answered by an operation (specification, section 1: virtual resources). */
+  virtual: boolean;
+  /** Whether a PUT to a name that is not there creates the object. */
+  createOnUpdate: boolean;
+  /** Whether a PUT without resourceVersion replaces whatever is there. */
+  unconditionalUpdate: boolean;
   /** Carries over or resets what clients do not decide; called on every write before `default`. */
   prepare(next: T, old: T | undefined): T;
-  /** Everything that is wrong with an object beyond its field types; `old` is the stored one on update. */
-  validate(next: T, old: T | undefined): readonly Cause[];
+  /** What people should know of an object that is accepted nevertheless; sent as Warning headers. */
+  warnings(next: T, old: T | undefined): readonly string[];
   /** Columns after the name; where there are none, the creation time is shown. */
   columns: readonly Column<T>[];
   /** Fields for field selectors beside metadata.name and metadata.namespace. */
   selectable: readonly SelectableField<T>[];
+  /** Set when objects of this kind are those of another one, shown in another way. */
+  storedAs?: View<T>;
+}
+
+/** How objects of one kind are kept as another kind's. */
+export interface View<T extends ApiObject> {
+  kind: Kind;
+  to(object: T): ApiObject;
+  from(stored: ApiObject): T;
 }
 
 export interface SelectableField<T> {
@@ -89,9 +123,12 @@ export interface SelectableField<T> {
   value(object: T): string;
 }
 
+/** Groups of the reference that are older than its suffix and go without one. */
+const plainGroups = ['', 'policy'];
+
 /** `coordination.k8s.io`, or the empty string for the core group. */
 export function groupName(group: string, suffix: string): string {
-  return group === '' ? '' : `${group}.${suffix}`;
+  return plainGroups.includes(group) ? group : `${group}.${suffix}`;
 }
 
 /** `coordination.k8s.io/v1`, or `v1` for the core group. */

@@ -1,4 +1,6 @@
 export {
+  checkDataKey,
+  checkFinalizerName,
   checkLabelValue,
   checkName,
   checkNamePrefix,

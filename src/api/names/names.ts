@@ -19,7 +19,8 @@ export function checkName(rule: NameRule, name: string): string | undefined {
  * a name may not end in.
  */
 export function checkNamePrefix(rule: NameRule, prefix: string): string | undefined {
-  return checkName(rule, rule === 'pathSegment' ? prefix : prefix.replace(/-$/, 'a'));
+  if (rule === 'pathSegment') return checkSeparators(prefix);
+  return checkName(rule, prefix.replace(/(?<=.)-$/, 'a'));
 }
 
 function checkLabel(name: string): string | undefined {
@@ -30,6 +31,10 @@ function checkLabel(name: string): string | undefined {
 
 function checkPathSegment(name: string): string | undefined {
   if (name === '.' || name === '..') return `may not be '${name}'`;
+  return checkSeparators(name);
+}
+
+function checkSeparators(name: string): string | undefined {
   if (name.includes('/')) return "may not contain '/'";
   if (name.includes('%')) return "may not contain '%'";
   return undefined;
@@ -58,4 +63,25 @@ export function checkLabelValue(value: string): string | undefined {
   if (value.length > labelLimit) return `must be no more than ${labelLimit} characters`;
   if (labelValue.test(value)) return undefined;
   return "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345')";
+}
+
+const dataKey = /^[-._a-zA-Z0-9]+$/;
+
+/** What is wrong with the key of a value in a ConfigMap or Secret, or undefined. It may become the name of a file. */
+export function checkDataKey(key: string): string | undefined {
+  if (key.length > subdomainLimit) return `must be no more than ${subdomainLimit} characters`;
+  if (key === '.' || key === '..') return `must not be '${key}'`;
+  if (key.startsWith('..')) return "must not start with '..'";
+  if (dataKey.test(key)) return undefined;
+  return "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name')";
+}
+
+/** Finalizers that belong to no domain. */
+const plainFinalizers = ['foregroundDeletion', 'kubernetes', 'orphan'];
+
+/** What is wrong with a finalizer, or undefined: everybody puts theirs into one list, so it names its domain. */
+export function checkFinalizerName(finalizer: string): string | undefined {
+  const wrong = checkQualifiedName(finalizer);
+  if (wrong !== undefined || finalizer.includes('/') || plainFinalizers.includes(finalizer)) return wrong;
+  return 'name is neither a standard finalizer name nor is it fully qualified';
 }

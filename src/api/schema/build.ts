@@ -39,17 +39,19 @@ export function map<E extends Type>(of: E, options: { atomic?: boolean } = {}): 
 export function struct<const F extends Fields>(
   name: string,
   fields: F,
-  options: { atomic?: boolean } = {},
+  options: Pick<StructType, 'atomic' | 'home'> = {},
 ): StructType<F> {
   return { t: 'struct', name, fields, ...options };
 }
+
+type FieldOptions = Pick<Field, 'immutable' | 'pointer' | 'within'>;
 
 /** A field that may be absent. */
 export function field<T extends Type>(
   proto: number,
   type: T,
   doc: string,
-  options: { immutable?: boolean } = {},
+  options: FieldOptions = {},
 ): Field<T, false> {
   return { proto, type, doc, required: false, ...options };
 }
@@ -59,7 +61,7 @@ export function required<T extends Type>(
   proto: number,
   type: T,
   doc: string,
-  options: { immutable?: boolean } = {},
+  options: FieldOptions = {},
 ): Field<T, true> {
   return { proto, type, doc, required: true, ...options };
 }

@@ -6,7 +6,7 @@ import type { StructType, Type } from './types.ts';
  * The strict walker. A description is compiled once into closures; walking an object then costs little more
  * than touching its fields. The object is the fresh result of a parser and may be changed in place; what the walker
  * returns is kept: without unknown fields and nulls (which mean "absent"), and with scalars in their canonical form.
- * In a map of strings a null means the empty string, as the reference has it. Paths are built only when there is
+ * In a map of strings or bytes a null means the empty text, as the reference has it. Paths are built only when there is
  * something to report.
  *
  * Required fields are not looked at here: whether their absence is an error is known only after defaulting, and
@@ -54,7 +54,8 @@ const compiled = new WeakMap<StructType, Checker>();
 export function checkerOf(type: Type): Checker {
   if (type.t === 'struct') return structChecker(type);
   if (type.t === 'list') return listChecker(checkerOf(type.of));
-  if (type.t === 'map') return mapChecker(checkerOf(type.of), type.of.t === 'string');
+  if (type.t === 'map')
+    return mapChecker(checkerOf(type.of), type.of.t === 'string' || type.of.t === 'bytes');
   if (type.t === 'ref')
     return (value, place, findings) => structChecker(type.resolve())(value, place, findings);
   return scalarChecker(scalarRule(type.t));

@@ -8,6 +8,7 @@ export {
   nameOf,
   shortStep,
 } from './check.ts';
+export { scalarRule } from './scalars.ts';
 export type {
   Field,
   Fields,

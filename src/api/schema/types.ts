@@ -55,6 +55,11 @@ export interface StructType<F extends Fields = Fields> {
   readonly name: string;
   readonly fields: F;
   readonly atomic?: boolean;
+  /**
+   * The group and version that it belongs to, `meta/v1`, `core/v1`: needed where several groups use it. Without it
+   * a struct belongs to where the struct that holds it belongs, and in the end to the kind.
+   */
+  readonly home?: string;
 }
 /** A reference by name to a struct, for recursion; `resolve` gives it. */
 export interface RefType {
@@ -67,11 +72,25 @@ export type Type = ScalarType | ListType | MapType | StructType | RefType;
 export interface Field<T extends Type = Type, R extends boolean = boolean> {
   /** The field's number in the protobuf message. */
   readonly proto: number;
+  /**
+   * The number of an embedded message that holds the field on the wire, where JSON has the field itself: the
+   * sources of a volume stand beside its name in JSON, but in a message of their own, field 2, on the wire.
+   */
+  readonly within?: number;
   readonly type: T;
   /** One line for people. */
   readonly doc: string;
   readonly required: R;
   readonly immutable?: boolean;
+  /**
+   * Whether a zero (empty text, false, 0, no bytes) says something else than an absent field: true where the
+   * reference's Go type is a pointer to a scalar (`*bool`, `*int64`). Only protobuf needs to know. A Go client always
+   * writes what is not a pointer, so there a zero means that nobody set the field, and decoding drops it; what is
+   * a pointer it writes only when it is set, so that a zero is kept: `leaseTransitions` 0,
+   * `automountServiceAccountToken` false, `terminationGracePeriodSeconds` 0. Of no consequence for required fields, which
+   * keep a zero in any case, and for structs, times and quantities, where empty and absent differ on the wire.
+   */
+  readonly pointer?: boolean;
 }
 export type Fields = Readonly<Record<string, Field>>;
 

@@ -48,6 +48,12 @@ export function parseFieldSelector<T extends ApiObject>(
   };
 }
 
+/** Reads a field selector of whatever kind, without asking which fields that has. Throws SelectorError. */
+export function parseFieldRequirements(text: string): FieldRequirement[] {
+  checkLength('field', text);
+  return termsOf(text).map(requirementOf);
+}
+
 /** A piece of the selector and where it begins. */
 interface Piece {
   text: string;

@@ -1,5 +1,10 @@
 export { SelectorError } from './error.ts';
-export { type FieldRequirement, type FieldSelector, parseFieldSelector } from './field-selector.ts';
+export {
+  type FieldRequirement,
+  type FieldSelector,
+  parseFieldRequirements,
+  parseFieldSelector,
+} from './field-selector.ts';
 export {
   type LabelOperator,
   type LabelRequirement,

@@ -1,2 +1,2 @@
-export { validateMetadata } from './metadata.ts';
+export { validateLifetime, validateMetadata } from './metadata.ts';
 export { missingFields } from './required.ts';

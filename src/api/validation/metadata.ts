@@ -1,125 +1,127 @@
-import type { ApiObject, Cause, Kind, ObjectMeta } from '../kinds/index.ts';
-import { checkLabelValue, checkName, checkNamePrefix, checkQualifiedName } from '../names/index.ts';
+import type { ApiObject, Cause, Kind, ObjectMeta, OwnerReference } from '../kinds/index.ts';
+import {
+  causesOf,
+  forbiddenValue,
+  invalidUnless,
+  invalidValue,
+  labelCauses,
+  requiredValue,
+  tooLongValue,
+} from '../kinds/index.ts';
+import { checkFinalizerName, checkName, checkNamePrefix, checkQualifiedName } from '../names/index.ts';
 
 const annotationsLimitBytes = 256 * 1024;
 
-/** Everything that is wrong with an object's metadata, for every kind alike. Looked at when the name is given. */
+/**
+ * Everything that is wrong with an object's metadata, for every kind alike. Looked at when the name is given. A name is
+ * looked at when the object is made; it stays.
+ */
 export function validateMetadata(kind: Kind, next: ApiObject, old: ApiObject | undefined): Cause[] {
   const meta = next.metadata ?? {};
   return [
-    ...nameCauses(kind, meta),
+    ...(old === undefined ? nameCauses(kind, meta) : []),
     ...namespaceCauses(kind, meta),
-    ...labelCauses(meta.labels ?? {}),
+    ...labelCauses(meta.labels ?? {}, 'metadata.labels'),
     ...annotationCauses(meta.annotations ?? {}),
     ...finalizerCauses(meta, old?.metadata),
-    ...ownerCauses(meta),
+    ...ownersCauses(meta.ownerReferences ?? []),
   ];
 }
 
-/** Longer than any value that could be valid. */
-const longestShown = 320;
-
-function bad(field: string, value: string | number, message: string): Cause {
-  const shown =
-    typeof value === 'string' && value.length > longestShown ? `${value.slice(0, longestShown)}…` : value;
-  return {
-    reason: 'FieldValueInvalid',
-    field,
-    message: `Invalid value: ${JSON.stringify(shown)}: ${message}`,
+/**
+ * What is wrong with what a change says of the object's life, beside what is ignored or compared otherwise: nothing but
+ * a deletion begins one. `given` is the client's metadata before that of the stored object is carried over.
+ */
+export function validateLifetime(given: ObjectMeta, old: ObjectMeta): Cause[] {
+  const fixed = (name: 'deletionTimestamp' | 'deletionGracePeriodSeconds') => {
+    const value = given[name];
+    if (value === undefined || value === old[name]) return [];
+    return [invalidValue(`metadata.${name}`, value, 'field is immutable')];
   };
+  return [
+    ...(old.deletionTimestamp === undefined ? fixed('deletionTimestamp') : []),
+    ...fixed('deletionGracePeriodSeconds'),
+  ];
 }
 
-function nameCauses(kind: Kind, meta: ObjectMeta): Cause[] {
-  const causes: Cause[] = [];
-  const wrongPrefix = meta.generateName ? checkNamePrefix(kind.nameRule, meta.generateName) : undefined;
-  if (wrongPrefix !== undefined)
-    causes.push(bad('metadata.generateName', meta.generateName ?? '', wrongPrefix));
-  if (!meta.name) {
-    const message = 'Required value: name or generateName is required';
-    return [...causes, { reason: 'FieldValueRequired', field: 'metadata.name', message }];
-  }
-  const wrong = checkName(kind.nameRule, meta.name);
-  return wrong === undefined ? causes : [...causes, bad('metadata.name', meta.name, wrong)];
+function nameCauses(kind: Kind, { name, generateName }: ObjectMeta): Cause[] {
+  const wrongPrefix = generateName ? checkNamePrefix(kind.nameRule, generateName) : undefined;
+  return [
+    ...invalidUnless('metadata.generateName', generateName, wrongPrefix),
+    ...(name
+      ? invalidUnless('metadata.name', name, checkName(kind.nameRule, name))
+      : [requiredValue('metadata.name', 'name or generateName is required')]),
+  ];
 }
 
-function namespaceCauses(kind: Kind, meta: ObjectMeta): Cause[] {
+function namespaceCauses(kind: Kind, { namespace }: ObjectMeta): Cause[] {
   const field = 'metadata.namespace';
-  if (!kind.namespaced) {
-    if (!meta.namespace) return [];
-    return [{ reason: 'FieldValueForbidden', field, message: 'Forbidden: not allowed on this type' }];
-  }
-  if (!meta.namespace) return [{ reason: 'FieldValueRequired', field, message: 'Required value' }];
-  const wrong = checkName('label', meta.namespace);
-  return wrong === undefined ? [] : [bad(field, meta.namespace, wrong)];
+  if (!kind.namespaced) return namespace ? [forbiddenValue(field, 'not allowed on this type')] : [];
+  if (!namespace) return [requiredValue(field)];
+  return invalidUnless(field, namespace, checkName('label', namespace));
 }
 
-function labelCauses(labels: Record<string, string>): Cause[] {
-  return Object.entries(labels).flatMap(([key, value]) => {
-    const wrongKey = checkQualifiedName(key);
-    const wrongValue = checkLabelValue(value);
-    return [
-      ...(wrongKey === undefined ? [] : [bad('metadata.labels', key, wrongKey)]),
-      ...(wrongValue === undefined ? [] : [bad('metadata.labels', value, wrongValue)]),
-    ];
-  });
-}
-
-function annotationCauses(annotations: Record<string, string>): Cause[] {
-  const causes: Cause[] = [];
-  let bytes = 0;
-  for (const [key, value] of Object.entries(annotations)) {
-    const wrong = checkQualifiedName(key.toLowerCase());
-    if (wrong !== undefined) causes.push(bad('metadata.annotations', key, wrong));
-    bytes += Buffer.byteLength(key) + Buffer.byteLength(value);
-  }
-  if (bytes > annotationsLimitBytes) {
-    const message = `Too long: may not be more than ${annotationsLimitBytes} bytes`;
-    causes.push({ reason: 'FieldValueTooLong', field: 'metadata.annotations', message });
-  }
-  return causes;
+function annotationCauses(annotations: Readonly<Record<string, string>>): Cause[] {
+  const field = 'metadata.annotations';
+  const entries = Object.entries(annotations);
+  const bytes = entries.reduce(
+    (sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value),
+    0,
+  );
+  return [
+    ...causesOf(entries, ([key]) => invalidUnless(field, key, checkQualifiedName(key.toLowerCase()))),
+    ...(bytes > annotationsLimitBytes ? [tooLongValue(field, annotationsLimitBytes)] : []),
+  ];
 }
 
 /** Each says how the deletion goes on; the two contradict each other. */
 const deletionFinalizers = ['orphan', 'foregroundDeletion'];
 
-function finalizerCauses(meta: ObjectMeta, old: ObjectMeta | undefined): Cause[] {
-  const finalizers = meta.finalizers ?? [];
-  const causes = finalizers.flatMap((finalizer, index) => {
-    const wrong = checkQualifiedName(finalizer);
-    return wrong === undefined ? [] : [bad(`metadata.finalizers[${index}]`, finalizer, wrong)];
-  });
+function finalizerCauses({ finalizers = [] }: ObjectMeta, old: ObjectMeta | undefined): Cause[] {
+  const field = 'metadata.finalizers';
+  const causes = causesOf(finalizers, (finalizer, index) =>
+    invalidUnless(`${field}[${index}]`, finalizer, checkFinalizerName(finalizer)),
+  );
   if (deletionFinalizers.every((finalizer) => finalizers.includes(finalizer))) {
-    const message = `${deletionFinalizers.join(' and ')} cannot be both set`;
-    causes.push(bad('metadata.finalizers', finalizers.join(), message));
+    const detail = `finalizer ${deletionFinalizers.join(' and ')} cannot be both set`;
+    causes.push(invalidValue(field, finalizers, detail));
   }
   if (old?.deletionTimestamp === undefined) return causes;
   const before = new Set(old.finalizers);
   const added = finalizers.filter((finalizer) => !before.has(finalizer));
   if (added.length > 0) {
-    const message = `Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers ${JSON.stringify(added)}`;
-    causes.push({ reason: 'FieldValueForbidden', field: 'metadata.finalizers', message });
+    const detail = `no new finalizers can be added if the object is being deleted, found new finalizers ${JSON.stringify(added)}`;
+    causes.push(forbiddenValue(field, detail));
   }
   return causes;
 }
 
-function ownerCauses(meta: ObjectMeta): Cause[] {
-  const controllers = (meta.ownerReferences ?? []).filter((owner) => owner.controller);
-  const causes = (meta.ownerReferences ?? []).flatMap((owner, index) =>
-    (['apiVersion', 'kind', 'name', 'uid'] as const)
-      .filter((name) => !owner[name])
-      .map((name): Cause => {
-        const field = `metadata.ownerReferences[${index}].${name}`;
-        return { reason: 'FieldValueRequired', field, message: `Required value: ${name} must not be empty` };
-      }),
-  );
-  if (controllers.length > 1) {
-    causes.push(
-      bad(
-        'metadata.ownerReferences',
-        controllers.length,
-        'only one reference can have controller set to true',
-      ),
-    );
+function ownersCauses(owners: readonly OwnerReference[]): Cause[] {
+  const path = 'metadata.ownerReferences';
+  const causes = causesOf(owners, (owner, index) => ownerCauses(owner, `${path}[${index}]`));
+  const [first, second] = owners.filter((owner) => owner.controller);
+  if (first !== undefined && second !== undefined) {
+    const both = [first, second].map(({ kind, name }) => `${kind}/${name}`).join(' and ');
+    const detail = `Only one reference can have Controller set to true. Found "true" in references for ${both}`;
+    causes.push(invalidValue(path, owners.length, detail));
   }
   return causes;
+}
+
+/** A missing field is told with the other missing ones; an empty one here. */
+function ownerCauses(owner: OwnerReference, path: string): Cause[] {
+  const empty = (['apiVersion', 'kind', 'name', 'uid'] as const).filter((name) => owner[name] === '');
+  return [
+    ...empty.map((name) => requiredValue(`${path}.${name}`, 'must not be empty')),
+    ...invalidUnless(`${path}.apiVersion`, owner.apiVersion, checkGroupVersion(owner.apiVersion || 'v1')),
+    ...(owner.apiVersion === 'v1' && owner.kind === 'Event'
+      ? [invalidValue(path, owner, '/v1, Kind=Event is disallowed from being an owner')]
+      : []),
+  ];
+}
+
+function checkGroupVersion(apiVersion: string): string | undefined {
+  const parts = apiVersion.split('/');
+  const parses = parts.length <= 2 && parts.at(-1) !== '';
+  return parses ? undefined : 'must be <group>/<version> or <version>';
 }

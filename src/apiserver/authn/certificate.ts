@@ -1,19 +1,7 @@
 import type { TLSSocket } from 'node:tls';
 import { readPeerCertificate } from '../../base/index.ts';
-import type { User } from './user.ts';
+import type { Authenticator, Identity } from './authenticator.ts';
 import { authenticatedGroup } from './user.ts';
-
-/** Who is behind a connection, as its credential says. */
-export interface Identity {
-  user: User;
-  /** When the credential ends: wall clock, milliseconds. */
-  untilMs: number;
-}
-
-/** Tells who is behind a connection; undefined when nobody can be told. */
-export interface Authenticator {
-  authenticate(socket: TLSSocket): Identity | undefined;
-}
 
 /**
  * Client certificates signed by the cluster's CA: the common name is the user, the organizations are the groups.
@@ -23,7 +11,7 @@ export interface Authenticator {
 export function certificateAuthenticator(now: () => number): Authenticator {
   const known = new WeakMap<TLSSocket, Identity | 'nobody'>();
   return {
-    authenticate(socket) {
+    authenticate({ socket }) {
       const identity = known.get(socket) ?? identityOf(socket);
       known.set(socket, identity);
       return identity === 'nobody' || now() >= identity.untilMs ? undefined : identity;

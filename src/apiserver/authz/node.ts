@@ -4,7 +4,7 @@ import { groupName, isRecord, nodeSignerNames, StatusError } from '../../api/ind
 import type { User } from '../authn/index.ts';
 import { nodesGroup } from '../authn/index.ts';
 import type { Attributes, Authorizer } from './types.ts';
-import { allow, noOpinion } from './types.ts';
+import { allow, noOpinion, noRules } from './types.ts';
 
 /** Where the heartbeats of nodes live. */
 export const nodeLeaseNamespace = 'kube-node-lease';
@@ -52,6 +52,11 @@ export function nodeAuthorizer(groupSuffix: string): Authorizer {
           attributes.subresource === '' &&
           ['create', 'get'].includes(attributes.verb));
       return allowed ? allow(`node ${node} and what is its own`) : noOpinion;
+    },
+    rules(user) {
+      if (nodeNameOf(user) === undefined) return noRules;
+      const errors = ['node authorizer does not support user rule resolution'];
+      return { ...noRules, incomplete: true, errors };
     },
   };
 }

@@ -45,12 +45,45 @@ export function certificateSigner(options: SignerOptions): Service {
     if (stored === undefined) return;
     const request = requests.encoding.read(stored);
     const usage = usages[request.spec.signerName];
-    if (usage === undefined || isAnswered(request)) return;
-    const status = await answer(request, usage);
-    await requests.update('', name, { ...request, status }, 'status', context);
+    if (usage === undefined || isSettled(request)) return;
+    const signed = await sign(request, usage);
+    if (signed instanceof SigningRefusedError) await refuse(request, signed.message);
+    else await issue(request, signed);
   }
 
-  async function answer(request: CertificateSigningRequest, usage: 'client' | 'serving') {
+  /** Approves, where nobody has done so yet, and answers with the certificate. */
+  async function issue(request: CertificateSigningRequest, certificate: string): Promise<void> {
+    const approval = condition('Approved', 'AutoApproved', 'approved for a node agent');
+    const approved = hasCondition(request, 'Approved')
+      ? request
+      : await decide(request, approval, 'approval');
+    const status = { ...approved.status, certificate: Buffer.from(certificate).toString('base64') };
+    await requests.update('', nameOf(request), { ...approved, status }, 'status', context);
+  }
+
+  /** What somebody else has approved is not denied any more; it fails. */
+  async function refuse(request: CertificateSigningRequest, why: string): Promise<void> {
+    const [type, path] = hasCondition(request, 'Approved')
+      ? (['Failed', 'status'] as const)
+      : (['Denied', 'approval'] as const);
+    await decide(request, condition(type, 'SignerValidationFailure', why), path);
+  }
+
+  async function decide(
+    request: CertificateSigningRequest,
+    decision: Condition,
+    path: 'approval' | 'status',
+  ): Promise<CertificateSigningRequest> {
+    const conditions = [...(request.status?.conditions ?? []), decision];
+    const next = { ...request, status: { ...request.status, conditions } };
+    return requests.encoding.read(await requests.update('', nameOf(request), next, path, context));
+  }
+
+  /** The certificate, PEM, or why there is none for this request. */
+  async function sign(
+    request: CertificateSigningRequest,
+    usage: 'client' | 'serving',
+  ): Promise<string | SigningRefusedError> {
     try {
       const csrPem = Buffer.from(request.spec.request, 'base64').toString('utf8');
       const node = await nodeFor(request, csrPem);
@@ -62,7 +95,7 @@ export function certificateSigner(options: SignerOptions): Service {
       }
       const { usages: keyUsages } = request.spec;
       const asked = keyUsages === undefined ? {} : { usages: keyUsages };
-      const certificate = await signer.sign({
+      return await signer.sign({
         csrPem,
         node,
         usage,
@@ -70,11 +103,9 @@ export function certificateSigner(options: SignerOptions): Service {
         ...lifetime,
         ...asked,
       });
-      const approved = condition('Approved', 'AutoApproved', 'approved for a node agent');
-      return { conditions: [approved], certificate: Buffer.from(certificate).toString('base64') };
     } catch (error) {
-      if (!(error instanceof SigningRefusedError)) throw error;
-      return { conditions: [condition('Denied', 'SignerValidationFailure', error.message)] };
+      if (error instanceof SigningRefusedError) return error;
+      throw error;
     }
   }
 
@@ -142,8 +173,23 @@ export function certificateSigner(options: SignerOptions): Service {
   }
 }
 
+/** Whether anybody has said anything about it. */
 function isAnswered({ status }: CertificateSigningRequest): boolean {
   return Boolean(status?.certificate) || (status?.conditions ?? []).length > 0;
+}
+
+/** Whether there is nothing left to do: an approved request is one for which there is a certificate to come. */
+function isSettled(request: CertificateSigningRequest): boolean {
+  if (request.status?.certificate) return true;
+  return hasCondition(request, 'Denied') || hasCondition(request, 'Failed');
+}
+
+function hasCondition({ status }: CertificateSigningRequest, wanted: string): boolean {
+  return (status?.conditions ?? []).some(({ type }) => type === wanted);
+}
+
+function nameOf({ metadata }: CertificateSigningRequest): string {
+  return metadata?.name ?? '';
 }
 
 function ignoreGone(error: unknown): void {

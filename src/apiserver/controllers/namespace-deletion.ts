@@ -1,15 +1,17 @@
-import type { ApiObject, Namespace } from '../../api/index.ts';
-import { namespaceKind, StatusError } from '../../api/index.ts';
+import type { Namespace } from '../../api/index.ts';
+import { namespaceKind } from '../../api/index.ts';
 import type { Clock, Logger, Service } from '../../base/index.ts';
 import { untilAborted } from '../../base/index.ts';
 import { controlPlaneUser } from '../authn/index.ts';
-import type { Registry, Resource } from '../registry/index.ts';
+import type { Registry } from '../registry/index.ts';
 import type { CachedStore } from '../storage/index.ts';
+import type { Remainder } from './namespace-conditions.ts';
+import { withConditions } from './namespace-conditions.ts';
+import { emptyNamespace } from './namespace-content.ts';
 import { createWorkQueue } from './work-queue.ts';
 
 const context = { user: controlPlaneUser, dryRun: false };
 const contentFinalizer = 'kubernetes';
-const pageSize = 500;
 
 export interface ControllerOptions {
   registry: Registry;
@@ -26,7 +28,9 @@ export interface ControllerOptions {
 export function namespaceDeletion(options: ControllerOptions): Service {
   const { registry, storage } = options;
   const namespaces = registry.of(namespaceKind);
-  const contents = registry.resources.filter(({ kind }) => kind.namespaced);
+  const contents = registry.resources.filter(
+    ({ kind }) => kind.namespaced && !kind.virtual && kind.storedAs === undefined,
+  );
   const prefix = namespaces.prefix('');
 
   function find(name: string): Namespace | undefined {
@@ -39,29 +43,37 @@ export function namespaceDeletion(options: ControllerOptions): Service {
     return namespace !== undefined && namespace.metadata?.deletionTimestamp === undefined;
   }
 
-  async function work(name: string): Promise<void> {
-    if (isAlive(name)) return;
-    for (const resource of contents) await empty(resource, name);
+  function findGoing(name: string): Namespace | undefined {
     const namespace = find(name);
-    if (namespace === undefined || isAlive(name)) return;
-    const finalizers = (namespace.spec?.finalizers ?? []).filter(
-      (finalizer) => finalizer !== contentFinalizer,
-    );
-    await namespaces.update('', name, { ...namespace, spec: { finalizers } }, 'finalize', context);
+    return namespace?.metadata?.deletionTimestamp === undefined ? undefined : namespace;
   }
 
-  async function empty(resource: Resource, namespace: string): Promise<void> {
-    let held = 0;
-    for (let after = ''; ; ) {
-      const page = storage.list(resource.prefix(namespace), after, pageSize);
-      for (const stored of page.items) {
-        after = stored.key;
-        if (isAlive(namespace)) return; // made anew meanwhile
-        if (!(await removed(resource, namespace, resource.encoding.read(stored)))) held++;
-      }
-      if (page.remaining === 0) break;
+  async function work(name: string): Promise<void> {
+    if (isAlive(name)) return;
+    const left = await emptyNamespace(contents, name, () => !isAlive(name)); // it may be made anew meanwhile
+    await tell(name, left);
+    if (left.objects.size === 0) return await finalize(name);
+    // what goes tells of it; this is for what has only time of its own
+    throw new Error(`something in the namespace ${name} is not gone yet`);
+  }
+
+  async function tell(name: string, left: Remainder): Promise<void> {
+    const namespace = findGoing(name);
+    const isNews = left.objects.size > 0 || (namespace?.status?.conditions ?? []).length > 0;
+    if (namespace !== undefined && isNews) {
+      await update(withConditions(namespace, left, options.clock.now()), 'status');
     }
-    if (held > 0) throw new Error(`${held} ${resource.kind.resource} in ${namespace} still have finalizers`);
+  }
+
+  async function finalize(name: string): Promise<void> {
+    const namespace = findGoing(name);
+    if (namespace === undefined) return;
+    const finalizers = (namespace.spec?.finalizers ?? []).filter((other) => other !== contentFinalizer);
+    await update({ ...namespace, spec: { finalizers } }, 'finalize');
+  }
+
+  async function update(namespace: Namespace, subresource: string): Promise<void> {
+    await namespaces.update('', namespace.metadata?.name ?? '', namespace, subresource, context);
   }
 
   /** The namespace that a key is about: its own, or that of a namespaced object. */
@@ -91,19 +103,4 @@ export function namespaceDeletion(options: ControllerOptions): Service {
       await Promise.all([queue.run(signal), untilAborted(signal)]);
     },
   };
-}
-
-/** Whether the object is gone. It alone is meant, not one that came to its name since. */
-async function removed(
-  resource: Resource,
-  namespace: string,
-  { metadata = {} }: ApiObject,
-): Promise<boolean> {
-  const { name = '', uid } = metadata;
-  try {
-    return (await resource.delete(namespace, name, uid === undefined ? {} : { uid }, context)).gone;
-  } catch (error) {
-    if (error instanceof StatusError && error.reason === 'NotFound') return true;
-    throw error;
-  }
 }

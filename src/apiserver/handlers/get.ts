@@ -11,6 +11,7 @@ export async function get(request: ApiRequest): Promise<Answer> {
   return {
     form: 'object',
     code: 200,
+    type: resource.kind,
     json: resource.encoding.show(resource.get(namespace, name)),
     warnings: [],
   };

@@ -1,10 +1,11 @@
-import type { Verb } from '../../api/index.ts';
+import type { BodyType, EncodedBody, ListMeta, ObjectType, Status, Verb } from '../../api/index.ts';
 import type { User } from '../authn/index.ts';
-import type { Resource } from '../registry/index.ts';
+import type { Registry, Resource } from '../registry/index.ts';
 
 /** A request for a kind's objects, with all that HTTP said taken apart. */
 export interface ApiRequest {
   verb: Verb;
+  registry: Registry;
   resource: Resource;
   /** Empty for cluster-scoped kinds and for lists across namespaces. */
   namespace: string;
@@ -13,15 +14,26 @@ export interface ApiRequest {
   /** Empty for the object itself. */
   subresource: string;
   query: URLSearchParams;
-  /** The body as text; empty when there is none. */
-  body: string;
+  /** Undefined when there is none. */
+  body: EncodedBody | undefined;
   user: User;
+  /** Throws 403 unless the caller may also do this with the same object. */
+  authorize(verb: Verb): Promise<void>;
   /** Aborts when the client is gone or the server stops. */
   signal: AbortSignal;
 }
 
-/** What a verb answers: the objects are shown in the form that the client asked for. */
+/** What a verb answers: the objects, as JSON, are shown in the form that the client asked for. */
 export type Answer =
-  | { form: 'object'; code: 200 | 201 | 202; json: Uint8Array; warnings: readonly string[] }
-  | { form: 'list'; code: 200; items: readonly Uint8Array[]; resourceVersion: string }
-  | { form: 'status'; code: 200 | 202; status: object; warnings: readonly string[] };
+  | { form: 'object'; code: 200 | 201 | 202; type: ObjectType; json: Uint8Array; warnings: readonly string[] }
+  | { form: 'list'; code: 200; items: readonly Uint8Array[]; metadata: ListMeta }
+  | { form: 'status'; code: 200 | 201 | 202; status: Status; warnings: readonly string[] };
+
+/** What the body of a write to this path is. */
+export function bodyTypeOf({
+  resource,
+  subresource,
+}: Pick<ApiRequest, 'resource' | 'subresource'>): BodyType {
+  const part = resource.kind.subresources.find(({ name }) => name === subresource);
+  return part?.body ?? resource.kind;
+}

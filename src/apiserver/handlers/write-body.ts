@@ -1,13 +1,15 @@
 import type { ApiObject } from '../../api/index.ts';
 import { apiVersionOf, decodeObject, StatusError } from '../../api/index.ts';
 import type { WriteContext } from '../registry/index.ts';
-import { dryRunParameter, fieldValidationParameter } from './parameters.ts';
 import type { ApiRequest } from './request.ts';
+import { bodyTypeOf } from './request.ts';
+import { readWriteOptions } from './write-options.ts';
 
 /** The object in the body of a create or update, with what the write's parameters say. */
 export interface WriteBody {
   object: ApiObject;
   context: WriteContext;
+  /** Complaints about the body; what the write itself has to say is added while it runs. */
   warnings: string[];
 }
 
@@ -16,39 +18,27 @@ export function readWriteBody(
   request: ApiRequest,
   optionsKind: 'CreateOptions' | 'UpdateOptions',
 ): WriteBody {
-  const { query, resource } = request;
-  const level = fieldValidationParameter(query, optionsKind);
-  const context: WriteContext = { user: request.user, dryRun: dryRunParameter(query, optionsKind) };
-  checkFieldManager(query.get('fieldManager'));
-  const { object, complaints } = decodeObject(
-    resource.kind,
-    apiVersionOf(resource.kind, resource.groupSuffix),
-    request.body,
-  );
-  if (level === 'Strict' && complaints.length > 0) {
+  const { user, resource, body } = request;
+  const { dryRun, fieldValidation } = readWriteOptions(request, optionsKind);
+  const type = bodyTypeOf(request);
+  if (body === undefined) throw new StatusError('BadRequest', `the body is empty: send a ${type.kind}`);
+  const { object, complaints } = decodeObject(type, apiVersionOf(type, resource.groupSuffix), body);
+  if (fieldValidation === 'Strict' && complaints.length > 0) {
     throw new StatusError('BadRequest', `strict decoding error: ${complaints.join(', ')}`);
   }
-  checkNamespace(request, object);
-  return { object, context, warnings: level === 'Warn' ? complaints : [] };
+  const warnings = fieldValidation === 'Warn' ? complaints : [];
+  const warn = (text: string) => void warnings.push(text);
+  return { object: settleNamespace(request, object), context: { user, dryRun, warn }, warnings };
 }
 
-const managerLimit = 128;
-
-function checkFieldManager(manager: string | null): void {
-  if (manager === null || manager === '') return;
-  const printable = /^\P{C}*$/u.test(manager);
-  if (printable && manager.length <= managerLimit) return;
-  const message = `fieldManager must be at most ${managerLimit} printable characters`;
-  throw new StatusError('Invalid', message, {
-    details: { causes: [{ reason: 'FieldValueInvalid', field: 'fieldManager', message }] },
-  });
-}
-
-function checkNamespace(request: ApiRequest, object: ApiObject): void {
+/** What belongs to no namespace loses one that the body names, as with the reference; any other must agree. */
+function settleNamespace<T extends ApiObject>({ resource, namespace }: ApiRequest, object: T): T {
   const given = object.metadata?.namespace;
-  if (!given || given === request.namespace) return;
-  const message = request.resource.kind.namespaced
-    ? `the namespace of the provided object does not match the namespace sent on the request: ${given} is not ${request.namespace}`
-    : `${request.resource.kind.resource} belong to no namespace, but the body names ${given}`;
+  if (!given || given === namespace) return object;
+  if (!resource.kind.namespaced) {
+    const { namespace: _namespace, ...metadata } = object.metadata ?? {};
+    return { ...object, metadata };
+  }
+  const message = `the namespace of the provided object does not match the namespace sent on the request: ${given} is not ${namespace}`;
   throw new StatusError('BadRequest', message);
 }

@@ -2,14 +2,16 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import { forbidden, StatusError } from '../../api/index.ts';
 import type { Authenticator, Identity, User } from '../authn/index.ts';
+import { bearerToken } from '../authn/index.ts';
 import type { Attributes, Authorizer } from '../authz/index.ts';
 import type { ApiRequest } from '../handlers/index.ts';
 import { apiGroupOf } from './paths.ts';
 import { pathOf, socketOf } from './request.ts';
 
 /** Who sent a request; throws 401 when that cannot be told. */
-export function authenticate(request: FastifyRequest, authenticator: Authenticator): Identity {
-  const identity = authenticator.authenticate(socketOf(request));
+export async function authenticate(request: FastifyRequest, authenticator: Authenticator): Promise<Identity> {
+  const token = bearerToken(request.headers.authorization);
+  const identity = await authenticator.authenticate({ socket: socketOf(request), token });
   if (identity === undefined) throw new StatusError('Unauthorized', 'Unauthorized');
   refuseImpersonation(request.headers, identity.user);
   return identity;

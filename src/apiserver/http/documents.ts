@@ -1,70 +1,59 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { authenticate, authorizePath } from './access.ts';
-import { sendJson } from './answer.ts';
 import type { App } from './app.ts';
-import { discovery } from './discovery.ts';
-import type { HealthCheck } from './health.ts';
-import { reportHealth } from './health.ts';
+import { plainContent, sendContent } from './documents/content.ts';
+import { discoveryRoutes } from './documents/discovery-routes.ts';
+import { healthRoutes } from './documents/health-routes.ts';
+import { openApiRoutes } from './documents/openapi-routes.ts';
+import type { DocumentRoute } from './documents/route.ts';
 import { methodNotAllowed, routedMethods } from './methods.ts';
 import type { HttpOptions } from './options.ts';
-import { queryOf } from './request.ts';
 
-/** The paths that are no objects of the API: health, version, discovery, metrics. */
-export function addDocuments(app: Router, options: HttpOptions): void {
-  addHealth(app, options);
-  const { registry, advertised, metrics } = options;
+/** The paths that are no objects of the API: health, version, discovery, OpenAPI, metrics, and the list of them. */
+export function addDocuments(app: Pick<App, 'route'>, options: HttpOptions): void {
+  const { registry, metrics } = options;
   const kinds = registry.resources.map(({ kind }) => kind);
-  for (const [path, document] of discovery(kinds, registry.groupSuffix, advertised).documents) {
-    const body = Buffer.from(JSON.stringify(document));
-    const access = path === '/version' ? openToAll : onlyFor(options);
-    addDocument(app, path, access, (_request, reply) => sendJson(reply, 200, body));
-  }
-  addDocument(app, '/metrics', onlyFor(options), async (_request, reply) =>
-    reply.header('content-type', metrics.contentType).send(await metrics.metrics()),
-  );
+  const routes: DocumentRoute[] = [
+    ...healthRoutes(options),
+    ...discoveryRoutes(kinds, registry.groupSuffix),
+    ...openApiRoutes({ kinds, groupSuffix: registry.groupSuffix }),
+    {
+      path: '/metrics',
+      respond: async (_request, reply) =>
+        reply.header('content-type', metrics.contentType).send(await metrics.metrics()),
+    },
+  ];
+  const all = [indexRoute(routes), ...routes];
+  for (const route of all) addRoute(app, route, options);
 }
 
-type Router = Pick<App, 'route'>;
-type Access = (request: FastifyRequest) => Promise<void>;
-type Respond = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | Promise<FastifyReply>;
+/** `/`: what else there is. */
+function indexRoute(routes: readonly DocumentRoute[]): DocumentRoute {
+  const paths = routes.map(({ path }) => path).sort();
+  const index = plainContent('application/json', Buffer.from(JSON.stringify({ paths })));
+  return { path: '/', respond: (request, reply) => sendContent(request, reply, index) };
+}
 
 const served = ['GET', 'HEAD'];
 
-function addDocument(app: Router, url: string, access: Access, respond: Respond): void {
+function addRoute(
+  app: Pick<App, 'route'>,
+  { path, open, respond }: DocumentRoute,
+  options: HttpOptions,
+): void {
   app.route({
     method: routedMethods,
-    url,
+    url: path,
     onRequest: async (request, reply) => {
-      await access(request);
+      if (!open) await authorize(request, options);
       if (!served.includes(request.method)) throw methodNotAllowed(reply, served);
     },
     handler: respond,
   });
 }
 
-/** What starts and balances servers has no credentials. */
-const openToAll: Access = () => Promise.resolve();
-
 /** Access for those who may do what they do with the path that they ask for. */
-function onlyFor({ authenticator, authorizer }: HttpOptions): Access {
-  return async (request) =>
-    await authorizePath(request, authenticate(request, authenticator).user, authorizer);
-}
-
-function addHealth(app: Router, { checks, log }: HttpOptions): void {
-  for (const endpoint of ['healthz', 'livez', 'readyz']) {
-    const all = endpoint === 'livez' ? checks.filter(({ name }) => name !== 'shutdown') : checks;
-    const respond =
-      (chosen: readonly HealthCheck[]): Respond =>
-      async (request, reply) => {
-        const { ok, text, failures } = await reportHealth(endpoint, chosen, queryOf(request).has('verbose'));
-        if (!ok) log.warn({ failures }, `${endpoint} failed`);
-        return reply
-          .code(ok ? 200 : 500)
-          .header('content-type', 'text/plain; charset=utf-8')
-          .send(text);
-      };
-    addDocument(app, `/${endpoint}`, openToAll, respond(all));
-    for (const check of all) addDocument(app, `/${endpoint}/${check.name}`, openToAll, respond([check]));
-  }
+async function authorize(request: FastifyRequest, { authenticator, authorizer }: HttpOptions): Promise<void> {
+  const { user } = await authenticate(request, authenticator);
+  await authorizePath(request, user, authorizer);
 }

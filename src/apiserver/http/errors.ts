@@ -3,9 +3,12 @@ import { DecodeError, JsonError, StatusError } from '../../api/index.ts';
 import type { Logger } from '../../base/index.ts';
 import { describeError, errorCode } from '../../base/index.ts';
 import { StorageError } from '../storage/index.ts';
-import { sendJson } from './answer.ts';
-import { unknownFormat } from './negotiate.ts';
+import { sendBody } from './answer.ts';
+import { unknownFormat } from './body.ts';
+import { negotiateError } from './negotiate.ts';
+import { isPretty } from './pretty.ts';
 import { pathOf } from './request.ts';
+import { statusBody } from './status-body.ts';
 
 /** The StatusError that tells a client of anything that was thrown; what is not for clients stays in the log. */
 export function toStatusError(error: unknown, log: Logger): StatusError {
@@ -49,7 +52,7 @@ function unexpected(error: unknown, log: Logger): StatusError {
 /** The largest request body: 3 MiB, as the reference has it. */
 export const bodyLimitBytes = 3 * 1024 * 1024;
 
-/** Writes every error response of the server. */
+/** Writes every error response of the server, in the client's encoding; that there is none for it is told in JSON. */
 export function sendError(
   error: unknown,
   request: FastifyRequest,
@@ -60,5 +63,8 @@ export function sendError(
   const retry = told.details?.retryAfterSeconds;
   if (retry !== undefined) reply.header('retry-after', String(retry));
   if (told.code === 401) reply.header('www-authenticate', 'Bearer realm="nodeward"');
-  return sendJson(reply, told.code, Buffer.from(JSON.stringify(told.toStatus())));
+  reply.header('vary', 'Accept');
+  const accept = told.code === 406 ? undefined : request.headers.accept;
+  const { form, mediaType, pretty } = negotiateError(accept);
+  return sendBody(reply, told.code, mediaType, statusBody(told.toStatus(), form, isPretty(request, pretty)));
 }

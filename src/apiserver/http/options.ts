@@ -9,8 +9,6 @@ export interface HttpOptions {
   authenticator: Authenticator;
   authorizer: Authorizer;
   tls: { key: string; cert: string; clientCa: string };
-  /** host:port for clients, shown by discovery. */
-  advertised: string;
   checks: readonly HealthCheck[];
   metrics: Metrics;
   clock: Clock;

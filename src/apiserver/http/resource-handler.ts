@@ -1,23 +1,26 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Verb } from '../../api/index.ts';
-import { StatusError } from '../../api/index.ts';
 import type { Answer, ApiRequest } from '../handlers/index.ts';
-import { create, get, list, remove, update, watch } from '../handlers/index.ts';
-import type { EventEncoding } from '../storage/index.ts';
+import { create, get, list, remove, removeCollection, update, watch } from '../handlers/index.ts';
 import type { Admitted } from './admit.ts';
 import { admit } from './admit.ts';
-import { isPretty, sendAnswer } from './answer.ts';
+import { sendAnswer } from './answer.ts';
+import { bodyOf } from './body.ts';
 import type { EventEncodings } from './event-encodings.ts';
-import type { Form } from './negotiate.ts';
-import { checkContentType, negotiate, withInclude } from './negotiate.ts';
+import type { AnswerKind, Negotiated } from './negotiate.ts';
+import { withInclude } from './negotiate.ts';
+import type { Negotiator } from './negotiator.ts';
+import { createNegotiator } from './negotiator.ts';
 import type { HttpOptions } from './options.ts';
 import { closeSignal } from './request.ts';
 import type { Route } from './routes.ts';
+import type { WatchStreamOptions } from './watch-stream.ts';
 import { streamWatch } from './watch-stream.ts';
 
 const handlers: Readonly<Record<Exclude<Verb, 'watch'>, (request: ApiRequest) => Promise<Answer>>> = {
   create,
   delete: remove,
+  deletecollection: removeCollection,
   get,
   list,
   update,
@@ -36,6 +39,7 @@ export interface Shared {
 /** Answers every method on one path of the API: who, may they; then the body, how many at once, what, in which form. */
 export function resourceHandler(route: Route, { options, encodings, streams, enter }: Shared) {
   const admissions = new WeakMap<FastifyRequest, Admitted>();
+  const negotiator = createNegotiator(route.resource.groupSuffix);
   return {
     async onRequest(request: FastifyRequest, reply: FastifyReply): Promise<void> {
       admissions.set(request, await admit(route, request, reply, options));
@@ -43,49 +47,52 @@ export function resourceHandler(route: Route, { options, encodings, streams, ent
     async handler(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
       const admitted = admissions.get(request);
       if (admitted === undefined) throw new Error('a request came to its handler without being admitted');
-      const form = formOf(request, admitted);
+      const negotiated = negotiatedFor(request, admitted, negotiator); // before anything is done
+      const { resource } = route;
       if (admitted.verb === 'watch') {
         streams.add(request);
-        await startWatch(reply, admitted, encodings(route.resource, form), options);
+        const encoding = encodings(resource, negotiated.form);
+        await startWatch(reply, admitted, { negotiated, encoding }, options);
         return undefined;
       }
-      const body = bodyOf(request.body);
-      if (body !== '') checkContentType(request.headers['content-type']);
+      const body = await bodyOf(request);
       using _seat = enter(request.method);
       const answer = await handlers[admitted.verb]({ ...admitted, body, signal: closeSignal(reply.raw) });
-      const pretty = isPretty(admitted.query);
-      return sendAnswer(reply, answer, { resource: route.resource, form, pretty, now: options.clock.now() });
+      const compress = options.registry.gates.APIResponseCompression;
+      const now = options.clock.now();
+      return await sendAnswer(request, reply, answer, { resource, negotiated, compress, now });
     },
   };
 }
 
-function formOf({ headers, method }: FastifyRequest, { resource, query }: Admitted): Form {
-  return withInclude(negotiate(headers.accept, resource.groupSuffix, method === 'GET'), query);
-}
+const answerKinds: Readonly<Partial<Record<Verb, AnswerKind>>> = {
+  delete: 'status',
+  deletecollection: 'status',
+  list: 'list',
+  watch: 'watch',
+};
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
-
-function bodyOf(body: unknown): string {
-  if (!Buffer.isBuffer(body)) return '';
-  try {
-    return utf8.decode(body);
-  } catch {
-    throw new StatusError('BadRequest', 'the body is not valid UTF-8');
-  }
+function negotiatedFor(
+  { headers }: FastifyRequest,
+  { query, verb }: Admitted,
+  negotiator: Negotiator,
+): Negotiated {
+  const negotiated = negotiator(headers.accept, answerKinds[verb] ?? 'object');
+  return { ...negotiated, form: withInclude(negotiated.form, query) };
 }
 
 async function startWatch(
   reply: FastifyReply,
   admitted: Admitted,
-  encoding: EventEncoding,
+  stream: Pick<WatchStreamOptions, 'negotiated' | 'encoding'>,
   { clock, log }: HttpOptions,
 ): Promise<void> {
   const closed = closeSignal(reply.raw);
-  const request = watch({ ...admitted, body: '', signal: closed }); // wrong parameters are still answered as errors
+  const request = watch({ ...admitted, body: undefined, signal: closed }); // wrong parameters are still answered as errors
   reply.hijack();
   const response = reply.raw;
   try {
-    await streamWatch({ request, untilMs: admitted.untilMs, encoding, response, closed, clock, log });
+    await streamWatch({ request, untilMs: admitted.untilMs, ...stream, response, closed, clock, log });
   } catch (error) {
     log.error({ err: error }, 'a watch failed');
     response.destroy();

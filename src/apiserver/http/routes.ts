@@ -18,9 +18,11 @@ const itemMethods: readonly [string, Verb][] = [
   ['PUT', 'update'],
   ['DELETE', 'delete'],
 ];
+const subresourceMethods: readonly [string, Verb][] = [...itemMethods, ['POST', 'create']];
 const collectionMethods: readonly [string, Verb][] = [
   ['GET', 'list'],
   ['POST', 'create'],
+  ['DELETE', 'deletecollection'],
 ];
 const allNamespacesMethods: readonly [string, Verb][] = [['GET', 'list']];
 
@@ -44,9 +46,11 @@ export function routesOf(registry: Registry): Route[] {
       );
     }
     for (const part of kind.subresources) {
-      routes.push(route(resource, `${item}/${part.name}`, part.name, false, served(itemMethods, part.verbs)));
+      routes.push(
+        route(resource, `${item}/${part.name}`, part.name, false, served(subresourceMethods, part.verbs)),
+      );
     }
-    return routes;
+    return routes.filter(({ methods }) => methods.size > 0);
   });
 }
 

@@ -107,7 +107,7 @@ function createApp(options: HttpOptions): App {
     app.route({ method: routedMethods, url: route.pattern, ...resourceHandler(route, shared) });
   }
   app.setNotFoundHandler(async (request, reply) => {
-    const { user } = authenticate(request, options.authenticator);
+    const { user } = await authenticate(request, options.authenticator);
     await authorizePath(request, user, options.authorizer);
     throw routedMethods.includes(request.method) ? pathNotFound() : methodNotAllowed(reply, servedSomewhere);
   });

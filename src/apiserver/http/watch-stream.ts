@@ -2,13 +2,18 @@ import type { ServerResponse } from 'node:http';
 import { StatusError } from '../../api/index.ts';
 import type { Clock, Logger } from '../../base/index.ts';
 import type { WatchRequest } from '../handlers/index.ts';
-import type { EventEncoding, Sink, Watch, WatchEnd } from '../storage/index.ts';
+import type { Sink, Watch, WatchEnd } from '../storage/index.ts';
+import type { StreamEncoding } from './event-encodings.ts';
+import type { Negotiated } from './negotiate.ts';
+import { statusBody } from './status-body.ts';
 
 export interface WatchStreamOptions {
   request: WatchRequest;
   /** When the caller's credential ends, and with it the watch: wall clock, milliseconds. */
   untilMs: number;
-  encoding: EventEncoding;
+  negotiated: Negotiated;
+  /** Of the negotiated form. */
+  encoding: StreamEncoding;
   response: ServerResponse;
   /** Aborts when the client is gone. */
   closed: AbortSignal;
@@ -19,8 +24,8 @@ export interface WatchStreamOptions {
 const bookmarkEveryMs = 60_000;
 
 /**
- * Sends a watch as chunked JSON, one event a line (specification, sections 4.7 and 6). Returns once it is over: the
- * client went, its time was up, or the server ended it. The response is this function's from here on.
+ * Sends a watch as a chunked stream of events, JSON or protobuf (specification, sections 4.7 and 6). Returns once it is
+ * over: the client went, its time was up, or the server ended it. The response is this function's from here on.
  */
 export async function streamWatch(options: WatchStreamOptions): Promise<void> {
   const { request, response, closed } = options;
@@ -51,14 +56,11 @@ async function untilOver(options: WatchStreamOptions, watch: Watch, over: AbortS
   }
 }
 
-function responseSink(
-  { response, log }: WatchStreamOptions,
-  over: AbortController,
-  resume: () => void,
-): Sink {
+function responseSink(options: WatchStreamOptions, over: AbortController, resume: () => void): Sink {
+  const { response, log } = options;
   return {
     start() {
-      response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-cache, private' });
+      writeHead(response, 200, streamType(options.negotiated));
       response.flushHeaders();
     },
     push(frames) {
@@ -68,7 +70,7 @@ function responseSink(
       return false;
     },
     end(why) {
-      tellEnd(why, response);
+      tellEnd(why, options);
       if (why === 'slow') {
         log.warn('a watch was cut off: its reader fell too far behind');
         response.destroy();
@@ -78,16 +80,29 @@ function responseSink(
   };
 }
 
+/** Frames of protobuf are called a stream, lines of JSON are not, as the reference has it. */
+function streamType({ mediaType, form }: Negotiated): string {
+  return form.encoding === 'protobuf' ? `${mediaType};stream=watch` : mediaType;
+}
+
+function writeHead(response: ServerResponse, code: number, mediaType: string): void {
+  response.writeHead(code, {
+    'content-type': mediaType,
+    'cache-control': 'no-cache, private',
+    vary: 'Accept',
+  });
+}
+
 /** What the client is told when the server ends a watch; a stop and a slow reader are told by the end itself. */
-function tellEnd(why: WatchEnd, response: ServerResponse): void {
+function tellEnd(why: WatchEnd, { response, encoding, negotiated }: WatchStreamOptions): void {
   const error = endError(why);
   if (error === undefined) return;
   const status = error.toStatus();
   if (response.headersSent) {
-    response.write(`${JSON.stringify({ type: 'ERROR', object: status })}\n`);
+    response.write(encoding.error(status));
   } else {
-    response.writeHead(error.code, { 'content-type': 'application/json' });
-    response.write(JSON.stringify(status));
+    writeHead(response, error.code, negotiated.mediaType);
+    response.write(statusBody(status, negotiated.form, false));
   }
 }
 

@@ -1,17 +1,10 @@
-import { link, readdir, rm } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock, Logger } from '../../base/index.ts';
-import {
-  describeError,
-  ExitError,
-  errorCode,
-  exitCodes,
-  readRegularFile,
-  syncFolder,
-  writeFileAtomic,
-} from '../../base/index.ts';
+import { describeError, ExitError, exitCodes, writeFileAtomic } from '../../base/index.ts';
 import type { Pair } from '../../base/x509/index.ts';
-import { createAuthority, findFault, generateKeyPem, readPair, validity } from '../../base/x509/index.ts';
+import { createAuthority, findFault, readPair, validity } from '../../base/x509/index.ts';
+import { settleKey } from './settle-key.ts';
 
 /*
  * The authority is made once and never replaced: everything it signed would be worthless. Its key comes first and
@@ -34,7 +27,6 @@ const commonName = 'nodeward-ca';
 const dayMs = 24 * 3600_000;
 const lifetimeMs = 3650 * dayMs;
 const warnBeforeMs = 180 * dayMs;
-const keyLimitBytes = 64 * 1024;
 /** Where one of these is, there was an authority that signed it. */
 const leaves = ['apiserver.crt', 'admin.crt'];
 
@@ -72,7 +64,7 @@ async function firstOf(folder: string, wanted: readonly string[]): Promise<strin
 }
 
 async function make({ folder, clock, log }: AuthorityFiles): Promise<Pair> {
-  const key = await settleKey(folder);
+  const key = await settleKey(folder, 'ca.key');
   try {
     const made = await createAuthority(commonName, lifetimeMs, clock.now(), key);
     await writeFileAtomic(join(folder, 'ca.crt'), made.cert);
@@ -80,31 +72,6 @@ async function make({ folder, clock, log }: AuthorityFiles): Promise<Pair> {
     return made;
   } catch (error) {
     throw unusable(folder, describeError(error), error);
-  }
-}
-
-const draftPrefix = '.ca.key.draft-';
-
-/** The key that is there, or a new one: a hard link appears whole and never replaces another's. */
-async function settleKey(folder: string): Promise<string> {
-  const path = join(folder, 'ca.key');
-  const draft = join(folder, `${draftPrefix}${crypto.randomUUID()}`);
-  await writeFileAtomic(draft, await generateKeyPem());
-  try {
-    await link(draft, path);
-  } catch (error) {
-    // another start was faster, and may have swept the draft away too
-    if (!['EEXIST', 'ENOENT'].includes(errorCode(error) ?? '')) throw error;
-  }
-  await sweepDrafts(folder);
-  await syncFolder(folder);
-  return (await readRegularFile(path, { limitBytes: keyLimitBytes })).toString('utf8');
-}
-
-/** No copy of a key stays behind, also not of a start that was ended in the middle. */
-async function sweepDrafts(folder: string): Promise<void> {
-  for (const name of await readdir(folder)) {
-    if (name.startsWith(draftPrefix)) await rm(join(folder, name), { force: true });
   }
 }
 

@@ -2,6 +2,7 @@ export { type AdminKubeconfig, writeAdminKubeconfig } from './admin-kubeconfig.t
 export { openPki, type Pki, type PkiOptions } from './pki.ts';
 export { pkiRenewal, type RenewalOptions } from './renewal.ts';
 export { servingNames } from './server-names.ts';
+export { openServiceAccountKey, type ServiceAccountKey } from './service-account-keys.ts';
 export {
   type CheckedRequest,
   checkNodeRequest,

@@ -93,7 +93,7 @@ function endsTogether(cert: string, authority: string | undefined): boolean {
 }
 
 /** Takes away what others may do with a key. */
-async function keepPrivate(path: string, log: Logger): Promise<void> {
+export async function keepPrivate(path: string, log: Logger): Promise<void> {
   const mode = (await stat(path)).mode & 0o777;
   if ((mode & 0o077) === 0) return;
   try {

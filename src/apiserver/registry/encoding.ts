@@ -1,4 +1,4 @@
-import type { ApiObject, Kind } from '../../api/index.ts';
+import type { ApiObject, Kind, View } from '../../api/index.ts';
 import { apiVersionOf, readStored } from '../../api/index.ts';
 import type { Stored } from '../storage/index.ts';
 
@@ -9,6 +9,8 @@ import type { Stored } from '../storage/index.ts';
  *
  *     {"kind":"Lease","apiVersion":"coordination.k8s.io/v1","metadata":{ ▲ "name":"a", …
  *                                                  "resourceVersion":"17",
+ *
+ * A kind that is a view of another one is written as that one, and read and rewritten to be shown.
  */
 
 export interface ObjectEncoding<T extends ApiObject> {
@@ -23,6 +25,7 @@ export interface ObjectEncoding<T extends ApiObject> {
 }
 
 export function objectEncoding<T extends ApiObject>(kind: Kind<T>, groupSuffix: string): ObjectEncoding<T> {
+  if (kind.storedAs !== undefined) return viewEncoding(kind, kind.storedAs, groupSuffix);
   const apiVersion = apiVersionOf(kind, groupSuffix);
   const opening = Buffer.from(
     `{"kind":${JSON.stringify(kind.kind)},"apiVersion":${JSON.stringify(apiVersion)},"metadata":{`,
@@ -43,5 +46,21 @@ export function objectEncoding<T extends ApiObject>(kind: Kind<T>, groupSuffix: 
       const version = Buffer.from(`"resourceVersion":"${stored.revision}",`);
       return Buffer.concat([opening, version, stored.value.subarray(opening.length)]);
     },
+  };
+}
+
+function viewEncoding<T extends ApiObject>(
+  kind: Kind<T>,
+  view: View<T>,
+  groupSuffix: string,
+): ObjectEncoding<T> {
+  const kept = objectEncoding(view.kind, groupSuffix);
+  const type = { kind: kind.kind, apiVersion: apiVersionOf(kind, groupSuffix) };
+  const read = (stored: Stored): T => ({ ...view.from(kept.read(stored)), ...type });
+  return {
+    encode: (object) => kept.encode(view.to(object)),
+    read,
+    parse: (shown) => readStored(kind, shown),
+    show: (stored) => Buffer.from(JSON.stringify(read(stored))),
   };
 }

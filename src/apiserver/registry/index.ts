@@ -1,6 +1,19 @@
+export type { Preconditions } from './checks.ts';
+export { concurrently } from './concurrently.ts';
+export {
+  type Deletion,
+  foregroundFinalizer,
+  longestGraceSeconds,
+  orphanFinalizer,
+  type PropagationPolicy,
+  propagationPolicies,
+  withFinalizers,
+} from './deletion-plan.ts';
 export type { ObjectEncoding } from './encoding.ts';
 export { timestamp } from './metadata.ts';
-export { createRegistry, type Registry, type RegistryOptions } from './registry.ts';
-export { type Preconditions, Resource } from './resource.ts';
+export { operate } from './operate.ts';
+export { createRegistry, type RegistryOptions } from './registry.ts';
+export { Resource } from './resource.ts';
 export { permanentNamespaces } from './strategies/namespace.ts';
 export type { Admission, Strategy, WriteContext } from './strategy.ts';
+export type { Operation, OperationRequest, OperationResult, Registry } from './types.ts';

@@ -1,47 +1,36 @@
-import type { ApiObject, Kind } from '../../api/index.ts';
-import {
-  certificateSigningRequestKind,
-  namespaceKind,
-  notFound,
-  StatusError,
-  servedKinds,
-} from '../../api/index.ts';
+import type { ApiObject, FeatureGates, Kind } from '../../api/index.ts';
+import { namespaceKind, notFound, resolveGates, StatusError, servedKinds } from '../../api/index.ts';
 import type { Clock } from '../../base/index.ts';
 import type { CachedStore } from '../storage/index.ts';
 import { keyOf } from './keys.ts';
+import { registryOperations } from './operations/index.ts';
 import { Resource } from './resource.ts';
-import { namespaceStrategy } from './strategies/namespace.ts';
-import { signingRequestStrategy } from './strategies/signing-request.ts';
-import type { Admission, Strategy } from './strategy.ts';
+import { strategies } from './strategies/index.ts';
+import type { Admission } from './strategy.ts';
+import type { Operation, Registry } from './types.ts';
 
 export interface RegistryOptions {
   storage: CachedStore;
   clock: Clock;
   groupSuffix: string;
   admission: readonly Admission[];
-}
-
-/** Every served kind with its objects. */
-export interface Registry {
-  readonly groupSuffix: string;
-  readonly resources: readonly Resource[];
-  /** The resource of a kind that is served. */
-  of<T extends ApiObject>(kind: Kind<T>): Resource<T>;
+  /** The kinds to serve; all of them unless told otherwise. */
+  kinds?: readonly Kind[];
+  operations?: readonly Operation[];
+  /** As by default unless told otherwise. */
+  gates?: FeatureGates;
 }
 
 export function createRegistry(options: RegistryOptions): Registry {
-  const { storage, groupSuffix } = options;
-  const namespaces = make(namespaceKind, namespaceStrategy);
+  const { storage, groupSuffix, kinds = servedKinds } = options;
+  const operations = [...registryOperations, ...(options.operations ?? [])];
+  const gates = options.gates ?? resolveGates({});
   const byKind = new Map<Kind, Resource>();
-  byKind.set(namespaceKind, namespaces);
-  byKind.set(certificateSigningRequestKind, make(certificateSigningRequestKind, signingRequestStrategy));
-  for (const kind of servedKinds) {
-    if (!byKind.has(kind)) byKind.set(kind, make(kind, {}));
+  for (const kind of kinds) {
+    const strategy = strategies.get(kind) ?? {};
+    byKind.set(kind, new Resource({ ...options, kind, strategy, checkNamespace }));
   }
-
-  function make<T extends ApiObject>(kind: Kind<T>, strategy: Strategy<T>): Resource<T> {
-    return new Resource({ ...options, kind, strategy, checkNamespace });
-  }
+  const namespaces = of(namespaceKind);
 
   function checkNamespace(name: string): void {
     const stored = storage.get(keyOf(namespaceKind, '', name));
@@ -61,13 +50,17 @@ export function createRegistry(options: RegistryOptions): Registry {
     return resource !== undefined && Object.is(resource.kind, kind);
   }
 
+  function of<T extends ApiObject>(kind: Kind<T>): Resource<T> {
+    const resource = byKind.get(kind);
+    if (!isOf(resource, kind)) throw new Error(`${kind.kind} is not served`);
+    return resource;
+  }
+
   return {
     groupSuffix,
-    resources: servedKinds.flatMap((kind) => byKind.get(kind) ?? []),
-    of(kind) {
-      const resource = byKind.get(kind);
-      if (!isOf(resource, kind)) throw new Error(`${kind.kind} is not served`);
-      return resource;
-    },
+    gates,
+    resources: [...byKind.values()],
+    of,
+    operation: (body) => operations.find((operation) => operation.body === body),
   };
 }

@@ -6,6 +6,16 @@ export interface WriteContext {
   user: User;
   /** Do everything but keep the result (specification, section 4.9). */
   dryRun: boolean;
+  /** Takes what the client should know of a write that succeeded. */
+  warn?(text: string): void;
+}
+
+/** How an object is changed. */
+export interface Change {
+  /** Empty for the object's own path. */
+  subresource: string;
+  /** Wall clock, milliseconds. */
+  now: number;
 }
 
 /**
@@ -15,9 +25,17 @@ export interface WriteContext {
 export interface Strategy<T extends ApiObject = ApiObject> {
   /** Fills in what the server knows, before defaulting and validation. */
   beforeCreate?(object: T, context: WriteContext): T;
-  /** Further causes against a new object or a change. */
-  check?(next: T, old: T | undefined): readonly Cause[];
+  /** Fills in what the server knows of a change, before defaulting and validation. */
+  beforeUpdate?(next: T, old: T, change: Change): T;
+  /** Further causes against a new object, or a change through the object's own path or a subresource. */
+  check?(next: T, old: T | undefined, subresource: string): readonly Cause[];
   beforeDelete?(object: T): void;
+  /**
+   * Seconds between the request to delete an object and its end; 0, and so without this hook, is at once. `asked` is
+   * the client's gracePeriodSeconds, undefined when it gave none. While the time runs the object is kept, and whoever
+   * runs it removes it by deleting it with a grace period of 0. A repeated request can only shorten the time.
+   */
+  gracePeriod?(object: T, asked: number | undefined): number;
   /** What is stored when a deletion begins and there is something left to finish. */
   onTerminating?(object: T): T;
   /** Whether something other than metadata.finalizers still holds an object that is being deleted. */

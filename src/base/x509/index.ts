@@ -7,7 +7,7 @@ export {
   type Pair,
 } from './authority.ts';
 export { type Expected, findFault, validity } from './inspect.ts';
-export { generateKeyPem } from './keys.ts';
+export { generateKeyPem, keyFault } from './keys.ts';
 export { readPair, writePair } from './pair-files.ts';
 export { createRequest, type ParsedRequest, RequestError, readRequest } from './request.ts';
 export {

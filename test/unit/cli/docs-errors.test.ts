@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import { decodeObject, nodeKind, statusReasons } from '../../../src/api/index.ts';
 import { exitCodes } from '../../../src/base/index.ts';
+import { jsonBody } from '../../support/index.ts';
 
 const root = new URL('../../../', import.meta.url);
 const page = await readFile(new URL('docs/errors.md', root), 'utf8');
@@ -81,7 +82,7 @@ describe('docs/errors.md', () => {
 
   test('lists exactly the warnings', () => {
     const body = '{"metadata":{"name":"a","name":"b"},"nonsense":1}';
-    const { complaints } = decodeObject(nodeKind, 'v1', body);
+    const { complaints } = decodeObject(nodeKind, 'v1', jsonBody(body));
     const shapes = complaints.map((complaint) => complaint.replace(/"[^"]*"/, '"PATH"'));
     const listed = rowsOf('The API: warnings', 'warning').map(([warning]) => unquoted(warning));
     assert.deepEqual(listed.sort(), shapes.sort());

@@ -32,7 +32,8 @@ describe('help', () => {
     const promised: Record<string, string> = {
       agent:
         'config config-dir root-dir cert-dir lock-file exit-on-lock-contention kubeconfig embedded-control-plane hostname-override container-runtime-endpoint address port group-suffix taint-domain feature-gates log-format bind-address secure-port storage',
-      apiserver: 'root-dir group-suffix taint-domain bind-address secure-port storage log-format',
+      apiserver:
+        'root-dir group-suffix taint-domain bind-address secure-port storage feature-gates log-format',
       checkpoint: 'kubeconfig root-dir',
     };
     for (const [command, flags] of Object.entries(promised)) {
@@ -79,9 +80,9 @@ describe('what is called wrongly', () => {
     ['apiserver', '--taint-domain=Not_A_Domain'],
     ...['etcd', 'SQLITE', ''].map((storage) => ['apiserver', `--storage=${storage}`]),
     ['apiserver', '--log-format=xml'],
-    ...['A', 'A=yes', '=true', 'A=true=false', 'A=true,B'].map((gates) => [
-      'agent',
-      `--feature-gates=${gates}`,
+    ...['A', 'A=yes', '=true', 'A=true=false', 'A=true,B'].flatMap((gates) => [
+      ['agent', `--feature-gates=${gates}`],
+      ['apiserver', `--feature-gates=${gates}`],
     ]),
     ['agent', '--embedded-control-plane=perhaps'],
     ['agent', '--embedded-control-plane'],
@@ -112,6 +113,19 @@ describe('what fails', () => {
     const absent = await runCommandLine(['checkpoint', 'a/b/c', '--kubeconfig', `${folder.path}/none`]);
     assert.equal(absent.code, exitCodes.configuration);
     assert.match(absent.stderr, /^nodeward: .*none.*\n$/);
+  });
+
+  test('a feature that there is not, or that is locked: all of them at once, with those that there are', async () => {
+    await using folder = await temporaryFolder();
+    const gates = ['--feature-gates=Nope=true,WatchList=true', '--feature-gates=DryRun=false'];
+    const args = ['apiserver', '--root-dir', folder.path, '--storage', 'memory', ...gates];
+    const { code, stderr } = await runCommandLine(args);
+    assert.equal(code, exitCodes.configuration);
+    assert.match(
+      stderr,
+      /^nodeward: the value of --feature-gates cannot be used: .*"Nope".*WatchList.*AllBeta/,
+    );
+    assert.match(stderr, /DryRun to false: it is locked to true\n$/);
   });
 
   test('an address that this machine does not have', async () => {

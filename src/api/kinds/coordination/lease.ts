@@ -1,17 +1,21 @@
+import { checkQualifiedName } from '../../names/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import { field, int32, microTime, string, struct } from '../../schema/index.ts';
+import { forbiddenValue, invalidUnless, invalidValue, unsupportedValue } from '../cause.ts';
 import { ageColumn } from '../columns.ts';
 import { defineKind, objectStruct } from '../define.ts';
 import type { Cause } from '../kind.ts';
 
 const leaseSpec = struct('LeaseSpec', {
-  holderIdentity: field(1, string, 'Who holds the lease.'),
-  leaseDurationSeconds: field(2, int32, 'How long after renewTime the lease may be taken over.'),
+  holderIdentity: field(1, string, 'Who holds the lease.', { pointer: true }),
+  leaseDurationSeconds: field(2, int32, 'How long after renewTime the lease may be taken over.', {
+    pointer: true,
+  }),
   acquireTime: field(3, microTime, 'When the holder acquired it.'),
   renewTime: field(4, microTime, 'When the holder last renewed it.'),
-  leaseTransitions: field(5, int32, 'How often the holder has changed.'),
-  strategy: field(6, string, 'How the leader is chosen in coordinated election.'),
-  preferredHolder: field(7, string, 'Whom the holder should hand over to.'),
+  leaseTransitions: field(5, int32, 'How often the holder has changed.', { pointer: true }),
+  strategy: field(6, string, 'How the leader is chosen in coordinated election.', { pointer: true }),
+  preferredHolder: field(7, string, 'Whom the holder should hand over to.', { pointer: true }),
 });
 
 const root = objectStruct('Lease', { spec: field(2, leaseSpec, 'The lease.') });
@@ -20,33 +24,41 @@ export interface LeaseSpec extends Infer<typeof leaseSpec> {}
 /** A claim that is renewed as long as its holder lives; a node's heartbeat. */
 export interface Lease extends Infer<typeof root> {}
 
-function validate(lease: Lease): Cause[] {
-  const causes: Cause[] = [];
-  const { leaseDurationSeconds, leaseTransitions } = lease.spec ?? {};
-  if (leaseDurationSeconds !== undefined && leaseDurationSeconds <= 0) {
-    causes.push(invalid('spec.leaseDurationSeconds', leaseDurationSeconds, 'must be greater than 0'));
+const strategies = ['OldestEmulationVersion'];
+
+function validate({ spec = {} }: Lease): Cause[] {
+  const { leaseDurationSeconds = 1, leaseTransitions = 0, strategy, preferredHolder } = spec;
+  const causes: Cause[] = strategy === undefined ? [] : strategyCauses(strategy);
+  if (leaseDurationSeconds <= 0) {
+    causes.push(invalidValue('spec.leaseDurationSeconds', leaseDurationSeconds, 'must be greater than 0'));
   }
-  if (leaseTransitions !== undefined && leaseTransitions < 0) {
-    causes.push(invalid('spec.leaseTransitions', leaseTransitions, 'must be greater than or equal to 0'));
+  if (leaseTransitions < 0) {
+    const detail = 'must be greater than or equal to 0';
+    causes.push(invalidValue('spec.leaseTransitions', leaseTransitions, detail));
   }
-  if (lease.spec?.preferredHolder && !lease.spec.strategy) {
-    const message = 'Forbidden: may only be specified if `strategy` is defined';
-    causes.push({ reason: 'FieldValueForbidden', field: 'spec.preferredHolder', message });
+  if (preferredHolder && !strategy) {
+    causes.push(forbiddenValue('spec.preferredHolder', 'may only be specified if `strategy` is defined'));
   }
   return causes;
 }
 
-function invalid(path: string, value: number, message: string): Cause {
-  return { reason: 'FieldValueInvalid', field: path, message: `Invalid value: ${value}: ${message}` };
+/** One that is known, or somebody's own with a domain before it. */
+function strategyCauses(strategy: string): Cause[] {
+  const field = 'spec.strategy';
+  if (strategy.includes('/')) return invalidUnless(field, strategy, checkQualifiedName(strategy));
+  return strategies.includes(strategy) ? [] : [unsupportedValue(field, strategy, strategies)];
 }
 
 export const leaseKind = defineKind<Lease>({
   group: 'coordination',
   version: 'v1',
   kind: 'Lease',
+  doc: "A claim that is renewed as long as its holder lives; a node's heartbeat is one.",
   resource: 'leases',
   singular: 'lease',
   namespaced: true,
+  createOnUpdate: true,
+  unconditionalUpdate: false,
   root,
   validate,
   columns: [

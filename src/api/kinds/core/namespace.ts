@@ -1,6 +1,7 @@
-import { checkQualifiedName } from '../../names/index.ts';
+import { checkFinalizerName } from '../../names/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import { field, list, required, string, struct, time } from '../../schema/index.ts';
+import { causesOf, invalidUnless, invalidValue } from '../cause.ts';
 import { ageColumn } from '../columns.ts';
 import { defineKind, objectStruct } from '../define.ts';
 import type { Cause } from '../kind.ts';
@@ -54,8 +55,9 @@ function phaseCauses(namespace: Namespace): Cause[] {
   const phase = namespace.status?.phase ?? '';
   if (phase === expected) return [];
   const when = expected === 'Active' ? 'empty' : 'not empty';
-  const message = `Invalid value: ${JSON.stringify(phase)}: may only be '${expected}' if \`deletionTimestamp\` is ${when}`;
-  return [{ reason: 'FieldValueInvalid', field: 'status.phase', message }];
+  return [
+    invalidValue('status.phase', phase, `may only be '${expected}' if \`deletionTimestamp\` is ${when}`),
+  ];
 }
 
 function validate(namespace: Namespace): Cause[] {
@@ -63,24 +65,23 @@ function validate(namespace: Namespace): Cause[] {
 }
 
 function finalizerCauses(namespace: Namespace): Cause[] {
-  return (namespace.spec?.finalizers ?? []).flatMap((finalizer, index): Cause[] => {
-    const wrong = checkQualifiedName(finalizer);
-    if (wrong === undefined) return [];
-    const message = `Invalid value: ${JSON.stringify(finalizer)}: ${wrong}`;
-    return [{ reason: 'FieldValueInvalid', field: `spec.finalizers[${index}]`, message }];
-  });
+  return causesOf(namespace.spec?.finalizers, (finalizer, index) =>
+    invalidUnless(`spec.finalizers[${index}]`, finalizer, checkFinalizerName(finalizer)),
+  );
 }
 
 export const namespaceKind = defineKind<Namespace>({
   group: '',
   version: 'v1',
   kind: 'Namespace',
+  doc: 'A scope for names; what is in it goes when it goes.',
   resource: 'namespaces',
   singular: 'namespace',
   shortNames: ['ns'],
   namespaced: false,
   root,
   nameRule: 'label',
+  verbs: ['create', 'delete', 'get', 'list', 'update', 'watch'],
   subresources: [
     { name: 'status', verbs: ['get', 'update'], fields: ['status'] },
     { name: 'finalize', verbs: ['update'], fields: ['spec'] },

@@ -84,7 +84,7 @@ const nodeSystemInfo = struct('NodeSystemInfo', {
   architecture: required(10, string, 'amd64, arm64 …'),
   swap: field(
     11,
-    struct('NodeSwapStatus', { capacity: field(1, int64, 'Bytes of swap space.') }),
+    struct('NodeSwapStatus', { capacity: field(1, int64, 'Bytes of swap space.', { pointer: true }) }),
     'Swap space of the node.',
   ),
 });
@@ -104,8 +104,10 @@ const runtimeHandler = struct('NodeRuntimeHandler', {
   features: field(
     2,
     struct('NodeRuntimeHandlerFeatures', {
-      recursiveReadOnlyMounts: field(1, bool, 'Whether recursive read-only mounts are supported.'),
-      userNamespaces: field(2, bool, 'Whether user namespaces are supported.'),
+      recursiveReadOnlyMounts: field(1, bool, 'Whether recursive read-only mounts are supported.', {
+        pointer: true,
+      }),
+      userNamespaces: field(2, bool, 'Whether user namespaces are supported.', { pointer: true }),
     }),
     'What the handler supports.',
   ),
@@ -133,7 +135,7 @@ const nodeStatus = struct('NodeStatus', {
   features: field(
     13,
     struct('NodeFeatures', {
-      supplementalGroupsPolicy: field(1, bool, 'Whether the runtime honours the policy.'),
+      supplementalGroupsPolicy: field(1, bool, 'Whether the runtime honours the policy.', { pointer: true }),
     }),
     'What the node supports.',
   ),

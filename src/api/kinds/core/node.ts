@@ -1,5 +1,13 @@
 import { checkLabelValue, checkQualifiedName } from '../../names/index.ts';
 import type { Infer } from '../../schema/index.ts';
+import {
+  causesOf,
+  duplicateValue,
+  forbiddenValue,
+  invalidUnless,
+  requiredValue,
+  unsupportedValue,
+} from '../cause.ts';
 import { ageColumn } from '../columns.ts';
 import { defineKind } from '../define.ts';
 import type { Cause, Column } from '../kind.ts';
@@ -26,41 +34,42 @@ function validate(node: Node, old: Node | undefined): Cause[] {
 
 function taintCauses(taints: readonly Taint[]): Cause[] {
   const seen = new Set<string>();
-  return taints.flatMap((taint, index) => {
+  return causesOf(taints, (taint, index) => {
     const path = `spec.taints[${index}]`;
     const identity = JSON.stringify([taint.key, taint.effect]);
     const again = seen.has(identity);
     seen.add(identity);
-    const detail = 'taints must be unique by key and effect pair';
     return [
       ...invalidUnless(`${path}.key`, taint.key, checkQualifiedName(taint.key)),
       ...invalidUnless(`${path}.value`, taint.value ?? '', checkLabelValue(taint.value ?? '')),
       ...effectCauses(`${path}.effect`, taint.effect),
-      ...(again ? [duplicate(path, taint.key, detail)] : []),
+      ...(again ? [repeated(path, taint)] : []),
     ];
   });
 }
 
+function repeated(field: string, taint: Taint): Cause {
+  const cause = duplicateValue(field, taint.key);
+  return { ...cause, message: `${cause.message}: taints must be unique by key and effect pair` };
+}
+
 function effectCauses(field: string, effect: string): Cause[] {
-  if (taintEffects.includes(effect)) return [];
-  if (effect === '') return [{ reason: 'FieldValueRequired', field, message: 'Required value' }];
-  const supported = taintEffects.map((known) => JSON.stringify(known)).join(', ');
-  const message = `Unsupported value: ${JSON.stringify(effect)}: supported values: ${supported}`;
-  return [{ reason: 'FieldValueNotSupported', field, message }];
+  if (effect === '') return [requiredValue(field)];
+  return taintEffects.includes(effect) ? [] : [unsupportedValue(field, effect, taintEffects)];
 }
 
 function addressCauses(addresses: readonly NodeAddress[]): Cause[] {
   const seen = new Set<string>();
-  return addresses.flatMap(({ type, address }, index) => {
+  return causesOf(addresses, ({ type, address }, index) => {
     const identity = JSON.stringify([type, address]);
     const again = seen.has(identity);
     seen.add(identity);
-    return again ? [duplicate(`status.addresses[${index}]`, address)] : [];
+    return again ? [duplicateValue(`status.addresses[${index}]`, address)] : [];
   });
 }
 
 function capacityCauses(name: string, quantities: Readonly<Record<string, string>>): Cause[] {
-  return Object.entries(quantities).flatMap(([resource, quantity]) => [
+  return causesOf(Object.entries(quantities), ([resource, quantity]) => [
     ...invalidUnless(`status.${name}.${resource}`, resource, checkQualifiedName(resource)),
     ...invalidUnless(
       `status.${name}.${resource}`,
@@ -88,20 +97,7 @@ function podRanges({ podCIDR, podCIDRs }: NonNullable<Node['spec']>): readonly s
 }
 
 function fixed(field: string, name: string): Cause {
-  const message = `Forbidden: node updates may not change ${name} except from "" to valid`;
-  return { reason: 'FieldValueForbidden', field, message };
-}
-
-function duplicate(field: string, value: string, detail?: string): Cause {
-  const message = `Duplicate value: ${JSON.stringify(value)}${detail === undefined ? '' : `: ${detail}`}`;
-  return { reason: 'FieldValueDuplicate', field, message };
-}
-
-function invalidUnless(field: string, value: string, wrong: string | undefined): Cause[] {
-  if (wrong === undefined) return [];
-  return [
-    { reason: 'FieldValueInvalid', field, message: `Invalid value: ${JSON.stringify(value)}: ${wrong}` },
-  ];
+  return forbiddenValue(field, `node updates may not change ${name} except from "" to valid`);
 }
 
 const rolePrefix = 'node-role.kubernetes.io/';
@@ -142,6 +138,7 @@ export const nodeKind = defineKind<Node>({
   group: '',
   version: 'v1',
   kind: 'Node',
+  doc: 'A machine that can run pods, with its state as its agent reports it.',
   resource: 'nodes',
   singular: 'node',
   shortNames: ['no'],

@@ -1,41 +1,124 @@
 import type { Infer } from '../../schema/index.ts';
-import { field, string, struct } from '../../schema/index.ts';
+import { field } from '../../schema/index.ts';
+import { requiredValue } from '../cause.ts';
 import { ageColumn } from '../columns.ts';
 import { defineKind, objectStruct } from '../define.ts';
+import type { Cause, Column } from '../kind.ts';
+import { bindingBody } from './binding.ts';
+import { evictionBody } from './eviction.ts';
+import { defaultPodSpec } from './pod/defaults.ts';
+import { differences } from './pod/difference.ts';
+import { addressOf, gatesText, hasEnded, restartsText, summaryOf } from './pod/display.ts';
+import { newStatus } from './pod/new-status.ts';
+import { podSpec } from './pod/spec.ts';
+import { podStatus } from './pod/status.ts';
+import { createCauses, podSpecCauses } from './pod/validate-spec.ts';
+import { statusCauses } from './pod/validate-status.ts';
+import { ephemeralUpdateCauses, updateCauses } from './pod/validate-update.ts';
+import { podWarnings } from './pod/warnings.ts';
 
 const root = objectStruct('Pod', {
-  spec: field(
-    2,
-    struct('PodSpec', { nodeName: field(10, string, 'Node that runs the pod.') }),
-    'Desired state.',
-  ),
-  status: field(
-    3,
-    struct('PodStatus', { phase: field(1, string, 'Pending, Running, Succeeded, Failed or Unknown.') }),
-    'Observed state.',
-  ),
+  spec: field(2, podSpec, 'Desired state.'),
+  status: field(3, podStatus, 'Observed state.'),
 });
 
-/** What runs on a node. */
+/** What runs on a node: containers that share network and volumes. */
 export interface Pod extends Infer<typeof root> {}
 
-/**
- * Served for reading only, and so always empty: nothing here runs pods yet. But clients ask for the pods of a node
- * before they show the node (`kubectl describe node`), and fail when that cannot be answered.
- */
+function withDefaults(pod: Pod): Pod {
+  if (pod.spec !== undefined) defaultPodSpec(pod.spec);
+  return pod;
+}
+
+/** A spec that stays as it was is not looked at again: it was in order when it came. */
+function validate({ spec }: Pod, old: Pod | undefined): Cause[] {
+  if (spec === undefined) return [requiredValue('spec.containers')];
+  if (old?.spec === undefined) return [...podSpecCauses(spec, 'spec'), ...createCauses(spec, 'spec')];
+  return differences(podSpec, spec, old.spec, 'spec').length === 0 ? [] : podSpecCauses(spec, 'spec');
+}
+
+/** What is wrong with a change of a pod through its own path (the empty one) or a subresource. */
+export function podChangeCauses(next: Pod, old: Pod, subresource: string): Cause[] {
+  const spec = next.spec ?? old.spec;
+  if (spec === undefined || old.spec === undefined) return [];
+  switch (subresource) {
+    case '':
+      return updateCauses(spec, old.spec, 'spec');
+    case 'ephemeralcontainers':
+      return ephemeralUpdateCauses(spec, old.spec, 'spec');
+    case 'status':
+      return statusCauses(next.status ?? {}, old.status ?? {}, spec, 'status');
+    default:
+      return [];
+  }
+}
+
+/** Whether a pod has done all it ever will. */
+export function podHasEnded({ status }: Pod): boolean {
+  return hasEnded(status);
+}
+
+function column(
+  name: string,
+  priority: number,
+  description: string,
+  value: (pod: Pod, now: number) => string,
+): Column<Pod> {
+  return { name, type: 'string', description, priority, value };
+}
+
+function readyText(pod: Pod): string {
+  const { ready, total } = summaryOf(pod);
+  return `${ready}/${total}`;
+}
+
+/** Containers that are placed on a node together. */
 export const podKind = defineKind<Pod>({
   group: '',
   version: 'v1',
   kind: 'Pod',
+  doc: 'Containers that run together on one node.',
   resource: 'pods',
   singular: 'pod',
   shortNames: ['po'],
+  categories: ['all'],
   namespaced: true,
-  verbs: ['get', 'list', 'watch'],
   root,
-  columns: [ageColumn],
+  subresources: [
+    { name: 'status', verbs: ['get', 'update'], fields: ['status'] },
+    { name: 'ephemeralcontainers', verbs: ['get', 'update'], fields: ['spec'], shared: true },
+    { name: 'binding', verbs: ['create'], fields: ['spec', 'status'], shared: true, body: bindingBody },
+    { name: 'eviction', verbs: ['create'], fields: [], body: evictionBody },
+  ],
+  prepare: (next, old) => (old === undefined ? { ...next, status: newStatus(next.spec) } : next),
+  default: withDefaults,
+  validate,
+  warnings: podWarnings,
+  columns: [
+    column('Ready', 0, 'How many of its containers are ready.', readyText),
+    column('Status', 0, 'State of the pod and its containers.', (pod) => summaryOf(pod).reason),
+    column('Restarts', 0, 'How often containers were restarted, and when last.', (pod, now) =>
+      restartsText(summaryOf(pod), now),
+    ),
+    ageColumn,
+    column('IP', 1, 'Address of the pod.', (pod) => addressOf(pod.status) || '<none>'),
+    column('Node', 1, 'Node that runs the pod.', (pod) => pod.spec?.nodeName || '<none>'),
+    column(
+      'Nominated Node',
+      1,
+      'Node on which room is being made for it.',
+      (pod) => pod.status?.nominatedNodeName || '<none>',
+    ),
+    column('Readiness Gates', 1, 'How many of its readiness conditions are True.', gatesText),
+  ],
   selectable: [
     { path: 'spec.nodeName', value: (pod) => pod.spec?.nodeName ?? '' },
+    { path: 'spec.restartPolicy', value: (pod) => pod.spec?.restartPolicy ?? '' },
+    { path: 'spec.schedulerName', value: (pod) => pod.spec?.schedulerName ?? '' },
+    { path: 'spec.serviceAccountName', value: (pod) => pod.spec?.serviceAccountName ?? '' },
+    { path: 'spec.hostNetwork', value: (pod) => String(pod.spec?.hostNetwork ?? false) },
     { path: 'status.phase', value: (pod) => pod.status?.phase ?? '' },
+    { path: 'status.podIP', value: (pod) => addressOf(pod.status) },
+    { path: 'status.nominatedNodeName', value: (pod) => pod.status?.nominatedNodeName ?? '' },
   ],
 });

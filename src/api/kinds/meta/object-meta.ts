@@ -19,8 +19,10 @@ const ownerReference = struct(
     kind: required(1, string, 'Kind of the owner.'),
     name: required(3, string, 'Name of the owner.'),
     uid: required(4, string, 'UID of the owner.'),
-    controller: field(6, bool, 'Whether the owner is the managing controller.'),
-    blockOwnerDeletion: field(7, bool, 'Whether foreground deletion of the owner waits for this object.'),
+    controller: field(6, bool, 'Whether the owner is the managing controller.', { pointer: true }),
+    blockOwnerDeletion: field(7, bool, 'Whether foreground deletion of the owner waits for this object.', {
+      pointer: true,
+    }),
   },
   { atomic: true },
 );
@@ -36,39 +38,49 @@ const managedFieldsEntry = struct('ManagedFieldsEntry', {
 });
 
 /** Metadata that every stored object carries (specification, section 2.1). */
-export const objectMeta = struct('ObjectMeta', {
-  name: field(1, string, 'Unique within its namespace; cannot be changed.'),
-  generateName: field(2, string, 'Prefix of a generated name, used when no name is given.'),
-  namespace: field(3, string, 'The space within which the name is unique; empty for cluster-scoped kinds.'),
-  selfLink: field(4, string, 'Deprecated; no longer filled in.'),
-  uid: field(5, string, 'Unique in time and space; given by the server.'),
-  resourceVersion: field(6, string, 'Opaque version at which the object was last changed.'),
-  generation: field(7, int64, 'Number of the desired state; grows when spec changes.'),
-  creationTimestamp: field(8, time, 'When the object was created; given by the server.'),
-  deletionTimestamp: field(9, time, 'When deletion was first asked for; given by the server.'),
-  deletionGracePeriodSeconds: field(10, int64, 'Seconds until the object may be removed.'),
-  labels: field(11, map(string), 'Keys and values to organise and select objects by.'),
-  annotations: field(12, map(string), 'Keys and values for tools; not for selection.'),
-  ownerReferences: field(
-    13,
-    list(ownerReference, { list: 'map', keys: ['uid'], patch: { merge: true, key: 'uid' } }),
-    'Objects that this one depends on; when all are gone it is collected.',
-  ),
-  finalizers: field(
-    14,
-    list(string, { list: 'set', patch: { merge: true } }),
-    'Must be empty before the object is removed; each is taken off by whoever put it there.',
-  ),
-  managedFields: field(17, list(managedFieldsEntry), 'Which manager set which fields.'),
-});
+export const objectMeta = struct(
+  'ObjectMeta',
+  {
+    name: field(1, string, 'Unique within its namespace; cannot be changed.'),
+    generateName: field(2, string, 'Prefix of a generated name, used when no name is given.'),
+    namespace: field(3, string, 'The space within which the name is unique; empty for cluster-scoped kinds.'),
+    selfLink: field(4, string, 'Deprecated; no longer filled in.'),
+    uid: field(5, string, 'Unique in time and space; given by the server.'),
+    resourceVersion: field(6, string, 'Opaque version at which the object was last changed.'),
+    generation: field(7, int64, 'Number of the desired state; grows when spec changes.'),
+    creationTimestamp: field(8, time, 'When the object was created; given by the server.'),
+    deletionTimestamp: field(9, time, 'When deletion was first asked for; given by the server.'),
+    deletionGracePeriodSeconds: field(10, int64, 'Seconds until the object may be removed.', {
+      pointer: true,
+    }),
+    labels: field(11, map(string), 'Keys and values to organise and select objects by.'),
+    annotations: field(12, map(string), 'Keys and values for tools; not for selection.'),
+    ownerReferences: field(
+      13,
+      list(ownerReference, { list: 'map', keys: ['uid'], patch: { merge: true, key: 'uid' } }),
+      'Objects that this one depends on; when all are gone it is collected.',
+    ),
+    finalizers: field(
+      14,
+      list(string, { list: 'set', patch: { merge: true } }),
+      'Must be empty before the object is removed; each is taken off by whoever put it there.',
+    ),
+    managedFields: field(17, list(managedFieldsEntry), 'Which manager set which fields.'),
+  },
+  { home: 'meta/v1' },
+);
 
 /** Metadata of a list. */
-export const listMeta = struct('ListMeta', {
-  selfLink: field(1, string, 'Deprecated; no longer filled in.'),
-  resourceVersion: field(2, string, 'Version at which the list was made.'),
-  continue: field(3, string, 'Token for the next chunk; empty on the last.'),
-  remainingItemCount: field(4, int64, 'Number of items after this chunk, where known.'),
-});
+export const listMeta = struct(
+  'ListMeta',
+  {
+    selfLink: field(1, string, 'Deprecated; no longer filled in.'),
+    resourceVersion: field(2, string, 'Version at which the list was made.'),
+    continue: field(3, string, 'Token for the next chunk; empty on the last.'),
+    remainingItemCount: field(4, int64, 'Number of items after this chunk, where known.', { pointer: true }),
+  },
+  { home: 'meta/v1' },
+);
 
 export interface ObjectMeta extends Infer<typeof objectMeta> {}
 export interface ListMeta extends Infer<typeof listMeta> {}

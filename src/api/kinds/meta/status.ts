@@ -18,16 +18,20 @@ const statusDetails = struct('StatusDetails', {
 });
 
 /** The answer of an operation that gives no object: every error, and every deletion. */
-export const status = struct('Status', {
-  apiVersion: field(0, string, 'v1.'),
-  kind: field(0, string, 'Status.'),
-  metadata: field(1, listMeta, 'List metadata.'),
-  status: field(2, string, 'Success or Failure.'),
-  message: field(3, string, 'What happened, for people.'),
-  reason: field(4, string, 'What happened, for programs.'),
-  details: field(5, statusDetails, 'More about the reason.'),
-  code: field(6, int32, 'The HTTP status.'),
-});
+export const status = struct(
+  'Status',
+  {
+    apiVersion: field(0, string, 'v1.'),
+    kind: field(0, string, 'Status.'),
+    metadata: field(1, listMeta, 'List metadata.'),
+    status: field(2, string, 'Success or Failure.'),
+    message: field(3, string, 'What happened, for people.'),
+    reason: field(4, string, 'What happened, for programs.'),
+    details: field(5, statusDetails, 'More about the reason.'),
+    code: field(6, int32, 'The HTTP status.'),
+  },
+  { home: 'meta/v1' },
+);
 
 export interface Status extends Infer<typeof status> {}
 export interface StatusDetails extends Infer<typeof statusDetails> {}

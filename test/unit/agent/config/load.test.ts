@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { FlagValues } from '../../../../src/agent/config/index.ts';
 import { ConfigError, loadConfig } from '../../../../src/agent/config/index.ts';
+import { resolveGates } from '../../../../src/api/index.ts';
 import { exitCodes, silentLogger } from '../../../../src/base/index.ts';
 
 const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
@@ -60,7 +61,7 @@ describe('loading the configuration', () => {
       nodeLeaseDurationSeconds: 40,
       nodeLeaseRenewIntervalMs: 10_000,
       maxPods: 110,
-      featureGates: { ContainerCheckpoint: true },
+      featureGates: resolveGates({}),
       registerNode: true,
     });
     assert.ok(Object.isFrozen(config) && Object.isFrozen(config.featureGates));
@@ -186,7 +187,7 @@ describe('problems of the configuration', () => {
       'd/a.conf:3:1: maxPods: stated twice, first in line 2',
       'd/b.conf:1:5: Flow sequence in block collection must be sufficiently indented and end with a ]',
       'd/c.conf: the file is empty; it must at least state apiVersion: kubelet.config.k8s.io/v1beta1 and kind: KubeletConfiguration',
-      'd/d.conf:3:16: featureGates.Nope: there is no feature gate "Nope"; there are ContainerCheckpoint, AllAlpha, AllBeta',
+      'd/d.conf:3:16: featureGates.Nope: there is no feature gate "Nope"; there are APIListChunking, APIResponseCompression, AuthorizeWithSelectors, ContainerCheckpoint, DryRun, InPlacePodVerticalScaling, ServerSideFieldValidation, WatchList, AllAlpha, AllBeta',
       'd/d.conf:4:10: address: "nowhere" is not an IP address',
       '--port: "x" is not a port number',
     ]);

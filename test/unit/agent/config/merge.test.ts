@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { durationMs } from '../../../../src/agent/config/duration.ts';
 import type { LocatedMap } from '../../../../src/agent/config/located.ts';
 import { originText, spotsOf, toPlain } from '../../../../src/agent/config/located.ts';
 import { mergeLayers } from '../../../../src/agent/config/merge.ts';
 import { parseText } from '../../../../src/agent/config/parse.ts';
+import { durationMs } from '../../../../src/base/index.ts';
 
 function parsed(text: string, file = 'main'): LocatedMap {
   const { value, problems } = parseText(text, file);

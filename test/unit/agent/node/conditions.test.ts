@@ -10,6 +10,7 @@ import type { NodeState } from '../../../../src/agent/node/status.ts';
 import { composeStatus, sameStatus } from '../../../../src/agent/node/status.ts';
 import type { Node } from '../../../../src/api/index.ts';
 import { checkLabelValue, decodeObject, nodeKind } from '../../../../src/api/index.ts';
+import { jsonBody } from '../../../support/index.ts';
 import { facts, healthy, runtimeAbsent, runtimeReady, runtimeWithoutNetwork } from './samples.ts';
 
 function finding(type: string, measured: Measurements, runtime = runtimeReady) {
@@ -160,7 +161,7 @@ describe('status', () => {
       metadata: { name: 'a' },
       status: composeStatus(undefined, state),
     };
-    assert.deepEqual(decodeObject(nodeKind, 'v1', JSON.stringify(node)).complaints, []);
+    assert.deepEqual(decodeObject(nodeKind, 'v1', jsonBody(JSON.stringify(node))).complaints, []);
   });
 
   test('a transition time moves with the status and with nothing else', () => {

@@ -33,8 +33,10 @@ describe('status of the container runtime', () => {
     assert.equal(runtime.status().name, 'containerd', 'the last known is kept');
     await fake.start();
     await waitFor('the runtime to be back', () => runtime.status().ready);
-    assert.deepEqual(told.map(({ ready }) => ready).slice(0, 2), [true, false]);
-    assert.equal(told.at(-1)?.ready, true);
+    const changes = told.map(({ ready }) => ready);
+    const fromReady = changes.slice(changes.indexOf(true)); // on a busy machine its first look may come to nothing
+    assert.deepEqual(fromReady.slice(0, 2), [true, false]);
+    assert.equal(fromReady.at(-1), true);
   });
 
   test('a listener that is disposed of hears nothing more', async () => {

@@ -8,9 +8,10 @@ import {
   nodeKind,
   readStored,
 } from '../../../../src/api/index.ts';
+import { jsonBody } from '../../../support/index.ts';
 
 const leaseVersion = 'coordination.k8s.io/v1';
-const lease = (text: string) => decodeObject(leaseKind, leaseVersion, text);
+const lease = (text: string) => decodeObject(leaseKind, leaseVersion, jsonBody(text));
 
 describe('decoding the body of a write', () => {
   test('gives the object with what the path says of its type filled in', () => {
@@ -68,7 +69,11 @@ describe('decoding the body of a write', () => {
     );
     assert.deepEqual(object.metadata, {});
     assert.deepEqual(object.spec, { renewTime: '2024-05-01T10:00:00.500000Z' });
-    const node = decodeObject(nodeKind, 'v1', '{"status":{"capacity":{"cpu":4,"memory":"16Gi"}}}').object;
+    const node = decodeObject(
+      nodeKind,
+      'v1',
+      jsonBody('{"status":{"capacity":{"cpu":4,"memory":"16Gi"}}}'),
+    ).object;
     assert.deepEqual(node.status?.capacity, { cpu: '4', memory: '16Gi' });
   });
 
@@ -85,7 +90,7 @@ describe('decoding the body of a write', () => {
   test('a body full of mistakes gets an answer of bounded length', () => {
     const taints = Array.from({ length: 50_000 }, () => '{"key":1}').join();
     assert.throws(
-      () => decodeObject(nodeKind, 'v1', `{"spec":{"taints":[${taints}]}}`),
+      () => decodeObject(nodeKind, 'v1', jsonBody(`{"spec":{"taints":[${taints}]}}`)),
       (error) => error instanceof DecodeError && error.message.length < 20_000,
     );
   });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { servedKinds } from '../../../../src/api/index.ts';
 import type { Type } from '../../../../src/api/schema/index.ts';
+import { podMerges } from './reference-markers-pod.ts';
 
 /** `path: apply / patch` of every list below a type that merges otherwise than as a whole. */
 function merges(type: Type, path: string): string[] {
@@ -32,8 +33,23 @@ test('lists merge as the markers of the published types say, under apply and und
       '.status.conditions: map by type / merge by type',
       '.status.addresses: map by type / merge by type',
     ],
-    Pod: ofMetadata,
+    Pod: [...podMerges],
     Lease: ofMetadata,
+    ConfigMap: ofMetadata,
+    Secret: ofMetadata,
+    ServiceAccount: [...ofMetadata, '.secrets: map by name / merge by name'],
+    Event: ofMetadata,
+    CSINode: [...ofMetadata, '.spec.drivers: map by name / merge by name'],
+    Role: ofMetadata,
+    ClusterRole: ofMetadata,
+    RoleBinding: ofMetadata,
+    ClusterRoleBinding: ofMetadata,
+    SubjectAccessReview: ofMetadata,
+    LocalSubjectAccessReview: ofMetadata,
+    SelfSubjectAccessReview: ofMetadata,
+    SelfSubjectRulesReview: ofMetadata,
+    SelfSubjectReview: ofMetadata,
+    TokenReview: ofMetadata,
     CertificateSigningRequest: [...ofMetadata, '.status.conditions: map by type / replace'],
   });
 });

@@ -1,15 +1,20 @@
+import { authNumbers } from './reference-numbers-auth.ts';
+
+import { coreReferenceNumbers } from './reference-numbers-core.ts';
+import { podNumbers } from './reference-numbers-pod.ts';
+
 /**
  * The numbers of the fields in the published protobuf messages of the same names (k8s.io/api, k8s.io/apimachinery).
  * A field of ours must have the number it has there; further fields there may be missing here.
  */
 export const referenceNumbers: Readonly<Record<string, string>> = {
+  ...coreReferenceNumbers,
+  ...authNumbers,
+  ...podNumbers,
   Namespace: 'metadata=1 spec=2 status=3',
   NamespaceSpec: 'finalizers=1',
   NamespaceStatus: 'phase=1 conditions=2',
   NamespaceCondition: 'type=1 status=2 lastTransitionTime=4 reason=5 message=6',
-  Pod: 'metadata=1 spec=2 status=3',
-  PodSpec: 'nodeName=10',
-  PodStatus: 'phase=1',
   Node: 'metadata=1 spec=2 status=3',
   NodeSpec:
     'podCIDR=1 podCIDRs=7 providerID=3 unschedulable=4 taints=5 configSource=6 externalID=2 podPreemptionPolicy=8',

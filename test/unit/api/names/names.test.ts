@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { NameRule } from '../../../../src/api/index.ts';
-import { checkLabelValue, checkName, checkQualifiedName } from '../../../../src/api/index.ts';
+import type { NameRule } from '../../../../src/api/names/index.ts';
+import {
+  checkDataKey,
+  checkFinalizerName,
+  checkLabelValue,
+  checkName,
+  checkNamePrefix,
+  checkQualifiedName,
+} from '../../../../src/api/names/index.ts';
 
 function allows(rule: NameRule, ...names: string[]): void {
   for (const name of names) assert.equal(checkName(rule, name), undefined, name);
@@ -44,6 +51,36 @@ describe('names', () => {
     allows('pathSegment', 'system:node:a', 'A B', '...', 'ä', 'a'.repeat(300));
     forbids('pathSegment', '.', '..', 'a/b', '100%');
   });
+});
+
+test('a prefix of a name may end in a dash, but is none that no name could follow', () => {
+  for (const prefix of ['a-', 'a.b-', 'a'])
+    assert.equal(checkNamePrefix('subdomain', prefix), undefined, prefix);
+  for (const prefix of ['-', 'A-', 'a/', '.'])
+    assert.equal(typeof checkNamePrefix('subdomain', prefix), 'string', prefix);
+  for (const prefix of ['.', '..', 'system:', 'A-'])
+    assert.equal(checkNamePrefix('pathSegment', prefix), undefined, prefix);
+  for (const prefix of ['a/', '%'])
+    assert.equal(typeof checkNamePrefix('pathSegment', prefix), 'string', prefix);
+});
+
+test('keys of values can be names of files and no way out of a folder', () => {
+  for (const key of ['a', 'A.b', '.dockercfg', '_', '-', 'x'.repeat(253)])
+    assert.equal(checkDataKey(key), undefined, key);
+  for (const key of ['', '.', '..', '..a', 'a/b', 'a b', 'ä', 'a\n', 'x'.repeat(254)]) {
+    assert.equal(typeof checkDataKey(key), 'string', JSON.stringify(key));
+  }
+  assert.equal(checkDataKey('..data'), "must not start with '..'");
+});
+
+test('finalizers belong to a domain, but for three that everybody knows', () => {
+  for (const name of ['example.com/a', 'orphan', 'foregroundDeletion', 'kubernetes'])
+    assert.equal(checkFinalizerName(name), undefined, name);
+  assert.equal(
+    checkFinalizerName('mine'),
+    'name is neither a standard finalizer name nor is it fully qualified',
+  );
+  assert.match(checkFinalizerName('not ok') ?? '', /^name part must consist of/);
 });
 
 test('keys of labels are a name with an optional domain before it', () => {

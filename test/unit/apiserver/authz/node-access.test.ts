@@ -20,8 +20,8 @@ describe('a node agent', () => {
     await nodeA.must('PUT', `${nodes}/node-a`, named('node-a', { labels: { 'kubernetes.io/os': 'linux' } }));
     await nodeA.must('PUT', `${nodes}/node-a/status`, { ...named('node-a'), status: { phase: 'Running' } });
     await nodeA.must('GET', `${nodes}/node-a`);
-    await nodeA.must('POST', heartbeats, lease('node-a'));
-    await nodeA.must('PUT', `${heartbeats}/node-a`, lease('node-a'));
+    const made = await nodeA.must('POST', heartbeats, lease('node-a'));
+    await nodeA.must('PUT', `${heartbeats}/node-a`, lease('node-a', made.metadata));
     await nodeA.must('GET', `${heartbeats}/node-a`);
   });
 

@@ -48,7 +48,8 @@ async function ask(
   const { metadata } = await client.create(certificateSigningRequestKind, request);
   return await waitFor('the request to be answered', async () => {
     const found = await client.get(certificateSigningRequestKind, metadata?.name ?? '');
-    return found.status?.conditions === undefined ? undefined : found.status;
+    const isRefused = found.status?.conditions?.some(({ type }) => type !== 'Approved');
+    return found.status?.certificate || isRefused ? found.status : undefined;
   });
 }
 

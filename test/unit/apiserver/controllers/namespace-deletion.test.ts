@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { leaseKind, namespaceKind } from '../../../../src/api/index.ts';
+import { leaseKind, namespaceKind, podKind } from '../../../../src/api/index.ts';
 import { controlPlaneUser } from '../../../../src/apiserver/authn/index.ts';
 import { namespaceDeletion } from '../../../../src/apiserver/controllers/index.ts';
 import { createRegistry } from '../../../../src/apiserver/registry/index.ts';
@@ -24,6 +24,7 @@ async function prepare() {
   return {
     namespaces: registry.of(namespaceKind),
     leases,
+    pods: registry.of(podKind),
     storage,
     start: () =>
       new Promise<void>((ready) => {
@@ -73,6 +74,78 @@ describe('namespace deletion', () => {
     await waitFor(
       'the namespace to go',
       () => world.storage.get(`${world.namespaces.prefix('')}going`) === undefined,
+    );
+  });
+
+  test('tells on the namespace what is left and what holds it, until it is gone', async () => {
+    await using world = await prepare();
+    await world.namespaces.create('', { metadata: { name: 'held' } }, context);
+    for (const [name, finalizers] of [
+      ['a', ['example.com/x']],
+      ['b', ['example.com/x', 'example.com/y']],
+      ['c', []],
+    ] as const) {
+      await world.leases.create('held', { metadata: { name, finalizers: [...finalizers] } }, context);
+    }
+    const conditions = () => {
+      const stored = world.storage.get(`${world.namespaces.prefix('')}held`);
+      const { status } = stored ? world.namespaces.encoding.read(stored) : {};
+      return (status?.conditions ?? []).map(
+        (each) => `${each.type} ${each.status} ${each.reason}: ${each.message}`,
+      );
+    };
+    await world.start();
+    await world.namespaces.delete('', 'held', {}, context);
+    const remaining = (resources: number, list: string) => [
+      `NamespaceContentRemaining True SomeResourcesRemain: Some resources are remaining: leases.coordination.k8s.io has ${resources} resource instances`,
+      `NamespaceFinalizersRemaining True SomeFinalizersRemain: Some content in the namespace has finalizers remaining: ${list}`,
+    ];
+    const both = 'example.com/x in 2 resource instances, example.com/y in 1 resource instances';
+    await waitFor('the conditions', () => conditions().join() === remaining(2, both).join());
+    assert.equal(world.count('held'), 2);
+    const release = async (name: string) => {
+      const stored = world.leases.get('held', name);
+      const lease = world.leases.encoding.read(stored);
+      await world.leases.update(
+        'held',
+        name,
+        { ...lease, metadata: { ...lease.metadata, finalizers: [] } },
+        '',
+        context,
+      );
+    };
+    await release('b');
+    await waitFor('the conditions', () => {
+      return conditions().join() === remaining(1, 'example.com/x in 1 resource instances').join();
+    });
+    await release('a');
+    await waitFor(
+      'the namespace to go',
+      () => world.storage.get(`${world.namespaces.prefix('')}held`) === undefined,
+    );
+  });
+
+  test('waits for pods that are given time, and lets the others go at once', async () => {
+    await using world = await prepare();
+    await world.namespaces.create('', { metadata: { name: 'busy' } }, context);
+    const containers = [{ name: 'main', image: 'example.com/image:1' }];
+    await world.pods.create('busy', { metadata: { name: 'pending' }, spec: { containers } }, context);
+    await world.pods.create(
+      'busy',
+      { metadata: { name: 'running' }, spec: { containers, nodeName: 'n' } },
+      context,
+    );
+    await world.start();
+    await world.namespaces.delete('', 'busy', {}, context);
+    const names = () =>
+      world.storage.list(world.pods.prefix('busy'), '', 0).items.map(({ key }) => key.split('/').at(-1));
+    await waitFor('the pending one to go', () => names().join() === 'running');
+    const { metadata } = world.pods.encoding.read(world.pods.get('busy', 'running'));
+    assert.equal(metadata?.deletionGracePeriodSeconds, 30);
+    await world.pods.delete('busy', 'running', { gracePeriodSeconds: 0 }, context); // as the node does in the end
+    await waitFor(
+      'the namespace to go',
+      () => world.storage.get(`${world.namespaces.prefix('')}busy`) === undefined,
     );
   });
 

@@ -5,10 +5,10 @@ import { createManualClock } from '../../../support/manual-clock.ts';
 import { recordedLog } from '../../base/recorded-log.ts';
 
 /** A queue whose work the test decides, running until it is disposed of. */
-function start(work: (key: string) => Promise<void>) {
+function start(work: (key: string) => Promise<void>, atOnce = 1) {
   const clock = createManualClock();
   const stop = new AbortController();
-  const queue = createWorkQueue({ work, clock, log: recordedLog().log });
+  const queue = createWorkQueue({ work, atOnce, clock, log: recordedLog().log });
   const running = queue.run(stop.signal);
   return {
     clock,
@@ -43,6 +43,41 @@ describe('a work queue', () => {
     gate.resolve();
     await started.clock.advance(0);
     assert.equal(count, 2);
+  });
+
+  test('works on several keys at once, on each once at a time, and on no more than it was told', async () => {
+    const underWay: string[] = [];
+    const gates = new Map<string, PromiseWithResolvers<void>>();
+    let most = 0;
+    await using started = start(async (key) => {
+      assert.ok(!underWay.includes(key), `${key} is not worked on twice at once`);
+      underWay.push(key);
+      most = Math.max(most, underWay.length);
+      const gate = Promise.withResolvers<void>();
+      gates.set(key, gate);
+      await gate.promise;
+      underWay.splice(underWay.indexOf(key), 1);
+    }, 3);
+    const finish = async (key: string) => {
+      gates.get(key)?.resolve();
+      await started.clock.advance(0);
+    };
+    for (const key of ['a', 'b', 'c', 'd']) started.queue.add(key);
+    await started.clock.advance(0);
+    assert.deepEqual(underWay, ['a', 'b', 'c']);
+    started.queue.add('a');
+    await finish('b');
+    assert.deepEqual(underWay, ['a', 'c', 'd'], 'the next one, and not the same again');
+    await finish('d');
+    assert.deepEqual(underWay, ['a', 'c'], 'one that is under way waits for itself');
+    await finish('a');
+    assert.deepEqual(underWay, ['c', 'a']);
+    for (const key of ['a', 'c']) await finish(key);
+    assert.deepEqual([underWay, most], [[], 3]);
+    started.queue.add('late');
+    await started.clock.advance(0);
+    assert.deepEqual(underWay, ['late'], 'idle workers wake');
+    await finish('late');
   });
 
   test('tries a failing key again later and later, and goes on with the others', async () => {

@@ -3,12 +3,13 @@ import { after, describe, test } from 'node:test';
 import type { Clock } from '../../../../src/base/index.ts';
 import { systemClock } from '../../../../src/base/index.ts';
 import { waitFor } from '../../../support/index.ts';
-import { lease, leases, named, namespaces, nodes, startServer } from '../support/index.ts';
+import { configMaps, lease, leases, named, namespaces, nodes, startServer } from '../support/index.ts';
 
 const server = await startServer();
 after(() => server[Symbol.asyncDispose]());
 const { admin } = server;
 const path = leases('default');
+const maps = configMaps('default');
 
 const listVersion = async (of: string) =>
   JSON.parse((await admin.request('GET', of)).text).metadata.resourceVersion;
@@ -51,12 +52,12 @@ describe('events', () => {
   });
 
   test('a selector turns changes into ADDED and DELETED', async () => {
-    const query = `labelSelector=shown&resourceVersion=${await listVersion(path)}`;
-    using watch = await admin.watch(`${path}?${query}`);
-    await admin.must('POST', path, lease('chosen'));
-    await admin.must('PUT', `${path}/chosen`, lease('chosen', { labels: { shown: 'yes' } }));
-    await admin.must('PUT', `${path}/chosen`, lease('chosen', { labels: { shown: 'still' } }));
-    await admin.must('PUT', `${path}/chosen`, lease('chosen'));
+    const query = `labelSelector=shown&resourceVersion=${await listVersion(maps)}`;
+    using watch = await admin.watch(`${maps}?${query}`);
+    await admin.must('POST', maps, named('chosen'));
+    await admin.must('PUT', `${maps}/chosen`, named('chosen', { labels: { shown: 'yes' } }));
+    await admin.must('PUT', `${maps}/chosen`, named('chosen', { labels: { shown: 'still' } }));
+    await admin.must('PUT', `${maps}/chosen`, named('chosen'));
     assert.deepEqual(await watch.take(3), ['ADDED chosen', 'MODIFIED chosen', 'DELETED chosen']);
   });
 
@@ -117,14 +118,14 @@ describe('the end of a watch', () => {
 
   test('a version that is forgotten is 410 before the stream, or in it', async () => {
     await using hurried = await startServer({ clock: fastClock(2000) });
-    const old = await hurried.admin.must('POST', path, lease('old'));
+    const old = await hurried.admin.must('POST', maps, named('old'));
     const version = old.metadata.resourceVersion;
-    await hurried.admin.must('PUT', `${path}/old`, lease('old', { labels: { a: '1' } }));
+    await hurried.admin.must('PUT', `${maps}/old`, named('old', { labels: { a: '1' } }));
     const query = `watch=1&resourceVersion=${version}&timeoutSeconds=1`;
     const text = await waitFor('the version to be forgotten, on disk and in memory', async () => {
       const annotations = { now: String(Date.now()), filler: 'x'.repeat(200_000) };
-      await hurried.admin.must('PUT', `${path}/old`, lease('old', { annotations }));
-      const reply = await hurried.admin.request('GET', `${path}?${query}`);
+      await hurried.admin.must('PUT', `${maps}/old`, named('old', { annotations }));
+      const reply = await hurried.admin.request('GET', `${maps}?${query}`);
       return /Expired/.test(reply.text) ? reply.text : undefined;
     });
     const told = JSON.parse(text.trimEnd().split('\n').at(-1) ?? '');
@@ -133,7 +134,7 @@ describe('the end of a watch', () => {
     await hurried.admin.refused(
       'Expired',
       'GET',
-      `${path}?resourceVersion=${version}&resourceVersionMatch=Exact`,
+      `${maps}?resourceVersion=${version}&resourceVersionMatch=Exact`,
     );
   });
 
@@ -165,22 +166,22 @@ describe('a slow reader', () => {
   test('is cut off and costs the others nothing', async () => {
     await using hurried = await startServer({ clock: fastClock(100) });
     const { admin: writer } = hurried;
-    const first = await writer.must('POST', path, lease('big'));
+    const first = await writer.must('POST', maps, named('big'));
     const query = `resourceVersion=${first.metadata.resourceVersion}`;
-    using slow = await writer.watch(`${path}?${query}`);
-    using quick = await writer.watch(`${path}?${query}`);
+    using slow = await writer.watch(`${maps}?${query}`);
+    using quick = await writer.watch(`${maps}?${query}`);
     slow.pause();
     const annotations = { a: 'x'.repeat(200_000) };
     for (let round = 0; round < 60; round += 1) {
-      const change = { ...lease('big', { annotations }), spec: { holderIdentity: String(round) } };
-      await writer.must('PUT', `${path}/big`, change);
+      const change = { ...named('big', { annotations }), data: { round: String(round) } };
+      await writer.must('PUT', `${maps}/big`, change);
       assert.deepEqual(await quick.take(1), ['MODIFIED big']);
     }
     await waitFor('the log to tell', () => /too far behind/.test(hurried.logged()));
     slow.resume();
     await slow.ended;
     assert.ok(!slow.isComplete, 'cut, not ended');
-    await writer.must('POST', path, lease('goes-on'));
+    await writer.must('POST', maps, named('goes-on'));
     assert.deepEqual(await quick.take(1), ['ADDED goes-on']);
   });
 });

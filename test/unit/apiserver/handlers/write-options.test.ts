@@ -114,7 +114,7 @@ describe('fieldValidation', () => {
       for (const complaint of complaints) assert.ok(message?.includes(complaint), message);
     }
     const reply = await admin.request('PUT', `${path}/strict?fieldValidation=Strict`, {
-      body: lease('strict'),
+      body: await admin.must('GET', `${path}/strict`),
     });
     assert.equal(reply.code, 200);
   });
@@ -141,6 +141,30 @@ describe('fieldValidation', () => {
     assert.equal(reply.headers['set-cookie'], undefined);
     assert.equal(warnings(reply).length, 1);
     assert.match(warnings(reply)[0] ?? '', /^299 - "[\x20-\x7e]*"$/);
+  });
+});
+
+describe('what a kind has to say of an object that it accepts', () => {
+  const path = '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings';
+  const binding = {
+    ...named('warned'),
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'view' },
+    subjects: [{ kind: 'User', name: 'u', namespace: 'default' }],
+  };
+
+  test('is a Warning of the answer, when it is made and when it is changed, and only then', async () => {
+    for (const [method, place] of [
+      ['PUT', `${path}/warned`],
+      ['PUT', `${path}/warned?fieldValidation=Ignore`],
+      ['POST', `${path}?dryRun=All`],
+    ] as const) {
+      const body = method === 'POST' ? { ...binding, metadata: { name: 'dry' } } : binding;
+      const reply = await admin.request(method, place, { body });
+      assert.ok(reply.code < 300, reply.text);
+      assert.equal(warnings(reply).length, 1, `${method} ${place}`);
+    }
+    const refused = await admin.request('POST', path, { body: binding });
+    assert.deepEqual([refused.code, warnings(refused)], [409, []]);
   });
 });
 

@@ -52,7 +52,6 @@ describe('paths that only look like one that is there', () => {
       `${inCoordination}/default//leases`,
       '/apis//v1/leases',
       '/apis/coordination.k8s.io//leases',
-      '/',
       '/api/',
       '/apis/',
     ],
@@ -164,19 +163,11 @@ describe('names in paths', () => {
 
 describe('parameters', () => {
   test('what they cannot mean is 400 or nothing, never more', async () => {
-    for (const query of [
-      '%ff=%zz',
-      '&&&==',
-      'watch=false&watch=true',
-      'a[b]=c',
-      '__proto__=1',
-      'limit=-1',
-      '?',
-      '%',
-    ]) {
+    for (const query of ['%ff=%zz', '&&&==', 'watch=false&watch=true', 'a[b]=c', '__proto__=1', '?', '%']) {
       assert.equal(await codeOf(admin, `${nodes}?${query}`), 200, query);
     }
     assert.equal(await codeOf(admin, `${nodes}?resourceVersion=%ff`), 400);
+    assert.equal(await codeOf(admin, `${nodes}?limit=-1`), 400);
     assert.equal(await codeOf(admin, `${nodes}?${'a=b&'.repeat(3000)}`), 200);
     assert.equal(await codeOf(admin, `${nodes}?labelSelector=${'a,'.repeat(5000)}a`), 400);
   });

@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { waitFor } from '../../../support/index.ts';
-import { allLeases, lease, leases, named, namespaces, nodes, startServer } from '../support/index.ts';
+import {
+  allLeases,
+  configMaps,
+  lease,
+  leases,
+  named,
+  namespaces,
+  nodes,
+  startServer,
+} from '../support/index.ts';
 
 const server = await startServer();
 after(() => server[Symbol.asyncDispose]());
@@ -65,15 +74,15 @@ describe('namespaces', () => {
 
   test('while it goes nothing can be created in it, and what holds it is waited for', async () => {
     await admin.must('POST', namespaces, named('slow'));
-    await admin.must('POST', leases('slow'), lease('held', hold));
+    await admin.must('POST', configMaps('slow'), named('held', hold));
     await admin.request('DELETE', `${namespaces}/slow`);
-    const { message, details } = await admin.refused('Forbidden', 'POST', leases('slow'), {
-      body: lease('late'),
+    const { message, details } = await admin.refused('Forbidden', 'POST', configMaps('slow'), {
+      body: named('late'),
     });
     assert.match(message ?? '', /namespace slow because it is being terminated/);
     assert.equal(details?.causes?.[0]?.reason, 'NamespaceTerminating');
     await waitFor('the content to be deleted', async () => {
-      const { metadata } = await admin.must('GET', `${leases('slow')}/held`);
+      const { metadata } = await admin.must('GET', `${configMaps('slow')}/held`);
       return metadata.deletionTimestamp !== undefined;
     });
     const { status } = await admin.must('GET', `${namespaces}/slow`);
@@ -81,12 +90,12 @@ describe('namespaces', () => {
     for (let round = 0; round < 5; round += 1) {
       await admin.must(
         'PUT',
-        `${leases('slow')}/held`,
-        lease('held', { ...hold, labels: { round: `${round}` } }),
+        `${configMaps('slow')}/held`,
+        named('held', { ...hold, labels: { round: `${round}` } }),
       );
     }
     const freed = performance.now();
-    await admin.must('PUT', `${leases('slow')}/held`, lease('held'));
+    await admin.must('PUT', `${configMaps('slow')}/held`, named('held'));
     await waitFor('the namespace to go', () => isGone(`${namespaces}/slow`));
     assert.ok(performance.now() - freed < 1500, 'it is looked at when its content goes, not some time later');
   });
@@ -168,11 +177,11 @@ describe('at once', () => {
   });
 
   test('unconditional writers all come through, and a deletion among them ends them', async () => {
-    const path = leases('default');
-    await admin.must('POST', path, lease('busy'));
+    const path = configMaps('default');
+    await admin.must('POST', path, named('busy'));
     const write = (index: number) =>
       admin.request('PUT', `${path}/busy`, {
-        body: { ...lease('busy'), spec: { holderIdentity: `${index}` } },
+        body: { ...named('busy'), data: { writer: `${index}` } },
       });
     const codes = (await Promise.all(Array.from({ length: 8 }, (_, index) => write(index)))).map(
       ({ code }) => code,

@@ -10,16 +10,26 @@ after(() => server[Symbol.asyncDispose]());
 const { admin } = server;
 const nodeA = await server.node('node-a');
 
+interface Condition {
+  type: string;
+  status?: string;
+  reason: string;
+  message: string;
+  lastUpdateTime?: string;
+  lastTransitionTime?: string;
+}
+
 interface Answered {
-  conditions?: { type: string; reason: string; message: string }[];
+  conditions?: Condition[];
   certificate?: string;
 }
 
-/** The status of a request once it is answered. */
+/** The status of a request once it is answered for good: with a certificate, or with why there is none. */
 async function answerTo({ metadata }: Shown): Promise<Answered> {
   return await waitFor('an answer', async () => {
     const { status }: { status?: Answered } = await admin.must('GET', `${csrs}/${metadata.name}`);
-    return status?.conditions === undefined ? undefined : status;
+    const isRefused = status?.conditions?.some(({ type }) => ['Denied', 'Failed'].includes(type));
+    return status?.certificate || isRefused ? status : undefined;
   });
 }
 
@@ -157,5 +167,142 @@ describe('forgery', () => {
       });
       assert.ok(reply.code === 422 || reply.code === 400, `${request}: ${reply.text}`);
     }
+  });
+});
+
+describe('approval', () => {
+  const foreign = { signerName: 'example.com/theirs' };
+  const approved = { type: 'Approved', status: 'True', reason: 'ByHand', message: '' };
+  const denied = { ...approved, type: 'Denied' };
+  const statusOf = ({ status = {} }: { status?: Answered }) => status;
+
+  test('is given through a path of its own, with the times that were left out', async () => {
+    const made = await admin.must('POST', csrs, await signingRequest('node-a', { spec: foreign }));
+    const path = `${csrs}/${made.metadata.name}`;
+    assert.deepEqual(await admin.must('GET', `${path}/approval`), made);
+    const body = {
+      ...made,
+      status: { conditions: [approved], certificate: 'AAAA' },
+      spec: { ...made.spec, ...{ uid: 'x' } },
+    };
+    const next = await admin.must('PUT', `${path}/approval`, body);
+    const { conditions = [], certificate } = statusOf(next);
+    assert.equal(certificate, undefined, 'a certificate is not to be given here');
+    assert.deepEqual(next.spec, made.spec);
+    const [given] = conditions;
+    assert.ok(given);
+    const { lastUpdateTime, lastTransitionTime, ...rest } = given;
+    assert.deepEqual(rest, approved);
+    assert.match(`${lastUpdateTime} ${lastTransitionTime}`, /^\S+Z \S+Z$/);
+
+    const again = await admin.must('PUT', `${path}/approval`, {
+      ...next,
+      status: { conditions: [{ ...approved, reason: 'Twice' }] },
+    });
+    assert.equal(statusOf(again).conditions?.[0]?.reason, 'Twice');
+    assert.equal(statusOf(again).conditions?.[0]?.lastTransitionTime, lastTransitionTime);
+  });
+
+  test('is not given through status, nor on the object itself', async () => {
+    const made = await admin.must('POST', csrs, await signingRequest('node-a', { spec: foreign }));
+    const path = `${csrs}/${made.metadata.name}`;
+    const status = { conditions: [approved] };
+    const { details } = await admin.refused('Invalid', 'PUT', `${path}/status`, {
+      body: { ...made, status },
+    });
+    assert.deepEqual(details?.causes, [
+      {
+        reason: 'FieldValueForbidden',
+        field: 'status.conditions',
+        message: 'Forbidden: updates may not add a condition of type "Approved"',
+      },
+    ]);
+    assert.equal((await admin.must('PUT', path, { ...made, status })).status, undefined);
+  });
+
+  test('cannot be taken back, contradicted or doubted', async () => {
+    const made = await admin.must('POST', csrs, await signingRequest('node-a', { spec: foreign }));
+    const path = `${csrs}/${made.metadata.name}/approval`;
+    const send = (conditions: object[]) => ({
+      body: { metadata: { name: made.metadata.name }, spec: made.spec, status: { conditions } },
+    });
+    await admin.refused('Invalid', 'PUT', path, send([approved, denied]));
+    await admin.refused('Invalid', 'PUT', path, send([{ ...approved, status: 'False' }]));
+    assert.equal((await admin.request('PUT', path, send([approved]))).code, 200);
+    await admin.refused('Invalid', 'PUT', path, send([]));
+    await admin.refused('Invalid', 'PUT', path, send([denied]));
+  });
+
+  test('leaves it to the signer to answer with a certificate, once', async () => {
+    const made = await admin.must('POST', csrs, await signingRequest('node-a', { spec: foreign }));
+    const path = `${csrs}/${made.metadata.name}`;
+    const yes = await admin.must('PUT', `${path}/approval`, { ...made, status: { conditions: [approved] } });
+    const { conditions = [] } = statusOf(yes);
+    const base64 = (text: string) => Buffer.from(text).toString('base64');
+    const certificate = base64(server.running.ca);
+    const changed = conditions.map((condition) => ({ ...condition, reason: 'Meddled' }));
+    const failed = { type: 'Failed', status: 'True', reason: 'Late', message: '' };
+    await admin.refused('Invalid', 'PUT', `${path}/status`, {
+      body: { ...yes, status: { conditions, certificate: base64('none') } },
+    });
+    const status = { conditions: [...changed, failed], certificate };
+    const issued = statusOf(await admin.must('PUT', `${path}/status`, { ...yes, status }));
+    assert.equal(issued.certificate, certificate);
+    assert.equal(issued.conditions?.[0]?.reason, 'ByHand', 'the approval stays as it was given');
+    assert.deepEqual(
+      issued.conditions?.map(({ type }) => type),
+      ['Approved', 'Failed'],
+    );
+    await admin.refused('Invalid', 'PUT', `${path}/status`, {
+      body: {
+        metadata: made.metadata.name ? { name: made.metadata.name } : {},
+        spec: made.spec,
+        status: { ...issued, certificate: base64(`${server.running.ca}\n`) },
+      },
+    });
+  });
+
+  test('by a person of what the signer waits with is answered as well', async () => {
+    const spec = {
+      signerName: 'kubernetes.io/kubelet-serving',
+      usages: ['digital signature', 'server auth'],
+    };
+    const body = await signingRequest('node-p', { spec, addresses: ['192.0.2.9'] });
+    const nodeP = await server.node('node-p');
+    await nodeP.must('POST', nodes, named('node-p'));
+    const made = await nodeP.must('POST', csrs, body);
+    await admin.must('PUT', `${csrs}/${made.metadata.name}/approval`, {
+      ...made,
+      status: { conditions: [approved] },
+    });
+    const addresses = [{ type: 'InternalIP', address: '192.0.2.9' }];
+    await nodeP.must('PUT', `${nodes}/node-p/status`, { ...named('node-p'), status: { addresses } });
+    const answer = await answerTo(made);
+    assert.equal(certificateIn(answer).subjectAltName, 'IP Address:192.0.2.9');
+    assert.equal(answer.conditions?.[0]?.reason, 'ByHand');
+  });
+
+  test('of what may not be signed fails', async () => {
+    const spec = {
+      signerName: 'kubernetes.io/kubelet-serving',
+      usages: ['digital signature', 'server auth'],
+    };
+    const nodeQ = await server.node('node-q');
+    await nodeQ.must('POST', nodes, named('node-q'));
+    const made = await nodeQ.must(
+      'POST',
+      csrs,
+      await signingRequest('node-q', { spec, addresses: ['127.0.0.1'] }),
+    );
+    await admin.must('PUT', `${csrs}/${made.metadata.name}/approval`, {
+      ...made,
+      status: { conditions: [approved] },
+    });
+    const addresses = [{ type: 'InternalIP', address: '192.0.2.10' }];
+    await nodeQ.must('PUT', `${nodes}/node-q/status`, { ...named('node-q'), status: { addresses } });
+    assert.deepEqual(
+      (await answerTo(made)).conditions?.map(({ type }) => type),
+      ['Approved', 'Failed'],
+    );
   });
 });

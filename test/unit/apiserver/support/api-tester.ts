@@ -26,7 +26,10 @@ export interface Reply {
   headers: IncomingHttpHeaders;
   /** Every header as it came, name and value in turns. */
   rawHeaders: string[];
+  /** As UTF-8. */
   text: string;
+  /** As they came, not unpacked. */
+  bytes: Buffer;
 }
 
 const limitMs = 15_000;
@@ -51,7 +54,8 @@ export class ApiTester {
     const chunks: Buffer[] = [];
     for await (const chunk of message) chunks.push(Buffer.from(chunk));
     const { statusCode: code = 0, headers, rawHeaders } = message;
-    return { code, headers, rawHeaders, text: Buffer.concat(chunks).toString('utf8') };
+    const bytes = Buffer.concat(chunks);
+    return { code, headers, rawHeaders, text: bytes.toString('utf8'), bytes };
   }
 
   /** A request that must succeed; the object that was answered. */

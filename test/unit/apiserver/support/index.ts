@@ -1,6 +1,7 @@
 export { type ApiTester, objectIn, type Reply, statusIn } from './api-tester.ts';
 export {
   allLeases,
+  configMaps,
   csrs,
   lease,
   leases,

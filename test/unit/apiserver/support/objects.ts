@@ -15,6 +15,7 @@ export const csrs = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
 export function leases(namespace: string): string {
   return `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
 }
+export const configMaps = (namespace: string) => `/api/v1/namespaces/${namespace}/configmaps`;
 export const allLeases = '/apis/coordination.k8s.io/v1/leases';
 
 export const named = (name: string, more: object = {}) => ({ metadata: { name, ...more } });

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { AskedGates } from '../../../../src/api/index.ts';
+import { resolveGates } from '../../../../src/api/index.ts';
 import type { RunningApiServer } from '../../../../src/apiserver/index.ts';
 import { runApiServer } from '../../../../src/apiserver/index.ts';
 import type { Clock, Logger } from '../../../../src/base/index.ts';
@@ -41,10 +43,17 @@ export interface Wanted {
   now: number;
 }
 
+export interface StartOptions {
+  clock?: Clock;
+  log?: Logger;
+  /** Features that are switched other than by default. */
+  gates?: AskedGates;
+}
+
 const hourMs = 3600_000;
 
 /** Starts a server; stopped and removed on disposal, which fails when the server logged an unexpected failure. */
-export async function startServer(options: { clock?: Clock; log?: Logger } = {}): Promise<TestServer> {
+export async function startServer(options: StartOptions = {}): Promise<TestServer> {
   const folder = await temporaryFolder();
   const rootDir = join(folder.path, 'root');
   const { log, text: logged } = recordedLog('json', 'info');
@@ -57,6 +66,7 @@ export async function startServer(options: { clock?: Clock; log?: Logger } = {})
       bindAddress: '127.0.0.1',
       securePort: 0,
       storage: 'memory',
+      featureGates: resolveGates(options.gates ?? {}),
       clock: options.clock ?? systemClock,
       log: options.log ?? log,
     },

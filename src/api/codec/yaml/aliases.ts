@@ -1,0 +1,41 @@
+import { depthLimit } from '../paths.ts';
+
+/** What aliases may add to a document, in characters and values: as much as a body may have bytes. */
+const expansionLimit = 3 * 1024 * 1024;
+
+/**
+ * Copies what aliases stand for: each has to be a value of its own, because the walker that checks an object changes
+ * it in place. Bounded in what all copies hold together and in how deep they nest.
+ */
+export class AliasCopier {
+  #left = expansionLimit;
+
+  /** `depth`: how deep the copy will stand. Returns a reason instead when there is too much. */
+  copy(value: unknown, depth: number): { value: unknown } | { tooMuch: string } {
+    try {
+      return { value: this.#copy(value, depth) };
+    } catch (error) {
+      if (error instanceof TooMuchError) return { tooMuch: error.message };
+      throw error;
+    }
+  }
+
+  #copy(value: unknown, depth: number): unknown {
+    this.#spend(typeof value === 'string' ? value.length : 1);
+    if (typeof value !== 'object' || value === null) return value;
+    if (depth >= depthLimit) throw new TooMuchError(`nested deeper than ${depthLimit} levels`);
+    if (Array.isArray(value)) return value.map((item: unknown) => this.#copy(item, depth + 1));
+    const entries = Object.entries(value).map(([key, inner]) => {
+      this.#spend(key.length);
+      return [key, this.#copy(inner, depth + 1)];
+    });
+    return Object.fromEntries(entries);
+  }
+
+  #spend(size: number): void {
+    this.#left -= size + 1;
+    if (this.#left < 0) throw new TooMuchError('the aliases stand for more than is accepted');
+  }
+}
+
+class TooMuchError extends Error {}

@@ -1,0 +1,73 @@
+import { isRecord } from '../../schema/index.ts';
+import { yamlText } from './text.ts';
+
+/**
+ * A JSON value as YAML in block style, as the reference writes it: keys in alphabetical order, lists not indented. Any
+ * reader of YAML 1.1 or 1.2 reads the same value from it.
+ */
+export function writeYaml(value: unknown): string {
+  const out: string[] = [];
+  if (isFilled(value)) writeBlock(value, '', '', out);
+  else out.push(`${leaf(value, '  ')}\n`);
+  return out.join('');
+}
+
+type Filled = unknown[] | Record<string, unknown>;
+
+function isFilled(value: unknown): value is Filled {
+  if (Array.isArray(value)) return value.length > 0;
+  return isRecord(value) && Object.values(value).some((inner) => inner !== undefined);
+}
+
+/** Writes a collection; its first line stands after `first`, the others are indented. */
+function writeBlock(value: Filled, first: string, indent: string, out: string[]): void {
+  let before = first;
+  const begin = (text: string) => {
+    out.push(before, text);
+    before = indent;
+  };
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      begin('-');
+      if (isFilled(item)) writeBlock(item, ' ', `${indent}  `, out);
+      else out.push(` ${leaf(item, `${indent}  `)}\n`);
+    }
+    return;
+  }
+  for (const key of Object.keys(value).sort()) {
+    if (value[key] === undefined) continue;
+    begin(keyBefore(key, indent));
+    writeEntry(value[key], indent, out);
+  }
+}
+
+function writeEntry(value: unknown, indent: string, out: string[]): void {
+  if (isFilled(value)) {
+    out.push('\n');
+    const inner = Array.isArray(value) ? indent : `${indent}  `;
+    writeBlock(value, inner, inner, out);
+  } else {
+    out.push(` ${leaf(value, `${indent}  `)}\n`);
+  }
+}
+
+/** Longer keys have to say that they are keys; readers need not look further than 1024 characters for the colon. */
+const longestPlainKey = 1000;
+
+function keyBefore(key: string, indent: string): string {
+  const text = yamlText(key);
+  return text.length <= longestPlainKey ? `${text}:` : `? ${text}\n${indent}:`;
+}
+
+function leaf(value: unknown, indent: string): string {
+  if (typeof value === 'string') return yamlText(value, indent);
+  if (typeof value === 'number') return numberText(value);
+  if (Array.isArray(value)) return '[]';
+  return isRecord(value) ? '{}' : JSON.stringify(value ?? null);
+}
+
+/** YAML 1.1 takes an exponent only behind a decimal point. */
+function numberText(value: number): string {
+  const text = JSON.stringify(value);
+  return text.includes('.') ? text : text.replace('e', '.0e');
+}

@@ -1,0 +1,98 @@
+type Stage = 'alpha' | 'beta' | 'stable';
+
+interface Gate {
+  readonly stage: Stage;
+  readonly byDefault: boolean;
+  /** The release in which it came to this stage, where that is known. */
+  readonly since?: string;
+  /** What it does has become part of the service: it cannot be switched any more. */
+  readonly locked?: true;
+  /** Who acts on it. */
+  readonly part: 'agent' | 'apiserver' | 'both';
+}
+
+/** Every feature gate (specification, section 9), of the control plane and of the agent. */
+export const featureGates = {
+  APIListChunking: { stage: 'stable', byDefault: true, since: '1.29', locked: true, part: 'apiserver' },
+  APIResponseCompression: { stage: 'beta', byDefault: true, since: '1.16', part: 'apiserver' },
+  AuthorizeWithSelectors: { stage: 'alpha', byDefault: false, part: 'apiserver' },
+  ContainerCheckpoint: { stage: 'beta', byDefault: true, since: '1.30', part: 'agent' },
+  DryRun: { stage: 'stable', byDefault: true, since: '1.19', locked: true, part: 'apiserver' },
+  InPlacePodVerticalScaling: { stage: 'alpha', byDefault: false, since: '1.27', part: 'both' },
+  ServerSideFieldValidation: {
+    stage: 'stable',
+    byDefault: true,
+    since: '1.27',
+    locked: true,
+    part: 'apiserver',
+  },
+  WatchList: { stage: 'alpha', byDefault: false, since: '1.27', part: 'apiserver' },
+} as const satisfies Record<string, Gate>;
+
+export type FeatureGate = keyof typeof featureGates;
+/** Whether each feature is on. */
+export type FeatureGates = Readonly<Record<FeatureGate, boolean>>;
+/** What somebody asked for, by name. */
+export type AskedGates = Readonly<Record<string, boolean>>;
+
+/** Names that stand for all gates of a stage that are not stated themselves. */
+const groups: Readonly<Record<string, Stage>> = { AllAlpha: 'alpha', AllBeta: 'beta' };
+
+const table: ReadonlyMap<string, Gate> = new Map(Object.entries(featureGates));
+
+/** Every name that can be asked for. */
+export const gateNames: readonly string[] = [...table.keys(), ...Object.keys(groups)];
+
+/** What is wrong with asking for a gate, or undefined: it is not known, or can no longer be switched. */
+export function gateProblem(name: string, on: boolean): string | undefined {
+  if (Object.hasOwn(groups, name)) return undefined;
+  const gate = table.get(name);
+  if (gate === undefined) {
+    return `there is no feature gate ${JSON.stringify(name)}; there are ${gateNames.join(', ')}`;
+  }
+  if (gate.locked !== true || on === gate.byDefault) return undefined;
+  return `cannot set feature gate ${name} to ${on}: it is locked to ${gate.byDefault}`;
+}
+
+/** The state of every gate, after what was asked for; unknown names are passed over. */
+export function resolveGates(asked: AskedGates): FeatureGates {
+  const resolve = (name: FeatureGate) => {
+    const { stage, byDefault, ...gate }: Gate = featureGates[name];
+    if (gate.locked) return byDefault;
+    const group = Object.keys(groups).find((known) => groups[known] === stage);
+    return asked[name] ?? (group === undefined ? undefined : asked[group]) ?? byDefault;
+  };
+  return Object.freeze({
+    APIListChunking: resolve('APIListChunking'),
+    APIResponseCompression: resolve('APIResponseCompression'),
+    AuthorizeWithSelectors: resolve('AuthorizeWithSelectors'),
+    ContainerCheckpoint: resolve('ContainerCheckpoint'),
+    DryRun: resolve('DryRun'),
+    InPlacePodVerticalScaling: resolve('InPlacePodVerticalScaling'),
+    ServerSideFieldValidation: resolve('ServerSideFieldValidation'),
+    WatchList: resolve('WatchList'),
+  });
+}
+
+/** Of what was asked for, that on which the control plane acts. */
+export function apiServerGates(asked: AskedGates): AskedGates {
+  return Object.fromEntries(Object.entries(asked).filter(([name]) => table.get(name)?.part !== 'agent'));
+}
+
+const words = new Map<string, boolean>([
+  ...['1', 't', 'T', 'true', 'TRUE', 'True'].map((word) => [word, true] as const),
+  ...['0', 'f', 'F', 'false', 'FALSE', 'False'].map((word) => [word, false] as const),
+]);
+
+/** Reads `A=true,B=false`; gives a message for what is none of that. */
+export function parseGates(text: string): (readonly [string, boolean])[] | string {
+  const gates: (readonly [string, boolean])[] = [];
+  for (const part of text.split(',').map((piece) => piece.trim())) {
+    if (part === '') continue;
+    const [name = '', word, ...rest] = part.split('=').map((piece) => piece.trim());
+    const on = word === undefined || rest.length > 0 ? undefined : words.get(word);
+    if (name === '' || on === undefined) return `"${part}" is not of the form NAME=true or NAME=false`;
+    gates.push([name, on]);
+  }
+  return gates;
+}

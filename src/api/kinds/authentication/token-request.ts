@@ -1,0 +1,71 @@
+import type { Infer } from '../../schema/index.ts';
+import { field, int64, list, map, required, string, struct, time } from '../../schema/index.ts';
+import { invalidValue } from '../cause.ts';
+import { defineBody, objectStruct } from '../define.ts';
+import type { Cause } from '../kind.ts';
+
+const boundObjectReference = struct('BoundObjectReference', {
+  kind: field(1, string, 'Pod, Secret or Node.'),
+  apiVersion: field(2, string, 'API version of the object.'),
+  name: field(3, string, 'Name of the object.'),
+  uid: field(4, string, 'UID of the object; when it differs there is no token.'),
+});
+
+const spec = struct('TokenRequestSpec', {
+  audiences: required(1, list(string), 'Whom the token is for; the API server when empty.'),
+  expirationSeconds: field(4, int64, 'How long the token is good: 600 to 2^32, default 3600.', {
+    pointer: true,
+  }),
+  boundObjectRef: field(3, boundObjectReference, 'An object that the token ends with.'),
+  attestations: field(5, map(list(string)), 'Statements for webhooks; none are taken.'),
+});
+
+const status = struct('TokenRequestStatus', {
+  token: required(1, string, 'The token.'),
+  expirationTimestamp: required(2, time, 'When the token ends.'),
+});
+
+const root = objectStruct('TokenRequest', {
+  spec: required(2, spec, 'What is asked for.'),
+  status: field(3, status, 'The token, filled in by the server.'),
+});
+
+/** Asks for a token of a service account. */
+export interface TokenRequest extends Infer<typeof root> {}
+export interface BoundObjectReference extends Infer<typeof boundObjectReference> {}
+
+const defaultSeconds = 3600;
+const leastSeconds = 600;
+const mostSeconds = 2 ** 32;
+
+function validate({ spec: { expirationSeconds = 0, attestations = {} } }: TokenRequest): Cause[] {
+  const causes: Cause[] = [];
+  const field = 'spec.expirationSeconds';
+  if (expirationSeconds < leastSeconds) {
+    causes.push(invalidValue(field, expirationSeconds, 'may not specify a duration less than 10 minutes'));
+  }
+  if (expirationSeconds > mostSeconds) {
+    const detail = 'may not specify a duration larger than 2^32 seconds';
+    causes.push(invalidValue(field, expirationSeconds, detail));
+  }
+  if (Object.keys(attestations).length > 0) {
+    const detail = 'attestations may only be specified with a webhook bound object reference';
+    causes.push(invalidValue('spec.attestations', attestations, detail));
+  }
+  return causes;
+}
+
+/** The body of serviceaccounts/token. */
+export const tokenRequest = defineBody<TokenRequest>({
+  group: 'authentication',
+  version: 'v1',
+  kind: 'TokenRequest',
+  doc: 'Asks for a token of a service account.',
+  root,
+  default(request) {
+    if (request.spec === undefined) return request; // validation tells, after this
+    const { audiences = [], expirationSeconds = defaultSeconds } = request.spec;
+    return { ...request, spec: { ...request.spec, audiences, expirationSeconds } };
+  },
+  validate,
+});

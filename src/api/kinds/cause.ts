@@ -1,0 +1,70 @@
+import type { Cause } from './kind.ts';
+
+/*
+ * The causes of validation, worded as clients know them from the reference.
+ */
+
+/** Longer than any value that could be valid. */
+const longestShown = 320;
+
+function shown(value: unknown): string {
+  const cut = typeof value === 'string' && value.length > longestShown;
+  const text = JSON.stringify(cut ? `${value.slice(0, longestShown)}…` : value) ?? 'null';
+  return text.length <= 2 * longestShown ? text : `${text.slice(0, 2 * longestShown)}…`;
+}
+
+export function invalidValue(field: string, value: unknown, detail: string): Cause {
+  return { reason: 'FieldValueInvalid', field, message: `Invalid value: ${shown(value)}: ${detail}` };
+}
+
+export function requiredValue(field: string, detail?: string): Cause {
+  const message = detail === undefined ? 'Required value' : `Required value: ${detail}`;
+  return { reason: 'FieldValueRequired', field, message };
+}
+
+export function forbiddenValue(field: string, detail: string): Cause {
+  return { reason: 'FieldValueForbidden', field, message: `Forbidden: ${detail}` };
+}
+
+export function duplicateValue(field: string, value: unknown): Cause {
+  return { reason: 'FieldValueDuplicate', field, message: `Duplicate value: ${shown(value)}` };
+}
+
+/** The supported values are told in the order given. */
+export function unsupportedValue(field: string, value: unknown, supported: readonly string[]): Cause {
+  const values = supported.map((known) => JSON.stringify(known)).join(', ');
+  const message = `Unsupported value: ${shown(value)}: supported values: ${values}`;
+  return { reason: 'FieldValueNotSupported', field, message };
+}
+
+export function tooLongValue(field: string, limitBytes: number): Cause {
+  const message = `Too long: may not be more than ${limitBytes} bytes`;
+  return { reason: 'FieldValueTooLong', field, message };
+}
+
+/** A name that nothing bears. */
+export function notFoundValue(field: string, value: unknown): Cause {
+  return { reason: 'FieldValueNotFound', field, message: `Not found: ${shown(value)}` };
+}
+
+/** What is told of a list at most; a body of a million bad items needs no million causes. */
+const causesLimit = 100;
+
+/** What is wrong with the items of a list or the entries of a map, the first hundred causes. */
+export function causesOf<T>(
+  items: Iterable<T> | undefined,
+  check: (item: T, index: number) => readonly Cause[],
+): Cause[] {
+  const causes: Cause[] = [];
+  let index = 0;
+  for (const item of items ?? []) {
+    causes.push(...check(item, index++));
+    if (causes.length >= causesLimit) break;
+  }
+  return causes;
+}
+
+/** No cause where nothing is wrong: `wrong` is what a check of a name or a number answered. */
+export function invalidUnless(field: string, value: unknown, wrong: string | undefined): Cause[] {
+  return wrong === undefined ? [] : [invalidValue(field, value, wrong)];
+}

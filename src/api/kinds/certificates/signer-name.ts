@@ -1,0 +1,39 @@
+import { checkName } from '../../names/index.ts';
+import { invalidValue, requiredValue, tooLongValue } from '../cause.ts';
+import type { Cause } from '../kind.ts';
+
+/** A domain, a slash, and a path that fits into a name together with a namespace and its own name. */
+const longestName = 571;
+const legacyName = 'kubernetes.io/legacy-unknown';
+
+/** What is wrong with the name of a signer: `example.com/signer-name`. */
+export function signerNameCauses(signerName: string): Cause[] {
+  const field = 'spec.signerName';
+  if (signerName === '') return [requiredValue(field)];
+  if (signerName.length > longestName) return [tooLongValue(field, longestName)];
+  if (signerName === legacyName) {
+    return [invalidValue(field, signerName, 'the legacy signerName is not allowed via this API version')];
+  }
+  const [domain = '', path = '', ...more] = signerName.split('/');
+  if (path === '' || more.length > 0) {
+    const detail = "must be a fully qualified domain and path of the form 'example.com/signer-name'";
+    return [invalidValue(field, signerName, detail)];
+  }
+  const wrong = [wrongPart('label', domain), wrongDomain(domain), wrongPart('subdomain', path)];
+  return wrong
+    .filter((detail) => detail !== undefined)
+    .map((detail) => invalidValue(field, signerName, detail));
+}
+
+function wrongDomain(domain: string): string | undefined {
+  return domain.includes('.') ? undefined : 'should be a domain with at least two segments separated by dots';
+}
+
+/** What is wrong with the first bad one of the parts between dots. */
+function wrongPart(rule: 'label' | 'subdomain', name: string): string | undefined {
+  for (const part of name.split('.')) {
+    const wrong = checkName(rule, part);
+    if (wrong !== undefined) return `validating label ${JSON.stringify(part)}: ${wrong}`;
+  }
+  return undefined;
+}

@@ -1,0 +1,47 @@
+import type { Infer } from '../../schema/index.ts';
+import { field } from '../../schema/index.ts';
+import { invalidValue, unsupportedValue } from '../cause.ts';
+import { defineBody, objectStruct } from '../define.ts';
+import type { Cause } from '../kind.ts';
+import { deleteOptions } from '../meta/delete-options.ts';
+
+const root = objectStruct('Eviction', {
+  deleteOptions: field(2, deleteOptions, 'How the pod is deleted.'),
+});
+
+/** Takes a pod off its node; the body of pods/eviction. */
+export interface Eviction extends Infer<typeof root> {}
+
+const policies = ['Foreground', 'Background', 'Orphan'];
+/** 68 years: what is longer makes no time that can be written. */
+const longestGraceSeconds = 2 ** 31 - 1;
+
+function validate({ deleteOptions: options = {} }: Eviction): Cause[] {
+  const { gracePeriodSeconds = 0, propagationPolicy, dryRun = [] } = options;
+  const outOfRange = gracePeriodSeconds < 0 || gracePeriodSeconds > longestGraceSeconds;
+  const wrongRun = dryRun.find((stage) => stage !== 'All');
+  return [
+    ...(outOfRange
+      ? [
+          invalidValue(
+            'deleteOptions.gracePeriodSeconds',
+            gracePeriodSeconds,
+            `must be from 0 to ${longestGraceSeconds}`,
+          ),
+        ]
+      : []),
+    ...(propagationPolicy === undefined || policies.includes(propagationPolicy)
+      ? []
+      : [unsupportedValue('deleteOptions.propagationPolicy', propagationPolicy, [...policies, 'nil'])]),
+    ...(wrongRun === undefined ? [] : [unsupportedValue('deleteOptions.dryRun', wrongRun, ['All'])]),
+  ];
+}
+
+export const evictionBody = defineBody<Eviction>({
+  group: 'policy',
+  version: 'v1',
+  kind: 'Eviction',
+  doc: 'Deletes a pod as gently as its rules demand.',
+  root,
+  validate,
+});

@@ -1,0 +1,98 @@
+import { defaultVolume } from './default-volumes.ts';
+import { pullPolicyOf } from './pull-policy.ts';
+import type {
+  Container,
+  EnvVar,
+  EphemeralContainer,
+  HTTPGetAction,
+  Lifecycle,
+  PodSpec,
+  Probe,
+} from './types.ts';
+
+/*
+ * What a pod says where its author said nothing, as the reference has it. Objects are changed in place. An empty text
+ * and a zero count as nothing said where the reference cannot tell the two apart.
+ */
+
+export function defaultPodSpec(spec: PodSpec): void {
+  spec.restartPolicy ||= 'Always';
+  spec.dnsPolicy ||= 'ClusterFirst';
+  spec.schedulerName ||= 'default-scheduler';
+  spec.terminationGracePeriodSeconds ??= 30;
+  spec.enableServiceLinks ??= true;
+  spec.securityContext ??= {};
+  defaultServiceAccount(spec);
+  defaultPodRequests(spec);
+  for (const volume of spec.volumes ?? []) defaultVolume(volume);
+  for (const container of [...(spec.initContainers ?? []), ...(spec.containers ?? [])]) {
+    defaultContainer(container);
+    if (spec.hostNetwork) for (const port of container.ports ?? []) port.hostPort ||= port.containerPort;
+    container.resources = withRequests(container.resources);
+  }
+  for (const container of spec.ephemeralContainers ?? []) {
+    defaultContainer(container);
+    container.resources ??= {};
+  }
+}
+
+/** The two names of the field say the same; the newer one is believed. */
+function defaultServiceAccount(spec: PodSpec): void {
+  const name = spec.serviceAccountName || spec.serviceAccount;
+  if (!name) return;
+  spec.serviceAccountName = name;
+  spec.serviceAccount = name;
+}
+
+/** For the pod as a whole, the limits hold for what no container asks for. */
+function defaultPodRequests(spec: PodSpec): void {
+  if (spec.resources?.limits === undefined) return;
+  const asked = new Set(spec.containers?.flatMap(({ resources }) => Object.keys(resources?.requests ?? {})));
+  const limits = Object.entries(spec.resources.limits).filter(([name]) => !asked.has(name));
+  if (limits.length > 0) {
+    spec.resources.requests = { ...Object.fromEntries(limits), ...spec.resources.requests };
+  }
+}
+
+/** Who limits a resource and asks for none of it gets what the limit allows. */
+function withRequests(resources: Container['resources']): NonNullable<Container['resources']> {
+  if (resources?.limits === undefined || Object.keys(resources.limits).length === 0) return resources ?? {};
+  return { ...resources, requests: { ...resources.limits, ...resources.requests } };
+}
+
+function defaultContainer(container: Container | EphemeralContainer): void {
+  container.imagePullPolicy ||= pullPolicyOf(container.image ?? '');
+  container.terminationMessagePath ||= '/dev/termination-log';
+  container.terminationMessagePolicy ||= 'File';
+  for (const port of container.ports ?? []) port.protocol ||= 'TCP';
+  for (const variable of container.env ?? []) defaultVariable(variable);
+  for (const probe of [container.livenessProbe, container.readinessProbe, container.startupProbe]) {
+    if (probe !== undefined) defaultProbe(probe);
+  }
+  if (container.lifecycle !== undefined) defaultLifecycle(container.lifecycle);
+}
+
+function defaultVariable({ valueFrom }: EnvVar): void {
+  if (valueFrom?.fieldRef !== undefined) valueFrom.fieldRef.apiVersion ||= 'v1';
+  if (valueFrom?.resourceFieldRef !== undefined) valueFrom.resourceFieldRef.divisor ??= '0';
+  if (valueFrom?.fileKeyRef !== undefined) valueFrom.fileKeyRef.optional ??= false;
+}
+
+function defaultProbe(probe: Probe): void {
+  probe.timeoutSeconds ||= 1;
+  probe.periodSeconds ||= 10;
+  probe.successThreshold ||= 1;
+  probe.failureThreshold ||= 3;
+  if (probe.grpc !== undefined) probe.grpc.service ??= '';
+  if (probe.httpGet !== undefined) defaultHttpGet(probe.httpGet);
+}
+
+function defaultLifecycle({ postStart, preStop }: Lifecycle): void {
+  if (postStart?.httpGet !== undefined) defaultHttpGet(postStart.httpGet);
+  if (preStop?.httpGet !== undefined) defaultHttpGet(preStop.httpGet);
+}
+
+function defaultHttpGet(action: HTTPGetAction): void {
+  action.path ||= '/';
+  action.scheme ||= 'HTTP';
+}

@@ -1,0 +1,44 @@
+/*
+ * Quantities in numbers: whole billionths in a bigint, so that they compare and add without error. What is finer is
+ * rounded away from zero, as the reference does.
+ */
+
+const factors: Readonly<Record<string, bigint>> = {
+  n: 1n,
+  u: 1000n,
+  m: 1_000_000n,
+  '': 1_000_000_000n,
+  k: 10n ** 12n,
+  M: 10n ** 15n,
+  G: 10n ** 18n,
+  T: 10n ** 21n,
+  P: 10n ** 24n,
+  E: 10n ** 27n,
+  Ki: 2n ** 10n * 10n ** 9n,
+  Mi: 2n ** 20n * 10n ** 9n,
+  Gi: 2n ** 30n * 10n ** 9n,
+  Ti: 2n ** 40n * 10n ** 9n,
+  Pi: 2n ** 50n * 10n ** 9n,
+  Ei: 2n ** 60n * 10n ** 9n,
+};
+
+const form = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+)|([KMGTPE]i|[numkMGTPE])?)$/;
+
+/** Beyond this exponent a number is as large, or as small, as it can be. */
+const largestExponent = 40;
+
+/** Billionths of a quantity that decoding has let through. */
+export function billionths(quantity: string): bigint {
+  const [, sign, whole = '', fraction = '', exponent, suffix = ''] = form.exec(quantity) ?? [];
+  const power = Math.max(-largestExponent, Math.min(largestExponent, Number(exponent ?? 0)));
+  const factor = (factors[suffix] ?? 0n) * 10n ** BigInt(Math.max(power, 0));
+  const divisor = 10n ** BigInt(fraction.length + Math.max(-power, 0));
+  const size = (BigInt(`${whole}${fraction}` || 0) * factor + divisor - 1n) / divisor;
+  return sign === '-' ? -size : size;
+}
+
+const one = 1_000_000_000n;
+
+export function isWhole(quantity: string): boolean {
+  return billionths(quantity) % one === 0n;
+}

@@ -1,0 +1,70 @@
+import { checkName } from '../../names/index.ts';
+import type { Infer } from '../../schema/index.ts';
+import { field, list, required, string, struct } from '../../schema/index.ts';
+import { causesOf, invalidUnless, requiredValue, unsupportedValue } from '../cause.ts';
+import type { Cause } from '../kind.ts';
+
+const subject = struct(
+  'Subject',
+  {
+    kind: required(1, string, 'User, Group or ServiceAccount.'),
+    apiGroup: field(2, string, 'Group of the kind; empty for a ServiceAccount, otherwise that of RBAC.'),
+    name: required(3, string, 'Name of the user, group or service account.'),
+    namespace: field(4, string, 'Namespace of a ServiceAccount.'),
+  },
+  { atomic: true },
+);
+
+export const subjects = list(subject);
+
+/** To whom a role is given (specification, section 2.3). */
+export interface Subject extends Infer<typeof subject> {}
+
+const subjectKinds = ['ServiceAccount', 'User', 'Group'];
+
+/** `group` is the group of RBAC with its suffix; what has none gets that of its kind. */
+export function defaultSubjects(
+  given: readonly Subject[] | undefined,
+  group: string,
+): { subjects?: Subject[] } {
+  if (given === undefined) return {};
+  return {
+    subjects: given.map((each) => (each.apiGroup || !isOfGroup(each) ? each : { ...each, apiGroup: group })),
+  };
+}
+
+/** What is wrong with the subjects of a binding. */
+export function subjectCauses(given: readonly Subject[] = [], group: string): Cause[] {
+  return causesOf(given, (each, index) => {
+    const path = `subjects[${index}]`;
+    const causes = each.name === '' ? [requiredValue(`${path}.name`)] : [];
+    if (!subjectKinds.includes(each.kind)) {
+      return [...causes, unsupportedValue(`${path}.kind`, each.kind, subjectKinds)];
+    }
+    if (!isOfGroup(each)) return [...causes, ...accountCauses(each, path)];
+    if (each.apiGroup === group) return causes;
+    return [...causes, unsupportedValue(`${path}.apiGroup`, each.apiGroup ?? '', [group])];
+  });
+}
+
+function accountCauses({ name, namespace, apiGroup }: Subject, path: string): Cause[] {
+  return [
+    ...(name === '' ? [] : invalidUnless(`${path}.name`, name, checkName('subdomain', name))),
+    ...(apiGroup ? [unsupportedValue(`${path}.apiGroup`, apiGroup, [''])] : []),
+    ...(namespace ? [] : [requiredValue(`${path}.namespace`)]),
+  ];
+}
+
+/** Users and groups belong to no namespace: what is written there is kept, but it does nothing. */
+export function subjectWarnings(given: readonly Subject[] = []): string[] {
+  return given.flatMap(({ kind, name, namespace }, index) =>
+    namespace && (kind === 'User' || kind === 'Group')
+      ? [`subjects[${index}].namespace: the ${kind} ${JSON.stringify(name)} belongs to no namespace`]
+      : [],
+  );
+}
+
+/** Whether the kind is one of RBAC's own group. */
+function isOfGroup({ kind }: Subject): boolean {
+  return kind === 'User' || kind === 'Group';
+}

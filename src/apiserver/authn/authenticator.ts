@@ -1,0 +1,36 @@
+import type { TLSSocket } from 'node:tls';
+import type { User } from './user.ts';
+
+/** What a request brings along to say who sent it. */
+export interface Credentials {
+  /** Its connection, with the certificate of the client. */
+  socket: TLSSocket;
+  /** Of `Authorization: Bearer` (RFC 6750); undefined where there is none. */
+  token: string | undefined;
+}
+
+/** Who is behind a request, as its credential says. */
+export interface Identity {
+  user: User;
+  /** When the credential ends: wall clock, milliseconds. */
+  untilMs: number;
+}
+
+/** Tells who is behind a request; undefined when nobody can be told. */
+export interface Authenticator {
+  authenticate(credentials: Credentials): Identity | undefined | Promise<Identity | undefined>;
+}
+
+/** Asks one after the other; the first that knows somebody decides, whatever else the request brings along. */
+export function authenticatorChain(authenticators: readonly Authenticator[]): Authenticator {
+  return {
+    async authenticate(credentials) {
+      for (const authenticator of authenticators) {
+        const answer = authenticator.authenticate(credentials);
+        const identity = answer instanceof Promise ? await answer : answer;
+        if (identity !== undefined) return identity;
+      }
+      return undefined;
+    },
+  };
+}

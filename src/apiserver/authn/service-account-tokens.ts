@@ -1,0 +1,126 @@
+import type { Clock } from '../../base/index.ts';
+import type { ServiceAccountKey } from '../pki/index.ts';
+import { serviceAccountUser } from './service-account.ts';
+import { TokenCache } from './token-cache.ts';
+import type { Named, TokenClaims } from './token-claims.ts';
+import { extraOf, payloadOf, readPayload } from './token-claims.ts';
+import type { User } from './user.ts';
+
+/** Where tokens find the objects that they speak of, as they are now. */
+export interface TokenObjects {
+  /** Undefined when there is none of that name; `namespace` is of no matter for a Node. */
+  find(kind: TokenObjectKind, namespace: string, name: string): TokenObject | undefined;
+}
+export type TokenObjectKind = 'ServiceAccount' | 'Pod' | 'Secret' | 'Node';
+
+export interface TokenObject {
+  uid: string;
+  /** From when on it is to be gone, though something may still hold it: wall clock, milliseconds. */
+  goneMs: number | undefined;
+}
+
+/** What is found out about a token; a fault says nothing that the token itself holds. */
+export type TokenVerdict =
+  | {
+      user: User;
+      /** Those that were asked for and that the token is for; never empty. */
+      audiences: readonly string[];
+      /** When the token ends: wall clock, milliseconds. */
+      untilMs: number;
+    }
+  | { fault: string };
+
+/** Makes and checks the tokens of service accounts (RFC 7519). */
+export interface ServiceAccountTokens {
+  /** Whom a token is for that is for this server. */
+  readonly audiences: readonly string[];
+  issue(claims: TokenClaims): Promise<string>;
+  /** Whose token it is, if it is good now for one of the audiences, and all it is bound to still exists. */
+  check(token: string, audiences: readonly string[]): Promise<TokenVerdict>;
+}
+
+export interface TokenOptions {
+  key: ServiceAccountKey;
+  clock: Clock;
+  objects: TokenObjects;
+}
+
+/** Who signs, and at once whom a token is for unless it says otherwise: the name of the API within a cluster. */
+const issuer = 'https://kubernetes.default.svc.cluster.local';
+
+/** Far longer than any token of ours: what a request's head can hold. */
+const longestToken = 16_384;
+/** A few megabytes. */
+const mostKnown = 4096;
+/** How far the clocks of servers may differ that share a key; and how long a deleted object's tokens linger. */
+const clockToleranceSeconds = 10;
+const lingerMs = 60_000;
+
+export function serviceAccountTokens({ key, clock, objects }: TokenOptions): ServiceAccountTokens {
+  const cache = new TokenCache<TokenClaims>(mostKnown);
+
+  /** The claims of a token with a good signature; undefined for everything else. */
+  async function verify(token: string): Promise<TokenClaims | undefined> {
+    const { errors, jwtVerify } = await import('jose'); // most servers never see a token
+    try {
+      const { payload } = await jwtVerify(token, key.publicKey, {
+        issuer,
+        algorithms: [key.algorithm],
+        currentDate: new Date(clock.now()),
+        clockTolerance: clockToleranceSeconds,
+      });
+      return readPayload(payload);
+    } catch (error) {
+      if (error instanceof errors.JWTExpired) return readPayload(error.payload); // said below
+      if (error instanceof errors.JOSEError) return undefined;
+      throw error;
+    }
+  }
+
+  /** What is wrong with good claims here and now. */
+  function faultOf(claims: TokenClaims): string | undefined {
+    const { namespace, account, pod, secret, node } = claims;
+    const now = clock.now();
+    const lives = (kind: TokenObjectKind, { name, uid = '' }: Partial<Named>) => {
+      const object = objects.find(kind, namespace, name ?? '');
+      return object?.uid === uid && (object.goneMs === undefined || now <= object.goneMs + lingerMs);
+    };
+    if (now >= claims.expiresAt * 1000) return 'the token has expired';
+    if (!lives('ServiceAccount', account)) return 'the service account of the token is gone';
+    if (pod !== undefined && !lives('Pod', pod)) return gone('pod');
+    if (secret !== undefined && !lives('Secret', secret)) return gone('secret');
+    // beside a pod, the node only says where that runs
+    if (pod === undefined && node !== undefined && !lives('Node', node)) return gone('node');
+    return undefined;
+  }
+
+  return {
+    audiences: [issuer],
+    async issue(claims) {
+      const { SignJWT } = await import('jose');
+      return await new SignJWT({ iss: issuer, ...payloadOf(claims) })
+        .setProtectedHeader({ alg: key.algorithm, kid: key.id })
+        .sign(key.privateKey);
+    },
+    async check(token, audiences) {
+      if (token.length > longestToken) return { fault: notValid };
+      const claims = await cache.find(token, () => verify(token));
+      if (claims === undefined) return { fault: notValid };
+      const fault = faultOf(claims);
+      if (fault !== undefined) {
+        cache.forget(token);
+        return { fault };
+      }
+      const meant = audiences.filter((audience) => claims.audiences.includes(audience));
+      if (meant.length === 0) return { fault: 'the token is for other audiences' };
+      const user = serviceAccountUser({ namespace: claims.namespace, ...claims.account }, extraOf(claims));
+      return { user, audiences: meant, untilMs: claims.expiresAt * 1000 };
+    },
+  };
+}
+
+const notValid = 'the token is not valid';
+
+function gone(what: string): string {
+  return `the ${what} that the token is bound to is gone`;
+}

@@ -1,0 +1,73 @@
+import type { ApiObject } from '../../api/index.ts';
+import { qualifiedResource, StatusError } from '../../api/index.ts';
+import { controlPlaneUser } from '../authn/index.ts';
+import type { Resource } from '../registry/index.ts';
+import { concurrently } from '../registry/index.ts';
+import type { Remainder } from './namespace-conditions.ts';
+
+const context = { user: controlPlaneUser, dryRun: false };
+const pageSize = 500;
+/** Deletions at once: enough to share the store's group commits. */
+const atOnce = 16;
+
+/** What is asked again before every deletion: false ends the work. */
+type GoOn = () => boolean;
+
+/** Deletes everything of these kinds in a namespace and tells what is left: what has finalizers or time of its own. */
+export async function emptyNamespace(
+  contents: readonly Resource[],
+  namespace: string,
+  goOn: GoOn,
+): Promise<Remainder> {
+  const left = { objects: new Map<string, number>(), finalizers: new Map<string, number>() };
+  for (const resource of contents) {
+    const name = qualifiedResource(resource.kind, resource.groupSuffix);
+    await emptyKind(resource, namespace, goOn, ({ metadata }) => {
+      count(left.objects, name);
+      for (const finalizer of metadata?.finalizers ?? []) count(left.finalizers, finalizer);
+    });
+  }
+  return left;
+}
+
+async function emptyKind(
+  resource: Resource,
+  namespace: string,
+  goOn: GoOn,
+  stays: (object: ApiObject) => void,
+): Promise<void> {
+  for (let after = ''; ; ) {
+    const page = resource.storage.list(resource.prefix(namespace), after, pageSize);
+    await concurrently(page.items, atOnce, async (stored) => {
+      if (!goOn()) return;
+      const left = await remove(resource, namespace, resource.encoding.read(stored));
+      if (left !== undefined) stays(left);
+    });
+    after = page.items.at(-1)?.key ?? after;
+    if (page.remaining === 0 || !goOn()) return;
+  }
+}
+
+/** What is left of an object: undefined when it is gone. It alone is meant, not one that came to its name since. */
+async function remove(
+  resource: Resource,
+  namespace: string,
+  { metadata = {} }: ApiObject,
+): Promise<ApiObject | undefined> {
+  const { name = '', uid } = metadata;
+  try {
+    const { last, gone } = await resource.delete(namespace, name, uid === undefined ? {} : { uid }, context);
+    return gone ? undefined : last;
+  } catch (error) {
+    if (error instanceof StatusError && error.reason === 'NotFound') return undefined;
+    throw error;
+  }
+}
+
+/** More names than are told anyway are not counted. */
+const namesLimit = 1000;
+
+function count(counts: Map<string, number>, name: string): void {
+  if (counts.size >= namesLimit && !counts.has(name)) return;
+  counts.set(name, (counts.get(name) ?? 0) + 1);
+}

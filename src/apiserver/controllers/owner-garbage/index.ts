@@ -1,0 +1,1 @@
+export { ownerGarbage } from './service.ts';

@@ -1,0 +1,82 @@
+import type { ApiObject, ObjectMeta, OwnerReference } from '../../../api/index.ts';
+import { apiVersionOf } from '../../../api/index.ts';
+import type { Registry, Resource } from '../../registry/index.ts';
+import { foregroundFinalizer, orphanFinalizer } from '../../registry/index.ts';
+import type { CachedStore, Stored } from '../../storage/index.ts';
+
+/** An object with where it is kept. */
+export interface Item {
+  key: string;
+  resource: Resource;
+  namespace: string;
+  name: string;
+  uid: string;
+  metadata: ObjectMeta;
+}
+
+/** The objects of all kinds by their keys, and the keys of their owners. */
+export interface Objects {
+  /** Undefined when there is none. */
+  find(key: string): Item | undefined;
+  /** Undefined when the key is of no kind that is kept. */
+  read(stored: Stored): Item | undefined;
+  /**
+   * Where the owner that a reference names would be kept. `unknown`: no such kind is served. `misplaced`: what belongs
+   * to no namespace cannot be owned by what does.
+   */
+  ownerKey(of: Pick<Item, 'namespace'>, reference: OwnerReference): string | 'unknown' | 'misplaced';
+  /** The kinds that are kept. */
+  resources: readonly Resource[];
+}
+
+export function objectsOf(registry: Registry, storage: CachedStore): Objects {
+  const served = registry.resources.filter(({ kind }) => !kind.virtual);
+  const resources = served.filter(({ kind }) => kind.storedAs === undefined);
+  const byFolder = new Map(resources.map((resource) => [resource.prefix(''), resource]));
+  const byType = new Map(
+    served.map((resource) => [
+      typeName(apiVersionOf(resource.kind, registry.groupSuffix), resource.kind.kind),
+      resource,
+    ]),
+  );
+
+  function read(stored: Stored): Item | undefined {
+    const resource = byFolder.get(folderOf(stored.key));
+    if (resource === undefined) return undefined;
+    const { metadata = {} }: ApiObject = resource.encoding.read(stored);
+    const { namespace = '', name = '', uid = '' } = metadata;
+    return { key: stored.key, resource, namespace, name, uid, metadata };
+  }
+
+  return {
+    resources,
+    read,
+    find(key) {
+      const stored = storage.get(key);
+      return stored && read(stored);
+    },
+    ownerKey({ namespace }, { apiVersion, kind, name }) {
+      const resource = byType.get(typeName(apiVersion, kind));
+      if (resource === undefined) return 'unknown';
+      if (!resource.kind.namespaced) return `${resource.prefix('')}${name}`;
+      return namespace === '' ? 'misplaced' : `${resource.prefix(namespace)}${name}`;
+    },
+  };
+}
+
+/** `/registry/leases/` of `/registry/leases/default/a`. */
+function folderOf(key: string): string {
+  return key.slice(0, key.indexOf('/', '/registry/'.length) + 1);
+}
+
+function typeName(apiVersion: string, kind: string): string {
+  return `${apiVersion} ${kind}`;
+}
+
+/** Whether an object is deleted and waits for the collector, and for what. */
+export function waitsFor({ metadata }: Item): 'dependents' | 'orphaning' | undefined {
+  const { deletionTimestamp, finalizers = [] } = metadata;
+  if (deletionTimestamp === undefined) return undefined;
+  if (finalizers.includes(foregroundFinalizer)) return 'dependents';
+  return finalizers.includes(orphanFinalizer) ? 'orphaning' : undefined;
+}

@@ -1,0 +1,15 @@
+import type { Cause } from '../../api/index.ts';
+import { invalid } from '../../api/index.ts';
+import type { ApiRequest } from './request.ts';
+
+type OptionsKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions' | 'DeleteOptions' | 'ListOptions';
+
+/** Throws 422 when there is a cause: options that can be read but are wrong, as the reference answers them. */
+export function refuseInvalid(
+  { registry }: Pick<ApiRequest, 'registry'>,
+  kind: OptionsKind,
+  causes: readonly Cause[],
+): void {
+  if (causes.length === 0) return;
+  throw invalid({ group: 'meta', resource: kind, kind }, registry.groupSuffix, '', causes);
+}

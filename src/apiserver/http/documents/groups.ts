@@ -1,0 +1,61 @@
+import type { Kind } from '../../../api/index.ts';
+import { groupName } from '../../../api/index.ts';
+
+/** The kinds of one group and version. */
+export interface GroupVersion {
+  /** With its suffix; empty for the core group. */
+  group: string;
+  version: string;
+  /** `coordination.k8s.io/v1`, `v1`. */
+  groupVersion: string;
+  /** Where its paths begin: `/apis/coordination.k8s.io/v1`, `/api/v1`. */
+  path: string;
+  /** By resource. */
+  kinds: readonly Kind[];
+}
+
+/** The order of the reference, in which clients look for a short name; other groups follow by name. */
+const order = [
+  '',
+  'events',
+  'authentication',
+  'authorization',
+  'certificates',
+  'policy',
+  'rbac.authorization',
+  'storage',
+  'coordination',
+];
+
+/** The served kinds by group and version, in the order in which clients are told of them. */
+export function groupVersionsOf(kinds: readonly Kind[], groupSuffix: string): GroupVersion[] {
+  const found = Map.groupBy(kinds, ({ group, version }) => `${group}/${version}`);
+  return [...found.values()].sort(compareGroups).flatMap((members) => {
+    const [first] = members;
+    if (first === undefined) return [];
+    const { version } = first;
+    const group = groupName(first.group, groupSuffix);
+    const groupVersion = group === '' ? version : `${group}/${version}`;
+    const path = group === '' ? `/api/${version}` : `/apis/${groupVersion}`;
+    return [{ group, version, groupVersion, path, kinds: members.toSorted(compareResources) }];
+  });
+}
+
+function compareGroups([one]: Kind[], [other]: Kind[]): number {
+  const [a, b] = [one?.group ?? '', other?.group ?? ''];
+  return rank(a) - rank(b) || compare(a, b) || compare(one?.version ?? '', other?.version ?? '');
+}
+
+function rank(group: string): number {
+  const at = order.indexOf(group);
+  return at < 0 ? order.length : at;
+}
+
+function compareResources(one: Kind, other: Kind): number {
+  return compare(one.resource, other.resource);
+}
+
+function compare(one: string, other: string): number {
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
+}

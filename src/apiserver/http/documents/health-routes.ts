@@ -1,0 +1,37 @@
+import type { HealthCheck } from '../health.ts';
+import { reportHealth } from '../health.ts';
+import type { HttpOptions } from '../options.ts';
+import { queryOf } from '../request.ts';
+import type { DocumentRoute } from './route.ts';
+
+/** `/healthz`, `/livez`, `/readyz` and a path for each of their checks; what balances servers has no credentials. */
+export function healthRoutes(options: Pick<HttpOptions, 'checks' | 'log'>): DocumentRoute[] {
+  return ['healthz', 'livez', 'readyz'].flatMap((endpoint) => {
+    const { checks } = options;
+    const all = endpoint === 'livez' ? checks.filter(({ name }) => name !== 'shutdown') : checks;
+    return [
+      healthRoute(endpoint, `/${endpoint}`, all, options),
+      ...all.map((check) => healthRoute(endpoint, `/${endpoint}/${check.name}`, [check], options)),
+    ];
+  });
+}
+
+function healthRoute(
+  endpoint: string,
+  path: string,
+  checks: readonly HealthCheck[],
+  { log }: Pick<HttpOptions, 'log'>,
+): DocumentRoute {
+  return {
+    path,
+    open: true,
+    async respond(request, reply) {
+      const { ok, text, failures } = await reportHealth(endpoint, checks, queryOf(request).has('verbose'));
+      if (!ok) log.warn({ failures }, `${endpoint} failed`);
+      return reply
+        .code(ok ? 200 : 500)
+        .header('content-type', 'text/plain; charset=utf-8')
+        .send(text);
+    },
+  };
+}

@@ -1,0 +1,82 @@
+import type { KeyObject } from 'node:crypto';
+import { createPrivateKey, createPublicKey, hash } from 'node:crypto';
+import { join } from 'node:path';
+import type { Logger } from '../../base/index.ts';
+import { describeError, ExitError, errorCode, exitCodes } from '../../base/index.ts';
+import { keyFault } from '../../base/x509/index.ts';
+import { keepPrivate } from './pki.ts';
+import { readKey, settleKey } from './settle-key.ts';
+
+/** What the tokens of service accounts are signed and checked with. */
+export interface ServiceAccountKey {
+  /** Names the key in a token's header: the digest of its public half. */
+  id: string;
+  /** As tokens name it (RFC 7518, section 3.1). */
+  algorithm: string;
+  privateKey: KeyObject;
+  publicKey: KeyObject;
+}
+
+const fileName = 'sa.key';
+
+/**
+ * The key in `sa.key`, made (EC, P-256) when there is none yet, 0600. One that cannot be used is not replaced, because
+ * every token that was signed with it would end: that is for a person to decide (ExitError).
+ */
+export async function openServiceAccountKey(options: {
+  folder: string;
+  log: Logger;
+}): Promise<ServiceAccountKey> {
+  const path = join(options.folder, fileName);
+  try {
+    const pem = (await existing(path)) ?? (await make(options.folder, path));
+    await keepPrivate(path, options.log);
+    return parse(pem);
+  } catch (error) {
+    if (error instanceof ExitError) throw error;
+    throw new ExitError(
+      exitCodes.configuration,
+      `the key of the service accounts' tokens in ${path} cannot be used: ${describeError(error)}. Restore it from a ` +
+        'backup, or move it away to begin with a new one, with which all tokens that were signed so far end',
+      { cause: error },
+    );
+  }
+}
+
+async function existing(path: string): Promise<string | undefined> {
+  try {
+    return await readKey(path);
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+async function make(folder: string, path: string): Promise<string> {
+  try {
+    return await settleKey(folder, fileName);
+  } catch (error) {
+    throw new ExitError(exitCodes.unwritable, `cannot write ${path}: ${describeError(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+function parse(pem: string): ServiceAccountKey {
+  const privateKey = createPrivateKey(pem);
+  const fault = keyFault(privateKey);
+  if (fault !== undefined) throw new Error(fault);
+  const publicKey = createPublicKey(privateKey);
+  const id = hash('sha256', publicKey.export({ format: 'der', type: 'spki' }), 'base64url');
+  return { id, algorithm: algorithmOf(privateKey), privateKey, publicKey };
+}
+
+const algorithms = new Map([
+  ['prime256v1', 'ES256'],
+  ['secp384r1', 'ES384'],
+  ['secp521r1', 'ES512'],
+]);
+
+function algorithmOf({ asymmetricKeyDetails }: KeyObject): string {
+  return algorithms.get(asymmetricKeyDetails?.namedCurve ?? '') ?? 'RS256';
+}

@@ -1,0 +1,73 @@
+import type { ApiObject, ObjectMeta } from '../../api/index.ts';
+import { alreadyExists, StatusError } from '../../api/index.ts';
+import type { Stored } from '../storage/index.ts';
+import { admit, validate, warn } from './checks.ts';
+import { commit } from './commit.ts';
+import { withGeneration } from './generation.ts';
+import { keyOf } from './keys.ts';
+import { newMetadata } from './metadata.ts';
+import { generateName } from './names.ts';
+import type { Parts } from './parts.ts';
+import type { WriteContext } from './strategy.ts';
+
+const nameAttempts = 8;
+
+/** Creates; throws AlreadyExists, Invalid and what admission and the store say. */
+export async function createObject<T extends ApiObject>(
+  parts: Parts<T>,
+  namespace: string,
+  object: T,
+  context: WriteContext,
+): Promise<Stored> {
+  const given = object.metadata ?? {};
+  if (given.resourceVersion) {
+    throw new StatusError('BadRequest', 'resourceVersion should not be set on objects to be created');
+  }
+  const attempts = !given.name && given.generateName ? nameAttempts : 1;
+  for (let attempt = 1; ; attempt++) {
+    const name = nameFor(given);
+    const next = prepareNew(
+      parts,
+      { ...object, metadata: metadataFor(parts, given, name, namespace) },
+      context,
+    );
+    admit(parts, 'create', '', context, next, undefined);
+    validate(parts, next, undefined);
+    if (parts.kind.namespaced) parts.checkNamespace(namespace);
+    const key = keyOf(parts.kind, namespace, name);
+    const outcome = await commit(parts, key, undefined, parts.encoding.encode(next), context);
+    if (outcome.ok && outcome.now) {
+      warn(parts, next, undefined, context);
+      return outcome.now;
+    }
+    if (attempt === attempts) throw taken(parts, name, outcome.now);
+  }
+}
+
+function nameFor({ name, generateName: prefix }: ObjectMeta): string {
+  return !name && prefix ? generateName(prefix) : (name ?? '');
+}
+
+function metadataFor<T extends ApiObject>(
+  { clock }: Parts<T>,
+  given: ObjectMeta,
+  name: string,
+  namespace: string,
+): ObjectMeta {
+  return newMetadata(given, name, namespace, clock.now());
+}
+
+function prepareNew<T extends ApiObject>({ kind, strategy }: Parts<T>, object: T, context: WriteContext): T {
+  const prepared = kind.prepare(object, undefined);
+  const next = kind.default(strategy.beforeCreate?.(prepared, context) ?? prepared);
+  return withGeneration(kind, next, undefined);
+}
+
+function taken<T extends ApiObject>(parts: Parts<T>, name: string, now: Stored | null): StatusError {
+  const error = alreadyExists(parts.kind, parts.groupSuffix, name);
+  if (now === null || parts.encoding.read(now).metadata?.deletionTimestamp === undefined) return error;
+  const { details } = error;
+  return new StatusError('AlreadyExists', `object is being deleted: ${error.message}`, {
+    ...(details === undefined ? {} : { details }),
+  });
+}

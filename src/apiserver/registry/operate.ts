@@ -1,0 +1,22 @@
+import type { ApiObject } from '../../api/index.ts';
+import { invalid, missingFields, StatusError } from '../../api/index.ts';
+import type { Operation, OperationRequest, OperationResult } from './types.ts';
+
+/** Defaults and validates the body, then runs the operation. Throws Invalid and what the operation throws. */
+export async function operate(operation: Operation, request: OperationRequest): Promise<OperationResult> {
+  const { body: type } = operation;
+  const { name, registry } = request;
+  checkName(request.body, name, type.kind);
+  const body = type.default(operation.prepare?.(request) ?? request.body);
+  const causes = missingFields(type.root, body);
+  if (causes.length === 0) causes.push(...type.validate(body, undefined));
+  const named = { ...type, resource: type.kind };
+  if (causes.length > 0) throw invalid(named, registry.groupSuffix, body.metadata?.name ?? '', causes);
+  return await operation.run({ ...request, body });
+}
+
+function checkName({ metadata }: ApiObject, name: string, kind: string): void {
+  if (name === '' || !metadata?.name || metadata.name === name) return;
+  const message = `the name in the ${kind} (${JSON.stringify(metadata.name)}) does not match the name on the URL (${JSON.stringify(name)})`;
+  throw new StatusError('BadRequest', message);
+}

@@ -1,0 +1,17 @@
+import type { ApiObject, Kind } from '../../../api/index.ts';
+import { certificateSigningRequestKind, namespaceKind, podKind } from '../../../api/index.ts';
+import type { Strategy } from '../strategy.ts';
+import { namespaceStrategy } from './namespace.ts';
+import { podStrategy } from './pod.ts';
+import { signingRequestStrategy } from './signing-request.ts';
+
+/** What the kinds do beyond their descriptions; a kind that is not here does nothing. */
+export const strategies: ReadonlyMap<Kind, Strategy> = new Map([
+  entry(namespaceKind, namespaceStrategy),
+  entry(certificateSigningRequestKind, signingRequestStrategy),
+  entry(podKind, podStrategy),
+]);
+
+function entry<T extends ApiObject>(kind: Kind<T>, strategy: Strategy<T>): [Kind, Strategy] {
+  return [kind, strategy];
+}

@@ -1,0 +1,42 @@
+import { randomUUID } from 'node:crypto';
+import type { TokenRequest } from '../../api/index.ts';
+import { serviceAccountKind, tokenRequest } from '../../api/index.ts';
+import type { Clock } from '../../base/index.ts';
+import type { ServiceAccountTokens } from '../authn/index.ts';
+import type { Operation } from '../registry/index.ts';
+import { timestamp } from '../registry/index.ts';
+import { boundTo } from './bound-object.ts';
+import { questionIn } from './question.ts';
+
+/** serviceaccounts/token: a token of a service account, perhaps bound to another object. */
+export function serviceAccountToken(tokens: ServiceAccountTokens, clock: Clock): Operation<TokenRequest> {
+  return {
+    body: tokenRequest,
+    prepare: ({ body }) => questionIn(body),
+    async run({ registry, namespace, name, body }) {
+      const accounts = registry.of(serviceAccountKind);
+      const { uid = '' } = accounts.encoding.read(accounts.get(namespace, name)).metadata ?? {};
+      const { expirationSeconds = 0, boundObjectRef } = body.spec;
+      const audiences = body.spec.audiences.length > 0 ? body.spec.audiences : [...tokens.audiences];
+      const now = clock.now();
+      const issuedAt = Math.floor(now / 1000);
+      const expiresAt = issuedAt + expirationSeconds;
+      const token = await tokens.issue({
+        id: randomUUID(),
+        audiences,
+        issuedAt,
+        expiresAt,
+        namespace,
+        account: { name, uid },
+        ...boundTo(registry, { namespace, name }, boundObjectRef),
+      });
+      const object = {
+        ...body,
+        metadata: { name, namespace, creationTimestamp: timestamp(now) },
+        spec: { ...body.spec, audiences },
+        status: { token, expirationTimestamp: timestamp(expiresAt * 1000) },
+      };
+      return { object };
+    },
+  };
+}

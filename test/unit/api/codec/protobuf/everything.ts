@@ -1,0 +1,68 @@
+import type { StructType, Type } from '../../../../../src/api/schema/index.ts';
+import {
+  bool,
+  bytes,
+  double,
+  duration,
+  field,
+  fieldsV1,
+  int32,
+  int64,
+  intOrString,
+  list,
+  map,
+  microTime,
+  quantity,
+  raw,
+  required,
+  string,
+  struct,
+  time,
+} from '../../../../../src/api/schema/index.ts';
+
+const scalars = {
+  string,
+  bool,
+  int32,
+  int64,
+  double,
+  bytes,
+  time,
+  microTime,
+  duration,
+  quantity,
+  intOrString,
+  fieldsV1,
+  raw,
+};
+
+const self: Extract<Type, { t: 'ref' }> = { t: 'ref', name: 'Everything', resolve: () => everything };
+
+/** All that a description can say, each once: no kind uses all of it. */
+export const everything: StructType = struct('Everything', {
+  kind: field(0, string, 'In the envelope.'),
+  ...Object.fromEntries(Object.entries(scalars).map(([name, type], at) => [name, field(at + 1, type, '')])),
+  pointerText: field(20, string, '', { pointer: true }),
+  pointerFlag: field(21, bool, '', { pointer: true }),
+  pointerNumber: field(22, int64, '', { pointer: true }),
+  requiredText: required(23, string, ''),
+  requiredFlag: required(24, bool, ''),
+  requiredList: required(25, list(string), ''),
+  requiredMap: required(26, map(int32), ''),
+  embeddedText: field(1, string, '', { within: 27 }),
+  embeddedStruct: field(2, struct('Inner', { name: field(1, string, '') }), '', { within: 27 }),
+  texts: field(30, list(string), ''),
+  numbers: field(31, list(int32), ''),
+  bigNumbers: field(32, list(int64), ''),
+  flags: field(33, list(bool), ''),
+  fractions: field(34, list(double), ''),
+  structs: field(35, list(struct('Item', { name: required(1, string, '') })), ''),
+  textsByKey: field(40, map(string), ''),
+  bytesByKey: field(41, map(bytes), ''),
+  flagsByKey: field(42, map(bool), ''),
+  quantitiesByKey: field(43, map(quantity), ''),
+  listsByKey: field(44, map(list(string)), ''),
+  structsByKey: field(45, map(struct('Value', { name: field(1, string, '') })), ''),
+  nested: field(1000, self, ''),
+  nestedList: field(1001, list(self), ''),
+});

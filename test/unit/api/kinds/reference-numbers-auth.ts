@@ -1,0 +1,43 @@
+/**
+ * The same as the published protobuf messages of k8s.io/api have it in rbac/v1, authorization/v1 and authentication/v1, and
+ * the requirements of selectors of k8s.io/apimachinery.
+ */
+export const authNumbers: Readonly<Record<string, string>> = {
+  Role: 'metadata=1 rules=2',
+  ClusterRole: 'metadata=1 rules=2 aggregationRule=3',
+  AggregationRule: 'clusterRoleSelectors=1',
+  PolicyRule: 'verbs=1 apiGroups=2 resources=3 resourceNames=4 nonResourceURLs=5',
+  RoleBinding: 'metadata=1 subjects=2 roleRef=3',
+  ClusterRoleBinding: 'metadata=1 subjects=2 roleRef=3',
+  RoleRef: 'apiGroup=1 kind=2 name=3',
+  Subject: 'kind=1 apiGroup=2 name=3 namespace=4',
+  SubjectAccessReview: 'metadata=1 spec=2 status=3',
+  LocalSubjectAccessReview: 'metadata=1 spec=2 status=3',
+  SelfSubjectAccessReview: 'metadata=1 spec=2 status=3',
+  SelfSubjectRulesReview: 'metadata=1 spec=2 status=3',
+  SubjectAccessReviewSpec: 'resourceAttributes=1 nonResourceAttributes=2 user=3 groups=4 extra=5 uid=6',
+  SelfSubjectAccessReviewSpec: 'resourceAttributes=1 nonResourceAttributes=2',
+  SelfSubjectRulesReviewSpec: 'namespace=1',
+  ResourceAttributes:
+    'namespace=1 verb=2 group=3 version=4 resource=5 subresource=6 name=7 fieldSelector=8 labelSelector=9',
+  NonResourceAttributes: 'path=1 verb=2',
+  FieldSelectorAttributes: 'rawSelector=1 requirements=2',
+  LabelSelectorAttributes: 'rawSelector=1 requirements=2',
+  FieldSelectorRequirement: 'key=1 operator=2 values=3',
+  LabelSelectorRequirement: 'key=1 operator=2 values=3',
+  LabelSelector: 'matchLabels=1 matchExpressions=2',
+  SubjectAccessReviewStatus: 'allowed=1 reason=2 evaluationError=3 denied=4',
+  SubjectRulesReviewStatus: 'resourceRules=1 nonResourceRules=2 incomplete=3 evaluationError=4',
+  ResourceRule: 'verbs=1 apiGroups=2 resources=3 resourceNames=4',
+  NonResourceRule: 'verbs=1 nonResourceURLs=2',
+  TokenReview: 'metadata=1 spec=2 status=3',
+  TokenReviewSpec: 'token=1 audiences=2',
+  TokenReviewStatus: 'authenticated=1 user=2 error=3 audiences=4',
+  SelfSubjectReview: 'metadata=1 status=2',
+  SelfSubjectReviewStatus: 'userInfo=1',
+  UserInfo: 'username=1 uid=2 groups=3 extra=4',
+  TokenRequest: 'metadata=1 spec=2 status=3',
+  TokenRequestSpec: 'audiences=1 expirationSeconds=4 boundObjectRef=3 attestations=5',
+  TokenRequestStatus: 'token=1 expirationTimestamp=2',
+  BoundObjectReference: 'kind=1 apiVersion=2 name=3 uid=4',
+};

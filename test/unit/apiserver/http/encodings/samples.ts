@@ -1,0 +1,69 @@
+import type { ApiObject, Kind } from '../../../../../src/api/index.ts';
+import { groupName } from '../../../../../src/api/index.ts';
+import { lease, signingRequest } from '../../support/index.ts';
+
+type Sample = ApiObject & Record<string, unknown>;
+
+const time = '2024-01-01T00:00:00.000001Z';
+const about = { kind: 'Pod', namespace: 'default', name: 'web', apiVersion: 'v1' };
+const roleRef = (kind: string) => ({ apiGroup: 'rbac.authorization.k8s.io', kind, name: 'view' });
+const subjects = [{ kind: 'Group', apiGroup: 'rbac.authorization.k8s.io', name: 'readers' }];
+const rules = [{ apiGroups: ['', 'apps'], resources: ['pods'], verbs: ['get', 'list'] }];
+
+const request = await signingRequest('node');
+
+/** Something valid of each kind, with fields that encodings treat differently. */
+const samples: Readonly<Record<string, () => object>> = {
+  Lease: () => ({ spec: { ...lease('x').spec, renewTime: time, leaseTransitions: 0 } }),
+  CertificateSigningRequest: () => ({ spec: { ...request.spec, signerName: 'example.com/nobody' } }),
+  ConfigMap: () => ({
+    data: { yes: 'no', script: '#!/bin/sh\necho "hi"\n', empty: '', number: '012' },
+    binaryData: { bytes: 'AAEC/w==' },
+  }),
+  Secret: () => ({ type: 'example.com/any', data: { password: 'cGFzcw==' } }),
+  ServiceAccount: () => ({ automountServiceAccountToken: false }),
+  Node: () => ({ spec: { podCIDR: '10.0.0.0/24', taints: [{ key: 'a', effect: 'NoSchedule' }] } }),
+  Pod: () => ({
+    spec: {
+      terminationGracePeriodSeconds: 0,
+      containers: [
+        {
+          name: 'web',
+          image: 'registry.k8s.io/pause:3.10',
+          args: ['--yes', 'on'],
+          resources: { limits: { memory: '64Mi', cpu: '0.5' } },
+          livenessProbe: { httpGet: { path: '/', port: 'http' }, periodSeconds: 7 },
+        },
+      ],
+      volumes: [{ name: 'tmp', emptyDir: {} }],
+    },
+  }),
+  Event: () => ({ involvedObject: about, reason: 'Started', message: 'it: runs', count: 1 }),
+  'events/Event': () => ({
+    regarding: about,
+    reason: 'Started',
+    note: 'it: runs',
+    eventTime: time,
+    action: 'Start',
+    type: 'Normal',
+    reportingController: 'example.com/test',
+    reportingInstance: 'test-1',
+  }),
+  ClusterRole: () => ({ rules: [...rules, { nonResourceURLs: ['/healthz', '/x/*'], verbs: ['get'] }] }),
+  Role: () => ({ rules }),
+  ClusterRoleBinding: () => ({ roleRef: roleRef('ClusterRole'), subjects }),
+  RoleBinding: () => ({ roleRef: roleRef('Role'), subjects }),
+  CSINode: () => ({ spec: { drivers: [{ name: 'a.example.com', nodeID: 'n', allocatable: { count: 0 } }] } }),
+};
+
+export function sampleOf(kind: Kind, name: string): Sample {
+  const make = samples[`${kind.group}/${kind.kind}`] ?? samples[kind.kind] ?? (() => ({}));
+  const namespace = kind.namespaced ? { namespace: 'default' } : {};
+  return { metadata: { name, labels: { sample: 'yes' }, ...namespace }, ...make() };
+}
+
+export function collectionOf(kind: Kind): string {
+  const group = groupName(kind.group, 'k8s.io');
+  const base = group === '' ? `/api/${kind.version}` : `/apis/${group}/${kind.version}`;
+  return kind.namespaced ? `${base}/namespaces/default/${kind.resource}` : `${base}/${kind.resource}`;
+}
