@@ -17,8 +17,12 @@ export interface Kubectl {
   start(argv: readonly string[]): Promise<SupervisedProcess>;
 }
 
-export function kubectl(kubeconfig: string, home: string): Kubectl {
-  const program = fetched('tools/bin/kubectl');
+/** `program` is an absolute path; default the newest that was fetched. */
+export function kubectl(
+  kubeconfig: string,
+  home: string,
+  program: string = fetched('tools/bin/kubectl'),
+): Kubectl {
   const env = { PATH: process.env['PATH'], HOME: home, KUBECONFIG: kubeconfig, NO_PROXY: '*', TZ: 'UTC' };
   return {
     run: (argv, { timeoutMs = 20_000, input } = {}) =>

@@ -1,0 +1,4 @@
+import { releases } from './release.ts';
+import { kubectlSuite } from './suites/index.ts';
+
+kubectlSuite(releases['1.32']);

@@ -1,0 +1,103 @@
+/** Objects that the suites send, each with the fewest fields that it can do with. */
+
+export type Manifest = Record<string, unknown>;
+
+interface Metadata {
+  name?: string;
+  namespace?: string;
+  labels?: Readonly<Record<string, string>>;
+  finalizers?: readonly string[];
+  ownerReferences?: readonly object[];
+  generateName?: string;
+}
+
+type Naming = string | Metadata;
+
+function metadata(naming: Naming): Metadata {
+  return typeof naming === 'string' ? { name: naming } : naming;
+}
+
+export function configMap(naming: Naming, data: Readonly<Record<string, string>> = {}): Manifest {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: metadata(naming), data };
+}
+
+export function secret(naming: Naming, stringData: Readonly<Record<string, string>> = {}): Manifest {
+  return { apiVersion: 'v1', kind: 'Secret', metadata: metadata(naming), stringData };
+}
+
+export function serviceAccount(naming: Naming): Manifest {
+  return { apiVersion: 'v1', kind: 'ServiceAccount', metadata: metadata(naming) };
+}
+
+export function pod(naming: Naming, spec: object = {}): Manifest {
+  const containers = [{ name: 'main', image: 'busybox' }];
+  return { apiVersion: 'v1', kind: 'Pod', metadata: metadata(naming), spec: { containers, ...spec } };
+}
+
+export function node(naming: Naming, fields: object = {}): Manifest {
+  return { apiVersion: 'v1', kind: 'Node', metadata: metadata(naming), ...fields };
+}
+
+export function lease(naming: Naming, holderIdentity = 'me'): Manifest {
+  return {
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: metadata(naming),
+    spec: { holderIdentity, leaseDurationSeconds: 40 },
+  };
+}
+
+export function event(name: string, namespace: string, about: string, uid?: string): Manifest {
+  return {
+    apiVersion: 'v1',
+    kind: 'Event',
+    metadata: { name, namespace },
+    involvedObject: { apiVersion: 'v1', kind: 'ConfigMap', name: about, namespace, uid },
+    reason: 'Seen',
+    message: `${about} was looked at`,
+    type: 'Normal',
+    source: { component: 'watcher', host: 'here' },
+    firstTimestamp: '2024-01-01T00:00:00Z',
+    lastTimestamp: '2024-01-01T00:00:00Z',
+    count: 3,
+  };
+}
+
+export function csiNode(naming: Naming): Manifest {
+  const drivers = [{ name: 'disk.example.com', nodeID: 'one', topologyKeys: ['zone'] }];
+  return { apiVersion: 'storage.k8s.io/v1', kind: 'CSINode', metadata: metadata(naming), spec: { drivers } };
+}
+
+const rbac = 'rbac.authorization.k8s.io';
+
+export function role(naming: Naming, ...verbs: string[]): Manifest {
+  return {
+    apiVersion: `${rbac}/v1`,
+    kind: 'Role',
+    metadata: metadata(naming),
+    rules: [{ apiGroups: [''], resources: ['configmaps'], verbs }],
+  };
+}
+
+export function roleBinding(naming: Naming, roleName: string): Manifest {
+  return {
+    apiVersion: `${rbac}/v1`,
+    kind: 'RoleBinding',
+    metadata: metadata(naming),
+    roleRef: { apiGroup: rbac, kind: 'Role', name: roleName },
+    subjects: [{ apiGroup: rbac, kind: 'User', name: 'ann' }],
+  };
+}
+
+export function signingRequest(naming: Naming, requestPem: string): Manifest {
+  return {
+    apiVersion: 'certificates.k8s.io/v1',
+    kind: 'CertificateSigningRequest',
+    metadata: metadata(naming),
+    spec: {
+      request: Buffer.from(requestPem).toString('base64'),
+      signerName: 'example.com/anything',
+      usages: ['client auth'],
+    },
+  };
+}

@@ -1,0 +1,34 @@
+/** A resource as `api-resources` shows it. */
+export type Row = readonly [name: string, apiVersion: string, namespaced: boolean, kind: string];
+
+const authorization = 'authorization.k8s.io/v1';
+const rbac = 'rbac.authorization.k8s.io/v1';
+
+/** What can be stored and read. */
+export const stored: readonly Row[] = [
+  ['configmaps', 'v1', true, 'ConfigMap'],
+  ['events', 'v1', true, 'Event'],
+  ['namespaces', 'v1', false, 'Namespace'],
+  ['nodes', 'v1', false, 'Node'],
+  ['pods', 'v1', true, 'Pod'],
+  ['secrets', 'v1', true, 'Secret'],
+  ['serviceaccounts', 'v1', true, 'ServiceAccount'],
+  ['certificatesigningrequests', 'certificates.k8s.io/v1', false, 'CertificateSigningRequest'],
+  ['leases', 'coordination.k8s.io/v1', true, 'Lease'],
+  ['events', 'events.k8s.io/v1', true, 'Event'],
+  ['clusterrolebindings', rbac, false, 'ClusterRoleBinding'],
+  ['clusterroles', rbac, false, 'ClusterRole'],
+  ['rolebindings', rbac, true, 'RoleBinding'],
+  ['roles', rbac, true, 'Role'],
+  ['csinodes', 'storage.k8s.io/v1', false, 'CSINode'],
+];
+
+/** What is only asked. */
+export const reviews: readonly Row[] = [
+  ['selfsubjectreviews', 'authentication.k8s.io/v1', false, 'SelfSubjectReview'],
+  ['tokenreviews', 'authentication.k8s.io/v1', false, 'TokenReview'],
+  ['localsubjectaccessreviews', authorization, true, 'LocalSubjectAccessReview'],
+  ['selfsubjectaccessreviews', authorization, false, 'SelfSubjectAccessReview'],
+  ['selfsubjectrulesreviews', authorization, false, 'SelfSubjectRulesReview'],
+  ['subjectaccessreviews', authorization, false, 'SubjectAccessReview'],
+];
