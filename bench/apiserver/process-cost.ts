@@ -1,0 +1,18 @@
+import { readFile } from 'node:fs/promises';
+
+const ticksPerSecond = 100; // USER_HZ, the same on every Linux
+
+/** CPU time that all threads of a process have used so far, in milliseconds. */
+export async function cpuMs(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const ticks = Number(fields[11]) + Number(fields[12]);
+  return (ticks * 1000) / ticksPerSecond;
+}
+
+/** Memory of a process in MiB, with its share of what it shares (PSS). */
+export async function pssMiB(pid: number): Promise<number> {
+  const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8');
+  const kibibytes = /^Pss:\s+(\d+) kB$/m.exec(rollup)?.[1];
+  return Number(kibibytes) / 1024;
+}
