@@ -2,10 +2,11 @@
  * Which file below src may import which: downwards only,
  *
  *   main → cli → agent, apiserver → client → api → base        agent and apiserver never each other
+ *   testing → apiserver, client, api, base                     and nothing imports testing
  *   within apiserver: http → handlers → registry → storage
  *
- * and from outside a module only through its index.ts. A module is one of the folders cli, agent, apiserver,
- * client, api, base, or a folder directly below one of them.
+ * and from outside a module only through its index.ts. A module is one of the folders cli, testing, agent,
+ * apiserver, client, api, base, or a folder directly below one of them.
  */
 import { dirname } from 'node:path/posix';
 import type { Import, SourceFile } from './source-file.ts';
@@ -17,13 +18,15 @@ export interface Violation {
 }
 
 const layers: readonly (readonly string[])[] = [
-  ['main.ts'],
+  ['main.ts', 'testing'],
   ['cli'],
   ['agent', 'apiserver'],
   ['client'],
   ['api'],
   ['base'],
 ];
+/** What stands below it and is not for it all the same. */
+const notFor: Readonly<Record<string, readonly string[]>> = { testing: ['cli', 'agent'] };
 const apiserverLayers: readonly (readonly string[])[] = [['http'], ['handlers'], ['registry'], ['storage']];
 
 /** The violations of one file below `src`. `dependencies` are the packages that production code may use. */
@@ -53,6 +56,7 @@ function outsideProblem({ target = '', specifier }: Import): string | undefined 
 function directionProblem(path: string, target: string): string | undefined {
   const [, from = '', ...fromRest] = path.split('/');
   const [, to = '', ...toRest] = target.split('/');
+  if (notFor[from]?.includes(to)) return `${from} must not import ${to}`;
   if (from !== to) return upwards(layers, from, to);
   if (from !== 'apiserver') return undefined;
   return upwards(apiserverLayers, fromRest[0] ?? '', toRest[0] ?? '', 'apiserver/');

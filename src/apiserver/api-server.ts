@@ -1,8 +1,7 @@
-import { join } from 'node:path';
 import type { FeatureGates } from '../api/index.ts';
 import { resolveGates } from '../api/index.ts';
 import type { Clock, Logger } from '../base/index.ts';
-import { createMetrics, describeError, ensurePrivateFolder, runServices } from '../base/index.ts';
+import { createMetrics, describeError, runServices } from '../base/index.ts';
 import type { Access } from './access.ts';
 import { createAccess } from './access.ts';
 import { nodeRestriction } from './authz/index.ts';
@@ -12,25 +11,21 @@ import {
   ensureSystemNamespaces,
   eventExpiry,
   namespaceDeletion,
+  orphanedPods,
   ownerGarbage,
 } from './controllers/index.ts';
 import { tellFeatures } from './feature-metrics.ts';
+import { continueTokens } from './handlers/index.ts';
 import type { HealthCheck, HttpOptions } from './http/index.ts';
 import { httpService } from './http-service.ts';
-import type { StorageKind } from './open-storage.ts';
+import type { OpenStorageOptions, StorageKind } from './open-storage.ts';
 import { openStorage, storageService } from './open-storage.ts';
-import type { NodeRequest, Pki } from './pki/index.ts';
-import {
-  nodeSigner,
-  openPki,
-  openServiceAccountKey,
-  pkiRenewal,
-  servingNames,
-  writeAdminKubeconfig,
-} from './pki/index.ts';
+import type { Keys, NodeRequest, Pki } from './pki/index.ts';
+import { continueTokenKey, fileKeys, nodeSigner, pkiRenewal, servingNames } from './pki/index.ts';
 import type { Registry } from './registry/index.ts';
 import { createRegistry } from './registry/index.ts';
-import type { CachedStore } from './storage/index.ts';
+import type { CachedStore, MaintainedStore } from './storage/index.ts';
+import { storageRoutes, tellStorage } from './storage-admin/index.ts';
 
 export interface ApiServerOptions {
   /** Everything that is kept is kept here: `pki/`, `storage/`, `admin.kubeconfig`. */
@@ -40,12 +35,23 @@ export interface ApiServerOptions {
   /** 0: the system chooses. */
   securePort: number;
   storage: StorageKind;
+  /** What of the past can be read: how long, and at most how many bytes of it; default 5 minutes and 256 MiB. */
+  historyMs?: number;
+  historyBytes?: number;
   /** How long an Event is kept after its last change; default an hour. */
   eventTtlMs?: number;
   /** As by default unless told otherwise. */
   featureGates?: FeatureGates;
+  /** Whether clients are offered HTTP/2 beside HTTP/1.1; default false: many connections cost less without it. */
+  http2?: boolean;
   clock: Clock;
   log: Logger;
+  /** Default: in files below `rootDir`. */
+  keys?: Keys;
+  wrapStore?: OpenStorageOptions['wrapStore'];
+  /** Default: a registry with the process's own figures in it. */
+  metrics?: HttpOptions['metrics'];
+  intercept?: HttpOptions['intercept'];
 }
 
 /** A control plane that serves. */
@@ -54,7 +60,7 @@ export interface RunningApiServer {
   url: string;
   /** PEM of the cluster's authority. */
   ca: string;
-  /** For an administrator; 0600. */
+  /** For an administrator; 0600. Not written where the keys are not in files. */
   kubeconfig: string;
   /** Signs for a node agent; throws SigningRefusedError. */
   sign(request: NodeRequest): Promise<string>;
@@ -70,12 +76,13 @@ export async function runApiServer(
   onReady: (server: RunningApiServer) => void,
 ): Promise<void> {
   const { rootDir, groupSuffix, bindAddress, clock, log } = options;
-  await ensurePrivateFolder(rootDir);
-  const pkiOptions = { folder: join(rootDir, 'pki'), serverNames: [bindAddress], clock, log };
-  const pki = await openPki(pkiOptions);
+  const files = fileKeys({ rootDir, serverNames: [bindAddress], clock, log });
+  const keys = options.keys ?? files;
+  const pki = await keys.pki();
   const signer = nodeSigner(pki.authority, () => clock.now());
-  await using storage = await openStorage(options);
-  const key = await openServiceAccountKey(pkiOptions);
+  const { storage: opened, maintenance } = await openStorage(options);
+  await using storage = opened;
+  const key = await keys.serviceAccountKey();
   const access = createAccess({ key, clock, groupSuffix, registry: () => registry });
   const { operations } = access;
   const registry: Registry = createRegistry({
@@ -89,26 +96,24 @@ export async function runApiServer(
   await ensureSystemNamespaces(registry);
 
   const running: { server?: RunningApiServer } = {};
-  const kubeconfig = join(rootDir, 'admin.kubeconfig');
-  const writeKubeconfig = async (url: string, { authority, admin }: Pki) =>
-    await writeAdminKubeconfig(kubeconfig, { server: url, ca: authority.cert, ...admin });
   const serve = httpService({
     address: bindAddress,
     port: options.securePort,
     storage,
-    http: httpOptions(options, { registry, access, storage, pki, signal }),
+    http: httpOptions(options, { registry, access, storage, maintenance, pki, signal }),
     async onListening(port) {
       const url = `https://${hostAndPort(reachable(bindAddress), port)}`;
-      await writeKubeconfig(url, pki);
-      running.server = { url, ca: pki.authority.cert, kubeconfig, sign: (request) => signer.sign(request) };
+      await keys.publish(url, pki);
+      running.server = { url, ca: pki.authority.cert, kubeconfig: files.kubeconfig, sign: signer.sign };
     },
   });
   const renewal = pkiRenewal({
-    ...pkiOptions,
+    keys,
+    clock,
     pki,
     async onRenewed(now) {
       serve.renew(tlsOf(now));
-      if (running.server) await writeKubeconfig(running.server.url, now);
+      if (running.server) await keys.publish(running.server.url, now);
     },
   });
   const controller = { registry, storage, clock, log };
@@ -117,6 +122,7 @@ export async function runApiServer(
   const controllers = [
     namespaceDeletion(controller),
     ownerGarbage(controller),
+    orphanedPods(controller),
     certificateSigner({ ...controller, signer, controlPlaneNames }),
     defaultServiceAccounts(controller),
     eventExpiry({ ...controller, ttlMs: options.eventTtlMs }),
@@ -132,24 +138,31 @@ interface Parts {
   registry: Registry;
   access: Access;
   storage: CachedStore;
+  /** Where the store has some. */
+  maintenance: MaintainedStore | undefined;
   pki: Pki;
   signal: AbortSignal;
 }
 
 function httpOptions(options: ApiServerOptions, parts: Parts): HttpOptions {
-  const { registry, access, storage, pki, signal } = parts;
-  const { clock } = options;
-  const metrics = createMetrics();
+  const { registry, access, storage, maintenance, pki, signal } = parts;
+  const { clock, log } = options;
+  const metrics = options.metrics ?? createMetrics();
   tellFeatures(registry.gates, metrics);
+  if (maintenance !== undefined) tellStorage(maintenance, metrics);
   return {
     registry,
     authenticator: access.authenticator,
     authorizer: access.authorizer,
+    continueTokens: continueTokens(continueTokenKey(pki.authority), clock),
     tls: tlsOf(pki),
-    checks: healthChecks(storage, signal),
+    http2: options.http2 ?? false,
+    checks: healthChecks(storage, maintenance, signal),
+    documents: maintenance && storageRoutes(maintenance, log.child({ part: 'storage' })),
     metrics,
     clock,
-    log: options.log.child({ part: 'http' }),
+    log: log.child({ part: 'http' }),
+    intercept: options.intercept,
   };
 }
 
@@ -157,11 +170,20 @@ function tlsOf({ serving, authority }: Pki): HttpOptions['tls'] {
   return { ...serving, clientCa: authority.cert };
 }
 
-function healthChecks(storage: CachedStore, stopping: AbortSignal): HealthCheck[] {
+function healthChecks(
+  storage: CachedStore,
+  maintenance: MaintainedStore | undefined,
+  stopping: AbortSignal,
+): HealthCheck[] {
   return [
     { name: 'ping', check: () => undefined },
     { name: 'storage', check: () => storage.revision().then(() => undefined, describeError) },
-    { name: 'shutdown', check: () => (stopping.aborted ? 'the server is stopping' : undefined) },
+    { name: 'storage-writes', readyOnly: true, check: () => maintenance?.noRoom },
+    {
+      name: 'shutdown',
+      readyOnly: true,
+      check: () => (stopping.aborted ? 'the server is stopping' : undefined),
+    },
   ];
 }
 

@@ -1,7 +1,8 @@
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock, ExitCode, Logger, Service } from '../base/index.ts';
 import { ExitError, exitCodes, untilAborted } from '../base/index.ts';
-import type { CachedStore, StorageErrorCode, Store, StoreOptions } from './storage/index.ts';
+import type { CachedStore, MaintainedStore, StorageErrorCode, Store, StoreOptions } from './storage/index.ts';
 import { createCache, openStore, StorageError } from './storage/index.ts';
 
 export const storageKinds = ['sqlite', 'memory'] as const;
@@ -11,8 +12,14 @@ export interface OpenStorageOptions {
   rootDir: string;
   storage: StorageKind;
   groupSuffix: string;
+  /** Default 5 minutes. */
+  historyMs?: number;
+  /** Default 256 MiB; not for the one in memory. */
+  historyBytes?: number;
   clock: Clock;
   log: Logger;
+  /** Puts something in front of the store that was opened; it then owns that one. */
+  wrapStore?: ((store: Store) => Store) | undefined;
 }
 
 const exitCodeOf: Readonly<Record<StorageErrorCode, ExitCode>> = {
@@ -20,28 +27,61 @@ const exitCodeOf: Readonly<Record<StorageErrorCode, ExitCode>> = {
   corrupt: exitCodes.configuration,
   newerFormat: exitCodes.configuration,
   wrongIdentity: exitCodes.configuration,
+  occupied: exitCodes.failed,
   unusable: exitCodes.unwritable,
   unavailable: exitCodes.failed,
   closed: exitCodes.failed,
 };
 
+export interface OpenedStorage {
+  /** Closing it closes everything. */
+  readonly storage: CachedStore;
+  /** What an operator asks of the store behind it; undefined for one that is none of SQLite's. */
+  readonly maintenance: MaintainedStore | undefined;
+}
+
 /** Opens the store with its cache. What is wrong with it is an ExitError: an operator must mend it. */
-export async function openStorage(options: OpenStorageOptions): Promise<CachedStore> {
+export async function openStorage(options: OpenStorageOptions): Promise<OpenedStorage> {
+  const { rootDir, wrapStore = (store) => store } = options;
   const log = options.log.child({ part: 'storage' });
   try {
-    return await withCache(await openStore(storeOptions(options, log)), options.clock, log);
+    const store = await openStore(storeOptions(options, log));
+    const maintenance = isMaintained(store) ? store : undefined;
+    if (maintenance?.fresh) await warnOfLoss(rootDir, log);
+    return { storage: await withCache(wrapStore(store), options.clock, log), maintenance };
   } catch (error) {
-    if (!(error instanceof StorageError)) throw error;
-    throw new ExitError(exitCodeOf[error.code], error.message, { cause: error });
+    throw operatorsError(error);
   }
 }
 
-function storeOptions(
-  { storage, rootDir, groupSuffix, clock }: OpenStorageOptions,
-  log: Logger,
-): StoreOptions {
-  if (storage === 'memory') return { kind: 'memory', clock };
-  return { kind: 'sqlite', folder: join(rootDir, 'storage'), identity: { groupSuffix }, clock, log };
+/** A StorageError with the exit code for it; anything else as it is. */
+export function operatorsError(error: unknown): unknown {
+  if (!(error instanceof StorageError)) return error;
+  return new ExitError(exitCodeOf[error.code], error.message, { cause: error });
+}
+
+function isMaintained(store: Store): store is MaintainedStore {
+  return 'fresh' in store && 'hold' in store && 'run' in store;
+}
+
+/** A control plane that has served before has objects; where they have gone must not go unnoticed. */
+async function warnOfLoss(rootDir: string, log: Logger): Promise<void> {
+  const served = await stat(join(rootDir, 'admin.kubeconfig')).catch(() => undefined);
+  if (served === undefined) return;
+  log.warn(
+    { folder: join(rootDir, 'storage') },
+    `the store in ${join(rootDir, 'storage')} was missing or empty, so this control plane starts without any objects ` +
+      `although it has served before; if that is not meant, stop it and run: nodeward storage restore --root-dir ${rootDir} FILE --force`,
+  );
+}
+
+function storeOptions(options: OpenStorageOptions, log: Logger): StoreOptions {
+  const { storage, rootDir, groupSuffix, clock, historyMs, historyBytes } = options;
+  const history = historyMs === undefined ? {} : { historyMs };
+  if (storage === 'memory') return { kind: 'memory', clock, ...history };
+  const bound = historyBytes === undefined ? {} : { historyBytes };
+  const identity = { groupSuffix };
+  return { kind: 'sqlite', folder: join(rootDir, 'storage'), identity, clock, log, ...history, ...bound };
 }
 
 /** The cache owns the store once it stands; until then the store is closed by whoever opened it. */

@@ -37,11 +37,12 @@ async function run(flags: Flags, context: CommandContext, agent: ChildEnd | unde
   checkGates(flags.featureGates ?? {});
   const { runApiServer } = await import('../apiserver/index.ts'); // an agent need not load a control plane
   const log = commandLogger(context, flags);
-  const { rootDir, groupSuffix, bindAddress, securePort, storage, eventTtl } = flags;
+  const { rootDir, groupSuffix, bindAddress, securePort, http2, storage, eventTtl } = flags;
+  const { historyWindow: historyMs, historyBytes } = flags;
   const featureGates = resolveGates(flags.featureGates ?? {});
-  const place = { rootDir, groupSuffix, bindAddress, securePort, storage, eventTtlMs: eventTtl };
+  const place = { rootDir, groupSuffix, bindAddress, securePort, http2, storage, eventTtlMs: eventTtl };
   await runApiServer(
-    { ...place, featureGates, clock: systemClock, log },
+    { ...place, historyMs, historyBytes, featureGates, clock: systemClock, log },
     context.signal,
     ({ url, ca, kubeconfig, sign }) => {
       if (agent) agent.ready({ url, ca, kubeconfig }, sign);

@@ -38,6 +38,21 @@ export function timeToLive(text: string): number {
   throw new InvalidArgumentError('It must be a duration from 1m to 8760h, such as 1h or 90m.');
 }
 
+/** At least 10 s, at most a day. In milliseconds. */
+export function historyWindow(text: string): number {
+  const ms = Number(parseDuration(text) ?? -1n) / 1e6;
+  if (ms >= 10_000 && ms <= 24 * 3600_000) return ms;
+  throw new InvalidArgumentError('It must be a duration from 10s to 24h, such as 5m.');
+}
+
+/** `256Mi`: at least a mebibyte, at most a tebibyte. In bytes. */
+export function historyBytes(text: string): number {
+  const [, digits, unit = ''] = /^(\d{1,13})(Ki|Mi|Gi|Ti)?$/.exec(text) ?? [];
+  const bytes = Number(digits ?? -1) * 1024 ** ['', 'Ki', 'Mi', 'Gi', 'Ti'].indexOf(unit);
+  if (bytes >= 1024 ** 2 && bytes <= 1024 ** 4) return bytes;
+  throw new InvalidArgumentError('It must be a size from 1Mi to 1Ti, such as 256Mi.');
+}
+
 export function trueOrFalse(text: string): boolean {
   if (text === 'true') return true;
   if (text === 'false') return false;
@@ -98,7 +113,14 @@ export const controlPlaneOptions = () => [
     .default('127.0.0.1')
     .argParser(ipAddress),
   new Option('--secure-port <port>', 'port that the API listens on').default(6443).argParser(port),
+  new Option('--http2', 'offer HTTP/2 beside HTTP/1.1').default(false),
   new Option('--storage <kind>', 'where objects are kept').choices(storageKinds).default('sqlite'),
+  new Option('--history-window <duration>', 'how long the past can be read and watches can resume')
+    .default(300_000, '5m')
+    .argParser(historyWindow),
+  new Option('--history-bytes <size>', 'what the past may take on disk; beyond it the window shrinks')
+    .default(256 * 1024 ** 2, '256Mi')
+    .argParser(historyBytes),
   new Option('--event-ttl <duration>', 'how long an Event is kept after its last change')
     .default(3600_000, '1h')
     .argParser(timeToLive),
@@ -109,7 +131,11 @@ export interface ControlPlaneFlags {
   taintDomain: string;
   bindAddress: string;
   securePort: number;
+  http2: boolean;
   storage: StorageKind;
+  /** Milliseconds. */
+  historyWindow: number;
+  historyBytes: number;
   /** Milliseconds. */
   eventTtl: number;
 }

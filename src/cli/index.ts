@@ -7,6 +7,7 @@ import { checkpointCommand } from './checkpoint.ts';
 import type { CommandContext } from './context.ts';
 import { ReportedError } from './context.ts';
 import { helpCommand } from './help.ts';
+import { storageCommand } from './storage.ts';
 import { versionCommand } from './version.ts';
 
 export type { CommandContext } from './context.ts';
@@ -19,12 +20,12 @@ export async function run(args: readonly string[], context: CommandContext): Pro
     .addCommand(agentCommand(context))
     .addCommand(apiServerCommand(context))
     .addCommand(checkpointCommand(context))
+    .addCommand(storageCommand(context))
     .addCommand(versionCommand(context));
   program.helpCommand(false).addCommand(helpCommand(program));
-  for (const command of [program, ...program.commands]) {
-    command
-      .exitOverride()
-      .showHelpAfterError(`(see ${command === program ? 'nodeward' : `nodeward ${command.name()}`} --help)`);
+  const commands = [program, ...program.commands, ...program.commands.flatMap(({ commands }) => commands)];
+  for (const command of commands) {
+    command.exitOverride().showHelpAfterError(`(see ${nameOf(command)} --help)`);
     command.configureOutput({
       writeOut: (text) => context.stdout.write(text),
       writeErr: (text) => context.stderr.write(text),
@@ -36,6 +37,11 @@ export async function run(args: readonly string[], context: CommandContext): Pro
   } catch (error) {
     return report(error, context);
   }
+}
+
+/** With those of the commands that it belongs to. */
+function nameOf(command: Command): string {
+  return command.parent === null ? command.name() : `${nameOf(command.parent)} ${command.name()}`;
 }
 
 function report(error: unknown, context: CommandContext): number {

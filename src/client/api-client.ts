@@ -108,6 +108,14 @@ export class ApiClient implements AsyncDisposable {
     return await this.#transport.ask(request);
   }
 
+  /**
+   * The bytes of a good answer as they come; any other is thrown as a StatusError. A server that is silent for longer
+   * than `idleTimeoutMs` is given up.
+   */
+  download(request: WireRequest, idleTimeoutMs: number): AsyncGenerator<Uint8Array, void, undefined> {
+    return this.#transport.stream(request, idleTimeoutMs, (answer) => refusal(this.server, answer));
+  }
+
   /** Destroys all connections; the next request makes a new one. What was under way fails. */
   reset(): void {
     this.#transport.reset();

@@ -1,5 +1,5 @@
 import type { Node, NodeStatus } from '../../api/index.ts';
-import { nodeKind, StatusError } from '../../api/index.ts';
+import { canonicalObject, nodeKind, StatusError } from '../../api/index.ts';
 import type { Clock } from '../../base/index.ts';
 import type { ApiCalls, CallOptions } from './api-calls.ts';
 import { withDeadline } from './deadline.ts';
@@ -77,7 +77,8 @@ async function syncOnce(context: SyncContext, wanted: Wanted, signal: AbortSigna
   }
 
   // A server may or may not keep the status that a node was created with.
-  const status = wanted.compose(node.status);
+  const composed = { ...node, status: wanted.compose(node.status) };
+  const { status = {} } = canonicalObject(nodeKind, composed); // or it would differ from the answer for ever
   if (sameStatus(node.status, status) && (!wanted.force || how === 'created')) {
     return { node, how, sent: how === 'created' };
   }

@@ -1,8 +1,8 @@
+import { JsonError, parseJson } from '../json/index.ts';
 import type { ApiObject, BodyType } from '../kinds/index.ts';
 import type { Findings } from '../schema/index.ts';
-import { checkerOf, isRecord, nameOf } from '../schema/index.ts';
+import { checkerOf, complaintsLimit, isRecord, nameOf, typeNameOf } from '../schema/index.ts';
 import type { EncodedBody } from './encoding.ts';
-import { JsonError, parseJson } from './json.ts';
 import { decodeEnvelope, decodeMessage, ProtobufError } from './protobuf/index.ts';
 import { YamlError } from './yaml/index.ts';
 
@@ -28,11 +28,10 @@ export function decodeObject<T extends ApiObject>(
   body: EncodedBody,
 ): Decoded<T> {
   const { value, duplicates } = parse(kind, apiVersion, body);
-  const findings: Findings = { unknown: [], wrong: [] };
+  const findings: Findings = { unknown: [], wrong: [], sensitive: kind.sensitive ?? false };
   if (!isRecord(value))
-    throw new DecodeError(`expected an object of kind ${kind.kind}, found ${nameOf(value)}`);
-  expectType(value, 'kind', kind.kind);
-  expectType(value, 'apiVersion', apiVersion);
+    throw new DecodeError(`expected an object of kind ${kind.kind}, found ${told(kind, value)}`);
+  expectType(kind, apiVersion, value);
   const kept = checkerOf(kind.root)(value, undefined, findings);
   if (findings.wrong.length > 0) {
     const all = findings.wrong.map(({ path, message }) => `${path}: ${message}`).join('; ');
@@ -40,11 +39,24 @@ export function decodeObject<T extends ApiObject>(
   }
   const object = { kind: kind.kind, apiVersion, ...withoutType(kept) };
   if (!isOfKind(kind, object)) throw new DecodeError(`expected an object of kind ${kind.kind}`);
-  const complaints = [
-    ...findings.unknown.map((path) => `unknown field ${JSON.stringify(path)}`),
-    ...duplicates.map((path) => `duplicate field ${JSON.stringify(path)}`),
-  ];
-  return { object, complaints: [...new Set(complaints)] };
+  return {
+    object,
+    complaints: [...complaintsOf('unknown', findings.unknown), ...complaintsOf('duplicate', duplicates)],
+  };
+}
+
+/** One for each field; a last one says when there are more of them than are told. */
+function complaintsOf(sort: 'unknown' | 'duplicate', paths: readonly string[]): string[] {
+  const told = paths.slice(0, complaintsLimit).map((path) => `${sort} field ${JSON.stringify(path)}`);
+  if (told.length < paths.length) told.push(`and more than ${complaintsLimit} ${sort} fields in all`);
+  return [...new Set(told)];
+}
+
+/** A copy as a server answers it: without zeros that say nothing, with quantities and times in canonical form. */
+export function canonicalObject<T extends ApiObject>(kind: BodyType<T>, object: T): T {
+  const kept = checkerOf(kind.root)(structuredClone(object), undefined, { unknown: [], wrong: [] });
+  const typed = { ...withoutType(kept), kind: kind.kind };
+  return isOfKind(kind, typed) ? typed : object;
 }
 
 /** Reads an object that the server itself has stored: it was checked when it was written. */
@@ -95,8 +107,7 @@ function parse(kind: BodyType, apiVersion: string, body: EncodedBody): Parsed {
 /** What an envelope says of its type is looked at first: another type's message means nothing here. */
 function parseProtobuf(kind: BodyType, apiVersion: string, bytes: Uint8Array): Parsed {
   const { raw, ...type } = decodeEnvelope(bytes);
-  expectType(type, 'kind', kind.kind);
-  expectType(type, 'apiVersion', apiVersion);
+  expectType(kind, apiVersion, type);
   const value = decodeMessage(kind.root, raw);
   if (raw.includes(backslash)) refuseBackslashes(value);
   return { value, duplicates: [] };
@@ -104,13 +115,13 @@ function parseProtobuf(kind: BodyType, apiVersion: string, bytes: Uint8Array): P
 
 const backslash = 0x5c;
 
-/** In keys, for the reason that is told in json.ts. */
+/** In keys, for the reason that is told at parseJson. */
 function refuseBackslashes(value: unknown): void {
   if (Array.isArray(value)) {
     for (const item of value) refuseBackslashes(item);
   } else if (isRecord(value)) {
     for (const [key, inner] of Object.entries(value)) {
-      if (key.includes('\\')) throw new DecodeError('a key with a backslash in it is not accepted');
+      if (key.includes('\\')) throw new DecodeError('this server takes no keys with a backslash in them');
       refuseBackslashes(inner);
     }
   }
@@ -122,14 +133,24 @@ function withoutType(value: unknown): object {
   return rest;
 }
 
-type TypeName = 'kind' | 'apiVersion';
+/** Throws unless an object says to be of this type, or says nothing. */
+function expectType(
+  kind: BodyType,
+  apiVersion: string,
+  value: { kind?: unknown; apiVersion?: unknown },
+): void {
+  for (const [name, expected] of Object.entries({ kind: kind.kind, apiVersion })) {
+    const given: unknown = Reflect.get(value, name);
+    if (given === undefined || given === null || given === '' || given === expected) continue;
+    throw new DecodeError(
+      `the ${name} in the body is ${told(kind, given)}, but this path takes ${JSON.stringify(expected)}`,
+    );
+  }
+}
 
-function expectType(value: { [K in TypeName]?: unknown }, name: TypeName, expected: string): void {
-  const given = value[name];
-  if (given === undefined || given === null || given === '' || given === expected) return;
-  throw new DecodeError(
-    `the ${name} in the body is ${nameOf(given)}, but this path takes ${JSON.stringify(expected)}`,
-  );
+/** What a value is called in an error. */
+function told({ sensitive }: BodyType, value: unknown): string {
+  return sensitive ? typeNameOf(value) : nameOf(value);
 }
 
 function isOfKind<T extends ApiObject>(kind: BodyType<T>, value: unknown): value is T {

@@ -1,7 +1,14 @@
-export { type Decoded, DecodeError, decodeObject, parseObject, readStored } from './decode.ts';
+export { JsonError, type ParsedJson, parseJson } from '../json/index.ts';
+export {
+  canonicalObject,
+  type Decoded,
+  DecodeError,
+  decodeObject,
+  parseObject,
+  readStored,
+} from './decode.ts';
 export { bufferOf, encodeItem, encodeObject, encodeObjectList, encodeText, type ListHead } from './encode.ts';
 export type { EncodedBody, Encoding } from './encoding.ts';
-export { JsonError, type ParsedJson, parseJson } from './json.ts';
 export { partialObjectMetadata, toPartial } from './partial.ts';
 export { encodeWatchEvent, ProtobufError } from './protobuf/index.ts';
 export {

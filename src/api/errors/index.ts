@@ -5,6 +5,7 @@ export {
   type Denied,
   forbidden,
   invalid,
+  namespaceTerminating,
   notFound,
   qualifiedResource,
 } from './statuses.ts';

@@ -1,4 +1,4 @@
-import type { Status, StatusDetails } from '../kinds/index.ts';
+import type { ListMeta, Status, StatusDetails } from '../kinds/index.ts';
 
 /** Why a request failed, for programs; each has one HTTP status. docs/errors.md lists them. */
 export const statusReasons = {
@@ -30,16 +30,19 @@ export class StatusError extends Error {
   readonly reason: StatusReason | '';
   readonly code: number;
   readonly details: StatusDetails | undefined;
+  /** Where a list can go on nevertheless. */
+  readonly metadata: ListMeta;
 
   constructor(
     reason: StatusReason | '',
     message: string,
-    options: { code?: number; details?: StatusDetails; cause?: unknown } = {},
+    options: { code?: number; details?: StatusDetails; metadata?: ListMeta; cause?: unknown } = {},
   ) {
     super(message, options.cause === undefined ? {} : { cause: options.cause });
     this.reason = reason;
     this.code = options.code ?? (reason === '' ? 500 : statusReasons[reason]);
     this.details = options.details;
+    this.metadata = options.metadata ?? {};
   }
 
   /** The body that says this. */
@@ -47,7 +50,7 @@ export class StatusError extends Error {
     return {
       kind: 'Status',
       apiVersion: 'v1',
-      metadata: {},
+      metadata: this.metadata,
       status: 'Failure',
       message: this.message,
       ...(this.reason === '' ? {} : { reason: this.reason }),
@@ -63,6 +66,7 @@ export function fromStatus(status: Status, httpCode: number): StatusError {
   return new StatusError(reason, status.message ?? `the server answered ${httpCode}`, {
     code: status.code || httpCode,
     ...(status.details === undefined ? {} : { details: status.details }),
+    ...(status.metadata === undefined ? {} : { metadata: status.metadata }),
   });
 }
 

@@ -31,6 +31,25 @@ export function conflict(kind: Named, suffix: string, name: string, why: string)
   return new StatusError('Conflict', message, { details: details(kind, suffix, name) });
 }
 
+/** Nothing is made in a namespace that is being deleted. */
+export function namespaceTerminating(
+  kind: Named,
+  suffix: string,
+  namespace: string,
+  name: string,
+): StatusError {
+  const why = `unable to create new content in namespace ${namespace} because it is being terminated`;
+  const cause = {
+    reason: 'NamespaceTerminating',
+    message: `namespace ${namespace} is being terminated`,
+    field: 'metadata.namespace',
+  };
+  const message = `${qualifiedResource(kind, suffix)} "${name}" is forbidden: ${why}`;
+  return new StatusError('Forbidden', message, {
+    details: { ...details(kind, suffix, name), causes: [cause] },
+  });
+}
+
 /** What is told at most; a large body can be wrong in a million ways. */
 const causesLimit = 100;
 

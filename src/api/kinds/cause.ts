@@ -42,6 +42,14 @@ export function tooLongValue(field: string, limitBytes: number): Cause {
   return { reason: 'FieldValueTooLong', field, message };
 }
 
+export function tooManyItems(field: string, count: number, limit: number): Cause {
+  return {
+    reason: 'FieldValueTooMany',
+    field,
+    message: `Too many: ${count}: must have at most ${limit} items`,
+  };
+}
+
 /** A name that nothing bears. */
 export function notFoundValue(field: string, value: unknown): Cause {
   return { reason: 'FieldValueNotFound', field, message: `Not found: ${shown(value)}` };

@@ -30,6 +30,7 @@ export type CauseReason =
   | 'FieldValueNotSupported'
   | 'FieldValueDuplicate'
   | 'FieldValueTooLong'
+  | 'FieldValueTooMany'
   | 'FieldValueTypeInvalid'
   | 'FieldValueNotFound';
 
@@ -71,6 +72,8 @@ export interface ObjectType {
 export interface BodyType<T extends ApiObject = ApiObject> extends ObjectType {
   /** What it is, in a sentence for people (`kubectl explain`). */
   doc: string;
+  /** Values in it are secrets: an error about its body tells none of them. */
+  sensitive?: true;
   /** Fills in what was left out; called on every write before validation. Changes and returns `object`. */
   default(object: T): T;
   /** Everything that is wrong with an object beyond its field types; `old` is the stored one on update. */
@@ -121,6 +124,8 @@ export interface SelectableField<T> {
   /** As it is written in a field selector: `status.phase`. */
   path: string;
   value(object: T): string;
+  /** Often selected by one value: lists find the objects by an index. */
+  indexed?: true;
 }
 
 /** Groups of the reference that are older than its suffix and go without one. */

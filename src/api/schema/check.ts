@@ -1,11 +1,13 @@
-import type { Rule } from './scalars.ts';
 import { scalarRule } from './scalars.ts';
-import type { StructType, Type } from './types.ts';
+import type { Field, Scalar, StructType, Type } from './types.ts';
+import type { Dropped } from './zeros.ts';
+import { droppedFrom, isEmpty } from './zeros.ts';
 
 /*
  * The strict walker. A description is compiled once into closures; walking an object then costs little more
  * than touching its fields. The object is the fresh result of a parser and may be changed in place; what the walker
- * returns is kept: without unknown fields and nulls (which mean "absent"), and with scalars in their canonical form.
+ * returns is kept: without unknown fields, without nulls and zeros where they mean "absent" (see zeros.ts), and with
+ * scalars in their canonical form.
  * In a map of strings or bytes a null means the empty text, as the reference has it. Paths are built only when there is
  * something to report.
  *
@@ -20,6 +22,8 @@ export interface Place {
 }
 
 export interface Findings {
+  /** Whether values are secrets: messages then show none. */
+  sensitive?: boolean;
   /** Paths of fields that the description does not know; they were removed. */
   unknown: string[];
   /** Values of a wrong type: these can never be accepted. */
@@ -29,24 +33,32 @@ export interface Findings {
 /** Returns what is kept of `value`; when something of it is wrong, that is in `findings`. */
 export type Checker = (value: unknown, place: Place | undefined, findings: Findings) => unknown;
 
-/** `spec.taints[0].key`; keys of maps stand as they are, cut when they are very long. */
-export function pathOf(place: Place | undefined): string {
-  if (place === undefined) return '';
-  const before = pathOf(place.parent);
-  if (typeof place.step === 'number') return `${before}[${place.step}]`;
-  const step = shortStep(place.step);
-  return before === '' ? step : `${before}.${step}`;
+/** Keys and indexes from the root. */
+function stepsTo(place: Place | undefined): (string | number)[] {
+  return place === undefined ? [] : [...stepsTo(place.parent), place.step];
 }
 
 /** Longer than any key that could be valid; a report must not grow with what is wrong. */
 const longestStep = 320;
+const longestPath = 1000;
+
+/** `spec.taints[0].key`, from keys and indexes; the beginning of a very long path is left out. */
+export function joinPath(steps: readonly (string | number)[]): string {
+  const path = steps.reduce<string>((before, step) => {
+    if (typeof step === 'number') return `${before}[${step}]`;
+    return before === '' ? shortStep(step) : `${before}.${shortStep(step)}`;
+  }, '');
+  return path.length <= longestPath ? path : `…${path.slice(-longestPath)}`;
+}
 
 export function shortStep(step: string): string {
   return step.length <= longestStep ? step : `${step.slice(0, longestStep)}…`;
 }
 
-/** What is the most that is reported of each sort; a body of a million unknown fields needs no million warnings. */
-export const findingsLimit = 100;
+/** Values of a wrong type are told up to this many. */
+export const wrongLimit = 100;
+/** Of unknown, and of double, fields this many are told; one more is noted, so that it can be said that there are more. */
+export const complaintsLimit = 1000;
 
 const compiled = new WeakMap<StructType, Checker>();
 
@@ -58,47 +70,58 @@ export function checkerOf(type: Type): Checker {
     return mapChecker(checkerOf(type.of), type.of.t === 'string' || type.of.t === 'bytes');
   if (type.t === 'ref')
     return (value, place, findings) => structChecker(type.resolve())(value, place, findings);
-  return scalarChecker(scalarRule(type.t));
+  return scalarChecker(type.t);
 }
 
-function scalarChecker({ read, expected }: Rule): Checker {
+function scalarChecker(scalar: Scalar): Checker {
+  const { read, expected } = scalarRule(scalar);
+  const hides = scalar === 'bytes'; // keys and passwords, mostly
   return (value, place, findings) => {
     const kept = read(value);
-    if (kept !== undefined) return kept;
-    return reportWrong(value, place, findings, `expected ${expected}, found ${nameOf(value)}`);
+    return kept === undefined ? reportWrong(value, place, findings, expected, hides) : kept;
   };
+}
+
+interface FieldChecker extends Dropped {
+  check: Checker;
 }
 
 function structChecker(type: StructType): Checker {
   const known = compiled.get(type);
   if (known !== undefined) return known;
-  const fields = new Map<string, Checker>();
+  const fields = new Map<string, FieldChecker>();
   // before its fields, which may lead back to it
   const check: Checker = (value, place, findings) => {
-    if (!isRecord(value))
-      return reportWrong(value, place, findings, `expected an object, found ${nameOf(value)}`);
+    if (!isRecord(value)) return reportWrong(value, place, findings, 'an object');
     let clean = true;
     for (const name in value) {
       const inner = value[name];
-      const checkField = fields.get(name);
-      if (checkField !== undefined && inner !== null) {
-        const kept = checkField(inner, { parent: place, step: name }, findings);
-        if (kept !== inner) value[name] = kept;
+      const field = fields.get(name);
+      if (field !== undefined && inner !== null) {
+        const kept = field.check(inner, { parent: place, step: name }, findings);
+        if (kept === field.zero || (field.empty && isEmpty(kept))) {
+          value[name] = null;
+          clean = false;
+        } else if (kept !== inner) value[name] = kept;
         continue;
       }
       clean = false;
-      if (checkField === undefined && findings.unknown.length < findingsLimit)
-        findings.unknown.push(pathOf({ parent: place, step: name }));
+      if (field === undefined && findings.unknown.length <= complaintsLimit)
+        findings.unknown.push(joinPath(stepsTo({ parent: place, step: name })));
     }
     return clean ? value : onlyKnown(value, fields);
   };
   compiled.set(type, check);
-  for (const [name, field] of Object.entries(type.fields)) fields.set(name, checkerOf(field.type));
+  for (const [name, field] of Object.entries(type.fields)) fields.set(name, fieldChecker(field));
   return check;
 }
 
+function fieldChecker(field: Field): FieldChecker {
+  return { check: checkerOf(field.type), ...droppedFrom(field) };
+}
+
 /** A copy without what does not belong; to delete from a large object takes far longer. */
-function onlyKnown(value: Record<string, unknown>, fields: ReadonlyMap<string, Checker>) {
+function onlyKnown(value: Record<string, unknown>, fields: ReadonlyMap<string, unknown>) {
   const kept: Record<string, unknown> = {};
   for (const name in value) {
     const inner = value[name];
@@ -109,8 +132,7 @@ function onlyKnown(value: Record<string, unknown>, fields: ReadonlyMap<string, C
 
 function listChecker(checkItem: Checker): Checker {
   return (value, place, findings) => {
-    if (!Array.isArray(value))
-      return reportWrong(value, place, findings, `expected a list, found ${nameOf(value)}`);
+    if (!Array.isArray(value)) return reportWrong(value, place, findings, 'a list');
     for (let index = 0; index < value.length; index++) {
       value[index] = checkItem(value[index], { parent: place, step: index }, findings);
     }
@@ -120,8 +142,7 @@ function listChecker(checkItem: Checker): Checker {
 
 function mapChecker(checkValue: Checker, ofText: boolean): Checker {
   return (value, place, findings) => {
-    if (!isRecord(value))
-      return reportWrong(value, place, findings, `expected a map, found ${nameOf(value)}`);
+    if (!isRecord(value)) return reportWrong(value, place, findings, 'a map');
     for (const key in value) {
       const inner = value[key] === null && ofText ? '' : value[key];
       const kept = checkValue(inner, { parent: place, step: key }, findings);
@@ -131,8 +152,17 @@ function mapChecker(checkValue: Checker, ofText: boolean): Checker {
   };
 }
 
-function reportWrong(value: unknown, place: Place | undefined, findings: Findings, message: string): unknown {
-  if (findings.wrong.length < findingsLimit) findings.wrong.push({ path: pathOf(place), message });
+function reportWrong(
+  value: unknown,
+  place: Place | undefined,
+  findings: Findings,
+  expected: string,
+  hides = false,
+): unknown {
+  if (findings.wrong.length < wrongLimit) {
+    const found = hides || findings.sensitive ? typeNameOf(value) : nameOf(value);
+    findings.wrong.push({ path: joinPath(stepsTo(place)), message: `expected ${expected}, found ${found}` });
+  }
   return value;
 }
 
@@ -140,11 +170,16 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What a JSON value is called in a message. */
-export function nameOf(value: unknown): string {
+/** What a JSON value is called in a message that must not show it. */
+export function typeNameOf(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';
-  if (typeof value === 'object') return 'an object';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}
+
+/** What a JSON value is called in a message, itself where it is short. */
+export function nameOf(value: unknown): string {
+  if (typeof value === 'object') return typeNameOf(value);
   const text = JSON.stringify(value) ?? 'nothing';
   return `${typeof value} ${text.length > 60 ? `${text.slice(0, 57)}…` : text}`;
 }

@@ -2,11 +2,14 @@ export * from './build.ts';
 export {
   type Checker,
   checkerOf,
+  complaintsLimit,
   type Findings,
-  findingsLimit,
   isRecord,
+  joinPath,
   nameOf,
   shortStep,
+  typeNameOf,
+  wrongLimit,
 } from './check.ts';
 export { scalarRule } from './scalars.ts';
 export type {
@@ -21,3 +24,4 @@ export type {
   StructType,
   Type,
 } from './types.ts';
+export { keepsZero, zeroOf } from './zeros.ts';

@@ -1,3 +1,4 @@
+import { canonicalQuantity } from './quantity.ts';
 import type { Scalar } from './types.ts';
 
 export interface Rule {
@@ -27,8 +28,8 @@ const rules: Readonly<Record<Scalar, Rule>> = {
 };
 
 /**
- * How a scalar's JSON value is read. Times become UTC with the digits that clients can parse, quantities text,
- * base64 loses its line breaks.
+ * How a scalar's JSON value is read. Times become UTC with the digits that clients can parse, quantities text in its
+ * canonical form, base64 loses its line breaks.
  */
 export function scalarRule(scalar: Scalar): Rule {
   return rules[scalar];
@@ -53,15 +54,11 @@ function readBase64(text: string): string | undefined {
   return joined.length % 4 === 0 && base64.test(joined) ? joined : undefined;
 }
 
-const longestNumber = 64;
-const quantityText = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[KMGTPE]i|[numkMGTPE]|[eE][+-]?\d+)?$/;
 const durationText = /^[+-]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
 
 function readQuantity(value: unknown): string | undefined {
   const text = typeof value === 'number' ? String(value) : value;
-  return typeof text === 'string' && text.length <= longestNumber && quantityText.test(text)
-    ? text
-    : undefined;
+  return typeof text === 'string' ? canonicalQuantity(text) : undefined;
 }
 
 const rfc3339 = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/;

@@ -20,7 +20,7 @@ export interface ScalarValues {
   microTime: string;
   /** Go's duration text, `1m30s`. */
   duration: string;
-  /** `500m`, `16Gi`; a JSON number is accepted and becomes text. */
+  /** `500m`, `16Gi`, in canonical form; other forms and JSON numbers are accepted and converted. */
   quantity: string;
   intOrString: number | string;
   fieldsV1: Readonly<Record<string, unknown>>;
@@ -84,11 +84,10 @@ export interface Field<T extends Type = Type, R extends boolean = boolean> {
   readonly immutable?: boolean;
   /**
    * Whether a zero (empty text, false, 0, no bytes) says something else than an absent field: true where the
-   * reference's Go type is a pointer to a scalar (`*bool`, `*int64`). Only protobuf needs to know. A Go client always
-   * writes what is not a pointer, so there a zero means that nobody set the field, and decoding drops it; what is
-   * a pointer it writes only when it is set, so that a zero is kept: `leaseTransitions` 0,
-   * `automountServiceAccountToken` false, `terminationGracePeriodSeconds` 0. Of no consequence for required fields, which
-   * keep a zero in any case, and for structs, times and quantities, where empty and absent differ on the wire.
+   * reference's Go type is a pointer to a scalar (`*bool`, `*int64`). A Go client cannot tell a zero from a field that
+   * nobody set unless it is a pointer, so decoding drops other zeros, from whatever encoding; a pointer's zero is kept:
+   * `leaseTransitions` 0, `automountServiceAccountToken` false, `terminationGracePeriodSeconds` 0. Of no consequence for
+   * required fields, which keep a zero in any case, and for structs, times and quantities, where empty and absent differ.
    */
   readonly pointer?: boolean;
 }

@@ -48,16 +48,19 @@ export interface TokenOptions {
 /** Who signs, and at once whom a token is for unless it says otherwise: the name of the API within a cluster. */
 const issuer = 'https://kubernetes.default.svc.cluster.local';
 
-/** Far longer than any token of ours: what a request's head can hold. */
-const longestToken = 16_384;
-/** A few megabytes. */
-const mostKnown = 4096;
+/**
+ * A request's head has 16 KiB; this leaves a quarter of it to other headers. Tokens of ours are shorter: TokenRequest
+ * bounds the audiences, and all else in a token are names and UIDs.
+ */
+const longestToken = 12 * 1024;
+/** Claims take about as much memory as their token. */
+const known = { most: 4096, mostBytes: 8 * 1024 * 1024 };
 /** How far the clocks of servers may differ that share a key; and how long a deleted object's tokens linger. */
 const clockToleranceSeconds = 10;
 const lingerMs = 60_000;
 
 export function serviceAccountTokens({ key, clock, objects }: TokenOptions): ServiceAccountTokens {
-  const cache = new TokenCache<TokenClaims>(mostKnown);
+  const cache = new TokenCache<TokenClaims>(known);
 
   /** The claims of a token with a good signature; undefined for everything else. */
   async function verify(token: string): Promise<TokenClaims | undefined> {
@@ -103,7 +106,7 @@ export function serviceAccountTokens({ key, clock, objects }: TokenOptions): Ser
         .sign(key.privateKey);
     },
     async check(token, audiences) {
-      if (token.length > longestToken) return { fault: notValid };
+      if (token.length > longestToken || !isHarmless(token)) return { fault: notValid };
       const claims = await cache.find(token, () => verify(token));
       if (claims === undefined) return { fault: notValid };
       const fault = faultOf(claims);
@@ -120,6 +123,18 @@ export function serviceAccountTokens({ key, clock, objects }: TokenOptions): Ser
 }
 
 const notValid = 'the token is not valid';
+
+const compactForm = /^[\w-]+\.[\w-]+\.[\w-]+$/;
+
+/**
+ * Whether a token may be parsed: it must hold no backslash, for anybody can send one, its JSON is parsed before its
+ * signature is looked at, and a key with a backslash would garble later bodies (see parseJson). Tokens of ours have none.
+ */
+function isHarmless(token: string): boolean {
+  if (!compactForm.test(token)) return false;
+  const [header = '', payload = ''] = token.split('.');
+  return [header, payload].every((part) => !Buffer.from(part, 'base64url').includes('\\'));
+}
 
 function gone(what: string): string {
   return `the ${what} that the token is bound to is gone`;

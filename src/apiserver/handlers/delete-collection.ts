@@ -1,10 +1,11 @@
+import type { ListMeta } from '../../api/index.ts';
 import { StatusError } from '../../api/index.ts';
 import { concurrently } from '../registry/index.ts';
-import type { Stored } from '../storage/index.ts';
+import type { Revision, Stored } from '../storage/index.ts';
 import { detailsOf, success } from './delete.ts';
 import type { DeletionRequest } from './delete-options.ts';
 import { readDeletion } from './delete-options.ts';
-import { listPage } from './list.ts';
+import { continueToken, readChunk } from './list-chunk.ts';
 import type { ListOptions } from './list-options.ts';
 import { readListOptions } from './list-options.ts';
 import type { Answer, ApiRequest } from './request.ts';
@@ -15,40 +16,42 @@ const atOnce = 16;
 
 /**
  * DELETE of a collection: every object that is there when the request comes and is meant by its selectors, with `limit`
- * the first of them by key (specification, section 4.2). Not all or nothing: after a failure, or when the client goes
- * or the time is up, those that were deleted stay deleted.
+ * the first of them by key, and then a token for the rest (specification, section 4.2). Not all or nothing: after a
+ * failure, or when the client goes or the time is up, those that were deleted stay deleted.
  */
 export async function removeCollection(request: ApiRequest): Promise<Answer> {
   const options = readListOptions(request);
   const asked = readDeletion(request);
-  const started = request.resource.storage.applied;
   const limited = limitTime(request.signal, options.timeoutSeconds);
+  const removed = await removeInPages({ ...request, signal: limited }, options, asked);
+  return success(200, detailsOf(request.resource), removed);
+}
+
+/** Page by page, and of each page what was there at the start. Answers where the rest begins. */
+async function removeInPages(
+  request: ApiRequest,
+  options: ListOptions,
+  asked: DeletionRequest,
+): Promise<ListMeta> {
   let left = options.limit ?? Number.POSITIVE_INFINITY;
-  for (let after = ''; left > 0; ) {
-    const page = await listPage(request, options, after, pageSize);
-    const meant = page.items.filter((stored) => isMeant(request, options, stored, started)).slice(0, left);
-    await concurrently(meant, atOnce, (stored) => removeOne(request, asked, stored), limited);
-    if (limited.aborted) throw ended();
+  let { after } = options;
+  for (let start: Revision | undefined; ; ) {
+    const chunk = await readChunk(request, { ...options, after, limit: Math.min(left, pageSize) });
+    const { next } = chunk;
+    const started = start ?? chunk.revision;
+    start = started;
+    const meant = chunk.items.filter(({ createRevision }) => createRevision <= started);
+    await concurrently(meant, atOnce, (stored) => removeOne(request, asked, stored), request.signal);
+    if (request.signal.aborted) throw ended();
     left -= meant.length;
-    after = page.items.at(-1)?.key ?? after;
-    if (page.remaining === 0) break;
+    if (next === undefined) return {};
+    if (left === 0) return { continue: continueToken(request, started, next) };
+    after = next;
   }
-  return success(200, detailsOf(request.resource));
 }
 
 function limitTime(signal: AbortSignal, seconds: number | undefined): AbortSignal {
   return seconds === undefined ? signal : AbortSignal.any([signal, AbortSignal.timeout(seconds * 1000)]);
-}
-
-/** What comes while the collection is deleted stays; an old version is of what was there then anyway. */
-function isMeant(
-  { resource }: ApiRequest,
-  { matches }: ListOptions,
-  stored: Stored,
-  started: number,
-): boolean {
-  if (stored.createRevision > started) return false;
-  return matches?.(resource.encoding.read(stored)) ?? true;
 }
 
 /** Deletes that very object; when it is gone, or another one has its name by now, there is nothing to do. */

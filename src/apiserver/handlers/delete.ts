@@ -1,4 +1,4 @@
-import type { Status, StatusDetails } from '../../api/index.ts';
+import type { ListMeta, Status, StatusDetails } from '../../api/index.ts';
 import { groupName } from '../../api/index.ts';
 import type { Resource } from '../registry/index.ts';
 import { readDeletion } from './delete-options.ts';
@@ -14,8 +14,8 @@ export async function remove(request: ApiRequest): Promise<Answer> {
 }
 
 /** What a deletion answers: a Status. */
-export function success(code: 200 | 202, details: StatusDetails): Answer {
-  const status: Status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details, code };
+export function success(code: 200 | 202, details: StatusDetails, metadata: ListMeta = {}): Answer {
+  const status: Status = { kind: 'Status', apiVersion: 'v1', metadata, status: 'Success', details, code };
   return { form: 'status', code, status, warnings: [] };
 }
 

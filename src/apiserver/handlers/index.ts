@@ -1,3 +1,4 @@
+export { type ContinueTokens, continueTokens } from './continue-token.ts';
 export { create } from './create.ts';
 export { remove } from './delete.ts';
 export { removeCollection } from './delete-collection.ts';
@@ -5,5 +6,6 @@ export { get } from './get.ts';
 export { list } from './list.ts';
 export { booleanParameter } from './parameters.ts';
 export { type Answer, type ApiRequest, bodyTypeOf } from './request.ts';
+export { SharedReads } from './shared-reads.ts';
 export { update } from './update.ts';
 export { type WatchRequest, watch } from './watch.ts';

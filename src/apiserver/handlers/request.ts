@@ -1,6 +1,8 @@
 import type { BodyType, EncodedBody, ListMeta, ObjectType, Status, Verb } from '../../api/index.ts';
 import type { User } from '../authn/index.ts';
 import type { Registry, Resource } from '../registry/index.ts';
+import type { Stored } from '../storage/index.ts';
+import type { ContinueTokens } from './continue-token.ts';
 
 /** A request for a kind's objects, with all that HTTP said taken apart. */
 export interface ApiRequest {
@@ -17,6 +19,8 @@ export interface ApiRequest {
   /** Undefined when there is none. */
   body: EncodedBody | undefined;
   user: User;
+  /** For lists in chunks. */
+  continueTokens: ContinueTokens;
   /** Throws 403 unless the caller may also do this with the same object. */
   authorize(verb: Verb): Promise<void>;
   /** Aborts when the client is gone or the server stops. */
@@ -26,7 +30,7 @@ export interface ApiRequest {
 /** What a verb answers: the objects, as JSON, are shown in the form that the client asked for. */
 export type Answer =
   | { form: 'object'; code: 200 | 201 | 202; type: ObjectType; json: Uint8Array; warnings: readonly string[] }
-  | { form: 'list'; code: 200; items: readonly Uint8Array[]; metadata: ListMeta }
+  | { form: 'list'; code: 200; items: readonly Stored[]; metadata: ListMeta }
   | { form: 'status'; code: 200 | 201 | 202; status: Status; warnings: readonly string[] };
 
 /** What the body of a write to this path is. */

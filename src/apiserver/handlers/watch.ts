@@ -1,11 +1,14 @@
 import { randomInt } from 'node:crypto';
-import type { Cause } from '../../api/index.ts';
-import { forbiddenValue, unsupportedValue } from '../../api/index.ts';
+import type { Resource } from '../registry/index.ts';
 import type { EventEncoding, Sink, Stored, Watch, WatchStart } from '../storage/index.ts';
-import { refuseInvalid } from './invalid-options.ts';
-import { readSelection } from './list-options.ts';
+import { listScope } from './list-scope.ts';
+import type { Selection } from './list-selectors.ts';
+import { readSelectors } from './list-selectors.ts';
 import { booleanParameter, integerParameter, optionalBoolean, versionParameter } from './parameters.ts';
+import { readVersion, settle } from './read-version.ts';
 import type { ApiRequest } from './request.ts';
+import type { SharedReads } from './shared-reads.ts';
+import { refuseWatchOptions } from './watch-options.ts';
 
 /** Seconds that a watch lives when the client does not say: as the reference, at random between 30 and 60 minutes. */
 const leastSeconds = 1800;
@@ -18,52 +21,40 @@ export interface WatchRequest {
   open(encoding: EventEncoding, sink: Sink): Watch;
 }
 
-/** GET of a collection with `watch`: where it starts and what it shows (specification, section 4.7). */
-export function watch(request: ApiRequest): WatchRequest {
+/**
+ * GET of a collection with `watch`: where it starts and what it shows (specification, section 4.7). Waits for the
+ * version that the start needs; throws 400, 422, and 504 when that version does not come within 3 s.
+ */
+export async function watch(request: ApiRequest, reads: SharedReads): Promise<WatchRequest> {
   const { resource, query } = request;
-  refuseInvalid(request, 'ListOptions', watchCauses(query, request.registry.gates.WatchList));
+  refuseWatchOptions(request);
   const seconds = integerParameter(query, 'timeoutSeconds') || leastSeconds + randomInt(leastSeconds);
   const bookmarks = booleanParameter(query, 'allowWatchBookmarks');
-  const matches = readSelection(request);
-  const start = startOf(request, bookmarks);
+  const selectors = readSelectors(request);
+  const { prefix } = listScope(request, selectors);
+  const start = await startOf(request, bookmarks);
+  const match = matcher(resource, selectors?.matches, reads);
   return {
     timeoutMs: seconds * 1000,
     bookmarks,
-    open(encoding, sink) {
-      const match = (stored: Stored) => matches?.(resource.encoding.read(stored)) ?? true;
-      return resource.storage.watch(resource.prefix(request.namespace), start, match, encoding, sink);
-    },
+    open: (encoding, sink) => resource.storage.watch(prefix, start, match, encoding, sink),
   };
 }
 
-function startOf({ query, resource }: ApiRequest, bookmark: boolean): WatchStart {
-  const revision = versionParameter(query) ?? 0;
-  const { applied } = resource.storage;
-  const initialEvents = optionalBoolean(query, 'sendInitialEvents');
-  // everything that was answered is applied: the state now is the most recent one
-  if (initialEvents === true) return { at: 'state', minRevision: revision || applied, bookmark };
-  if (initialEvents === false) return { at: 'exact', revision: revision || applied };
-  return revision === 0 ? { at: 'state', minRevision: 0, bookmark: false } : { at: 'exact', revision };
+/** Lives as long as its watch, so it holds nothing of the request but this. */
+function matcher(resource: Resource, selected: Selection, reads: SharedReads): (stored: Stored) => boolean {
+  return selected === undefined ? everything : (stored) => selected(reads.object(resource, stored));
 }
 
-/** With the gate off clients fall back when they are told so, and hang when they are not. */
-function watchCauses(query: URLSearchParams, isWatchListOn: boolean): Cause[] {
-  const causes: Cause[] = [];
-  const match = query.get('resourceVersionMatch') ?? '';
-  const asksInitialEvents = query.has('sendInitialEvents');
-  const forbid = (field: string, detail: string) => causes.push(forbiddenValue(field, detail));
-  if (asksInitialEvents && match !== 'NotOlderThan') {
-    forbid('resourceVersionMatch', 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan');
-  }
-  if (asksInitialEvents && !isWatchListOn) {
-    const gate = 'sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled';
-    forbid('sendInitialEvents', gate);
-  }
-  if (match === '') return causes;
-  const field = 'resourceVersionMatch';
-  if (!asksInitialEvents)
-    forbid(field, `${field} is forbidden for watch unless sendInitialEvents is provided`);
-  if (match !== 'NotOlderThan') causes.push(unsupportedValue(field, match, ['NotOlderThan']));
-  if (query.get('continue')) forbid(field, `${field} is forbidden when continue is provided`);
-  return causes;
+const everything = () => true;
+
+async function startOf(request: ApiRequest, bookmarks: boolean): Promise<WatchStart> {
+  const { query, resource, registry } = request;
+  const asked = versionParameter(query) ?? 0;
+  const wanted = optionalBoolean(query, 'sendInitialEvents');
+  if (asked !== 0 && wanted !== true) return { at: 'exact', revision: asked };
+  await settle(request, readVersion(query)); // from here on what memory shows is new enough
+  if (wanted === false) return { at: 'exact', revision: resource.storage.applied };
+  // with the gate on, the old way to ask for the state is the new one too, as the reference has it
+  return { at: 'state', minRevision: asked, bookmark: bookmarks && registry.gates.WatchList };
 }

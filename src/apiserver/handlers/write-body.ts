@@ -28,7 +28,18 @@ export function readWriteBody(
   }
   const warnings = fieldValidation === 'Warn' ? complaints : [];
   const warn = (text: string) => void warnings.push(text);
-  return { object: settleNamespace(request, object), context: { user, dryRun, warn }, warnings };
+  return {
+    object: settleNamespace(request, withoutZeroVersion(object)),
+    context: { user, dryRun, warn },
+    warnings,
+  };
+}
+
+/** Version 0 says nothing in a body, as with the reference. */
+function withoutZeroVersion<T extends ApiObject>(object: T): T {
+  if (object.metadata?.resourceVersion !== '0') return object;
+  const { resourceVersion: _version, ...metadata } = object.metadata;
+  return { ...object, metadata };
 }
 
 /** What belongs to no namespace loses one that the body names, as with the reference; any other must agree. */

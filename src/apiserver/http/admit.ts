@@ -22,18 +22,22 @@ export async function admit(
   route: Route,
   request: FastifyRequest,
   reply: FastifyReply,
-  { authenticator, authorizer, registry }: HttpOptions,
+  { authenticator, authorizer, continueTokens, registry }: HttpOptions,
 ): Promise<Admitted> {
   const { user, untilMs } = await authenticate(request, authenticator);
   const query = queryOf(request);
-  const { asked, served } = verbOf(route, request, booleanParameter(query, 'watch'));
+  const { asked, served } = verbOf(
+    route,
+    request,
+    request.method === 'GET' && booleanParameter(query, 'watch'),
+  );
   const { resource, subresource } = route;
   const { namespace, name } = placeOf(route, request);
   const place = { resource, subresource, namespace, name, user };
   const authorize = (verb: string) => authorizeRequest({ ...place, verb }, authorizer);
   await authorize(asked);
   if (served === undefined) throw methodNotAllowed(reply, route.methods.keys());
-  return { ...place, registry, query, untilMs, authorize, verb: served };
+  return { ...place, registry, query, untilMs, continueTokens, authorize, verb: served };
 }
 
 /** The namespace and name in the path; throws 404 where the path has an empty part. */

@@ -1,10 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Answer } from '../handlers/index.ts';
 import type { Resource } from '../registry/index.ts';
-import { compressed } from './compress.ts';
+import { compressed, takesGzip } from './compress.ts';
+import { wholeBody } from './list-body.ts';
 import type { Negotiated } from './negotiate.ts';
 import { isPretty } from './pretty.ts';
 import { render } from './render.ts';
+import { sendLong } from './send-long.ts';
 import { addWarnings } from './warnings.ts';
 
 export interface AnswerOptions {
@@ -22,12 +24,18 @@ export async function sendAnswer(
   reply: FastifyReply,
   answer: Answer,
   { resource, negotiated, compress, now }: AnswerOptions,
-): Promise<FastifyReply> {
+): Promise<FastifyReply | undefined> {
   if (answer.form !== 'list') addWarnings(reply, answer.warnings);
   const { form, mediaType } = negotiated;
   const pretty = isPretty(request, negotiated.pretty);
-  const body = await render(answer, { resource, form, pretty, now });
+  const rendered = await render(answer, { resource, form, pretty, now });
   if (request.method === 'GET') reply.header('vary', compress ? 'Accept, Accept-Encoding' : 'Accept');
+  if (!Buffer.isBuffer(rendered) && !(compress && takesGzip(request.headers['accept-encoding']))) {
+    describeBody(reply, mediaType);
+    sendLong(reply, answer.code, rendered);
+    return undefined;
+  }
+  const body = Buffer.isBuffer(rendered) ? rendered : wholeBody(rendered);
   const packed = compress ? await compressed(request, body) : undefined;
   if (packed !== undefined) reply.header('content-encoding', 'gzip');
   return sendBody(reply, answer.code, mediaType, packed ?? body);
@@ -35,9 +43,9 @@ export async function sendAnswer(
 
 /** Sends what nobody on the way may keep. */
 export function sendBody(reply: FastifyReply, code: number, mediaType: string, body: Buffer): FastifyReply {
-  return reply
-    .code(code)
-    .header('content-type', mediaType)
-    .header('cache-control', 'no-cache, private')
-    .send(body);
+  return describeBody(reply, mediaType).code(code).send(body);
+}
+
+function describeBody(reply: FastifyReply, mediaType: string): FastifyReply {
+  return reply.header('content-type', mediaType).header('cache-control', 'no-cache, private');
 }

@@ -10,7 +10,7 @@ const compress = promisify(gzip);
 
 /** The body as gzip, when it is worth it and the client takes it; undefined otherwise. Compresses on another thread. */
 export async function compressed(request: FastifyRequest, body: Buffer): Promise<Buffer | undefined> {
-  if (body.length <= leastBytes || request.method !== 'GET') return undefined;
+  if (body.length < leastBytes || request.method !== 'GET') return undefined;
   if (!takesGzip(request.headers['accept-encoding'])) return undefined;
   return await compress(body, { level });
 }

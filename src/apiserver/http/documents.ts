@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import { StatusError } from '../../api/index.ts';
 import { authenticate, authorizePath } from './access.ts';
 import type { App } from './app.ts';
 import { plainContent, sendContent } from './documents/content.ts';
@@ -16,12 +17,13 @@ export function addDocuments(app: Pick<App, 'route'>, options: HttpOptions): voi
   const routes: DocumentRoute[] = [
     ...healthRoutes(options),
     ...discoveryRoutes(kinds, registry.groupSuffix),
-    ...openApiRoutes({ kinds, groupSuffix: registry.groupSuffix }),
+    ...openApiRoutes({ kinds, groupSuffix: registry.groupSuffix }, registry.gates.APIResponseCompression),
     {
       path: '/metrics',
       respond: async (_request, reply) =>
         reply.header('content-type', metrics.contentType).send(await metrics.metrics()),
     },
+    ...(options.documents ?? []),
   ];
   const all = [indexRoute(routes), ...routes];
   for (const route of all) addRoute(app, route, options);
@@ -34,26 +36,35 @@ function indexRoute(routes: readonly DocumentRoute[]): DocumentRoute {
   return { path: '/', respond: (request, reply) => sendContent(request, reply, index) };
 }
 
-const served = ['GET', 'HEAD'];
+const usualMethods = ['GET', 'HEAD'];
 
+/** Generated clients ask for some of them with a slash at the end. */
 function addRoute(
   app: Pick<App, 'route'>,
-  { path, open, respond }: DocumentRoute,
+  { path, open, group, methods = usualMethods, respond }: DocumentRoute,
   options: HttpOptions,
 ): void {
-  app.route({
-    method: routedMethods,
-    url: path,
-    onRequest: async (request, reply) => {
-      if (!open) await authorize(request, options);
-      if (!served.includes(request.method)) throw methodNotAllowed(reply, served);
-    },
-    handler: respond,
-  });
+  for (const url of path.endsWith('/') ? [path] : [path, `${path}/`]) {
+    app.route({
+      method: routedMethods,
+      url,
+      onRequest: async (request, reply) => {
+        if (!open) await authorize(request, group, options);
+        if (!methods.includes(request.method)) throw methodNotAllowed(reply, methods);
+      },
+      handler: respond,
+    });
+  }
 }
 
 /** Access for those who may do what they do with the path that they ask for. */
-async function authorize(request: FastifyRequest, { authenticator, authorizer }: HttpOptions): Promise<void> {
+async function authorize(
+  request: FastifyRequest,
+  group: string | undefined,
+  { authenticator, authorizer }: HttpOptions,
+): Promise<void> {
   const { user } = await authenticate(request, authenticator);
   await authorizePath(request, user, authorizer);
+  if (group === undefined || user.groups.includes(group)) return;
+  throw new StatusError('Forbidden', `forbidden: only members of ${group} may use this path`);
 }

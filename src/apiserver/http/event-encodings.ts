@@ -1,8 +1,9 @@
-import type { ApiObject, ObjectType, Status } from '../../api/index.ts';
-import { apiVersionOf, encodeObject, encodeWatchEvent, toTable } from '../../api/index.ts';
+import type { ApiObject, ListMeta, ObjectType, Status, Table } from '../../api/index.ts';
+import { apiVersionOf, bufferOf, encodeObject, encodeWatchEvent, toTable } from '../../api/index.ts';
 import type { Clock } from '../../base/index.ts';
 import type { Resource } from '../registry/index.ts';
 import type { EventEncoding, Stored } from '../storage/index.ts';
+import { EventParts } from './event-parts.ts';
 import type { Form } from './negotiate.ts';
 import { shownAs } from './render.ts';
 import { statusType } from './status-body.ts';
@@ -11,7 +12,13 @@ import { statusType } from './status-body.ts';
 export interface StreamEncoding extends EventEncoding {
   /** The event that ends a watch which failed. */
   error(status: Status): Uint8Array;
+  /** The first event of a stream, where it differs from the same event later. */
+  first?(frame: Uint8Array): Uint8Array;
+  /** What the watchers of this encoding share. */
+  parts: EventParts;
 }
+
+type Events = Omit<StreamEncoding, 'parts'>;
 
 /** The event encoding of a resource in a form. */
 export type EventEncodings = (resource: Resource, form: Form) => StreamEncoding;
@@ -23,13 +30,13 @@ export function eventEncodings(clock: Clock): EventEncodings {
     const forms = known.get(resource) ?? new Map<string, StreamEncoding>();
     known.set(resource, forms);
     const name = `${form.as} ${form.encoding} ${form.as === 'table' ? form.include : ''}`;
-    const encoding = forms.get(name) ?? encodingOf(resource, form, clock);
+    const encoding = forms.get(name) ?? { ...encodingOf(resource, form, clock), parts: new EventParts() };
     forms.set(name, encoding);
     return encoding;
   };
 }
 
-function encodingOf(resource: Resource, form: Form, clock: Clock): StreamEncoding {
+function encodingOf(resource: Resource, form: Form, clock: Clock): Events {
   if (form.as === 'table') return tableEvents(resource, form, clock);
   return form.as === 'object' && form.encoding === 'json'
     ? splicedEvents(resource)
@@ -39,7 +46,7 @@ function encodingOf(resource: Resource, form: Form, clock: Clock): StreamEncodin
 const close = Buffer.from('}\n');
 
 /** The stored bytes between an opening and an end. */
-function splicedEvents(resource: Resource): StreamEncoding {
+function splicedEvents(resource: Resource): Events {
   return {
     event(type, object) {
       const open = Buffer.from(`{"type":"${type}","object":`);
@@ -51,7 +58,7 @@ function splicedEvents(resource: Resource): StreamEncoding {
   };
 }
 
-function objectEvents(resource: Resource, form: Form): StreamEncoding {
+function objectEvents(resource: Resource, form: Form): Events {
   const { type: shownType, show } = shownAs(form, resource.kind, resource.groupSuffix);
   const frame = form.encoding === 'protobuf' ? protobufFrame : jsonFrame;
   return {
@@ -74,22 +81,34 @@ function protobufFrame(type: string, objectType: ObjectType, object: Typed): Uin
 
 type TableForm = Extract<Form, { as: 'table' }>;
 
-function tableEvents(resource: Resource, { include }: TableForm, clock: Clock): StreamEncoding {
+/** The columns are told once, by the first event, as the reference has it. */
+function tableEvents(resource: Resource, { include }: TableForm, clock: Clock): Events {
   const { kind, groupSuffix } = resource;
-  const tableOf = (object: ApiObject, revision: number, included = include) => {
-    const meta = { resourceVersion: String(revision) };
-    return toTable(kind, [object], meta, { groupSuffix, include: included, now: clock.now(), headers: true });
-  };
+  const tableOf = (objects: ApiObject[], metadata: ListMeta, included = include) =>
+    toTable(kind, objects, metadata, { groupSuffix, include: included, now: clock.now(), headers: false });
+  const columns = Buffer.from(`"columnDefinitions":${JSON.stringify(columnsOf(resource))},`);
   return {
-    event: (type, stored: Stored) => line(type, tableOf(resource.encoding.read(stored), stored.revision)),
+    event: (type, stored: Stored) =>
+      line(type, tableOf([resource.encoding.read(stored)], { resourceVersion: String(stored.revision) })),
     bookmark(revision, initialEventsEnd) {
       const object = bookmarkObject(resource, revision, initialEventsEnd);
       // that they end here is told by an annotation, so some of the object is needed in any case
       const included = initialEventsEnd && include === 'None' ? 'Metadata' : include;
-      return line('BOOKMARK', tableOf(object, revision, included));
+      return line('BOOKMARK', tableOf([object], { resourceVersion: String(revision) }, included));
     },
     error: (status) => line('ERROR', status),
+    first(frame) {
+      const bytes = bufferOf(frame);
+      const at = bytes.indexOf(objectOpening) + objectOpening.length;
+      return Buffer.concat([bytes.subarray(0, at), columns, bytes.subarray(at)]);
+    },
   };
+}
+
+const objectOpening = Buffer.from('"object":{');
+
+function columnsOf({ kind, groupSuffix }: Resource): Table['columnDefinitions'] {
+  return toTable(kind, [], {}, { groupSuffix, include: 'None', now: 0, headers: true }).columnDefinitions;
 }
 
 function bookmarkObject(resource: Resource, revision: number, initialEventsEnd: boolean): ApiObject {

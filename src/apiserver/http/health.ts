@@ -1,6 +1,8 @@
 /** One thing that must be so for the server to be well. */
 export interface HealthCheck {
   name: string;
+  /** Whether it only says that the server cannot be used now: to start it anew would not help. */
+  readyOnly?: boolean;
   /** undefined when all is well, else why not, for the log. */
   check(): Promise<string | undefined> | string | undefined;
 }

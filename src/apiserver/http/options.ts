@@ -1,16 +1,27 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock, Logger, Registry as Metrics } from '../../base/index.ts';
 import type { Authenticator } from '../authn/index.ts';
 import type { Authorizer } from '../authz/index.ts';
+import type { ContinueTokens } from '../handlers/index.ts';
 import type { Registry } from '../registry/index.ts';
+import type { DocumentRoute } from './documents/route.ts';
 import type { HealthCheck } from './health.ts';
 
 export interface HttpOptions {
   registry: Registry;
   authenticator: Authenticator;
   authorizer: Authorizer;
+  /** For lists in chunks. */
+  continueTokens: ContinueTokens;
   tls: { key: string; cert: string; clientCa: string };
+  /** Whether clients are offered HTTP/2 beside HTTP/1.1. */
+  http2: boolean;
   checks: readonly HealthCheck[];
+  /** Further paths that are no objects of the API. */
+  documents?: readonly DocumentRoute[] | undefined;
   metrics: Metrics;
   clock: Clock;
   log: Logger;
+  /** Sees each request before it is authenticated: may wait, may throw a StatusError that is then the answer. */
+  intercept?: ((request: IncomingMessage, response: ServerResponse) => Promise<void>) | undefined;
 }

@@ -14,6 +14,8 @@ import {
 import type { Answer } from '../handlers/index.ts';
 import type { Resource } from '../registry/index.ts';
 import { indentedItem, indentedList, jsonOf } from './indent.ts';
+import type { LongBody } from './list-body.ts';
+import { stitchedList, wholeWhenShort } from './list-body.ts';
 import type { Form } from './negotiate.ts';
 import { inSlices } from './slices.ts';
 import { statusBody } from './status-body.ts';
@@ -30,8 +32,11 @@ export interface RenderOptions {
 type ObjectAnswer = Extract<Answer, { form: 'object' }>;
 type ListAnswer = Extract<Answer, { form: 'list' }>;
 
-/** The body of what a verb answered, in the form that was asked for. JSON objects are the stored bytes, unread. */
-export async function render(answer: Answer, options: RenderOptions): Promise<Buffer> {
+/**
+ * The body of what a verb answered, in the form that was asked for. JSON objects are the stored bytes, unread; of many
+ * it is a long body.
+ */
+export async function render(answer: Answer, options: RenderOptions): Promise<Buffer | LongBody> {
   if (answer.form === 'status') return statusBody(answer.status, options.form, options.pretty);
   return answer.form === 'object' ? renderObject(answer, options) : await renderList(answer, options);
 }
@@ -49,11 +54,15 @@ function renderObject({ type, json }: ObjectAnswer, options: RenderOptions): Buf
   return form.encoding === 'json' ? jsonOf(value, pretty) : encodeObject(shown.type, value, form.encoding);
 }
 
-async function renderList({ items, metadata }: ListAnswer, options: RenderOptions): Promise<Buffer> {
+async function renderList(
+  { items, metadata }: ListAnswer,
+  options: RenderOptions,
+): Promise<Buffer | LongBody> {
   const { form, pretty, resource } = options;
+  const { read, show: showStored, splice } = resource.encoding;
   if (form.as === 'table') {
     const builder = builderFor(resource.kind, form, options);
-    const rows = await inSlices(items, (item) => builder.row(parseObject(item)));
+    const rows = await inSlices(items, (item) => builder.row(read(item)));
     return tableBody(builder, rows, metadata, form, pretty);
   }
   const { type, show } = shownAs(form, resource.kind, resource.groupSuffix);
@@ -61,11 +70,11 @@ async function renderList({ items, metadata }: ListAnswer, options: RenderOption
   const head: ListHead = { kind: `${type.kind}List`, apiVersion, metadata };
   const { as, encoding } = form;
   if (encoding === 'json') {
-    if (pretty)
-      return indentedList(head, await inSlices(items, (item) => indentedItem(show(parseObject(item)))));
-    if (as === 'object') return encodeObjectList(head, items, encoding);
+    if (pretty) return indentedList(head, await inSlices(items, (item) => indentedItem(show(read(item)))));
+    if (as === 'object' && splice !== undefined) return wholeWhenShort(stitchedList(head, items, splice));
+    if (as === 'object') return encodeObjectList(head, await inSlices(items, showStored), encoding);
   }
-  const encoded = await inSlices(items, (item) => encodeItem(type, show(parseObject(item)), encoding));
+  const encoded = await inSlices(items, (item) => encodeItem(type, show(read(item)), encoding));
   return encodeObjectList(head, encoded, encoding);
 }
 

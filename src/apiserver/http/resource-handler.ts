@@ -1,6 +1,7 @@
+import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Verb } from '../../api/index.ts';
-import type { Answer, ApiRequest } from '../handlers/index.ts';
+import type { EncodedBody, Verb } from '../../api/index.ts';
+import type { Answer, ApiRequest, SharedReads } from '../handlers/index.ts';
 import { create, get, list, remove, removeCollection, update, watch } from '../handlers/index.ts';
 import type { Admitted } from './admit.ts';
 import { admit } from './admit.ts';
@@ -14,6 +15,7 @@ import { createNegotiator } from './negotiator.ts';
 import type { HttpOptions } from './options.ts';
 import { closeSignal } from './request.ts';
 import type { Route } from './routes.ts';
+import type { WatchSeats } from './watch-seats.ts';
 import type { WatchStreamOptions } from './watch-stream.ts';
 import { streamWatch } from './watch-stream.ts';
 
@@ -30,6 +32,8 @@ const handlers: Readonly<Record<Exclude<Verb, 'watch'>, (request: ApiRequest) =>
 export interface Shared {
   options: HttpOptions;
   encodings: EventEncodings;
+  reads: SharedReads;
+  seats: WatchSeats;
   /** Requests whose answer goes on until somebody ends it. */
   streams: WeakSet<FastifyRequest>;
   /** Takes a seat among the requests that are worked on; throws 429. */
@@ -37,7 +41,8 @@ export interface Shared {
 }
 
 /** Answers every method on one path of the API: who, may they; then the body, how many at once, what, in which form. */
-export function resourceHandler(route: Route, { options, encodings, streams, enter }: Shared) {
+export function resourceHandler(route: Route, shared: Shared) {
+  const { options, encodings, streams, enter } = shared;
   const admissions = new WeakMap<FastifyRequest, Admitted>();
   const negotiator = createNegotiator(route.resource.groupSuffix);
   return {
@@ -51,16 +56,30 @@ export function resourceHandler(route: Route, { options, encodings, streams, ent
       const { resource } = route;
       if (admitted.verb === 'watch') {
         streams.add(request);
+        admissions.delete(request); // it would be held as long as the watch lives
         const encoding = encodings(resource, negotiated.form);
-        await startWatch(reply, admitted, { negotiated, encoding }, options);
+        await startWatch(reply, admitted, { negotiated, encoding }, shared);
         return undefined;
       }
       const body = await bodyOf(request);
       using _seat = enter(request.method);
-      const answer = await handlers[admitted.verb]({ ...admitted, body, signal: closeSignal(reply.raw) });
+      const answer = await handlers[admitted.verb](requestOf(admitted, body, reply.raw));
       const compress = options.registry.gates.APIResponseCompression;
       const now = options.clock.now();
       return await sendAnswer(request, reply, answer, { resource, negotiated, compress, now });
+    },
+  };
+}
+
+/** The signal is made when somebody asks for it: a heartbeat waits for nothing. */
+function requestOf(admitted: Admitted, body: EncodedBody | undefined, raw: ServerResponse): ApiRequest {
+  let signal: AbortSignal | undefined;
+  return {
+    ...admitted,
+    body,
+    get signal() {
+      signal ??= closeSignal(raw);
+      return signal;
     },
   };
 }
@@ -85,16 +104,17 @@ async function startWatch(
   reply: FastifyReply,
   admitted: Admitted,
   stream: Pick<WatchStreamOptions, 'negotiated' | 'encoding'>,
-  { clock, log }: HttpOptions,
+  { options: { clock, log }, reads, seats }: Shared,
 ): Promise<void> {
-  const closed = closeSignal(reply.raw);
-  const request = watch({ ...admitted, body: undefined, signal: closed }); // wrong parameters are still answered as errors
-  reply.hijack();
   const response = reply.raw;
-  try {
-    await streamWatch({ request, untilMs: admitted.untilMs, ...stream, response, closed, clock, log });
-  } catch (error) {
-    log.error({ err: error }, 'a watch failed');
-    response.destroy();
-  }
+  const { untilMs } = admitted;
+  seats.take(response);
+  const gone = new AbortController();
+  const leave = () => gone.abort();
+  response.once('close', leave);
+  // what cannot be is still answered as an error of any request
+  const request = await watch({ ...admitted, body: undefined, signal: gone.signal }, reads);
+  response.off('close', leave);
+  reply.hijack();
+  streamWatch({ request, untilMs, ...stream, response, clock, log });
 }

@@ -3,6 +3,7 @@ import fastify from 'fastify';
 import { StatusError } from '../../api/index.ts';
 import type { Registry as Metrics } from '../../base/index.ts';
 import { Histogram } from '../../base/index.ts';
+import { SharedReads } from '../handlers/index.ts';
 import { authenticate, authorizePath } from './access.ts';
 import { pathNotFound } from './admit.ts';
 import type { App } from './app.ts';
@@ -11,11 +12,13 @@ import { trackConnections } from './connections.ts';
 import { addDocuments } from './documents.ts';
 import { bodyLimitBytes, sendError } from './errors.ts';
 import { eventEncodings } from './event-encodings.ts';
+import { alpnProtocols, serveHttp2 } from './http2.ts';
 import { defaultInFlight, inFlightLimiter } from './in-flight.ts';
 import { methodNotAllowed, routedMethods } from './methods.ts';
 import type { HttpOptions } from './options.ts';
 import { resourceHandler } from './resource-handler.ts';
 import { routesOf } from './routes.ts';
+import { mostWatches, WatchSeats } from './watch-seats.ts';
 
 /** Longer than Go clients keep an idle connection (90 s), so that theirs is the end that closes. */
 const keepAliveMs = 120_000;
@@ -42,6 +45,10 @@ export interface HttpServer {
 export function createHttpServer(options: HttpOptions): HttpServer {
   const app = createApp(options);
   const connections = trackConnections(app.server);
+  if (options.http2) {
+    const onSession = connections.multiplexed;
+    serveHttp2(app.server, { idleMs: keepAliveMs, requestTimeoutMs, onSession });
+  }
   return {
     async listen(host, port) {
       await app.listen({ host, port });
@@ -72,6 +79,7 @@ function createApp(options: HttpOptions): App {
   const app = fastify({
     https: {
       ...tlsSettings(tls),
+      ...(options.http2 ? { ALPNProtocols: alpnProtocols } : {}),
       requestCert: true,
       rejectUnauthorized: false, // without a certificate some paths are open; what a certificate is worth is looked at per request
       headersTimeout: headersTimeoutMs,
@@ -94,6 +102,8 @@ function createApp(options: HttpOptions): App {
   app.setErrorHandler((error, request, reply) => sendError(error, request, reply, log));
   refuseWhenClosing(app);
   refuseFragments(app);
+  if (options.http2) leaveOutConnection(app);
+  addIntercept(app, options);
   const streams = new WeakSet<FastifyRequest>();
   observe(app, options.metrics, streams);
   addDocuments(app, options);
@@ -101,6 +111,8 @@ function createApp(options: HttpOptions): App {
     options,
     streams,
     encodings: eventEncodings(options.clock),
+    reads: new SharedReads(),
+    seats: new WatchSeats(mostWatches),
     enter: inFlightLimiter(defaultInFlight),
   };
   for (const route of routesOf(options.registry)) {
@@ -137,6 +149,17 @@ function refuseFragments(app: Hooks): void {
   app.addHook('onRequest', async (request) => {
     if (request.url.includes('#')) throw new StatusError('BadRequest', 'the path is not valid');
   });
+}
+
+/** HTTP/2 knows no such header (RFC 9113, 8.2.2), but the framework sets it when it gives up reading a body. */
+function leaveOutConnection(app: Hooks): void {
+  app.addHook('onSend', async ({ raw }, reply) => {
+    if (raw.httpVersionMajor === 2) reply.removeHeader('connection');
+  });
+}
+
+function addIntercept(app: Hooks, { intercept }: HttpOptions): void {
+  if (intercept !== undefined) app.addHook('onRequest', ({ raw }, reply) => intercept(raw, reply.raw));
 }
 
 function observe(app: Hooks, metrics: Metrics, streams: WeakSet<FastifyRequest>): void {

@@ -1,6 +1,8 @@
 import type { FastifyReply } from 'fastify';
 
 const limitCharacters = 4096;
+/** Some clients take no more than 100 header lines in all. */
+const mostLines = 32;
 const shortenedCharacters = 256;
 
 /**
@@ -15,7 +17,13 @@ export function addWarnings(reply: FastifyReply, warnings: readonly string[]): v
     shown.push(isLong ? text.slice(0, shortenedCharacters) : text);
     if (lengthOf(shown) >= limitCharacters) break;
   }
-  if (shown.length > 0) reply.header('warning', shown.map(warningValue));
+  if (shown.length > 0) reply.header('warning', lines(shown.map(warningValue)));
+}
+
+/** One line for each; of very many, the last line has the rest, as a list (RFC 9110, 5.3). */
+function lines(values: string[]): string[] {
+  if (values.length <= mostLines) return values;
+  return [...values.slice(0, mostLines - 1), values.slice(mostLines - 1).join(', ')];
 }
 
 function lengthOf(texts: readonly string[]): number {

@@ -1,8 +1,14 @@
 export { type AdminKubeconfig, writeAdminKubeconfig } from './admin-kubeconfig.ts';
+export { continueTokenKey } from './continue-token-key.ts';
+export { type FileKeysOptions, fileKeys, type Keys } from './keys.ts';
 export { openPki, type Pki, type PkiOptions } from './pki.ts';
 export { pkiRenewal, type RenewalOptions } from './renewal.ts';
 export { servingNames } from './server-names.ts';
-export { openServiceAccountKey, type ServiceAccountKey } from './service-account-keys.ts';
+export {
+  openServiceAccountKey,
+  readServiceAccountKey,
+  type ServiceAccountKey,
+} from './service-account-keys.ts';
 export {
   type CheckedRequest,
   checkNodeRequest,

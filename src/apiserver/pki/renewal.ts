@@ -1,8 +1,10 @@
-import type { Service } from '../../base/index.ts';
-import type { Pki, PkiOptions } from './pki.ts';
-import { openPki } from './pki.ts';
+import type { Clock, Service } from '../../base/index.ts';
+import type { Keys } from './keys.ts';
+import type { Pki } from './pki.ts';
 
-export interface RenewalOptions extends PkiOptions {
+export interface RenewalOptions {
+  keys: Pick<Keys, 'pki'>;
+  clock: Clock;
   /** What is in use. */
   pki: Pki;
   /** Told what is to be used from now on, when something was made anew. */
@@ -14,7 +16,7 @@ const everyMs = 5 * 60_000;
 
 /** The service `certificates`: looks every five minutes and makes anew what nears its end or no longer fits. */
 export function pkiRenewal(options: RenewalOptions): Service {
-  const { clock, onRenewed } = options;
+  const { keys, clock, onRenewed } = options;
   let inUse = options.pki;
   return {
     name: 'certificates',
@@ -25,7 +27,7 @@ export function pkiRenewal(options: RenewalOptions): Service {
       for (;;) {
         await clock.sleep(everyMs, signal);
         if (signal.aborted) return;
-        const now = await openPki(options);
+        const now = await keys.pki();
         if (now.serving.cert === inUse.serving.cert && now.admin.cert === inUse.admin.cert) continue;
         await onRenewed(now);
         inUse = now;

@@ -31,7 +31,7 @@ export async function openServiceAccountKey(options: {
   try {
     const pem = (await existing(path)) ?? (await make(options.folder, path));
     await keepPrivate(path, options.log);
-    return parse(pem);
+    return readServiceAccountKey(pem);
   } catch (error) {
     if (error instanceof ExitError) throw error;
     throw new ExitError(
@@ -62,7 +62,8 @@ async function make(folder: string, path: string): Promise<string> {
   }
 }
 
-function parse(pem: string): ServiceAccountKey {
+/** The key in PEM; throws where it cannot sign tokens. */
+export function readServiceAccountKey(pem: string): ServiceAccountKey {
   const privateKey = createPrivateKey(pem);
   const fault = keyFault(privateKey);
   if (fault !== undefined) throw new Error(fault);

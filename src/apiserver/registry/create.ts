@@ -33,7 +33,7 @@ export async function createObject<T extends ApiObject>(
     );
     admit(parts, 'create', '', context, next, undefined);
     validate(parts, next, undefined);
-    if (parts.kind.namespaced) parts.checkNamespace(namespace);
+    if (parts.kind.namespaced) parts.checkNamespace(namespace, parts.kind, name);
     const key = keyOf(parts.kind, namespace, name);
     const outcome = await commit(parts, key, undefined, parts.encoding.encode(next), context);
     if (outcome.ok && outcome.now) {
@@ -57,8 +57,10 @@ function metadataFor<T extends ApiObject>(
   return newMetadata(given, name, namespace, clock.now());
 }
 
-function prepareNew<T extends ApiObject>({ kind, strategy }: Parts<T>, object: T, context: WriteContext): T {
-  const prepared = kind.prepare(object, undefined);
+function prepareNew<T extends ApiObject>(parts: Parts<T>, object: T, context: WriteContext): T {
+  const { kind, strategy, gates } = parts;
+  const seen = strategy.withoutGated?.(object, undefined, gates) ?? object;
+  const prepared = kind.prepare(seen, undefined);
   const next = kind.default(strategy.beforeCreate?.(prepared, context) ?? prepared);
   return withGeneration(kind, next, undefined);
 }

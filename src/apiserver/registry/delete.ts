@@ -35,7 +35,6 @@ export async function deleteObject<T extends ApiObject>(
     const outcome = await commit(parts, stored.key, stored, value, context);
     if (outcome.ok)
       return plan.act === 'remove' ? { last: old, gone: true } : { last: plan.next, gone: false };
-    if (deletion.resourceVersion) break;
   }
   throw modified(parts, place.name);
 }

@@ -1,6 +1,8 @@
 import type { ApiObject, Kind, View } from '../../api/index.ts';
 import { apiVersionOf, readStored } from '../../api/index.ts';
 import type { Stored } from '../storage/index.ts';
+import type { Splice } from './splice.ts';
+import { spliceBehind } from './splice.ts';
 
 /*
  * Stored bytes are the object's JSON without resourceVersion; the version is spliced in when they are shown. The
@@ -10,7 +12,8 @@ import type { Stored } from '../storage/index.ts';
  *     {"kind":"Lease","apiVersion":"coordination.k8s.io/v1","metadata":{ ▲ "name":"a", …
  *                                                  "resourceVersion":"17",
  *
- * A kind that is a view of another one is written as that one, and read and rewritten to be shown.
+ * What a dry run would have created has revision 0 and shows none. A kind that is a view of another one is written as
+ * that one, and read and rewritten to be shown.
  */
 
 export interface ObjectEncoding<T extends ApiObject> {
@@ -22,6 +25,8 @@ export interface ObjectEncoding<T extends ApiObject> {
   parse(shown: Uint8Array): T;
   /** The JSON to show: the stored bytes with the version spliced in. */
   show(stored: Stored): Uint8Array;
+  /** How `show` does it, for whoever has a place for the bytes already; undefined for a view, which is written anew. */
+  readonly splice: Splice | undefined;
 }
 
 export function objectEncoding<T extends ApiObject>(kind: Kind<T>, groupSuffix: string): ObjectEncoding<T> {
@@ -30,6 +35,7 @@ export function objectEncoding<T extends ApiObject>(kind: Kind<T>, groupSuffix: 
   const opening = Buffer.from(
     `{"kind":${JSON.stringify(kind.kind)},"apiVersion":${JSON.stringify(apiVersion)},"metadata":{`,
   );
+  const splice = spliceBehind(opening);
   return {
     encode(object) {
       const { kind: _kind, apiVersion: _version, metadata, ...rest } = object;
@@ -38,14 +44,19 @@ export function objectEncoding<T extends ApiObject>(kind: Kind<T>, groupSuffix: 
     },
     read(stored) {
       const object = readStored(kind, stored.value);
-      object.metadata = { ...object.metadata, resourceVersion: String(stored.revision) };
+      if (stored.revision > 0) {
+        object.metadata = { ...object.metadata, resourceVersion: String(stored.revision) };
+      }
       return object;
     },
     parse: (shown) => readStored(kind, shown),
     show(stored) {
-      const version = Buffer.from(`"resourceVersion":"${stored.revision}",`);
-      return Buffer.concat([opening, version, stored.value.subarray(opening.length)]);
+      if (stored.revision === 0) return stored.value;
+      const shown = Buffer.allocUnsafe(splice.size(stored));
+      splice.write(stored, shown, 0);
+      return shown;
     },
+    splice,
   };
 }
 
@@ -62,5 +73,6 @@ function viewEncoding<T extends ApiObject>(
     read,
     parse: (shown) => readStored(kind, shown),
     show: (stored) => Buffer.from(JSON.stringify(read(stored))),
+    splice: undefined,
   };
 }

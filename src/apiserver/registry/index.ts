@@ -10,10 +10,13 @@ export {
   withFinalizers,
 } from './deletion-plan.ts';
 export type { ObjectEncoding } from './encoding.ts';
+export type { FieldIndex } from './field-index.ts';
 export { timestamp } from './metadata.ts';
 export { operate } from './operate.ts';
 export { createRegistry, type RegistryOptions } from './registry.ts';
 export { Resource } from './resource.ts';
+export type { Splice } from './splice.ts';
 export { permanentNamespaces } from './strategies/namespace.ts';
 export type { Admission, Strategy, WriteContext } from './strategy.ts';
+export { Turns } from './turns.ts';
 export type { Operation, OperationRequest, OperationResult, Registry } from './types.ts';

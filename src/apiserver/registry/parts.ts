@@ -1,4 +1,4 @@
-import type { ApiObject, Kind } from '../../api/index.ts';
+import type { ApiObject, FeatureGates, Kind } from '../../api/index.ts';
 import type { Clock } from '../../base/index.ts';
 import type { CachedStore } from '../storage/index.ts';
 import type { ObjectEncoding } from './encoding.ts';
@@ -11,8 +11,9 @@ export interface ResourceOptions<T extends ApiObject> {
   clock: Clock;
   groupSuffix: string;
   admission: readonly Admission[];
+  gates: FeatureGates;
   /** Throws when objects cannot be created in a namespace: it is missing or going. */
-  checkNamespace(namespace: string): void;
+  checkNamespace(namespace: string, kind: Kind, name: string): void;
 }
 
 /** What the verbs of one kind work with. */

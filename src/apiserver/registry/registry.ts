@@ -1,5 +1,5 @@
 import type { ApiObject, FeatureGates, Kind } from '../../api/index.ts';
-import { namespaceKind, notFound, resolveGates, StatusError, servedKinds } from '../../api/index.ts';
+import { namespaceKind, namespaceTerminating, notFound, resolveGates, servedKinds } from '../../api/index.ts';
 import type { Clock } from '../../base/index.ts';
 import type { CachedStore } from '../storage/index.ts';
 import { keyOf } from './keys.ts';
@@ -28,19 +28,15 @@ export function createRegistry(options: RegistryOptions): Registry {
   const byKind = new Map<Kind, Resource>();
   for (const kind of kinds) {
     const strategy = strategies.get(kind) ?? {};
-    byKind.set(kind, new Resource({ ...options, kind, strategy, checkNamespace }));
+    byKind.set(kind, new Resource({ ...options, gates, kind, strategy, checkNamespace }));
   }
   const namespaces = of(namespaceKind);
 
-  function checkNamespace(name: string): void {
-    const stored = storage.get(keyOf(namespaceKind, '', name));
-    if (stored === undefined) throw notFound(namespaceKind, groupSuffix, name);
-    if (namespaces.encoding.read(stored).metadata?.deletionTimestamp !== undefined) {
-      const message = `unable to create new content in namespace ${name} because it is being terminated`;
-      throw new StatusError('Forbidden', message, {
-        details: { name, causes: [{ reason: 'NamespaceTerminating', message, field: 'metadata.namespace' }] },
-      });
-    }
+  function checkNamespace(namespace: string, kind: Kind, name: string): void {
+    const stored = storage.get(keyOf(namespaceKind, '', namespace));
+    if (stored === undefined) throw notFound(namespaceKind, groupSuffix, namespace);
+    if (namespaces.encoding.read(stored).metadata?.deletionTimestamp === undefined) return;
+    throw namespaceTerminating(kind, groupSuffix, namespace, name);
   }
 
   function isOf<T extends ApiObject>(

@@ -8,6 +8,7 @@ import { deleteObject } from './delete.ts';
 import type { Deletion } from './deletion-plan.ts';
 import type { ObjectEncoding } from './encoding.ts';
 import { objectEncoding } from './encoding.ts';
+import { FieldIndex } from './field-index.ts';
 import { prefixOf } from './keys.ts';
 import type { Parts, Place, ResourceOptions } from './parts.ts';
 import type { Put } from './put.ts';
@@ -20,6 +21,7 @@ export class Resource<T extends ApiObject = ApiObject> {
   readonly kind: Kind<T>;
   readonly encoding: ObjectEncoding<T>;
   readonly #parts: Parts<T>;
+  readonly #indexes = new Map<string, FieldIndex>();
 
   constructor(options: ResourceOptions<T>) {
     this.kind = options.kind;
@@ -37,6 +39,17 @@ export class Resource<T extends ApiObject = ApiObject> {
 
   prefix(namespace: string): string {
     return prefixOf(this.kind, namespace);
+  }
+
+  /** Finds objects by a field that the kind has indexed; undefined for any other field. Made when first asked for. */
+  index(path: string): FieldIndex | undefined {
+    const made = this.#indexes.get(path);
+    const field = this.kind.selectable.find((candidate) => candidate.path === path && candidate.indexed);
+    if (made !== undefined || field === undefined) return made;
+    const fieldOf = (stored: Stored) => field.value(this.encoding.read(stored));
+    const index = new FieldIndex(this.storage, this.prefix(''), fieldOf);
+    this.#indexes.set(path, index);
+    return index;
   }
 
   /** The stored object; throws NotFound. */

@@ -1,4 +1,4 @@
-import type { ApiObject, Cause } from '../../api/index.ts';
+import type { ApiObject, Cause, FeatureGates } from '../../api/index.ts';
 import type { User } from '../authn/index.ts';
 
 /** Who writes, and how. */
@@ -23,6 +23,8 @@ export interface Change {
  * hooks may throw a StatusError to refuse the write.
  */
 export interface Strategy<T extends ApiObject = ApiObject> {
+  /** Takes off what belongs to a feature that is off, unless the stored object has it already. */
+  withoutGated?(next: T, old: T | undefined, gates: FeatureGates): T;
   /** Fills in what the server knows, before defaulting and validation. */
   beforeCreate?(object: T, context: WriteContext): T;
   /** Fills in what the server knows of a change, before defaulting and validation. */

@@ -36,7 +36,6 @@ export async function updateObject<T extends ApiObject>(
       warn(parts, next, old, context);
       return landed;
     }
-    if (given.resourceVersion) break;
   }
   throw modified(parts, place.name);
 }
@@ -58,7 +57,7 @@ export async function replaceStored<T extends ApiObject>(
 }
 
 function prepareChange<T extends ApiObject>(
-  { kind, strategy, clock }: Parts<T>,
+  { kind, strategy, clock, gates }: Parts<T>,
   object: T,
   old: T,
   subresource: string,
@@ -69,7 +68,8 @@ function prepareChange<T extends ApiObject>(
   const others = parts.filter((part) => part.name !== subresource && !part.shared);
   const ofOthers = others.flatMap((part) => part.fields);
   const next = own === undefined ? merged(object, old, ofOthers) : merged(old, object, own);
-  const prepared = kind.prepare({ ...next, metadata }, old);
+  const sent = { ...next, metadata };
+  const prepared = kind.prepare(strategy.withoutGated?.(sent, old, gates) ?? sent, old);
   const changed = strategy.beforeUpdate?.(prepared, old, { subresource, now: clock.now() }) ?? prepared;
   return withGeneration(kind, kind.default(changed), old);
 }

@@ -17,14 +17,29 @@ export interface HistoryWindowOptions {
  * process, what a restarted process finds counts as new: history is then kept longer, never shorter.
  */
 export class HistoryWindow implements Disposable {
+  readonly #options: HistoryWindowOptions;
   readonly #stop = new AbortController();
+  /** When which revision was there, in order; older than the window only what is about to be forgotten. */
+  readonly #seen: { at: number; revision: Revision }[] = [];
 
   constructor(options: HistoryWindowOptions) {
-    void this.#run(options);
+    this.#options = options;
+    void this.#run();
   }
 
-  async #run({ historyMs, clock, revision, compact }: HistoryWindowOptions): Promise<void> {
-    const seen = [{ at: clock.monotonicMs(), revision: revision() }];
+  /** How long history is to be kept, and how long it is when all before `compacted` is gone; to about a second. */
+  kept(compacted: Revision): { windowMs: number; keptMs: number } {
+    const { historyMs, clock } = this.#options;
+    const first = this.#seen.findIndex((sample) => sample.revision >= compacted);
+    if (first === 0) return { windowMs: historyMs, keptMs: historyMs };
+    const at = this.#seen[first]?.at ?? clock.monotonicMs();
+    return { windowMs: historyMs, keptMs: Math.min(historyMs, clock.monotonicMs() - at) };
+  }
+
+  async #run(): Promise<void> {
+    const { historyMs, clock, revision, compact } = this.#options;
+    const seen = this.#seen;
+    seen.push({ at: clock.monotonicMs(), revision: revision() });
     const stepMs = Math.min(1_000, Math.max(20, historyMs / 300));
     while (!this.#stop.signal.aborted) {
       await clock.sleep(stepMs, this.#stop.signal);

@@ -9,7 +9,18 @@ export type {
   WatchEventType,
   WatchStart,
 } from './cache/types.ts';
-export { openStore, type StoreOptions } from './open-store.ts';
+export { compareKeys } from './key-order.ts';
+export { openSqlite, openStore, type StoreOptions } from './open-store.ts';
+export type {
+  CheckReport,
+  DefragReport,
+  HistoryFacts,
+  MaintainedStore,
+  Maintenance,
+  StoreStats,
+  TaskName,
+} from './sqlite/maintenance.ts';
+export { type Restored, type RestoreOptions, restoreStore } from './sqlite/restore.ts';
 export {
   type Change,
   type ChangeBatch,

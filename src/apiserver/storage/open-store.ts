@@ -1,5 +1,6 @@
 import type { MemoryStoreOptions } from './memory/store.ts';
 import { MemoryStore } from './memory/store.ts';
+import type { MaintainedStore } from './sqlite/maintenance.ts';
 import type { SqliteStoreOptions } from './sqlite/store.ts';
 import { SqliteStore } from './sqlite/store.ts';
 import type { Store } from './types.ts';
@@ -14,4 +15,9 @@ export type StoreOptions =
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   return options.kind === 'sqlite' ? await SqliteStore.open(options) : new MemoryStore(options);
+}
+
+/** Opens a store in a folder, with what an operator asks of it. As openStore. */
+export async function openSqlite(options: SqliteStoreOptions): Promise<MaintainedStore> {
+  return await SqliteStore.open(options);
 }

@@ -124,6 +124,7 @@ export interface Store extends AsyncDisposable {
  * - `corrupt`: the file is damaged or is no store.
  * - `newerFormat`: written by a newer version of this program.
  * - `wrongIdentity`: made with another group suffix.
+ * - `occupied`: another one is in its place and is not to be replaced.
  * - `unusable`: the folder or file cannot be used (permissions, no room, I/O error).
  * - `unavailable`: open, but cannot answer now.
  * - `closed`: close() was called.
@@ -133,6 +134,7 @@ export const storageErrorCodes = [
   'corrupt',
   'newerFormat',
   'wrongIdentity',
+  'occupied',
   'unusable',
   'unavailable',
   'closed',

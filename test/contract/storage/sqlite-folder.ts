@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Store, StoreOptions } from '../../../src/apiserver/storage/index.ts';
-import { openStore } from '../../../src/apiserver/storage/index.ts';
+import type { MaintainedStore, Store, StoreOptions } from '../../../src/apiserver/storage/index.ts';
+import { openSqlite } from '../../../src/apiserver/storage/index.ts';
 
 export type SqliteOptions = Extract<StoreOptions, { kind: 'sqlite' }>;
 
@@ -19,9 +19,8 @@ export class SqliteFolder implements AsyncDisposable {
     return new SqliteFolder(await mkdtemp(join(tmpdir(), 'nodeward-store-')));
   }
 
-  async open(options: Partial<SqliteOptions> = {}): Promise<Store> {
-    const store = await openStore({
-      kind: 'sqlite',
+  async open(options: Partial<SqliteOptions> = {}): Promise<MaintainedStore> {
+    const store = await openSqlite({
       folder: this.path,
       identity: { groupSuffix: 'k8s.io' },
       ...options,
@@ -34,11 +33,4 @@ export class SqliteFolder implements AsyncDisposable {
     for (const store of this.#stores) await store.close();
     await rm(this.path, { recursive: true, force: true });
   }
-}
-
-/** A new store in a folder of its own. */
-export async function openInNewFolder(): Promise<AsyncDisposable & { readonly store: Store }> {
-  const folder = await SqliteFolder.make();
-  const store = await folder.open();
-  return { store, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
 }

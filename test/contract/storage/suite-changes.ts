@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { Change, Store } from '../../../src/apiserver/storage/index.ts';
 import type { OpenStore } from './scenario.ts';
-import { bytes, eventually, lease, put, readChanges, remove, shown } from './scenario.ts';
+import { allAt, bytes, eventually, lease, put, readChanges, remove, shown } from './scenario.ts';
 
 const prefixes = [
   '',
@@ -48,6 +48,23 @@ export function changesSuite(open: OpenStore): void {
         }),
         { numRuns: 25 },
       );
+    });
+
+    test('are told when they can be read, and not before', async () => {
+      await using opened = await open();
+      const { store } = opened;
+      const start = await store.revision();
+      const writes = Promise.all(Array.from({ length: 30 }, (_, n) => put(store, lease(`n${n}`), 'x')));
+      let told = 0;
+      for await (const batch of store.changes('', start, new AbortController().signal)) {
+        assert.ok(batch !== 'compacted' && !('progress' in batch));
+        const last = batch.at(-1)?.revision ?? 0;
+        told += batch.length;
+        assert.ok((await store.revision()) >= last);
+        assert.equal((await allAt(store, '', last)).length, told, 'what was told so far, and no more');
+        if (told === 30) break;
+      }
+      assert.equal(Math.max(...(await writes)), await store.revision());
     });
 
     test('say how far a reader is when nothing matches', async () => {

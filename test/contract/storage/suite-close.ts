@@ -26,6 +26,16 @@ export function closeSuite(open: OpenStore): void {
       await opened.store[Symbol.asyncDispose]();
     });
 
+    test('is no failure, and neither is any use before', async () => {
+      await using opened = await open();
+      const { store } = opened;
+      const revision = await put(store, lease('a'), '1');
+      await store.commit({ key: lease('a'), expect: revision + 1, value: null });
+      assert.equal(store.failed.aborted, false);
+      await store.close();
+      assert.equal(store.failed.aborted, false);
+    });
+
     test('afterwards nothing is written and nothing is read', async () => {
       await using opened = await open();
       const { store } = opened;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
-import { decodeObject, nodeKind, statusReasons } from '../../../src/api/index.ts';
+import { apiVersionOf, decodeObject, nodeKind, servedKinds, statusReasons } from '../../../src/api/index.ts';
 import { exitCodes } from '../../../src/base/index.ts';
 import { jsonBody } from '../../support/index.ts';
 
@@ -87,4 +87,34 @@ describe('docs/errors.md', () => {
     const listed = rowsOf('The API: warnings', 'warning').map(([warning]) => unquoted(warning));
     assert.deepEqual(listed.sort(), shapes.sort());
   });
+
+  test('lists exactly the warnings that kinds have of their own', () => {
+    const container = {
+      name: 'a',
+      env: [{ name: 'A' }, { name: 'A' }],
+      ports: [{ containerPort: 1 }, { containerPort: 1 }],
+    };
+    const body = JSON.stringify({
+      spec: { terminationGracePeriodSeconds: -1, containers: [container] },
+      subjects: [{ kind: 'User', name: 'somebody', namespace: 'default' }],
+    });
+    const given = servedKinds.flatMap((kind) => {
+      const { object } = decodeObject(kind, apiVersionOf(kind, 'k8s.io'), jsonBody(body));
+      return kind.warnings(object, undefined);
+    });
+    const patterns = rowsOf('The API: warnings', 'of a kind').map(([shape]) => patternOf(unquoted(shape)));
+    for (const warning of new Set(given))
+      assert.equal(patterns.filter((pattern) => pattern.test(warning)).length, 1, warning);
+    for (const pattern of patterns)
+      assert.ok(
+        given.some((warning) => pattern.test(warning)),
+        `${pattern}`,
+      );
+  });
 });
+
+/** What is listed with `…` for anything, N for a number and "NAME" for a name. */
+function patternOf(shape: string): RegExp {
+  const literal = shape.replace(/[.[\]]/g, '\\$&');
+  return new RegExp(`^${literal.replace(/…/g, '.*').replace(/\bN\b/g, '\\d+').replace('"NAME"', '"[^"]*"')}`);
+}

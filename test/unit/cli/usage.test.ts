@@ -4,7 +4,7 @@ import { exitCodes } from '../../../src/base/index.ts';
 import { temporaryFolder } from '../../support/index.ts';
 import { runCommandLine } from './run-command.ts';
 
-const commands = ['agent', 'apiserver', 'checkpoint', 'version', 'help'];
+const commands = ['agent', 'apiserver', 'checkpoint', 'storage', 'version', 'help'];
 
 describe('help', () => {
   test('is there for the program and every command, and goes to standard output', async () => {
@@ -31,9 +31,9 @@ describe('help', () => {
   test('names every flag that is promised', async () => {
     const promised: Record<string, string> = {
       agent:
-        'config config-dir root-dir cert-dir lock-file exit-on-lock-contention kubeconfig embedded-control-plane hostname-override container-runtime-endpoint address port group-suffix taint-domain feature-gates log-format bind-address secure-port storage',
+        'config config-dir root-dir cert-dir lock-file exit-on-lock-contention kubeconfig embedded-control-plane hostname-override container-runtime-endpoint address port group-suffix taint-domain feature-gates log-format bind-address secure-port storage history-window history-bytes',
       apiserver:
-        'root-dir group-suffix taint-domain bind-address secure-port storage feature-gates log-format',
+        'root-dir group-suffix taint-domain bind-address secure-port storage history-window history-bytes feature-gates log-format',
       checkpoint: 'kubeconfig root-dir',
     };
     for (const [command, flags] of Object.entries(promised)) {
@@ -79,6 +79,18 @@ describe('what is called wrongly', () => {
     ...['K8S', 'a..b', '-a', '', 'a/b'].map((suffix) => ['apiserver', `--group-suffix=${suffix}`]),
     ['apiserver', '--taint-domain=Not_A_Domain'],
     ...['etcd', 'SQLITE', ''].map((storage) => ['apiserver', `--storage=${storage}`]),
+    ...['9s', '25h', '5', 'x', ''].map((window) => ['apiserver', `--history-window=${window}`]),
+    ...['1023Ki', '2Ti', '-1', '1.5Mi', '1M', ''].map((size) => ['apiserver', `--history-bytes=${size}`]),
+    ['storage'],
+    ['storage', 'nothing'],
+    ['storage', 'stats', 'more'],
+    ['storage', 'check', '--nothing'],
+    ['storage', 'check', '--output=xml'],
+    ['storage', 'snapshot'],
+    ['storage', 'snapshot', ''],
+    ['storage', 'restore'],
+    ['storage', 'restore', 'a', '--kubeconfig=b'],
+    ['storage', 'defrag', '--root-dir='],
     ['apiserver', '--log-format=xml'],
     ...['A', 'A=yes', '=true', 'A=true=false', 'A=true,B'].flatMap((gates) => [
       ['agent', `--feature-gates=${gates}`],

@@ -38,13 +38,14 @@ describe('the import checker', () => {
       'src/apiserver/registry/index.ts': importing('../storage/index.ts'),
       'src/apiserver/storage/index.ts': importing('../../base/index.ts'),
       'src/apiserver/authz/index.ts': importing('../../api/index.ts'),
+      'src/testing/index.ts': importing('../apiserver/storage/index.ts') + importing('../client/index.ts'),
       'src/client/index.ts': importing('../api/kinds/index.ts'),
       'src/api/kinds/index.ts': '',
       'src/api/index.ts': '',
       'src/base/index.ts': '',
       'test/unit/api/kinds.test.ts': importing('../../../src/api/kinds/index.ts'),
     });
-    assert.equal(result.stdout.trim(), '16 files below src, 0 violations');
+    assert.equal(result.stdout.trim(), '17 files below src, 0 violations');
     assert.equal(result.code, 0);
   });
 
@@ -52,6 +53,14 @@ describe('the import checker', () => {
     'an import upwards': {
       files: { 'src/base/a.ts': importing('../api/index.ts'), 'src/api/index.ts': '' },
       complaint: 'src/base/a.ts:1: base must not import api',
+    },
+    'an import of the server for tests by the program': {
+      files: { 'src/main.ts': importing('./testing/index.ts'), 'src/testing/index.ts': '' },
+      complaint: 'src/main.ts:1: main.ts must not import testing',
+    },
+    'an import of a command by the server for tests': {
+      files: { 'src/testing/a.ts': importing('../cli/index.ts'), 'src/cli/index.ts': '' },
+      complaint: 'src/testing/a.ts:1: testing must not import cli',
     },
     'an import of the agent by the control plane': {
       files: { 'src/apiserver/a.ts': importing('../agent/index.ts'), 'src/agent/index.ts': '' },

@@ -1,6 +1,6 @@
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import type { Field, ListType, MapType, Scalar, StructType, Type } from '../../schema/index.ts';
-import { isRecord, shortStep } from '../../schema/index.ts';
+import { isRecord, keepsZero, shortStep, zeroOf } from '../../schema/index.ts';
 import { errorAt, ProtobufError } from './error.ts';
 import type { Implied } from './implied.ts';
 import { impliedIn } from './implied.ts';
@@ -13,7 +13,8 @@ import { endOfMessage, expectEnd, expectWireType, skipField } from './wire.ts';
  * A description is compiled once into closures that read a message into the object that JSON would have given, so
  * that everything after decoding is the same for both. The reference writes every field that is not a pointer, set or
  * not, and its JSON leaves the unset ones away; so a zero is dropped here where the field is neither required nor marked
- * as a pointer. Empty structs stay: `emptyDir: {}` says something, and an empty `spec` nothing.
+ * as a pointer, as the checker does it for all encodings (schema/zeros.ts); here it is never even set. Empty structs stay:
+ * `emptyDir: {}` says something, and an empty `spec` nothing.
  *
  * The rules of proto2 hold: the last scalar counts, messages that stand twice are merged, lists of numbers may be
  * packed, unknown numbers are skipped. Depth is bounded, because a description may be recursive; what is allocated is in
@@ -109,12 +110,12 @@ function fieldReader(name: string, field: Field): ReadField {
   if (type.t === 'list') return listReader(name, type);
   if (type.t === 'map') return mapReader(name, type);
   if (type.t === 'struct' || type.t === 'ref') return structReader(name, type);
-  return scalarReader(name, type.t, field.required || field.pointer === true);
+  return scalarReader(name, type.t, keepsZero(field));
 }
 
-function scalarReader(name: string, scalar: Scalar, keepsZero: boolean): ReadField {
+function scalarReader(name: string, scalar: Scalar, keeps: boolean): ReadField {
   const form = scalarForm(scalar);
-  const dropped = keepsZero ? undefined : form.zero;
+  const dropped = keeps ? undefined : zeroOf(scalar);
   return (reader, wireType, target) => {
     expectWireType(wireType, form.wireType);
     const value = form.read(reader);
@@ -211,10 +212,11 @@ function mapReader(name: string, type: MapType): ReadField {
       throw errorAt(shortStep(key), error);
     }
     value ??= valueOfNone(of);
+    if (value === undefined) return;
     const before = target[name];
     const map = isRecord(before) ? before : {};
     target[name] = map;
-    if (value !== undefined) put(map, key, value);
+    put(map, key, value);
   };
 }
 
@@ -236,8 +238,7 @@ function valueOfNone(type: Type): unknown {
   if (type.t === 'struct') return decodeMessage(type, new Uint8Array());
   if (type.t === 'ref') return decodeMessage(type.resolve(), new Uint8Array());
   if (type.t === 'map') return {};
-  const { zero, absent } = scalarForm(type.t);
-  return zero ?? absent;
+  return zeroOf(type.t) ?? scalarForm(type.t).absent;
 }
 
 /** As JSON.parse does it: `__proto__` is a key like any other. */

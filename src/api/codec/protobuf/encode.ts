@@ -18,8 +18,8 @@ type WriteField = (writer: BinaryWriter, value: unknown) => void;
 type WriteFields = (writer: BinaryWriter, value: Record<string, unknown>) => void;
 
 /**
- * Kept from one call to the next, because growing a buffer anew takes a third of the time; nothing is left in it between
- * them. After a large message or an error the next call gets a fresh one.
+ * Kept from one call to the next, because one for each call makes it take 15 (a pod) to 65 % longer (a node), to grow a
+ * buffer anew; nothing is left in it between them. After a large message or an error the next call gets a fresh one.
  */
 let kept = new BinaryWriter();
 const keptLimitBytes = 64 * 1024;

@@ -1,8 +1,8 @@
 import type { BinaryReader } from '@bufbuild/protobuf/wire';
 import { WireType } from '@bufbuild/protobuf/wire';
 import { formatDuration, parseDuration } from '../../../base/index.ts';
+import { JsonError, parseJson } from '../../json/index.ts';
 import { isRecord, scalarRule } from '../../schema/index.ts';
-import { JsonError, parseJson } from '../json.ts';
 import { ProtobufError } from './error.ts';
 import type { ScalarForm } from './scalar-form.ts';
 import { endOfMessage, expectWireType, readFields, textOf, writeBytes, writeText } from './wire.ts';
@@ -19,9 +19,9 @@ export const quantityForm: ScalarForm = {
   wireType: LengthDelimited,
   read(reader) {
     const { text } = readFields(reader, endOfMessage(reader), { text: '0' }, takeText);
-    if (scalarRule('quantity').read(text) === undefined)
-      throw new ProtobufError('', 'expected a quantity such as 500m or 16Gi');
-    return text;
+    const quantity = scalarRule('quantity').read(text);
+    if (quantity !== undefined) return quantity;
+    throw new ProtobufError('', 'expected a quantity such as 500m or 16Gi');
   },
   write(writer, value) {
     writer.fork();

@@ -7,11 +7,6 @@ export interface ScalarForm {
   read(reader: BinaryReader): unknown;
   /** Without the tag. Throws ProtobufError when the value is of another type. */
   write(writer: BinaryWriter, value: unknown): void;
-  /**
-   * What a Go client writes for a field that nobody set, where JSON leaves it away; undefined where what is not set
-   * is told from a value anyway.
-   */
-  zero?: string | number | boolean;
   /** What is meant where the bytes hold no value at all and yet there is one: in the entry of a map. */
   absent?: unknown;
 }

@@ -14,7 +14,6 @@ const forms: Readonly<Record<Scalar, ScalarForm>> = {
     wireType: LengthDelimited,
     read: (reader) => reader.string(true),
     write: (writer, value) => writer.string(textOf(value)),
-    zero: '',
   },
   bool: {
     wireType: Varint,
@@ -23,13 +22,11 @@ const forms: Readonly<Record<Scalar, ScalarForm>> = {
       if (typeof value !== 'boolean') throw new ProtobufError('', 'expected true or false');
       writer.bool(value);
     },
-    zero: false,
   },
   int32: {
     wireType: Varint,
     read: (reader) => reader.int32(),
     write: (writer, value) => writer.int32(numberOf(value)),
-    zero: 0,
   },
   int64: {
     wireType: Varint,
@@ -38,19 +35,16 @@ const forms: Readonly<Record<Scalar, ScalarForm>> = {
       if (!Number.isSafeInteger(value)) throw new ProtobufError('', 'expected an integer between ±2^53');
       writeInteger(writer, numberOf(value));
     },
-    zero: 0,
   },
   double: {
     wireType: Bit64,
     read: readDouble,
     write: (writer, value) => writer.double(numberOf(value)),
-    zero: 0,
   },
   bytes: {
     wireType: LengthDelimited,
     read: (reader) => bufferOver(reader.bytes()).toString('base64'),
     write: (writer, value) => writer.bytes(Buffer.from(textOf(value), 'base64')),
-    zero: '',
   },
   time: timeForm,
   microTime: microTimeForm,

@@ -1,4 +1,4 @@
-import { depthLimit } from '../paths.ts';
+import { depthLimit } from '../../json/index.ts';
 
 /** What aliases may add to a document, in characters and values: as much as a body may have bytes. */
 const expansionLimit = 3 * 1024 * 1024;

@@ -1,6 +1,7 @@
 import type { Event } from 'js-yaml';
 import { EVENT_ID, getScalarValue, parseEvents, SCALAR_STYLE, YAMLException } from 'js-yaml';
-import { depthLimit, duplicatesLimit, joinPath } from '../paths.ts';
+import { depthLimit } from '../../json/index.ts';
+import { complaintsLimit, joinPath } from '../../schema/index.ts';
 import { AliasCopier } from './aliases.ts';
 import { YamlError } from './error.ts';
 import type { Scalar } from './scalars.ts';
@@ -25,7 +26,7 @@ type ScalarNode = NodeOf<typeof EVENT_ID.SCALAR>;
 type AliasNode = NodeOf<typeof EVENT_ID.ALIAS>;
 type Tagged = Exclude<Node, AliasNode>;
 
-/** Parses the text of one YAML document; throws YamlError with line and column. */
+/** Parses the text of one YAML document; throws YamlError with line and column, which shows nothing of the text. */
 export function parseYaml(text: string): ParsedYaml {
   const reader = new Reader(text, eventsOf(text));
   return { value: reader.document(), duplicates: [...reader.duplicates] };
@@ -37,8 +38,16 @@ function eventsOf(text: string): Event[] {
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error;
     const { reason, mark } = error;
-    throw new YamlError(reason, mark === undefined ? undefined : { text, offset: mark.position });
+    throw new YamlError(
+      withoutText(reason),
+      mark === undefined ? undefined : { text, offset: mark.position },
+    );
   }
+}
+
+/** The library's reasons show what they speak of last, behind a colon, or in double quotes. */
+function withoutText(reason: string): string {
+  return reason.replace(/: .*| ".*"/s, '');
 }
 
 class Reader {
@@ -122,8 +131,8 @@ class Reader {
   #key(node: Node): string {
     const key = node.type === EVENT_ID.ALIAS ? this.#aliasedKey(node) : this.#ownKey(node);
     if (key === undefined) throw this.#error(node, 'a key must be text, a number, true or false');
-    // for the reason that is told in json.ts
-    if (key.includes('\\')) throw this.#error(node, 'a key with a backslash in it is not accepted');
+    // for the reason that is told at parseJson
+    if (key.includes('\\')) throw this.#error(node, 'this server takes no keys with a backslash in them');
     return key;
   }
 
@@ -147,7 +156,7 @@ class Reader {
     const value = tag === '' ? plainScalar(text) : taggedScalar(tag, text);
     if (value === undefined) throw this.#error(node, `the value does not fit its tag !!${tag}`);
     if (typeof value !== 'number' || Number.isFinite(value)) return value;
-    throw this.#error(node, `${text} is a number that JSON does not have`);
+    throw this.#error(node, 'a number that JSON does not have');
   }
 
   #textOf(node: ScalarNode): string {
@@ -159,7 +168,7 @@ class Reader {
     if (node.tagStart < 0) return '';
     const raw = this.#text.slice(node.tagStart, node.tagEnd);
     const tag = standardTag(raw);
-    if (tag === undefined) throw this.#error(node, `the tag ${raw.slice(0, 100)} is not accepted`);
+    if (tag === undefined) throw this.#error(node, 'this tag is not accepted');
     return tag;
   }
 
@@ -180,9 +189,9 @@ class Reader {
 
   #aliased(node: AliasNode): unknown {
     const name = this.#anchorOf(node);
-    if (this.#unfinished.has(name)) throw this.#error(node, `the anchor ${name} contains itself`);
+    if (this.#unfinished.has(name)) throw this.#error(node, 'this anchor contains itself');
     if (this.#anchors.has(name)) return this.#anchors.get(name);
-    throw this.#error(node, `no anchor ${name} stands before this alias`);
+    throw this.#error(node, 'no anchor of that name stands before this alias');
   }
 
   #copied(node: AliasNode): unknown {
@@ -203,7 +212,7 @@ class Reader {
   }
 
   #noteDuplicate(key: string): void {
-    if (this.duplicates.size < duplicatesLimit) this.duplicates.add(joinPath([...this.#path, key]));
+    if (this.duplicates.size <= complaintsLimit) this.duplicates.add(joinPath([...this.#path, key]));
   }
 
   #next(): Node {

@@ -1,6 +1,6 @@
 import type { Infer } from '../../schema/index.ts';
 import { field, int64, list, map, required, string, struct, time } from '../../schema/index.ts';
-import { invalidValue } from '../cause.ts';
+import { causesOf, forbiddenValue, invalidValue, tooLongValue, tooManyItems } from '../cause.ts';
 import { defineBody, objectStruct } from '../define.ts';
 import type { Cause } from '../kind.ts';
 
@@ -38,8 +38,27 @@ const defaultSeconds = 3600;
 const leastSeconds = 600;
 const mostSeconds = 2 ** 32;
 
-function validate({ spec: { expirationSeconds = 0, attestations = {} } }: TokenRequest): Cause[] {
-  const causes: Cause[] = [];
+/** So that a token is never longer than what the server looks at, and what the head of a request can hold. */
+const mostAudiences = 100;
+const audiencesLimitBytes = 4096;
+/** JSON has these only with a backslash, and a token that holds one is not looked at. */
+const escaped = /["\\\p{Cc}\p{Surrogate}]/u;
+
+function audiencesCauses(audiences: readonly string[]): Cause[] {
+  const field = 'spec.audiences';
+  if (audiences.length > mostAudiences) return [tooManyItems(field, audiences.length, mostAudiences)];
+  const bytes = audiences.reduce((sum, audience) => sum + Buffer.byteLength(audience), 0);
+  if (bytes > audiencesLimitBytes) return [tooLongValue(field, audiencesLimitBytes)];
+  return causesOf(audiences, (audience, index) =>
+    escaped.test(audience)
+      ? [forbiddenValue(`${field}[${index}]`, 'may not contain quotes, backslashes or control characters')]
+      : [],
+  );
+}
+
+function validate({ spec }: TokenRequest): Cause[] {
+  const { audiences, expirationSeconds = 0, attestations = {} } = spec;
+  const causes = audiencesCauses(audiences);
   const field = 'spec.expirationSeconds';
   if (expirationSeconds < leastSeconds) {
     causes.push(invalidValue(field, expirationSeconds, 'may not specify a duration less than 10 minutes'));
@@ -50,7 +69,7 @@ function validate({ spec: { expirationSeconds = 0, attestations = {} } }: TokenR
   }
   if (Object.keys(attestations).length > 0) {
     const detail = 'attestations may only be specified with a webhook bound object reference';
-    causes.push(invalidValue('spec.attestations', attestations, detail));
+    causes.push(forbiddenValue('spec.attestations', detail));
   }
   return causes;
 }
@@ -62,6 +81,7 @@ export const tokenRequest = defineBody<TokenRequest>({
   kind: 'TokenRequest',
   doc: 'Asks for a token of a service account.',
   root,
+  sensitive: true,
   default(request) {
     if (request.spec === undefined) return request; // validation tells, after this
     const { audiences = [], expirationSeconds = defaultSeconds } = request.spec;

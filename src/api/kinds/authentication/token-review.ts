@@ -34,4 +34,5 @@ export const tokenReviewKind = defineKind<TokenReview>({
   virtual: true,
   verbs: ['create'],
   root,
+  sensitive: true,
 });

@@ -133,6 +133,14 @@ function column(
   return { name, type: 'string', description, priority, value };
 }
 
+/** The one range of a node and the first of its list tell the same. */
+function withPodRanges(node: Node): Node {
+  const { podCIDR, podCIDRs = [] } = node.spec ?? {};
+  if (podCIDR && podCIDRs.length === 0) return { ...node, spec: { ...node.spec, podCIDRs: [podCIDR] } };
+  const [first] = podCIDRs;
+  return !podCIDR && first ? { ...node, spec: { ...node.spec, podCIDR: first } } : node;
+}
+
 /** A machine of the cluster. */
 export const nodeKind = defineKind<Node>({
   group: '',
@@ -145,6 +153,7 @@ export const nodeKind = defineKind<Node>({
   namespaced: false,
   root: nodeDescription.root,
   subresources: [{ name: 'status', verbs: ['get', 'update'], fields: ['status'] }],
+  default: withPodRanges,
   validate,
   columns: [
     column('Status', 0, 'Whether the node is ready.', readiness),

@@ -112,7 +112,7 @@ export const podKind = defineKind<Pod>({
     column('Readiness Gates', 1, 'How many of its readiness conditions are True.', gatesText),
   ],
   selectable: [
-    { path: 'spec.nodeName', value: (pod) => pod.spec?.nodeName ?? '' },
+    { path: 'spec.nodeName', value: (pod) => pod.spec?.nodeName ?? '', indexed: true },
     { path: 'spec.restartPolicy', value: (pod) => pod.spec?.restartPolicy ?? '' },
     { path: 'spec.schedulerName', value: (pod) => pod.spec?.schedulerName ?? '' },
     { path: 'spec.serviceAccountName', value: (pod) => pod.spec?.serviceAccountName ?? '' },

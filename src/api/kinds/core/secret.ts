@@ -1,3 +1,4 @@
+import { JsonError, parseJson } from '../../json/index.ts';
 import type { Infer } from '../../schema/index.ts';
 import { bool, bytes, field, isRecord, map, string } from '../../schema/index.ts';
 import { invalidValue, requiredValue, tooLongValue } from '../cause.ts';
@@ -17,6 +18,8 @@ const root = objectStruct('Secret', {
 export interface Secret extends Infer<typeof root> {}
 
 const opaque = 'Opaque';
+/** Stands for a value in an error. */
+const redacted = '<secret contents redacted>';
 
 /** Text goes the way of all values, over one of the same key. */
 function withDefaults({ stringData, ...secret }: Secret): Secret {
@@ -34,7 +37,7 @@ function validate(next: Secret, old: Secret | undefined): Cause[] {
     ...(tooLong ? [tooLongValue('data', dataLimitBytes)] : typeCauses(next, data)),
     ...(old === undefined || next.type === old.type
       ? []
-      : [invalidValue('type', next.type, 'field is immutable')]),
+      : [invalidValue('type', redacted, 'field is immutable')]),
     ...immutableCauses(next, old, ['data']),
   ];
 }
@@ -72,14 +75,15 @@ function registryCauses(data: Readonly<Record<string, string>>, key: string): Ca
   const field = `data[${key}]`;
   if (value === undefined) return [requiredValue(field)];
   if (isJsonObject(Buffer.from(value, 'base64').toString('utf8'))) return [];
-  return [invalidValue(field, '<secret contents redacted>', 'must be a JSON object')];
+  return [invalidValue(field, redacted, 'must be a JSON object')];
 }
 
 function isJsonObject(text: string): boolean {
   try {
-    return isRecord(JSON.parse(text));
-  } catch {
-    return false;
+    return isRecord(parseJson(text).value);
+  } catch (error) {
+    if (error instanceof JsonError) return false;
+    throw error;
   }
 }
 
@@ -92,6 +96,7 @@ export const secretKind = defineKind<Secret>({
   singular: 'secret',
   namespaced: true,
   root,
+  sensitive: true,
   default: withDefaults,
   validate,
   columns: [

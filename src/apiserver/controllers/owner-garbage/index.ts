@@ -1,1 +1,2 @@
 export { ownerGarbage } from './service.ts';
+export { seemsDeleted } from './stored-text.ts';

@@ -10,7 +10,7 @@ export interface Content {
   /** Changes with the bytes; the same after a restart. */
   hash: string;
   /** Kept as it is, or only packed when it is large and seldom asked for. */
-  bytes: { plain: Buffer } | { packed: Buffer };
+  bytes: { plain: Buffer } | { packed: Buffer; sentPacked: boolean };
 }
 
 const pack = promisify(gzip);
@@ -20,9 +20,16 @@ export function plainContent(mediaType: string, plain: Buffer): Content {
   return { mediaType, hash: hashOf(plain), bytes: { plain } };
 }
 
-/** Takes a sixth of the memory or less; clients that do not take gzip wait until it is unpacked. */
-export async function packedContent(mediaType: string, plain: Uint8Array): Promise<Content> {
-  return { mediaType, hash: hashOf(plain), bytes: { packed: await pack(plain) } };
+/**
+ * Takes a sixth of the memory or less. It is sent as it is kept where `sentPacked` allows that; clients that do not take
+ * gzip wait until it is unpacked.
+ */
+export async function packedContent(
+  mediaType: string,
+  plain: Uint8Array,
+  sentPacked: boolean,
+): Promise<Content> {
+  return { mediaType, hash: hashOf(plain), bytes: { packed: await pack(plain), sentPacked } };
 }
 
 function hashOf(bytes: Uint8Array): string {
@@ -54,7 +61,7 @@ export async function sendContent(
   { mediaType, hash, bytes }: Content,
   caching = askAgain,
 ): Promise<FastifyReply> {
-  const packed = 'packed' in bytes && takesGzip(request.headers['accept-encoding']);
+  const packed = 'packed' in bytes && bytes.sentPacked && takesGzip(request.headers['accept-encoding']);
   reply
     .header('etag', `"${hash}${packed ? packedMark : ''}"`)
     .header('vary', 'packed' in bytes ? 'Accept, Accept-Encoding' : 'Accept')

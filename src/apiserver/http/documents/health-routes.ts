@@ -8,7 +8,7 @@ import type { DocumentRoute } from './route.ts';
 export function healthRoutes(options: Pick<HttpOptions, 'checks' | 'log'>): DocumentRoute[] {
   return ['healthz', 'livez', 'readyz'].flatMap((endpoint) => {
     const { checks } = options;
-    const all = endpoint === 'livez' ? checks.filter(({ name }) => name !== 'shutdown') : checks;
+    const all = endpoint === 'livez' ? checks.filter(({ readyOnly }) => !readyOnly) : checks;
     return [
       healthRoute(endpoint, `/${endpoint}`, all, options),
       ...all.map((check) => healthRoute(endpoint, `/${endpoint}/${check.name}`, [check], options)),

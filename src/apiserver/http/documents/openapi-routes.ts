@@ -18,12 +18,12 @@ const protobufNames = [
 
 /**
  * The OpenAPI documents. They are large and seldom asked for: each is made when it is first needed, and only its packed
- * bytes stay.
+ * bytes stay. `compress`: whether clients that take gzip get it.
  */
-export function openApiRoutes(served: Served): DocumentRoute[] {
+export function openApiRoutes(served: Served, compress: boolean): DocumentRoute[] {
   const documents = groupVersionsOf(served.kinds, served.groupSuffix).map((each) => ({
     path: `/openapi/v3${each.path}`,
-    content: lazily(() => openApi3Content(each, served)),
+    content: lazily(() => openApi3Content(each, served, compress)),
   }));
   const index = lazily(async () => {
     const paths: Record<string, { serverRelativeURL: string }> = {};
@@ -33,14 +33,14 @@ export function openApiRoutes(served: Served): DocumentRoute[] {
     return plainContent(json, Buffer.from(JSON.stringify({ paths })));
   });
   return [
-    { path: '/openapi/v2', respond: swagger2Responder(served) },
+    { path: '/openapi/v2', respond: swagger2Responder(served, compress) },
     { path: '/openapi/v3', respond: respondInJson(index) },
     ...documents.map(({ path, content }) => ({ path, respond: respondInVersion(path, content) })),
   ];
 }
 
-async function openApi3Content({ kinds }: GroupVersion, served: Served): Promise<Content> {
-  return await packedContent(json, Buffer.from(JSON.stringify(openApi3Document(kinds, served))));
+async function openApi3Content({ kinds }: GroupVersion, served: Served, compress: boolean): Promise<Content> {
+  return await packedContent(json, Buffer.from(JSON.stringify(openApi3Document(kinds, served))), compress);
 }
 
 /** With the hash in it, so that whoever has kept what is there need never ask again. */
@@ -51,11 +51,12 @@ function urlOf(path: string, { hash }: Content): string {
 type Make = () => Promise<Content>;
 type Respond = DocumentRoute['respond'];
 
-function swagger2Responder(served: Served): Respond {
-  const inJson = lazily(() => packedContent(json, Buffer.from(JSON.stringify(swagger2Document(served)))));
-  const inProtobuf = lazily(() => packedContent(protobufNames[1], encodeSwagger2(swagger2Document(served))));
+function swagger2Responder(served: Served, compress: boolean): Respond {
+  const make = () => swagger2Document(served);
+  const inJson = lazily(() => packedContent(json, Buffer.from(JSON.stringify(make())), compress));
+  const inProtobuf = lazily(() => packedContent(protobufNames[1], encodeSwagger2(make()), compress));
   return async (request, reply) => {
-    const make = chooseOffer(
+    const chosen = chooseOffer(
       request.headers.accept,
       (range) => {
         if (covers(range, json)) return inJson;
@@ -63,7 +64,7 @@ function swagger2Responder(served: Served): Respond {
       },
       [json, ...protobufNames],
     );
-    return await sendContent(request, reply, await make());
+    return await sendContent(request, reply, await chosen());
   };
 }
 

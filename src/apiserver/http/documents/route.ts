@@ -5,5 +5,9 @@ export interface DocumentRoute {
   path: string;
   /** Whether whoever has no credentials is answered too. */
   open?: boolean;
+  /** Whether only members of this group are answered, whoever else may do what with paths. */
+  group?: string;
+  /** Default GET and HEAD. */
+  methods?: readonly string[];
   respond(request: FastifyRequest, reply: FastifyReply): FastifyReply | Promise<FastifyReply>;
 }

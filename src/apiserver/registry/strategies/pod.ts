@@ -8,10 +8,13 @@ import type { Strategy } from '../strategy.ts';
  * its node's agent deletes it with a grace period of 0.
  */
 export const podStrategy: Strategy<Pod> = {
+  withoutGated: (pod, old, gates) =>
+    gates.InPlacePodVerticalScaling || usesResizePolicy(old) ? pod : withoutResizePolicy(pod),
+  beforeCreate: (pod) => withAccount(pod, 'default'),
   beforeUpdate(next, old, { subresource, now }) {
     if (subresource === 'ephemeralcontainers') return withEphemeralContainers(old, next);
     if (subresource === 'status') return observed(next, old);
-    return subresource === 'binding' ? bound(next, now) : next;
+    return subresource === 'binding' ? bound(next, now) : withAccount(next, old.spec?.serviceAccountName);
   },
   check: (next, old, subresource) => (old === undefined ? [] : podChangeCauses(next, old, subresource)),
   gracePeriod(pod, asked) {
@@ -20,6 +23,29 @@ export const podStrategy: Strategy<Pod> = {
     return seconds < 0 ? 1 : seconds;
   },
 };
+
+/** Whose token the pod would get; a manifest that does not say means what was chosen when the pod was made. */
+function withAccount(pod: Pod, serviceAccountName: string | undefined): Pod {
+  const { spec } = pod;
+  const isKnown = spec === undefined || spec.serviceAccountName || spec.serviceAccount;
+  return isKnown || !serviceAccountName ? pod : { ...pod, spec: { ...spec, serviceAccountName } };
+}
+
+function usesResizePolicy(pod: Pod | undefined): boolean {
+  const { containers = [], initContainers = [] } = pod?.spec ?? {};
+  return [...containers, ...initContainers].some(({ resizePolicy = [] }) => resizePolicy.length > 0);
+}
+
+function withoutResizePolicy(pod: Pod): Pod {
+  const { spec } = pod;
+  if (spec === undefined || !usesResizePolicy(pod)) return pod;
+  const without = (containers: typeof spec.containers) =>
+    containers.map(({ resizePolicy: _policy, ...container }) => container);
+  const { containers, initContainers } = spec;
+  const changed = { ...spec, containers: without(containers) };
+  if (initContainers !== undefined) changed.initContainers = without(initContainers);
+  return { ...pod, spec: changed };
+}
 
 /** Of the spec that was sent nothing else counts on this path. */
 function withEphemeralContainers(old: Pod, { spec, ...next }: Pod): Pod {

@@ -7,8 +7,6 @@
  * and only then is its writer answered, so that who wrote also reads it here. When the store cannot be read for
  * a while, everybody waits and nothing is lost; when it is gone for good, so is the cache (`failed`).
  */
-import type { Clock, Logger } from '../../../base/index.ts';
-import type { RecentBounds } from '../recent-changes.ts';
 import { failure } from '../refuse.ts';
 import type {
   Change,
@@ -22,46 +20,42 @@ import type {
   Write,
 } from '../types.ts';
 import { AppliedWaiters } from './applied-waiters.ts';
-import { coldStart } from './cold-start.ts';
-import { Lanes } from './lanes.ts';
 import { differences, loadAll } from './load.ts';
 import type { Objects } from './objects.ts';
 import { persist } from './persist.ts';
-import type { CachedStore, EventEncoding, Sink, Watch, WatchEnd, WatchStart } from './types.ts';
-import { Watcher } from './watcher.ts';
+import type { CachedStore, EventEncoding, Sink, Watch, WatchStart } from './types.ts';
+import type { WatchesOptions } from './watches.ts';
+import { Watches } from './watches.ts';
 
-export interface CacheSettings {
-  readonly clock: Clock;
-  readonly log: Logger;
-  /** A watcher whose sink is full for so long is cut off. */
-  readonly stallMs: number;
-  /** What is kept of each lane's events. */
-  readonly recent: RecentBounds;
-}
+export type CacheSettings = Omit<WatchesOptions, 'source'>;
 
 export class MemoryCache implements CachedStore {
   readonly #store: Store;
   readonly #settings: CacheSettings;
-  readonly #lanes: Lanes;
+  readonly #watches: Watches;
   readonly #waiters = new AppliedWaiters();
   readonly #listeners = new Set<(change: Change) => void>();
-  readonly #watchers = new Set<Watcher>();
   readonly #stop = new AbortController();
   /** Nothing is tried again: the cache closes or has failed. */
   readonly #halt = new AbortController();
   readonly #failed = new AbortController();
   #objects: Objects;
   #applied: Revision;
-  #watchesEnded = false;
   #following: Promise<void> = Promise.resolve();
   #closing: Promise<void> | undefined;
 
   private constructor(store: Store, settings: CacheSettings, objects: Objects, applied: Revision) {
     this.#store = store;
     this.#settings = settings;
-    this.#lanes = new Lanes(settings.recent);
     this.#objects = objects;
     this.#applied = applied;
+    const source = {
+      store,
+      applied: () => this.#applied,
+      list: (prefix: string) => this.#objects.list(prefix, '', 0, this.#applied).items,
+      waitFor: (revision: Revision, signal: AbortSignal) => this.waitFor(revision, signal),
+    };
+    this.#watches = new Watches({ ...settings, source });
   }
 
   /** Reads the whole store and follows it from then on. Owns `store` once it has resolved. */
@@ -93,7 +87,8 @@ export class MemoryCache implements CachedStore {
   async commit(write: Write): Promise<Outcome> {
     if (this.failed.aborted) return failure('unavailable', errorOf(this.failed.reason));
     const previous = write.previous ?? this.#objects.get(write.key);
-    const outcome = await this.#store.commit({ ...write, previous });
+    const key = previous?.key === write.key ? previous.key : write.key; // one text for all states of a key
+    const outcome = await this.#store.commit({ ...write, key, previous });
     if ((outcome.ok || outcome.code === 'conflict') && outcome.revision > this.#applied) {
       await this.#waiters.wait(outcome.revision);
     }
@@ -137,32 +132,11 @@ export class MemoryCache implements CachedStore {
     encoding: EventEncoding,
     sink: Sink,
   ): Watch {
-    const { clock, log, stallMs } = this.#settings;
-    const watcher = new Watcher({
-      lane: this.#lanes.laneOf(prefix, this.#applied),
-      prefix,
-      match,
-      encoding,
-      sink,
-      applied: () => this.#applied,
-      stalled: async (signal) => {
-        await clock.sleep(stallMs, signal);
-        return !signal.aborted;
-      },
-      onError: (error) => log.error({ err: error, prefix }, 'a watch failed'),
-      onEnd: (ended) => {
-        this.#watchers.delete(ended);
-        this.#lanes.tidy();
-      },
-    });
-    this.#watchers.add(watcher);
-    void this.#start(watcher, prefix, start);
-    return watcher;
+    return this.#watches.open(prefix, start, match, encoding, sink);
   }
 
   endWatches(): void {
-    this.#watchesEnded = true;
-    this.#endAll('stop');
+    this.#watches.stop('stop');
   }
 
   close(): Promise<void> {
@@ -172,23 +146,6 @@ export class MemoryCache implements CachedStore {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
-  }
-
-  async #start(watcher: Watcher, prefix: string, start: WatchStart): Promise<void> {
-    try {
-      await Promise.resolve(); // the sink hears nothing before the caller has its watch
-      if (this.#watchesEnded) watcher.end('stop');
-      if (this.failed.aborted) watcher.end('failed');
-      await coldStart(watcher, prefix, start, {
-        store: this.#store,
-        applied: () => this.#applied,
-        list: (wanted) => this.#objects.list(wanted, '', 0, this.#applied).items,
-        waitFor: (revision, signal) => this.waitFor(revision, signal),
-      });
-    } catch (error) {
-      if (!watcher.ended) this.#settings.log.warn({ err: error, prefix }, 'a watch could not be started');
-      watcher.end('failed');
-    }
   }
 
   /** Applies what the store tells, until the cache closes or the store is gone. */
@@ -224,7 +181,7 @@ export class MemoryCache implements CachedStore {
     this.#objects.apply(change);
     this.#applied = change.revision;
     this.#tell(change);
-    this.#lanes.append(change, before);
+    this.#watches.append(change, before);
   }
 
   #tell(change: Change): void {
@@ -244,8 +201,7 @@ export class MemoryCache implements CachedStore {
     const missed = differences(this.#objects, objects, revision);
     this.#objects = objects;
     this.#applied = revision;
-    this.#lanes.clear();
-    this.#endAll('expired');
+    this.#watches.expire();
     for (const change of missed) this.#tell(change);
     this.#waiters.reached(revision);
   }
@@ -258,11 +214,7 @@ export class MemoryCache implements CachedStore {
     this.#halt.abort();
     this.#stop.abort();
     this.#waiters.close();
-    this.#endAll('failed');
-  }
-
-  #endAll(why: WatchEnd): void {
-    for (const watcher of [...this.#watchers]) watcher.end(why);
+    this.#watches.stop('failed');
   }
 
   async #close(): Promise<void> {
@@ -271,7 +223,7 @@ export class MemoryCache implements CachedStore {
     await this.#store.close();
     await this.#following;
     this.#stop.abort();
-    this.#lanes[Symbol.dispose]();
+    this.#watches[Symbol.dispose]();
   }
 }
 

@@ -9,9 +9,14 @@ export interface CacheOptions {
   readonly log?: Logger;
   /** A watcher whose sink takes nothing for so long is cut off; default 30 s. */
   readonly stallMs?: number;
-  /** How many events of each kind are kept in memory, and of what size together; default 4,096 and 4 MiB. */
-  readonly recent?: { readonly count: number; readonly bytes: number };
+  /**
+   * How many events of each kind are kept in memory, of what size together, and of what size all kinds together; by
+   * default 4,096, 4 MiB and 16 MiB.
+   */
+  readonly recent?: { readonly count: number; readonly bytes: number; readonly totalBytes?: number };
 }
+
+const recentBounds = { count: 4_096, bytes: 4 * 1024 * 1024, totalBytes: 16 * 1024 * 1024 };
 
 /**
  * Puts a cache in front of a store: reads everything, then follows it. From then on the cache owns the store
@@ -19,10 +24,11 @@ export interface CacheOptions {
  * leaves it open then.
  */
 export async function createCache(store: Store, options: CacheOptions = {}): Promise<CachedStore> {
+  const { totalBytes = recentBounds.totalBytes, ...each } = options.recent ?? recentBounds;
   return await MemoryCache.load(store, {
     clock: options.clock ?? systemClock,
     log: options.log ?? silentLogger(),
     stallMs: options.stallMs ?? 30_000,
-    recent: options.recent ?? { count: 4_096, bytes: 4 * 1024 * 1024 },
+    recent: { each, totalBytes },
   });
 }

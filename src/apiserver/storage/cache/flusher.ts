@@ -12,6 +12,12 @@ export class Flusher implements Disposable {
   #flushedAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
   #immediate: NodeJS.Immediate | undefined;
+  readonly #flushed: () => void;
+
+  /** `flushed` is called after every flush. */
+  constructor(flushed: () => void) {
+    this.#flushed = flushed;
+  }
 
   mark(lane: Lane): void {
     if (!lane.isWatched) return;
@@ -28,6 +34,7 @@ export class Flusher implements Disposable {
     const lanes = [...this.#lanes];
     this.#lanes.clear();
     for (const lane of lanes) lane.flush();
+    this.#flushed();
     this.#flushedAt = performance.now();
   }
 

@@ -1,4 +1,4 @@
-import type { RecentBounds } from '../recent-changes.ts';
+import type { RecentBounds, Tally } from '../recent-changes.ts';
 import { RecentChanges } from '../recent-changes.ts';
 import type { Change, Revision } from '../types.ts';
 import { WatchEvent } from './event.ts';
@@ -19,14 +19,20 @@ export class Lane {
   readonly #bounds: RecentBounds;
   #unflushed = { count: 0, bytes: 0 };
 
-  constructor(floor: Revision, bounds: RecentBounds) {
+  /** What is held is also counted in `tally`. */
+  constructor(floor: Revision, bounds: RecentBounds, tally: Tally) {
     this.#bounds = bounds;
-    this.#recent = new RecentChanges<WatchEvent>(floor, bounds, (event) => event.size);
+    this.#recent = new RecentChanges<WatchEvent>(floor, bounds, (event) => event.size, tally);
   }
 
   /** Every event with a greater revision is here. */
   get floor(): Revision {
     return this.#recent.floor;
+  }
+
+  /** What its events hold. */
+  get bytes(): number {
+    return this.#recent.bytes;
   }
 
   get isWatched(): boolean {
@@ -52,6 +58,18 @@ export class Lane {
   flush(): void {
     this.#unflushed = { count: 0, bytes: 0 };
     for (const watcher of [...this.#watchers]) watcher.pull();
+    this.#recent.trim(); // the bytes that were made for them count too
+  }
+
+  /** Makes room for others; false: there is nothing to drop. */
+  dropOldest(): boolean {
+    if (this.#recent.count <= this.#unflushed.count) this.flush();
+    return this.#recent.dropOldest();
+  }
+
+  /** Forgets all events, those to come too: this lane is no longer in use. */
+  close(): void {
+    this.#recent.forget(Number.MAX_SAFE_INTEGER);
   }
 
   add(watcher: LaneReader): void {

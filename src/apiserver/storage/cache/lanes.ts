@@ -4,15 +4,30 @@ import type { Change, Revision } from '../types.ts';
 import { Flusher } from './flusher.ts';
 import { Lane } from './lane.ts';
 
-/** One lane per bucket, and while somebody watches more than a bucket one (named '') with everything. */
+export interface LaneBounds {
+  /** What is kept of each bucket's events. */
+  readonly each: RecentBounds;
+  /** The bytes of all buckets' events together. */
+  readonly totalBytes: number;
+}
+
+/**
+ * One lane per bucket, and while somebody watches more than a bucket one (named '') with everything. When all together
+ * hold too much, the longest gives way: a busy kind does not push the events of quiet ones out of memory.
+ */
 export class Lanes implements Disposable {
   readonly #lanes = new Map<string, Lane>();
-  readonly #flusher = new Flusher();
-  readonly #bounds: RecentBounds;
+  readonly #flusher = new Flusher(() => this.#trim());
+  readonly #bounds: LaneBounds;
+  readonly #tally = { bytes: 0 };
 
-  /** `bounds`: what is kept of each bucket's events. */
-  constructor(bounds: RecentBounds) {
+  constructor(bounds: LaneBounds) {
     this.#bounds = bounds;
+  }
+
+  /** What all events in memory hold, at most. */
+  get bytes(): number {
+    return this.#tally.bytes;
   }
 
   /** The lane with all events of `prefix`; a new one reaches back to `applied` only. */
@@ -26,21 +41,22 @@ export class Lanes implements Disposable {
     if (name !== '') this.#appendTo(this.#named(name, before), change);
     const wide = this.#lanes.get('');
     if (wide !== undefined) this.#appendTo(wide, change);
+    this.#trim();
   }
 
   /** Drops what nobody needs after a watcher has gone. */
   tidy(): void {
-    if (this.#lanes.get('')?.isWatched === false) this.#lanes.delete('');
+    if (this.#lanes.get('')?.isWatched === false) this.#drop('');
   }
 
   /** Forgets all events: they do not join on to what comes next. */
   clear(): void {
-    this.#lanes.clear();
+    for (const name of [...this.#lanes.keys()]) this.#drop(name);
   }
 
   [Symbol.dispose](): void {
     this.#flusher[Symbol.dispose]();
-    this.#lanes.clear();
+    this.clear();
   }
 
   #appendTo(lane: Lane, change: Change): void {
@@ -51,9 +67,28 @@ export class Lanes implements Disposable {
   #named(name: string, applied: Revision): Lane {
     let lane = this.#lanes.get(name);
     if (lane === undefined) {
-      lane = new Lane(applied, this.#bounds);
+      lane = new Lane(applied, this.#bounds.each, this.#tally);
       this.#lanes.set(name, lane);
     }
     return lane;
+  }
+
+  #trim(): void {
+    while (this.#tally.bytes > this.#bounds.totalBytes) {
+      if (this.#longest()?.dropOldest() !== true) return;
+    }
+  }
+
+  #longest(): Lane | undefined {
+    let longest: Lane | undefined;
+    for (const lane of this.#lanes.values()) {
+      if (longest === undefined || lane.bytes > longest.bytes) longest = lane;
+    }
+    return longest;
+  }
+
+  #drop(name: string): void {
+    this.#lanes.get(name)?.close();
+    this.#lanes.delete(name);
   }
 }

@@ -1,5 +1,6 @@
 import { bucketOf, compareKeys } from '../key-order.ts';
 import { OrderedMap } from '../ordered-map.ts';
+import { RemainingMemo } from '../remaining-memo.ts';
 import type { Change, Listing, Revision, Stored } from '../types.ts';
 
 interface Bucket {
@@ -10,6 +11,7 @@ interface Bucket {
 /** Every object's present state, in order, one map per bucket. Lists within a bucket are the fast ones. */
 export class Objects {
   readonly #buckets = new Map<string, Bucket>();
+  readonly #memo = new RemainingMemo();
   #loadedAt: Revision = 0;
 
   get(key: string): Stored | undefined {
@@ -48,8 +50,16 @@ export class Objects {
     if (buckets.length > 1) items.sort((a, b) => compareKeys(a.key, b.key));
     if (limit === 0) return { revision, items, remaining: 0 };
     const page = items.length > limit ? items.slice(0, limit) : items;
-    const all = buckets.reduce((sum, { objects }) => sum + objects.count(prefix, after), 0);
-    return { revision, items: page, remaining: all - page.length };
+    return { revision, items: page, remaining: this.#remaining(buckets, prefix, after, page) };
+  }
+
+  /** How many follow `page`, which follows `after`. */
+  #remaining(buckets: readonly Bucket[], prefix: string, after: string, page: readonly Stored[]): number {
+    const state = buckets.reduce((latest, { changedAt }) => Math.max(latest, changedAt), 0);
+    const count = () => buckets.reduce((sum, { objects }) => sum + objects.count(prefix, after), 0);
+    const remaining = (this.#memo.get(prefix, state, after) ?? count()) - page.length;
+    this.#memo.set(prefix, state, page.at(-1)?.key ?? after, remaining);
+    return remaining;
   }
 
   #bucketsOf(prefix: string): readonly Bucket[] {

@@ -16,23 +16,29 @@ import type { EventEncoding, Sink, Watch, WatchEnd } from './types.ts';
 /** How many events one push holds at most. */
 const pushLimit = 256;
 
+/** What all watchers of a cache share. */
+export interface WatcherHost {
+  /** The cache's revision. */
+  readonly applied: () => Revision;
+  /** Resolves when a sink was full for too long, unless `signal` aborts. */
+  readonly stalled: (signal: AbortSignal) => Promise<boolean>;
+  readonly onError: (error: unknown, prefix: string) => void;
+  readonly onEnd: (watcher: Watcher) => void;
+}
+
 export interface WatcherOptions {
   readonly lane: Lane;
   readonly prefix: string;
   readonly match: (object: Stored) => boolean;
   readonly encoding: EventEncoding;
   readonly sink: Sink;
-  /** The cache's revision. */
-  readonly applied: () => Revision;
-  /** Resolves when a sink was full for too long, unless `signal` aborts. */
-  readonly stalled: (signal: AbortSignal) => Promise<boolean>;
-  readonly onError: (error: unknown) => void;
-  readonly onEnd: (watcher: Watcher) => void;
+  readonly host: WatcherHost;
 }
 
 export class Watcher implements Watch {
   readonly #options: WatcherOptions;
-  readonly #abort = new AbortController();
+  /** Made when somebody asks for it: most watches start without a wait, and then there is nothing to give up. */
+  #abort: AbortController | undefined;
   #phase: 'cold' | 'live' | 'ended' = 'cold';
   /** Set while the sink is full. */
   #full: PromiseWithResolvers<void> | undefined;
@@ -47,6 +53,8 @@ export class Watcher implements Watch {
 
   /** Aborts when the watch has ended. */
   get signal(): AbortSignal {
+    this.#abort ??= new AbortController();
+    if (this.ended) this.#abort.abort();
     return this.#abort.signal;
   }
 
@@ -130,7 +138,8 @@ export class Watcher implements Watch {
   bookmark(): void {
     this.pull();
     if (this.#phase !== 'live' || this.#full !== undefined) return;
-    this.offerBookmark(Math.max(this.position, this.#options.applied()), false);
+    const applied = this.#options.host.applied();
+    if (applied >= this.position) this.offerBookmark(applied, false); // a watch may start in the future
   }
 
   end(why: WatchEnd): void {
@@ -139,7 +148,7 @@ export class Watcher implements Watch {
     try {
       this.#options.sink.end(why);
     } catch (error) {
-      this.#options.onError(error);
+      this.#failed(error);
     }
   }
 
@@ -149,8 +158,12 @@ export class Watcher implements Watch {
     this.#options.lane.remove(this);
     this.#stall?.abort();
     this.#full?.resolve();
-    this.#abort.abort();
-    this.#options.onEnd(this);
+    this.#abort?.abort();
+    this.#options.host.onEnd(this);
+  }
+
+  #failed(error: unknown): void {
+    this.#options.host.onError(error, this.#options.prefix);
   }
 
   #typeOf(change: Change) {
@@ -170,7 +183,7 @@ export class Watcher implements Watch {
     this.#full = Promise.withResolvers<void>();
     const stall = new AbortController();
     this.#stall = stall;
-    void this.#options.stalled(stall.signal).then((tooLong) => {
+    void this.#options.host.stalled(stall.signal).then((tooLong) => {
       if (tooLong) this.end('slow');
     });
   }
@@ -181,7 +194,7 @@ export class Watcher implements Watch {
     try {
       work();
     } catch (error) {
-      this.#options.onError(error);
+      this.#failed(error);
       this.end('failed');
     }
   }

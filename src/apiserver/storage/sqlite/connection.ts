@@ -14,18 +14,31 @@ const retryMs = 250;
  */
 export class Connection implements Disposable {
   readonly state: WriterState;
-  readonly #settings: WriterSettings;
+  readonly settings: WriterSettings;
+  /** Whether this opening made the store, and for which suffix it is. */
+  readonly fresh: boolean;
+  readonly groupSuffix: string;
   #database: Database | undefined;
   #failure = '';
   #triedAt = 0;
 
   /** Throws a StorageError when the store cannot be opened. */
   constructor(settings: WriterSettings) {
-    this.#settings = settings;
+    this.settings = settings;
     const database = new Database(settings);
     this.#database = database;
-    const { revision, compacted } = database.state();
-    this.state = { durable: revision, issued: revision, compacted, compactTo: 0 };
+    const { revision, compacted, historyBytes, groupSuffix } = database.record();
+    this.fresh = database.fresh;
+    this.groupSuffix = groupSuffix;
+    this.state = {
+      durable: revision,
+      issued: revision,
+      compacted,
+      compactTo: 0,
+      historyBytes,
+      historyLimitBytes: settings.historyBytes ?? Number.POSITIVE_INFINITY,
+      hold: Number.POSITIVE_INFINITY,
+    };
   }
 
   /** Undefined while the store is broken; `failure` says why. */
@@ -60,8 +73,8 @@ export class Connection implements Disposable {
     this.#triedAt = performance.now();
     let database: Database | undefined;
     try {
-      database = new Database(this.#settings);
-      database.checkpointAll();
+      database = new Database(this.settings);
+      database.pages.checkpointAll();
       this.#readAgain(database);
       this.#database = database;
       return true;
@@ -77,13 +90,14 @@ export class Connection implements Disposable {
   }
 
   #readAgain(database: Database): void {
-    const { revision, compacted } = database.state();
+    const { revision, compacted, historyBytes } = database.record();
     if (revision < this.state.durable) {
-      throw corrupt(this.#settings.file, `revision ${this.state.durable} was on disk, now it is ${revision}`);
+      throw corrupt(this.settings.file, `revision ${this.state.durable} was on disk, now it is ${revision}`);
     }
     this.state.durable = revision;
     this.state.issued = Math.max(this.state.issued, revision);
     this.state.compacted = compacted;
+    this.state.historyBytes = historyBytes;
   }
 
   [Symbol.dispose](): void {

@@ -1,20 +1,22 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { StatementSync } from 'node:sqlite';
 import { bucketOf, compareKeys, endOfPrefix } from '../key-order.ts';
 import type { Revision } from '../types.ts';
-import type { WriterSettings } from './messages.ts';
+import type { LogEntry, StoreRecord } from './checksum.ts';
+import { recordChecksum, rowBytes, rowBytesSql, rowChecksum } from './checksum.ts';
+import { damagedRow } from './errors.ts';
+import type { DatabaseSettings } from './messages.ts';
 import { openDatabase } from './open.ts';
+import { Pages } from './pages.ts';
 import { blob, integer, text } from './row.ts';
+import { Statements } from './statements.ts';
 
 /** A key's newest version; a `createRevision` of 0: it is deleted. */
 export interface Head {
   readonly key: string;
   readonly revision: Revision;
   readonly createRevision: Revision;
-}
-
-/** A row of the log without its value. */
-export interface LogEntry extends Head {
-  readonly previousRevision: Revision;
+  /** What its row takes. */
+  readonly bytes: number;
 }
 
 export interface Version {
@@ -28,25 +30,43 @@ const noValue = new Uint8Array(0);
 
 /** The statements on one open connection. Any method throws node:sqlite's errors. */
 export class Database implements Disposable {
-  readonly #connection: DatabaseSync;
-  readonly #statements = new Map<string, StatementSync>();
+  /** Whether the store was made just now. */
+  readonly fresh: boolean;
+  readonly file: string;
+  readonly pages: Pages;
+  readonly #statements: Statements;
   readonly #buckets = new Map<string, number>();
+  readonly #groupSuffix: string;
 
-  constructor(settings: WriterSettings) {
-    this.#connection = openDatabase(settings);
+  constructor(settings: DatabaseSettings) {
+    const { connection, fresh, groupSuffix } = openDatabase(settings);
+    this.fresh = fresh;
+    this.file = settings.file;
+    this.#groupSuffix = groupSuffix;
+    this.#statements = new Statements(connection);
+    this.pages = new Pages(this.#statements);
   }
 
-  state(): { revision: Revision; compacted: Revision } {
-    const row = this.#sql('SELECT revision, compacted FROM store WHERE id = 1').get();
-    return { revision: integer(row?.['revision']), compacted: integer(row?.['compacted']) };
+  record(): StoreRecord {
+    const row = this.#sql('SELECT revision, compacted, history_bytes FROM store WHERE id = 1').get();
+    return {
+      groupSuffix: this.#groupSuffix,
+      revision: integer(row?.['revision']),
+      compacted: integer(row?.['compacted']),
+      historyBytes: integer(row?.['history_bytes']),
+    };
   }
 
-  saveState(revision: Revision, compacted: Revision): void {
-    this.#sql('UPDATE store SET revision = ?, compacted = ? WHERE id = 1').run(revision, compacted);
+  saveState(state: Omit<StoreRecord, 'groupSuffix'>): void {
+    const { revision, compacted, historyBytes } = state;
+    const checksum = recordChecksum({ groupSuffix: this.#groupSuffix, revision, compacted, historyBytes });
+    this.#sql(
+      'UPDATE store SET revision = ?, compacted = ?, history_bytes = ?, checksum = ? WHERE id = 1',
+    ).run(revision, compacted, historyBytes, checksum);
   }
 
   head(key: string): Head | undefined {
-    const row = this.#sql('SELECT key, revision, create_revision FROM head WHERE key = ?').get(key);
+    const row = this.#sql(`SELECT ${headColumns} FROM head WHERE key = ?`).get(key);
     return row === undefined ? undefined : headOf(row);
   }
 
@@ -54,15 +74,22 @@ export class Database implements Disposable {
   *heads(prefix: string, after: string): Generator<Head> {
     const from = compareKeys(after, prefix) > 0 ? after : prefix;
     const statement = this.#sql(
-      'SELECT key, revision, create_revision FROM head WHERE key >= ? AND key < ? AND key <> ? ORDER BY key',
+      `SELECT ${headColumns} FROM head WHERE key >= ? AND key < ? AND key <> ? ORDER BY key`,
     );
     for (const row of statement.iterate(from, endOfPrefix(prefix) ?? behindAllText, after)) yield headOf(row);
   }
 
-  version(revision: Revision): Version | undefined {
-    const row = this.#sql('SELECT create_revision, value FROM log WHERE revision = ?').get(revision);
+  /** A key's value at a revision. Throws a StorageError when it is not what was written. */
+  version(revision: Revision, key: string): Version | undefined {
+    const row = this.#sql(`SELECT ${entryColumns}, value, checksum FROM log WHERE revision = ?`).get(
+      revision,
+    );
     if (row === undefined) return undefined;
-    return { createRevision: integer(row['create_revision']), value: blob(row['value']) };
+    const entry = entryOf(row);
+    const value = blob(row['value']);
+    const isWhole = entry.key === key && rowChecksum(entry, value) === integer(row['checksum']);
+    if (!isWhole) throw damagedRow(this.file, key, revision);
+    return { createRevision: entry.createRevision, value };
   }
 
   entry(revision: Revision): LogEntry | undefined {
@@ -89,18 +116,25 @@ export class Database implements Disposable {
   /** Appends a version; `value` null: a deletion. */
   append(entry: LogEntry, value: Uint8Array | null): void {
     const { key, revision, createRevision, previousRevision } = entry;
+    const bytes = value ?? noValue;
+    const bucket = this.#bucketId(bucketOf(key));
     this.#sql(
-      'INSERT INTO log (revision, bucket, create_revision, previous_revision, key, value) VALUES (?, ?, ?, ?, ?, ?)',
-    ).run(revision, this.#bucketId(bucketOf(key)), createRevision, previousRevision, key, value ?? noValue);
+      'INSERT INTO log (revision, bucket, create_revision, previous_revision, key, value, checksum) ' +
+        'VALUES (?, ?, ?, ?, ?, ?, ?)',
+    ).run(revision, bucket, createRevision, previousRevision, key, bytes, rowChecksum(entry, bytes));
     const head =
       previousRevision === 0
-        ? 'INSERT INTO head (revision, create_revision, key) VALUES (?, ?, ?)'
-        : 'UPDATE head SET revision = ?, create_revision = ? WHERE key = ?';
-    this.#sql(head).run(revision, createRevision, key);
+        ? 'INSERT INTO head (revision, create_revision, bytes, key) VALUES (?, ?, ?, ?)'
+        : 'UPDATE head SET revision = ?, create_revision = ?, bytes = ? WHERE key = ?';
+    this.#sql(head).run(revision, createRevision, rowBytes(key, value), key);
   }
 
-  dropVersion(revision: Revision): void {
-    this.#sql('DELETE FROM log WHERE revision = ?').run(revision);
+  /** Answers the bytes that it took. */
+  dropVersion(revision: Revision): number {
+    const row = this.#sql(`DELETE FROM log WHERE revision = ? RETURNING ${rowBytesSql} AS bytes`).get(
+      revision,
+    );
+    return row === undefined ? 0 : integer(row['bytes']);
   }
 
   dropHead(key: string, revision: Revision): void {
@@ -109,45 +143,30 @@ export class Database implements Disposable {
 
   /** Runs `work` in one transaction, durable when this returns. On an error nothing of it remains. */
   transaction<T>(work: () => T): T {
-    this.#sql('BEGIN').run();
     try {
-      const result = work();
-      this.#sql('COMMIT').run();
-      return result;
+      return this.#statements.transaction(work);
     } catch (error) {
       this.#buckets.clear();
-      if (this.#connection.isTransaction) this.#sql('ROLLBACK').run();
       throw error;
     }
   }
 
-  /** How many pages of the log file are not in the database file yet. */
-  pagesToCheckpoint(): number {
-    const row = this.#sql('PRAGMA wal_checkpoint(NOOP)').get();
-    return integer(row?.['log']) - integer(row?.['checkpointed']);
+  /** Puts everything into the database file: closing leaves no other behind, nor touches one. */
+  leaveOneFile(): void {
+    this.#sql('PRAGMA journal_mode = DELETE').get();
   }
 
-  /** Writes the log file's pages into the database file and syncs it; the log file is used from its start. */
-  checkpoint(): void {
-    this.#sql('PRAGMA wal_checkpoint(PASSIVE)').get();
-  }
-
-  /** As checkpoint(), and empties the log file. Throws when not everything could be written. */
-  checkpointAll(): void {
-    const row = this.#sql('PRAGMA wal_checkpoint(TRUNCATE)').get();
-    if (integer(row?.['busy']) !== 0) throw new Error('the log file could not be emptied');
+  /** Other statements, for what looks after the tables. */
+  sql(source: string): StatementSync {
+    return this.#sql(source);
   }
 
   [Symbol.dispose](): void {
-    if (this.#connection.isOpen) this.#connection.close();
+    this.#statements[Symbol.dispose]();
   }
 
   #sql(source: string): StatementSync {
-    const known = this.#statements.get(source);
-    if (known !== undefined) return known;
-    const statement = this.#connection.prepare(source);
-    this.#statements.set(source, statement);
-    return statement;
+    return this.#statements.sql(source);
   }
 
   #bucketId(name: string): number {
@@ -168,18 +187,26 @@ export class Database implements Disposable {
   }
 }
 
+const headColumns = 'key, revision, create_revision, bytes';
 const entryColumns = 'key, revision, create_revision, previous_revision';
 
-type Row = NonNullable<ReturnType<StatementSync['get']>>;
+export type Row = NonNullable<ReturnType<StatementSync['get']>>;
 
 function headOf(row: Row): Head {
   return {
     key: text(row['key']),
     revision: integer(row['revision']),
     createRevision: integer(row['create_revision']),
+    bytes: integer(row['bytes']),
   };
 }
 
-function entryOf(row: Row): LogEntry {
-  return { ...headOf(row), previousRevision: integer(row['previous_revision']) };
+/** A row of the log by its columns key, revision, create_revision, previous_revision. */
+export function entryOf(row: Row): LogEntry {
+  return {
+    key: text(row['key']),
+    revision: integer(row['revision']),
+    createRevision: integer(row['create_revision']),
+    previousRevision: integer(row['previous_revision']),
+  };
 }

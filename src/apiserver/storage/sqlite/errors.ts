@@ -1,7 +1,10 @@
+import type { Revision } from '../types.ts';
 import { StorageError } from '../types.ts';
 
 /** SQLite's primary result codes that mean something to us (sqlite.org/rescode.html). */
 const primary = {
+  /** A statement that does not fit the tables: ours always do, so the tables are not ours any more. */
+  error: 1,
   perm: 3,
   busy: 5,
   locked: 6,
@@ -40,6 +43,7 @@ export function describeSqlite(error: unknown): string {
 export function openError(file: string, error: unknown): StorageError {
   if (error instanceof StorageError) return error;
   const text = describeSqlite(error);
+  if (isMistyped(error)) return corrupt(file, text);
   switch (resultCode(error)) {
     case primary.busy:
     case primary.locked:
@@ -47,6 +51,7 @@ export function openError(file: string, error: unknown): StorageError {
         'locked',
         `the store ${file} is in use by another process; stop that one first`,
       );
+    case primary.error:
     case primary.corrupt:
     case primary.notDatabase:
       return corrupt(file, text);
@@ -61,9 +66,28 @@ export function openError(file: string, error: unknown): StorageError {
   }
 }
 
+/** Whether the file holds something else than what was written. */
+export function isDamage(error: unknown): boolean {
+  if (error instanceof StorageError) return error.code === 'corrupt';
+  const code = resultCode(error);
+  return code === primary.corrupt || code === primary.error || isMistyped(error);
+}
+
+/** What reading a column throws that holds another type, or a number that no revision can be. */
+function isMistyped(error: unknown): boolean {
+  return error instanceof TypeError || error instanceof RangeError;
+}
+
+/** A row is not what was written there. */
+export function damagedRow(file: string, key: string, revision: Revision): StorageError {
+  const advice = 'see what else is with: nodeward storage check; then restore a snapshot';
+  const message = `the store ${file} is damaged: ${key} at revision ${revision} is not what was written; ${advice}`;
+  return new StorageError('corrupt', message);
+}
+
 /** The file is damaged or no store at all. */
 export function corrupt(file: string, what: string): StorageError {
-  const advice = 'move it away to start with an empty store, or put a snapshot in its place';
+  const advice = 'restore a snapshot with: nodeward storage restore --force FILE';
   return new StorageError(
     'corrupt',
     `the file ${file} is damaged or is no store of nodeward: ${what}; ${advice}`,

@@ -14,8 +14,7 @@ export const databaseName = 'store.sqlite';
 export async function prepareFolder(folder: string): Promise<string> {
   const file = join(folder, databaseName);
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    await makePrivate(folder, 0o700);
+    await makeFolder(folder);
     await createFile(file);
     await makePrivate(file, 0o600);
     return file;
@@ -24,6 +23,28 @@ export async function prepareFolder(folder: string): Promise<string> {
     const message = `cannot use the store ${file}: ${describeError(error)}`;
     throw new StorageError('unusable', message, { cause: error });
   }
+}
+
+/** For its owner only. */
+export async function makeFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await makePrivate(folder, 0o700);
+}
+
+/** The file of a store that must be there. Throws a StorageError when it is not. */
+export async function findStore(folder: string): Promise<string> {
+  const file = join(folder, databaseName);
+  try {
+    if ((await stat(file)).isFile()) return file;
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') {
+      throw new StorageError('unusable', `there is no store in ${folder}: ${databaseName} is missing`);
+    }
+    throw new StorageError('unusable', `cannot use the store ${file}: ${describeError(error)}`, {
+      cause: error,
+    });
+  }
+  throw new StorageError('unusable', `cannot use the store ${file}: it is not a regular file`);
 }
 
 async function createFile(file: string): Promise<void> {

@@ -1,7 +1,10 @@
 import type { FailureCode, Revision } from '../types.ts';
+import { StorageError } from '../types.ts';
+import type { StoreRecord } from './checksum.ts';
+import { rowBytes } from './checksum.ts';
 import { compactStep } from './compaction.ts';
 import type { Database, Head, Version } from './database.ts';
-import { describeSqlite, isFull } from './errors.ts';
+import { describeSqlite, isDamage, isFull } from './errors.ts';
 import type { GroupResult } from './messages.ts';
 import { writeResult } from './messages.ts';
 import { StatesPacker } from './packing.ts';
@@ -23,6 +26,8 @@ interface WriteAnswer {
   /** Of which revision the state is: the previous one when it was wanted, the present one at a conflict. */
   readonly stateRevision: Revision;
   readonly state: Version | undefined;
+  /** What it adds to history. */
+  readonly historyBytes: number;
 }
 
 const failed: WriteAnswer = {
@@ -31,6 +36,7 @@ const failed: WriteAnswer = {
   createRevision: 0,
   stateRevision: 0,
   state: undefined,
+  historyBytes: 0,
 };
 
 /** A group's answers, and the error after which the connection must not be used any more. */
@@ -53,25 +59,42 @@ export function commitGroup(
   const answers: WriteAnswer[] = [];
   try {
     const before = state.issued;
-    const compacted = db.transaction(() => {
-      for (const write of writes) answers.push(applyWrite(db, state, write));
-      const to = compactRows > 0 ? compactStep(db, state, compactRows) : state.compacted;
+    const saved = db.transaction(() => {
+      let added = 0;
+      for (const write of writes) {
+        const answer = applyWrite(db, state, write);
+        answers.push(answer);
+        added += answer.historyBytes;
+      }
+      const { upTo: compacted, bytes } =
+        compactRows > 0 ? compactStep(db, state, compactRows, added) : { upTo: state.compacted, bytes: 0 };
       // Without a change there is nothing to make durable, and COMMIT costs nothing.
-      if (state.issued > before || to > state.compacted) db.saveState(state.issued, to);
-      return to;
+      if (state.issued === before && compacted === state.compacted) return undefined;
+      const next = { revision: state.issued, compacted, historyBytes: state.historyBytes + added - bytes };
+      db.saveState(next);
+      return next;
     });
-    state.compacted = compacted;
-    state.durable = state.issued;
+    if (saved !== undefined) apply(state, saved);
     return { result: pack(answers, state.durable, undefined), broken: undefined };
   } catch (error) {
-    const full = isFull(error);
-    const code: FailureCode = full ? 'full' : 'unknown';
-    const result = pack(failAll(answers, writes.length), state.durable, {
-      code,
-      message: describeSqlite(error),
-    });
-    return { result, broken: full ? undefined : error };
+    const { code, broken } = whatFailed(error);
+    const failure = { code, message: describeSqlite(error) };
+    return { result: pack(failAll(answers, writes.length), state.durable, failure), broken };
   }
+}
+
+/** What is on disk from now on. A revision that was given out to a group that failed is not, until one is saved. */
+export function apply(state: WriterState, saved: Omit<StoreRecord, 'groupSuffix'>): void {
+  state.durable = saved.revision;
+  state.compacted = saved.compacted;
+  state.historyBytes = saved.historyBytes;
+}
+
+/** A damaged row that a write stumbled over was only read: nothing was written, and the connection is as good as before. */
+function whatFailed(error: unknown): { code: FailureCode; broken: unknown } {
+  if (isFull(error)) return { code: 'full', broken: undefined };
+  if (error instanceof StorageError && isDamage(error)) return { code: 'unavailable', broken: undefined };
+  return { code: 'unknown', broken: error };
 }
 
 function applyWrite(db: Database, state: WriterState, write: QueuedWrite): WriteAnswer {
@@ -88,7 +111,8 @@ function applyWrite(db: Database, state: WriterState, write: QueuedWrite): Write
     revision,
     createRevision,
     stateRevision: write.expect,
-    state: write.wantPrevious && present !== undefined ? db.version(present.revision) : undefined,
+    state: write.wantPrevious && present !== undefined ? db.version(present.revision, write.key) : undefined,
+    historyBytes: (present?.bytes ?? 0) + (deletes ? rowBytes(write.key, null) : 0),
   };
   const entry = {
     key: write.key,
@@ -101,9 +125,16 @@ function applyWrite(db: Database, state: WriterState, write: QueuedWrite): Write
 }
 
 function conflict(db: Database, present: Head | undefined): WriteAnswer {
-  const state = present === undefined ? undefined : db.version(present.revision);
+  const state = present === undefined ? undefined : db.version(present.revision, present.key);
   const stateRevision = present?.revision ?? 0;
-  return { result: writeResult.conflict, revision: 0, createRevision: 0, stateRevision, state };
+  return {
+    result: writeResult.conflict,
+    revision: 0,
+    createRevision: 0,
+    stateRevision,
+    state,
+    historyBytes: 0,
+  };
 }
 
 /** Conflicts stay what they are; all else of a failed group failed. */
@@ -136,6 +167,11 @@ function pack(
 }
 
 /** Answers writes that were not tried at all. */
-export function refuseGroup(count: number, revision: Revision, message: string): GroupResult {
-  return pack(failAll([], count), revision, { code: 'unavailable', message });
+export function refuseGroup(
+  count: number,
+  revision: Revision,
+  code: 'full' | 'unavailable',
+  message: string,
+): GroupResult {
+  return pack(failAll([], count), revision, { code, message });
 }

@@ -5,6 +5,7 @@
 import { bucketOf } from '../key-order.ts';
 import type { Revision } from '../types.ts';
 import type { Database, Head } from './database.ts';
+import { damagedRow } from './errors.ts';
 import type { ListCursor, PackedReplay, ReadAnswer, ReadRequest } from './messages.ts';
 import { StatesPacker } from './packing.ts';
 
@@ -79,10 +80,11 @@ function listStep(db: Database, request: ReadRequest & { kind: 'list' }): ReadAn
       return { kind: 'list', keys, states: states.pack(), next: { after, version } };
     }
     after = head.key;
-    const value = found === 'none' ? undefined : db.version(found.revision)?.value;
-    if (found === 'none' || value === undefined) continue;
+    if (found === 'none') continue;
+    const version = db.version(found.revision, head.key);
+    if (version === undefined) throw damagedRow(db.file, head.key, found.revision);
     keys.push(head.key);
-    states.add(found.revision, found.createRevision, value);
+    states.add(found.revision, found.createRevision, version.value);
   }
   return { kind: 'list', keys, states: states.pack(), next: null };
 }
@@ -123,14 +125,14 @@ function replayStep(db: Database, prefix: string, after: Revision, upTo: Revisio
     if (!entry.key.startsWith(prefix)) continue;
     keys.push(entry.key);
     revisions.push(entry.revision);
-    addVersion(next, db, entry.revision);
-    addVersion(previous, db, entry.previousRevision);
+    addVersion(next, db, entry.key, entry.revision);
+    addVersion(previous, db, entry.key, entry.previousRevision);
   }
   return done(upTo);
 }
 
-function addVersion(states: StatesPacker, db: Database, revision: Revision): void {
-  const version = revision === 0 ? undefined : db.version(revision);
+function addVersion(states: StatesPacker, db: Database, key: string, revision: Revision): void {
+  const version = revision === 0 ? undefined : db.version(revision, key);
   if (version === undefined) states.addNone();
   else states.add(revision, version.createRevision, version.value);
 }

@@ -4,6 +4,7 @@
  * it.
  */
 import type { FailureCode, Revision, StorageErrorCode } from '../types.ts';
+import type { Reports, TaskName } from './maintenance.ts';
 
 /** Byte strings one behind the other; the one at `index` ends at `ends[index]`. */
 export interface PackedBytes {
@@ -18,11 +19,20 @@ export interface PackedStates {
   readonly values: PackedBytes;
 }
 
-/** Settings of the writer, given to the thread when it starts. */
-export interface WriterSettings {
+/** How a database is opened. */
+export interface DatabaseSettings {
   readonly file: string;
-  readonly groupSuffix: string;
+  /** Undefined: the one that the store was made with; it must be there then. */
+  readonly groupSuffix: string | undefined;
   readonly limitBytes: number | undefined;
+}
+
+/** Settings of the writer, given to the thread when it starts. */
+export interface WriterSettings extends DatabaseSettings {
+  /** Beyond it the oldest history is forgotten, however young; default: no bound. */
+  readonly historyBytes?: number | undefined;
+  /** What is kept free beside the database for a full disk; default: nothing. */
+  readonly reserveBytes?: number | undefined;
 }
 
 export type ToWriter =
@@ -38,6 +48,9 @@ export type ToWriter =
     }
   | { readonly type: 'read'; readonly id: number; readonly request: ReadRequest }
   | { readonly type: 'compact'; readonly upTo: Revision }
+  /** History from `from` on must stay; Infinity: no longer. */
+  | { readonly type: 'hold'; readonly from: Revision }
+  | { readonly type: 'task'; readonly id: number; readonly task: TaskName }
   | { readonly type: 'close' };
 
 export type ReadRequest =
@@ -94,12 +107,38 @@ export interface PackedReplay {
 export const writeResult = { ok: 0, conflict: 1, failed: 2 } as const;
 
 export type FromWriter =
-  | { readonly type: 'opened'; readonly revision: Revision; readonly compacted: Revision }
+  | {
+      readonly type: 'opened';
+      readonly revision: Revision;
+      readonly compacted: Revision;
+      readonly fresh: boolean;
+      readonly groupSuffix: string;
+    }
   | { readonly type: 'openFailed'; readonly code: StorageErrorCode; readonly message: string }
   | GroupResult
   | { readonly type: 'readDone'; readonly id: number; readonly answer: ReadAnswer }
-  | { readonly type: 'readFailed'; readonly id: number; readonly message: string }
-  | { readonly type: 'compacted'; readonly upTo: Revision; readonly failure?: string }
+  | {
+      readonly type: 'readFailed';
+      readonly id: number;
+      readonly code: StorageErrorCode;
+      readonly message: string;
+    }
+  /** `shrunk`: what was forgotten was young, but too large. */
+  | {
+      readonly type: 'compacted';
+      readonly upTo: Revision;
+      readonly shrunk: boolean;
+      readonly failure?: string;
+    }
+  | { readonly type: 'taskDone'; readonly id: number; readonly report: Reports[TaskName] }
+  | {
+      readonly type: 'taskFailed';
+      readonly id: number;
+      readonly code: StorageErrorCode;
+      readonly message: string;
+    }
+  /** Why writes find no room; undefined: they do again. */
+  | { readonly type: 'room'; readonly problem: string | undefined }
   /** The database was closed after an I/O error and opened again, and this is the revision found in it. */
   | { readonly type: 'recovered'; readonly revision: Revision }
   | { readonly type: 'log'; readonly level: 'info' | 'warn' | 'error'; readonly message: string }

@@ -1,23 +1,31 @@
 import { DatabaseSync } from 'node:sqlite';
 import { StorageError } from '../types.ts';
+import { recordChecksum } from './checksum.ts';
 import { corrupt, openError } from './errors.ts';
-import type { WriterSettings } from './messages.ts';
+import type { DatabaseSettings } from './messages.ts';
 import { integer, text } from './row.ts';
 import { applicationId, firstRevision, formatVersion, pageBytes, schema } from './schema.ts';
+import { upgrade } from './upgrade.ts';
+
+export interface OpenedDatabase {
+  readonly connection: DatabaseSync;
+  /** Whether the tables were made just now. */
+  readonly fresh: boolean;
+  readonly groupSuffix: string;
+}
 
 /**
  * Opens the database alone: EXCLUSIVE before the first access, so that SQLite takes the file's lock for as
- * long as the connection lives and needs no shared memory file. Makes the tables where there are none.
- * Throws a StorageError.
+ * long as the connection lives and needs no shared memory file. Makes the tables where there are none, and brings
+ * those of an older format to the present one. Throws a StorageError.
  */
-export function openDatabase(settings: WriterSettings): DatabaseSync {
+export function openDatabase(settings: DatabaseSettings): OpenedDatabase {
   try {
-    const database = new DatabaseSync(settings.file, { timeout: 0, allowExtension: false });
+    const connection = new DatabaseSync(settings.file, { timeout: 0, allowExtension: false });
     try {
-      prepare(database, settings);
-      return database;
+      return { connection, ...prepare(connection, settings) };
     } catch (error) {
-      database.close();
+      connection.close();
       throw error;
     }
   } catch (error) {
@@ -25,10 +33,11 @@ export function openDatabase(settings: WriterSettings): DatabaseSync {
   }
 }
 
-function prepare(database: DatabaseSync, settings: WriterSettings): void {
+function prepare(database: DatabaseSync, settings: DatabaseSettings): Omit<OpenedDatabase, 'connection'> {
   database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON');
-  const fresh = isFresh(database, settings.file);
-  if (fresh) database.exec(`PRAGMA page_size = ${pageBytes}`);
+  const format = formatOf(database, settings.file);
+  const fresh = format === 0;
+  if (fresh) database.exec(`PRAGMA page_size = ${pageBytes}; PRAGMA auto_vacuum = INCREMENTAL`);
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0');
   database.exec(
     'PRAGMA cache_size = -8192; PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 33554432',
@@ -37,42 +46,61 @@ function prepare(database: DatabaseSync, settings: WriterSettings): void {
     database.exec(`PRAGMA max_page_count = ${Math.max(1, Math.floor(settings.limitBytes / pageBytes))}`);
   }
   if (fresh) create(database, settings);
-  else checkIdentity(database, settings);
+  else upgrade(database, format);
+  return { fresh, groupSuffix: checkRecord(database, settings) };
 }
 
-/** Whether the file is new; throws when it is somebody else's or of a newer format. */
-function isFresh(database: DatabaseSync, file: string): boolean {
+/** The format of the file, 0 when it is new; throws when it is somebody else's or of a newer format. */
+function formatOf(database: DatabaseSync, file: string): number {
   const id = pragma(database, 'application_id');
   const format = pragma(database, 'user_version');
   if (id === 0 && format === 0) {
     const row = database.prepare('SELECT count(*) AS tables FROM sqlite_schema').get();
-    if (integer(row?.['tables']) === 0) return true;
+    if (integer(row?.['tables']) === 0) return 0;
   }
   if (id !== applicationId) throw corrupt(file, 'it is a database of another program');
-  if (format <= formatVersion) return false;
+  if (format < 1) throw corrupt(file, `it has the format ${format}`);
+  if (format <= formatVersion) return format;
   const versions = `it has format ${format}, this program knows up to ${formatVersion}`;
-  throw new StorageError('newerFormat', `the store ${file} is of a newer version of nodeward: ${versions}`);
+  throw new StorageError(
+    'newerFormat',
+    `the store ${file} is of a newer version of nodeward: ${versions}; use that version`,
+  );
 }
 
-function create(database: DatabaseSync, settings: WriterSettings): void {
+function create(database: DatabaseSync, { file, groupSuffix }: DatabaseSettings): void {
+  if (groupSuffix === undefined) throw new StorageError('unusable', `the file ${file} holds no store yet`);
+  const record = { groupSuffix, revision: firstRevision, compacted: 0, historyBytes: 0 };
   database.exec('BEGIN IMMEDIATE');
   database.exec(schema);
   database
-    .prepare('INSERT INTO store (id, group_suffix, revision, compacted) VALUES (1, ?, ?, 0)')
-    .run(settings.groupSuffix, firstRevision);
+    .prepare(
+      'INSERT INTO store (id, group_suffix, revision, compacted, history_bytes, checksum) VALUES (1, ?, ?, 0, 0, ?)',
+    )
+    .run(groupSuffix, firstRevision, recordChecksum(record));
   database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${formatVersion}`);
   database.exec('COMMIT');
 }
 
-function checkIdentity(database: DatabaseSync, settings: WriterSettings): void {
-  const row = database.prepare('SELECT group_suffix FROM store WHERE id = 1').get();
+/** Answers the group suffix that the store was made with. */
+function checkRecord(database: DatabaseSync, settings: DatabaseSettings): string {
+  const row = database.prepare('SELECT * FROM store WHERE id = 1').get();
   if (row === undefined) throw corrupt(settings.file, 'its first record is missing');
-  const recorded = text(row['group_suffix']);
-  if (recorded === settings.groupSuffix) return;
+  const groupSuffix = text(row['group_suffix']);
+  const record = {
+    groupSuffix,
+    revision: integer(row['revision']),
+    compacted: integer(row['compacted']),
+    historyBytes: integer(row['history_bytes']),
+  };
+  if (recordChecksum(record) !== integer(row['checksum'])) {
+    throw corrupt(settings.file, 'its first record is not what was written');
+  }
+  if (settings.groupSuffix === undefined || groupSuffix === settings.groupSuffix) return groupSuffix;
   throw new StorageError(
     'wrongIdentity',
-    `the store ${settings.file} was made with the group suffix ${recorded}, not ${settings.groupSuffix}; ` +
-      `start with --group-suffix ${recorded} or with another folder`,
+    `the store ${settings.file} was made with the group suffix ${groupSuffix}, not ${settings.groupSuffix}; ` +
+      `start with --group-suffix ${groupSuffix} or with another folder`,
   );
 }
 

@@ -1,4 +1,5 @@
 import type { Replay } from '../feed.ts';
+import { RemainingMemo } from '../remaining-memo.ts';
 import type { Change, Page, Revision, Stored } from '../types.ts';
 import { StorageError } from '../types.ts';
 import type {
@@ -10,7 +11,6 @@ import type {
   ToWriter,
 } from './messages.ts';
 import { stateAt } from './packing.ts';
-import { RemainingMemo } from './remaining-memo.ts';
 
 /** Puts lists and replays together from the steps that the writer thread makes. */
 export class HistoryReader {

@@ -6,15 +6,18 @@
  *     head   key ──► revision 17
  *     log    17 ──previous──► 9 ──previous──► 4        (9 and 4 go when history before 17 is forgotten)
  *
- * A `create_revision` of 0 marks a deletion. `value` stands last, so that reading the columns before it does
- * not touch its overflow pages. The index by bucket replays one resource without reading all others.
+ * A `create_revision` of 0 marks a deletion. `value` and its checksum stand last, so that reading the columns
+ * before them does not touch overflow pages. The index by bucket replays one resource without reading all others.
+ * `head.bytes` is the size of the row it points to (rowBytes); `store.history_bytes` that of all rows no head needs.
  */
 export const schema = `
 CREATE TABLE store (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   group_suffix TEXT NOT NULL,
   revision INTEGER NOT NULL,
-  compacted INTEGER NOT NULL
+  compacted INTEGER NOT NULL,
+  history_bytes INTEGER NOT NULL,
+  checksum INTEGER NOT NULL
 ) STRICT;
 CREATE TABLE bucket (
   id INTEGER PRIMARY KEY,
@@ -23,7 +26,8 @@ CREATE TABLE bucket (
 CREATE TABLE head (
   key TEXT PRIMARY KEY,
   revision INTEGER NOT NULL,
-  create_revision INTEGER NOT NULL
+  create_revision INTEGER NOT NULL,
+  bytes INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE log (
   revision INTEGER PRIMARY KEY,
@@ -31,13 +35,14 @@ CREATE TABLE log (
   create_revision INTEGER NOT NULL,
   previous_revision INTEGER NOT NULL,
   key TEXT NOT NULL,
-  value BLOB NOT NULL
+  value BLOB NOT NULL,
+  checksum INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX log_by_bucket ON log (bucket);
 `;
 
-/** Raised whenever an older program could not read the tables any more. */
-export const formatVersion = 1;
+/** Raised whenever an older program could not read the tables any more. 2: checksums and sizes. */
+export const formatVersion = 2;
 
 /** Marks the file as ours ("nodw"), in SQLite's header. */
 export const applicationId = 0x6e6f6477;

@@ -8,12 +8,25 @@ import { silentLogger, systemClock } from '../../../base/index.ts';
 import { ChangeFeed } from '../feed.ts';
 import { defaultHistoryMs, HistoryWindow } from '../history-window.ts';
 import { bytesToKeep, failure, refuse } from '../refuse.ts';
-import type { Change, ChangeBatch, Outcome, Page, Revision, Store, StoreIdentity, Write } from '../types.ts';
+import type {
+  Change,
+  ChangeBatch,
+  Outcome,
+  Page,
+  Revision,
+  StorageErrorCode,
+  StoreIdentity,
+  Write,
+} from '../types.ts';
 import { StorageError } from '../types.ts';
-import { prepareFolder } from './folder.ts';
+import { Compactions } from './compactions.ts';
+import { findStore, prepareFolder } from './folder.ts';
 import { answersOf } from './group-answers.ts';
+import { Holds } from './holds.ts';
+import type { HistoryFacts, MaintainedStore, Reports, TaskName } from './maintenance.ts';
 import type { FromWriter, GroupResult } from './messages.ts';
 import { HistoryReader } from './reader.ts';
+import { TaskCalls } from './task-calls.ts';
 import type { Opened, WriterThread } from './thread.ts';
 import { WriterThread as Thread } from './thread.ts';
 import { WriteQueue } from './write-queue.ts';
@@ -21,9 +34,14 @@ import { WriteQueue } from './write-queue.ts';
 export interface SqliteStoreOptions {
   /** Holds the database; made with mode 0700 where it is missing. */
   readonly folder: string;
-  readonly identity: StoreIdentity;
+  /** Undefined: the store must be there, and may be of any. */
+  readonly identity: StoreIdentity | undefined;
   /** How long history is kept; default 5 minutes. */
   readonly historyMs?: number;
+  /** What history may take on disk beside the objects; beyond it the oldest goes earlier. Default 256 MiB. */
+  readonly historyBytes?: number;
+  /** What is kept free beside the database, so that a full disk does no harm; default 16 MiB, 0: nothing. */
+  readonly reserveBytes?: number;
   /** The largest size of the database file; beyond it writes are `full`. Default: what the disk holds. */
   readonly limitBytes?: number;
   /** How long close() waits for what was accepted; default 10 s. What is left then is `unknown`. */
@@ -32,7 +50,11 @@ export interface SqliteStoreOptions {
   readonly log?: Logger;
 }
 
-export class SqliteStore implements Store {
+const defaults = { historyBytes: 256 * 1024 * 1024, reserveBytes: 16 * 1024 * 1024 };
+
+export class SqliteStore implements MaintainedStore {
+  readonly fresh: boolean;
+  readonly groupSuffix: string;
   readonly #file: string;
   readonly #options: SqliteStoreOptions;
   readonly #log: Logger;
@@ -42,8 +64,13 @@ export class SqliteStore implements Store {
   readonly #feed: ChangeFeed;
   readonly #window: HistoryWindow;
   readonly #failed = new AbortController();
-  readonly #compactions = new Set<{ upTo: Revision } & PromiseWithResolvers<void>>();
+  readonly #compactions = new Compactions();
+  readonly #tasks: TaskCalls;
+  readonly #holds = new Holds((from) => this.#ended ?? this.#thread.post({ type: 'hold', from }));
   #compacted: Revision;
+  #cuts = 0;
+  #tellCutAt = Number.NEGATIVE_INFINITY;
+  #noRoom: string | undefined;
   #groupDone = Promise.withResolvers<void>();
   #closing: Promise<void> | undefined;
   /** Why nothing can be done any more. */
@@ -53,10 +80,13 @@ export class SqliteStore implements Store {
     this.#options = options;
     this.#file = file;
     this.#log = options.log ?? silentLogger();
+    this.fresh = opened.fresh;
+    this.groupSuffix = opened.groupSuffix;
     this.#thread = opened.thread;
     this.#compacted = opened.compacted;
     this.#queue = new WriteQueue((message) => this.#thread.post(message));
     this.#reader = new HistoryReader((message) => this.#thread.post(message));
+    this.#tasks = new TaskCalls((message) => this.#thread.post(message));
     this.#feed = new ChangeFeed(opened.revision, (prefix, after, upTo) => this.#replay(prefix, after, upTo));
     this.#thread.onMessage((message) => this.#receive(message));
     void this.#thread.gone.then((error) => this.#threadEnded(error));
@@ -70,9 +100,11 @@ export class SqliteStore implements Store {
 
   /** Rejects with a StorageError that names the file. */
   static async open(options: SqliteStoreOptions): Promise<SqliteStore> {
-    const file = await prepareFolder(options.folder);
-    const { groupSuffix } = options.identity;
-    const opened = await Thread.open({ file, groupSuffix, limitBytes: options.limitBytes });
+    const { folder, identity, limitBytes } = options;
+    const file = await (identity === undefined ? findStore(folder) : prepareFolder(folder));
+    const { historyBytes, reserveBytes } = { ...defaults, ...options };
+    const groupSuffix = identity?.groupSuffix;
+    const opened = await Thread.open({ file, groupSuffix, limitBytes, historyBytes, reserveBytes });
     return new SqliteStore(options, file, opened);
   }
 
@@ -105,12 +137,29 @@ export class SqliteStore implements Store {
 
   async compact(upTo: Revision): Promise<void> {
     this.#mustBeOpen();
-    const target = Math.min(upTo, this.#feed.revision);
+    const target = Math.min(upTo, this.#feed.revision, this.#holds.from);
     if (target <= this.#compacted) return;
-    const compaction = { upTo: target, ...Promise.withResolvers<void>() };
-    this.#compactions.add(compaction);
+    const forgotten = this.#compactions.wait(target);
     this.#thread.post({ type: 'compact', upTo: target });
-    await compaction.promise;
+    await forgotten;
+  }
+
+  get noRoom(): string | undefined {
+    return this.#noRoom;
+  }
+
+  get history(): HistoryFacts {
+    return { ...this.#window.kept(this.#compacted), cuts: this.#cuts };
+  }
+
+  async run<N extends TaskName>(task: N): Promise<Reports[N]> {
+    this.#mustBeOpen();
+    return await this.#tasks.run(task);
+  }
+
+  async hold(): Promise<{ readonly revision: Revision } & Disposable> {
+    this.#mustBeOpen();
+    return this.#holds.add(this.#feed.revision);
   }
 
   close(): Promise<void> {
@@ -136,10 +185,20 @@ export class SqliteStore implements Store {
         this.#reader.settle(message.id, message.answer);
         break;
       case 'readFailed':
-        this.#reader.fail(message.id, this.#unavailable(message.message));
+        this.#reader.fail(message.id, this.#failure(message.code, message.message));
         break;
       case 'compacted':
+        if (message.shrunk) this.#historyIsCut();
         this.#historyIsForgotten(message.upTo, message.failure);
+        break;
+      case 'taskDone':
+        this.#tasks.settle(message.id, message.report);
+        break;
+      case 'taskFailed':
+        this.#tasks.fail(message.id, this.#failure(message.code, message.message));
+        break;
+      case 'room':
+        this.#noRoom = message.problem;
         break;
       case 'recovered':
         this.#feed.jumpTo(message.revision);
@@ -167,12 +226,19 @@ export class SqliteStore implements Store {
   #historyIsForgotten(upTo: Revision, problem: string | undefined): void {
     this.#compacted = upTo;
     this.#feed.forget(upTo);
-    for (const compaction of this.#compactions) {
-      if (compaction.upTo <= upTo) compaction.resolve();
-      else if (problem !== undefined) compaction.reject(this.#unavailable(problem));
-      else continue;
-      this.#compactions.delete(compaction);
-    }
+    this.#compactions.settle(upTo, problem === undefined ? undefined : this.#unavailable(problem));
+  }
+
+  /** Told once a minute at most, since it goes on for as long as so much is written. */
+  #historyIsCut(): void {
+    this.#cuts++;
+    const clock = this.#options.clock ?? systemClock;
+    if (clock.monotonicMs() < this.#tellCutAt) return;
+    this.#tellCutAt = clock.monotonicMs() + 60_000;
+    const { keptMs, windowMs } = this.#window.kept(this.#compacted);
+    const why = `it takes more than ${this.#options.historyBytes ?? defaults.historyBytes} bytes; --history-bytes sets that bound`;
+    const kept = `history of ${Math.round(keptMs / 1000)} s is kept instead of ${Math.round(windowMs / 1000)} s`;
+    this.#log.warn({ store: this.#file, keptMs, windowMs }, `${kept}: ${why}`);
   }
 
   #warnOfHistory(error: unknown): void {
@@ -210,8 +276,8 @@ export class SqliteStore implements Store {
     this.#window[Symbol.dispose]();
     this.#queue.failAll('unknown', ended);
     this.#reader.failAll(ended);
-    for (const compaction of this.#compactions) compaction.reject(ended);
-    this.#compactions.clear();
+    this.#tasks.failAll(ended);
+    this.#compactions.settle(0, ended);
     this.#feed.end(error);
     this.#groupDone.resolve();
   }
@@ -226,6 +292,12 @@ export class SqliteStore implements Store {
   }
 
   #unavailable(why: string): StorageError {
-    return new StorageError('unavailable', `the store ${this.#file} cannot answer: ${why}`);
+    return this.#failure('unavailable', why);
+  }
+
+  /** What is damaged says so itself. */
+  #failure(code: StorageErrorCode, why: string): StorageError {
+    if (code === 'corrupt' && why.includes(this.#file)) return new StorageError(code, why);
+    return new StorageError(code, `the store ${this.#file} cannot answer: ${why}`);
   }
 }

@@ -10,6 +10,9 @@ export interface Opened {
   readonly thread: WriterThread;
   readonly revision: Revision;
   readonly compacted: Revision;
+  /** Whether it was made just now. */
+  readonly fresh: boolean;
+  readonly groupSuffix: string;
 }
 
 /** The writer thread as the event loop sees it. */
@@ -35,7 +38,8 @@ export class WriterThread {
     thread.#worker.once('message', first.resolve);
     const message = await Promise.race([first.promise, thread.gone]);
     if (message !== undefined && 'type' in message && message.type === 'opened') {
-      return { thread, revision: message.revision, compacted: message.compacted };
+      const { revision, compacted, fresh, groupSuffix } = message;
+      return { thread, revision, compacted, fresh, groupSuffix };
     }
     await thread.terminate();
     if (message !== undefined && 'type' in message && message.type === 'openFailed') {

@@ -8,42 +8,44 @@
  * Each turn takes what arrived meanwhile, so while one group is being made durable the next gathers.
  */
 
-import { compactStep } from './compaction.ts';
+import type { StorageErrorCode } from '../types.ts';
+import { compactionIsDue, compactStep } from './compaction.ts';
 import type { Connection } from './connection.ts';
 import type { Database } from './database.ts';
-import { describeSqlite, isBroken, isFull } from './errors.ts';
+import { describeSqlite, isBroken, isDamage, isFull } from './errors.ts';
 import type { GroupOutcome, QueuedWrite } from './group.ts';
-import { commitGroup, refuseGroup } from './group.ts';
+import { apply, commitGroup, refuseGroup } from './group.ts';
 import { readStep } from './history.ts';
 import type { FromWriter, ReadRequest, ToWriter } from './messages.ts';
 import { bytesAt } from './packing.ts';
+import { Reserve } from './reserve.ts';
+import { Room } from './room.ts';
+import { Tasks } from './tasks.ts';
 
-/** Bounds of a group, so that its first writer does not wait for too many others. */
-const groupBounds = { writes: 512, bytes: 8 * 1024 * 1024 };
 /** History forgotten with a group: more than it writes, so that forgetting keeps up. */
 const compactWithGroup = (writes: number) => 2 * writes + 64;
 /** History forgotten by itself in one step. */
 const compactAlone = 256;
-/** The log file is written back when it has this many pages (4 MiB). */
-const checkpointPages = 1_024;
-/** How long a disk on which no room could be made is left alone. */
-const makeRoomMs = 500;
+/** How often a broken store is tried again when nobody asks for anything. */
+const idleRetryMs = 500;
 
 export class WriterLoop {
   readonly #connection: Connection;
   readonly #post: (message: FromWriter) => void;
   readonly #writes: QueuedWrite[] = [];
   readonly #reads: { id: number; request: ReadRequest }[] = [];
+  readonly #tasks: Tasks;
+  readonly #room: Room;
   #wasFull = false;
   #compactionFailed = false;
-  #shortOfRoom = false;
-  /** When the log file last could not be written back; -Infinity: it could. */
-  #noRoomAt = Number.NEGATIVE_INFINITY;
   closing = false;
 
   constructor(connection: Connection, post: (message: FromWriter) => void) {
     this.#connection = connection;
     this.#post = post;
+    this.#tasks = new Tasks(post);
+    const { file, reserveBytes = 0 } = connection.settings;
+    this.#room = new Room(new Reserve(reserveOf(file), reserveBytes), post);
   }
 
   take(message: ToWriter): void {
@@ -57,6 +59,12 @@ export class WriterLoop {
       case 'compact':
         this.#connection.state.compactTo = Math.max(this.#connection.state.compactTo, message.upTo);
         this.#compactionFailed = false;
+        break;
+      case 'hold':
+        this.#connection.state.hold = message.from;
+        break;
+      case 'task':
+        this.#tasks.add(message.id, message.task);
         break;
       case 'close':
         this.closing = true;
@@ -72,13 +80,20 @@ export class WriterLoop {
     if (this.#connection.database === undefined) return true; // read again from disk before the next answer
     const read = this.#readNext();
     const forgot = !wrote && !this.closing && this.#compactNext();
-    return wrote || read || forgot;
+    const worked = !this.closing && this.#stepTask();
+    return wrote || read || forgot || worked;
+  }
+
+  /** When there was nothing to do: what can be done in peace. Answers in how many ms to come again, if at all. */
+  rest(): number | undefined {
+    const database = this.#connection.database;
+    return database === undefined ? idleRetryMs : this.#room.rest(database);
   }
 
   /** Writes the log file back, as the last work before the database is closed. */
   finish(): void {
     try {
-      this.#connection.database?.checkpointAll();
+      this.#connection.database?.pages.checkpointAll();
     } catch (error) {
       this.#log('warn', `the store was closed with its log file: ${describeSqlite(error)}`);
     }
@@ -98,6 +113,11 @@ export class WriterLoop {
   #commitNext(database: Database): boolean {
     const group = this.#nextGroup();
     if (group.length === 0) return false;
+    const noRoom = this.#room.refusal(database);
+    if (noRoom !== undefined) {
+      this.#post(refuseGroup(group.length, this.#connection.state.durable, 'full', noRoom));
+      return true;
+    }
     const before = this.#connection.state.compacted;
     const { result, broken } = this.#commit(database, group);
     this.#post(result);
@@ -105,7 +125,7 @@ export class WriterLoop {
     if (broken !== undefined) this.#abandon(broken);
     else {
       this.#tellCompacted(before);
-      if (!this.#wasFull) this.#checkpointWhenDue(database);
+      this.#tellRoom(database, result.failure);
     }
     return true;
   }
@@ -115,14 +135,24 @@ export class WriterLoop {
     // Forgetting needs room in the log file too; without it a write may still find some.
     const first = commitGroup(database, state, group, this.#wasFull ? 0 : compactWithGroup(group.length));
     const full = first.result.failure?.code === 'full';
-    return full && this.#makeRoom(database) ? commitGroup(database, state, group, 0) : first;
+    return full && this.#room.make(database) ? commitGroup(database, state, group, 0) : first;
+  }
+
+  #tellRoom(database: Database, failure: GroupOutcome['result']['failure']): void {
+    if (failure?.code === 'full') {
+      this.#room.lacks(failure.message);
+      return;
+    }
+    if (failure === undefined) this.#room.suffices();
+    this.#room.settle(database);
   }
 
   #nextGroup(): QueuedWrite[] {
+    const most = this.#room.group;
     let bytes = 0;
     let count = 0;
     for (const write of this.#writes) {
-      if (count === groupBounds.writes || bytes > groupBounds.bytes) break;
+      if (count === most.writes || bytes > most.bytes) break;
       bytes += write.value?.byteLength ?? 0;
       count++;
     }
@@ -134,7 +164,7 @@ export class WriterLoop {
     const database = this.#connection.database;
     if (next === undefined) return false;
     if (database === undefined) {
-      this.#post({ type: 'readFailed', id: next.id, message: this.#connection.failure });
+      this.#failRead(next.id, 'unavailable', this.#connection.failure);
       return true;
     }
     try {
@@ -142,71 +172,58 @@ export class WriterLoop {
       const readable = { revision: state.durable, compacted: state.compacted };
       this.#post({ type: 'readDone', id: next.id, answer: readStep(database, readable, next.request) });
     } catch (error) {
-      this.#post({ type: 'readFailed', id: next.id, message: describeSqlite(error) });
+      this.#failRead(next.id, isDamage(error) ? 'corrupt' : 'unavailable', describeSqlite(error));
       if (isBroken(error)) this.#abandon(error);
     }
     return true;
   }
 
+  #failRead(id: number, code: StorageErrorCode, message: string): void {
+    this.#post({ type: 'readFailed', id, code, message });
+  }
+
   #compactNext(): boolean {
     const database = this.#connection.database;
     const { state } = this.#connection;
+    if (database === undefined || this.#compactionFailed || !compactionIsDue(state)) return false;
     const before = state.compacted;
-    if (database === undefined || this.#compactionFailed) return false;
-    if (Math.min(state.compactTo, state.durable) <= before) return false;
     try {
-      state.compacted = database.transaction(() => {
-        const to = compactStep(database, state, compactAlone);
-        database.saveState(state.issued, to);
-        return to;
-      });
-      state.durable = state.issued;
+      apply(
+        state,
+        database.transaction(() => this.#forgetSome(database)),
+      );
       this.#wasFull = false;
       this.#tellCompacted(before);
-      this.#checkpointWhenDue(database);
+      this.#room.settle(database);
     } catch (error) {
-      if (isFull(error) && this.#makeRoom(database)) return true;
+      if (isFull(error) && this.#room.make(database)) return true;
       this.#compactionFailed = true;
-      this.#post({ type: 'compacted', upTo: state.compacted, failure: describeSqlite(error) });
+      this.#post({ type: 'compacted', upTo: before, shrunk: false, failure: describeSqlite(error) });
       if (!isFull(error)) this.#abandon(error);
     }
     return true;
   }
 
+  #forgetSome(database: Database) {
+    const { state } = this.#connection;
+    const { upTo: compacted, bytes } = compactStep(database, state, compactAlone);
+    const saved = { revision: state.issued, compacted, historyBytes: state.historyBytes - bytes };
+    database.saveState(saved);
+    return saved;
+  }
+
   #tellCompacted(before: number): void {
-    const { compacted } = this.#connection.state;
-    if (compacted > before) this.#post({ type: 'compacted', upTo: compacted });
+    const { compacted, compactTo } = this.#connection.state;
+    const shrunk = compacted > Math.max(before, compactTo);
+    if (compacted > before) this.#post({ type: 'compacted', upTo: compacted, shrunk });
   }
 
-  /**
-   * On a full disk: what is written back need not stay in the log file, whose room can then be used again.
-   * Answers whether that made any.
-   */
-  #makeRoom(database: Database): boolean {
-    this.#shortOfRoom = true;
-    if (performance.now() - this.#noRoomAt < makeRoomMs) return false;
-    return this.#checkpoint(database, 1);
-  }
-
-  /** Short of room, the first that is found belongs to the database file: the log file would eat it up. */
-  #checkpointWhenDue(database: Database): void {
-    this.#checkpoint(database, this.#shortOfRoom ? 1 : checkpointPages);
-  }
-
-  /** After the answers: a failure here harms nothing, since the log file still holds everything. */
-  #checkpoint(database: Database, fromPages: number): boolean {
-    try {
-      if (database.pagesToCheckpoint() < fromPages) return false;
-      database.checkpoint();
-      this.#noRoomAt = Number.NEGATIVE_INFINITY;
-      this.#shortOfRoom = false;
-      return true;
-    } catch (error) {
-      const known = Number.isFinite(this.#noRoomAt);
-      if (!known) this.#log('warn', `cannot write the store's log back: ${describeSqlite(error)}`);
-      this.#noRoomAt = performance.now();
-      return false;
-    }
+  #stepTask(): boolean {
+    const database = this.#connection.database;
+    if (database === undefined) return false;
+    const { worked, error } = this.#tasks.step(database, this.#connection.state, this.#room);
+    if (isBroken(error)) this.#abandon(error);
+    return worked;
   }
 
   #abandon(error: unknown): void {
@@ -222,16 +239,21 @@ export class WriterLoop {
 
   #refuseAll(): boolean {
     const count = this.#writes.length;
+    const { state, failure } = this.#connection;
+    this.#tasks.failAll(failure);
     if (count === 0 && this.#reads.length === 0) return false;
     this.#writes.length = 0;
-    if (count > 0) this.#post(refuseGroup(count, this.#connection.state.durable, this.#connection.failure));
-    for (const { id } of this.#reads.splice(0)) {
-      this.#post({ type: 'readFailed', id, message: this.#connection.failure });
-    }
+    if (count > 0) this.#post(refuseGroup(count, state.durable, 'unavailable', failure));
+    for (const { id } of this.#reads.splice(0)) this.#failRead(id, 'unavailable', failure);
     return true;
   }
 
   #log(level: 'info' | 'warn' | 'error', message: string): void {
     this.#post({ type: 'log', level, message });
   }
+}
+
+/** The reserve's name beside the database's. */
+function reserveOf(file: string): string {
+  return `${file.replace(/\.sqlite$/, '')}.reserve`;
 }

@@ -9,4 +9,10 @@ export interface WriterState {
   compacted: Revision;
   /** History before this is to be forgotten. */
   compactTo: Revision;
+  /** What the rows take that only history needs. */
+  historyBytes: number;
+  /** Beyond it the oldest history is forgotten, however young. */
+  readonly historyLimitBytes: number;
+  /** History from here on is being read by somebody who needs all of it; Infinity: by nobody. */
+  hold: Revision;
 }

@@ -10,9 +10,6 @@ import type { FromWriter, ToWriter, WriterSettings } from './messages.ts';
 import { transferOf } from './transfer.ts';
 import { WriterLoop } from './writer-loop.ts';
 
-/** How often a broken store is tried again when nobody asks for anything. */
-const idleRetryMs = 500;
-
 function main(port: MessagePort, settings: WriterSettings): void {
   const post = (message: FromWriter) => port.postMessage(message, transferOf(message));
   let connection: Connection;
@@ -25,8 +22,10 @@ function main(port: MessagePort, settings: WriterSettings): void {
   }
   const { durable: revision, compacted } = connection.state;
   const loop = new WriterLoop(connection, post);
-  serve(port, connection, loop, post);
-  post({ type: 'opened', revision, compacted });
+  const run = serve(port, connection, loop, post);
+  const { fresh, groupSuffix } = connection;
+  post({ type: 'opened', revision, compacted, fresh, groupSuffix });
+  run();
 }
 
 function serve(
@@ -34,10 +33,10 @@ function serve(
   connection: Connection,
   loop: WriterLoop,
   post: (message: FromWriter) => void,
-): void {
-  let retry: NodeJS.Timeout | undefined;
+): () => void {
+  let later: NodeJS.Timeout | undefined;
   const run = () => {
-    clearTimeout(retry);
+    clearTimeout(later);
     do takeWaiting(port, loop);
     while (loop.turn());
     if (loop.closing) {
@@ -45,14 +44,16 @@ function serve(
       connection[Symbol.dispose]();
       post({ type: 'closed' });
       port.close();
-    } else if (connection.database === undefined) {
-      retry = setTimeout(run, idleRetryMs);
+      return;
     }
+    const restMs = loop.rest();
+    if (restMs !== undefined) later = setTimeout(run, restMs);
   };
   port.on('message', (message: ToWriter) => {
     loop.take(message);
     run();
   });
+  return run;
 }
 
 /** Takes what arrived while the loop worked, without going back to the event loop. */

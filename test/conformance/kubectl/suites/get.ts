@@ -126,10 +126,17 @@ export function getSuite(open: OpenShell, { minor }: Release): void {
         kind: 'List',
         items: names.map((name) => lease(name)),
       });
-      const output = await shell.ok('get leases -o name --chunk-size=3');
+      const { stdout, stderr } = await shell.run('get leases -o name --chunk-size=3 -v=6');
       assert.deepEqual(
-        linesOf(output),
+        linesOf(stdout),
         names.map((name) => `lease.coordination.k8s.io/${name}`),
+      );
+      const tokens = stderr.match(/[?&]continue=[^&\s"]+/g) ?? [];
+      assert.equal(new Set(tokens).size, 2, stderr);
+      const [, ...rows] = linesOf(await shell.ok('get leases --chunk-size=3'));
+      assert.deepEqual(
+        rows.map((row) => columnsOf(row)[0]),
+        names,
       );
     });
 

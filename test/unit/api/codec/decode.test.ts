@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
+  canonicalObject,
   certificateSigningRequestKind,
   DecodeError,
   decodeObject,
@@ -112,4 +113,23 @@ describe('reading what the server has stored', () => {
     );
     assert.throws(() => readStored(leaseKind, new Uint8Array([0x7b, 0xff, 0x7d])), TypeError);
   });
+});
+
+test('of very many unknown and double fields a thousand are told, and that there are more', () => {
+  const many = Array.from({ length: 1500 }, (_, index) => `"k${index}":1,"k${index}":2`).join();
+  const { complaints } = lease(`{${many}}`);
+  assert.equal(complaints.length, 2002);
+  assert.equal(complaints[1000], 'and more than 1000 unknown fields in all');
+  assert.equal(complaints.at(-1), 'and more than 1000 duplicate fields in all');
+});
+
+test('an object of ours is made what a server answers: no zeros that say nothing, canonical quantities', () => {
+  const status = { capacity: { memory: '123456789000' }, images: [], phase: '' };
+  const node = { kind: 'Node', metadata: { name: 'n', labels: {} }, status };
+  assert.deepEqual(canonicalObject(nodeKind, node), {
+    kind: 'Node',
+    metadata: { name: 'n' },
+    status: { capacity: { memory: '123456789k' } },
+  });
+  assert.equal(status.phase, '', 'what was given stays as it is');
 });

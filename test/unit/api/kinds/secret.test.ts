@@ -68,7 +68,7 @@ describe('a Secret', () => {
     const old: Secret = { type: 'Opaque', immutable: true, data: { a: 'AAAA' } };
     assert.deepEqual(causes({ ...old, metadata: { labels: { a: 'b' } } }, old), []);
     assert.deepEqual(causes({ ...old, type: 'example.com/other', data: {} }, old), [
-      'type: Invalid value: "example.com/other": field is immutable',
+      'type: Invalid value: "<secret contents redacted>": field is immutable',
       'data: Forbidden: field is immutable when `immutable` is set',
     ]);
   });

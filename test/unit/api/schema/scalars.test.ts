@@ -3,11 +3,11 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { ScalarType } from '../../../../src/api/schema/index.ts';
 import * as language from '../../../../src/api/schema/index.ts';
-import { field, struct } from '../../../../src/api/schema/index.ts';
+import { required, struct } from '../../../../src/api/schema/index.ts';
 import { walk } from './walk.ts';
 
 function read(type: ScalarType, value: unknown): unknown {
-  const holder = struct('Holder', { it: field(1, type, 'It.') });
+  const holder = struct('Holder', { it: required(1, type, 'It.') });
   const { kept, wrong } = walk(holder, { it: value });
   if (wrong[0] !== undefined) return wrong[0].message;
   return kept;
@@ -123,10 +123,9 @@ describe('scalars', () => {
   test('durations and quantities', () => {
     for (const value of ['0', '1m30s', '1.5h', '-2ms', '+5us', '3µs']) accepts(language.duration, value);
     refuses(language.duration, 'a duration such as 1m30s', '', '5', 'm', '1m30', '1 m', 90);
-    for (const value of ['0', '500m', '16Gi', '1.5', '.5', '1e3', '1E', '-1', '5n'])
-      accepts(language.quantity, value);
+    for (const value of ['0', '500m', '16Gi', '1e3', '1E', '-1', '5n']) accepts(language.quantity, value);
     accepts(language.quantity, 4, '4');
-    accepts(language.quantity, 0.5, '0.5');
+    accepts(language.quantity, 0.5, '500m');
     refuses(
       language.quantity,
       'a quantity such as 500m or 16Gi',

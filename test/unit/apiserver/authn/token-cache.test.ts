@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { TokenCache } from '../../../../src/apiserver/authn/token-cache.ts';
 
 /** A cache, and how often each token was verified. */
-function counted(limit: number) {
-  const cache = new TokenCache<{ of: string }>(limit);
+function counted(most: number, mostBytes = 1000) {
+  const cache = new TokenCache<{ of: string }>({ most, mostBytes });
   const verified: string[] = [];
   const find = (token: string, isGood = true) =>
     cache.find(token, async () => {
@@ -54,6 +54,23 @@ test('when it is full, the one that was not used for longest goes', async () => 
   assert.deepEqual(verified, ['a', 'b', 'c']);
   await find('b');
   assert.deepEqual(verified, ['a', 'b', 'c', 'b']);
+});
+
+test('when the tokens are long together, as many go as it takes', async () => {
+  const { cache, verified, find } = counted(100, 30);
+  const tokens = ['a', 'b', 'c'].map((name) => name.repeat(10));
+  for (const token of tokens) await find(token);
+  assert.equal(cache.size, 3);
+  await find('d'.repeat(20));
+  assert.equal(cache.size, 2);
+  await find(tokens[2] ?? '');
+  assert.equal(verified.length, 4, 'the last of them is still known');
+  await find('e'.repeat(31));
+  assert.equal(cache.size, 0, 'what is too long alone is not kept');
+  await find('f');
+  cache.forget('f');
+  for (const token of tokens) await find(token);
+  assert.equal(cache.size, 3, 'what went left its room');
 });
 
 test('what is forgotten is verified again', async () => {

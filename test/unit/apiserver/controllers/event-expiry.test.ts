@@ -5,20 +5,24 @@ import { eventKind, namespaceKind } from '../../../../src/api/index.ts';
 import { controlPlaneUser } from '../../../../src/apiserver/authn/index.ts';
 import { eventExpiry } from '../../../../src/apiserver/controllers/index.ts';
 import { createRegistry } from '../../../../src/apiserver/registry/index.ts';
+import type { Write } from '../../../../src/apiserver/storage/index.ts';
 import { createCache, openStore } from '../../../../src/apiserver/storage/index.ts';
 import { createManualClock } from '../../../support/manual-clock.ts';
 import { recordedLog } from '../../base/recorded-log.ts';
+import { atDeletion, interleavedStore } from './interleaved-store.ts';
 
 const context = { user: controlPlaneUser, dryRun: false };
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** A store with events whose time the test holds; the controller runs from `start` on. */
-async function prepare() {
+/** A store with events whose time the test holds; the controller, before whose writes others write, runs from `start` on. */
+async function prepare(meanwhile: (write: Write) => Promise<unknown> | undefined = () => undefined) {
   const { log, text } = recordedLog();
   const clock = createManualClock();
   const storage = await createCache(await openStore({ kind: 'memory', clock }), { clock, log });
-  const registry = createRegistry({ storage, clock, groupSuffix: 'k8s.io', admission: [] });
+  const registryOn = (seen: typeof storage) =>
+    createRegistry({ storage: seen, clock, groupSuffix: 'k8s.io', admission: [] });
+  const registry = registryOn(storage);
   const events = registry.of(eventKind);
   await registry.of(namespaceKind).create('', { metadata: { name: 'default' } }, context);
   const stop = new AbortController();
@@ -35,8 +39,12 @@ async function prepare() {
     logged: text,
     start: (ttlMs?: number) =>
       new Promise<void>((ready) => {
-        const options = { registry, storage, clock, log, ...(ttlMs === undefined ? {} : { ttlMs }) };
-        running = eventExpiry(options).run(stop.signal, ready);
+        const seen = interleavedStore(storage, meanwhile);
+        const options = { registry: registryOn(seen), storage: seen, clock, log };
+        running = eventExpiry({ ...options, ...(ttlMs === undefined ? {} : { ttlMs }) }).run(
+          stop.signal,
+          ready,
+        );
       }),
     write: (name: string, more: Partial<Event> = {}) => events.create('default', event(name, more), context),
     touch: (name: string, count: number) =>
@@ -99,6 +107,19 @@ describe('events', () => {
     await world.clock.advance(10 * minuteMs);
     assert.deepEqual(world.names(), ['series', 'young']);
     await world.clock.advance(50 * minuteMs);
+    assert.deepEqual(world.names(), []);
+  });
+
+  test('that are renewed at the last moment stay', async () => {
+    const renew = atDeletion('/registry/events/default/renewed', () => world.touch('renewed', 2));
+    await using world = await prepare(renew);
+    await world.start();
+    await world.write('other');
+    await world.write('renewed');
+    await world.clock.advance(62 * minuteMs);
+    assert.deepEqual(world.names(), ['renewed']);
+    assert.equal(world.logged(), '');
+    await world.clock.advance(62 * minuteMs);
     assert.deepEqual(world.names(), []);
   });
 

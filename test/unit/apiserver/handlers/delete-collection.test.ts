@@ -3,11 +3,13 @@ import { after, describe, test } from 'node:test';
 import { leaseKind, namespaceKind } from '../../../../src/api/index.ts';
 import { controlPlaneUser } from '../../../../src/apiserver/authn/index.ts';
 import type { ApiRequest } from '../../../../src/apiserver/handlers/index.ts';
-import { removeCollection } from '../../../../src/apiserver/handlers/index.ts';
+import { continueTokens, removeCollection } from '../../../../src/apiserver/handlers/index.ts';
 import { createRegistry } from '../../../../src/apiserver/registry/index.ts';
+import type { CachedStore } from '../../../../src/apiserver/storage/index.ts';
 import { createCache, openStore } from '../../../../src/apiserver/storage/index.ts';
 import { systemClock } from '../../../../src/base/index.ts';
 import { waitFor } from '../../../support/index.ts';
+import { interleavedStore } from '../controllers/interleaved-store.ts';
 import {
   allLeases,
   configMaps,
@@ -122,18 +124,37 @@ describe('the deletion of a collection', () => {
     });
   });
 
-  test('is no error when objects come, change and go meanwhile', async () => {
-    const path = await filled(200);
-    const others = Array.from({ length: 40 }, (_, index) =>
-      index % 2 === 0
-        ? admin.request('DELETE', `${path}/a${index * 3}`)
-        : admin.request('POST', path, { body: lease(`b${index}`) }),
-    );
-    const deletions = [admin.request('DELETE', path), admin.request('DELETE', path)];
-    for (const { code, text } of await Promise.all(deletions)) assert.equal(code, 200, text);
-    await Promise.all(others);
-    assert.ok((await namesIn(path)).every((name) => name?.startsWith('b')));
-    await admin.must('DELETE', path);
+  test('takes what was there at its start when objects come, change and go meanwhile', async () => {
+    await using world = await storedLeases(200, async (world) => {
+      for (let index = 0; index < 20; index += 1) {
+        await world.create(`b${index}`);
+        await world.change(`a${100 + index}`);
+        await world.remove(`a${150 + index}`);
+      }
+    });
+    await Promise.all([removeCollection(world.request()), removeCollection(world.request())]);
+    const come = Array.from({ length: 20 }, (_, index) => `b${index}`);
+    assert.deepEqual(world.names(), come.sort());
+  });
+
+  test('leaves what comes after its start on pages that it has yet to read', async () => {
+    await using world = await storedLeases(600, (world) => world.create('late'));
+    await removeCollection(world.request());
+    assert.deepEqual(world.names(), ['late']);
+  });
+
+  test('leaves what comes to the name of one that it has read', async () => {
+    let uidSince: string | undefined;
+    await using world = await storedLeases(3, async (world, key) => {
+      const name = key.slice(key.lastIndexOf('/') + 1);
+      await world.remove(name);
+      await world.create(name);
+      uidSince = world.uidOf(name);
+    });
+    await removeCollection(world.request());
+    assert.equal(world.names().length, 1);
+    assert.ok(uidSince !== undefined);
+    assert.equal(world.uidOf(world.names()[0] ?? ''), uidSince);
   });
 
   test('wants parameters that can be meant', async () => {
@@ -183,14 +204,68 @@ describe('the deletion of a collection', () => {
   });
 
   test('ends with the client', async () => {
-    const { storage, registry } = await storedLeases(400);
-    const resource = registry.resources.find(({ kind }) => kind.kind === 'Lease');
-    assert.ok(resource);
+    await using world = await storedLeases(400);
     const client = new AbortController();
-    using _listener = storage.onApply(({ next }) => next === null && client.abort());
-    const request: ApiRequest = {
+    using _listener = world.storage.onApply(({ next }) => next === null && client.abort());
+    await assert.rejects(removeCollection(world.request(client.signal)), /the client went/);
+    const left = world.names().length;
+    assert.ok(left > 300 && left < 400, `${left} of 400 are left`);
+  });
+});
+
+/** So many leases, a0, a1, …, in a store of their own. */
+interface StoredLeases extends AsyncDisposable {
+  storage: CachedStore;
+  /** Of all leases. */
+  names(): string[];
+  uidOf(name: string): string | undefined;
+  create(name: string): Promise<unknown>;
+  change(name: string): Promise<unknown>;
+  remove(name: string): Promise<unknown>;
+  /** A request for the deletion of all leases. */
+  request(signal?: AbortSignal): ApiRequest;
+}
+
+/** Before the first write of whoever deletes them something else may happen. */
+async function storedLeases(
+  count: number,
+  meanwhile: (world: StoredLeases, key: string) => Promise<unknown> = () => Promise.resolve(),
+): Promise<StoredLeases> {
+  const clock = systemClock;
+  const storage = await createCache(await openStore({ kind: 'memory', clock }), { clock });
+  const registryOn = (seen: CachedStore) =>
+    createRegistry({ storage: seen, clock, groupSuffix: 'k8s.io', admission: [] });
+  const context = { user: controlPlaneUser, dryRun: false };
+  await registryOn(storage).of(namespaceKind).create('', named('default'), context);
+  const held = registryOn(storage).of(leaseKind);
+  let first: Promise<unknown> | undefined;
+  const seen = registryOn(
+    interleavedStore(storage, ({ key }) => {
+      first ??= meanwhile(world, key);
+      return first;
+    }),
+  );
+  const resource = seen.resources.find(({ kind }) => kind.kind === 'Lease');
+  assert.ok(resource);
+  const world: StoredLeases = {
+    storage,
+    names: () =>
+      storage
+        .list(held.prefix('default'), '', 0)
+        .items.map((stored) => held.encoding.read(stored).metadata?.name ?? ''),
+    uidOf: (name) => held.encoding.read(held.get('default', name)).metadata?.uid,
+    create: (name) => held.create('default', named(name), context),
+    change: (name) =>
+      held.changeMetadata(
+        { namespace: 'default', name },
+        world.uidOf(name) ?? '',
+        (metadata) => ({ ...metadata, labels: { colour: 'blue' } }),
+        context,
+      ),
+    remove: (name) => held.delete('default', name, {}, context),
+    request: (signal = new AbortController().signal) => ({
       verb: 'deletecollection',
-      registry,
+      registry: seen,
       resource,
       namespace: 'default',
       name: '',
@@ -199,24 +274,11 @@ describe('the deletion of a collection', () => {
       body: undefined,
       user: controlPlaneUser,
       authorize: () => Promise.resolve(),
-      signal: client.signal,
-    };
-    await assert.rejects(removeCollection(request), /the client went/);
-    const left = storage.list(resource.prefix('default'), '', 0).items.length;
-    assert.ok(left > 300 && left < 400, `${left} of 400 are left`);
-    await storage.close();
-  });
-});
-
-/** A registry of its own with so many leases. */
-async function storedLeases(count: number) {
-  const clock = systemClock;
-  const storage = await createCache(await openStore({ kind: 'memory', clock }), { clock });
-  const registry = createRegistry({ storage, clock, groupSuffix: 'k8s.io', admission: [] });
-  const context = { user: controlPlaneUser, dryRun: false };
-  await registry.of(namespaceKind).create('', named('default'), context);
-  for (let index = 0; index < count; index += 1) {
-    await registry.of(leaseKind).create('default', named(`a${index}`), context);
-  }
-  return { storage, registry };
+      continueTokens: continueTokens(new Uint8Array(32), clock),
+      signal,
+    }),
+    [Symbol.asyncDispose]: () => storage.close(),
+  };
+  for (let index = 0; index < count; index += 1) await world.create(`a${index}`);
+  return world;
 }

@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import type { Clock } from '../../../../src/base/index.ts';
-import { systemClock } from '../../../../src/base/index.ts';
 import { waitFor } from '../../../support/index.ts';
-import { configMaps, lease, leases, named, namespaces, nodes, startServer } from '../support/index.ts';
+import {
+  configMaps,
+  fastClock,
+  lease,
+  leases,
+  named,
+  namespaces,
+  nodes,
+  startServer,
+} from '../support/index.ts';
 
 const server = await startServer();
 after(() => server[Symbol.asyncDispose]());
@@ -49,16 +56,6 @@ describe('events', () => {
       using watch = await admin.watch(`${leases('state')}${query}`);
       assert.deepEqual(await watch.take(2), ['ADDED a', 'ADDED b']);
     }
-  });
-
-  test('a selector turns changes into ADDED and DELETED', async () => {
-    const query = `labelSelector=shown&resourceVersion=${await listVersion(maps)}`;
-    using watch = await admin.watch(`${maps}?${query}`);
-    await admin.must('POST', maps, named('chosen'));
-    await admin.must('PUT', `${maps}/chosen`, named('chosen', { labels: { shown: 'yes' } }));
-    await admin.must('PUT', `${maps}/chosen`, named('chosen', { labels: { shown: 'still' } }));
-    await admin.must('PUT', `${maps}/chosen`, named('chosen'));
-    assert.deepEqual(await watch.take(3), ['ADDED chosen', 'MODIFIED chosen', 'DELETED chosen']);
   });
 
   test('one namespace is followed, or all of them', async () => {
@@ -116,49 +113,10 @@ describe('the end of a watch', () => {
     await waitFor('all timers to be gone', () => timers() <= before + 2);
   });
 
-  test('a version that is forgotten is 410 before the stream, or in it', async () => {
-    await using hurried = await startServer({ clock: fastClock(2000) });
-    const old = await hurried.admin.must('POST', maps, named('old'));
-    const version = old.metadata.resourceVersion;
-    await hurried.admin.must('PUT', `${maps}/old`, named('old', { labels: { a: '1' } }));
-    const query = `watch=1&resourceVersion=${version}&timeoutSeconds=1`;
-    const text = await waitFor('the version to be forgotten, on disk and in memory', async () => {
-      const annotations = { now: String(Date.now()), filler: 'x'.repeat(200_000) };
-      await hurried.admin.must('PUT', `${maps}/old`, named('old', { annotations }));
-      const reply = await hurried.admin.request('GET', `${maps}?${query}`);
-      return /Expired/.test(reply.text) ? reply.text : undefined;
-    });
-    const told = JSON.parse(text.trimEnd().split('\n').at(-1) ?? '');
-    const status = told.type === 'ERROR' ? told.object : told;
-    assert.deepEqual([status.kind, status.reason, status.code], ['Status', 'Expired', 410]);
-    await hurried.admin.refused(
-      'Expired',
-      'GET',
-      `${maps}?resourceVersion=${version}&resourceVersionMatch=Exact`,
-    );
-  });
-
   test('a version that has not come is waited for, and so is the end', async () => {
     const reply = await admin.request('GET', `${path}?watch=1&resourceVersion=999999999&timeoutSeconds=1`);
     assert.equal(reply.code, 200);
     assert.equal(reply.text, '');
-  });
-});
-
-describe('bookmarks', () => {
-  test('come when asked for, and not otherwise', async () => {
-    await using hurried = await startServer({ clock: fastClock(1000) });
-    const version = (await hurried.admin.must('GET', `${namespaces}/default`)).metadata.resourceVersion;
-    const query = `resourceVersion=${version}`;
-    using marked = await hurried.admin.watch(`${path}?${query}&allowWatchBookmarks=true`);
-    using plain = await hurried.admin.watch(`${path}?${query}`);
-    const { type, object } = await marked.next();
-    assert.equal(type, 'BOOKMARK');
-    assert.equal(object.kind, 'Lease');
-    assert.deepEqual(Object.keys(object.metadata), ['resourceVersion']);
-    assert.ok(Number(object.metadata.resourceVersion) >= Number(version));
-    await hurried.admin.must('POST', path, lease('after'));
-    assert.deepEqual(await plain.take(1), ['ADDED after']);
   });
 });
 
@@ -185,12 +143,3 @@ describe('a slow reader', () => {
     assert.deepEqual(await quick.take(1), ['ADDED goes-on']);
   });
 });
-
-/** A clock in whose eyes everything takes longer. */
-function fastClock(factor: number): Clock {
-  return {
-    now: () => systemClock.now(),
-    monotonicMs: () => systemClock.monotonicMs() * factor,
-    sleep: (ms, signal) => systemClock.sleep(ms / factor, signal),
-  };
-}

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Pki } from '../../../../src/apiserver/pki/index.ts';
-import { openPki, pkiRenewal } from '../../../../src/apiserver/pki/index.ts';
+import { fileKeys, pkiRenewal } from '../../../../src/apiserver/pki/index.ts';
 import { silentLogger } from '../../../../src/base/index.ts';
 import { findFault } from '../../../../src/base/x509/index.ts';
 import { temporaryFolder, waitFor } from '../../../support/index.ts';
@@ -14,16 +13,16 @@ const dayMs = 24 * hourMs;
 test('a control plane that runs for a year renews its certificates in time, and says so once', async () => {
   await using folder = await temporaryFolder();
   const clock = createManualClock();
-  const options = {
-    folder: join(folder.path, 'pki'),
+  const keys = fileKeys({
+    rootDir: folder.path,
     serverNames: ['127.0.0.1'],
     clock,
     log: silentLogger(),
-  };
-  const pki = await openPki(options);
+  });
+  const pki = await keys.pki();
   const renewed: Pki[] = [];
   const stop = new AbortController();
-  const service = pkiRenewal({ ...options, pki, onRenewed: async (now) => void renewed.push(now) });
+  const service = pkiRenewal({ keys, clock, pki, onRenewed: async (now) => void renewed.push(now) });
   const running = service.run(stop.signal, () => undefined);
 
   await clock.advance(3 * hourMs);

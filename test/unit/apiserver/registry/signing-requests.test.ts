@@ -172,7 +172,7 @@ describe('forgery', () => {
 
 describe('approval', () => {
   const foreign = { signerName: 'example.com/theirs' };
-  const approved = { type: 'Approved', status: 'True', reason: 'ByHand', message: '' };
+  const approved = { type: 'Approved', status: 'True', reason: 'ByHand' };
   const denied = { ...approved, type: 'Denied' };
   const statusOf = ({ status = {} }: { status?: Answered }) => status;
 

@@ -10,13 +10,14 @@ const group = 'rbac.authorization.k8s.io';
 const rbac = `/apis/${group}/v1`;
 const inDefault = `${rbac}/namespaces/default`;
 const readPods = { verbs: ['get'], apiGroups: [''], resources: ['pods'] };
+const subjects = [{ apiGroup: group, kind: 'User', name: 'jane' }];
 const roleRef = { apiGroup: group, kind: 'ClusterRole', name: 'view' };
 
 const resources = [
   [`${rbac}/clusterroles`, 'ClusterRole', { rules: [readPods] }, { rules: [] }],
   [`${inDefault}/roles`, 'Role', { rules: [readPods] }, { rules: [] }],
-  [`${rbac}/clusterrolebindings`, 'ClusterRoleBinding', { roleRef }, { roleRef, subjects: [] }],
-  [`${inDefault}/rolebindings`, 'RoleBinding', { roleRef }, { roleRef, subjects: [] }],
+  [`${rbac}/clusterrolebindings`, 'ClusterRoleBinding', { roleRef }, { roleRef, subjects }],
+  [`${inDefault}/rolebindings`, 'RoleBinding', { roleRef }, { roleRef, subjects }],
 ] as const;
 
 for (const [path, kind, content, changed] of resources) {
@@ -54,7 +55,7 @@ for (const [path, kind, content, changed] of resources) {
       );
     });
 
-    test('is nothing that others may see, until somebody gives them the right', async () => {
+    test('is nothing that others may see or make', async () => {
       await server.stranger.refused('Forbidden', 'GET', path);
       await server.stranger.refused('Forbidden', 'POST', path, { body: { ...named('b'), ...content } });
     });

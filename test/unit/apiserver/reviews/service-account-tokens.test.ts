@@ -74,6 +74,21 @@ describe('a token of a service account', () => {
     assert.equal((await server.nobody.request('GET', '/api', bearing(token))).code, 200);
   });
 
+  test('is good however long its audiences are, or there is none', async () => {
+    await account('long-winded');
+    const path = `${accounts}/long-winded/token`;
+    const filler = (count: number, bytes: number) => Array.from({ length: count }, () => 'x'.repeat(bytes));
+    const longest = [issuer, ...filler(98, 40), 'y'.repeat(4096 - 98 * 40 - issuer.length)];
+    assert.equal(longest.join('').length, 4096);
+    const { token } = await tokenOf('long-winded', { audiences: longest });
+    assert.ok(token.length > 6000);
+    assert.equal((await whoIs(token)).code, 201);
+    assert.equal((await review(token, longest.slice(-1)))?.['authenticated'], true);
+    for (const audiences of [filler(5000, 8), filler(2, 2049), filler(101, 1), ['a"b'], ['a\\b']]) {
+      await server.admin.refused('Invalid', 'POST', path, { body: { spec: { audiences } } });
+    }
+  });
+
   test('that is forged or no token is answered with 401', async () => {
     await account('forged');
     const { token } = await tokenOf('forged');

@@ -56,6 +56,23 @@ describe('the window of history', () => {
     );
   });
 
+  test('tells how far back it reaches, when all is well and when more was forgotten', async () => {
+    const clock = new HeldClock();
+    let revision = 1;
+    using window = new HistoryWindow({
+      historyMs: 10_000,
+      clock,
+      revision: () => revision,
+      compact: async () => undefined,
+    });
+    assert.deepEqual(window.kept(0), { windowMs: 10_000, keptMs: 10_000 });
+    for (revision = 2; revision <= 80; revision++) await clock.advance(100, 10);
+    assert.equal(window.kept(1).keptMs, 10_000, 'nothing younger than the window is gone');
+    const { keptMs } = window.kept(60);
+    assert.ok(keptMs >= 1_900 && keptMs <= 2_200, `what 60 replaced was there ${keptMs} ms ago`);
+    assert.ok(window.kept(revision).keptMs <= 100);
+  });
+
   test('rests when disposed', async () => {
     const clock = new HeldClock();
     let calls = 0;

@@ -1,4 +1,5 @@
 export { type ApiTester, objectIn, type Reply, statusIn } from './api-tester.ts';
+export { fastClock } from './fast-clock.ts';
 export {
   allLeases,
   configMaps,

@@ -41,6 +41,11 @@ export class RawConnection implements Disposable {
     this.#socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
   }
 
+  /** Says that no more is sent, and goes on to read. */
+  end(): void {
+    this.#socket.end();
+  }
+
   /** Waits until what came matches. */
   async until(pattern: RegExp): Promise<string> {
     return await waitFor(`${pattern}`, () => (pattern.test(this.#received) ? this.#received : undefined));

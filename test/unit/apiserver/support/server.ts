@@ -5,6 +5,7 @@ import type { AskedGates } from '../../../../src/api/index.ts';
 import { resolveGates } from '../../../../src/api/index.ts';
 import type { RunningApiServer } from '../../../../src/apiserver/index.ts';
 import { runApiServer } from '../../../../src/apiserver/index.ts';
+import type { OpenStorageOptions } from '../../../../src/apiserver/open-storage.ts';
 import type { Clock, Logger } from '../../../../src/base/index.ts';
 import { systemClock } from '../../../../src/base/index.ts';
 import type { Pair } from '../../../../src/base/x509/index.ts';
@@ -48,6 +49,8 @@ export interface StartOptions {
   log?: Logger;
   /** Features that are switched other than by default. */
   gates?: AskedGates;
+  http2?: boolean;
+  wrapStore?: OpenStorageOptions['wrapStore'];
 }
 
 const hourMs = 3600_000;
@@ -67,6 +70,8 @@ export async function startServer(options: StartOptions = {}): Promise<TestServe
       securePort: 0,
       storage: 'memory',
       featureGates: resolveGates(options.gates ?? {}),
+      http2: options.http2 ?? false,
+      wrapStore: options.wrapStore,
       clock: options.clock ?? systemClock,
       log: options.log ?? log,
     },

@@ -32,7 +32,7 @@ const scalars: Readonly<Record<Scalar, fc.Arbitrary<unknown>>> = {
     .tuple(second, digits)
     .map(([seconds, micros]) => `${toTheSecond(seconds)}.${String(micros).padStart(6, '0')}Z`),
   duration: fc.constantFrom('0s', '1m30s', '-1h0m0.5s', '1.5ms', '3µs', '7ns', '2562047h47m16.854775807s'),
-  quantity: fc.constantFrom('0', '500m', '16Gi', '1e3', '-0.5'),
+  quantity: fc.constantFrom('0', '500m', '16Gi', '1e3', '-500m'),
   intOrString: fc.oneof(fc.integer(), text),
   fieldsV1: fc.dictionary(fc.constantFrom('f:metadata', 'f:spec', '.'), json, { noNullPrototype: true }),
   raw: json.filter((value) => value !== null),
@@ -65,7 +65,7 @@ function isSet(
   depth: number,
 ): boolean {
   if (proto === 0) return false;
-  if (required && depth < depthLimit) return true;
+  if (required) return true;
   const isScalar = type.t in scalars;
   return (isScalar || depth < depthLimit) && gen(fc.integer, { min: 0, max: 40 }) < density;
 }
@@ -73,7 +73,7 @@ function isSet(
 function anyOf(type: Type, gen: GeneratorValue, depth: number): unknown {
   if (type.t === 'ref') return structOf(type.resolve(), gen, depth);
   if (type.t === 'struct') return structOf(type, gen, depth);
-  const count = () => gen(fc.integer, { min: 0, max: 3 });
+  const count = () => (depth < depthLimit ? gen(fc.integer, { min: 0, max: 3 }) : 0);
   if (type.t === 'list') return Array.from({ length: count() }, () => anyOf(type.of, gen, depth));
   if (type.t !== 'map') return gen(() => scalars[type.t]);
   const entries = Array.from({ length: count() }, () => [gen(() => key), anyOf(type.of, gen, depth)]);

@@ -2,7 +2,7 @@ import type { Field, Type } from '../../../../../src/api/schema/index.ts';
 import { isRecord } from '../../../../../src/api/schema/index.ts';
 
 /*
- * The same value with only what is set, as protobuf can tell it: without zeros that a writer in Go would have written
+ * The same value with only what is set, as every encoding reads it: without zeros that a writer in Go would have written
  * for an unset field, and without empty lists and maps, which have no bytes at all. What a required field means that
  * has no bytes is filled in.
  *

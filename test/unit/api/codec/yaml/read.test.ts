@@ -78,9 +78,9 @@ describe('keys that stand twice', () => {
     assert.deepEqual(value, { spec: 1, metadata: { labels: { true: 2 } }, copy: { labels: { true: 2 } } });
   });
 
-  test('are a hundred at most, with short paths', () => {
-    const many = Array.from({ length: 300 }, (_, index) => `k${index}: 1\nk${index}: 2`).join('\n');
-    assert.equal(parseYaml(many).duplicates.length, 100);
+  test('are a thousand and one at most, with short paths', () => {
+    const many = Array.from({ length: 3000 }, (_, index) => `k${index}: 1\nk${index}: 2`).join('\n');
+    assert.equal(parseYaml(many).duplicates.length, 1001);
     const long = `? ${'x'.repeat(5000)}\n: {a: 1, a: 2}`;
     assert.ok((parseYaml(long).duplicates[0]?.length ?? 0) < 1100);
   });
@@ -126,10 +126,13 @@ describe('aliases', () => {
   });
 
   test('must have an anchor before them that does not hold them', () => {
-    assert.throws(() => parseYaml('a:\n  b: *x'), /line 2, column 6: no anchor x stands before this alias/);
-    assert.throws(() => parseYaml('a: &x {b: *x}'), /line 1, column 11: the anchor x contains itself/);
+    assert.throws(
+      () => parseYaml('a:\n  b: *x'),
+      /line 2, column 6: no anchor of that name stands before this alias/,
+    );
+    assert.throws(() => parseYaml('a: &x {b: *x}'), /line 1, column 11: this anchor contains itself/);
     assert.throws(() => parseYaml('a: &x [*x]'), /contains itself/);
-    assert.throws(() => parseYaml('*x : 1'), /no anchor x/);
+    assert.throws(() => parseYaml('*x : 1'), /no anchor of that name/);
   });
 
   const bombs: Record<string, string> = {

@@ -117,7 +117,7 @@ describe('a plain scalar', () => {
 
   test('that is no number of JSON is refused', () => {
     for (const text of ['.nan', '.NaN', '.inf', '-.INF', '+.Inf']) {
-      assert.throws(() => read(text), /^YamlError: line 1, column 3: .* is a number that JSON does not have/);
+      assert.throws(() => read(text), /^YamlError: line 1, column 3: a number that JSON does not have/);
     }
   });
 
@@ -177,7 +177,7 @@ describe('a key', () => {
 
   test('has no backslash, as in JSON', () => {
     for (const key of ['"\\\\u0061"', 'a\\b', "'\\'"]) {
-      assert.throws(() => parseYaml(`${key}: v`), /a key with a backslash/, key);
+      assert.throws(() => parseYaml(`${key}: v`), /no keys with a backslash/, key);
     }
   });
 });
@@ -227,7 +227,7 @@ describe('a tag', () => {
       '!<tag:example.com,2000:x> y',
       '!!js/function "x"',
     ]) {
-      assert.throws(() => read(text), /^YamlError: line 1, column 3: the tag .* is not accepted/, text);
+      assert.throws(() => read(text), /^YamlError: line 1, column 3: this tag is not accepted/, text);
     }
     assert.throws(() => parseYaml('%TAG ! tag:yaml.org,2002:\n---\n!str a'), /tag directives/);
   });

@@ -26,10 +26,31 @@ test('a token lives for ten minutes at least and 2^32 seconds at most', () => {
   ]);
 });
 
+test('the audiences are bounded, so that the server takes the token that it makes', () => {
+  const audiences = (count: number, bytes: number) =>
+    Array.from({ length: count }, (_, index) => 'x'.repeat(index === 0 ? bytes - count + 1 : 1));
+  assert.deepEqual(causes({ audiences: audiences(100, 4096) }), []);
+  assert.deepEqual(causes({ audiences: audiences(101, 101) }), [
+    'spec.audiences: Too many: 101: must have at most 100 items',
+  ]);
+  assert.deepEqual(causes({ audiences: audiences(2, 4097) }), [
+    'spec.audiences: Too long: may not be more than 4096 bytes',
+  ]);
+});
+
+test('an audience has nothing that JSON says with a backslash', () => {
+  const told = 'Forbidden: may not contain quotes, backslashes or control characters';
+  for (const bad of ['a"b', '\\', 'a\nb', '\u0000', '\ud800'])
+    assert.deepEqual(causes({ audiences: ['ok', bad] }), [`spec.audiences[1]: ${told}`], JSON.stringify(bad));
+  const fine = ['', 'https://a.example/b?c=d#e', "it's", 'ä😀\u2028', '</>'];
+  assert.deepEqual(causes({ audiences: fine }), []);
+  assert.ok(!JSON.stringify(fine).includes('\\'));
+});
+
 test('there are no attestations without webhooks', () => {
   assert.deepEqual(causes({ attestations: {} }), []);
   assert.deepEqual(causes({ attestations: { a: ['b'] } }), [
-    'spec.attestations: Invalid value: {"a":["b"]}: attestations may only be specified with a webhook bound object reference',
+    'spec.attestations: Forbidden: attestations may only be specified with a webhook bound object reference',
   ]);
 });
 

@@ -11,6 +11,7 @@ import { controlPlaneUser } from '../../../../../src/apiserver/authn/index.ts';
 import { ownerGarbage } from '../../../../../src/apiserver/controllers/index.ts';
 import type { Deletion } from '../../../../../src/apiserver/registry/index.ts';
 import { createRegistry } from '../../../../../src/apiserver/registry/index.ts';
+import type { CachedStore } from '../../../../../src/apiserver/storage/index.ts';
 import { createCache, openStore } from '../../../../../src/apiserver/storage/index.ts';
 import { systemClock } from '../../../../../src/base/index.ts';
 import { waitFor } from '../../../../support/index.ts';
@@ -21,8 +22,11 @@ const context = { user: controlPlaneUser, dryRun: false };
 /** `a`: the node a. `x/b`: the lease b in the namespace x. */
 export type Name = string;
 
-/** Objects that own each other, on a store of their own, with a garbage collector that can be stopped and started. */
-export async function garbageWorld() {
+/**
+ * Objects that own each other, on a store of their own, with a garbage collector that can be stopped and started. It
+ * works on the store as `seenAs` shows it.
+ */
+export async function garbageWorld(seenAs: (storage: CachedStore) => CachedStore = (storage) => storage) {
   const { log, text: logged } = recordedLog();
   const clock = systemClock;
   const storage = await createCache(await openStore({ kind: 'memory', clock }), { clock, log });
@@ -38,11 +42,14 @@ export async function garbageWorld() {
     return { namespace, name: own ?? '', isLease: namespace !== '' };
   }
 
-  function find(name: Name): ObjectMeta | undefined {
+  function keyOf(name: Name): string {
     const place = placeOf(name);
-    const resource = place.isLease ? leases : nodes;
-    const stored = storage.get(resource.prefix(place.namespace) + place.name);
-    return stored && resource.encoding.read(stored).metadata;
+    return (place.isLease ? leases : nodes).prefix(place.namespace) + place.name;
+  }
+
+  function find(name: Name): ObjectMeta | undefined {
+    const stored = storage.get(keyOf(name));
+    return stored && (placeOf(name).isLease ? leases : nodes).encoding.read(stored).metadata;
   }
 
   function must(name: Name): ObjectMeta {
@@ -88,7 +95,10 @@ export async function garbageWorld() {
   function start(): Promise<void> {
     const stop = new AbortController();
     return new Promise((ready) => {
-      const ended = ownerGarbage({ registry, storage, clock, log }).run(stop.signal, ready);
+      const seen = seenAs(storage);
+      const ownRegistry = createRegistry({ storage: seen, clock, groupSuffix: 'k8s.io', admission: [] });
+      const collector = ownerGarbage({ registry: ownRegistry, storage: seen, clock, log });
+      const ended = collector.run(stop.signal, ready);
       running = { stop, ended };
     });
   }
@@ -111,7 +121,9 @@ export async function garbageWorld() {
 
   return {
     storage,
+    registry,
     logged,
+    keyOf,
     find,
     must,
     owner,

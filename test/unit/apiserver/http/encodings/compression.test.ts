@@ -79,6 +79,11 @@ describe('is not packed', () => {
     assert.equal(reply.headers['content-encoding'], undefined);
     assert.equal(reply.headers['vary'], 'Accept');
     assert.ok(reply.bytes.length > threshold);
+    for (const path of ['/openapi/v2', '/openapi/v3/api/v1']) {
+      const document = await plain.admin.request('GET', path, { headers: { 'accept-encoding': 'gzip' } });
+      assert.equal(document.headers['content-encoding'], undefined, path);
+      assert.ok(JSON.parse(document.text), path);
+    }
   });
 
   test('a watch', async () => {

@@ -1,0 +1,1 @@
+export { certificateSigner, type SignerOptions } from './service.ts';

@@ -1,0 +1,59 @@
+import { certificateSigningRequestKind, nodeSignerNames } from '../../../api/index.ts';
+import type { Service } from '../../../base/index.ts';
+import { untilAborted } from '../../../base/index.ts';
+import { SigningRefusedError } from '../../pki/index.ts';
+import type { ControllerOptions } from '../namespace-deletion.ts';
+import { createWorkQueue } from '../work-queue.ts';
+import { answersTo } from './answers.ts';
+import { keepSweeping } from './old-requests.ts';
+import { isSettled } from './requests.ts';
+import type { SigningOptions } from './signing.ts';
+import { signing } from './signing.ts';
+
+export interface SignerOptions extends ControllerOptions, SigningOptions {}
+
+/** What each signer name that is answered here is for. */
+const usages: Readonly<Record<string, 'client' | 'serving'>> = {
+  [nodeSignerNames.client]: 'client',
+  [nodeSignerNames.serving]: 'serving',
+};
+
+/**
+ * Approves and signs the requests of node agents: a node's own, and an administrator's for any node. What may be in
+ * such a certificate the signer decides. Requests are removed an hour after they were made when they are answered, and
+ * after a day when nobody answers them.
+ */
+export function certificateSigner(options: SignerOptions): Service {
+  const { registry, storage, clock, log } = options;
+  const requests = registry.of(certificateSigningRequestKind);
+  const prefix = requests.prefix('');
+  const sign = signing(options);
+  const answers = answersTo(requests, clock);
+
+  async function work(name: string): Promise<void> {
+    const stored = storage.get(prefix + name);
+    if (stored === undefined) return;
+    const request = requests.encoding.read(stored);
+    const usage = usages[request.spec.signerName];
+    if (usage === undefined || isSettled(request)) return;
+    const signed = await sign(request, usage);
+    if (signed instanceof SigningRefusedError) await answers.refuse(request, signed.message);
+    else await answers.issue(request, signed);
+  }
+
+  return {
+    name: 'certificate-signer',
+    dependsOn: [],
+    onFailure: 'restart',
+    async run(signal, ready) {
+      const queue = createWorkQueue({ work, clock, log });
+      using _listener = storage.onApply(({ key, next }) => {
+        if (next !== null && key.startsWith(prefix)) queue.add(key.slice(prefix.length));
+      });
+      for (const { key } of storage.list(prefix, '', 0).items) queue.add(key.slice(prefix.length));
+      ready();
+      const sweeping = keepSweeping({ requests, clock, log }, signal);
+      await Promise.all([queue.run(signal), sweeping, untilAborted(signal)]);
+    },
+  };
+}

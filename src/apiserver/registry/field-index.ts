@@ -1,0 +1,69 @@
+import type { CachedStore, Listing, Stored } from '../storage/index.ts';
+import { compareKeys } from '../storage/index.ts';
+import { Turns } from './turns.ts';
+
+/*
+ * The keys of a kind's objects by the value of one field, such as pods by node. To read the field an object must be
+ * parsed, so that is not done when it is written but when somebody looks: a change only makes its key stale.
+ *
+ *     onApply ──► stale ──(next look)──► values: key → value ──► keys: value → keys
+ *
+ * Once nothing is stale, the index and the cache show the same state, as long as nobody waits in between.
+ */
+export class FieldIndex {
+  readonly #storage: CachedStore;
+  readonly #fieldOf: (stored: Stored) => string;
+  readonly #keys = new Map<string, Set<string>>();
+  readonly #values = new Map<string, string>();
+  readonly #stale = new Set<string>();
+
+  /** Of the keys that start with `prefix`, for as long as the storage lives. */
+  constructor(storage: CachedStore, prefix: string, fieldOf: (stored: Stored) => string) {
+    this.#storage = storage;
+    this.#fieldOf = fieldOf;
+    for (const { key } of storage.list(prefix, '', 0).items) this.#stale.add(key);
+    storage.onApply(({ key, next }) => {
+      if (!key.startsWith(prefix)) return;
+      if (next === null) this.#forget(key);
+      else this.#stale.add(key);
+    });
+  }
+
+  /** The objects whose field has this value and whose keys start with `prefix` and are greater than `after`. */
+  async list(value: string, prefix: string, after: string): Promise<Listing> {
+    const turns = new Turns();
+    for (const key of this.#stale) {
+      this.#refresh(key);
+      if (turns.due) await turns.take();
+    }
+    return this.#present(value, prefix, after);
+  }
+
+  #present(value: string, prefix: string, after: string): Listing {
+    const keys = [...(this.#keys.get(value) ?? [])]
+      .filter((key) => key.startsWith(prefix) && (after === '' || compareKeys(key, after) > 0))
+      .sort(compareKeys);
+    const items = keys.flatMap((key) => this.#storage.get(key) ?? []);
+    return { revision: this.#storage.applied, items, remaining: 0 };
+  }
+
+  #refresh(key: string): void {
+    this.#forget(key);
+    const stored = this.#storage.get(key);
+    if (stored === undefined) return;
+    const value = this.#fieldOf(stored);
+    this.#values.set(key, value);
+    const keys = this.#keys.get(value) ?? new Set();
+    this.#keys.set(value, keys.add(key));
+  }
+
+  #forget(key: string): void {
+    this.#stale.delete(key);
+    const value = this.#values.get(key);
+    if (value === undefined) return;
+    this.#values.delete(key);
+    const keys = this.#keys.get(value);
+    keys?.delete(key);
+    if (keys?.size === 0) this.#keys.delete(value);
+  }
+}

@@ -1,0 +1,48 @@
+import type { Stored } from '../storage/index.ts';
+
+/** Makes the JSON to show out of stored bytes, in a place that is there already. */
+export interface Splice {
+  /** How many bytes it will be. */
+  size(stored: Stored): number;
+  /** Writes it into `target` from `at` on; answers where it ends. */
+  write(stored: Stored, target: Buffer, at: number): number;
+}
+
+const beforeVersion = Buffer.from('"resourceVersion":"');
+const behindVersion = Buffer.from('",');
+
+/** Puts the version behind `opening`, with which all stored bytes of a kind begin. */
+export function spliceBehind(opening: Buffer): Splice {
+  const upToVersion = Buffer.concat([opening, beforeVersion]);
+  const added = beforeVersion.length + behindVersion.length;
+  return {
+    size: ({ revision, value }) => value.length + added + digitsOf(revision),
+    write({ revision, value }, target, at) {
+      target.set(upToVersion, at);
+      const version = at + upToVersion.length;
+      const behind = version + writeDigits(revision, target, version);
+      target.set(behindVersion, behind);
+      const rest = behind + behindVersion.length;
+      target.set(value.subarray(opening.length), rest);
+      return rest + value.length - opening.length;
+    },
+  };
+}
+
+function digitsOf(revision: number): number {
+  let digits = 1;
+  for (let rest = revision; rest >= 10; rest = Math.floor(rest / 10)) digits++;
+  return digits;
+}
+
+/** Without making text of it first, which costs as much as all the rest. Answers how many there are. */
+function writeDigits(revision: number, target: Buffer, at: number): number {
+  const digits = digitsOf(revision);
+  let rest = revision;
+  for (let place = at + digits - 1; place >= at; place--) {
+    const higher = Math.floor(rest / 10);
+    target[place] = rest - higher * 10 + 0x30; // in this order: a version may be as large as numbers are exact
+    rest = higher;
+  }
+  return digits;
+}

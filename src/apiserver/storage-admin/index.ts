@@ -1,0 +1,15 @@
+export { operatorsError } from '../open-storage.ts';
+export { openFolder, restoreSnapshot, storageFolderOf } from './folder.ts';
+export { tellStorage } from './metrics.ts';
+export { storageRoutes } from './routes.ts';
+export { type SnapshotHeader, SnapshotReader } from './snapshot-format.ts';
+export {
+  type CheckReport,
+  type DefragReport,
+  isCheckReport,
+  isDefragReport,
+  isHistoryFacts,
+  isStats,
+  type StoreStats,
+} from './stats.ts';
+export { takeSnapshot } from './take-snapshot.ts';

@@ -1,0 +1,39 @@
+import type { Registry as Metrics } from '../../base/index.ts';
+import { Gauge } from '../../base/index.ts';
+import type { MaintainedStore } from '../storage/index.ts';
+
+/** Tells the store's figures; each is read when somebody asks. */
+export function tellStorage(store: MaintainedStore, metrics: Metrics): void {
+  gauge(
+    metrics,
+    'history_window_seconds',
+    'How far the kept history reaches back.',
+    () => store.history.keptMs / 1000,
+  );
+  gauge(
+    metrics,
+    'history_window_wanted_seconds',
+    'How far history is to reach back (--history-window).',
+    () => store.history.windowMs / 1000,
+  );
+  gauge(
+    metrics,
+    'history_cuts',
+    'How often history was cut since the start because it took more than --history-bytes.',
+    () => store.history.cuts,
+  );
+  gauge(metrics, 'writable', 'Whether writes find room on the disk: 1 or 0.', () =>
+    store.noRoom === undefined ? 1 : 0,
+  );
+}
+
+function gauge(metrics: Metrics, name: string, help: string, value: () => number): void {
+  new Gauge({
+    name: `nodeward_storage_${name}`,
+    help,
+    registers: [metrics],
+    collect() {
+      this.set(value());
+    },
+  });
+}

@@ -1,0 +1,84 @@
+/**
+ * What an operator asks of the store of a running server, since no other process may open its file. Only for
+ * `system:masters`: a snapshot holds every Secret. One of check, defrag and snapshot at a time.
+ */
+import { addAbortSignal, Readable } from 'node:stream';
+import { StatusError } from '../../api/index.ts';
+import type { Logger } from '../../base/index.ts';
+import { mastersGroup } from '../authn/index.ts';
+import type { DocumentRoute } from '../http/index.ts';
+import type { MaintainedStore, TaskName } from '../storage/index.ts';
+import { StorageError } from '../storage/index.ts';
+import { liveStats } from './stats.ts';
+import { takeSnapshot } from './take-snapshot.ts';
+
+/** A client that reads a snapshot slower than this is cut off. */
+const longestSnapshotMs = 10 * 60_000;
+
+export function storageRoutes(store: MaintainedStore, log: Logger): DocumentRoute[] {
+  const turn = new Turn();
+  const statsTurn = new Turn();
+  const only = { group: mastersGroup };
+  const answering = (name: TaskName, methods: readonly string[]): DocumentRoute => ({
+    path: `/storage/${name}`,
+    methods,
+    ...only,
+    respond: async (_request, reply) => {
+      using _mine = (name === 'stats' ? statsTurn : turn).take(name);
+      const report = await told<object>(() => (name === 'stats' ? liveStats(store) : store.run(name)));
+      if (name !== 'stats') log.info({ report }, `storage ${name} done`);
+      return reply.header('content-type', 'application/json').send(JSON.stringify(report));
+    },
+  });
+  return [
+    answering('stats', ['GET']),
+    answering('check', ['POST']),
+    answering('defrag', ['POST']),
+    {
+      path: '/storage/snapshot',
+      methods: ['GET'],
+      ...only,
+      respond: (_request, reply) => {
+        const mine = turn.take('snapshot');
+        const snapshot = Readable.from(takeSnapshot(store), { objectMode: false });
+        snapshot.once('close', () => mine[Symbol.dispose]());
+        addAbortSignal(AbortSignal.timeout(longestSnapshotMs), snapshot);
+        return reply.header('content-type', 'application/octet-stream').send(snapshot);
+      },
+    },
+  ];
+}
+
+/** Lets one in and refuses the others. */
+class Turn {
+  #busyWith: string | undefined;
+
+  take(what: string): Disposable {
+    if (this.#busyWith !== undefined) {
+      throw new StatusError(
+        'TooManyRequests',
+        `the storage is busy with a ${this.#busyWith}; try again later`,
+        {
+          details: { retryAfterSeconds: 1 },
+        },
+      );
+    }
+    this.#busyWith = what;
+    return {
+      [Symbol.dispose]: () => {
+        this.#busyWith = undefined;
+      },
+    };
+  }
+}
+
+/** The operator is told why it failed; nobody else may ask. */
+async function told<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof StorageError)) throw error;
+    const reason = error.code === 'corrupt' ? 'InternalError' : 'ServiceUnavailable';
+    throw new StatusError(reason, error.message, { cause: error });
+  }
+}

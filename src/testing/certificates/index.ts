@@ -1,0 +1,1 @@
+export { makeAuthority, makeLeaf, newKeyPem, type Subject, type Use } from './certificate.ts';

@@ -1,0 +1,1 @@
+export { ServerFaults } from './faults.ts';

@@ -1,0 +1,91 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { isRecord } from '../api/index.ts';
+import type { Keys, Pki } from '../apiserver/pki/index.ts';
+import { readServiceAccountKey } from '../apiserver/pki/index.ts';
+import { errorCode } from '../base/index.ts';
+import type { Pair } from '../base/x509/index.ts';
+import { makeAuthority, makeLeaf, newKeyPem } from './certificates/index.ts';
+
+/** The keys of a server for tests: made at once, and in a file only where they have to outlive it. */
+export interface TestKeys extends Keys {
+  readonly authority: Pair;
+  readonly admin: Pair;
+  /** A client certificate of the server's authority. */
+  issue(user: string, groups: readonly string[]): Pair;
+}
+
+interface Material extends Pki {
+  /** What tokens are signed with, PEM. */
+  tokens: string;
+}
+
+/** Where a server for tests listens. */
+export const address = '127.0.0.1';
+export const adminName = 'kubernetes-admin';
+const issuer = { commonName: 'nodeward-testing-ca' };
+
+/** Keys that live as long as this object, or, with a folder, as long as that. */
+export async function openTestKeys(folder: string | undefined): Promise<TestKeys> {
+  const material = folder === undefined ? make() : await keptIn(folder);
+  const { authority, admin } = material;
+  return {
+    authority,
+    admin,
+    issue: (commonName, organizations) =>
+      makeLeaf(authority, issuer, { commonName, organizations }, 'client'),
+    pki: async () => material,
+    serviceAccountKey: async () => readServiceAccountKey(material.tokens),
+    publish: async () => undefined,
+  };
+}
+
+function make(): Material {
+  const authority = makeAuthority(issuer);
+  const names = { serverNames: ['localhost', hostname()], serverAddress: address };
+  const admin = { commonName: adminName, organizations: ['system:masters'] };
+  return {
+    authority,
+    serving: makeLeaf(authority, issuer, { commonName: 'kube-apiserver' }, names),
+    admin: makeLeaf(authority, issuer, admin, 'client'),
+    tokens: newKeyPem(),
+  };
+}
+
+const fileName = 'testing-keys.json';
+
+async function keptIn(folder: string): Promise<Material> {
+  const path = join(folder, fileName);
+  const found = await readIfThere(path);
+  if (found !== undefined) return materialIn(path, found);
+  const made = make();
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await writeFile(path, JSON.stringify(made), { mode: 0o600 });
+  return made;
+}
+
+async function readIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function materialIn(path: string, text: string): Material {
+  const value: unknown = JSON.parse(text);
+  const kept = isRecord(value) ? value : {};
+  const [authority, serving, admin] = [kept['authority'], kept['serving'], kept['admin']].map(pairIn);
+  const { tokens } = kept;
+  if (authority && serving && admin && typeof tokens === 'string')
+    return { authority, serving, admin, tokens };
+  throw new Error(`${path} holds no keys of a server for tests: remove it, and new ones are made`);
+}
+
+function pairIn(value: unknown): Pair | undefined {
+  if (!isRecord(value)) return undefined;
+  const { cert, key } = value;
+  return typeof cert === 'string' && typeof key === 'string' ? { cert, key } : undefined;
+}

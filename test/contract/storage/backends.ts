@@ -1,0 +1,66 @@
+import type { Store } from '../../../src/apiserver/storage/index.ts';
+import { createCache, openStore } from '../../../src/apiserver/storage/index.ts';
+import type { OpenCache } from './open-cache.ts';
+import type { OpenStore } from './scenario.ts';
+import { SqliteFolder } from './sqlite-folder.ts';
+
+/** Where a store is kept. Disposal closes what is open and removes all. */
+export interface StorePlace extends AsyncDisposable {
+  /** The store of this place, empty at first. One is open at a time. `historyMs`: its window, by default its own. */
+  open(options?: { readonly historyMs?: number }): Promise<Store>;
+}
+
+/** What a backend brings to join every suite: add it to `backends`. */
+export interface Backend {
+  readonly name: string;
+  /** Whether a place that is opened again has what was written before. */
+  readonly isDurable: boolean;
+  makePlace(): Promise<StorePlace>;
+}
+
+const memory: Backend = {
+  name: 'memory',
+  isDurable: false,
+  async makePlace() {
+    const opened: Store[] = [];
+    return {
+      async open(options = {}) {
+        const store = await openStore({ kind: 'memory', ...options });
+        opened.push(store);
+        return store;
+      },
+      async [Symbol.asyncDispose]() {
+        for (const store of opened) await store.close();
+      },
+    };
+  },
+};
+
+const sqlite: Backend = { name: 'sqlite', isDurable: true, makePlace: () => SqliteFolder.make() };
+
+export const backends: readonly Backend[] = [memory, sqlite];
+
+/** A new store by itself. */
+export function bare({ makePlace }: Backend): OpenStore {
+  return async () => {
+    const place = await makePlace();
+    return { store: await place.open(), [Symbol.asyncDispose]: () => place[Symbol.asyncDispose]() };
+  };
+}
+
+/** A new store with the cache in front. */
+export function cached({ makePlace }: Backend): OpenCache {
+  return async (options, before) => {
+    const place = await makePlace();
+    const store = await place.open();
+    await before?.(store);
+    const cache = await createCache(store, options);
+    return {
+      cache,
+      async [Symbol.asyncDispose]() {
+        await cache.close();
+        await place[Symbol.asyncDispose]();
+      },
+    };
+  };
+}

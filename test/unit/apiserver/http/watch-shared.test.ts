@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import { describe, test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import { EventParts } from '../../../../src/apiserver/http/event-parts.ts';
+import { WatchSeats } from '../../../../src/apiserver/http/watch-seats.ts';
+
+const frame = (length: number) => Buffer.alloc(length, 'x');
+
+describe('what is written at once', () => {
+  test('is made once for all who get the same in the same turn of the event loop', async () => {
+    const parts = new EventParts();
+    const frames = [frame(10), frame(20)];
+    const first = parts.next(frames, 0, true);
+    assert.equal(parts.next([...frames], 0, true), first);
+    assert.equal(Buffer.from(first.bytes).toString(), `1e\r\n${'x'.repeat(30)}\r\n`);
+    assert.equal(parts.next([frame(5), ...frames], 1, true), first, 'also for one who has more before it');
+    assert.notEqual(parts.next(frames, 0, false).bytes, first.bytes, 'without chunks it is something else');
+    await turn();
+    await turn();
+    assert.notEqual(parts.next(frames, 0, true), first, 'and forgotten after it');
+  });
+
+  test('is never what somebody else has who gets other frames', () => {
+    const parts = new EventParts();
+    const [a, b, c] = [frame(1), frame(2), frame(3)];
+    parts.next([a, b], 0, false);
+    assert.deepEqual(parts.next([a, c], 0, false).frames, [a, c]);
+    assert.deepEqual(parts.next([a], 0, false).frames, [a]);
+    assert.equal(parts.next([a], 0, false).bytes, a, 'a single frame is not copied');
+  });
+
+  test('is at most 64 KiB, or a single frame', () => {
+    const parts = new EventParts();
+    const frames = [frame(40_000), frame(20_000), frame(10_000), frame(200_000), frame(1)];
+    const counts: number[] = [];
+    for (let at = 0; at < frames.length; ) {
+      const part = parts.next(frames, at, false);
+      counts.push(part.frames.length);
+      at += part.frames.length;
+    }
+    assert.deepEqual(counts, [2, 1, 1, 1]);
+  });
+});
+
+describe('how many watches are open', () => {
+  test('is bounded, and a seat is free again when its response is closed', () => {
+    const seats = new WatchSeats(2);
+    const responses = Array.from({ length: 3 }, () =>
+      Object.assign(new EventEmitter(), { destroyed: false }),
+    );
+    const [one, two, three] = responses;
+    assert.ok(one && two && three);
+    seats.take(one);
+    seats.take(two);
+    assert.throws(() => seats.take(three), { reason: 'TooManyRequests', code: 429 });
+    one.emit('close');
+    seats.take(three);
+  });
+});

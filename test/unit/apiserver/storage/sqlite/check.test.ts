@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { StorageError } from '../../../../../src/apiserver/storage/index.ts';
+import { Connection } from '../../../../../src/apiserver/storage/sqlite/connection.ts';
+import { commitGroup } from '../../../../../src/apiserver/storage/sqlite/group.ts';
+import { readStep } from '../../../../../src/apiserver/storage/sqlite/history.ts';
+import { checkTask } from '../../../../../src/apiserver/storage/sqlite/task-check.ts';
+
+const flips = 1_500;
+
+describe('check of the file', () => {
+  test('finds a flipped bit anywhere, unless it is where nothing is kept', {
+    timeout: 120_000,
+  }, async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'nodeward-check-'));
+    const file = join(folder, 'store.sqlite');
+    try {
+      fill(file);
+      const whole = await readFile(file);
+      const expected = look(file);
+      assert.notEqual(expected, 'damaged');
+      let found = 0;
+      for (let flip = 0; flip < flips; flip++) {
+        const at = Math.floor(Math.random() * whole.length);
+        const bit = 1 << Math.floor(Math.random() * 8);
+        const changed = Buffer.from(whole);
+        changed[at] = (changed[at] ?? 0) ^ bit;
+        await writeFile(file, changed);
+        const seen = look(file);
+        if (seen === 'damaged') found++;
+        else
+          assert.deepEqual(
+            seen,
+            expected,
+            `bit ${bit} of byte ${at}: not found, and it changed what is read`,
+          );
+      }
+      t.diagnostic(`${found} of ${flips} flips were found, the others changed nothing that is kept`);
+      assert.ok(found > flips / 2, `only ${found} of ${flips} flips were found`);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+});
+
+/** Objects of many sizes, some deleted, all with history. */
+function fill(file: string): void {
+  using connection = new Connection({ file, groupSuffix: 'k8s.io', limitBytes: undefined });
+  assert.ok(connection.database);
+  const revisions = new Map<string, number>();
+  for (let n = 0; n < 400; n++) {
+    const key =
+      n % 3 === 0 ? `/registry/configmaps/default/k${n % 90}` : `/registry/leases/default/k${n % 90}`;
+    const value =
+      n % 11 === 10 && revisions.has(key) ? null : Buffer.from(String(n).repeat(1 + ((n * n) % 700)));
+    const write = { key, expect: revisions.get(key) ?? 0, value, wantPrevious: false };
+    const { result } = commitGroup(connection.database, connection.state, [write], 0);
+    assert.equal(result.failure, undefined);
+    if (value === null) revisions.delete(key);
+    else revisions.set(key, result.revisions[0] ?? 0);
+  }
+  connection.database.pages.checkpointAll();
+}
+
+/** All that can be read of a store; `damaged` when opening or checking it says so. */
+function look(file: string): unknown {
+  try {
+    using connection = new Connection({ file, groupSuffix: undefined, limitBytes: undefined });
+    const { database, state } = connection;
+    assert.ok(database);
+    const check = checkTask(database, state);
+    let step = check.next();
+    while (!step.done) step = check.next();
+    if (step.value.problems.length > 0) return 'damaged';
+    const { durable: revision, compacted } = state;
+    const readable = { revision, compacted };
+    const list = { kind: 'list', prefix: '', revision, from: { after: '' }, limit: 0 } as const;
+    const replays = ['', '/registry/leases/', '/registry/configmaps/'].map((prefix) => {
+      return readStep(database, readable, { kind: 'replay', prefix, after: 0, upTo: revision });
+    });
+    return { readable, list: readStep(database, readable, list), replays };
+  } catch (error) {
+    assert.ok(error instanceof StorageError, String(error));
+    assert.ok(['corrupt', 'newerFormat'].includes(error.code), `${error.code}: ${error.message}`);
+    return 'damaged';
+  }
+}
