@@ -10,6 +10,8 @@ export {
 } from './agent.ts';
 export { type RunningApiServer, startApiServer } from './api-server.ts';
 export { copyCheckout } from './checkout.ts';
+export { ConfigMapRegisters } from './config-map-registers.ts';
 export { type CurlAnswer, type CurlOptions, curl, curlArguments } from './curl.ts';
+export { LeaseWatcher } from './lease-watcher.ts';
 export { type Acknowledgement, compare, type LeaseRecord, writeUntilGone } from './lease-writer.ts';
 export { controlPlaneOf, nodeward, processesNaming, program } from './program.ts';
