@@ -1,21 +1,6 @@
-import type { Dispatcher } from 'undici';
-import { Pool } from 'undici';
+import type { Reply, Sent, Target } from './connection.ts';
+import { Connection, requestBytes } from './connection.ts';
 import { cpuMs } from './process-cost.ts';
-
-export interface Target {
-  url: string;
-  pid: number;
-  ca: string;
-  cert: string;
-  key: string;
-}
-
-export interface Sent {
-  method: Dispatcher.HttpMethod;
-  path: string;
-  body?: string | Uint8Array;
-  headers?: Record<string, string>;
-}
 
 export interface Measured {
   perSecond: number;
@@ -25,29 +10,39 @@ export interface Measured {
   p99Ms: number;
 }
 
-/** Sends `count` requests over so many connections, one at a time on each; every answer must be of the 200s. */
-export async function measure(
-  target: Target,
-  count: number,
-  connections: number,
-  request: (index: number) => Sent,
-): Promise<Measured> {
-  const { url, ca, cert, key } = target;
-  await using pool = new ClosingPool(url, { connections, pipelining: 1, connect: { ca, cert, key } });
-  await Promise.all(
-    Array.from({ length: connections }, () => ask(pool, { method: 'GET', path: '/version' })),
-  );
+export interface Load {
+  /** How many requests, all together. */
+  count: number;
+  connections: number;
+  /** The request with this number, sent over this connection. */
+  request(index: number, connection: number): Uint8Array;
+  /** Looks at the answer to the request with this number. */
+  answered?(reply: Reply, index: number, connection: number): void;
+}
+
+/** The load of one request after the other, each made from what it asks. */
+export function loadOf(count: number, connections: number, request: (index: number) => Sent): Load {
+  return { count, connections, request: (index) => requestBytes(request(index)) };
+}
+
+/** Sends requests, one at a time on each connection; every answer must be of the 200s. */
+export async function measure(target: Target, load: Load): Promise<Measured> {
+  const { count } = load;
+  using lines = await openAll(target, load.connections);
   const latencies = new Float64Array(count);
   let next = 0;
-  const worker = async () => {
+  const work = async (line: Connection, connection: number) => {
     for (let index = next++; index < count; index = next++) {
+      const bytes = load.request(index, connection);
       const sentMs = performance.now();
-      await ask(pool, request(index));
+      const reply = await line.ask(bytes);
       latencies[index] = performance.now() - sentMs;
+      expectSuccess(reply);
+      load.answered?.(reply, index, connection);
     }
   };
   const [cpuBefore, startedMs] = [await cpuMs(target.pid), performance.now()];
-  await Promise.all(Array.from({ length: connections }, worker));
+  await Promise.all(lines.all.map(work));
   const tookMs = performance.now() - startedMs;
   const usedMs = (await cpuMs(target.pid)) - cpuBefore;
   latencies.sort();
@@ -59,18 +54,31 @@ export async function measure(
   };
 }
 
-class ClosingPool extends Pool {
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.close();
+/** How many handshakes run at once, so that the last does not take longer than the server allows. */
+const handshakes = 32;
+
+/** Opens connections on each of which one request was answered already. */
+export async function openAll(
+  target: Target,
+  count: number,
+): Promise<Disposable & { all: readonly Connection[] }> {
+  const all: Connection[] = [];
+  const hello = requestBytes({ method: 'GET', path: '/version' });
+  for (let opened = 0; opened < count; opened += handshakes) {
+    const wanted = Math.min(handshakes, count - opened);
+    const some = await Promise.all(Array.from({ length: wanted }, () => Connection.open(target)));
+    all.push(...some);
+    for (const line of some) expectSuccess(await line.ask(hello));
   }
+  return {
+    all,
+    [Symbol.dispose]() {
+      for (const line of all) line[Symbol.dispose]();
+    },
+  };
 }
 
-async function ask(pool: Pool, { method, path, body, headers = {} }: Sent): Promise<void> {
-  const type: Record<string, string> = body === undefined ? {} : { 'content-type': 'application/json' };
-  const answer = await pool.request({ method, path, headers: { ...type, ...headers }, body: body ?? null });
-  const text = await answer.body.arrayBuffer();
-  if (answer.statusCode >= 300) {
-    const told = Buffer.from(text).toString('utf8').slice(0, 500);
-    throw new Error(`${method} ${path}: ${answer.statusCode} ${told}`);
-  }
+export function expectSuccess({ status, bytes, bodyAt }: Reply): void {
+  if (status >= 200 && status < 300) return;
+  throw new Error(`the server answered ${status}: ${bytes.subarray(bodyAt, bodyAt + 500).toString('utf8')}`);
 }

@@ -16,3 +16,8 @@ export async function pssMiB(pid: number): Promise<number> {
   const kibibytes = /^Pss:\s+(\d+) kB$/m.exec(rollup)?.[1];
   return Number(kibibytes) / 1024;
 }
+
+/** The monotonic clock of the machine, the same for all its processes, in milliseconds. */
+export function machineMs(): number {
+  return Number(process.hrtime.bigint()) / 1e6;
+}

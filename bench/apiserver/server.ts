@@ -1,0 +1,80 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { Readable } from 'node:stream';
+import { controlPlaneNodeFlags } from '../../src/agent/controlplane/node-flags.ts';
+import type { Target } from './connection.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+/** The built program, or the one whose folder is given in the environment, to compare one build with another. */
+const dist = process.env['NODEWARD_DIST'] ?? join(root, 'dist');
+
+export interface Server extends AsyncDisposable {
+  target: Target;
+  /** From the start of the process until it served. */
+  readyMs: number;
+  folder: string;
+}
+
+/** Starts the built control plane as an agent does, with an empty store; disposing stops it and removes the store. */
+export async function startServer(nodeOptions: readonly string[] = controlPlaneNodeFlags): Promise<Server> {
+  const folder = await mkdtemp(join(tmpdir(), 'nodeward-bench-'));
+  const startedMs = performance.now();
+  const command = [join(dist, 'main.js'), 'apiserver', '--root-dir', folder, '--secure-port', '0'];
+  const child = spawn(process.execPath, [...nodeOptions, ...command], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const stop = async () => {
+    child.kill('SIGTERM');
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    const url = /serving on (\S+)/.exec(await firstLine(child.stdout))?.[1] ?? '';
+    const readyMs = performance.now() - startedMs;
+    const read = (name: string) => readFile(join(folder, 'pki', name), 'utf8');
+    const [ca, cert, key] = [await read('ca.crt'), await read('admin.crt'), await read('admin.key')];
+    return {
+      target: { url, pid: child.pid ?? 0, ca, cert, key },
+      readyMs,
+      folder,
+      [Symbol.asyncDispose]: stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Starts the bare HTTPS server, or another script that takes its place, with the certificates of a control plane. */
+export async function startBaseline(
+  { folder, target }: Server,
+  script = 'baseline-server.ts',
+): Promise<Server> {
+  const files = ['apiserver.crt', 'apiserver.key'].map((name) => join(folder, 'pki', name));
+  const startedMs = performance.now();
+  const child = spawn(process.execPath, [join(import.meta.dirname, script), ...files], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const url = `https://127.0.0.1:${(await firstLine(child.stdout)).trim()}`;
+  return {
+    target: { ...target, url, pid: child.pid ?? 0 },
+    readyMs: performance.now() - startedMs,
+    folder,
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGTERM');
+      await once(child, 'exit');
+    },
+  };
+}
+
+async function firstLine(stream: Readable): Promise<string> {
+  let text = '';
+  for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
+    text += String(chunk);
+    if (text.includes('\n')) return text;
+  }
+  throw new Error('the server ended before it served');
+}
