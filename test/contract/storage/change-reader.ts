@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ChangeBatch, Revision, Store } from '../../../src/apiserver/storage/index.ts';
+import { StorageError } from '../../../src/apiserver/storage/index.ts';
 import type { ChangingStore } from './changing-store.ts';
 import { pick } from './random-changes.ts';
 import { eventually, shown } from './scenario.ts';
@@ -93,11 +94,21 @@ export class ChangeReader {
 
   async #beginAnew(signal: AbortSignal): Promise<void> {
     this.compacted++;
-    const revision = await this.#world.store.revision();
-    if (signal.aborted) return;
+    const revision = await newestOf(this.#world.store);
+    if (revision === undefined || signal.aborted) return;
     this.#from = revision;
     this.#seen = [];
     this.follow();
+  }
+}
+
+/** Undefined when the store is closed: whoever opens it again lets its readers follow anew. */
+async function newestOf(store: Store): Promise<Revision | undefined> {
+  try {
+    return await store.revision();
+  } catch (error) {
+    if (error instanceof StorageError && error.code === 'closed') return undefined;
+    throw error;
   }
 }
 

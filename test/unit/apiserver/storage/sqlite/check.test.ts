@@ -3,8 +3,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { StorageError } from '../../../../../src/apiserver/storage/index.ts';
 import { Connection } from '../../../../../src/apiserver/storage/sqlite/connection.ts';
+import { openError } from '../../../../../src/apiserver/storage/sqlite/errors.ts';
 import { commitGroup } from '../../../../../src/apiserver/storage/sqlite/group.ts';
 import { readStep } from '../../../../../src/apiserver/storage/sqlite/history.ts';
 import { checkTask } from '../../../../../src/apiserver/storage/sqlite/task-check.ts';
@@ -83,8 +83,8 @@ function look(file: string): unknown {
     });
     return { readable, list: readStep(database, readable, list), replays };
   } catch (error) {
-    assert.ok(error instanceof StorageError, String(error));
-    assert.ok(['corrupt', 'newerFormat'].includes(error.code), `${error.code}: ${error.message}`);
+    const { code, message } = openError(file, error); // as the writer tells it
+    assert.ok(['corrupt', 'newerFormat'].includes(code), `${code}: ${message}`);
     return 'damaged';
   }
 }
