@@ -48,7 +48,7 @@ export class OrderedMap<V> {
     const high = end ?? this.#tree.maxKey();
     if (high === undefined || this.#order.compare(from, high) > 0) return 0;
     const found = this.#tree.forRange(from, high, end === undefined);
-    return found > 0 && this.#tree.has(after) ? found - 1 : found;
+    return from === after && this.#tree.has(after) ? found - 1 : found;
   }
 
   #lowest(prefix: string, after: string): string {

@@ -79,6 +79,14 @@ describe('an ordered map', () => {
     );
   });
 
+  test('counts what follows a key that stands before the prefix', () => {
+    const map = new OrderedMap<number>();
+    for (const key of ['a', 'b1', 'b2']) map.set(key, 0);
+    assert.equal(map.count('b', 'a'), 2);
+    assert.equal(map.count('b', 'b1'), 1);
+    assert.equal(map.count('b', 'b2'), 0);
+  });
+
   test('stops walking when it is told to', () => {
     const map = new OrderedMap<number>();
     for (let n = 0; n < 10; n++) map.set(`k${n}`, n);
