@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Reply, Sent, Target } from './connection.ts';
 import { Connection, requestBytes } from './connection.ts';
 import { cpuMs } from './process-cost.ts';
@@ -8,12 +9,16 @@ export interface Measured {
   cpuMs: number;
   p50Ms: number;
   p99Ms: number;
+  /** How many were told to come again later (429). */
+  refused: number;
 }
 
 export interface Load {
   /** How many requests, all together. */
   count: number;
   connections: number;
+  /** On each connection a request begins so long after the one before, or when that is answered: whatever is later. */
+  everyMs?: number;
   /** The request with this number, sent over this connection. */
   request(index: number, connection: number): Uint8Array;
   /** Looks at the answer to the request with this number. */
@@ -25,18 +30,28 @@ export function loadOf(count: number, connections: number, request: (index: numb
   return { count, connections, request: (index) => requestBytes(request(index)) };
 }
 
-/** Sends requests, one at a time on each connection; every answer must be of the 200s. */
+/** Sends requests, one at a time on each connection; every answer must be of the 200s, or 429 where there is a pace. */
 export async function measure(target: Target, load: Load): Promise<Measured> {
   const { count } = load;
   using lines = await openAll(target, load.connections);
   const latencies = new Float64Array(count);
   let next = 0;
+  let refused = 0;
+  const { everyMs = 0 } = load;
   const work = async (line: Connection, connection: number) => {
+    let dueMs = performance.now() + (everyMs * connection) / load.connections;
     for (let index = next++; index < count; index = next++) {
+      const earlyMs = dueMs - performance.now();
+      if (everyMs > 0 && earlyMs > 0) await delay(earlyMs);
+      dueMs = Math.max(dueMs + everyMs, performance.now());
       const bytes = load.request(index, connection);
       const sentMs = performance.now();
       const reply = await line.ask(bytes);
       latencies[index] = performance.now() - sentMs;
+      if (everyMs > 0 && reply.status === 429) {
+        refused++;
+        continue;
+      }
       expectSuccess(reply);
       load.answered?.(reply, index, connection);
     }
@@ -47,10 +62,11 @@ export async function measure(target: Target, load: Load): Promise<Measured> {
   const usedMs = (await cpuMs(target.pid)) - cpuBefore;
   latencies.sort();
   return {
-    perSecond: (count * 1000) / tookMs,
+    perSecond: ((count - refused) * 1000) / tookMs,
     cpuMs: usedMs / count,
     p50Ms: latencies[Math.floor(count * 0.5)] ?? 0,
     p99Ms: latencies[Math.floor(count * 0.99)] ?? 0,
+    refused,
   };
 }
 

@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
-import { controlPlaneNodeFlags } from '../../src/agent/controlplane/node-flags.ts';
+import { controlPlaneEnvironment, controlPlaneNodeFlags } from '../../src/agent/controlplane/node-flags.ts';
 import type { Target } from './connection.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -25,6 +25,7 @@ export async function startServer(nodeOptions: readonly string[] = controlPlaneN
   const command = [join(dist, 'main.js'), 'apiserver', '--root-dir', folder, '--secure-port', '0'];
   const child = spawn(process.execPath, [...nodeOptions, ...command], {
     stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, ...controlPlaneEnvironment },
   });
   const stop = async () => {
     child.kill('SIGTERM');

@@ -5,7 +5,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { systemClock } from '../../src/base/index.ts';
 import type { ApiClient as Client } from '../../src/client/index.ts';
 import { ApiClient, clientOptionsOf, readKubeconfig } from '../../src/client/index.ts';
 import type { TestApiServer } from '../../src/testing/index.ts';
@@ -42,13 +41,6 @@ const step = fc.oneof(
 const steps = fc.array(step, { minLength: 10, maxLength: 50 });
 
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
-
-/** The minute between two bookmarks takes a moment. */
-const minuteMs = 60_000;
-const clock = {
-  ...systemClock,
-  sleep: (ms: number, signal?: AbortSignal) => systemClock.sleep(ms === minuteMs ? 20 : ms, signal),
-};
 
 test('watches over HTTPS are sent all there is, whatever happens meanwhile', () =>
   fc.assert(
@@ -151,7 +143,7 @@ class World implements AsyncDisposable {
 }
 
 async function start(folder: string, port: number): Promise<TestApiServer> {
-  return await startApiServer({ storage: 'sqlite', folder, port, featureGates: { WatchList: true }, clock });
+  return await startApiServer({ storage: 'sqlite', folder, port, featureGates: { WatchList: true } });
 }
 
 async function connect(server: TestApiServer): Promise<Client> {

@@ -3,7 +3,7 @@ import { fork } from 'node:child_process';
 import type { Clock } from '../../base/index.ts';
 import type { ReadyMessage, SignMessage, ToControlPlane } from '../../client/embedded/index.ts';
 import { readToAgent } from '../../client/embedded/index.ts';
-import { controlPlaneNodeFlags } from './node-flags.ts';
+import { controlPlaneEnvironment, controlPlaneNodeFlags } from './node-flags.ts';
 
 export interface ChildOptions {
   /** The program: main.js, or main.ts where sources run as they are. */
@@ -44,8 +44,11 @@ const stdio = ['ignore', 2, 2, 'ipc'] as const;
 /** Starts a control plane as a child process and pings it. Throws when the system cannot make a process. */
 export function startChild(options: ChildOptions): Child {
   const { clock, signMs } = options;
-  const execArgv = [...controlPlaneNodeFlags];
-  const forked = fork(options.script, ['apiserver', ...options.args], { stdio: [...stdio], execArgv });
+  const forked = fork(options.script, ['apiserver', ...options.args], {
+    stdio: [...stdio],
+    execArgv: [...controlPlaneNodeFlags],
+    env: { ...process.env, ...controlPlaneEnvironment },
+  });
   const pending = new Map<number, PromiseWithResolvers<string>>();
   const over = new AbortController();
   let silentMs = 0;

@@ -43,7 +43,7 @@ export async function admit(
 /** The namespace and name in the path; throws 404 where the path has an empty part. */
 function placeOf({ pattern }: Route, { params }: FastifyRequest): { namespace: string; name: string } {
   const part = (name: string) => {
-    if (!pattern.split('/').includes(`:${name}`)) return '';
+    if (!`${pattern}/`.includes(`/:${name}/`)) return '';
     const value: unknown =
       typeof params === 'object' && params !== null ? Reflect.get(params, name) : undefined;
     if (typeof value === 'string' && value !== '') return value;

@@ -29,14 +29,16 @@ export function stitchedList(
     *pieces() {
       let piece = Buffer.allocUnsafeSlow(Math.min(length, pieceBytes));
       let at = head.copy(piece);
-      for (const [index, item] of items.entries()) {
+      let isFirst = true;
+      for (const item of items) {
         const size = splice.size(item) + 1;
         if (at + size > piece.length) {
           yield piece.subarray(0, at);
           if (size > piece.length) piece = Buffer.allocUnsafeSlow(size);
           at = 0;
         }
-        if (index > 0) piece[at++] = comma;
+        if (!isFirst) piece[at++] = comma;
+        isFirst = false;
         at = splice.write(item, piece, at);
       }
       if (at + end.length > piece.length) {

@@ -18,13 +18,14 @@ export function spliceBehind(opening: Buffer): Splice {
   return {
     size: ({ revision, value }) => value.length + added + digitsOf(revision),
     write({ revision, value }, target, at) {
+      const digits = digitsOf(revision);
+      // all of it, moved on by as much as is added; then what comes before, over the beginning of that
+      target.set(value, at + added + digits);
       target.set(upToVersion, at);
       const version = at + upToVersion.length;
-      const behind = version + writeDigits(revision, target, version);
-      target.set(behindVersion, behind);
-      const rest = behind + behindVersion.length;
-      target.set(value.subarray(opening.length), rest);
-      return rest + value.length - opening.length;
+      writeDigits(revision, digits, target, version);
+      target.set(behindVersion, version + digits);
+      return at + added + digits + value.length;
     },
   };
 }
@@ -35,14 +36,12 @@ function digitsOf(revision: number): number {
   return digits;
 }
 
-/** Without making text of it first, which costs as much as all the rest. Answers how many there are. */
-function writeDigits(revision: number, target: Buffer, at: number): number {
-  const digits = digitsOf(revision);
+/** Without making text of it first, which costs as much as all the rest. */
+function writeDigits(revision: number, digits: number, target: Buffer, at: number): void {
   let rest = revision;
   for (let place = at + digits - 1; place >= at; place--) {
     const higher = Math.floor(rest / 10);
     target[place] = rest - higher * 10 + 0x30; // in this order: a version may be as large as numbers are exact
     rest = higher;
   }
-  return digits;
 }
