@@ -65,6 +65,7 @@ export function connectRuntime(options: RuntimeOptions): Runtime & AsyncDisposab
   }
   const resume = (id: string): Promise<void> => resumeTask(connection, id, statusTimeoutMs);
   const closing = new AbortController();
+  const abandoned = new Map<string, number>();
   const prove = (id: string, ending: Ending, cancel = closing.signal): Promise<Thawed> => {
     const giveUp = AbortSignal.any([cancel, closing.signal]);
     return proveRunning({ task, resume, clock, log, timeoutMs: thawTimeoutMs, settleMs }, id, ending, giveUp);
@@ -76,7 +77,8 @@ export function connectRuntime(options: RuntimeOptions): Runtime & AsyncDisposab
     onStatusChange: statuses.onChange,
     find: (namespace, pod, container) =>
       findContainer(connection, requestTimeoutMs, namespace, pod, container),
-    checkpoint: (id, file, cancel) => checkpointSafely({ connection, task, prove }, id, file, cancel),
+    checkpoint: (id, file, cancel) =>
+      checkpointSafely({ connection, task, prove, clock, abandoned }, id, file, cancel),
     thaw: (id, cancel) => prove(id, 'abandoned', cancel),
     task,
     resume,

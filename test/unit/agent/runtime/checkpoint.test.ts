@@ -67,6 +67,36 @@ describe('checkpoint', () => {
     assert.equal(at.fake.task, Status.RUNNING);
   });
 
+  test('one that fails while the runtime clears away an abandoned one is made again', async () => {
+    await using at = await lab();
+    const begun = freezes(at.fake);
+    const cancel = new AbortController();
+    const abandoned = at.runtime.checkpoint('c1', '/a/b', cancel.signal);
+    await begun;
+    cancel.abort();
+    await assert.rejects(abandoned, { reason: 'cancelled' });
+    let calls = 0;
+    at.fake.on(checkpointContainer, () => {
+      calls += 1;
+      if (calls === 1)
+        throw refusal(status.UNKNOWN, 'open ctrd-checkpoint/status: no such file or directory');
+      return {};
+    });
+    await at.runtime.checkpoint('c1', '/a/b', going);
+    assert.equal(calls, 2);
+  });
+
+  test('one that fails without an abandoned one before it is not made again', async () => {
+    await using at = await lab();
+    let calls = 0;
+    at.fake.on(checkpointContainer, () => {
+      calls += 1;
+      throw refusal(status.UNKNOWN, 'criu failed');
+    });
+    await assert.rejects(at.runtime.checkpoint('c1', '/a/b', going), { reason: 'failed' });
+    assert.equal(calls, 1);
+  });
+
   test('cancelled, it tells the runtime and resumes the container', async () => {
     await using at = await lab();
     const begun = freezes(at.fake);
