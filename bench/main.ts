@@ -9,7 +9,15 @@ import { join } from 'node:path';
 import { buildUnlessBuilt } from './apiserver/build.ts';
 import { printRow } from './report.ts';
 
-const scripts = ['commits.ts', 'apiserver/main.ts', 'apiserver/leases.ts', 'apiserver/watchers.ts'];
+const scripts = [
+  'commits.ts',
+  'testing-start.ts',
+  'apiserver/main.ts',
+  'apiserver/leases.ts',
+  'apiserver/watchers.ts',
+  'authorization.ts',
+  'access.ts',
+];
 
 await buildUnlessBuilt();
 const processors = cpus();

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
+import { isatty } from 'node:tty';
 import { fileURLToPath } from 'node:url';
-import { run } from './cli/index.ts';
+import { restartBounded } from './base/bounded-memory/index.ts';
 
 // The only place that knows the process: arguments and environment go in, signals go in, the exit code comes out.
 
@@ -10,10 +11,20 @@ const lastResortMs = 20_000;
 const stop = new AbortController();
 // a control plane that an agent started hears Ctrl-C and the end of the terminal too, but the agent decides when it stops
 const embedded = process.channel !== undefined && process.channel !== null;
+// before anything else is loaded; an agent starts its control plane so from the beginning
+if (process.argv[2] === 'apiserver' && !embedded) restartBounded(process);
+
 const all: NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'];
+let hangupListener: (() => void) | undefined;
+const terminals = [0, 1, 2].filter((descriptor) => isatty(descriptor));
 for (const name of all) {
   const obey = !embedded || name === 'SIGTERM';
-  process.on(name, () => obey && stop.abort());
+  process.on(name, () => {
+    // a terminal that goes takes what runs in it along; the same signal without that is a word from an operator
+    const told = name === 'SIGHUP' && terminals.every((descriptor) => isatty(descriptor));
+    if (told && hangupListener) hangupListener();
+    else if (obey) stop.abort();
+  });
 }
 // the runtime would open a debugger for every user of the machine on the one, and end at once on the other
 for (const name of ['SIGUSR1', 'SIGUSR2'] as const) process.on(name, () => undefined);
@@ -25,11 +36,20 @@ function lastResort(code: number): void {
 }
 stop.signal.addEventListener('abort', () => lastResort(1));
 
+const { run } = await import('./cli/index.ts');
 process.exitCode = await run(process.argv.slice(2), {
   env: process.env,
   stdout: process.stdout,
   stderr: process.stderr,
   signal: stop.signal,
+  onHangup(listener) {
+    hangupListener = listener;
+    return {
+      [Symbol.dispose]() {
+        hangupListener = undefined;
+      },
+    };
+  },
   stop: () => stop.abort(),
   script: fileURLToPath(import.meta.url),
   agent: embedded ? process : undefined,

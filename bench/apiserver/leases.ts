@@ -1,11 +1,13 @@
 /**
  * Heartbeats: `node bench/apiserver/leases.ts [quick] [built]`. A million renewals at full speed and what memory they
- * leave, then the same over 1,000 connections; the load generator is this process. CPU is the server's, memory is PSS.
+ * leave, as an administrator; then the same by 1,000 nodes, each on its own connection and with a certificate of its
+ * own; the load generator is this process. CPU is the server's, memory is PSS.
  */
 import { printRow, verdict } from '../report.ts';
 import { buildUnlessBuilt } from './build.ts';
 import type { Measured } from './load.ts';
 import { loadOf, measure } from './load.ts';
+import { asNodes } from './node-identities.ts';
 import { pssMiB } from './process-cost.ts';
 import { Fleet } from './renewals.ts';
 import type { Server } from './server.ts';
@@ -41,11 +43,12 @@ async function main(): Promise<void> {
     );
   }
   showTargets(measured, await pssMiB(target.pid));
-  const paced = { ...fleet.renewals(total / parts, nodes), everyMs: paceMs };
+  const targets = await asNodes(server, nodes);
+  const paced = { ...fleet.renewals(total / parts, nodes), targets, everyMs: paceMs };
   const bareMany = await measureBare(server, nodes);
   show(`bare HTTPS server, ${nodes} connections`, bareMany, bareMany, '');
   const many = await measure(target, paced);
-  show(`renew a Lease over ${nodes} connections`, many, bareMany, `${(await pssMiB(target.pid)).toFixed(0)}`);
+  show(`renew a Lease, ${nodes} nodes`, many, bareMany, `${(await pssMiB(target.pid)).toFixed(0)}`);
   printRow([`of them answered 429: ${many.refused}`, ...verdict(many.perSecond, 10_000, '/s', true)]);
 }
 

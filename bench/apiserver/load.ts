@@ -19,6 +19,8 @@ export interface Load {
   connections: number;
   /** On each connection a request begins so long after the one before, or when that is answered: whatever is later. */
   everyMs?: number;
+  /** Who asks on each connection; default the target's for all. */
+  targets?: readonly Target[];
   /** The request with this number, sent over this connection. */
   request(index: number, connection: number): Uint8Array;
   /** Looks at the answer to the request with this number. */
@@ -33,7 +35,7 @@ export function loadOf(count: number, connections: number, request: (index: numb
 /** Sends requests, one at a time on each connection; every answer must be of the 200s, or 429 where there is a pace. */
 export async function measure(target: Target, load: Load): Promise<Measured> {
   const { count } = load;
-  using lines = await openAll(target, load.connections);
+  using lines = await openAll(target, load.connections, load.targets);
   const latencies = new Float64Array(count);
   let next = 0;
   let refused = 0;
@@ -77,12 +79,15 @@ const handshakes = 32;
 export async function openAll(
   target: Target,
   count: number,
+  targets: readonly Target[] = [],
 ): Promise<Disposable & { all: readonly Connection[] }> {
   const all: Connection[] = [];
   const hello = requestBytes({ method: 'GET', path: '/version' });
   for (let opened = 0; opened < count; opened += handshakes) {
     const wanted = Math.min(handshakes, count - opened);
-    const some = await Promise.all(Array.from({ length: wanted }, () => Connection.open(target)));
+    const some = await Promise.all(
+      Array.from({ length: wanted }, (_, index) => Connection.open(targets[opened + index] ?? target)),
+    );
     all.push(...some);
     for (const line of some) expectSuccess(await line.ask(hello));
   }

@@ -12,6 +12,7 @@ import { measurePages } from './pages.ts';
 import { pssMiB } from './process-cost.ts';
 import type { Work } from './requests.ts';
 import { workOn } from './requests.ts';
+import type { Server } from './server.ts';
 import { startBaseline, startServer } from './server.ts';
 
 const count = process.argv.includes('quick') ? 2_000 : 10_000;
@@ -27,11 +28,9 @@ interface Bare {
 
 async function main(): Promise<void> {
   await buildUnlessBuilt();
-  await using server = await startServer();
-  const { target, readyMs } = server;
-  printRow(['start to ready', `${readyMs.toFixed(0)} ms`, ...verdict(readyMs, 500, 'ms')]);
-  const pss = await pssMiB(target.pid);
-  printRow(['memory after start', `${pss.toFixed(0)} MiB`, ...verdict(pss, 80, 'MiB')]);
+  await (await showStart('by itself', []))[Symbol.asyncDispose]();
+  await using server = await showStart('by an agent');
+  const { target } = server;
   const bare = await measureBare(await startBaseline(server));
   printRow(['work', 'per second', 'CPU ms', '× bare', 'p50 ms', 'p99 ms', 'target', '']);
   show({ what: 'bare HTTPS server, 700 bytes' }, bare.small, bare.small);
@@ -42,6 +41,19 @@ async function main(): Promise<void> {
     show(work, await measure(target, load), work.connections === 1 ? bare.large : bare.small);
   }
   printRow(['memory at the end', `${(await pssMiB(target.pid)).toFixed(0)} MiB`]);
+}
+
+/** Starts a server with flags for Node.js, by default those that an agent gives it, and tells what that took. */
+async function showStart(how: string, flags?: readonly string[]): Promise<Server> {
+  const server = await startServer(flags);
+  const pss = await pssMiB(server.target.pid);
+  printRow([
+    `start to ready, ${how}`,
+    `${server.readyMs.toFixed(0)} ms`,
+    ...verdict(server.readyMs, 500, 'ms'),
+  ]);
+  printRow([`memory after it`, `${pss.toFixed(0)} MiB`, ...verdict(pss, 80, 'MiB')]);
+  return server;
 }
 
 /** What requests cost that nothing is done for. */

@@ -34,7 +34,7 @@ export async function measurePages(
   return { p50Ms: tookMs[Math.floor(rounds / 2)] ?? 0, cpuMs: measured.cpuMs * pages };
 }
 
-function tokenIn({ bytes, bodyAt }: Reply): string {
+export function tokenIn({ bytes, bodyAt }: Reply): string {
   const head = bytes.toString('latin1', bodyAt, bodyAt + headBytes);
   return /"continue":"([^"]+)"/.exec(head)?.[1] ?? '';
 }

@@ -6,7 +6,7 @@ import { loadOf, measure } from './load.ts';
 const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
 const versionMark = Buffer.from('"resourceVersion":"');
 
-const nameOf = (lease: number) => `node-${String(lease).padStart(5, '0')}`;
+export const nameOf = (lease: number) => `node-${String(lease).padStart(5, '0')}`;
 
 function leaseBody(lease: number, version: string, renewal: number): string {
   const name = nameOf(lease);

@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
-import { controlPlaneEnvironment, controlPlaneNodeFlags } from '../../src/agent/controlplane/node-flags.ts';
+import { boundedMemoryEnvironment, boundedMemoryFlags } from '../../src/base/bounded-memory/index.ts';
 import type { Target } from './connection.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -18,14 +18,17 @@ export interface Server extends AsyncDisposable {
   folder: string;
 }
 
-/** Starts the built control plane as an agent does, with an empty store; disposing stops it and removes the store. */
-export async function startServer(nodeOptions: readonly string[] = controlPlaneNodeFlags): Promise<Server> {
+/**
+ * Starts the built control plane as an agent does, or without flags as a person does, with an empty store; disposing
+ * stops it and removes the store.
+ */
+export async function startServer(nodeOptions: readonly string[] = boundedMemoryFlags): Promise<Server> {
   const folder = await mkdtemp(join(tmpdir(), 'nodeward-bench-'));
   const startedMs = performance.now();
   const command = [join(dist, 'main.js'), 'apiserver', '--root-dir', folder, '--secure-port', '0'];
   const child = spawn(process.execPath, [...nodeOptions, ...command], {
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, ...controlPlaneEnvironment },
+    env: nodeOptions.length === 0 ? process.env : { ...process.env, ...boundedMemoryEnvironment },
   });
   const stop = async () => {
     child.kill('SIGTERM');

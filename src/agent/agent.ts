@@ -14,17 +14,23 @@ import { assembleHeartbeats } from './assemble-heartbeats.ts';
 import { assembleIdentity } from './assemble-identity.ts';
 import type { Checkpointer } from './checkpoint/index.ts';
 import { createCheckpointer } from './checkpoint/index.ts';
-import { loadConfig } from './config/index.ts';
+import type { EffectiveConfig, LiveConfig } from './config/index.ts';
+import { createLiveConfig, loadConfig } from './config/index.ts';
+import { configz } from './configz.ts';
 import type { AgentContext } from './context.ts';
 import { part } from './context.ts';
+import { controlSocketService } from './control-socket/index.ts';
 import type { Lock } from './lock/index.ts';
 import { acquireLock } from './lock/index.ts';
 import { nodeAddresses } from './node/index.ts';
 import type { AgentOptions, RunningAgent } from './options.ts';
+import { createReload } from './reload.ts';
 import type { Runtime } from './runtime/index.ts';
 import { connectRuntime } from './runtime/index.ts';
 import { agentServer } from './server/index.ts';
 import { serviceManager } from './service-manager.ts';
+import type { ServingFiles } from './serving-files.ts';
+import { createServingFiles, servingFilesService } from './serving-files.ts';
 
 /**
  * Runs the node agent until `signal` aborts. What must be right is looked at first (configuration, folders, lock); then
@@ -42,7 +48,8 @@ export async function runAgent(
 ): Promise<void> {
   const { clock, log, rootDir } = options;
   const nodeName = nodeNameOf(options);
-  const { config } = await loadConfig({ ...options, log: log.child({ part: 'config' }) });
+  const servingFiles = createServingFiles();
+  const live = await openConfig(options, servingFiles);
   await ensurePrivateFolder(rootDir);
   await ensurePrivateFolder(options.certDir);
   await using lock = await acquireLock({
@@ -56,7 +63,8 @@ export async function runAgent(
   const addresses = () => nodeAddresses({ hostname: nodeName }).map(({ address }) => address);
   const context = {
     options,
-    config,
+    config: live.current,
+    live,
     nodeName,
     hostname: nodeName,
     addresses,
@@ -65,28 +73,35 @@ export async function runAgent(
   };
   const runtime = stack.use(openRuntime(context));
   const stop = AbortSignal.any([signal, lock.contended]);
-  await runParts(context, lock, runtime, stop, onReady);
+  await runParts(context, { lock, runtime, servingFiles }, stop, onReady);
+}
+
+interface Opened {
+  lock: Lock;
+  runtime: Runtime;
+  servingFiles: ServingFiles;
 }
 
 async function runParts(
   context: AgentContext,
-  lock: Lock,
-  runtime: Runtime,
+  { lock, runtime, servingFiles }: Opened,
   stop: AbortSignal,
   onReady: (agent: RunningAgent) => void,
 ): Promise<void> {
-  const { options, config, nodeName, addresses, stack, metrics } = context;
+  const { options, config, live, nodeName, addresses, stack, metrics } = context;
   const checkpointer = stack.use(openCheckpointer(context, runtime));
   const url = async () => urlOf(addresses(), await server.port.get());
   const { identity, controlPlane, services } = await assembleIdentity(context, url);
   const standalone = options.controlPlane.mode === 'standalone';
+  stack.use(servingFiles.follow(identity.serving));
   const server = agentServer({
     address: config.address,
     port: config.port,
-    serving: identity.serving,
+    serving: servingFiles.serving,
     checkpointer,
     checkpointEnabled: config.featureGates.ContainerCheckpoint,
-    anyCertificate: standalone,
+    anyCertificate: () => live.current.authorizeAlways,
+    configz: (query) => configz(live, query),
     dependsOn: ['lock', 'checkpointer'],
     metrics,
     ...part(context, 'server'),
@@ -94,6 +109,8 @@ async function runParts(
   const port = () => server.port.value ?? config.port;
   const heartbeats = assembleHeartbeats(context, identity, runtime, port);
   const manager = serviceManager(context, runtime);
+  const reload = createReload(context, live, manager);
+  stack.use(options.onReloadAsked(() => void reload().catch(() => undefined))); // it has been logged
 
   function tellReady(): void {
     manager.ready();
@@ -106,7 +123,20 @@ async function runParts(
     });
   }
 
-  const parts = [lockService(lock), checkpointerService(checkpointer), ...services, server, ...heartbeats];
+  const parts = [
+    lockService(lock),
+    checkpointerService(checkpointer),
+    servingFilesService(servingFiles, () => live.current.files, part(context, 'server')),
+    ...services,
+    server,
+    ...heartbeats,
+    controlSocketService({
+      rootDir: options.rootDir,
+      reload,
+      dependsOn: ['server'],
+      ...part(context, 'control'),
+    }),
+  ];
   await runServices(
     {
       services: [...parts, ...manager.services],
@@ -117,6 +147,17 @@ async function runParts(
     },
     stop,
   );
+}
+
+async function openConfig(options: AgentOptions, servingFiles: ServingFiles): Promise<LiveConfig> {
+  const standalone = options.controlPlane.mode === 'standalone';
+  const load = () => loadConfig({ ...options, standalone });
+  const first = await load();
+  for (const warning of first.warnings) options.log.child({ part: 'config' }).warn(warning);
+  const prepare = (next: EffectiveConfig) => servingFiles.prepare(next.files);
+  const commit = await prepare(first.config);
+  commit();
+  return createLiveConfig({ first, load, prepare });
 }
 
 function nodeNameOf({ hostnameOverride }: AgentOptions): string {

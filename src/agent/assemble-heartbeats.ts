@@ -1,9 +1,11 @@
 import type { Service } from '../base/index.ts';
+import type { EffectiveConfig } from './config/index.ts';
 import type { AgentContext } from './context.ts';
 import { part } from './context.ts';
 import type { Identity } from './identity/index.ts';
 import { nodeApi } from './identity/index.ts';
 import { createLeaseService } from './lease/index.ts';
+import type { NodeSettings } from './node/index.ts';
 import { createNodeStatusService } from './node/index.ts';
 import type { Runtime } from './runtime/index.ts';
 
@@ -17,8 +19,8 @@ export function assembleHeartbeats(
   runtime: Runtime,
   port: () => number,
 ): readonly Service[] {
-  const { options, config, nodeName, hostname, metrics, stack } = context;
-  if (options.controlPlane.mode === 'standalone' || !config.registerNode) return [];
+  const { options, config, live, nodeName, hostname, metrics, stack } = context;
+  if (options.controlPlane.mode === 'standalone') return [];
   const api = (connections: number) => stack.use(nodeApi(identity.api, connections, options.groupSuffix));
   const nodeStatus = createNodeStatusService({
     nodeName,
@@ -27,9 +29,8 @@ export function assembleHeartbeats(
     runtime,
     rootDir: options.rootDir,
     port,
-    maxPods: config.maxPods,
-    updateFrequencyMs: config.nodeStatusUpdateFrequencyMs,
-    reportFrequencyMs: config.nodeStatusReportFrequencyMs,
+    settings: () => settingsOf(live.current, options.nodeLabels),
+    onSettings: (listener) => live.onReload(listener),
     dependsOn: ['identity', 'server'],
     metrics,
     ...part(context, 'node-status'),
@@ -44,4 +45,20 @@ export function assembleHeartbeats(
     ...part(context, 'lease'),
   });
   return [nodeStatus, lease];
+}
+
+function settingsOf(config: EffectiveConfig, labels: Readonly<Record<string, string>>): NodeSettings {
+  return {
+    maxPods: config.maxPods,
+    updateFrequencyMs: config.nodeStatusUpdateFrequencyMs,
+    reportFrequencyMs: config.nodeStatusReportFrequencyMs,
+    least: config.evictionHard,
+    reserved: config.reserved,
+    registration: {
+      register: config.registerNode,
+      labels,
+      taints: config.registerWithTaints,
+      providerID: config.providerID,
+    },
+  };
 }

@@ -1,11 +1,12 @@
 import type { Service } from '../base/index.ts';
+import type { Kubeconfig } from '../client/index.ts';
 import { ApiClient, clientOptionsOf, readKubeconfig } from '../client/index.ts';
 import type { AgentContext } from './context.ts';
 import { part } from './context.ts';
 import type { ControlPlaneService } from './controlplane/index.ts';
 import { controlPlaneService } from './controlplane/index.ts';
 import type { Identity } from './identity/index.ts';
-import { embeddedIdentity, remoteIdentity, standaloneIdentity } from './identity/index.ts';
+import { embeddedIdentity, joinedIdentity, remoteIdentity, standaloneIdentity } from './identity/index.ts';
 
 /** Where the control plane is and who this node is towards it. */
 export interface IdentityParts {
@@ -36,6 +37,13 @@ export async function assembleIdentity(
     const identity = embeddedIdentity({ ...common, controlPlane });
     return { identity, controlPlane, services: [controlPlane, identity] };
   }
+  if (where.mode === 'joining') {
+    const { kubeconfig, bootstrapKubeconfig } = where;
+    const found = await firstKubeconfig(bootstrapKubeconfig, kubeconfig);
+    const bootstrap = { ...clientOptionsOf(found), groupSuffix: options.groupSuffix };
+    const identity = joinedIdentity({ ...common, bootstrap, kubeconfig, dependsOn: ['lock'] });
+    return { identity, controlPlane: undefined, services: [identity] };
+  }
   if (where.mode === 'remote') {
     const client = {
       ...clientOptionsOf(await readKubeconfig(where.kubeconfig)),
@@ -51,4 +59,15 @@ export async function assembleIdentity(
   }
   const identity = standaloneIdentity({ ...common, rootDir, url, dependsOn: ['lock'] });
   return { identity, controlPlane: undefined, services: [identity] };
+}
+
+/** The bootstrap kubeconfig may be gone once the agent has one of its own. */
+async function firstKubeconfig(bootstrap: string, own: string): Promise<Kubeconfig> {
+  try {
+    return await readKubeconfig(bootstrap);
+  } catch (error) {
+    return await readKubeconfig(own).catch(() => {
+      throw error;
+    });
+  }
 }

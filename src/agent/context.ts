@@ -1,11 +1,14 @@
 import type { Clock, Logger, Registry } from '../base/index.ts';
-import type { EffectiveConfig } from './config/index.ts';
+import type { EffectiveConfig, LiveConfig } from './config/index.ts';
 import type { AgentOptions } from './options.ts';
 
 /** What the agent's parts are assembled from. */
 export interface AgentContext {
   options: AgentOptions;
+  /** What the agent has started with. */
   config: EffectiveConfig;
+  /** What counts now. */
+  live: LiveConfig;
   nodeName: string;
   hostname: string;
   /** Every name and address under which this node is reached, now. */

@@ -1,4 +1,14 @@
 /** The node agent. */
 export { runAgent } from './agent.ts';
+export {
+  type ConfigSources,
+  type LoadedConfig,
+  loadConfig,
+  type OriginRow,
+  originTable,
+  type Reloaded,
+} from './config/index.ts';
+export { requestReload } from './control-socket/index.ts';
 export type { AgentOptions, ControlPlane, RunningAgent } from './options.ts';
 export { describeRuntime } from './service-manager.ts';
+export { checkServingFiles } from './serving-files.ts';

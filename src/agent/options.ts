@@ -6,6 +6,8 @@ import type { RuntimeStatus } from './runtime/index.ts';
 export type ControlPlane =
   | { mode: 'embedded'; script: string; args: readonly string[] }
   | { mode: 'remote'; kubeconfig: string }
+  /** The kubeconfig is the agent's own: it is made with what the bootstrap kubeconfig lets it ask for. */
+  | { mode: 'joining'; kubeconfig: string; bootstrapKubeconfig: string }
   | { mode: 'standalone' };
 
 export interface AgentOptions {
@@ -19,6 +21,10 @@ export interface AgentOptions {
   exitOnLockContention: boolean;
   /** Default the kernel's host name. */
   hostnameOverride?: string | undefined;
+  /** Labels of a Node that the agent makes, beside its own. */
+  nodeLabels: Readonly<Record<string, string>>;
+  /** Calls `listener` when the configuration is to be loaded anew (SIGHUP), until disposed of. */
+  onReloadAsked(listener: () => void): Disposable;
   groupSuffix: string;
   controlPlane: ControlPlane;
   /** Of the process, for the service manager. */

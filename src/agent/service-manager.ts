@@ -8,6 +8,8 @@ import type { Runtime, RuntimeStatus } from './runtime/index.ts';
 export interface ServiceManager {
   ready(): void;
   stopping(): void;
+  /** Says that the configuration is loaded anew, until disposed of; nothing before ready() and after stopping(). */
+  reloading(): Disposable;
   /** Says that the agent lives, and how the node is; nothing to do where nobody listens. */
   readonly services: readonly Service[];
 }
@@ -17,6 +19,8 @@ export function serviceManager(context: AgentContext, runtime: Runtime): Service
   const notifier = createNotifier(env, pid, part(context, 'systemd').log);
   const status = () => `STATUS=${stateOf(context.nodeName, runtime.status())}`;
   let told = '';
+  let stopped = false;
+  let reloads = 0;
   const tell = (...assignments: readonly string[]) => {
     const now = status();
     if (now === told && assignments.length === 0) return;
@@ -36,7 +40,22 @@ export function serviceManager(context: AgentContext, runtime: Runtime): Service
   };
   return {
     ready: () => tell('READY=1'),
-    stopping: () => void notifier.send('STOPPING=1', 'STATUS=stopping'),
+    stopping() {
+      stopped = true;
+      void notifier.send('STOPPING=1', 'STATUS=stopping');
+    },
+    reloading() {
+      const listens = told !== '';
+      reloads += 1;
+      if (listens && !stopped && reloads === 1)
+        void notifier.send('RELOADING=1', `MONOTONIC_USEC=${process.hrtime.bigint() / 1000n}`);
+      return {
+        [Symbol.dispose]() {
+          reloads -= 1;
+          if (listens && !stopped && reloads === 0) tell('READY=1');
+        },
+      };
+    },
     services: notifier.enabled ? [alive] : [],
   };
 }

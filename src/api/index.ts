@@ -1,3 +1,4 @@
+export * from './apply/index.ts';
 export * from './codec/index.ts';
 export * from './errors/index.ts';
 export {
@@ -13,6 +14,7 @@ export {
 } from './feature-gates.ts';
 export * from './kinds/index.ts';
 export { checkLabelValue, checkName, checkQualifiedName, type NameRule } from './names/index.ts';
+export * from './patch/index.ts';
 export { isRecord } from './schema/index.ts';
 export * from './selectors/index.ts';
 export * from './validation/index.ts';

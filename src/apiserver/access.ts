@@ -1,26 +1,32 @@
-import type { Clock } from '../base/index.ts';
+import type { Clock, Logger } from '../base/index.ts';
+import { accessOperations, rbacName } from './access-answers/index.ts';
+import type { AuthenticationOptions } from './authentication.ts';
+import { createAuthentication } from './authentication.ts';
 import type { Authenticator } from './authn/index.ts';
-import {
-  authenticatorChain,
-  bearerAuthenticator,
-  certificateAuthenticator,
-  serviceAccountTokens,
-} from './authn/index.ts';
-import type { Authorizer } from './authz/index.ts';
+import { serviceAccountTokens } from './authn/index.ts';
+import type { Authorizer, Rbac } from './authz/index.ts';
 import {
   authorizerChain,
-  discoveryAuthorizer,
+  createRbac,
   mastersAuthorizer,
   nodeAuthorizer,
   selfAccessAuthorizer,
 } from './authz/index.ts';
+import { bootstrapSecrets } from './bootstrap-secrets.ts';
+import type { DocumentRoute } from './http/index.ts';
+import { issuerDocuments } from './issuer-documents.ts';
 import type { ServiceAccountKey } from './pki/index.ts';
 import type { Operation, Registry } from './registry/index.ts';
 import { reviewOperations, tokenObjects } from './reviews/index.ts';
 
 export interface AccessOptions {
   key: ServiceAccountKey;
+  /** Default: certificates and tokens of service accounts alone. */
+  authentication?: AuthenticationOptions | undefined;
+  /** Asked last about what nobody before it has an opinion on. */
+  webhook?: Authorizer | undefined;
   clock: Clock;
+  log: Logger;
   groupSuffix: string;
   /** Asked for at the first token: the registry is made with the operations that are made here. */
   registry(): Registry;
@@ -30,23 +36,35 @@ export interface AccessOptions {
 export interface Access {
   authenticator: Authenticator;
   authorizer: Authorizer;
+  rbac: Rbac;
   operations: readonly Operation[];
+  /** What others check the tokens of service accounts with. */
+  documents: readonly DocumentRoute[];
 }
 
-export function createAccess({ key, clock, groupSuffix, registry }: AccessOptions): Access {
+/** Throws an ExitError when something that it is given cannot be used. */
+export async function createAccess(options: AccessOptions): Promise<Access> {
+  const { key, authentication = {}, webhook, clock, log, groupSuffix, registry } = options;
   const tokens = serviceAccountTokens({ key, clock, objects: tokenObjects(registry) });
-  const authorizer = authorizerChain([
-    mastersAuthorizer,
-    nodeAuthorizer(groupSuffix),
-    selfAccessAuthorizer(groupSuffix),
-    discoveryAuthorizer,
-  ]);
+  const rbac = createRbac(registry, groupSuffix);
+  const authorizers = [
+    { name: 'system:masters', authorizer: mastersAuthorizer },
+    { name: 'node authorizer', authorizer: nodeAuthorizer(groupSuffix) },
+    { name: 'self reviews', authorizer: selfAccessAuthorizer(groupSuffix) },
+    { name: rbacName, authorizer: rbac.authorizer },
+    ...(webhook === undefined ? [] : [{ name: 'webhook', authorizer: webhook }]),
+  ];
+  const authorizer = authorizerChain(authorizers.map((each) => each.authorizer));
+  const secrets = bootstrapSecrets(registry);
+  const known = await createAuthentication(authentication, { accounts: tokens, secrets, clock, log });
   return {
-    authenticator: authenticatorChain([
-      certificateAuthenticator(() => clock.now()),
-      bearerAuthenticator(tokens),
-    ]),
+    authenticator: known.requests,
     authorizer,
-    operations: reviewOperations({ authorizer, tokens, clock }),
+    rbac,
+    operations: [
+      ...reviewOperations({ authorizer, tokens, otherTokens: known.tokens, clock }),
+      ...accessOperations({ authorizers, rbac, groupSuffix }),
+    ],
+    documents: issuerDocuments(tokens),
   };
 }

@@ -1,23 +1,33 @@
 import type { FeatureGates } from '../api/index.ts';
 import { resolveGates } from '../api/index.ts';
-import type { Clock, Logger } from '../base/index.ts';
+import type { Clock, Logger, Registry as Metrics } from '../base/index.ts';
 import { createMetrics, describeError, runServices } from '../base/index.ts';
 import type { Access } from './access.ts';
 import { createAccess } from './access.ts';
-import { nodeRestriction } from './authz/index.ts';
+import type { AuthenticationOptions } from './authentication.ts';
+import type { WebhookOptions } from './authz/index.ts';
+import { nodeRestriction, openWebhook } from './authz/index.ts';
+import { clientCaReload, readClientCa } from './client-ca.ts';
+import type { NodeLifecycleSettings } from './controllers/index.ts';
 import {
+  bootstrapTokenExpiry,
   certificateSigner,
   defaultServiceAccounts,
+  ensureDefaultPolicy,
   ensureSystemNamespaces,
   eventExpiry,
   namespaceDeletion,
+  nodeLifecycle,
   orphanedPods,
   ownerGarbage,
+  roleAggregation,
 } from './controllers/index.ts';
 import { tellFeatures } from './feature-metrics.ts';
 import { continueTokens } from './handlers/index.ts';
 import type { HealthCheck, HttpOptions } from './http/index.ts';
 import { httpService } from './http-service.ts';
+import type { AuditSettings } from './open-audit.ts';
+import { openAudit } from './open-audit.ts';
 import type { OpenStorageOptions, StorageKind } from './open-storage.ts';
 import { openStorage, storageService } from './open-storage.ts';
 import type { Keys, NodeRequest, Pki } from './pki/index.ts';
@@ -25,7 +35,7 @@ import { continueTokenKey, fileKeys, nodeSigner, pkiRenewal, servingNames } from
 import type { Registry } from './registry/index.ts';
 import { createRegistry } from './registry/index.ts';
 import type { CachedStore, MaintainedStore } from './storage/index.ts';
-import { storageRoutes, tellStorage } from './storage-admin/index.ts';
+import { storageRoutes, tellStorage, toldOrigin } from './storage-admin/index.ts';
 
 export interface ApiServerOptions {
   /** Everything that is kept is kept here: `pki/`, `storage/`, `admin.kubeconfig`. */
@@ -38,12 +48,22 @@ export interface ApiServerOptions {
   /** What of the past can be read: how long, and at most how many bytes of it; default 5 minutes and 256 MiB. */
   historyMs?: number;
   historyBytes?: number;
+  /** How callers may say who they are, beside certificates and tokens of service accounts. */
+  authentication?: AuthenticationOptions;
+  /** Who else says what callers may do; default nobody beside roles. */
+  authorization?: { webhook: WebhookOptions } | undefined;
+  /** What is kept of requests; default nothing. */
+  audit?: AuditSettings | undefined;
   /** How long an Event is kept after its last change; default an hour. */
   eventTtlMs?: number;
+  /** How nodes are watched over. */
+  nodeLifecycle?: NodeLifecycleSettings;
   /** As by default unless told otherwise. */
   featureGates?: FeatureGates;
   /** Whether clients are offered HTTP/2 beside HTTP/1.1; default false: many connections cost less without it. */
   http2?: boolean;
+  /** How many requests are worked on at once; default 400 that read and 200 that write. */
+  inFlight?: HttpOptions['inFlight'];
   clock: Clock;
   log: Logger;
   /** Default: in files below `rootDir`. */
@@ -82,25 +102,61 @@ export async function runApiServer(
   const signer = nodeSigner(pki.authority, () => clock.now());
   const { storage: opened, maintenance } = await openStorage(options);
   await using storage = opened;
+  const metrics = options.metrics ?? createMetrics();
+  await using auditing = new AsyncDisposableStack();
+  const audit = options.audit && (await openAudit(options.audit, { metrics, clock, log }));
+  if (audit !== undefined) auditing.use(audit.sink);
   const key = await keys.serviceAccountKey();
-  const access = createAccess({ key, clock, groupSuffix, registry: () => registry });
+  const { authentication, authorization } = options;
+  await using webhook =
+    authorization &&
+    (await openWebhook(authorization.webhook, {
+      groupSuffix,
+      clock,
+      log: log.child({ part: 'authorization' }),
+    }));
+  const access = await createAccess({
+    key,
+    authentication,
+    webhook: webhook?.authorizer,
+    clock,
+    log: log.child({ part: 'authentication' }),
+    groupSuffix,
+    registry: () => registry,
+  });
   const { operations } = access;
   const registry: Registry = createRegistry({
     storage,
     clock,
     groupSuffix,
-    admission: [nodeRestriction],
+    admission: [nodeRestriction, access.rbac.admission],
+    advice: access.rbac.advice,
     operations,
     gates: options.featureGates ?? resolveGates({}),
   });
   await ensureSystemNamespaces(registry);
+  await ensureDefaultPolicy(registry, log);
+  access.rbac.load();
 
+  const caFile = authentication?.clientCaFile;
+  const inUse = { pki, clientCa: caFile === undefined ? '' : await readClientCa(caFile) };
+  const tls = () => tlsOf(inUse.pki, inUse.clientCa);
   const running: { server?: RunningApiServer } = {};
   const serve = httpService({
     address: bindAddress,
     port: options.securePort,
     storage,
-    http: httpOptions(options, { registry, access, storage, maintenance, pki, signal }),
+    http: httpOptions(options, {
+      registry,
+      access,
+      storage,
+      maintenance,
+      tls: tls(),
+      pki,
+      signal,
+      metrics,
+      audit,
+    }),
     async onListening(port) {
       const url = `https://${hostAndPort(reachable(bindAddress), port)}`;
       await keys.publish(url, pki);
@@ -112,10 +168,23 @@ export async function runApiServer(
     clock,
     pki,
     async onRenewed(now) {
-      serve.renew(tlsOf(now));
+      inUse.pki = now;
+      serve.renew(tls());
       if (running.server) await keys.publish(running.server.url, now);
     },
   });
+  const reload =
+    caFile &&
+    clientCaReload({
+      path: caFile,
+      pem: inUse.clientCa,
+      clock,
+      log: log.child({ part: 'authentication' }),
+      onChanged(pem) {
+        inUse.clientCa = pem;
+        serve.renew(tls());
+      },
+    });
   const controller = { registry, storage, clock, log };
   const { dnsNames, ipAddresses } = servingNames([bindAddress]);
   const controlPlaneNames = [...dnsNames, ...ipAddresses];
@@ -123,13 +192,21 @@ export async function runApiServer(
     namespaceDeletion(controller),
     ownerGarbage(controller),
     orphanedPods(controller),
-    certificateSigner({ ...controller, signer, controlPlaneNames }),
+    nodeLifecycle({ ...controller, settings: options.nodeLifecycle ?? {} }),
+    roleAggregation(controller),
+    certificateSigner({ ...controller, signer, authorizer: access.authorizer, controlPlaneNames }),
+    bootstrapTokenExpiry(controller),
     defaultServiceAccounts(controller),
     eventExpiry({ ...controller, ttlMs: options.eventTtlMs }),
   ];
   const tell = () => running.server && onReady(running.server);
   await runServices(
-    { services: [storageService(storage), ...controllers, renewal, serve], log, clock, onReady: tell },
+    {
+      services: [storageService(storage), ...controllers, renewal, ...(reload ? [reload] : []), serve],
+      log,
+      clock,
+      onReady: tell,
+    },
     signal,
   );
 }
@@ -140,14 +217,17 @@ interface Parts {
   storage: CachedStore;
   /** Where the store has some. */
   maintenance: MaintainedStore | undefined;
+  tls: HttpOptions['tls'];
   pki: Pki;
   signal: AbortSignal;
+  metrics: Metrics;
+  audit: HttpOptions['audit'];
 }
 
 function httpOptions(options: ApiServerOptions, parts: Parts): HttpOptions {
-  const { registry, access, storage, maintenance, pki, signal } = parts;
+  const { registry, access, storage, maintenance, tls, pki, signal } = parts;
   const { clock, log } = options;
-  const metrics = options.metrics ?? createMetrics();
+  const { metrics, audit } = parts;
   tellFeatures(registry.gates, metrics);
   if (maintenance !== undefined) tellStorage(maintenance, metrics);
   return {
@@ -155,10 +235,15 @@ function httpOptions(options: ApiServerOptions, parts: Parts): HttpOptions {
     authenticator: access.authenticator,
     authorizer: access.authorizer,
     continueTokens: continueTokens(continueTokenKey(pki.authority), clock),
-    tls: tlsOf(pki),
+    tls,
     http2: options.http2 ?? false,
     checks: healthChecks(storage, maintenance, signal),
-    documents: maintenance && storageRoutes(maintenance, log.child({ part: 'storage' })),
+    documents: [
+      ...access.documents,
+      ...(maintenance ? storageRoutes(maintenance, log.child({ part: 'storage' })) : []),
+    ],
+    inFlight: options.inFlight,
+    audit,
     metrics,
     clock,
     log: log.child({ part: 'http' }),
@@ -166,8 +251,8 @@ function httpOptions(options: ApiServerOptions, parts: Parts): HttpOptions {
   };
 }
 
-function tlsOf({ serving, authority }: Pki): HttpOptions['tls'] {
-  return { ...serving, clientCa: authority.cert };
+function tlsOf({ serving, authority }: Pki, further: string): HttpOptions['tls'] {
+  return { ...serving, clientCa: `${authority.cert}\n${further}` };
 }
 
 function healthChecks(
@@ -177,7 +262,11 @@ function healthChecks(
 ): HealthCheck[] {
   return [
     { name: 'ping', check: () => undefined },
-    { name: 'storage', check: () => storage.revision().then(() => undefined, describeError) },
+    {
+      name: 'storage',
+      check: () => storage.revision().then(() => undefined, describeError),
+      note: () => toldOrigin(maintenance?.origin),
+    },
     { name: 'storage-writes', readyOnly: true, check: () => maintenance?.noRoom },
     {
       name: 'shutdown',

@@ -45,9 +45,9 @@ export async function openStorage(options: OpenStorageOptions): Promise<OpenedSt
   const { rootDir, wrapStore = (store) => store } = options;
   const log = options.log.child({ part: 'storage' });
   try {
-    const store = await openStore(storeOptions(options, log));
+    const store = await openStore(await storeOptions(options, log));
     const maintenance = isMaintained(store) ? store : undefined;
-    if (maintenance?.fresh) await warnOfLoss(rootDir, log);
+    if (maintenance?.fresh && maintenance.origin?.how === 'missing') warnOfLoss(rootDir, log);
     return { storage: await withCache(wrapStore(store), options.clock, log), maintenance };
   } catch (error) {
     throw operatorsError(error);
@@ -64,10 +64,13 @@ function isMaintained(store: Store): store is MaintainedStore {
   return 'fresh' in store && 'hold' in store && 'run' in store;
 }
 
-/** A control plane that has served before has objects; where they have gone must not go unnoticed. */
-async function warnOfLoss(rootDir: string, log: Logger): Promise<void> {
-  const served = await stat(join(rootDir, 'admin.kubeconfig')).catch(() => undefined);
-  if (served === undefined) return;
+/** A control plane that has served before has objects. */
+async function hasServed(rootDir: string): Promise<boolean> {
+  return (await stat(join(rootDir, 'admin.kubeconfig')).catch(() => undefined)) !== undefined;
+}
+
+/** Where they have gone must not go unnoticed. */
+function warnOfLoss(rootDir: string, log: Logger): void {
   log.warn(
     { folder: join(rootDir, 'storage') },
     `the store in ${join(rootDir, 'storage')} was missing or empty, so this control plane starts without any objects ` +
@@ -75,13 +78,17 @@ async function warnOfLoss(rootDir: string, log: Logger): Promise<void> {
   );
 }
 
-function storeOptions(options: OpenStorageOptions, log: Logger): StoreOptions {
+async function storeOptions(options: OpenStorageOptions, log: Logger): Promise<StoreOptions> {
   const { storage, rootDir, groupSuffix, clock, historyMs, historyBytes } = options;
   const history = historyMs === undefined ? {} : { historyMs };
   if (storage === 'memory') return { kind: 'memory', clock, ...history };
   const bound = historyBytes === undefined ? {} : { historyBytes };
-  const identity = { groupSuffix };
-  return { kind: 'sqlite', folder: join(rootDir, 'storage'), identity, clock, log, ...history, ...bound };
+  const opened = {
+    folder: join(rootDir, 'storage'),
+    identity: { groupSuffix },
+    isExpected: await hasServed(rootDir),
+  };
+  return { kind: 'sqlite', ...opened, clock, log, ...history, ...bound };
 }
 
 /** The cache owns the store once it stands; until then the store is closed by whoever opened it. */

@@ -22,7 +22,7 @@ export function parseDuration(text: string): bigint | undefined {
   let total = 0n;
   let rest = amount;
   while (rest !== '') {
-    const part = /^(?=\.?\d)(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/.exec(rest);
+    const part = /^(?=\.?\d)(\d*)(?:\.(\d*))?(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/.exec(rest);
     const unit = unitNanoseconds[part?.[3] ?? ''];
     if (part === null || unit === undefined) return undefined;
     const [whole, digits = '', fraction = ''] = part;

@@ -4,35 +4,28 @@ import type { AgentOptions, ControlPlane, RunningAgent } from '../agent/index.ts
 import type { AskedGates } from '../api/index.ts';
 import { apiServerGates } from '../api/index.ts';
 import { ExitError, exitCodes, systemClock } from '../base/index.ts';
+import type { ConfigFlags } from './config-flags.ts';
+import {
+  configFieldOptions,
+  configFileOptions,
+  configSources,
+  controlPlaneChoiceOptions,
+  nodeLabelsOption,
+} from './config-flags.ts';
 import type { CommandContext, LogFlags } from './context.ts';
 import { commandLogger } from './context.ts';
 import type { ControlPlaneFlags } from './flags.ts';
-import {
-  controlPlaneOptions,
-  featureGatesOption,
-  filePath,
-  ipAddress,
-  logOptions,
-  port,
-  rootDirOption,
-  trueOrFalse,
-  unixSocket,
-} from './flags.ts';
+import { controlPlaneOptions, filePath, logOptions, rootDirOption } from './flags.ts';
+import type { NodeLifecycleFlags } from './node-lifecycle-flags.ts';
+import { nodeLifecycleArgs, nodeLifecycleOptions } from './node-lifecycle-flags.ts';
 
-interface AgentFlags extends ControlPlaneFlags, LogFlags {
-  config?: string;
-  configDir?: string;
+interface AgentFlags extends ConfigFlags, ControlPlaneFlags, NodeLifecycleFlags, LogFlags {
   rootDir: string;
   certDir?: string;
   lockFile: string;
   exitOnLockContention?: boolean;
-  kubeconfig?: string;
-  embeddedControlPlane?: boolean;
   hostnameOverride?: string;
-  containerRuntimeEndpoint?: string;
-  address?: string;
-  port?: number;
-  featureGates?: Record<string, boolean>;
+  nodeLabels: Record<string, string>;
 }
 
 /** `nodeward agent` */
@@ -41,11 +34,7 @@ export function agentCommand(context: CommandContext): Command {
     'Run the node agent; without a kubeconfig also a control plane, in a child process.',
   );
   const options = [
-    new Option('--config <file>', 'configuration file (KubeletConfiguration, YAML)').argParser(filePath),
-    new Option(
-      '--config-dir <dir>',
-      'folder of *.conf files that are merged over the configuration file',
-    ).argParser(filePath),
+    ...configFileOptions(),
     rootDirOption(),
     new Option('--cert-dir <dir>', 'folder for keys and certificates (default: ROOT-DIR/pki)').argParser(
       filePath,
@@ -54,21 +43,13 @@ export function agentCommand(context: CommandContext): Command {
       .default('/var/run/nodeward.lock')
       .argParser(filePath),
     new Option('--exit-on-lock-contention', 'leave when another process wants the lock'),
-    new Option('--kubeconfig <file>', 'use the control plane that this kubeconfig names').argParser(filePath),
-    new Option(
-      '--embedded-control-plane <true|false>',
-      'run a control plane (default: true without a kubeconfig); false without a kubeconfig: no API at all',
-    ).argParser(trueOrFalse),
+    ...controlPlaneChoiceOptions(),
     new Option('--hostname-override <name>', 'name of the node (default: the host name)'),
-    new Option(
-      '--container-runtime-endpoint <unix:///path>',
-      'socket of the container runtime (default: the first that exists of the usual ones)',
-    ).argParser(unixSocket),
-    new Option('--address <ip>', 'address that the agent listens on (default: 0.0.0.0)').argParser(ipAddress),
-    new Option('--port <port>', 'port that the agent listens on (default: 10250)').argParser(port),
-    featureGatesOption(),
+    nodeLabelsOption(),
+    ...configFieldOptions(),
   ];
-  for (const option of [...options, ...controlPlaneOptions(), ...logOptions()]) command.addOption(option);
+  for (const option of [...options, ...controlPlaneOptions(), ...nodeLifecycleOptions(), ...logOptions()])
+    command.addOption(option);
   return command.action(async (flags: AgentFlags) => {
     const { describeRuntime, runAgent } = await import('../agent/index.ts'); // a control plane need not load an agent
     await runAgent(agentOptions(flags, context), context.signal, (agent) => {
@@ -81,19 +62,14 @@ export function agentCommand(context: CommandContext): Command {
 function agentOptions(flags: AgentFlags, context: CommandContext): AgentOptions {
   const rootDir = resolve(flags.rootDir);
   return {
-    config: flags.config,
-    configDir: flags.configDir,
-    flags: {
-      address: flags.address,
-      port: flags.port,
-      containerRuntimeEndpoint: flags.containerRuntimeEndpoint,
-      featureGates: flags.featureGates,
-    },
+    ...configSources(flags),
     rootDir,
     certDir: flags.certDir === undefined ? join(rootDir, 'pki') : resolve(flags.certDir),
     lockFile: resolve(flags.lockFile),
     exitOnLockContention: flags.exitOnLockContention ?? false,
     hostnameOverride: flags.hostnameOverride,
+    nodeLabels: flags.nodeLabels,
+    onReloadAsked: (listener) => context.onHangup(listener),
     groupSuffix: flags.groupSuffix,
     controlPlane: controlPlaneOf(flags, rootDir, context),
     env: context.env,
@@ -104,7 +80,16 @@ function agentOptions(flags: AgentFlags, context: CommandContext): AgentOptions 
 }
 
 function controlPlaneOf(flags: AgentFlags, rootDir: string, context: CommandContext): ControlPlane {
-  const { kubeconfig, embeddedControlPlane } = flags;
+  const { kubeconfig, bootstrapKubeconfig, embeddedControlPlane } = flags;
+  if (bootstrapKubeconfig !== undefined) {
+    if (kubeconfig !== undefined || embeddedControlPlane !== undefined) {
+      throw new ExitError(
+        exitCodes.usage,
+        '--bootstrap-kubeconfig goes with neither --kubeconfig nor --embedded-control-plane: it makes a kubeconfig of its own',
+      );
+    }
+    return { mode: 'joining', kubeconfig: ownKubeconfig(rootDir), bootstrapKubeconfig };
+  }
   if (kubeconfig !== undefined && embeddedControlPlane === true) {
     throw new ExitError(
       exitCodes.usage,
@@ -114,6 +99,16 @@ function controlPlaneOf(flags: AgentFlags, rootDir: string, context: CommandCont
   if (kubeconfig !== undefined) return { mode: 'remote', kubeconfig: resolve(kubeconfig) };
   if (embeddedControlPlane === false) return { mode: 'standalone' };
   return { mode: 'embedded', script: context.script, args: apiServerArgs(flags, rootDir) };
+}
+
+/** Where an agent that joins keeps what it has got. */
+function ownKubeconfig(rootDir: string): string {
+  return join(rootDir, 'node.kubeconfig');
+}
+
+function remoteKubeconfig({ kubeconfig, bootstrapKubeconfig, rootDir }: AgentFlags): string | undefined {
+  if (bootstrapKubeconfig !== undefined) return ownKubeconfig(resolve(rootDir));
+  return kubeconfig === undefined ? undefined : resolve(kubeconfig);
 }
 
 /** The flags of the child: those of ours that are for it. */
@@ -128,7 +123,10 @@ function apiServerArgs(flags: AgentFlags, rootDir: string): string[] {
     `--storage=${flags.storage}`,
     `--history-window=${flags.historyWindow}ms`,
     `--history-bytes=${flags.historyBytes}`,
+    `--max-requests-inflight=${flags.maxRequestsInflight}`,
+    `--max-mutating-requests-inflight=${flags.maxMutatingRequestsInflight}`,
     `--event-ttl=${flags.eventTtl}ms`,
+    ...nodeLifecycleArgs(flags),
     ...gatesArgs(apiServerGates(flags.featureGates ?? {})),
     ...(flags.logFormat === undefined ? [] : [`--log-format=${flags.logFormat}`]),
     ...(flags.verbose ? ['--verbose'] : []),
@@ -143,15 +141,17 @@ function gatesArgs(gates: AskedGates): string[] {
 /** What a person wants to know once the agent runs: where everything is, and two commands to try. */
 function summary(agent: RunningAgent, runtime: string, flags: AgentFlags, command: string): string {
   const { api, agentKubeconfig, url } = agent;
-  const remote = flags.kubeconfig === undefined ? undefined : resolve(flags.kubeconfig);
+  const remote = remoteKubeconfig(flags);
   const forKubectl = api?.kubeconfig ?? remote;
   const credentials =
     remote === undefined ? `--root-dir ${quoted(resolve(flags.rootDir))}` : `--kubeconfig ${quoted(remote)}`;
+  const isOwn = flags.bootstrapKubeconfig !== undefined; // a node sees itself and no other
+  const seen = isOwn ? `node ${agent.nodeName}` : 'nodes';
   const tries = [
     forKubectl
-      ? `kubectl --kubeconfig ${quoted(forKubectl)} get nodes -o wide`
+      ? `kubectl --kubeconfig ${quoted(forKubectl)} get ${seen} -o wide`
       : `${command} checkpoint --help`,
-    `${command} checkpoint ${credentials} NAMESPACE/POD/CONTAINER`,
+    isOwn ? undefined : `${command} checkpoint ${credentials} NAMESPACE/POD/CONTAINER`,
   ];
   const lines: (readonly [string, string | undefined])[] = [
     ['node', agent.nodeName],

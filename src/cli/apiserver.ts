@@ -3,12 +3,25 @@ import { resolveGates } from '../api/index.ts';
 import { describeError, ExitError, exitCodes, systemClock } from '../base/index.ts';
 import type { ChildEnd } from '../client/embedded/index.ts';
 import { attachToAgent } from '../client/embedded/index.ts';
+import type { AuditFlags } from './audit-flags.ts';
+import { auditOf, auditOptions } from './audit-flags.ts';
+import type { AuthenticationFlags } from './authentication-flags.ts';
+import { authenticationOf, authenticationOptions } from './authentication-flags.ts';
+import type { AuthorizationFlags } from './authorization-flags.ts';
+import { authorizationOf, authorizationOptions } from './authorization-flags.ts';
 import type { CommandContext, LogFlags } from './context.ts';
 import { commandLogger, ReportedError } from './context.ts';
 import type { ControlPlaneFlags } from './flags.ts';
 import { checkGates, controlPlaneOptions, featureGatesOption, logOptions, rootDirOption } from './flags.ts';
+import type { NodeLifecycleFlags } from './node-lifecycle-flags.ts';
+import { nodeLifecycleOf, nodeLifecycleOptions } from './node-lifecycle-flags.ts';
 
-type Flags = ControlPlaneFlags & LogFlags & { rootDir: string; featureGates?: Record<string, boolean> };
+type Flags = AuditFlags &
+  AuthenticationFlags &
+  AuthorizationFlags &
+  ControlPlaneFlags &
+  NodeLifecycleFlags &
+  LogFlags & { rootDir: string; featureGates?: Record<string, boolean> };
 
 /** `nodeward apiserver`: the control plane by itself, or as the child of an agent. */
 export function apiServerCommand(context: CommandContext): Command {
@@ -17,7 +30,15 @@ export function apiServerCommand(context: CommandContext): Command {
     .addOption(rootDirOption())
     .addOption(featureGatesOption())
     .action(async (flags: Flags) => await serve(flags, context));
-  for (const option of [...controlPlaneOptions(), ...logOptions()]) command.addOption(option);
+  for (const option of [
+    ...controlPlaneOptions(),
+    ...authenticationOptions(),
+    ...authorizationOptions(),
+    ...auditOptions(),
+    ...nodeLifecycleOptions(),
+    ...logOptions(),
+  ])
+    command.addOption(option);
   return command;
 }
 
@@ -39,10 +60,27 @@ async function run(flags: Flags, context: CommandContext, agent: ChildEnd | unde
   const log = commandLogger(context, flags);
   const { rootDir, groupSuffix, bindAddress, securePort, http2, storage, eventTtl } = flags;
   const { historyWindow: historyMs, historyBytes } = flags;
+  const inFlight = { reading: flags.maxRequestsInflight, mutating: flags.maxMutatingRequestsInflight };
   const featureGates = resolveGates(flags.featureGates ?? {});
+  const authentication = authenticationOf(flags);
+  const authorization = authorizationOf(flags);
+  const audit = auditOf(flags);
+  const nodeLifecycle = nodeLifecycleOf(flags);
   const place = { rootDir, groupSuffix, bindAddress, securePort, http2, storage, eventTtlMs: eventTtl };
   await runApiServer(
-    { ...place, historyMs, historyBytes, featureGates, clock: systemClock, log },
+    {
+      ...place,
+      historyMs,
+      historyBytes,
+      inFlight,
+      authentication,
+      authorization,
+      audit,
+      nodeLifecycle,
+      featureGates,
+      clock: systemClock,
+      log,
+    },
     context.signal,
     ({ url, ca, kubeconfig, sign }) => {
       if (agent) agent.ready({ url, ca, kubeconfig }, sign);

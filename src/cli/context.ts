@@ -10,6 +10,11 @@ export interface CommandContext {
   stderr: WriteStream | NodeJS.WritableStream;
   /** Aborts when the process is told to stop. */
   signal: AbortSignal;
+  /**
+   * From now until the answer is disposed of, SIGHUP calls `listener` and does not stop the process, unless its terminal
+   * has gone.
+   */
+  onHangup(listener: () => void): Disposable;
   /** Begins the ordered stop from inside. */
   stop(): void;
   /** The program's own file, to start it anew. */

@@ -53,6 +53,13 @@ export function historyBytes(text: string): number {
   throw new InvalidArgumentError('It must be a size from 1Mi to 1Ti, such as 256Mi.');
 }
 
+/** From 1 to 10,000. */
+export function requestCount(text: string): number {
+  const count = Number(text);
+  if (/^\d{1,5}$/.test(text) && count >= 1 && count <= 10_000) return count;
+  throw new InvalidArgumentError('It must be a whole number from 1 to 10000.');
+}
+
 export function trueOrFalse(text: string): boolean {
   if (text === 'true') return true;
   if (text === 'false') return false;
@@ -103,10 +110,7 @@ export const logOptions = () => [
 /** The flags of the control plane, whether it runs apart or embedded. */
 export const controlPlaneOptions = () => [
   new Option('--group-suffix <domain>', 'domain suffix of API groups').default('k8s.io').argParser(domain),
-  new Option(
-    '--taint-domain <domain>',
-    'domain prefix of node taints (for the node lifecycle, which is not here yet)',
-  )
+  new Option('--taint-domain <domain>', 'domain prefix of node taints')
     .default('kubernetes.io')
     .argParser(domain),
   new Option('--bind-address <ip>', 'address that the API listens on')
@@ -121,6 +125,12 @@ export const controlPlaneOptions = () => [
   new Option('--history-bytes <size>', 'what the past may take on disk; beyond it the window shrinks')
     .default(256 * 1024 ** 2, '256Mi')
     .argParser(historyBytes),
+  new Option('--max-requests-inflight <count>', 'how many requests that read are worked on at once')
+    .default(400)
+    .argParser(requestCount),
+  new Option('--max-mutating-requests-inflight <count>', 'how many requests that write are worked on at once')
+    .default(200)
+    .argParser(requestCount),
   new Option('--event-ttl <duration>', 'how long an Event is kept after its last change')
     .default(3600_000, '1h')
     .argParser(timeToLive),
@@ -136,6 +146,8 @@ export interface ControlPlaneFlags {
   /** Milliseconds. */
   historyWindow: number;
   historyBytes: number;
+  maxRequestsInflight: number;
+  maxMutatingRequestsInflight: number;
   /** Milliseconds. */
   eventTtl: number;
 }

@@ -1,13 +1,17 @@
 import { Command, CommanderError } from 'commander';
 import { version } from '../api/index.ts';
 import { describeError, ExitError, exitCodes } from '../base/index.ts';
+import { accessCommand } from './access.ts';
 import { agentCommand } from './agent.ts';
 import { apiServerCommand } from './apiserver.ts';
 import { checkpointCommand } from './checkpoint.ts';
+import { configCommand } from './config.ts';
 import type { CommandContext } from './context.ts';
 import { ReportedError } from './context.ts';
 import { helpCommand } from './help.ts';
+import { reloadCommand } from './reload.ts';
 import { storageCommand } from './storage.ts';
+import { tokenCommand } from './token.ts';
 import { versionCommand } from './version.ts';
 
 export type { CommandContext } from './context.ts';
@@ -17,10 +21,14 @@ export async function run(args: readonly string[], context: CommandContext): Pro
   const program = new Command('nodeward')
     .description('A Linux node agent, and a control plane that speaks the Kubernetes API conventions.')
     .version(version.nodeward, '--version', 'print the version')
+    .addCommand(accessCommand(context))
     .addCommand(agentCommand(context))
     .addCommand(apiServerCommand(context))
     .addCommand(checkpointCommand(context))
+    .addCommand(configCommand(context))
+    .addCommand(reloadCommand(context))
     .addCommand(storageCommand(context))
+    .addCommand(tokenCommand(context))
     .addCommand(versionCommand(context));
   program.helpCommand(false).addCommand(helpCommand(program));
   const commands = [program, ...program.commands, ...program.commands.flatMap(({ commands }) => commands)];

@@ -9,7 +9,11 @@ export function shownBytes(bytes: number): string {
   return `${unit === 0 ? size : size.toFixed(1)} ${units[unit]}`;
 }
 
-export function shownStats(stats: StoreStats & { noRoom?: string | null }): string {
+/** `origin`: how the store came to be, where that is worth telling. */
+export function shownStats(
+  stats: StoreStats & { noRoom?: string | null },
+  origin: string | undefined,
+): string {
   const { revision, compacted, objects, objectBytes, sizes, noRoom } = stats;
   const disk = [
     `database ${shownBytes(sizes.database)} (${shownBytes(sizes.free)} free)`,
@@ -19,6 +23,7 @@ export function shownStats(stats: StoreStats & { noRoom?: string | null }): stri
   const lines = [
     ['store', stats.file],
     ['group suffix', stats.groupSuffix],
+    ...(origin === undefined ? [] : [['origin', origin]]),
     ['revision', `${revision}, readable from ${compacted}`],
     ['objects', `${objects} (${shownBytes(objectBytes)})`],
     ['history', shownHistory(stats.history)],

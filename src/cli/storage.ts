@@ -26,7 +26,8 @@ function stats(context: CommandContext): Command {
   return reaching('stats', 'Print what the store holds, by prefix, and what it takes on disk.').action(
     async (flags: Flags) => {
       const report = await through(flags, context, 'counting', (access) => access.stats());
-      tell(context, flags, report, shownStats(report));
+      const { toldOrigin } = await import('../apiserver/storage-admin/index.ts');
+      tell(context, flags, report, shownStats(report, toldOrigin(report.origin)));
     },
   );
 }

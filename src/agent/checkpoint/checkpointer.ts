@@ -5,8 +5,10 @@ import { systemClock } from '../../base/index.ts';
 import type { FoundContainer, Runtime } from '../runtime/index.ts';
 import { createDumper } from './dump.ts';
 import type { CheckpointError, Target } from './errors.ts';
-import { failed, noContainer, noPod, toCheckpointError } from './errors.ts';
+import { failed, noContainer, noPod, timedOut, toCheckpointError } from './errors.ts';
 import { keepRecovering } from './recover.ts';
+import type { TimeLimit } from './time-limit.ts';
+import { startTimeLimit } from './time-limit.ts';
 import { createKeyedTurns, createTurns } from './turns.ts';
 
 export interface CheckpointRequest extends Target {
@@ -76,11 +78,15 @@ export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
   async function serve(request: CheckpointRequest): Promise<{ path: string }> {
     const giveUp = AbortSignal.any([request.cancel, closing.signal]);
     using _turn = await takeTurn(request, giveUp);
-    const found = await findRunning(runtime, request);
+    const timeoutMs = request.timeoutMs && request.timeoutMs > 0 ? request.timeoutMs : defaultTimeoutMs;
+    const startedMs = clock.monotonicMs();
+    using search = startTimeLimit(clock, timeoutMs);
+    const found = await findRunning(runtime, request, search, giveUp);
+    const usedMs = clock.monotonicMs() - startedMs;
     if ([...pending.values()].includes(found.id)) throw failed('stillFrozen', request, stillPending);
     using _slot = await slots.take(giveUp);
-    const timeoutMs = request.timeoutMs && request.timeoutMs > 0 ? request.timeoutMs : defaultTimeoutMs;
-    return await dumper.dump({ target: request, found, requester: request.requester, timeoutMs }, giveUp);
+    using limit = startTimeLimit(clock, timeoutMs, usedMs);
+    return await dumper.dump({ target: request, found, requester: request.requester, limit }, giveUp);
   }
 
   /** Why a request did not run to its end, when that was not the runtime's doing. */
@@ -142,10 +148,30 @@ function checkNames(target: Target): void {
   if (checkName('label', target.container)) throw noContainer(target);
 }
 
-async function findRunning(runtime: Pick<Runtime, 'find'>, target: Target): Promise<FoundContainer> {
-  const found = await runtime.find(target.namespace, target.pod, target.container);
+async function findRunning(
+  runtime: Pick<Runtime, 'find'>,
+  target: Target,
+  limit: TimeLimit,
+  cancel: AbortSignal,
+): Promise<FoundContainer> {
+  const found = await find(runtime, target, limit, cancel);
   if (found === 'noPod') throw noPod();
   if (found === 'noContainer') throw noContainer(target);
   if (found.state === 'running' || found.state === 'unknown') return found;
   throw failed('notRunning', target, found.state === 'created' ? 'it has not started yet' : 'it has ended');
+}
+
+async function find(
+  runtime: Pick<Runtime, 'find'>,
+  target: Target,
+  limit: TimeLimit,
+  cancel: AbortSignal,
+): ReturnType<Runtime['find']> {
+  const { namespace, pod, container } = target;
+  try {
+    return await runtime.find(namespace, pod, container, AbortSignal.any([cancel, limit.over]));
+  } catch (error) {
+    if (!limit.over.aborted || cancel.aborted) throw error;
+    throw timedOut(target, limit.seconds, error);
+  }
 }

@@ -5,10 +5,11 @@ import { RuntimeError } from '../runtime/index.ts';
 import type { Draft } from './draft.ts';
 import { beginDraft, draftName } from './draft.ts';
 import type { Target } from './errors.ts';
-import { failed } from './errors.ts';
+import { timedOut } from './errors.ts';
 import { preparePrivateFolder } from './folder.ts';
 import { archiveName } from './names.ts';
 import { readBootId } from './recover.ts';
+import type { TimeLimit } from './time-limit.ts';
 
 export interface DumperOptions {
   runtime: Pick<Runtime, 'checkpoint'>;
@@ -26,7 +27,7 @@ export interface DumpOrder {
   target: Target;
   found: FoundContainer;
   requester: string;
-  timeoutMs: number;
+  limit: TimeLimit;
 }
 
 /** Makes one archive from one running container; does not care how many are made at a time. */
@@ -117,24 +118,16 @@ async function begin(
 
 /** Has the runtime write the archive, for as long as the order allows. */
 async function fill(
-  { runtime, clock }: DumperOptions,
+  { runtime }: DumperOptions,
   draft: Draft,
-  { target, found, timeoutMs }: DumpOrder,
+  { target, found, limit }: DumpOrder,
   cancel: AbortSignal,
 ): Promise<void> {
-  const done = new AbortController();
-  const late = new AbortController();
-  const timer = clock.sleep(timeoutMs, done.signal).then(() => {
-    if (!done.signal.aborted) late.abort();
-  });
   try {
-    await runtime.checkpoint(found.id, draft.archive, AbortSignal.any([cancel, late.signal]));
+    await runtime.checkpoint(found.id, draft.archive, AbortSignal.any([cancel, limit.over]));
   } catch (error) {
-    if (!late.signal.aborted || cancel.aborted || isStillFrozen(error)) throw error;
-    throw failed('timeout', target, `timed out after ${timeoutMs / 1000} s`, error);
-  } finally {
-    done.abort();
-    await timer;
+    if (!limit.over.aborted || cancel.aborted || isStillFrozen(error)) throw error;
+    throw timedOut(target, limit.seconds, error);
   }
 }
 

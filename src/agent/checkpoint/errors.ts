@@ -61,6 +61,10 @@ export function failed(
   return new CheckpointError(reason, message, { cause });
 }
 
+export function timedOut(target: Target, seconds: number, cause: unknown): CheckpointError {
+  return failed('timeout', target, `timed out after ${seconds} s`, cause);
+}
+
 /** `givenUp` says why this side gave up, if it did: that comes before what followed from it. */
 export function toCheckpointError(
   error: unknown,

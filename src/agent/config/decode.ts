@@ -5,6 +5,7 @@ import { mapOf, spotsOf, toPlain } from './located.ts';
 import { parseText } from './parse.ts';
 import type { Problem } from './problems.ts';
 import { configApiVersion, configKind, kubeletConfiguration } from './schema.ts';
+import { redactMessage } from './secrets.ts';
 
 export interface Decoded {
   /** What the file states, without what is wrong; undefined when nothing of it can be used. */
@@ -56,7 +57,11 @@ function fieldProblems(value: LocatedMap, spots: Map<string, Spot>): Problem[] {
   const wrong = findings.wrong.filter(({ path }) => spots.get(path)?.deletes !== true);
   return [
     ...findings.unknown.map((path) => ({ ...place(spots.get(path)?.key), path, message: 'unknown field' })),
-    ...wrong.map(({ path, message }) => ({ ...place(spots.get(path)?.value), path, message })),
+    ...wrong.map(({ path, message }) => ({
+      ...place(spots.get(path)?.value),
+      path,
+      message: redactMessage(path, message),
+    })),
   ];
 }
 

@@ -1,8 +1,8 @@
 import { durationMs } from '../../base/index.ts';
-import type { LocatedMap, Origin, Scalar } from './located.ts';
-import { defaultOrigin, mapOf, scalarOf } from './located.ts';
+import type { Entry, LocatedMap, Origin, Scalar } from './located.ts';
+import { defaultOrigin, locate, mapOf } from './located.ts';
 import type { ConfigField } from './schema.ts';
-import { kubeletConfiguration } from './schema.ts';
+import { actingNames, kubeletConfiguration } from './schema.ts';
 
 export const defaultValues = {
   address: '0.0.0.0',
@@ -16,13 +16,35 @@ export const defaultValues = {
   registerNode: true,
 } as const satisfies Partial<Record<ConfigField, string | number | boolean>>;
 
-/** The lowest layer. */
-export function defaultLayer(): LocatedMap {
-  const entries = Object.entries(defaultValues).map(
-    ([name, value]) => [name, { keyAt: defaultOrigin, value: scalarOf(value, defaultOrigin) }] as const,
-  );
-  const gates = { keyAt: defaultOrigin, value: mapOf([], defaultOrigin) };
-  return mapOf([...entries, ['featureGates', gates]], defaultOrigin);
+/** As in the reference, with pid.available besides. */
+const defaultEviction: Readonly<Record<string, string>> = {
+  'memory.available': '100Mi',
+  'nodefs.available': '10%',
+  'nodefs.inodesFree': '5%',
+  'imagefs.available': '15%',
+  'imagefs.inodesFree': '5%',
+  'pid.available': '10%',
+};
+
+/** The lowest layer, for what is `stated` above it: some defaults depend on that, as in the reference. */
+export function defaultLayer(stated: LocatedMap, standalone: boolean): LocatedMap {
+  const entries = new Map<string, Entry>();
+  const set = (name: string, value: unknown, at: Origin = defaultOrigin) =>
+    void entries.set(name, { keyAt: at, value: locate(value, at) });
+  for (const [name, value] of Object.entries(defaultValues)) set(name, value);
+  const frequency = stated.entries.get('nodeStatusUpdateFrequency')?.value;
+  if (frequency?.type === 'scalar')
+    set('nodeStatusReportFrequency', frequency.value, { kind: 'default', as: 'nodeStatusUpdateFrequency' });
+  set('featureGates', {});
+  if (!stated.entries.has('evictionHard') || isTrue(stated, 'mergeDefaultEvictionSettings'))
+    set('evictionHard', defaultEviction);
+  set('authorization', { mode: standalone ? 'AlwaysAllow' : 'Webhook' });
+  return mapOf(entries, defaultOrigin);
+}
+
+function isTrue(stated: LocatedMap, name: string): boolean {
+  const value = stated.entries.get(name)?.value;
+  return value?.type === 'scalar' && value.value === true;
 }
 
 export interface Unset {
@@ -35,13 +57,23 @@ export interface Unset {
 export function withoutZeros(layer: LocatedMap): Unset {
   const zeros: Unset['zeros'] = [];
   const kept = [...layer.entries].filter(([name, { value }]) => {
-    if (value.type !== 'scalar') return true;
+    if (value.type !== 'scalar' || !actingNames.includes(name)) return true;
     if (value.value === '') return false;
     const zero = isZero(fieldTypes.get(name), value.value);
     if (zero) zeros.push({ name, at: value.at });
     return !zero;
   });
-  return { layer: mapOf(kept, layer.at), zeros };
+  return { layer: mapOf(kept.map(withoutEmptyMode), layer.at), zeros };
+}
+
+/** An empty `authorization.mode` is the default one. */
+function withoutEmptyMode([name, entry]: [string, Entry]): [string, Entry] {
+  const { keyAt, value } = entry;
+  if (name !== 'authorization' || value.type !== 'map') return [name, entry];
+  const parts = [...value.entries].filter(
+    ([part, inner]) => part !== 'mode' || inner.value.type !== 'scalar' || inner.value.value !== '',
+  );
+  return [name, { keyAt, value: mapOf(parts, value.at) }];
 }
 
 const fieldTypes = new Map(

@@ -1,8 +1,12 @@
-import type { FeatureGates } from '../../api/index.ts';
+import { dirname, resolve } from 'node:path';
+import type { FeatureGates, Taint } from '../../api/index.ts';
 import { resolveGates } from '../../api/index.ts';
+import { isRecord } from '../../api/schema/index.ts';
 import { durationMs } from '../../base/index.ts';
+import type { HardEviction, Reserved } from '../node/index.ts';
+import { readQuantity, readThreshold } from './amounts.ts';
 import { defaultValues } from './defaults.ts';
-import type { LocatedMap } from './located.ts';
+import type { Located, LocatedMap } from './located.ts';
 import { toPlain } from './located.ts';
 
 /** The configuration the agent runs with: complete, checked, frozen. */
@@ -22,13 +26,30 @@ export interface EffectiveConfig {
   readonly maxPods: number;
   readonly featureGates: FeatureGates;
   readonly registerNode: boolean;
+  readonly registerWithTaints: readonly Taint[];
+  /** Empty: none. */
+  readonly providerID: string;
+  readonly evictionHard: HardEviction;
+  /** systemReserved and kubeReserved together. */
+  readonly reserved: Reserved;
+  /** True: whoever is known may do everything; false: only `system:masters`. */
+  readonly authorizeAlways: boolean;
+  readonly files: ServingFileNames;
+}
+
+/** Files that the agent serves with instead of what it is given; empty where there are none. */
+export interface ServingFileNames {
+  readonly tlsCertFile: string;
+  readonly tlsPrivateKeyFile: string;
+  readonly clientCAFile: string;
 }
 
 /** Computes what follows from the merged and validated values. */
 export function computeEffective(merged: LocatedMap): { config: EffectiveConfig; warnings: string[] } {
   const warnings: string[] = [];
-  const string = (name: keyof typeof defaultValues) => String(plain(merged, name) ?? defaultValues[name]);
-  const number = (name: keyof typeof defaultValues) => Number(plain(merged, name) ?? defaultValues[name]);
+  const values = plainRecord(toPlain(merged));
+  const string = (name: keyof typeof defaultValues) => String(values[name] ?? defaultValues[name]);
+  const number = (name: keyof typeof defaultValues) => Number(values[name] ?? defaultValues[name]);
   const leaseSeconds = number('nodeLeaseDurationSeconds');
   const config: EffectiveConfig = {
     address: string('address'),
@@ -36,37 +57,76 @@ export function computeEffective(merged: LocatedMap): { config: EffectiveConfig;
     containerRuntimeEndpoint: withScheme(string('containerRuntimeEndpoint'), warnings),
     runtimeRequestTimeoutMs: durationMs(string('runtimeRequestTimeout')),
     nodeStatusUpdateFrequencyMs: durationMs(string('nodeStatusUpdateFrequency')),
-    nodeStatusReportFrequencyMs: durationMs(string(reportField(merged))),
+    nodeStatusReportFrequencyMs: durationMs(string('nodeStatusReportFrequency')),
     nodeLeaseDurationSeconds: leaseSeconds,
     nodeLeaseRenewIntervalMs: leaseSeconds * 250,
     maxPods: number('maxPods'),
-    featureGates: resolveGates(askedGates(merged)),
-    registerNode: plain(merged, 'registerNode') !== false,
+    featureGates: resolveGates(gatesOf(values)),
+    registerNode: values['registerNode'] !== false,
+    registerWithTaints: taintsOf(values['registerWithTaints']),
+    providerID: textOf(values['providerID']),
+    evictionHard: evictionOf(values['evictionHard']),
+    reserved: reservedOf(values),
+    authorizeAlways: inner(values, 'authorization')['mode'] === 'AlwaysAllow',
+    files: {
+      tlsCertFile: pathOf(merged, 'tlsCertFile'),
+      tlsPrivateKeyFile: pathOf(merged, 'tlsPrivateKeyFile'),
+      clientCAFile: pathOf(merged, 'authentication', 'x509', 'clientCAFile'),
+    },
   };
   return { config: Object.freeze(config), warnings };
 }
 
-/** As in the reference: who sets only how often the status is computed has it sent as often. */
-function reportField(merged: LocatedMap) {
-  const origin = (name: string) => merged.entries.get(name)?.value.at.kind ?? 'default';
-  const onlyUpdate =
-    origin('nodeStatusReportFrequency') === 'default' && origin('nodeStatusUpdateFrequency') !== 'default';
-  return onlyUpdate ? 'nodeStatusUpdateFrequency' : 'nodeStatusReportFrequency';
+const plainRecord = (value: unknown): Record<string, unknown> => (isRecord(value) ? value : {});
+const inner = (values: Record<string, unknown>, name: string) => plainRecord(values[name]);
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** A path that a file states relative counts from that file's folder, as in the reference. */
+function pathOf(merged: LocatedMap, ...steps: readonly string[]): string {
+  let here: Located | undefined = merged;
+  for (const step of steps) here = here?.type === 'map' ? here.entries.get(step)?.value : undefined;
+  const path = here?.type === 'scalar' ? textOf(here.value) : '';
+  return path !== '' && here?.at.kind === 'file' ? resolve(dirname(here.at.file), path) : path;
 }
 
-function plain(merged: LocatedMap, name: string): unknown {
-  const entry = merged.entries.get(name);
-  return entry === undefined ? undefined : toPlain(entry.value);
+function gatesOf(values: Record<string, unknown>): Record<string, boolean> {
+  const gates = Object.entries(inner(values, 'featureGates'));
+  return Object.fromEntries(gates.flatMap(([name, on]) => (typeof on === 'boolean' ? [[name, on]] : [])));
 }
 
-function askedGates(merged: LocatedMap): Record<string, boolean> {
-  const gates = merged.entries.get('featureGates')?.value;
-  if (gates?.type !== 'map') return {};
-  return Object.fromEntries(
-    [...gates.entries].flatMap(([name, { value }]) =>
-      value.type === 'scalar' && typeof value.value === 'boolean' ? [[name, value.value]] : [],
-    ),
-  );
+function taintsOf(value: unknown): Taint[] {
+  if (!Array.isArray(value)) return [];
+  return value.map(plainRecord).map(({ key, value: text, effect }) => ({
+    key: textOf(key),
+    ...(textOf(text) === '' ? {} : { value: textOf(text) }),
+    effect: textOf(effect),
+  }));
+}
+
+function evictionOf(value: unknown): HardEviction {
+  const signals = plainRecord(value);
+  const threshold = (signal: string) => {
+    const read = readThreshold(textOf(signals[signal]));
+    return read === 'off' ? undefined : read;
+  };
+  return Object.freeze({
+    memory: threshold('memory.available'),
+    nodefs: threshold('nodefs.available'),
+    nodefsInodes: threshold('nodefs.inodesFree'),
+    pid: threshold('pid.available'),
+  });
+}
+
+function reservedOf(values: Record<string, unknown>): Reserved {
+  const sum = (resource: string, unit = 1) =>
+    ['systemReserved', 'kubeReserved']
+      .map((name) => Math.ceil((readQuantity(textOf(inner(values, name)[resource])) ?? 0) * unit))
+      .reduce((a, b) => a + b, 0);
+  return Object.freeze({
+    cpuMillis: sum('cpu', 1000),
+    memoryBytes: sum('memory'),
+    storageBytes: sum('ephemeral-storage'),
+  });
 }
 
 function withScheme(endpoint: string, warnings: string[]): string {

@@ -1,4 +1,3 @@
-import type { Logger } from '../../base/index.ts';
 import type { Decoded } from './decode.ts';
 import { defaultLayer, withoutZeros } from './defaults.ts';
 import type { EffectiveConfig } from './effective.ts';
@@ -7,11 +6,16 @@ import type { ReadFile } from './files.ts';
 import { listDropIns, readConfigFile } from './files.ts';
 import type { FlagValues } from './flags.ts';
 import { flagLayer } from './flags.ts';
+import { inertWarnings } from './inert-warnings.ts';
 import type { LocatedMap } from './located.ts';
 import { defaultOrigin, mapOf, originText, spotsOf } from './located.ts';
 import { mergeLayers } from './merge.ts';
 import type { Problem } from './problems.ts';
 import { ConfigError, sortProblems } from './problems.ts';
+import type { Provenance } from './provenance.ts';
+import { explain } from './provenance.ts';
+import type { ShownConfig } from './shown.ts';
+import { shownConfig } from './shown.ts';
 import { validate } from './validate.ts';
 
 /*
@@ -29,37 +33,42 @@ export interface ConfigSources {
   /** The folder of drop-ins (`--config-dir`). */
   configDir?: string | undefined;
   flags: FlagValues;
-  log: Logger;
+  /** There is no control plane: whoever is known may do everything, unless it is stated otherwise. */
+  standalone?: boolean;
 }
 
 export interface LoadedConfig {
   config: EffectiveConfig;
-  /** Things a person should know; already logged. */
+  /** Things a person should know. */
   warnings: readonly string[];
   /** For each value where it was stated: `FILE:LINE`, `flag --NAME` or `default`. */
   origins: ReadonlyMap<string, string>;
+  /** Every value with where it comes from and what it won over; without secrets. */
+  provenance: readonly Provenance[];
+  /** The whole as it may be shown; without secrets. */
+  shown: ShownConfig;
+  /** The same with secrets and places, for a later comparison. */
+  merged: LocatedMap;
 }
 
 /** Throws a ConfigError with all problems of all files and flags. */
 export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> {
-  const { config, configDir, flags, log } = sources;
+  const { config, configDir } = sources;
   const problems: Problem[] = [];
   const dropIns = configDir === undefined ? [] : await listDropIns(configDir, problems);
   const files: ReadFile[] = [];
   for (const file of [...(config === undefined ? [] : [config]), ...dropIns]) {
     files.push(await readConfigFile(file, problems));
-    log.debug({ file }, 'read configuration');
   }
   const decoded = await decodeAll(files);
   for (const file of decoded) problems.push(...file.problems);
-  const loaded = resolve(
-    decoded,
-    flags,
+  const order = files.map(({ file }) => file);
+  return resolve(
+    decoded.flatMap(({ value }) => (value === undefined ? [] : [value])),
+    sources,
     problems,
-    files.map(({ file }) => file),
+    order,
   );
-  for (const warning of loaded.warnings) log.warn(warning);
-  return loaded;
 }
 
 /** The YAML library is loaded only when there is something to read with it. */
@@ -70,23 +79,40 @@ async function decodeAll(files: readonly ReadFile[]): Promise<Decoded[]> {
 }
 
 function resolve(
-  decoded: readonly Decoded[],
-  flags: FlagValues,
+  files: readonly LocatedMap[],
+  { flags, standalone = false }: ConfigSources,
   problems: Problem[],
   order: readonly string[],
 ): LoadedConfig {
-  let stated: LocatedMap = mapOf([], defaultOrigin);
-  for (const { value } of decoded) if (value !== undefined) stated = mergeLayers(stated, value);
+  const stated = files.reduce(mergeLayers, mapOf([], defaultOrigin));
   const { layer, zeros } = withoutZeros(stated);
   const fromFlags = flagLayer(flags);
-  const merged = mergeLayers(mergeLayers(defaultLayer(), layer), fromFlags.layer);
+  const defaults = defaultLayer(layer, standalone);
+  const merged = mergeLayers(mergeLayers(defaults, layer), fromFlags.layer);
   problems.push(...fromFlags.problems, ...validate(merged));
-  if (problems.length > 0) {
-    throw new ConfigError(sortProblems(problems, order));
-  }
-  const { config, warnings } = computeEffective(merged);
+  if (problems.length > 0) throw new ConfigError(sortProblems(problems, order));
   const unset = zeros.map(({ name, at }) => `${originText(at)}: ${name}: zero means the default`);
-  return { config, warnings: [...unset, ...warnings], origins: originsOf(merged) };
+  return describeLoaded(merged, explain(merged, [defaults, ...files, fromFlags.layer]), [
+    ...unset,
+    ...inertWarnings(merged),
+  ]);
+}
+
+/** All that is told of a configuration that has been found good. */
+export function describeLoaded(
+  merged: LocatedMap,
+  provenance: readonly Provenance[],
+  warnings: readonly string[],
+): LoadedConfig {
+  const computed = computeEffective(merged);
+  return {
+    config: computed.config,
+    warnings: [...warnings, ...computed.warnings],
+    origins: originsOf(merged),
+    provenance,
+    shown: shownConfig(merged),
+    merged,
+  };
 }
 
 function originsOf(merged: LocatedMap): ReadonlyMap<string, string> {

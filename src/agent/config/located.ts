@@ -1,8 +1,11 @@
+import { isRecord } from '../../api/schema/index.ts';
+
 /** Where a value was written. */
 export type Origin =
   | { readonly kind: 'file'; readonly file: string; readonly line: number; readonly column: number }
   | { readonly kind: 'flag'; readonly flag: string }
-  | { readonly kind: 'default' };
+  /** `as`: the field whose value it takes over. */
+  | { readonly kind: 'default'; readonly as?: string };
 
 export const defaultOrigin: Origin = { kind: 'default' };
 
@@ -38,6 +41,18 @@ export const mapOf = (entries: Iterable<readonly [string, Entry]>, at: Origin): 
   at,
 });
 export const isNull = (value: Located) => value.type === 'scalar' && value.value === null;
+
+/** A JSON value, all of which comes from one place. */
+export function locate(value: unknown, at: Origin): Located {
+  if (Array.isArray(value)) return { type: 'list', items: value.map((item) => locate(item, at)), at };
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
+    return scalarOf(value, at);
+  if (!isRecord(value)) return scalarOf(null, at);
+  return mapOf(
+    Object.entries(value).map(([key, inner]) => [key, { keyAt: at, value: locate(inner, at) }] as const),
+    at,
+  );
+}
 
 /** The plain JSON value, made anew. */
 export function toPlain(located: Located): unknown {
@@ -77,8 +92,9 @@ export function spotsOf(root: Located): Map<string, Spot> {
   return spots;
 }
 
-/** `/etc/nodeward/config.yaml:12`, `flag --port` or `default`. */
+/** `/etc/nodeward/config.yaml:12`, `flag --port`, `default` or `default, as nodeStatusUpdateFrequency`. */
 export function originText(origin: Origin): string {
   if (origin.kind === 'file') return `${origin.file}:${origin.line}`;
-  return origin.kind === 'flag' ? `flag ${origin.flag}` : 'default';
+  if (origin.kind === 'flag') return `flag ${origin.flag}`;
+  return origin.as === undefined ? 'default' : `default, as ${origin.as}`;
 }

@@ -1,7 +1,8 @@
 import { isIP } from 'node:net';
-import { gateProblem } from '../../api/index.ts';
+import { checkLabelValue, checkQualifiedName, gateProblem } from '../../api/index.ts';
 import { durationMs } from '../../base/index.ts';
-import type { LocatedMap } from './located.ts';
+import { evictionSignals, readQuantity, readThreshold, reservable } from './amounts.ts';
+import type { Entry, Located, LocatedMap } from './located.ts';
 import { spotsOf, toPlain } from './located.ts';
 import type { Problem } from './problems.ts';
 import type { ConfigField } from './schema.ts';
@@ -21,6 +22,22 @@ const rules: Partial<Record<ConfigField, Rule>> = {
   nodeStatusReportFrequency: lasting(100, '100ms'),
   nodeLeaseDurationSeconds: between(1, longestMs / 1000),
   maxPods: between(0, 1_000_000),
+  providerID: (value) => (String(value).length <= 512 ? undefined : 'must have at most 512 characters'),
+};
+
+/** For what stands below a field. */
+const partRules: readonly (readonly [path: readonly string[], rule: Rule])[] = [
+  [['authorization', 'mode'], oneOf('AlwaysAllow', 'Webhook')],
+  [['authorization', 'webhook', 'cacheAuthorizedTTL'], lasting(0, '0s')],
+  [['authorization', 'webhook', 'cacheUnauthorizedTTL'], lasting(0, '0s')],
+  [['authentication', 'webhook', 'cacheTTL'], lasting(0, '0s')],
+];
+
+/** For each entry of a map: what its keys may be, and its values. */
+const entryRules: Partial<Record<ConfigField, { keys: readonly string[]; rule: Rule }>> = {
+  evictionHard: { keys: evictionSignals, rule: threshold },
+  systemReserved: { keys: reservable, rule: reservation },
+  kubeReserved: { keys: reservable, rule: reservation },
 };
 
 /** Looks at the merged values as a whole: what has the right type may still make no sense. */
@@ -29,17 +46,98 @@ export function validate(merged: LocatedMap): Problem[] {
   const problems: Problem[] = [];
   const report = (path: string, message: string | undefined, part: 'key' | 'value' = 'value') => {
     const at = spots.get(path)?.[part];
+    if (at?.kind === 'default') return; // it follows another field, which is looked at itself
     if (message !== undefined) problems.push({ ...(at === undefined ? {} : { at }), path, message });
   };
   for (const [name, rule] of Object.entries(rules)) {
     const entry = merged.entries.get(name);
     if (entry !== undefined) report(name, rule(toPlain(entry.value)));
   }
-  const gates = merged.entries.get('featureGates')?.value;
-  for (const [name, { value }] of gates?.type === 'map' ? gates.entries : []) {
+  for (const [steps, rule] of partRules) {
+    const found = valueAt(merged, steps);
+    if (found !== undefined) report(steps.join('.'), rule(toPlain(found)));
+  }
+  for (const [name, { keys, rule }] of Object.entries(entryRules)) {
+    for (const [key, { value }] of entriesOf(merged, name)) {
+      const path = `${name}.${key}`;
+      if (!keys.includes(key)) report(path, `is not one of ${keys.join(', ')}`, 'key');
+      else report(path, rule(toPlain(value)));
+    }
+  }
+  problems.push(...taintProblems(merged), ...pairProblems(merged));
+  for (const [name, { value }] of entriesOf(merged, 'featureGates')) {
     report(`featureGates.${name}`, gateProblem(name, toPlain(value) !== false), 'key');
   }
   return problems;
+}
+
+function entriesOf(merged: LocatedMap, name: string): Iterable<[string, Entry]> {
+  const value = merged.entries.get(name)?.value;
+  return value?.type === 'map' ? value.entries : [];
+}
+
+function valueAt(merged: LocatedMap, steps: readonly string[]): Located | undefined {
+  let here: Located | undefined = merged;
+  for (const step of steps) here = here?.type === 'map' ? here.entries.get(step)?.value : undefined;
+  return here;
+}
+
+const taintEffects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
+
+function taintProblems(merged: LocatedMap): Problem[] {
+  const taints = merged.entries.get('registerWithTaints')?.value;
+  const seen = new Set<string>();
+  return (taints?.type === 'list' ? taints.items : []).flatMap((item, index): Problem[] => {
+    const path = `registerWithTaints[${index}]`;
+    const text = (name: string) => {
+      const value = item.type === 'map' ? item.entries.get(name)?.value : undefined;
+      return value?.type === 'scalar' && typeof value.value === 'string' ? value.value : '';
+    };
+    const [key, value, effect] = [text('key'), text('value'), text('effect')];
+    const identity = `${effect} ${key}`;
+    const again = seen.has(identity);
+    seen.add(identity);
+    const complaints: readonly (readonly [string, string | undefined])[] = [
+      [`${path}.key`, checkQualifiedName(key)],
+      [`${path}.value`, checkLabelValue(value)],
+      [
+        `${path}.effect`,
+        taintEffects.includes(effect) ? undefined : `must be one of ${taintEffects.join(', ')}`,
+      ],
+      [path, again ? 'has the key and the effect of one before' : undefined],
+    ];
+    return complaints.flatMap(([where, message]) =>
+      message === undefined ? [] : [{ at: item.at, path: where, message }],
+    );
+  });
+}
+
+/** Certificate and key come together. */
+function pairProblems(merged: LocatedMap): Problem[] {
+  const [cert, key] = ['tlsCertFile', 'tlsPrivateKeyFile'].map((name) => merged.entries.get(name));
+  if ((cert === undefined) === (key === undefined)) return [];
+  const [path, missing] =
+    key === undefined ? ['tlsCertFile', 'tlsPrivateKeyFile'] : ['tlsPrivateKeyFile', 'tlsCertFile'];
+  const at = (cert ?? key)?.keyAt;
+  return [{ ...(at === undefined ? {} : { at }), path, message: `needs ${missing} beside it` }];
+}
+
+function oneOf(...allowed: readonly string[]): Rule {
+  return (value) =>
+    allowed.includes(String(value)) ? undefined : `${quoted(value)} is not one of ${allowed.join(', ')}`;
+}
+
+function threshold(value: unknown): string | undefined {
+  return readThreshold(String(value)) === undefined
+    ? `must be an amount above 0, such as 100Mi, or a percentage, not ${quoted(value)}`
+    : undefined;
+}
+
+function reservation(value: unknown): string | undefined {
+  const amount = readQuantity(String(value));
+  return amount !== undefined && amount >= 0
+    ? undefined
+    : `must be a quantity from 0 on, not ${quoted(value)}`;
 }
 
 function between(least: number, most: number): Rule {

@@ -1,9 +1,9 @@
 import type { ChildProcess } from 'node:child_process';
 import { fork } from 'node:child_process';
+import { boundedMemoryEnvironment, boundedMemoryFlags } from '../../base/bounded-memory/index.ts';
 import type { Clock } from '../../base/index.ts';
 import type { ReadyMessage, SignMessage, ToControlPlane } from '../../client/embedded/index.ts';
 import { readToAgent } from '../../client/embedded/index.ts';
-import { controlPlaneEnvironment, controlPlaneNodeFlags } from './node-flags.ts';
 
 export interface ChildOptions {
   /** The program: main.js, or main.ts where sources run as they are. */
@@ -46,8 +46,8 @@ export function startChild(options: ChildOptions): Child {
   const { clock, signMs } = options;
   const forked = fork(options.script, ['apiserver', ...options.args], {
     stdio: [...stdio],
-    execArgv: [...controlPlaneNodeFlags],
-    env: { ...process.env, ...controlPlaneEnvironment },
+    execArgv: [...boundedMemoryFlags],
+    env: { ...process.env, ...boundedMemoryEnvironment },
   });
   const pending = new Map<number, PromiseWithResolvers<string>>();
   const over = new AbortController();

@@ -1,5 +1,6 @@
 import type { Clock, Logger, Service } from '../../base/index.ts';
 import { createLatest } from '../../base/index.ts';
+import type { Pair } from '../../base/x509/index.ts';
 import { alternativeNames } from '../../base/x509/index.ts';
 import type { ApiClient, ClientOptions } from '../../client/index.ts';
 import type { Identity, ServingCredentials } from './credentials.ts';
@@ -23,29 +24,20 @@ export interface RemoteIdentityOptions {
 }
 
 /** Each try leaves a request behind, so those that are refused again and again become rare. */
-const retry = { initialMs: 1000, maxMs: 300_000 };
+export const remoteRetry = { initialMs: 1000, maxMs: 300_000 };
 
 /**
  * The service `identity` with a remote control plane: the kubeconfig holds the client's credentials; the serving
  * certificate is asked for through the certificates API. Ready at once, for the control plane may be away.
  */
 export function remoteIdentity(options: RemoteIdentityOptions): Service & Identity {
-  const { nodeName, certDir, client, clock, log } = options;
+  const { client, clock, log } = options;
   const api = createLatest<ClientOptions>();
   const serving = createLatest<ServingCredentials>();
   api.set(client);
 
   async function refresh(signal: AbortSignal): Promise<readonly string[]> {
-    const names = alternativeNames([nodeName, ...options.addresses()]);
-    const pair = await obtainPair({
-      folder: certDir,
-      name: 'nodeward-serving',
-      subject: nodeSubject(nodeName),
-      expected: { authority: client.ca, use: 'server', names, leastLeft },
-      sign: (csrPem) => signThroughApi(options, csrPem, signal),
-      clock,
-      log,
-    });
+    const pair = await servingPair({ ...options, ca: client.ca }, signal);
     publishServing(serving, { pair, clientCa: client.ca });
     return [pair.cert];
   }
@@ -57,7 +49,24 @@ export function remoteIdentity(options: RemoteIdentityOptions): Service & Identi
     log,
     refresh,
     readyAfterFirst: false,
-    retry,
+    retry: remoteRetry,
   });
   return { ...service, api, serving };
+}
+
+export type ServingOptions = Omit<RemoteIdentityOptions, 'client' | 'dependsOn'> & { ca: string };
+
+/** The serving certificate, as the control plane signs it. */
+export async function servingPair(options: ServingOptions, signal: AbortSignal): Promise<Pair> {
+  const { nodeName, certDir, ca, clock, log } = options;
+  const names = alternativeNames([nodeName, ...options.addresses()]);
+  return await obtainPair({
+    folder: certDir,
+    name: 'nodeward-serving',
+    subject: nodeSubject(nodeName),
+    expected: { authority: ca, use: 'server', names, leastLeft },
+    sign: (csrPem) => signThroughApi(options, csrPem, signal),
+    clock,
+    log,
+  });
 }

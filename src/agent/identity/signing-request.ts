@@ -16,27 +16,28 @@ const patienceMs = 15 * 60_000;
 const poll = { initialMs: 200, maxMs: 15_000, jitter: 0.1 };
 
 /**
- * Has a serving certificate signed through the certificates API (signer kubernetes.io/kubelet-serving) and answers it,
- * PEM. Outages while it waits are lived through; rejects when the request is refused, vanishes, or is not answered within
+ * Has a certificate signed through the certificates API (signers kubernetes.io/kubelet-serving and
+ * kubernetes.io/kube-apiserver-client-kubelet) and answers it, PEM. Outages while it waits are lived through; rejects when the request is refused, vanishes, or is not answered within
  * 15 minutes, and when `signal` aborts.
  */
 export async function signThroughApi(
   options: SigningOptions,
   csrPem: string,
   signal: AbortSignal,
+  use: 'client' | 'serving' = 'serving',
 ): Promise<string> {
   const { api, clock, log } = options;
   const request: CertificateSigningRequest = {
     metadata: { generateName: 'csr-' },
     spec: {
       request: Buffer.from(csrPem).toString('base64'),
-      signerName: nodeSignerNames.serving,
-      usages: ['digital signature', 'server auth'],
+      signerName: nodeSignerNames[use],
+      usages: ['digital signature', use === 'serving' ? 'server auth' : 'client auth'],
     },
   };
   const created = await api.create(certificateSigningRequestKind, request, { signal });
   const name = created.metadata?.name ?? '';
-  log.info({ request: name }, 'waiting for the serving certificate to be signed');
+  log.info({ request: name }, `waiting for the ${use} certificate to be signed`);
   const backoff = createBackoff(poll);
   const endMs = clock.monotonicMs() + patienceMs;
   while (clock.monotonicMs() < endMs) {

@@ -2,7 +2,8 @@ import type { NodeCondition } from '../../api/index.ts';
 import type { Measurements } from './measure.ts';
 import type { RuntimeCondition } from './runtime-view.ts';
 import { runtimeAnswers } from './runtime-view.ts';
-import { hardEviction } from './thresholds.ts';
+import type { HardEviction } from './thresholds.ts';
+import { amountOf, hardEviction } from './thresholds.ts';
 
 /** A condition as it is seen now, without times. */
 export interface Finding {
@@ -13,12 +14,16 @@ export interface Finding {
 }
 
 /** The conditions that the agent keeps, with the reasons and messages of the reference. */
-export function findConditions(measured: Measurements, runtime: RuntimeCondition): Finding[] {
+export function findConditions(
+  measured: Measurements,
+  runtime: RuntimeCondition,
+  least: HardEviction = hardEviction,
+): Finding[] {
   return [
     networkUnavailable(runtime),
-    memoryPressure(measured),
-    diskPressure(measured),
-    pidPressure(measured),
+    memoryPressure(measured, least),
+    diskPressure(measured, least),
+    pidPressure(measured, least),
     readiness(runtime),
   ];
 }
@@ -77,8 +82,11 @@ const memoryNames: Pressure = {
   some: ['KubeletHasInsufficientMemory', 'kubelet has insufficient memory available'],
 };
 
-function memoryPressure({ memory }: Measurements): Finding {
-  return pressure(memoryNames, memory && memory.availableBytes < hardEviction.memoryBytes);
+function memoryPressure({ memory }: Measurements, least: HardEviction): Finding {
+  return pressure(
+    memoryNames,
+    memory && memory.availableBytes < amountOf(least.memory, memory.capacityBytes),
+  );
 }
 
 const diskNames: Pressure = {
@@ -87,11 +95,10 @@ const diskNames: Pressure = {
   some: ['KubeletHasDiskPressure', 'kubelet has disk pressure'],
 };
 
-function diskPressure({ disk }: Measurements): Finding {
+function diskPressure({ disk }: Measurements, least: HardEviction): Finding {
   if (disk === undefined) return pressure(diskNames, undefined);
-  const { nodefsShare, nodefsInodesShare } = hardEviction;
-  const fewBytes = disk.availableBytes < disk.capacityBytes * nodefsShare;
-  const fewInodes = disk.inodes > 0 && disk.inodesFree < disk.inodes * nodefsInodesShare;
+  const fewBytes = disk.availableBytes < amountOf(least.nodefs, disk.capacityBytes);
+  const fewInodes = disk.inodes > 0 && disk.inodesFree < amountOf(least.nodefsInodes, disk.inodes);
   return pressure(diskNames, fewBytes || fewInodes);
 }
 
@@ -101,8 +108,8 @@ const pidNames: Pressure = {
   some: ['KubeletHasInsufficientPID', 'kubelet has insufficient PID available'],
 };
 
-function pidPressure({ pids }: Measurements): Finding {
-  return pressure(pidNames, pids && pids.limit - pids.used < pids.limit * hardEviction.pidShare);
+function pidPressure({ pids }: Measurements, least: HardEviction): Finding {
+  return pressure(pidNames, pids && pids.limit - pids.used < amountOf(least.pid, pids.limit));
 }
 
 function readiness(runtime: RuntimeCondition): Finding {

@@ -1,4 +1,4 @@
-import type { Node } from '../../api/index.ts';
+import type { Node, Taint } from '../../api/index.ts';
 import { checkLabelValue } from '../../api/index.ts';
 import type { SystemFacts } from './system-facts.ts';
 
@@ -18,9 +18,26 @@ function toLabelValue(hostname: string): string {
   return allowed.replace(/^[^A-Za-z0-9]+|[^A-Za-z0-9]+$/g, '');
 }
 
-/** A node to create. */
-export function newNode(name: string, labels: Record<string, string>): Node {
-  return { metadata: { name, labels }, spec: {} };
+/** What a node that the agent makes has besides; a node that is there already is left as it is. */
+export interface Registration {
+  /** False: the node is not made, others do it. */
+  readonly register: boolean;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly taints: readonly Taint[];
+  readonly providerID: string;
+}
+
+export const plainRegistration: Registration = { register: true, labels: {}, taints: [], providerID: '' };
+
+/** A node to create. The agent's own labels win. */
+export function newNode(name: string, labels: Readonly<Record<string, string>>, wanted: Registration): Node {
+  return {
+    metadata: { name, labels: { ...wanted.labels, ...labels } },
+    spec: {
+      ...(wanted.taints.length === 0 ? {} : { taints: [...wanted.taints] }),
+      ...(wanted.providerID === '' ? {} : { providerID: wanted.providerID }),
+    },
+  };
 }
 
 /** The node with the agent's labels beside those of others, or undefined when it has them already. */

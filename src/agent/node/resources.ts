@@ -1,21 +1,33 @@
 import type { NodeStatus } from '../../api/index.ts';
 import type { Measurements } from './measure.ts';
-import { formatBytes } from './quantity.ts';
-import { hardEviction } from './thresholds.ts';
+import { formatBytes, formatMillis } from './quantity.ts';
+import type { HardEviction, Reserved } from './thresholds.ts';
+import { amountOf, hardEviction, nothingReserved } from './thresholds.ts';
 
 export interface NodeResources {
   capacity: Record<string, string>;
   allocatable: Record<string, string>;
 }
 
+/** What is not for pods. */
+export interface Held {
+  readonly least: HardEviction;
+  readonly reserved: Reserved;
+}
+
 /**
- * Capacity and allocatable as the reference computes them: allocatable is the capacity without the hard eviction
- * thresholds, and memory without huge pages. A resource that cannot be measured is left out.
+ * Capacity and allocatable as the reference computes them: allocatable is the capacity without what is reserved and the
+ * hard eviction thresholds, and memory without huge pages. A resource that cannot be measured is left out.
  */
-export function nodeResources(measured: Measurements, maxPods: number): NodeResources {
+export function nodeResources(
+  measured: Measurements,
+  maxPods: number,
+  { least, reserved }: Held = { least: hardEviction, reserved: nothingReserved },
+): NodeResources {
   const { memory, disk, hugePages } = measured;
   const capacity: Record<string, string> = { cpu: String(measured.cpus), pods: String(maxPods) };
-  const allocatable: Record<string, string> = { ...capacity };
+  const cpu = formatMillis(measured.cpus * 1000 - reserved.cpuMillis);
+  const allocatable: Record<string, string> = { ...capacity, cpu };
   let hugeBytes = 0;
   for (const { pageBytes, totalBytes } of hugePages) {
     const name = `hugepages-${formatBytes(pageBytes)}`;
@@ -25,10 +37,11 @@ export function nodeResources(measured: Measurements, maxPods: number): NodeReso
   }
   if (memory !== undefined) {
     capacity['memory'] = formatBytes(memory.capacityBytes);
-    allocatable['memory'] = formatBytes(memory.capacityBytes - hardEviction.memoryBytes - hugeBytes);
+    const kept = Math.trunc(amountOf(least.memory, memory.capacityBytes)) + reserved.memoryBytes;
+    allocatable['memory'] = formatBytes(memory.capacityBytes - kept - hugeBytes);
   }
   if (disk !== undefined) {
-    const kept = Math.trunc(disk.capacityBytes * hardEviction.nodefsShare);
+    const kept = Math.trunc(amountOf(least.nodefs, disk.capacityBytes)) + reserved.storageBytes;
     capacity['ephemeral-storage'] = formatBytes(disk.capacityBytes);
     allocatable['ephemeral-storage'] = formatBytes(disk.capacityBytes - kept);
   }

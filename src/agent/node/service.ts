@@ -7,6 +7,7 @@ import { findConditions, runtimeStartingMessage } from './conditions.ts';
 import type { Measure } from './measure.ts';
 import { createMeasure } from './measure.ts';
 import { createOutageLog, retryAfterMs } from './outage.ts';
+import type { Registration } from './registration.ts';
 import { nodeLabels } from './registration.ts';
 import { nodeResources } from './resources.ts';
 import type { RuntimeView } from './runtime-view.ts';
@@ -16,6 +17,8 @@ import type { SyncResult } from './sync.ts';
 import { syncNode } from './sync.ts';
 import type { SystemFacts } from './system-facts.ts';
 import { collectFacts } from './system-facts.ts';
+import type { HardEviction, Reserved } from './thresholds.ts';
+import { hardEviction, nothingReserved } from './thresholds.ts';
 import { createWaker } from './waker.ts';
 
 export interface NodeStatusOptions {
@@ -30,12 +33,10 @@ export interface NodeStatusOptions {
   rootDir: string;
   /** Port of the agent's HTTPS server, once it has one. */
   port: () => number;
-  /** Most pods that the node takes; default 110. */
-  maxPods?: number;
-  /** Between two looks at the node (nodeStatusUpdateFrequency); default 10 s. */
-  updateFrequencyMs?: number;
-  /** Between two reports when nothing changes (nodeStatusReportFrequency); default 5 min. */
-  reportFrequencyMs?: number;
+  /** What the configuration says; asked for at each look, for it may change. */
+  settings?: () => NodeSettings;
+  /** Calls `listener` when it has changed, so that the node is looked at soon. */
+  onSettings?: (listener: () => void) => Disposable;
   /** Services that must be ready before; default none. */
   dependsOn?: readonly string[];
   metrics?: Registry;
@@ -47,11 +48,27 @@ export interface NodeStatusOptions {
   addresses?: () => NodeState['addresses'];
 }
 
+/** The slice of the configuration that is about the node. */
+export interface NodeSettings {
+  /** Most pods that the node takes; default 110. */
+  readonly maxPods?: number;
+  /** Between two looks at the node (nodeStatusUpdateFrequency); default 10 s. */
+  readonly updateFrequencyMs?: number;
+  /** Between two reports when nothing changes (nodeStatusReportFrequency); default 5 min. */
+  readonly reportFrequencyMs?: number;
+  /** What must stay free; default the reference's. */
+  readonly least?: HardEviction;
+  /** Default nothing. */
+  readonly reserved?: Reserved;
+  readonly registration?: Registration;
+}
+
 export interface NodeStatusService extends Service {
   /** The uid of the stored Node, for objects that it owns; undefined until it is registered. */
   nodeUid(): string | undefined;
 }
 
+const noSettings = (): NodeSettings => ({});
 const requestTimeoutMs = 10_000;
 /** Changes of the runtime that come closer together are published as one. */
 const leastSpacingMs = 500;
@@ -63,7 +80,8 @@ const jitter = 0.04;
  * 5 minutes. A Node that was deleted is made anew. It never fails because a peer cannot be reached.
  */
 export function createNodeStatusService(options: NodeStatusOptions): NodeStatusService {
-  const { clock, log, runtime, updateFrequencyMs = 10_000, random = Math.random } = options;
+  const { clock, log, runtime, random = Math.random } = options;
+  const frequencyMs = () => options.settings?.().updateFrequencyMs ?? 10_000;
   const reporter = createReporter(options);
   return {
     name: 'node-status',
@@ -73,8 +91,9 @@ export function createNodeStatusService(options: NodeStatusOptions): NodeStatusS
     async run(signal, ready) {
       const waker = createWaker(clock);
       using _watch = runtime.onStatusChange(() => waker.wake());
+      using _settings = options.onSettings?.(() => waker.wake());
       const outage = createOutageLog('update the node’s status', clock, log);
-      const backoff = createStartBackoff(clock, updateFrequencyMs, random);
+      const backoff = createStartBackoff(clock, frequencyMs(), random);
       ready();
       while (!signal.aborted) {
         const startedMs = clock.monotonicMs();
@@ -82,14 +101,14 @@ export function createNodeStatusService(options: NodeStatusOptions): NodeStatusS
         if (signal.aborted) return;
         if (failure !== undefined) {
           outage.failed(failure.error);
-          const asked = Math.min(retryAfterMs(failure.error), updateFrequencyMs);
+          const asked = Math.min(retryAfterMs(failure.error), frequencyMs());
           await clock.sleep(Math.max(backoff.next(), asked), signal);
           continue;
         }
         outage.succeeded();
         backoff.reset();
         const sinceMs = () => clock.monotonicMs() - startedMs;
-        const periodMs = updateFrequencyMs * (1 + jitter * (2 * random() - 1));
+        const periodMs = frequencyMs() * (1 + jitter * (2 * random() - 1));
         await waker.sleep(Math.max(periodMs - sinceMs(), 0), signal);
         await clock.sleep(Math.max(leastSpacingMs - sinceMs(), 0), signal);
       }
@@ -120,7 +139,7 @@ interface Reporter {
 }
 
 function createReporter(options: NodeStatusOptions): Reporter {
-  const { nodeName, api, clock, log, reportFrequencyMs = 300_000 } = options;
+  const { nodeName, api, clock, log, settings = noSettings } = options;
   const look = createLook(options);
   const count = createCounter(options.metrics);
   let node: Node | undefined;
@@ -137,10 +156,12 @@ function createReporter(options: NodeStatusOptions): Reporter {
     nodeUid: () => node?.metadata?.uid,
     async round(signal) {
       const startedMs = clock.monotonicMs();
+      const { registration, reportFrequencyMs = 300_000 } = settings();
       try {
         const state = await look(signal);
         const wanted = {
           labels: nodeLabels(options.hostname, state.facts),
+          ...(registration === undefined ? {} : { registration }),
           compose: (previous: Node['status']) => composeStatus(previous, state),
           force: reportedMs === undefined || startedMs - reportedMs >= reportFrequencyMs,
         };
@@ -157,7 +178,7 @@ function createReporter(options: NodeStatusOptions): Reporter {
 
 /** What is known of the node now; what does not change is collected once. */
 function createLook(options: NodeStatusOptions): (signal: AbortSignal) => Promise<NodeState> {
-  const { hostname, runtime, clock, log, rootDir, port, maxPods = 110 } = options;
+  const { hostname, runtime, clock, log, rootDir, port, settings = noSettings } = options;
   const collect = options.facts ?? ((signal) => collectFacts({ clock, log, signal }));
   const measure = options.measure ?? createMeasure({ rootDir, clock, log });
   const addresses = options.addresses ?? (() => nodeAddresses({ hostname }));
@@ -166,10 +187,11 @@ function createLook(options: NodeStatusOptions): (signal: AbortSignal) => Promis
     facts ??= await collect(signal);
     const measured = await measure(signal);
     const seen = runtime.status();
+    const { maxPods = 110, least = hardEviction, reserved = nothingReserved } = settings();
     return {
       facts,
-      resources: nodeResources(measured, maxPods),
-      findings: findConditions(measured, seen),
+      resources: nodeResources(measured, maxPods, { least, reserved }),
+      findings: findConditions(measured, seen, least),
       addresses: addresses(),
       port: port(),
       runtime: seen,

@@ -3,7 +3,8 @@ import { canonicalObject, nodeKind, StatusError } from '../../api/index.ts';
 import type { Clock } from '../../base/index.ts';
 import type { ApiCalls, CallOptions } from './api-calls.ts';
 import { withDeadline } from './deadline.ts';
-import { newNode, withLabels } from './registration.ts';
+import type { Registration } from './registration.ts';
+import { newNode, plainRegistration, withLabels } from './registration.ts';
 import { sameStatus } from './status.ts';
 
 export interface SyncContext {
@@ -16,6 +17,8 @@ export interface SyncContext {
 
 export interface Wanted {
   labels: Readonly<Record<string, string>>;
+  /** How a node is made that is not there; default with the labels alone. */
+  registration?: Registration;
   /** The status to publish on top of what is stored. */
   compose(previous: NodeStatus | undefined): NodeStatus;
   /** Publish even where nothing but the heartbeat's time is new. */
@@ -50,6 +53,15 @@ export async function syncNode(
   }
 }
 
+/** There is no such node, and it is not for the agent to make it. */
+class UnregisteredError extends Error {
+  override readonly name = 'UnregisteredError';
+
+  constructor(node: string) {
+    super(`there is no Node ${node}, and registerNode is false: make it, or set registerNode to true`);
+  }
+}
+
 /** Another was faster: changed the node, removed it, or made it. */
 function isRace(error: unknown): boolean {
   return error instanceof StatusError && ['Conflict', 'NotFound', 'AlreadyExists'].includes(error.reason);
@@ -57,17 +69,20 @@ function isRace(error: unknown): boolean {
 
 async function syncOnce(context: SyncContext, wanted: Wanted, signal: AbortSignal): Promise<SyncResult> {
   const { nodeName, api } = context;
+  const { registration = plainRegistration } = wanted;
   const ask = <T>(what: string, call: (options: CallOptions) => Promise<T>) =>
     withDeadline({ ...context, signal }, `the API server (${what} node ${nodeName})`, (inner) =>
       call({ signal: inner }),
     );
 
   const stored = await found(ask('get', (options) => api.get(nodeKind, nodeName, options)));
+  if (stored === undefined && !registration.register) throw new UnregisteredError(nodeName);
   const how = stored === undefined ? 'created' : 'found';
   let node =
     stored ??
     (await ask('create', (options) => {
-      const fresh = { ...newNode(nodeName, { ...wanted.labels }), status: wanted.compose(undefined) };
+      const made = newNode(nodeName, wanted.labels, registration);
+      const fresh = { ...made, status: wanted.compose(undefined) };
       return api.create(nodeKind, fresh, options);
     }));
 

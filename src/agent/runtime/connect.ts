@@ -75,8 +75,10 @@ export function connectRuntime(options: RuntimeOptions): Runtime & AsyncDisposab
     status: statuses.current,
     refresh: statuses.refresh,
     onStatusChange: statuses.onChange,
-    find: (namespace, pod, container) =>
-      findContainer(connection, requestTimeoutMs, namespace, pod, container),
+    find: (namespace, pod, container, cancel) => {
+      const options = { deadlineMs: requestTimeoutMs, ...(cancel ? { cancel } : {}) };
+      return findContainer(connection, options, namespace, pod, container);
+    },
     checkpoint: (id, file, cancel) =>
       checkpointSafely({ connection, task, prove, clock, abandoned }, id, file, cancel),
     thaw: (id, cancel) => prove(id, 'abandoned', cancel),

@@ -1,4 +1,4 @@
-import type { Connection } from './connection.ts';
+import type { CallOptions, Connection } from './connection.ts';
 import type { Container, PodSandbox } from './gen/cri_pb.js';
 import { ContainerState as CriState, PodSandboxState, RuntimeService } from './gen/cri_pb.js';
 import type { ContainerState, FoundContainer } from './types.ts';
@@ -14,17 +14,17 @@ const labels = {
 /** See `Runtime.find`. */
 export async function findContainer(
   connection: Connection,
-  deadlineMs: number,
+  options: CallOptions,
   namespace: string,
   pod: string,
   container: string,
 ): Promise<FoundContainer | 'noPod' | 'noContainer'> {
   const { listPodSandbox, listContainers } = RuntimeService.method;
-  const { items } = await connection.call(listPodSandbox, {}, { deadlineMs });
+  const { items } = await connection.call(listPodSandbox, {}, options);
   const sandbox = chooseSandbox(items, namespace, pod);
   if (!sandbox) return 'noPod';
   const filter = { podSandboxId: sandbox.id };
-  const { containers } = await connection.call(listContainers, { filter }, { deadlineMs });
+  const { containers } = await connection.call(listContainers, { filter }, options);
   const chosen = chooseContainer(containers, sandbox.id, container);
   if (!chosen) return 'noContainer';
   const podUid = sandbox.metadata?.uid || sandbox.labels[labels.uid] || '';

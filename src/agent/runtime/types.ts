@@ -49,9 +49,14 @@ export interface Runtime {
   onStatusChange(listener: (status: RuntimeStatus) => void): Disposable;
   /**
    * The container that a pod's name and a container's name mean: in the pod's newest ready sandbox, a running
-   * one before others, then the newest. Init and ephemeral containers count.
+   * one before others, then the newest. Init and ephemeral containers count. `cancel` gives the search up.
    */
-  find(namespace: string, pod: string, container: string): Promise<FoundContainer | 'noPod' | 'noContainer'>;
+  find(
+    namespace: string,
+    pod: string,
+    container: string,
+    cancel?: AbortSignal,
+  ): Promise<FoundContainer | 'noPod' | 'noContainer'>;
   /**
    * Writes the container's checkpoint to `file`, an absolute path. Sets no deadline; `cancel` is the way to
    * give up. However it ends, it settles only once the container is proven to run (or to have ended by

@@ -20,8 +20,10 @@ import { tlsOptions } from './tls.ts';
 export interface AgentHttpOptions extends CheckpointRouteOptions {
   /** The gate ContainerCheckpoint. */
   checkpointEnabled: boolean;
-  /** Standalone: whoever has a certificate of the agent's own authority may. */
-  anyCertificate: boolean;
+  /** Whether whoever has a certificate of the authority may do everything, now; else only `system:masters`. */
+  anyCertificate(): boolean;
+  /** What `/configz` answers, as JSON; without secrets. */
+  configz(query: URLSearchParams): unknown;
   metrics: Registry;
   clock: Clock;
   log: Logger;
@@ -49,7 +51,7 @@ export function createAgentHttp(options: AgentHttpOptions) {
   function admit(request: FastifyRequest): void {
     if (stopping.aborted) throw new RefusedError(503, 'the agent is being stopped');
     const caller = authenticate(socketOf(request));
-    authorize(caller, wantedOf(request.method, request.url), options.anyCertificate);
+    authorize(caller, wantedOf(request.method, request.url), options.anyCertificate());
     callers.set(request, caller);
   }
 
@@ -128,9 +130,19 @@ function addRoutes(
     });
   }
   serve('/healthz', 'GET', (_request, reply) => sendText(reply, 200, 'ok'));
+  serve('/configz', 'GET', (request, reply) =>
+    reply
+      .header('content-type', 'application/json')
+      .send(`${JSON.stringify(options.configz(queryOf(request)))}\n`),
+  );
   serve('/metrics', 'GET', async (_request, reply) =>
     reply.header('content-type', options.metrics.contentType).send(await options.metrics.metrics()),
   );
+}
+
+function queryOf({ url }: FastifyRequest): URLSearchParams {
+  const at = url.indexOf('?');
+  return new URLSearchParams(at < 0 ? '' : url.slice(at + 1));
 }
 
 function socketOf(request: FastifyRequest): TLSSocket {

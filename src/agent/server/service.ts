@@ -23,8 +23,10 @@ export interface AgentServerOptions {
   checkpointer: Pick<Checkpointer, 'checkpoint'>;
   /** The gate ContainerCheckpoint. */
   checkpointEnabled: boolean;
-  /** Whoever has a certificate of the authority may do everything; else only `system:masters`. */
-  anyCertificate: boolean;
+  /** Whether whoever has a certificate of the authority may do everything, now; else only `system:masters`. */
+  anyCertificate(): boolean;
+  /** What `/configz` answers, as JSON; without secrets. */
+  configz(query: URLSearchParams): unknown;
   dependsOn: readonly string[];
   metrics: Registry;
   clock: Clock;

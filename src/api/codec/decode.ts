@@ -1,8 +1,8 @@
-import { JsonError, parseJson } from '../json/index.ts';
+import { isGarblingKey, JsonError, parseJson } from '../json/index.ts';
 import type { ApiObject, BodyType } from '../kinds/index.ts';
 import type { Findings } from '../schema/index.ts';
 import { checkerOf, complaintsLimit, isRecord, nameOf, typeNameOf } from '../schema/index.ts';
-import type { EncodedBody } from './encoding.ts';
+import type { EncodedBody, Encoding, TextBody } from './encoding.ts';
 import { decodeEnvelope, decodeMessage, ProtobufError } from './protobuf/index.ts';
 import { YamlError } from './yaml/index.ts';
 
@@ -27,8 +27,42 @@ export function decodeObject<T extends ApiObject>(
   apiVersion: string,
   body: EncodedBody,
 ): Decoded<T> {
-  const { value, duplicates } = parse(kind, apiVersion, body);
-  const findings: Findings = { unknown: [], wrong: [], sensitive: kind.sensitive ?? false };
+  return checked(kind, apiVersion, parseBody(kind, apiVersion, body), false);
+}
+
+/** The same for a value that is parsed already. It is changed in place: nobody else may hold a part of it. */
+export function decodeValue<T extends ApiObject>(
+  kind: BodyType<T>,
+  apiVersion: string,
+  value: unknown,
+): Decoded<T> {
+  return checked(kind, apiVersion, { value, duplicates: [] }, false);
+}
+
+/**
+ * Decodes what is applied: as an object, but it must say its apiVersion and kind, and a zero, a null or an empty list in
+ * it is said like any other value.
+ */
+export function decodeConfiguration<T extends ApiObject>(
+  kind: BodyType<T>,
+  apiVersion: string,
+  body: EncodedBody,
+): Decoded<T> {
+  const parsed = parseBody(kind, apiVersion, body);
+  for (const name of ['apiVersion', 'kind']) {
+    if (!isRecord(parsed.value) || parsed.value[name]) continue;
+    throw new DecodeError(`the body does not say its ${name}: what is applied must`);
+  }
+  return checked(kind, apiVersion, parsed, true);
+}
+
+function checked<T extends ApiObject>(
+  kind: BodyType<T>,
+  apiVersion: string,
+  { value, duplicates }: Parsed,
+  zerosStay: boolean,
+): Decoded<T> {
+  const findings: Findings = { unknown: [], wrong: [], sensitive: kind.sensitive ?? false, zerosStay };
   if (!isRecord(value))
     throw new DecodeError(`expected an object of kind ${kind.kind}, found ${told(kind, value)}`);
   expectType(kind, apiVersion, value);
@@ -46,7 +80,7 @@ export function decodeObject<T extends ApiObject>(
 }
 
 /** One for each field; a last one says when there are more of them than are told. */
-function complaintsOf(sort: 'unknown' | 'duplicate', paths: readonly string[]): string[] {
+export function complaintsOf(sort: 'unknown' | 'duplicate', paths: readonly string[]): string[] {
   const told = paths.slice(0, complaintsLimit).map((path) => `${sort} field ${JSON.stringify(path)}`);
   if (told.length < paths.length) told.push(`and more than ${complaintsLimit} ${sort} fields in all`);
   return [...new Set(told)];
@@ -83,25 +117,37 @@ function readText(bytes: Uint8Array): string {
   }
 }
 
-interface Parsed {
+/** What JSON, or YAML read as JSON, says. */
+export interface Parsed {
   value: unknown;
+  /** Paths of keys that stand more than once in their object, each once. */
   duplicates: readonly string[];
 }
 
 const shownNames = { json: 'JSON', yaml: 'YAML', protobuf: 'protobuf' };
 
-function parse(kind: BodyType, apiVersion: string, body: EncodedBody): Parsed {
+function parseBody(kind: BodyType, apiVersion: string, body: EncodedBody): Parsed {
+  if (body.encoding !== 'protobuf') return parseText(body);
   try {
-    if (body.encoding === 'protobuf') return parseProtobuf(kind, apiVersion, body.bytes);
-    const text = readText(body.bytes);
+    return parseProtobuf(kind, apiVersion, body.bytes);
+  } catch (error) {
+    throw error instanceof ProtobufError ? notValid('protobuf', error) : error;
+  }
+}
+
+/** The value in a body of JSON or YAML, whatever it is; throws DecodeError. */
+export function parseText(body: TextBody): Parsed {
+  const text = readText(body.bytes);
+  try {
     return body.encoding === 'yaml' ? body.read(text) : parseJson(text);
   } catch (error) {
-    if (error instanceof JsonError || error instanceof YamlError || error instanceof ProtobufError) {
-      const message = `the body is not valid ${shownNames[body.encoding]}: ${error.message}`;
-      throw new DecodeError(message, { cause: error });
-    }
+    if (error instanceof JsonError || error instanceof YamlError) throw notValid(body.encoding, error);
     throw error;
   }
+}
+
+function notValid(encoding: Encoding, cause: Error): DecodeError {
+  return new DecodeError(`the body is not valid ${shownNames[encoding]}: ${cause.message}`, { cause });
 }
 
 /** What an envelope says of its type is looked at first: another type's message means nothing here. */
@@ -121,7 +167,7 @@ function refuseBackslashes(value: unknown): void {
     for (const item of value) refuseBackslashes(item);
   } else if (isRecord(value)) {
     for (const [key, inner] of Object.entries(value)) {
-      if (key.includes('\\')) throw new DecodeError('this server takes no keys with a backslash in them');
+      if (isGarblingKey(key)) throw new DecodeError('this server takes no keys with a backslash in them');
       refuseBackslashes(inner);
     }
   }

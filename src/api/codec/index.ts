@@ -1,14 +1,19 @@
 export { JsonError, type ParsedJson, parseJson } from '../json/index.ts';
 export {
   canonicalObject,
+  complaintsOf,
   type Decoded,
   DecodeError,
+  decodeConfiguration,
   decodeObject,
+  decodeValue,
+  type Parsed,
   parseObject,
+  parseText,
   readStored,
 } from './decode.ts';
 export { bufferOf, encodeItem, encodeObject, encodeObjectList, encodeText, type ListHead } from './encode.ts';
-export type { EncodedBody, Encoding } from './encoding.ts';
+export type { EncodedBody, Encoding, TextBody } from './encoding.ts';
 export { partialObjectMetadata, toPartial } from './partial.ts';
 export { encodeWatchEvent, ProtobufError } from './protobuf/index.ts';
 export {

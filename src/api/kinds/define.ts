@@ -40,7 +40,7 @@ export function defineKind<T extends ApiObject>(
   return {
     shortNames: [],
     categories: [],
-    verbs: ['create', 'delete', 'deletecollection', 'get', 'list', 'update', 'watch'],
+    verbs: ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'],
     subresources: [],
     virtual: false,
     createOnUpdate: false,

@@ -1,3 +1,21 @@
+export {
+  type AccessExplanation,
+  type AccessExplanationStatus,
+  accessExplanationKind,
+} from './access/access-explanation.ts';
+export {
+  type AccessNamespaceRules,
+  type AccessQuery,
+  type AccessQueryStatus,
+  accessQueryKind,
+} from './access/access-query.ts';
+export type {
+  AccessGrant,
+  AccessHolder,
+  AccessNearMiss,
+  AccessReference,
+  AccessRemedy,
+} from './access/parts.ts';
 export { type SelfSubjectReview, selfSubjectReviewKind } from './authentication/self-subject-review.ts';
 export { type TokenRequest, tokenRequest } from './authentication/token-request.ts';
 export { type TokenReview, tokenReviewKind } from './authentication/token-review.ts';
@@ -31,6 +49,7 @@ export {
   invalidValue,
   requiredValue,
   tooLongValue,
+  tooManyItems,
   unsupportedValue,
 } from './cause.ts';
 export type { CertificateSigningRequest } from './certificates/description.ts';
@@ -63,6 +82,7 @@ export {
   type Cause,
   type CauseReason,
   type Column,
+  changeableMetadata,
   groupName,
   type Kind,
   type ListOf,
@@ -82,6 +102,7 @@ export {
   objectMeta,
 } from './meta/object-meta.ts';
 export { type Status, type StatusCause, type StatusDetails, status } from './meta/status.ts';
+export { billionths } from './quantity.ts';
 export { type ClusterRole, clusterRoleKind } from './rbac/cluster-role.ts';
 export { type ClusterRoleBinding, clusterRoleBindingKind } from './rbac/cluster-role-binding.ts';
 export type { PolicyRule } from './rbac/policy-rule.ts';

@@ -45,15 +45,23 @@ export interface Column<T> {
   value(object: T, now: number): string | number | boolean | null;
 }
 
-export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'update' | 'watch';
+export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch';
 
-/** A part of an object with a path of its own; it takes `fields` from the request and leaves the rest as stored. */
+/** What clients decide of the metadata of an object that exists. */
+export const changeableMetadata = ['labels', 'annotations', 'finalizers', 'ownerReferences'] as const;
+
+/**
+ * A part of an object with a path of its own; it takes `fields` and `metadata` from the request and leaves the rest as
+ * stored.
+ */
 export interface Subresource {
   name: string;
   verbs: readonly Verb[];
-  /** The top-level fields that a write through this path changes; a write through the main path does not. */
+  /** What a write through this path changes, top-level fields or fields of them: `status`, `spec.ephemeralContainers`. */
   fields: readonly string[];
-  /** Whether a write through the main path changes the fields as well: pods/ephemeralcontainers only narrows. */
+  /** Which metadata a write through this path changes too; none where it does not say. */
+  metadata?: readonly (typeof changeableMetadata)[number][];
+  /** Whether a write through the main path changes the fields as well; otherwise it leaves them as they are. */
   shared?: boolean;
   /** What a create on this path takes, where that is not the object itself: `Binding` for pods/binding. */
   body?: BodyType;
@@ -128,8 +136,8 @@ export interface SelectableField<T> {
   indexed?: true;
 }
 
-/** Groups of the reference that are older than its suffix and go without one. */
-const plainGroups = ['', 'policy'];
+/** Groups that go without the suffix: those of the reference that are older than it, and our own. */
+const plainGroups = ['', 'policy', 'access.nodeward.io'];
 
 /** `coordination.k8s.io`, or the empty string for the core group. */
 export function groupName(group: string, suffix: string): string {

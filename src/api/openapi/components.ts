@@ -43,8 +43,13 @@ export function createComponents(dialect: Dialect): Components {
   }
 
   function fieldSchema(field: Field, home: string): Schema {
-    const zero = field.required ? zeroValue(field.type) : {};
-    return schemaOf(field.type, home, { description: field.doc, ...zero });
+    return schemaOf(field.type, home, { description: field.doc, ...defaultOf(field) });
+  }
+
+  /** What the field is taken for when it is left out. */
+  function defaultOf(field: Field): Schema {
+    if (field.default !== undefined) return dialect.defaults ? { default: field.default } : {};
+    return field.required ? zeroValue(field.type) : {};
   }
 
   function zeroValue(type: Type): Schema {

@@ -163,7 +163,7 @@ const pathItem = message(
     put: [3, operation],
     post: [4, operation],
     delete: [5, operation],
-    patch: [7, operation],
+    patch: [8, operation],
     parameters: [9, each(parameter)],
   }),
   10,

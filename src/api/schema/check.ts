@@ -24,6 +24,8 @@ export interface Place {
 export interface Findings {
   /** Whether values are secrets: messages then show none. */
   sensitive?: boolean;
+  /** Whether zeros, nulls and empty lists and maps stay: in what is applied they are said like any other value. */
+  zerosStay?: boolean;
   /** Paths of fields that the description does not know; they were removed. */
   unknown: string[];
   /** Values of a wrong type: these can never be accepted. */
@@ -99,17 +101,18 @@ function structChecker(type: StructType): Checker {
       const field = fields.get(name);
       if (field !== undefined && inner !== null) {
         const kept = field.check(inner, { parent: place, step: name }, findings);
-        if (kept === field.zero || (field.empty && isEmpty(kept))) {
+        if (isDropped(kept, field) && !findings.zerosStay) {
           value[name] = null;
           clean = false;
         } else if (kept !== inner) value[name] = kept;
         continue;
       }
+      if (field !== undefined && findings.zerosStay) continue;
       clean = false;
       if (field === undefined && findings.unknown.length <= complaintsLimit)
         findings.unknown.push(joinPath(stepsTo({ parent: place, step: name })));
     }
-    return clean ? value : onlyKnown(value, fields);
+    return clean ? value : onlyKnown(value, fields, findings);
   };
   compiled.set(type, check);
   for (const [name, field] of Object.entries(type.fields)) fields.set(name, fieldChecker(field));
@@ -120,12 +123,20 @@ function fieldChecker(field: Field): FieldChecker {
   return { check: checkerOf(field.type), ...droppedFrom(field) };
 }
 
+function isDropped(value: unknown, { zero, empty }: Dropped): boolean {
+  return value === zero || (empty && isEmpty(value));
+}
+
 /** A copy without what does not belong; to delete from a large object takes far longer. */
-function onlyKnown(value: Record<string, unknown>, fields: ReadonlyMap<string, unknown>) {
+function onlyKnown(
+  value: Record<string, unknown>,
+  fields: ReadonlyMap<string, unknown>,
+  { zerosStay = false }: Findings,
+) {
   const kept: Record<string, unknown> = {};
   for (const name in value) {
     const inner = value[name];
-    if (inner !== null && fields.has(name)) kept[name] = inner;
+    if ((inner !== null || zerosStay) && fields.has(name)) kept[name] = inner;
   }
   return kept;
 }

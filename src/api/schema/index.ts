@@ -14,6 +14,7 @@ export {
 export { scalarRule } from './scalars.ts';
 export type {
   Field,
+  FieldDefault,
   Fields,
   Infer,
   ListMerge,

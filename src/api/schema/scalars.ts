@@ -54,7 +54,7 @@ function readBase64(text: string): string | undefined {
   return joined.length % 4 === 0 && base64.test(joined) ? joined : undefined;
 }
 
-const durationText = /^[+-]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
+const durationText = /^[+-]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h))+)$/;
 
 function readQuantity(value: unknown): string | undefined {
   const text = typeof value === 'number' ? String(value) : value;

@@ -90,7 +90,15 @@ export interface Field<T extends Type = Type, R extends boolean = boolean> {
    * required fields, which keep a zero in any case, and for structs, times and quantities, where empty and absent differ.
    */
   readonly pointer?: boolean;
+  /**
+   * What an absent field stands for; nothing is filled in for it. On a key of the items of a list: items that lack it
+   * are told apart as if they had it, `protocol` TCP; a required key has its zero. On a struct always `{}`, set where the
+   * reference's Go type is no pointer and the field not required: the struct is there even when nothing in it is set, so
+   * whoever sets something in it has not added the struct itself (server-side apply).
+   */
+  readonly default?: FieldDefault;
 }
+export type FieldDefault = string | number | boolean | Readonly<Record<string, never>>;
 export type Fields = Readonly<Record<string, Field>>;
 
 type Flat<T> = { [K in keyof T]: T[K] };

@@ -7,11 +7,15 @@ export interface Credentials {
   socket: TLSSocket;
   /** Of `Authorization: Bearer` (RFC 6750); undefined where there is none. */
   token: string | undefined;
+  /** Whether it has an `Authorization` header at all. */
+  presented: boolean;
 }
 
 /** Who is behind a request, as its credential says. */
 export interface Identity {
   user: User;
+  /** Whose credential it really is, where that one is to be taken for `user`. */
+  impersonator?: User;
   /** When the credential ends: wall clock, milliseconds. */
   untilMs: number;
 }

@@ -1,4 +1,4 @@
-import type { Authenticator } from './authenticator.ts';
+import type { Authenticator, Identity } from './authenticator.ts';
 import type { ServiceAccountTokens } from './service-account-tokens.ts';
 
 /** The token in a header `Authorization: Bearer TOKEN` (RFC 6750, section 2.1); undefined where there is none. */
@@ -6,11 +6,33 @@ export function bearerToken(authorization: string | undefined): string | undefin
   return /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
 }
 
-/** Bearer tokens: those of service accounts that are for this server. */
-export function bearerAuthenticator(tokens: ServiceAccountTokens): Authenticator {
+/** Tells whose token it is; undefined when nobody can be told. */
+export interface TokenAuthenticator {
+  identify(token: string): Identity | undefined | Promise<Identity | undefined>;
+}
+
+/** Asks one after the other; the first that knows somebody decides. */
+export function tokenAuthenticatorChain(authenticators: readonly TokenAuthenticator[]): TokenAuthenticator {
   return {
-    async authenticate({ token }) {
-      if (token === undefined) return undefined;
+    async identify(token) {
+      for (const authenticator of authenticators) {
+        const identity = await authenticator.identify(token);
+        if (identity !== undefined) return identity;
+      }
+      return undefined;
+    },
+  };
+}
+
+/** Whoever shows a token that is known. */
+export function bearerAuthenticator(tokens: TokenAuthenticator): Authenticator {
+  return { authenticate: ({ token }) => (token === undefined ? undefined : tokens.identify(token)) };
+}
+
+/** Tokens of service accounts that are for this server. */
+export function serviceAccountAuthenticator(tokens: ServiceAccountTokens): TokenAuthenticator {
+  return {
+    async identify(token) {
       const verdict = await tokens.check(token, tokens.audiences);
       return 'fault' in verdict ? undefined : { user: verdict.user, untilMs: verdict.untilMs };
     },

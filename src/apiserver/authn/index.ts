@@ -1,12 +1,37 @@
+export { anonymousAuthenticator } from './anonymous.ts';
 export {
   type Authenticator,
   authenticatorChain,
   type Credentials,
   type Identity,
 } from './authenticator.ts';
-export { bearerAuthenticator, bearerToken } from './bearer.ts';
+export {
+  bearerAuthenticator,
+  bearerToken,
+  serviceAccountAuthenticator,
+  type TokenAuthenticator,
+  tokenAuthenticatorChain,
+} from './bearer.ts';
+export {
+  type BootstrapToken,
+  bootstrapNamespace,
+  bootstrappersGroup,
+  bootstrapSecretPrefix,
+  bootstrapSecretType,
+  bootstrapTokenParts,
+  isBootstrapGroup,
+  readBootstrapSecret,
+} from './bootstrap-secret.ts';
+export { type BootstrapSecrets, bootstrapAuthenticator } from './bootstrap-tokens.ts';
 export { certificateAuthenticator } from './certificate.ts';
-export { serviceAccountsGroup, serviceAccountUser, serviceAccountUserName } from './service-account.ts';
+export { type OidcOptions, oidcAuthenticator, signingAlgs } from './oidc/index.ts';
+export {
+  serviceAccountGroups,
+  serviceAccountOf,
+  serviceAccountsGroup,
+  serviceAccountUser,
+  serviceAccountUserName,
+} from './service-account.ts';
 export {
   type ServiceAccountTokens,
   serviceAccountTokens,
@@ -15,4 +40,13 @@ export {
   type TokenObjects,
 } from './service-account-tokens.ts';
 export type { TokenClaims } from './token-claims.ts';
-export { authenticatedGroup, controlPlaneUser, mastersGroup, nodesGroup, type User } from './user.ts';
+export { readTokenFile, tokenFileAuthenticator } from './token-file.ts';
+export {
+  anonymousName,
+  authenticatedGroup,
+  controlPlaneUser,
+  mastersGroup,
+  nodesGroup,
+  type User,
+  unauthenticatedGroup,
+} from './user.ts';

@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/index.ts';
-import type { ServiceAccountKey } from '../pki/index.ts';
+import type { ServiceAccountKey, TokenKey } from '../pki/index.ts';
+import { isHarmlessToken } from './harmless-token.ts';
 import { serviceAccountUser } from './service-account.ts';
 import { TokenCache } from './token-cache.ts';
 import type { Named, TokenClaims } from './token-claims.ts';
@@ -34,6 +35,10 @@ export type TokenVerdict =
 export interface ServiceAccountTokens {
   /** Whom a token is for that is for this server. */
   readonly audiences: readonly string[];
+  /** Who signs them: the claim `iss`. */
+  readonly issuer: string;
+  /** What they can be checked with, by others too; the first is the one that signs. */
+  readonly keys: readonly TokenKey[];
   issue(claims: TokenClaims): Promise<string>;
   /** Whose token it is, if it is good now for one of the audiences, and all it is bound to still exists. */
   check(token: string, audiences: readonly string[]): Promise<TokenVerdict>;
@@ -61,21 +66,28 @@ const lingerMs = 60_000;
 
 export function serviceAccountTokens({ key, clock, objects }: TokenOptions): ServiceAccountTokens {
   const cache = new TokenCache<TokenClaims>(known);
+  const keys: readonly TokenKey[] = [key, ...key.previous];
+
+  /** The key that a token says it is signed with, if it is signed in that key's way; else one that fits nothing. */
+  function keyFor({ kid, alg }: { kid?: string | undefined; alg?: string | undefined }) {
+    const named = kid === undefined ? key : keys.find(({ id }) => id === kid);
+    if (named === undefined || named.algorithm !== alg) throw new UnknownKeyError();
+    return named.publicKey;
+  }
 
   /** The claims of a token with a good signature; undefined for everything else. */
   async function verify(token: string): Promise<TokenClaims | undefined> {
     const { errors, jwtVerify } = await import('jose'); // most servers never see a token
     try {
-      const { payload } = await jwtVerify(token, key.publicKey, {
+      const { payload } = await jwtVerify(token, keyFor, {
         issuer,
-        algorithms: [key.algorithm],
         currentDate: new Date(clock.now()),
         clockTolerance: clockToleranceSeconds,
       });
       return readPayload(payload);
     } catch (error) {
       if (error instanceof errors.JWTExpired) return readPayload(error.payload); // said below
-      if (error instanceof errors.JOSEError) return undefined;
+      if (error instanceof errors.JOSEError || error instanceof UnknownKeyError) return undefined;
       throw error;
     }
   }
@@ -99,6 +111,8 @@ export function serviceAccountTokens({ key, clock, objects }: TokenOptions): Ser
 
   return {
     audiences: [issuer],
+    issuer,
+    keys,
     async issue(claims) {
       const { SignJWT } = await import('jose');
       return await new SignJWT({ iss: issuer, ...payloadOf(claims) })
@@ -106,7 +120,7 @@ export function serviceAccountTokens({ key, clock, objects }: TokenOptions): Ser
         .sign(key.privateKey);
     },
     async check(token, audiences) {
-      if (token.length > longestToken || !isHarmless(token)) return { fault: notValid };
+      if (token.length > longestToken || !isHarmlessToken(token)) return { fault: notValid };
       const claims = await cache.find(token, () => verify(token));
       if (claims === undefined) return { fault: notValid };
       const fault = faultOf(claims);
@@ -122,19 +136,9 @@ export function serviceAccountTokens({ key, clock, objects }: TokenOptions): Ser
   };
 }
 
+class UnknownKeyError extends Error {}
+
 const notValid = 'the token is not valid';
-
-const compactForm = /^[\w-]+\.[\w-]+\.[\w-]+$/;
-
-/**
- * Whether a token may be parsed: it must hold no backslash, for anybody can send one, its JSON is parsed before its
- * signature is looked at, and a key with a backslash would garble later bodies (see parseJson). Tokens of ours have none.
- */
-function isHarmless(token: string): boolean {
-  if (!compactForm.test(token)) return false;
-  const [header = '', payload = ''] = token.split('.');
-  return [header, payload].every((part) => !Buffer.from(part, 'base64url').includes('\\'));
-}
 
 function gone(what: string): string {
   return `the ${what} that the token is bound to is gone`;

@@ -9,6 +9,19 @@ export function serviceAccountUserName(namespace: string, name: string): string 
   return `system:serviceaccount:${namespace}:${name}`;
 }
 
+const userName = /^system:serviceaccount:([^:]+):([^:]+)$/;
+
+/** The service account that a user is; undefined for everybody else. */
+export function serviceAccountOf(user: string): { namespace: string; name: string } | undefined {
+  const [, namespace, name] = userName.exec(user) ?? [];
+  return namespace === undefined || name === undefined ? undefined : { namespace, name };
+}
+
+/** The groups that every service account of a namespace is in. */
+export function serviceAccountGroups(namespace: string): string[] {
+  return [serviceAccountsGroup, `${serviceAccountsGroup}:${namespace}`];
+}
+
 /** Who acts with the credentials of a service account. */
 export function serviceAccountUser(
   { namespace, name, uid }: { namespace: string; name: string; uid: string },
@@ -17,7 +30,7 @@ export function serviceAccountUser(
   return {
     name: serviceAccountUserName(namespace, name),
     uid,
-    groups: [serviceAccountsGroup, `${serviceAccountsGroup}:${namespace}`, authenticatedGroup],
+    groups: [...serviceAccountGroups(namespace), authenticatedGroup],
     extra,
   };
 }

@@ -10,6 +10,9 @@ export const mastersGroup = 'system:masters';
 export const nodesGroup = 'system:nodes';
 export const authenticatedGroup = 'system:authenticated';
 
+export const unauthenticatedGroup = 'system:unauthenticated';
+export const anonymousName = 'system:anonymous';
+
 /** The control plane's own parts. */
 export const controlPlaneUser: User = {
   name: 'system:apiserver',

@@ -1,33 +1,52 @@
-import { authenticatedGroup, mastersGroup } from '../authn/index.ts';
+import { mastersGroup } from '../authn/index.ts';
+import { compactNonResourceRules, compactResourceRules } from './compact-rules.ts';
 import type { Authorizer, Decision, RuleList } from './types.ts';
 import { allow, noOpinion, noRules } from './types.ts';
 
-/** Asks one after the other; the first that allows or denies decides. */
+/**
+ * Asks one after the other; the first that allows or denies decides. When nobody has an opinion, the reasons of all stand
+ * together. Answers at once as long as all that are asked do.
+ */
 export function authorizerChain(authorizers: readonly Authorizer[]): Authorizer {
+  function ask(
+    position: number,
+    before: Decision,
+    ...asked: Parameters<Authorizer['authorize']>
+  ): Decision | Promise<Decision> {
+    const authorizer = authorizers[position];
+    if (authorizer === undefined) return before;
+    const goOn = (decision: Decision) => {
+      const both = together(before, decision);
+      return decision.verdict === 'noOpinion' ? ask(position + 1, both, ...asked) : both;
+    };
+    const answer = authorizer.authorize(...asked);
+    return answer instanceof Promise ? answer.then(goOn) : goOn(answer);
+  }
+
   return {
-    async authorize(user, attributes) {
-      const errors: string[] = [];
-      for (const authorizer of authorizers) {
-        const answer = authorizer.authorize(user, attributes);
-        const decision: Decision = answer instanceof Promise ? await answer : answer;
-        errors.push(...decision.errors);
-        if (decision.verdict !== 'noOpinion') return { ...decision, errors };
-      }
-      return { ...noOpinion, errors };
-    },
+    authorize: (user, attributes) => ask(0, noOpinion, user, attributes),
     async rules(user, namespace) {
       const lists: RuleList[] = [];
       for (const authorizer of authorizers) {
         lists.push((await authorizer.rules?.(user, namespace)) ?? unlistable);
       }
       return {
-        resourceRules: lists.flatMap((list) => list.resourceRules),
-        nonResourceRules: lists.flatMap((list) => list.nonResourceRules),
+        resourceRules: compactResourceRules(lists.flatMap((list) => list.resourceRules)),
+        nonResourceRules: compactNonResourceRules(lists.flatMap((list) => list.nonResourceRules)),
         incomplete: lists.some((list) => list.incomplete),
         errors: [...new Set(lists.flatMap((list) => list.errors))],
       };
     },
   };
+}
+
+/** A decision, with the errors that were met before it. */
+function together(before: Decision, decision: Decision): Decision {
+  if (before.errors.length === 0 && before.reason === '') return decision;
+  const { verdict, reason } = decision;
+  const errors = [...before.errors, ...decision.errors];
+  if (verdict !== 'noOpinion') return { verdict, reason, errors };
+  return { verdict, reason: [before.reason, reason].filter((text) => text !== '').join('\n'), errors };
 }
 
 const unlistable: RuleList = {
@@ -46,23 +65,4 @@ const everything: RuleList = {
   ...noRules,
   resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],
   nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
-};
-
-const discoveryPaths = ['/api', '/apis', '/openapi', '/version', '/healthz', '/livez', '/readyz'];
-
-/** Whoever is authenticated may ask what the server serves and how it is. */
-export const discoveryAuthorizer: Authorizer = {
-  authorize(user, attributes) {
-    if (!('path' in attributes) || attributes.verb !== 'get') return noOpinion;
-    if (!user.groups.includes(authenticatedGroup)) return noOpinion;
-    const known = discoveryPaths.some(
-      (path) => attributes.path === path || attributes.path.startsWith(`${path}/`),
-    );
-    return known ? allow('discovery') : noOpinion;
-  },
-  rules(user) {
-    if (!user.groups.includes(authenticatedGroup)) return noRules;
-    const nonResourceURLs = discoveryPaths.flatMap((path) => [path, `${path}/*`]);
-    return { ...noRules, nonResourceRules: [{ verbs: ['get'], nonResourceURLs }] };
-  },
 };

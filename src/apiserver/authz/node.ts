@@ -30,14 +30,13 @@ export function nodeAuthorizer(groupSuffix: string): Authorizer {
 
   function mayTouchNode(node: string, asked: ResourceAttributes): boolean {
     if (asked.verb === 'create') return asked.subresource === '';
-    return asked.name === node && ['get', 'update'].includes(asked.verb);
+    return asked.name === node && ['get', 'patch', 'update'].includes(asked.verb);
   }
 
   function mayTouchLease(node: string, asked: ResourceAttributes): boolean {
     if (asked.namespace !== nodeLeaseNamespace || asked.subresource !== '') return false;
-    return (
-      asked.verb === 'create' || (asked.name === node && ['get', 'update', 'delete'].includes(asked.verb))
-    );
+    if (asked.verb === 'create') return true;
+    return asked.name === node && ['delete', 'get', 'patch', 'update'].includes(asked.verb);
   }
 
   return {

@@ -19,9 +19,9 @@ export type Attributes =
 
 /** An authorizer's answer. `noOpinion` leaves it to the next; when nobody has one, the request is refused. */
 export interface Decision {
-  verdict: 'allow' | 'deny' | 'noOpinion';
-  reason: string;
-  errors: readonly string[];
+  readonly verdict: 'allow' | 'deny' | 'noOpinion';
+  readonly reason: string;
+  readonly errors: readonly string[];
 }
 
 /** What somebody may do, as far as it can be listed. Rules only add up: none takes away what another gives. */

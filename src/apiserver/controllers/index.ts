@@ -1,7 +1,11 @@
+export { bootstrapTokenExpiry } from './bootstrap-token-expiry.ts';
 export { certificateSigner, type SignerOptions } from './certificate-signer/index.ts';
+export { ensureDefaultPolicy } from './default-policy/index.ts';
 export { defaultServiceAccounts } from './default-service-accounts.ts';
 export { type EventExpiryOptions, eventExpiry } from './event-expiry.ts';
 export { type ControllerOptions, namespaceDeletion } from './namespace-deletion.ts';
+export { type NodeLifecycleSettings, nodeLifecycle } from './node-lifecycle/index.ts';
 export { orphanedPods } from './orphaned-pods.ts';
 export { ownerGarbage } from './owner-garbage/index.ts';
+export { roleAggregation } from './role-aggregation/index.ts';
 export { ensureSystemNamespaces } from './system-namespaces.ts';

@@ -4,8 +4,8 @@ import type { Service } from '../../base/index.ts';
 import { describeError } from '../../base/index.ts';
 import { controlPlaneUser } from '../authn/index.ts';
 import type { Stored } from '../storage/index.ts';
+import { namedNodes } from './named-nodes.ts';
 import type { ControllerOptions } from './namespace-deletion.ts';
-import { seemsDeleted } from './owner-garbage/index.ts';
 
 const context = { user: controlPlaneUser, dryRun: false };
 /** How long a node must have been missing, and how often is looked; as the reference. */
@@ -17,20 +17,24 @@ const pageSize = 100;
 const timedLimit = 1000;
 
 /**
- * Removes pods that are deleted and wait for a node that does not exist: nobody would stop them there, and they would
- * hold their namespaces for ever. A node must have been missing for 40 seconds of this process's own time.
+ * Removes pods whose node does not exist: nobody runs them there, and once deleted they would hold their namespaces for
+ * ever. A node must have been missing for 40 seconds of this process's own time.
  */
 export function orphanedPods({ registry, storage, clock, log }: ControllerOptions): Service {
   const pods = registry.of(podKind);
   const nodePrefix = registry.of(nodeKind).prefix('');
   const missing = new MissingNodes();
 
-  /** The node that is to stop a pod which is deleted. */
-  function awaitedNode(stored: Stored): string | undefined {
-    if (!seemsDeleted(stored)) return undefined;
+  /** The node of a pod, when it does not exist and there is something to do about the pod. */
+  function missingNode(stored: Stored): string | undefined {
+    if (!namedNodes(stored).some(isMissing)) return undefined;
     const { metadata, spec } = pods.encoding.read(stored);
-    const isStopping = metadata?.deletionTimestamp !== undefined && metadata.deletionGracePeriodSeconds !== 0;
-    return isStopping && spec?.nodeName ? spec.nodeName : undefined;
+    const isEnded = metadata?.deletionTimestamp !== undefined && metadata.deletionGracePeriodSeconds === 0;
+    return !isEnded && spec?.nodeName && isMissing(spec.nodeName) ? spec.nodeName : undefined;
+  }
+
+  function isMissing(node: string): boolean {
+    return storage.get(nodePrefix + node) === undefined;
   }
 
   async function remove({ key, revision }: Stored, node: string): Promise<void> {
@@ -38,15 +42,15 @@ export function orphanedPods({ registry, storage, clock, log }: ControllerOption
     const deletion = { gracePeriodSeconds: 0, resourceVersion: `${revision}` };
     try {
       await pods.delete(namespace, name, deletion, context);
-      log.info({ key, node }, 'a pod that was deleted is removed: its node does not exist');
+      log.info({ key, node }, 'a pod is removed: its node does not exist');
     } catch (error) {
       if (!(error instanceof StatusError && ['NotFound', 'Conflict'].includes(error.reason))) throw error;
     }
   }
 
   async function look(stored: Stored): Promise<string | undefined> {
-    const node = awaitedNode(stored);
-    if (node === undefined || storage.get(nodePrefix + node) !== undefined) return undefined;
+    const node = missingNode(stored);
+    if (node === undefined) return undefined;
     if (missing.lastsMs(node, clock.monotonicMs()) >= missingMs) await remove(stored, node);
     return node;
   }
@@ -80,7 +84,7 @@ export function orphanedPods({ registry, storage, clock, log }: ControllerOption
   };
 }
 
-/** How long nodes have been missing that somebody waits for. */
+/** How long nodes have been missing that pods are bound to. */
 class MissingNodes {
   /** Monotonic. */
   readonly #sinceMs = new Map<string, number>();

@@ -1,8 +1,16 @@
-import type { BodyType, EncodedBody, ListMeta, ObjectType, Status, Verb } from '../../api/index.ts';
+import type { BodyType, EncodedBody, ListMeta, ObjectType, Status, TextBody, Verb } from '../../api/index.ts';
 import type { User } from '../authn/index.ts';
 import type { Registry, Resource } from '../registry/index.ts';
 import type { Stored } from '../storage/index.ts';
 import type { ContinueTokens } from './continue-token.ts';
+
+/** What a patch is written in (specification, section 4.10); `apply` is a server-side apply. */
+export type PatchFormat = 'json' | 'merge' | 'strategic' | 'apply';
+
+export interface PatchBody {
+  format: PatchFormat;
+  body: TextBody;
+}
 
 /** A request for a kind's objects, with all that HTTP said taken apart. */
 export interface ApiRequest {
@@ -16,8 +24,12 @@ export interface ApiRequest {
   /** Empty for the object itself. */
   subresource: string;
   query: URLSearchParams;
-  /** Undefined when there is none. */
+  /** Undefined when there is none, and for a PATCH. */
   body: EncodedBody | undefined;
+  /** The body of a PATCH; unset for every other verb. */
+  patch?: PatchBody;
+  /** What the client calls itself, as it came. */
+  userAgent?: string;
   user: User;
   /** For lists in chunks. */
   continueTokens: ContinueTokens;

@@ -15,7 +15,8 @@ export async function update(request: ApiRequest): Promise<Answer> {
   return { form: 'object', code: created ? 201 : 200, type: resource.kind, json, warnings };
 }
 
-function checkName(given: string | undefined, name: string): void {
+/** Throws 400 unless a change gives an object the name that it has. */
+export function checkName(given: string | undefined, name: string): void {
   if (given === name) return;
   const told = given ? JSON.stringify(given) : 'missing';
   const message = `the name of the object (${told}) does not match the name on the URL (${JSON.stringify(name)})`;

@@ -19,7 +19,7 @@ export function readWriteBody(
   optionsKind: 'CreateOptions' | 'UpdateOptions',
 ): WriteBody {
   const { user, resource, body } = request;
-  const { dryRun, fieldValidation } = readWriteOptions(request, optionsKind);
+  const { dryRun, manager, fieldValidation } = readWriteOptions(request, optionsKind);
   const type = bodyTypeOf(request);
   if (body === undefined) throw new StatusError('BadRequest', `the body is empty: send a ${type.kind}`);
   const { object, complaints } = decodeObject(type, apiVersionOf(type, resource.groupSuffix), body);
@@ -30,20 +30,20 @@ export function readWriteBody(
   const warn = (text: string) => void warnings.push(text);
   return {
     object: settleNamespace(request, withoutZeroVersion(object)),
-    context: { user, dryRun, warn },
+    context: { user, dryRun, manager, warn },
     warnings,
   };
 }
 
 /** Version 0 says nothing in a body, as with the reference. */
-function withoutZeroVersion<T extends ApiObject>(object: T): T {
+export function withoutZeroVersion<T extends ApiObject>(object: T): T {
   if (object.metadata?.resourceVersion !== '0') return object;
   const { resourceVersion: _version, ...metadata } = object.metadata;
   return { ...object, metadata };
 }
 
 /** What belongs to no namespace loses one that the body names, as with the reference; any other must agree. */
-function settleNamespace<T extends ApiObject>({ resource, namespace }: ApiRequest, object: T): T {
+export function settleNamespace<T extends ApiObject>({ resource, namespace }: ApiRequest, object: T): T {
   const given = object.metadata?.namespace;
   if (!given || given === namespace) return object;
   if (!resource.kind.namespaced) {

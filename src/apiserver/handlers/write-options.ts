@@ -1,5 +1,5 @@
 import type { Cause } from '../../api/index.ts';
-import { invalidValue, unsupportedValue } from '../../api/index.ts';
+import { managerCauses, unsupportedValue } from '../../api/index.ts';
 import { refuseInvalid } from './invalid-options.ts';
 import type { ApiRequest } from './request.ts';
 
@@ -8,25 +8,34 @@ export type FieldValidation = (typeof fieldValidations)[number];
 
 export interface WriteOptions {
   dryRun: boolean;
+  /** Who the written fields belong to. */
+  manager: string;
   /** Warn unless told otherwise (specification, section 4.8). */
   fieldValidation: FieldValidation;
 }
 
-/** The parameters of a write; throws 422 with everything that is wrong with them. */
+/** The parameters of a write; throws 422 with everything that is wrong with them, and `further` causes. */
 export function readWriteOptions(
   request: ApiRequest,
   kind: 'CreateOptions' | 'UpdateOptions' | 'PatchOptions',
+  further: readonly Cause[] = [],
 ): WriteOptions {
   const { query } = request;
+  const manager = query.get('fieldManager') ?? '';
   const dryRun = query.getAll('dryRun');
   const validation = query.get('fieldValidation') || 'Warn';
   const fieldValidation = fieldValidations.find((known) => known === validation);
   refuseInvalid(request, kind, [
-    ...managerCauses(query.get('fieldManager') ?? ''),
+    ...further,
+    ...managerCauses(manager, 'fieldManager'),
     ...dryRunCauses(dryRun),
     ...(fieldValidation === undefined ? [unsupportedLevel(validation)] : []),
   ]);
-  return { dryRun: dryRun.length > 0, fieldValidation: fieldValidation ?? 'Warn' };
+  return {
+    dryRun: dryRun.length > 0,
+    manager: manager || managerFromUserAgent(request.userAgent ?? ''),
+    fieldValidation: fieldValidation ?? 'Warn',
+  };
 }
 
 /** What is wrong with `dryRun`: it is All; given without a value it means All too (specification, section 4.9). */
@@ -39,23 +48,19 @@ function unsupportedLevel(level: string): Cause {
   return unsupportedValue('fieldValidation', level, ['', ...fieldValidations]);
 }
 
-const managerLimit = 128;
-/** As Go's unicode.IsPrint: the only space is the plain one. */
-const unprintable = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u;
+const managerLimitBytes = 128;
+/** What nearly every program calls itself. */
+const plainName = /^[ -~]{1,128}$/;
 
-function managerCauses(manager: string): Cause[] {
-  if (manager === '') return [];
-  const causes: Cause[] = [];
-  if ([...manager].length > managerLimit) {
-    const message = `Too long: may not be more than ${managerLimit} characters`;
-    causes.push({ reason: 'FieldValueTooLong', field: 'fieldManager', message });
+/** The client's program, from the first part of what it calls itself, as far as that can be printed and is not too long. */
+function managerFromUserAgent(userAgent: string): string {
+  const [program = ''] = userAgent.split('/', 1);
+  if (plainName.test(program)) return program;
+  let manager = '';
+  for (const character of program) {
+    if (managerCauses(character, 'fieldManager').length > 0) continue;
+    if (Buffer.byteLength(manager) + Buffer.byteLength(character) > managerLimitBytes) break;
+    manager += character;
   }
-  const bad = unprintable.exec(manager);
-  if (bad !== null) {
-    const code = bad[0].codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
-    causes.push(
-      invalidValue('fieldManager', manager, `invalid character U+${code} (at position ${bad.index})`),
-    );
-  }
-  return causes;
+  return manager || 'unknown';
 }

@@ -1,49 +1,54 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import { forbidden, StatusError } from '../../api/index.ts';
-import type { Authenticator, Identity, User } from '../authn/index.ts';
+import type { Identity } from '../authn/index.ts';
 import { bearerToken } from '../authn/index.ts';
-import type { Attributes, Authorizer } from '../authz/index.ts';
+import type { Attributes, Authorizer, Decision } from '../authz/index.ts';
 import type { ApiRequest } from '../handlers/index.ts';
+import { auditAsked } from './audit.ts';
+import { impersonated } from './impersonation.ts';
+import type { HttpOptions } from './options.ts';
 import { apiGroupOf } from './paths.ts';
 import { pathOf, socketOf } from './request.ts';
+import type { Selected } from './selected.ts';
 
-/** Who sent a request; throws 401 when that cannot be told. */
-export async function authenticate(request: FastifyRequest, authenticator: Authenticator): Promise<Identity> {
-  const token = bearerToken(request.headers.authorization);
-  const identity = await authenticator.authenticate({ socket: socketOf(request), token });
+/** Who a request is from, or is to be taken for; throws 401 when that cannot be told, 400 and 403 of impersonation. */
+export async function authenticate(
+  request: FastifyRequest,
+  { authenticator, authorizer, registry }: Pick<HttpOptions, 'authenticator' | 'authorizer' | 'registry'>,
+): Promise<Identity> {
+  const { authorization } = request.headers;
+  const credentials = { token: bearerToken(authorization), presented: authorization !== undefined };
+  const identity = await authenticator.authenticate({ socket: socketOf(request), ...credentials });
   if (identity === undefined) throw new StatusError('Unauthorized', 'Unauthorized');
-  refuseImpersonation(request.headers, identity.user);
-  return identity;
+  const user = await impersonated(request, identity.user, authorizer, registry.groupSuffix);
+  return user === identity.user ? identity : { ...identity, user, impersonator: identity.user };
 }
 
-/** Who asks to be taken for somebody with fewer rights must not be served with all of their own. */
-function refuseImpersonation(headers: IncomingHttpHeaders, user: User): void {
-  if (!Object.keys(headers).some((name) => name.startsWith('impersonate-'))) return;
-  throw new StatusError(
-    'Forbidden',
-    `User "${user.name}" cannot impersonate anybody: this server has no impersonation`,
-  );
-}
-
-/** Throws 403 unless the user may do this with a path that is no object of the API. */
+/** Throws 403 unless the caller may do this with a path that is no object of the API. */
 export async function authorizePath(
   request: FastifyRequest,
-  user: User,
+  identity: Identity,
   authorizer: Authorizer,
 ): Promise<void> {
+  const { user } = identity;
   const path = pathOf(request);
   const verb = request.method.toLowerCase();
   const decision = await authorizer.authorize(user, { verb, path });
+  auditAsked(request, identity, { verb, path }, decision);
   if (decision.verdict === 'allow') return;
   throw new StatusError('Forbidden', `forbidden: User "${user.name}" cannot ${verb} path "${path}"`);
 }
 
-type Asked = Pick<ApiRequest, 'resource' | 'subresource' | 'namespace' | 'name' | 'user'> & { verb: string };
+type Asked = Pick<ApiRequest, 'resource' | 'subresource' | 'namespace' | 'name' | 'user'> &
+  Partial<Pick<Selected, 'selectors'>> & { verb: string };
 
 /** Throws 403 unless the user may do this with objects of the API. */
-export async function authorizeRequest(request: Asked, authorizer: Authorizer): Promise<void> {
-  const { resource, user, verb, namespace, name, subresource } = request;
+export async function authorizeRequest(
+  request: Asked,
+  authorizer: Authorizer,
+  onDecision?: (attributes: Attributes, decision: Decision) => void,
+): Promise<void> {
+  const { resource, user, verb, namespace, name, subresource, selectors } = request;
   const { kind, groupSuffix } = resource;
   const attributes: Attributes = {
     verb,
@@ -53,8 +58,10 @@ export async function authorizeRequest(request: Asked, authorizer: Authorizer): 
     subresource,
     namespace,
     name,
+    ...(selectors && { selectors }),
   };
   const decision = await authorizer.authorize(user, attributes);
+  onDecision?.(attributes, decision);
   if (decision.verdict === 'allow') return;
   const asked = subresource === '' ? kind : { ...kind, resource: `${kind.resource}/${subresource}` };
   throw forbidden(

@@ -3,13 +3,15 @@ import { StatusError } from '../../api/index.ts';
 import type { ApiRequest } from '../handlers/index.ts';
 import { booleanParameter } from '../handlers/index.ts';
 import { authenticate, authorizeRequest } from './access.ts';
+import { auditAsked } from './audit.ts';
 import { methodNotAllowed, verbOf } from './methods.ts';
 import type { HttpOptions } from './options.ts';
 import { queryOf } from './request.ts';
 import type { Route } from './routes.ts';
+import { selectedBy } from './selected.ts';
 
 /** All that is known of a request before its body is read. */
-export interface Admitted extends Omit<ApiRequest, 'body' | 'signal'> {
+export interface Admitted extends Omit<ApiRequest, 'body' | 'patch' | 'signal'> {
   /** When the caller's credential ends: wall clock, milliseconds. */
   untilMs: number;
 }
@@ -22,9 +24,11 @@ export async function admit(
   route: Route,
   request: FastifyRequest,
   reply: FastifyReply,
-  { authenticator, authorizer, continueTokens, registry }: HttpOptions,
+  options: HttpOptions,
 ): Promise<Admitted> {
-  const { user, untilMs } = await authenticate(request, authenticator);
+  const { authorizer, continueTokens, registry } = options;
+  const identity = await authenticate(request, options);
+  const { user, untilMs } = identity;
   const query = queryOf(request);
   const { asked, served } = verbOf(
     route,
@@ -35,9 +39,13 @@ export async function admit(
   const { namespace, name } = placeOf(route, request);
   const place = { resource, subresource, namespace, name, user };
   const authorize = (verb: string) => authorizeRequest({ ...place, verb }, authorizer);
-  await authorize(asked);
+  const selected = selectedBy(asked, query, registry.gates);
+  await authorizeRequest({ ...place, verb: asked, ...selected }, authorizer, (attributes, decision) =>
+    auditAsked(request, identity, attributes, decision),
+  );
   if (served === undefined) throw methodNotAllowed(reply, route.methods.keys());
-  return { ...place, registry, query, untilMs, continueTokens, authorize, verb: served };
+  const userAgent = request.headers['user-agent'] ?? '';
+  return { ...place, registry, query, untilMs, userAgent, continueTokens, authorize, verb: served };
 }
 
 /** The namespace and name in the path; throws 404 where the path has an empty part. */

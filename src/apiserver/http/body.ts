@@ -14,10 +14,16 @@ export async function bodyOf({ body, headers }: FastifyRequest): Promise<Encoded
 
 /** How a body is written: JSON when nothing is said. */
 export function encodingOf(contentType: string | undefined): Encoding {
+  const type = mediaTypeOf(contentType);
+  const encoding = type === '' ? 'json' : mediaTypes.get(type ?? '');
+  if (encoding !== undefined) return encoding;
+  throw unknownFormat([...mediaTypes.keys()]);
+}
+
+/** The media type in small letters, empty when nothing is said; undefined for what is not in UTF-8. */
+export function mediaTypeOf(contentType: string | undefined): string | undefined {
   const [type = '', ...parameters] = (contentType ?? '').split(';').map((part) => part.trim().toLowerCase());
-  const encoding = type === '' ? 'json' : mediaTypes.get(type);
-  if (encoding !== undefined && parameters.every(isUtf8)) return encoding;
-  throw unknownFormat();
+  return parameters.every(isUtf8) ? type : undefined;
 }
 
 /** Nothing but UTF-8 is read; other parameters say nothing. */
@@ -27,7 +33,7 @@ function isUtf8(parameter: string): boolean {
 }
 
 /** A body is bounded as it comes; what it would unpack to is not. */
-function refuseCompressed(contentEncoding: string | undefined): void {
+export function refuseCompressed(contentEncoding: string | undefined): void {
   if (contentEncoding === undefined || ['', 'identity'].includes(contentEncoding.trim().toLowerCase()))
     return;
   throw new StatusError(
@@ -36,9 +42,9 @@ function refuseCompressed(contentEncoding: string | undefined): void {
   );
 }
 
-export function unknownFormat(): StatusError {
+export function unknownFormat(accepted: readonly string[]): StatusError {
   return new StatusError(
     'UnsupportedMediaType',
-    `the body of the request was in an unknown format - accepted media types include: ${[...mediaTypes.keys()].join(', ')}`,
+    `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`,
   );
 }

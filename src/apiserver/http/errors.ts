@@ -5,6 +5,7 @@ import { describeError, errorCode } from '../../base/index.ts';
 import { StorageError } from '../storage/index.ts';
 import { sendBody } from './answer.ts';
 import { unknownFormat } from './body.ts';
+import { mediaTypes } from './media-types.ts';
 import { negotiateError } from './negotiate.ts';
 import { isPretty } from './pretty.ts';
 import { pathOf } from './request.ts';
@@ -39,7 +40,7 @@ function fromServer(error: unknown): StatusError | undefined {
   if (code === 'FST_ERR_BAD_URL' || error instanceof URIError) {
     return new StatusError('BadRequest', 'the path is not valid');
   }
-  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return unknownFormat();
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return unknownFormat([...mediaTypes.keys()]);
   if (code?.startsWith('FST_ERR_CTP_')) return new StatusError('BadRequest', describeError(error));
   return undefined;
 }

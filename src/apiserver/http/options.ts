@@ -4,8 +4,10 @@ import type { Authenticator } from '../authn/index.ts';
 import type { Authorizer } from '../authz/index.ts';
 import type { ContinueTokens } from '../handlers/index.ts';
 import type { Registry } from '../registry/index.ts';
+import type { AuditOptions } from './audit.ts';
 import type { DocumentRoute } from './documents/route.ts';
 import type { HealthCheck } from './health.ts';
+import type { InFlightLimits } from './in-flight.ts';
 
 export interface HttpOptions {
   registry: Registry;
@@ -19,6 +21,10 @@ export interface HttpOptions {
   checks: readonly HealthCheck[];
   /** Further paths that are no objects of the API. */
   documents?: readonly DocumentRoute[] | undefined;
+  /** How many requests are worked on at once. */
+  inFlight?: InFlightLimits | undefined;
+  /** What is kept of requests, and where; default nothing. */
+  audit?: AuditOptions | undefined;
   metrics: Metrics;
   clock: Clock;
   log: Logger;

@@ -1,7 +1,11 @@
 import { groupName } from '../../api/index.ts';
-import type { Resource } from '../registry/index.ts';
+
+interface InGroup {
+  readonly kind: { readonly group: string };
+  readonly groupSuffix: string;
+}
 
 /** The group of a resource as it stands in paths and in rules; empty for the core group. */
-export function apiGroupOf(resource: Resource): string {
-  return groupName(resource.kind.group, resource.groupSuffix);
+export function apiGroupOf({ kind, groupSuffix }: InGroup): string {
+  return groupName(kind.group, groupSuffix);
 }

@@ -1,18 +1,21 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { EncodedBody, Verb } from '../../api/index.ts';
-import type { Answer, ApiRequest, SharedReads } from '../handlers/index.ts';
-import { create, get, list, remove, removeCollection, update, watch } from '../handlers/index.ts';
+import type { Answer, ApiRequest, PatchBody, SharedReads } from '../handlers/index.ts';
+import { create, get, list, patch, remove, removeCollection, update, watch } from '../handlers/index.ts';
 import type { Admitted } from './admit.ts';
 import { admit } from './admit.ts';
 import { sendAnswer } from './answer.ts';
+import { auditBody, auditStarted } from './audit.ts';
 import { bodyOf } from './body.ts';
 import type { EventEncodings } from './event-encodings.ts';
+import type { Enter } from './in-flight.ts';
 import type { AnswerKind, Negotiated } from './negotiate.ts';
 import { withInclude } from './negotiate.ts';
 import type { Negotiator } from './negotiator.ts';
 import { createNegotiator } from './negotiator.ts';
 import type { HttpOptions } from './options.ts';
+import { patchFormatOf, patchOf } from './patch-body.ts';
 import { closeSignal } from './request.ts';
 import type { Route } from './routes.ts';
 import type { WatchSeats } from './watch-seats.ts';
@@ -25,6 +28,7 @@ const handlers: Readonly<Record<Exclude<Verb, 'watch'>, (request: ApiRequest) =>
   deletecollection: removeCollection,
   get,
   list,
+  patch,
   update,
 };
 
@@ -36,8 +40,7 @@ export interface Shared {
   seats: WatchSeats;
   /** Requests whose answer goes on until somebody ends it. */
   streams: WeakSet<FastifyRequest>;
-  /** Takes a seat among the requests that are worked on; throws 429. */
-  enter(method: string): Disposable;
+  enter: Enter;
 }
 
 /** Answers every method on one path of the API: who, may they; then the body, how many at once, what, in which form. */
@@ -47,7 +50,9 @@ export function resourceHandler(route: Route, shared: Shared) {
   const negotiator = createNegotiator(route.resource.groupSuffix);
   return {
     async onRequest(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-      admissions.set(request, await admit(route, request, reply, options));
+      const admitted = await admit(route, request, reply, options);
+      if (admitted.verb === 'patch') patchFormatOf(request, reply); // nothing else is read
+      admissions.set(request, admitted);
     },
     async handler(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
       const admitted = admissions.get(request);
@@ -59,10 +64,13 @@ export function resourceHandler(route: Route, shared: Shared) {
         admissions.delete(request); // it would be held as long as the watch lives
         const encoding = encodings(resource, negotiated.form);
         await startWatch(reply, admitted, { negotiated, encoding }, shared);
+        auditStarted(request);
         return undefined;
       }
-      const body = await bodyOf(request);
-      using _seat = enter(request.method);
+      const isPatch = admitted.verb === 'patch';
+      const body = isPatch ? { patch: await patchOf(request, reply) } : { body: await bodyOf(request) };
+      auditBody(request, admitted, 'patch' in body ? body.patch.body : body.body);
+      using _seat = await enter(admitted, { bytes: sizeOf(request.body), response: reply.raw });
       const answer = await handlers[admitted.verb](requestOf(admitted, body, reply.raw));
       const compress = options.registry.gates.APIResponseCompression;
       const now = options.clock.now();
@@ -71,12 +79,21 @@ export function resourceHandler(route: Route, shared: Shared) {
   };
 }
 
+function sizeOf(body: unknown): number {
+  return Buffer.isBuffer(body) ? body.length : 0;
+}
+
 /** The signal is made when somebody asks for it: a heartbeat waits for nothing. */
-function requestOf(admitted: Admitted, body: EncodedBody | undefined, raw: ServerResponse): ApiRequest {
+function requestOf(
+  admitted: Admitted,
+  body: { body: EncodedBody | undefined } | { patch: PatchBody },
+  raw: ServerResponse,
+): ApiRequest {
   let signal: AbortSignal | undefined;
   return {
     ...admitted,
-    body,
+    body: undefined,
+    ...body,
     get signal() {
       signal ??= closeSignal(raw);
       return signal;
@@ -108,7 +125,7 @@ async function startWatch(
 ): Promise<void> {
   const response = reply.raw;
   const { untilMs } = admitted;
-  seats.take(response);
+  seats.take(response, admitted.resource);
   const gone = new AbortController();
   const leave = () => gone.abort();
   response.once('close', leave);

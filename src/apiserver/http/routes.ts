@@ -16,6 +16,7 @@ export interface Route {
 const itemMethods: readonly [string, Verb][] = [
   ['GET', 'get'],
   ['PUT', 'update'],
+  ['PATCH', 'patch'],
   ['DELETE', 'delete'],
 ];
 const subresourceMethods: readonly [string, Verb][] = [...itemMethods, ['POST', 'create']];

@@ -2,14 +2,20 @@ import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import type { LongBody } from './list-body.ts';
 
-/** A client that takes nothing for so long gets no more. */
-const stallMs = 60_000;
+/** A client that takes longer for a piece gets no more. */
+const longestStallMs = 60_000;
 
 /**
  * Sends an answer with the headers of `reply`, piece by piece as the client takes them, so that one who reads slowly
- * costs a piece of memory and no more. Returns at once: the response is this function's from here on.
+ * costs a piece of memory and no more; one who takes longer than `stallMs` for a piece is cut off. Returns at once: the
+ * response is this function's from here on.
  */
-export function sendLong(reply: FastifyReply, code: number, body: LongBody): void {
+export function sendLong(
+  reply: FastifyReply,
+  code: number,
+  body: LongBody,
+  { stallMs = longestStallMs }: { stallMs?: number } = {},
+): void {
   reply.hijack();
   const response = reply.raw;
   for (const [name, value] of Object.entries(reply.getHeaders())) {

@@ -8,6 +8,7 @@ export {
   openServiceAccountKey,
   readServiceAccountKey,
   type ServiceAccountKey,
+  type TokenKey,
 } from './service-account-keys.ts';
 export {
   type CheckedRequest,

@@ -3,6 +3,7 @@ import { notFound } from '../../api/index.ts';
 import type { Stored } from '../storage/index.ts';
 import { modified } from './checks.ts';
 import { getStored } from './commit.ts';
+import { withManagers } from './managed-fields.ts';
 import type { Parts, Place } from './parts.ts';
 import { updateAttempts } from './parts.ts';
 import type { WriteContext } from './strategy.ts';
@@ -24,7 +25,9 @@ export async function changeMetadata<T extends ApiObject>(
     const stored = getStored(parts, place);
     const old = parts.encoding.read(stored);
     if (old.metadata?.uid !== uid) throw notFound(parts.kind, parts.groupSuffix, place.name);
-    const next = { ...old, metadata: change(old.metadata) };
+    const changed = { ...old, metadata: change(old.metadata) };
+    const write = { operation: 'Update', given: undefined, subresource: '', context } as const;
+    const next = withManagers(parts, changed, old, write);
     const landed = await replaceStored(parts, stored, next, old, context);
     if (landed !== undefined) return landed;
   }

@@ -1,5 +1,6 @@
 import type { ApiObject, Cause, ObjectMeta, StatusError } from '../../api/index.ts';
 import { conflict, invalid, missingFields, validateLifetime, validateMetadata } from '../../api/index.ts';
+import { managersCauses } from './managed-fields.ts';
 import type { Parts } from './parts.ts';
 import type { WriteContext } from './strategy.ts';
 
@@ -28,20 +29,26 @@ export function modified<T extends ApiObject>({ kind, groupSuffix }: Parts<T>, n
   return conflict(kind, groupSuffix, name, why);
 }
 
-/**
- * Throws Invalid with everything that is wrong with an object that is about to be stored; `given` is the metadata that
- * the client sent for a change.
- */
+/** What a client has sent for a write. */
+export interface Given {
+  given?: ObjectMeta;
+  /** Who manages its fields, where it says that anew. */
+  managers?: ObjectMeta['managedFields'] | undefined;
+  subresource?: string;
+}
+
+/** Throws Invalid with everything that is wrong with an object that is about to be stored. */
 export function validate<T extends ApiObject>(
   parts: Parts<T>,
   next: T,
   old: T | undefined,
-  { given = {}, subresource = '' }: { given?: ObjectMeta; subresource?: string } = {},
+  { given = {}, managers, subresource = '' }: Given = {},
 ): void {
   const { kind, strategy } = parts;
   const causes: Cause[] = [
     ...(old === undefined ? [] : validateLifetime(given, old.metadata ?? {})),
     ...validateMetadata(kind, next, old),
+    ...managersCauses(managers),
     ...missingFields(kind.root, next),
   ];
   // a rule of the kind may rely on required fields
@@ -74,6 +81,7 @@ export function warn<T extends ApiObject>(
 ): void {
   if (context.warn === undefined) return;
   for (const text of parts.kind.warnings(next, old)) context.warn(text);
+  for (const text of parts.advice?.(parts.kind.resource, next) ?? []) context.warn(text);
 }
 
 /** Longer than any name that could be valid. */

@@ -1,10 +1,14 @@
 import type { ApiObject, ObjectMeta } from '../../api/index.ts';
 import { alreadyExists, StatusError } from '../../api/index.ts';
 import type { Stored } from '../storage/index.ts';
+import type { Again } from './applied.ts';
+import { settledWith } from './applied.ts';
 import { admit, validate, warn } from './checks.ts';
 import { commit } from './commit.ts';
 import { withGeneration } from './generation.ts';
 import { keyOf } from './keys.ts';
+import type { WriteOperation } from './managed-fields.ts';
+import { managersSaid, withManagers } from './managed-fields.ts';
 import { newMetadata } from './metadata.ts';
 import { generateName } from './names.ts';
 import type { Parts } from './parts.ts';
@@ -12,12 +16,16 @@ import type { WriteContext } from './strategy.ts';
 
 const nameAttempts = 8;
 
-/** Creates; throws AlreadyExists, Invalid and what admission and the store say. */
+/**
+ * Creates; throws AlreadyExists, Invalid and what admission and the store say. With `again` the object is what was
+ * applied, and says already who manages which of its fields.
+ */
 export async function createObject<T extends ApiObject>(
   parts: Parts<T>,
   namespace: string,
   object: T,
   context: WriteContext,
+  again?: Again<T>,
 ): Promise<Stored> {
   const given = object.metadata ?? {};
   if (given.resourceVersion) {
@@ -26,13 +34,19 @@ export async function createObject<T extends ApiObject>(
   const attempts = !given.name && given.generateName ? nameAttempts : 1;
   for (let attempt = 1; ; attempt++) {
     const name = nameFor(given);
-    const next = prepareNew(
-      parts,
-      { ...object, metadata: metadataFor(parts, given, name, namespace) },
-      context,
+    const metadata = metadataFor(parts, given, name, namespace);
+    const prepare = (wanted: T) => prepareNew(parts, { ...wanted, metadata }, context);
+    const { object: settled, prepared } = settledWith(
+      parts.kind,
+      { object, live: undefined, again },
+      prepare,
     );
+    const operation: WriteOperation = again === undefined ? 'Update' : 'Apply';
+    const managers = managersSaid(operation, settled.metadata ?? {}, undefined, '');
+    const write = { operation, given: managers, subresource: '', context };
+    const next = withManagers(parts, prepared, undefined, write);
     admit(parts, 'create', '', context, next, undefined);
-    validate(parts, next, undefined);
+    validate(parts, next, undefined, { given, managers: operation === 'Apply' ? undefined : managers });
     if (parts.kind.namespaced) parts.checkNamespace(namespace, parts.kind, name);
     const key = keyOf(parts.kind, namespace, name);
     const outcome = await commit(parts, key, undefined, parts.encoding.encode(next), context);

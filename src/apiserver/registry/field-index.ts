@@ -29,6 +29,11 @@ export class FieldIndex {
     });
   }
 
+  /** How many keys it knows, stale ones too: as many as there are objects. */
+  get size(): number {
+    return new Set([...this.#stale, ...this.#values.keys()]).size;
+  }
+
   /** The objects whose field has this value and whose keys start with `prefix` and are greater than `after`. */
   async list(value: string, prefix: string, after: string): Promise<Listing> {
     const turns = new Turns();

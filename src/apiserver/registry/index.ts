@@ -17,6 +17,6 @@ export { createRegistry, type RegistryOptions } from './registry.ts';
 export { Resource } from './resource.ts';
 export type { Splice } from './splice.ts';
 export { permanentNamespaces } from './strategies/namespace.ts';
-export type { Admission, Strategy, WriteContext } from './strategy.ts';
+export type { Admission, Advice, Strategy, WriteContext } from './strategy.ts';
 export { Turns } from './turns.ts';
 export type { Operation, OperationRequest, OperationResult, Registry } from './types.ts';

@@ -6,7 +6,7 @@ export function timestamp(now: number): string {
   return `${new Date(now).toISOString().slice(0, 19)}Z`;
 }
 
-/** Metadata of a new object: what the server gives is given, whatever the client sent for it. */
+/** Metadata of a new object: what the server gives is given, whatever the client sent for it. No managedFields yet. */
 export function newMetadata(given: ObjectMeta, name: string, namespace: string, now: number): ObjectMeta {
   const {
     name: _name,
@@ -18,6 +18,7 @@ export function newMetadata(given: ObjectMeta, name: string, namespace: string, 
     deletionGracePeriodSeconds: _grace,
     generation: _generation,
     selfLink: _link,
+    managedFields: _managed,
     ...kept
   } = given;
   return {
@@ -29,7 +30,7 @@ export function newMetadata(given: ObjectMeta, name: string, namespace: string, 
   };
 }
 
-/** Metadata of a changed object: identity and life are those of the stored one. */
+/** Metadata of a changed object: identity and life are those of the stored one. No managedFields yet. */
 export function carriedMetadata(given: ObjectMeta, old: ApiObject): ObjectMeta {
   const was = old.metadata ?? {};
   const {
@@ -43,6 +44,7 @@ export function carriedMetadata(given: ObjectMeta, old: ApiObject): ObjectMeta {
     selfLink: _link,
     name: _name,
     namespace: _namespace,
+    managedFields: _managed,
     ...kept
   } = given;
   return {

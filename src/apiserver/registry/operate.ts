@@ -7,12 +7,19 @@ export async function operate(operation: Operation, request: OperationRequest): 
   const { body: type } = operation;
   const { name, registry } = request;
   checkName(request.body, name, type.kind);
-  const body = type.default(operation.prepare?.(request) ?? request.body);
+  const body = withoutManagers(type.default(operation.prepare?.(request) ?? request.body));
   const causes = missingFields(type.root, body);
   if (causes.length === 0) causes.push(...type.validate(body, undefined));
   const named = { ...type, resource: type.kind };
   if (causes.length > 0) throw invalid(named, registry.groupSuffix, body.metadata?.name ?? '', causes);
   return await operation.run({ ...request, body });
+}
+
+/** What is not stored has no managers, whatever is said of them. */
+function withoutManagers(body: ApiObject): ApiObject {
+  if (body.metadata?.managedFields === undefined) return body;
+  const { managedFields: _said, ...metadata } = body.metadata;
+  return { ...body, metadata };
 }
 
 function checkName({ metadata }: ApiObject, name: string, kind: string): void {

@@ -6,7 +6,7 @@ import { keyOf } from './keys.ts';
 import { registryOperations } from './operations/index.ts';
 import { Resource } from './resource.ts';
 import { strategies } from './strategies/index.ts';
-import type { Admission } from './strategy.ts';
+import type { Admission, Advice } from './strategy.ts';
 import type { Operation, Registry } from './types.ts';
 
 export interface RegistryOptions {
@@ -14,6 +14,7 @@ export interface RegistryOptions {
   clock: Clock;
   groupSuffix: string;
   admission: readonly Admission[];
+  advice?: Advice;
   /** The kinds to serve; all of them unless told otherwise. */
   kinds?: readonly Kind[];
   operations?: readonly Operation[];

@@ -1,20 +1,25 @@
 import type { ApiObject, Kind, ObjectMeta } from '../../api/index.ts';
 import type { CachedStore, Stored } from '../storage/index.ts';
+import type { Application } from './apply.ts';
+import { applyObject } from './apply.ts';
 import { changeMetadata } from './change-metadata.ts';
 import { getStored } from './commit.ts';
 import { createObject } from './create.ts';
+import type { Put } from './create-or-change.ts';
 import type { Deleted } from './delete.ts';
 import { deleteObject } from './delete.ts';
 import type { Deletion } from './deletion-plan.ts';
 import type { ObjectEncoding } from './encoding.ts';
 import { objectEncoding } from './encoding.ts';
 import { FieldIndex } from './field-index.ts';
+import { KeyQueue } from './key-queue.ts';
 import { prefixOf } from './keys.ts';
 import type { Parts, Place, ResourceOptions } from './parts.ts';
-import type { Put } from './put.ts';
 import { putObject } from './put.ts';
+import { SecondText } from './second-text.ts';
 import type { WriteContext } from './strategy.ts';
-import { updateObject } from './update.ts';
+import type { Change } from './update.ts';
+import { changeObject, updateObject } from './update.ts';
 
 /** The objects of one kind: what the verbs do with them, whatever transport asked for it. */
 export class Resource<T extends ApiObject = ApiObject> {
@@ -26,7 +31,7 @@ export class Resource<T extends ApiObject = ApiObject> {
   constructor(options: ResourceOptions<T>) {
     this.kind = options.kind;
     this.encoding = objectEncoding(options.kind, options.groupSuffix);
-    this.#parts = { ...options, encoding: this.encoding };
+    this.#parts = { ...options, encoding: this.encoding, losers: new KeyQueue(), seconds: new SecondText() };
   }
 
   get storage(): CachedStore {
@@ -79,6 +84,21 @@ export class Resource<T extends ApiObject = ApiObject> {
   /** Replaces an object, or creates it where the kind allows that and `mayCreate` does not throw. */
   async put(place: Place, object: T, context: WriteContext, mayCreate: () => Promise<void>): Promise<Put> {
     return await putObject(this.#parts, place, object, context, mayCreate);
+  }
+
+  /** Server-side apply; creates an object that is not there, where `mayCreate` does not throw. */
+  async apply(
+    place: Place,
+    application: Application<T>,
+    context: WriteContext,
+    mayCreate: () => Promise<void>,
+  ): Promise<Put> {
+    return await applyObject(this.#parts, place, application, context, mayCreate);
+  }
+
+  /** Changes an object through its own path or a subresource, again when another write comes in between. */
+  async change(place: Place, change: Change<T>, subresource: string, context: WriteContext): Promise<Stored> {
+    return await changeObject(this.#parts, place, change, subresource, context);
   }
 
   /** Changes metadata for one of the control plane's own parts; the rest of the object is not looked at. */

@@ -6,6 +6,8 @@ export interface WriteContext {
   user: User;
   /** Do everything but keep the result (specification, section 4.9). */
   dryRun: boolean;
+  /** Who the written fields belong to in metadata.managedFields; unset for the control plane's own parts. */
+  manager?: string;
   /** Takes what the client should know of a write that succeeded. */
   warn?(text: string): void;
 }
@@ -43,6 +45,9 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   /** Whether something other than metadata.finalizers still holds an object that is being deleted. */
   isHeld?(object: T): boolean;
 }
+
+/** What the client should know of an object that was accepted, because of what else is stored. */
+export type Advice = (resource: string, next: ApiObject) => readonly string[];
 
 /** Refuses a write by who asks (admission); throws a StatusError. */
 export type Admission = (

@@ -1,15 +1,30 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { ApiObject } from '../../api/index.ts';
 import { invalid } from '../../api/index.ts';
 import type { Stored } from '../storage/index.ts';
+import type { Again } from './applied.ts';
+import { settledWith } from './applied.ts';
 import { admit, checkPreconditions, modified, validate, warn } from './checks.ts';
 import { commit, getStored } from './commit.ts';
 import { isFinished } from './deletion-plan.ts';
 import { withGeneration } from './generation.ts';
+import { keyOf } from './keys.ts';
+import type { WriteOperation } from './managed-fields.ts';
+import { isSame, managersSaid, withManagers } from './managed-fields.ts';
 import { carriedMetadata } from './metadata.ts';
+import { withOwnFields } from './own-fields.ts';
 import type { Parts, Place } from './parts.ts';
 import { updateAttempts } from './parts.ts';
 import type { WriteContext } from './strategy.ts';
+
+/** How a change makes the object that is wanted from the stored one, which it leaves as it is. */
+export interface Change<T extends ApiObject> {
+  /** Called anew with each state that the change meets; throws what refuses the change. */
+  make(stored: T): T;
+  /** `Apply` where `make` has already settled who manages which field; `Update` where that follows from what changed. */
+  operation: WriteOperation;
+  /** Only with `Apply`. */
+  again?: Again<T>;
+}
 
 /**
  * Replaces an object, or through a subresource the part of it that the subresource stands for. Without a
@@ -22,22 +37,56 @@ export async function updateObject<T extends ApiObject>(
   subresource: string,
   context: WriteContext,
 ): Promise<Stored> {
-  const given = object.metadata ?? {};
-  for (let attempt = 1; attempt <= updateAttempts; attempt++) {
-    const stored = getStored(parts, place);
-    const old = parts.encoding.read(stored);
-    checkPreconditions(parts, place.name, old.metadata ?? {}, given);
-    if (!given.resourceVersion && !parts.kind.unconditionalUpdate) throw unconditional(parts, place.name);
-    const next = prepareChange(parts, object, old, subresource);
-    admit(parts, 'update', subresource, context, next, old);
-    validate(parts, next, old, { given, subresource });
-    const landed = await replaceStored(parts, stored, next, old, context);
-    if (landed !== undefined) {
-      warn(parts, next, old, context);
-      return landed;
-    }
+  return await changeObject(parts, place, { make: () => object, operation: 'Update' }, subresource, context);
+}
+
+/** Changes an object, again when another write comes in between. Throws NotFound, Conflict and Invalid. */
+export async function changeObject<T extends ApiObject>(
+  parts: Parts<T>,
+  place: Place,
+  change: Change<T>,
+  subresource: string,
+  context: WriteContext,
+): Promise<Stored> {
+  const first = await tryChange(parts, place, change, subresource, context);
+  if (first !== undefined) return first;
+  using _turn = await parts.losers.enter(keyOf(parts.kind, place.namespace, place.name));
+  for (let attempt = 2; attempt <= updateAttempts; attempt++) {
+    const landed = await tryChange(parts, place, change, subresource, context);
+    if (landed !== undefined) return landed;
   }
   throw modified(parts, place.name);
+}
+
+/** Undefined when another write came first. */
+async function tryChange<T extends ApiObject>(
+  parts: Parts<T>,
+  place: Place,
+  change: Change<T>,
+  subresource: string,
+  context: WriteContext,
+): Promise<Stored | undefined> {
+  const stored = getStored(parts, place);
+  const old = parts.encoding.read(stored);
+  const wanted = change.make(old);
+  const given = wanted.metadata ?? {};
+  checkPreconditions(parts, place.name, old.metadata ?? {}, given);
+  if (!given.resourceVersion && !parts.kind.unconditionalUpdate) throw unconditional(parts, place.name);
+  const prepare = (object: T) => prepareChange(parts, object, old, subresource);
+  const { object, prepared } = settledWith(
+    parts.kind,
+    { object: wanted, live: old, again: change.again },
+    prepare,
+  );
+  const { operation } = change;
+  const managers = managersSaid(operation, object.metadata ?? {}, old.metadata, subresource);
+  const next = withManagers(parts, prepared, old, { operation, given: managers, subresource, context });
+  admit(parts, 'update', subresource, context, next, old);
+  const said = operation === 'Apply' ? undefined : managers; // what is settled here is in order
+  validate(parts, next, old, { given, managers: said, subresource });
+  const landed = await replaceStored(parts, stored, next, old, context);
+  if (landed !== undefined) warn(parts, next, old, context);
+  return landed;
 }
 
 /** What is stored then; undefined when another write came first. */
@@ -49,7 +98,7 @@ export async function replaceStored<T extends ApiObject>(
   context: WriteContext,
 ): Promise<Stored | undefined> {
   const value = parts.encoding.encode(next);
-  if (isUnchanged(value, stored, next, old)) return stored;
+  if (Buffer.compare(value, stored.value) === 0 || isSame(next, old)) return stored;
   const isLast = isFinished(next, parts.strategy); // the last finalizer went: the object goes with it
   const outcome = await commit(parts, stored.key, stored, isLast ? null : value, context);
   if (!outcome.ok) return undefined;
@@ -63,12 +112,7 @@ function prepareChange<T extends ApiObject>(
   subresource: string,
 ): T {
   const metadata = carriedMetadata(object.metadata ?? {}, old);
-  const parts = kind.subresources;
-  const own = parts.find((part) => part.name === subresource)?.fields;
-  const others = parts.filter((part) => part.name !== subresource && !part.shared);
-  const ofOthers = others.flatMap((part) => part.fields);
-  const next = own === undefined ? merged(object, old, ofOthers) : merged(old, object, own);
-  const sent = { ...next, metadata };
+  const sent = withOwnFields(kind, subresource, { ...object, metadata }, old);
   const prepared = kind.prepare(strategy.withoutGated?.(sent, old, gates) ?? sent, old);
   const changed = strategy.beforeUpdate?.(prepared, old, { subresource, now: clock.now() }) ?? prepared;
   return withGeneration(kind, kind.default(changed), old);
@@ -79,23 +123,4 @@ function unconditional<T extends ApiObject>({ kind, groupSuffix }: Parts<T>, nam
   const message = 'Invalid value: 0x0: must be specified for an update';
   const named = { ...kind, kind: kind.resource }; // as the reference names it here
   return invalid(named, groupSuffix, name, [{ reason: 'FieldValueInvalid', field, message }]);
-}
-
-/** Whether a write changes nothing, in whatever order the fields came. */
-function isUnchanged(value: Uint8Array, stored: Stored, next: ApiObject, old: ApiObject): boolean {
-  if (value.length !== stored.value.length) return false;
-  if (Buffer.compare(value, stored.value) === 0) return true;
-  const metadata = { ...next.metadata, resourceVersion: old.metadata?.resourceVersion };
-  return isDeepStrictEqual({ ...next, metadata }, old);
-}
-
-/** `base` with the given fields taken from `source`; a field that `source` lacks is taken away. */
-function merged<T extends ApiObject>(base: T, source: T, fields: readonly string[]): T {
-  const result = { ...base };
-  for (const field of fields) {
-    Reflect.deleteProperty(result, field);
-    const value: unknown = Reflect.get(source, field);
-    if (value !== undefined) Reflect.set(result, field, value);
-  }
-  return result;
 }

@@ -16,7 +16,7 @@ import type { Operation, Registry } from '../registry/index.ts';
 import { questionIn } from './question.ts';
 import { refuseTwofoldSelectors, selectorsOf, withoutSelectors } from './selectors.ts';
 
-type Action = Pick<SubjectAccessReviewSpec, 'resourceAttributes' | 'nonResourceAttributes'>;
+export type Action = Pick<SubjectAccessReviewSpec, 'resourceAttributes' | 'nonResourceAttributes'>;
 
 /** SubjectAccessReview: may somebody do something? */
 export function subjectAccessReview(authorizer: Authorizer): Operation<SubjectAccessReview> {
@@ -59,7 +59,7 @@ export function localSubjectAccessReview(authorizer: Authorizer): Operation<Loca
 }
 
 /** A review with the selectors that count; what is missing altogether is for validation to tell. */
-function prepared<R extends { spec: Action }>(sent: R, { gates }: Registry): R {
+export function prepared<R extends { spec: Action }>(sent: R, { gates }: Registry): R {
   const review = questionIn(sent);
   if (review.spec === undefined) return review;
   if (!gates.AuthorizeWithSelectors) return { ...review, spec: withoutSelectors(review.spec) };
@@ -68,7 +68,7 @@ function prepared<R extends { spec: Action }>(sent: R, { gates }: Registry): R {
 }
 
 /** Somebody who is in no other groups than those that were told: not even in that of all who are authenticated. */
-function userIn({ user = '', uid, groups = [], extra = {} }: SubjectAccessReviewSpec): User {
+export function userIn({ user = '', uid, groups = [], extra = {} }: SubjectAccessReviewSpec): User {
   return { name: user, ...(uid === undefined ? {} : { uid }), groups, extra };
 }
 
@@ -88,7 +88,8 @@ async function decide(
   };
 }
 
-function attributesOf(action: Action): { attributes: Attributes; complaints: readonly string[] } {
+/** What authorizers are asked, and what was not understood of it. */
+export function attributesOf(action: Action): { attributes: Attributes; complaints: readonly string[] } {
   const { resourceAttributes: resource, nonResourceAttributes } = action;
   if (resource === undefined) {
     const { path = '', verb = '' } = nonResourceAttributes ?? {};

@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/index.ts';
-import type { ServiceAccountTokens } from '../authn/index.ts';
+import type { ServiceAccountTokens, TokenAuthenticator } from '../authn/index.ts';
 import type { Authorizer } from '../authz/index.ts';
 import type { Operation } from '../registry/index.ts';
 import { localSubjectAccessReview, selfSubjectAccessReview, subjectAccessReview } from './access-reviews.ts';
@@ -7,23 +7,28 @@ import { selfSubjectRulesReview } from './rules-review.ts';
 import { serviceAccountToken } from './token-request.ts';
 import { selfSubjectReview, tokenReview } from './user-reviews.ts';
 
+export { type Action, attributesOf, prepared, userIn } from './access-reviews.ts';
+export { questionIn } from './question.ts';
+export { refuseTwofoldSelectors, withoutSelectors } from './selectors.ts';
 export { tokenObjects } from './token-objects.ts';
 
 export interface ReviewOptions {
   authorizer: Authorizer;
   tokens: ServiceAccountTokens;
+  /** Whose tokens else are taken. */
+  otherTokens: TokenAuthenticator;
   clock: Clock;
 }
 
 /** The operations that answer who somebody is and what they may do (specification, section 4.1), and make tokens. */
-export function reviewOperations({ authorizer, tokens, clock }: ReviewOptions): Operation[] {
+export function reviewOperations({ authorizer, tokens, otherTokens, clock }: ReviewOptions): Operation[] {
   return [
     subjectAccessReview(authorizer),
     localSubjectAccessReview(authorizer),
     selfSubjectAccessReview(authorizer),
     selfSubjectRulesReview(authorizer),
     selfSubjectReview(),
-    tokenReview(tokens),
+    tokenReview(tokens, otherTokens),
     serviceAccountToken(tokens, clock),
   ];
 }

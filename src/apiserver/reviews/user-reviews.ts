@@ -1,6 +1,6 @@
 import type { SelfSubjectReview, TokenReview, UserInfo } from '../../api/index.ts';
 import { StatusError, selfSubjectReviewKind, tokenReviewKind } from '../../api/index.ts';
-import type { ServiceAccountTokens, User } from '../authn/index.ts';
+import type { ServiceAccountTokens, TokenAuthenticator, User } from '../authn/index.ts';
 import type { Operation } from '../registry/index.ts';
 import { questionIn } from './question.ts';
 
@@ -17,14 +17,26 @@ export function selfSubjectReview(): Operation<SelfSubjectReview> {
 }
 
 /** TokenReview: whose token is this, and is it for one of these audiences? */
-export function tokenReview(tokens: ServiceAccountTokens): Operation<TokenReview> {
+export function tokenReview(
+  tokens: ServiceAccountTokens,
+  otherTokens: TokenAuthenticator,
+): Operation<TokenReview> {
+  /** Tokens that are no service account's are for this server, and so for its audiences. */
+  async function otherVerdict(token: string, wanted: readonly string[]) {
+    const identity = await otherTokens.identify(token);
+    const audiences = wanted.filter((audience) => tokens.audiences.includes(audience));
+    return identity && audiences.length > 0 ? { user: identity.user, audiences } : undefined;
+  }
+
   return {
     body: tokenReviewKind,
     prepare: ({ body }) => questionIn(body),
     async run({ body }) {
       const { token, audiences = [] } = body.spec;
       if (!token) throw new StatusError('BadRequest', 'token is required for TokenReview in authentication');
-      const verdict = await tokens.check(token, audiences.length > 0 ? audiences : tokens.audiences);
+      const wanted = audiences.length > 0 ? audiences : tokens.audiences;
+      const own = await tokens.check(token, wanted);
+      const verdict = 'fault' in own ? ((await otherVerdict(token, wanted)) ?? own) : own;
       const status =
         'fault' in verdict
           ? { authenticated: false, error: verdict.fault }

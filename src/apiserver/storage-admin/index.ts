@@ -1,6 +1,7 @@
 export { operatorsError } from '../open-storage.ts';
 export { openFolder, restoreSnapshot, storageFolderOf } from './folder.ts';
 export { tellStorage } from './metrics.ts';
+export { toldOrigin } from './origin.ts';
 export { storageRoutes } from './routes.ts';
 export { type SnapshotHeader, SnapshotReader } from './snapshot-format.ts';
 export {

@@ -6,6 +6,7 @@ import type {
   MaintainedStore,
   StoreStats,
 } from '../storage/index.ts';
+import { isOrigin } from './origin.ts';
 
 export type { CheckReport, DefragReport, StoreStats } from '../storage/index.ts';
 
@@ -32,6 +33,7 @@ export function isStats(value: unknown): value is StoreStats & Partial<Pick<Live
   ];
   return (
     typeof value['file'] === 'string' &&
+    (value['origin'] === null || isOrigin(value['origin'])) &&
     numbers.every(isNumber) &&
     Array.isArray(prefixes) &&
     prefixes.every(isCount)

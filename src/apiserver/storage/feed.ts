@@ -1,5 +1,6 @@
 import { RecentChanges, sizeOfChange } from './recent-changes.ts';
 import type { Change, ChangeBatch, Revision } from './types.ts';
+import { StorageError } from './types.ts';
 
 /** A piece of history: the changes found up to and including `through`. */
 export type Replay = { readonly changes: readonly Change[]; readonly through: Revision } | 'compacted';
@@ -76,7 +77,7 @@ export class ChangeFeed {
         continue;
       }
       const found = await this.#next(prefix, at);
-      if (signal.aborted) return;
+      if (signal.aborted || found === 'closed') return;
       if (found === 'compacted') {
         yield found;
         return;
@@ -87,12 +88,22 @@ export class ChangeFeed {
     }
   }
 
-  #next(prefix: string, at: Revision): Replay | Promise<Replay> {
-    if (at < this.#recent.floor) return this.#readHistory(prefix, at, this.#revision);
+  #next(prefix: string, at: Revision): Replay | Promise<Replay | 'closed'> {
+    if (at < this.#recent.floor) return this.#replay(prefix, at);
     const taken = this.#recent.after(at, batchLimit);
     const last = taken.at(-1);
     const through = last !== undefined && taken.length === batchLimit ? last.revision : this.#revision;
     return { changes: prefix === '' ? taken : taken.filter((c) => c.key.startsWith(prefix)), through };
+  }
+
+  /** `closed`: the store closes, and who is behind is not waited for. */
+  async #replay(prefix: string, at: Revision): Promise<Replay | 'closed'> {
+    try {
+      return await this.#readHistory(prefix, at, this.#revision);
+    } catch (error) {
+      if (error instanceof StorageError && error.code === 'closed') return 'closed';
+      throw error;
+    }
   }
 
   #wakeAll(): void {

@@ -27,22 +27,29 @@ export class HistoryWindow implements Disposable {
     void this.#run();
   }
 
-  /** How long history is to be kept, and how long it is when all before `compacted` is gone; to about a second. */
+  /**
+   * How long history is to be kept, and how long it is when all before `compacted` is gone; to about two seconds, by
+   * which it is never called shorter than it is to be.
+   */
   kept(compacted: Revision): { windowMs: number; keptMs: number } {
     const { historyMs, clock } = this.#options;
     const first = this.#seen.findIndex((sample) => sample.revision >= compacted);
-    if (first === 0) return { windowMs: historyMs, keptMs: historyMs };
-    const at = this.#seen[first]?.at ?? clock.monotonicMs();
-    return { windowMs: historyMs, keptMs: Math.min(historyMs, clock.monotonicMs() - at) };
+    const keptMs = clock.monotonicMs() - (this.#seen[first]?.at ?? clock.monotonicMs());
+    const isWhole = first === 0 || keptMs + 2 * this.#stepMs >= historyMs;
+    return { windowMs: historyMs, keptMs: isWhole ? historyMs : keptMs };
+  }
+
+  /** Between two looks at the time. */
+  get #stepMs(): number {
+    return Math.min(1_000, Math.max(20, this.#options.historyMs / 300));
   }
 
   async #run(): Promise<void> {
     const { historyMs, clock, revision, compact } = this.#options;
     const seen = this.#seen;
     seen.push({ at: clock.monotonicMs(), revision: revision() });
-    const stepMs = Math.min(1_000, Math.max(20, historyMs / 300));
     while (!this.#stop.signal.aborted) {
-      await clock.sleep(stepMs, this.#stop.signal);
+      await clock.sleep(this.#stepMs, this.#stop.signal);
       const now = clock.monotonicMs();
       seen.push({ at: now, revision: revision() });
       const kept = seen.findIndex((sample) => sample.at > now - historyMs);

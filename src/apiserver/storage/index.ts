@@ -20,6 +20,7 @@ export type {
   StoreStats,
   TaskName,
 } from './sqlite/maintenance.ts';
+export type { StoreOrigin } from './sqlite/origin.ts';
 export { type Restored, type RestoreOptions, restoreStore } from './sqlite/restore.ts';
 export {
   type Change,

@@ -1,8 +1,8 @@
 import type { MemoryStoreOptions } from './memory/store.ts';
 import { MemoryStore } from './memory/store.ts';
 import type { MaintainedStore } from './sqlite/maintenance.ts';
-import type { SqliteStoreOptions } from './sqlite/store.ts';
 import { SqliteStore } from './sqlite/store.ts';
+import type { SqliteStoreOptions } from './sqlite/store-options.ts';
 import type { Store } from './types.ts';
 
 export type StoreOptions =

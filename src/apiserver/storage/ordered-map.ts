@@ -1,10 +1,17 @@
 import sortedBtree from 'sorted-btree';
 import { endOfPrefix, KeyOrder } from './key-order.ts';
 
+type Tree<V> = InstanceType<typeof sortedBtree.default<string, V>>;
+
 /** Keys in the order of their UTF-8 bytes, each with a value. */
 export class OrderedMap<V> {
-  readonly #order = new KeyOrder();
-  readonly #tree = new sortedBtree.default<string, V>([], this.#order.compare);
+  readonly #order: KeyOrder;
+  readonly #tree: Tree<V>;
+
+  constructor(order = new KeyOrder(), tree: Tree<V> = new sortedBtree.default<string, V>([], order.compare)) {
+    this.#order = order;
+    this.#tree = tree;
+  }
 
   get size(): number {
     return this.#tree.size;
@@ -25,6 +32,11 @@ export class OrderedMap<V> {
 
   clear(): void {
     this.#tree.clear();
+  }
+
+  /** What is here now; at once, since both share what neither changes afterwards. */
+  copy(): OrderedMap<V> {
+    return new OrderedMap(this.#order, this.#tree.clone());
   }
 
   /**

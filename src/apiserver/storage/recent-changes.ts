@@ -143,6 +143,7 @@ export function sizeOfChange({ previous, next }: Change): number {
   return changeBytes + sizeOfState(previous) + sizeOfState(next);
 }
 
-function sizeOfState(state: Stored | null): number {
+/** What a state holds in memory, with its key and its bytes. */
+export function sizeOfState(state: Stored | null): number {
   return state === null ? 0 : stateBytes + state.value.byteLength;
 }

@@ -104,9 +104,10 @@ export interface Store extends AsyncDisposable {
   listAt(prefix: string, revision: Revision, after: string, limit: number): Promise<Page>;
   /**
    * Every change after `after` of keys that start with `prefix`, in order, none twice and none left out;
-   * first from history, then as they happen, until `signal` aborts or the store closes. `compacted` is the
-   * last element when history does not reach back far enough (the reader may also have fallen behind).
-   * Where what follows does not match, `progress` says how far the reader is.
+   * first from history, then as they happen, until `signal` aborts or the store closes: it ends then, with what
+   * was accepted before told to whoever is not behind. `compacted` is the last element when history does not
+   * reach back far enough (the reader may also have fallen behind). Where what follows does not match, `progress`
+   * says how far the reader is. Throws a StorageError when the store is closed already, or cannot be read.
    */
   changes(prefix: string, after: Revision, signal: AbortSignal): AsyncIterable<ChangeBatch | 'compacted'>;
   /**

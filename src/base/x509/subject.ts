@@ -1,4 +1,4 @@
-import { isIP, SocketAddress } from 'node:net';
+import { isIP, isIPv4, SocketAddress } from 'node:net';
 
 /** Who a certificate is for, and under which names it may be reached. */
 export interface Subject {
@@ -34,20 +34,25 @@ export function nameParts(names: AlternativeNames): { type: 'dns' | 'ip'; value:
 export function alternativeNames(values: Iterable<string>): AlternativeNames {
   const all = [...new Set([...values].map(canonicalName))];
   return {
-    dnsNames: all.filter((value) => isIP(value) === 0 && isDnsName(value)),
-    ipAddresses: all.filter((value) => isIP(value) !== 0 && value !== '0.0.0.0' && value !== '::'),
+    dnsNames: all.filter((value) => ipVersion(value) === 0 && isDnsName(value)),
+    ipAddresses: all.filter((value) => ipVersion(value) !== 0 && value !== '0.0.0.0' && value !== '::'),
   };
 }
 
 /** One spelling of a name or address, for comparisons: `FD00:0::1%eth0` is `fd00::1`, `Node-A.` is `node-a`. */
 export function canonicalName(value: string): string {
   const text = value.trim();
-  const version = isIP(text);
+  const version = ipVersion(text);
   if (version === 4) return text;
   if (version === 0) return text.toLowerCase().replace(/\.$/, '');
   const [address = text] = text.split('%');
   const canonical = new SocketAddress({ address, family: 'ipv6' }).address;
   return embedded.exec(canonical)?.[1] ?? canonical;
+}
+
+/** As isIP, which takes milliseconds for the first name that is no address: its pattern for IPv6 is a large one. */
+function ipVersion(text: string): number {
+  return text.includes(':') ? isIP(text) : Number(isIPv4(text)) * 4;
 }
 
 /** An IPv4 address in the clothes of IPv6 is the same host. */

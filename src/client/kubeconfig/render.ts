@@ -4,10 +4,10 @@ export interface KubeconfigEntry {
   server: string;
   /** PEM. */
   ca: string;
-  /** PEM. */
-  cert: string;
-  /** PEM. */
-  key: string;
+  /** PEM, both; or a token. */
+  cert?: string;
+  key?: string;
+  token?: string;
   /** A name for the credentials within the file. */
   user: string;
   serverName?: string;
@@ -19,7 +19,7 @@ export interface KubeconfigEntry {
  * The same entry always gives the same text.
  */
 export function renderKubeconfig(entry: KubeconfigEntry): string {
-  const { server, ca, cert, key, user, serverName, endpoint } = entry;
+  const { server, ca, user, serverName, endpoint } = entry;
   const lines = [
     'apiVersion: v1',
     'kind: Config',
@@ -35,8 +35,7 @@ export function renderKubeconfig(entry: KubeconfigEntry): string {
     'users:',
     `- name: ${quoted(user)}`,
     '  user:',
-    `    client-certificate-data: ${base64(cert)}`,
-    `    client-key-data: ${base64(key)}`,
+    ...credentials(entry),
     'contexts:',
     '- name: nodeward',
     '  context:',
@@ -45,6 +44,14 @@ export function renderKubeconfig(entry: KubeconfigEntry): string {
     'current-context: nodeward',
   ];
   return `${lines.join('\n')}\n`;
+}
+
+function credentials({ cert, key, token }: KubeconfigEntry): string[] {
+  return [
+    ...(cert === undefined ? [] : [`    client-certificate-data: ${base64(cert)}`]),
+    ...(key === undefined ? [] : [`    client-key-data: ${base64(key)}`]),
+    ...(token === undefined ? [] : [`    token: ${quoted(token)}`]),
+  ];
 }
 
 /** JSON's strings are YAML's. */

@@ -1,3 +1,4 @@
+import '../../support/bounded-file.ts';
 import type { Store } from '../../../src/apiserver/storage/index.ts';
 import { createCache, openStore } from '../../../src/apiserver/storage/index.ts';
 import type { OpenCache } from './open-cache.ts';
@@ -43,24 +44,23 @@ export const backends: readonly Backend[] = [memory, sqlite];
 /** A new store by itself. */
 export function bare({ makePlace }: Backend): OpenStore {
   return async () => {
-    const place = await makePlace();
-    return { store: await place.open(), [Symbol.asyncDispose]: () => place[Symbol.asyncDispose]() };
+    await using opening = new AsyncDisposableStack();
+    const place = opening.use(await makePlace());
+    const store = await place.open();
+    const opened = opening.move();
+    return { store, [Symbol.asyncDispose]: () => opened.disposeAsync() };
   };
 }
 
 /** A new store with the cache in front. */
 export function cached({ makePlace }: Backend): OpenCache {
   return async (options, before) => {
-    const place = await makePlace();
+    await using opening = new AsyncDisposableStack();
+    const place = opening.use(await makePlace());
     const store = await place.open();
     await before?.(store);
-    const cache = await createCache(store, options);
-    return {
-      cache,
-      async [Symbol.asyncDispose]() {
-        await cache.close();
-        await place[Symbol.asyncDispose]();
-      },
-    };
+    const cache = opening.use(await createCache(store, options));
+    const opened = opening.move();
+    return { cache, [Symbol.asyncDispose]: () => opened.disposeAsync() };
   };
 }

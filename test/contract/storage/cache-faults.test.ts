@@ -9,7 +9,7 @@ import type { Clock } from '../../../src/base/index.ts';
 import { systemClock } from '../../../src/base/index.ts';
 import { FaultyStore } from './faulty-store.ts';
 import { everything, RecordingSink, TextEncoding } from './recording-sink.ts';
-import { bytes, eventually, lease, put, textOf } from './scenario.ts';
+import { bytes, eventually, lease, listing, put, textOf } from './scenario.ts';
 import { SqliteFolder } from './sqlite-folder.ts';
 
 describe('a cache whose store cannot be read for a while', () => {
@@ -127,12 +127,47 @@ describe('a cache whose store is gone', () => {
   });
 });
 
+describe('a list in chunks', () => {
+  test('goes on from memory while there are writes, as long as history is there', async () => {
+    await using opened = await open();
+    const { cache, store } = opened;
+    for (const name of ['a', 'b', 'c']) await put(cache, lease(name), 'old');
+    const first = cache.list(lease(''), '', 1);
+    await put(cache, lease('b'), 'new', cache.get(lease('b'))?.revision);
+    store.failures.lists = Number.POSITIVE_INFINITY;
+    const rest = listing(await cache.listAt(lease(''), first.revision, lease('a'), 5));
+    assert.deepEqual(rest.items.map(textOf), ['old', 'old']);
+    assert.deepEqual([rest.revision, rest.remaining], [first.revision, 0]);
+    store.failures.lists = 0;
+    await cache.compact(cache.applied);
+    assert.equal(await cache.listAt(lease(''), first.revision, lease('a'), 5), 'compacted');
+  });
+
+  test('ends where the cache had to be read anew', { timeout: 10_000 }, async () => {
+    const pauses = new Pauses();
+    await using opened = await open(pauses.clock);
+    const { cache, store } = opened;
+    for (const name of ['a', 'b']) await put(cache, lease(name), '1');
+    const { revision } = cache.list(lease(''), '', 1);
+    await put(cache, lease('c'), '1');
+    store.interrupt();
+    await pauses.began(1);
+    store.compactedOnce = true;
+    pauses.end();
+    await put(cache, lease('d'), '1');
+    store.failures.lists = 1;
+    await assert.rejects(cache.listAt(lease(''), revision, lease('a'), 5), /a list of the test fails/);
+  });
+});
+
 async function open(
   clock: Clock = systemClock,
 ): Promise<AsyncDisposable & { readonly cache: CachedStore; readonly store: FaultyStore }> {
-  const store = new FaultyStore(await openStore({ kind: 'memory' }));
-  const cache = await createCache(store, { clock });
-  return { cache, store, [Symbol.asyncDispose]: () => cache.close() };
+  await using opening = new AsyncDisposableStack();
+  const store = opening.use(new FaultyStore(await openStore({ kind: 'memory' })));
+  const cache = opening.use(await createCache(store, { clock }));
+  const opened = opening.move();
+  return { cache, store, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
 
 function watchAll(cache: CachedStore): RecordingSink {

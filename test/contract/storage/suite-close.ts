@@ -47,6 +47,41 @@ export function closeSuite(open: OpenStore): void {
       await assert.rejects(store.revision(), closed);
       await assert.rejects(store.listAt('/other/kind/', revision, '', 0), closed);
       await assert.rejects(store.compact(revision), closed);
+      for (const after of [revision - 1, revision]) {
+        const changes = store.changes('', after, new AbortController().signal)[Symbol.asyncIterator]();
+        await assert.rejects(Promise.resolve(changes.next()), closed, `changes after ${after}`);
+        assert.deepEqual(await changes.next(), { done: true, value: undefined });
+      }
+    });
+
+    test('ends all who follow, in order, with what was accepted', { timeout: 20_000 }, async () => {
+      await using opened = await open();
+      const { store } = opened;
+      const start = await store.revision();
+      const following = Array.fromAsync(store.changes('', start, new AbortController().signal));
+      const accepted = [lease('a'), lease('b')].map((key) =>
+        store.commit({ key, expect: 0, value: bytes('1') }),
+      );
+      await store.close();
+      for (const outcome of await Promise.all(accepted)) assert.ok(outcome.ok);
+      const told = (await following).flatMap((batch) => (Array.isArray(batch) ? batch : []));
+      assert.equal(told.length, 2);
+    });
+
+    test('ends who is behind and does not come to an end by himself', { timeout: 20_000 }, async () => {
+      await using opened = await open();
+      const { store } = opened;
+      const start = await store.revision();
+      // more than memory keeps for those who follow
+      await Promise.all(Array.from({ length: 5_000 }, (_, n) => put(store, lease(`n${n}`), 'x')));
+      const slow = store.changes('', start, new AbortController().signal)[Symbol.asyncIterator]();
+      const first = await slow.next();
+      assert.ok(!first.done && Array.isArray(first.value) && first.value.length > 0);
+      const closing = store.close();
+      let batches = 0;
+      while (!(await slow.next()).done) batches++;
+      assert.ok(batches < 5_000);
+      await closing;
     });
   });
 }

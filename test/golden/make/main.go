@@ -1,6 +1,6 @@
 // Makes the golden files, or reads bytes that were made elsewhere. See ../README.md.
 //
-//	go run . make DIR          writes full/, zero/, pointers/ and shapes.json into DIR
+//	go run . make DIR          writes full/, zero/, pointers/, shapes.json and merging.json into DIR
 //	go run . read GOLDEN OTHER decodes every .pb below OTHER and compares it with the file of that name in GOLDEN
 package main
 
@@ -42,7 +42,14 @@ func makeAll(dir string) error {
 	if err := makeWatchFrame(dir); err != nil {
 		return err
 	}
-	return writeJSON(filepath.Join(dir, "shapes.json"), shapes(kinds()))
+	if err := writeJSON(filepath.Join(dir, "shapes.json"), shapes(kinds())); err != nil {
+		return err
+	}
+	marked, err := merging(kinds())
+	if err != nil {
+		return err
+	}
+	return writeJSON(filepath.Join(dir, "merging.json"), marked)
 }
 
 func makeOne(dir string, sample sample, entry entry) error {

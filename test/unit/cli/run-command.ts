@@ -16,6 +16,7 @@ export async function runCommandLine(args: readonly string[]): Promise<CommandEn
     stdout: stdout.stream,
     stderr: stderr.stream,
     signal: stop.signal,
+    onHangup: () => ({ [Symbol.dispose]: () => undefined }),
     stop: () => stop.abort(),
     script: '/nowhere/main.js',
     agent: undefined,

@@ -4,7 +4,7 @@ import { exitCodes } from '../../../src/base/index.ts';
 import { temporaryFolder } from '../../support/index.ts';
 import { runCommandLine } from './run-command.ts';
 
-const commands = ['agent', 'apiserver', 'checkpoint', 'storage', 'version', 'help'];
+const commands = ['agent', 'apiserver', 'checkpoint', 'config', 'reload', 'storage', 'version', 'help'];
 
 describe('help', () => {
   test('is there for the program and every command, and goes to standard output', async () => {
@@ -31,9 +31,9 @@ describe('help', () => {
   test('names every flag that is promised', async () => {
     const promised: Record<string, string> = {
       agent:
-        'config config-dir root-dir cert-dir lock-file exit-on-lock-contention kubeconfig embedded-control-plane hostname-override container-runtime-endpoint address port group-suffix taint-domain feature-gates log-format bind-address secure-port storage history-window history-bytes',
+        'config config-dir node-labels root-dir cert-dir lock-file exit-on-lock-contention kubeconfig embedded-control-plane hostname-override container-runtime-endpoint address port group-suffix taint-domain feature-gates log-format bind-address secure-port storage history-window history-bytes',
       apiserver:
-        'root-dir group-suffix taint-domain bind-address secure-port storage history-window history-bytes feature-gates log-format',
+        'root-dir group-suffix taint-domain bind-address secure-port storage history-window history-bytes feature-gates log-format audit-policy-file audit-log-path client-ca-file token-auth-file anonymous-auth oidc-issuer-url oidc-client-id',
       checkpoint: 'kubeconfig root-dir',
     };
     for (const [command, flags] of Object.entries(promised)) {
@@ -81,6 +81,15 @@ describe('what is called wrongly', () => {
     ...['etcd', 'SQLITE', ''].map((storage) => ['apiserver', `--storage=${storage}`]),
     ...['9s', '25h', '5', 'x', ''].map((window) => ['apiserver', `--history-window=${window}`]),
     ...['1023Ki', '2Ti', '-1', '1.5Mi', '1M', ''].map((size) => ['apiserver', `--history-bytes=${size}`]),
+    ['apiserver', '--client-ca-file='],
+    ['apiserver', '--anonymous-auth=perhaps'],
+    ['apiserver', '--oidc-required-claim=x'],
+    ['apiserver', '--oidc-client-id=x'],
+    ['apiserver', '--oidc-issuer-url=https://x'],
+    ['apiserver', '--audit-log-path=-'],
+    ['apiserver', '--audit-policy-file=/nowhere'],
+    ['apiserver', '--audit-log-maxsize=0'],
+    ['apiserver', '--audit-log-maxbackup=many'],
     ['storage'],
     ['storage', 'nothing'],
     ['storage', 'stats', 'more'],

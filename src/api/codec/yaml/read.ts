@@ -1,6 +1,6 @@
 import type { Event } from 'js-yaml';
 import { EVENT_ID, getScalarValue, parseEvents, SCALAR_STYLE, YAMLException } from 'js-yaml';
-import { depthLimit } from '../../json/index.ts';
+import { depthLimit, isGarblingKey } from '../../json/index.ts';
 import { complaintsLimit, joinPath } from '../../schema/index.ts';
 import { AliasCopier } from './aliases.ts';
 import { YamlError } from './error.ts';
@@ -132,7 +132,7 @@ class Reader {
     const key = node.type === EVENT_ID.ALIAS ? this.#aliasedKey(node) : this.#ownKey(node);
     if (key === undefined) throw this.#error(node, 'a key must be text, a number, true or false');
     // for the reason that is told at parseJson
-    if (key.includes('\\')) throw this.#error(node, 'this server takes no keys with a backslash in them');
+    if (isGarblingKey(key)) throw this.#error(node, 'this server takes no keys with a backslash in them');
     return key;
   }
 

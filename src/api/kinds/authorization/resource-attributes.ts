@@ -15,38 +15,54 @@ const fieldRequirement = struct(
   { home: 'meta/v1' },
 );
 
-const fieldSelector = struct('FieldSelectorAttributes', {
-  rawSelector: field(1, string, 'The selector as a query parameter has it; not beside requirements.'),
-  requirements: field(2, list(fieldRequirement), 'Requirements that must all hold.'),
-});
+const fieldSelector = struct(
+  'FieldSelectorAttributes',
+  {
+    rawSelector: field(1, string, 'The selector as a query parameter has it; not beside requirements.'),
+    requirements: field(2, list(fieldRequirement), 'Requirements that must all hold.'),
+  },
+  { home: 'authorization/v1' },
+);
 
-const labelSelector = struct('LabelSelectorAttributes', {
-  rawSelector: field(1, string, 'The selector as a query parameter has it; not beside requirements.'),
-  requirements: field(2, list(labelRequirement), 'Requirements that must all hold.'),
-});
+const labelSelector = struct(
+  'LabelSelectorAttributes',
+  {
+    rawSelector: field(1, string, 'The selector as a query parameter has it; not beside requirements.'),
+    requirements: field(2, list(labelRequirement), 'Requirements that must all hold.'),
+  },
+  { home: 'authorization/v1' },
+);
 
 /** What is to be done with an object of the API. */
-export const resourceAttributes = struct('ResourceAttributes', {
-  namespace: field(1, string, 'Namespace of the action; empty means all, and none.'),
-  verb: field(2, string, 'Verb of the API: get, list, watch, create, …; * means all.'),
-  group: field(3, string, 'Group of the resource; empty is the core group, * means all.'),
-  version: field(4, string, 'Version of the resource; * means all.'),
-  resource: field(5, string, 'The resource; * means all.'),
-  subresource: field(6, string, 'The subresource; empty means none.'),
-  name: field(7, string, 'Name of the object; empty means all.'),
-  fieldSelector: field(8, fieldSelector, 'Only objects whose fields are so.'),
-  labelSelector: field(9, labelSelector, 'Only objects whose labels are so.'),
-});
+export const resourceAttributes = struct(
+  'ResourceAttributes',
+  {
+    namespace: field(1, string, 'Namespace of the action; empty means all, and none.'),
+    verb: field(2, string, 'Verb of the API: get, list, watch, create, …; * means all.'),
+    group: field(3, string, 'Group of the resource; empty is the core group, * means all.'),
+    version: field(4, string, 'Version of the resource; * means all.'),
+    resource: field(5, string, 'The resource; * means all.'),
+    subresource: field(6, string, 'The subresource; empty means none.'),
+    name: field(7, string, 'Name of the object; empty means all.'),
+    fieldSelector: field(8, fieldSelector, 'Only objects whose fields are so.'),
+    labelSelector: field(9, labelSelector, 'Only objects whose labels are so.'),
+  },
+  { home: 'authorization/v1' },
+);
 
 export interface ResourceAttributes extends Infer<typeof resourceAttributes> {}
 export interface FieldSelectorAttributes extends Infer<typeof fieldSelector> {}
 export interface LabelSelectorAttributes extends Infer<typeof labelSelector> {}
 
 /** What is to be done with a path that is no resource. */
-export const nonResourceAttributes = struct('NonResourceAttributes', {
-  path: field(1, string, 'Path of the request.'),
-  verb: field(2, string, 'HTTP verb: get, post, put, ….'),
-});
+export const nonResourceAttributes = struct(
+  'NonResourceAttributes',
+  {
+    path: field(1, string, 'Path of the request.'),
+    verb: field(2, string, 'HTTP verb: get, post, put, ….'),
+  },
+  { home: 'authorization/v1' },
+);
 
 interface Requirement {
   key: string;

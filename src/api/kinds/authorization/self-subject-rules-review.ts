@@ -2,17 +2,29 @@ import type { Infer } from '../../schema/index.ts';
 import { bool, field, list, required, string, struct } from '../../schema/index.ts';
 import { defineKind, objectStruct } from '../define.ts';
 
-const resourceRule = struct('ResourceRule', {
-  verbs: required(1, list(string), 'Verbs that are allowed; * means all.'),
-  apiGroups: field(2, list(string), 'Groups of the resources; * means all.'),
-  resources: field(3, list(string), 'Resources; * means all, */scale that subresource of all.'),
-  resourceNames: field(4, list(string), 'Names of objects; empty means all.'),
-});
+export const resourceRule = struct(
+  'ResourceRule',
+  {
+    verbs: required(1, list(string), 'Verbs that are allowed; * means all.'),
+    apiGroups: field(2, list(string), 'Groups of the resources; * means all.'),
+    resources: field(3, list(string), 'Resources; * means all, */scale that subresource of all.'),
+    resourceNames: field(4, list(string), 'Names of objects; empty means all.'),
+  },
+  { home: 'authorization/v1' },
+);
 
-const nonResourceRule = struct('NonResourceRule', {
-  verbs: required(1, list(string), 'HTTP verbs that are allowed; * means all.'),
-  nonResourceURLs: field(2, list(string), 'Paths; * is allowed as a whole last segment, alone it means all.'),
-});
+export const nonResourceRule = struct(
+  'NonResourceRule',
+  {
+    verbs: required(1, list(string), 'HTTP verbs that are allowed; * means all.'),
+    nonResourceURLs: field(
+      2,
+      list(string),
+      'Paths; * is allowed as a whole last segment, alone it means all.',
+    ),
+  },
+  { home: 'authorization/v1' },
+);
 
 const status = struct('SubjectRulesReviewStatus', {
   resourceRules: required(1, list(resourceRule), 'What may be done with resources, in no order.'),

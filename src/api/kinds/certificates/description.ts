@@ -32,6 +32,7 @@ export const signingRequestRoot = objectStruct('CertificateSigningRequest', {
       certificate: field(2, bytes, 'The certificate, PEM, once it is issued.'),
     }),
     'The answer.',
+    { default: {} },
   ),
 });
 

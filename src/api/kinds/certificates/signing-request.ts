@@ -1,6 +1,7 @@
 import { ageColumn, shortDuration } from '../columns.ts';
 import { defineKind } from '../define.ts';
 import type { Column } from '../kind.ts';
+import { changeableMetadata } from '../kind.ts';
 import type { CertificateSigningRequest } from './description.ts';
 import { signingRequestRoot } from './description.ts';
 import { signingRequestCauses } from './signing-request-causes.ts';
@@ -44,8 +45,18 @@ export const certificateSigningRequestKind = defineKind<CertificateSigningReques
   root: signingRequestRoot,
   nameRule: 'pathSegment',
   subresources: [
-    { name: 'status', verbs: ['get', 'update'], fields: ['status'] },
-    { name: 'approval', verbs: ['get', 'update'], fields: ['status'] },
+    {
+      name: 'status',
+      verbs: ['get', 'patch', 'update'],
+      fields: ['status'],
+      metadata: changeableMetadata,
+    },
+    {
+      name: 'approval',
+      verbs: ['get', 'patch', 'update'],
+      fields: ['status'],
+      metadata: changeableMetadata,
+    },
   ],
   /** What was asked for stays, so that nothing else is signed than was approved. */
   prepare(next, old) {

@@ -18,7 +18,7 @@ const leaseSpec = struct('LeaseSpec', {
   preferredHolder: field(7, string, 'Whom the holder should hand over to.', { pointer: true }),
 });
 
-const root = objectStruct('Lease', { spec: field(2, leaseSpec, 'The lease.') });
+const root = objectStruct('Lease', { spec: field(2, leaseSpec, 'The lease.', { default: {} }) });
 
 export interface LeaseSpec extends Infer<typeof leaseSpec> {}
 /** A claim that is renewed as long as its holder lives; a node's heartbeat. */

@@ -24,7 +24,7 @@ export const eventRoot = objectStruct('Event', {
   involvedObject: required(2, objectReference, 'What the event is about.'),
   reason: field(3, string, 'What happened, for programs.'),
   message: field(4, string, 'What happened, for people.'),
-  source: field(5, eventSource, 'Who reports.'),
+  source: field(5, eventSource, 'Who reports.', { default: {} }),
   firstTimestamp: field(6, time, 'When it was first seen.'),
   lastTimestamp: field(7, time, 'When it was last seen.'),
   count: field(8, int32, 'How often it was seen.'),

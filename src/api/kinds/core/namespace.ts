@@ -5,6 +5,7 @@ import { causesOf, invalidUnless, invalidValue } from '../cause.ts';
 import { ageColumn } from '../columns.ts';
 import { defineKind, objectStruct } from '../define.ts';
 import type { Cause } from '../kind.ts';
+import { changeableMetadata } from '../kind.ts';
 
 const namespaceCondition = struct('NamespaceCondition', {
   type: required(1, string, 'Type of the condition.'),
@@ -21,6 +22,7 @@ const root = objectStruct('Namespace', {
       finalizers: field(1, list(string), 'Must be empty before the namespace is removed.'),
     }),
     'Desired state.',
+    { default: {} },
   ),
   status: field(
     3,
@@ -33,6 +35,7 @@ const root = objectStruct('Namespace', {
       ),
     }),
     'Observed state.',
+    { default: {} },
   ),
 });
 
@@ -81,10 +84,15 @@ export const namespaceKind = defineKind<Namespace>({
   namespaced: false,
   root,
   nameRule: 'label',
-  verbs: ['create', 'delete', 'get', 'list', 'update', 'watch'],
+  verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
   subresources: [
-    { name: 'status', verbs: ['get', 'update'], fields: ['status'] },
-    { name: 'finalize', verbs: ['update'], fields: ['spec'] },
+    {
+      name: 'status',
+      verbs: ['get', 'patch', 'update'],
+      fields: ['status'],
+      metadata: changeableMetadata,
+    },
+    { name: 'finalize', verbs: ['update'], fields: ['spec'], metadata: changeableMetadata },
   ],
   default: withNameLabel,
   validate,

@@ -123,10 +123,13 @@ const nodeStatus = struct('NodeStatus', {
   addresses: field(5, list(nodeAddress, byType), 'Addresses.'),
   daemonEndpoints: field(
     6,
-    struct('NodeDaemonEndpoints', { kubeletEndpoint: field(1, daemonEndpoint, 'The agent.') }),
+    struct('NodeDaemonEndpoints', {
+      kubeletEndpoint: field(1, daemonEndpoint, 'The agent.', { default: {} }),
+    }),
     'Endpoints of daemons on the node.',
+    { default: {} },
   ),
-  nodeInfo: field(7, nodeSystemInfo, 'General data of the node.'),
+  nodeInfo: field(7, nodeSystemInfo, 'General data of the node.', { default: {} }),
   images: field(8, list(containerImage), 'Images on the node.'),
   volumesInUse: field(9, list(string), 'Volumes in use.'),
   volumesAttached: field(10, list(attachedVolume), 'Volumes attached.'),
@@ -145,8 +148,8 @@ const nodeStatus = struct('NodeStatus', {
 /** The fields of a Node (specification, section 2.5). */
 export const nodeDescription = {
   root: objectStruct('Node', {
-    spec: field(2, nodeSpec, 'Desired state.'),
-    status: field(3, nodeStatus, 'Observed state.'),
+    spec: field(2, nodeSpec, 'Desired state.', { default: {} }),
+    status: field(3, nodeStatus, 'Observed state.', { default: {} }),
   }),
   taint,
   nodeSpec,

@@ -11,6 +11,7 @@ import {
 import { ageColumn } from '../columns.ts';
 import { defineKind } from '../define.ts';
 import type { Cause, Column } from '../kind.ts';
+import { changeableMetadata } from '../kind.ts';
 import { nodeDescription } from './node-description.ts';
 
 export interface Node extends Infer<(typeof nodeDescription)['root']> {}
@@ -152,7 +153,14 @@ export const nodeKind = defineKind<Node>({
   shortNames: ['no'],
   namespaced: false,
   root: nodeDescription.root,
-  subresources: [{ name: 'status', verbs: ['get', 'update'], fields: ['status'] }],
+  subresources: [
+    {
+      name: 'status',
+      verbs: ['get', 'patch', 'update'],
+      fields: ['status'],
+      metadata: changeableMetadata,
+    },
+  ],
   default: withPodRanges,
   validate,
   columns: [

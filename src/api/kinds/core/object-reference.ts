@@ -19,7 +19,7 @@ export const objectReference = struct(
 /** An object of a known kind in the same namespace. */
 export const localObjectReference = struct(
   'LocalObjectReference',
-  { name: field(1, string, 'Name of the object.') },
+  { name: field(1, string, 'Name of the object.', { default: '' }) },
   { atomic: true, home: 'core/v1' },
 );
 

@@ -18,8 +18,8 @@ import { ephemeralUpdateCauses, updateCauses } from './pod/validate-update.ts';
 import { podWarnings } from './pod/warnings.ts';
 
 const root = objectStruct('Pod', {
-  spec: field(2, podSpec, 'Desired state.'),
-  status: field(3, podStatus, 'Observed state.'),
+  spec: field(2, podSpec, 'Desired state.', { default: {} }),
+  status: field(3, podStatus, 'Observed state.', { default: {} }),
 });
 
 /** What runs on a node: containers that share network and volumes. */
@@ -85,9 +85,26 @@ export const podKind = defineKind<Pod>({
   namespaced: true,
   root,
   subresources: [
-    { name: 'status', verbs: ['get', 'update'], fields: ['status'] },
-    { name: 'ephemeralcontainers', verbs: ['get', 'update'], fields: ['spec'], shared: true },
-    { name: 'binding', verbs: ['create'], fields: ['spec', 'status'], shared: true, body: bindingBody },
+    {
+      name: 'status',
+      verbs: ['get', 'patch', 'update'],
+      fields: ['status'],
+      metadata: ['labels', 'annotations', 'finalizers'], // old agents spoil the owners
+    },
+    {
+      name: 'ephemeralcontainers',
+      verbs: ['get', 'patch', 'update'],
+      fields: ['spec.ephemeralContainers'],
+      shared: true,
+    },
+    {
+      name: 'binding',
+      verbs: ['create'],
+      fields: ['spec', 'status'],
+      metadata: ['labels', 'annotations'],
+      shared: true,
+      body: bindingBody,
+    },
     { name: 'eviction', verbs: ['create'], fields: [], body: evictionBody },
   ],
   prepare: (next, old) => (old === undefined ? { ...next, status: newStatus(next.spec) } : next),

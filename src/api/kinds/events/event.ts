@@ -19,7 +19,7 @@ const root = objectStruct('Event', {
   related: field(9, objectReference, 'Another object that has to do with it.'),
   note: field(10, string, 'What happened, for people.'),
   type: field(11, string, 'Normal or Warning.'),
-  deprecatedSource: field(12, eventSource, 'Who reports; of older events.'),
+  deprecatedSource: field(12, eventSource, 'Who reports; of older events.', { default: {} }),
   deprecatedFirstTimestamp: field(13, time, 'When it was first seen; of older events.'),
   deprecatedLastTimestamp: field(14, time, 'When it was last seen; of older events.'),
   deprecatedCount: field(15, int32, 'How often it was seen; of older events.'),

@@ -65,7 +65,8 @@ export const objectMeta = struct(
       list(string, { list: 'set', patch: { merge: true } }),
       'Must be empty before the object is removed; each is taken off by whoever put it there.',
     ),
-    managedFields: field(17, list(managedFieldsEntry), 'Which manager set which fields.'),
+    // an empty list is not as none: it forgets all managers
+    managedFields: field(17, list(managedFieldsEntry), 'Which manager set which fields.', { pointer: true }),
   },
   { home: 'meta/v1' },
 );

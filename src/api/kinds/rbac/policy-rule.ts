@@ -3,21 +3,25 @@ import { field, list, required, string, struct } from '../../schema/index.ts';
 import { causesOf, invalidValue, requiredValue } from '../cause.ts';
 import type { Cause } from '../kind.ts';
 
-const policyRule = struct('PolicyRule', {
-  verbs: required(1, list(string), 'Verbs that are allowed; * means all.'),
-  apiGroups: field(
-    2,
-    list(string),
-    'Groups of the resources; the empty text is the core group, * means all.',
-  ),
-  resources: field(3, list(string), 'Resources; * means all, */scale that subresource of all.'),
-  resourceNames: field(4, list(string), 'Names of objects; empty means all.'),
-  nonResourceURLs: field(
-    5,
-    list(string),
-    'Paths that are no resources; * is allowed as a whole last segment.',
-  ),
-});
+const policyRule = struct(
+  'PolicyRule',
+  {
+    verbs: required(1, list(string), 'Verbs that are allowed; * means all.'),
+    apiGroups: field(
+      2,
+      list(string),
+      'Groups of the resources; the empty text is the core group, * means all.',
+    ),
+    resources: field(3, list(string), 'Resources; * means all, */scale that subresource of all.'),
+    resourceNames: field(4, list(string), 'Names of objects; empty means all.'),
+    nonResourceURLs: field(
+      5,
+      list(string),
+      'Paths that are no resources; * is allowed as a whole last segment.',
+    ),
+  },
+  { home: 'rbac.authorization/v1' },
+);
 
 export const policyRules = list(policyRule);
 

@@ -19,8 +19,9 @@ const usages: Readonly<Record<string, 'client' | 'serving'>> = {
 };
 
 /**
- * Approves and signs the requests of node agents: a node's own, and an administrator's for any node. What may be in
- * such a certificate the signer decides. Requests are removed an hour after they were made when they are answered, and
+ * Approves and signs the requests of node agents: a node's own, an administrator's for any node, and for client
+ * certificates those of whoever a role allows it, such as nodes that join with a bootstrap token. Those of others are left
+ * alone until somebody approves them. What may be in such a certificate the signer decides. Requests are removed an hour after they were made when they are answered, and
  * after a day when nobody answers them.
  */
 export function certificateSigner(options: SignerOptions): Service {
@@ -37,6 +38,7 @@ export function certificateSigner(options: SignerOptions): Service {
     const usage = usages[request.spec.signerName];
     if (usage === undefined || isSettled(request)) return;
     const signed = await sign(request, usage);
+    if (signed === undefined) return; // it waits for somebody who approves it
     if (signed instanceof SigningRefusedError) await answers.refuse(request, signed.message);
     else await answers.issue(request, signed);
   }

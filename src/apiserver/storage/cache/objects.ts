@@ -11,8 +11,12 @@ interface Bucket {
 /** Every object's present state, in order, one map per bucket. Lists within a bucket are the fast ones. */
 export class Objects {
   readonly #buckets = new Map<string, Bucket>();
-  readonly #memo = new RemainingMemo();
+  readonly #memo: RemainingMemo;
   #loadedAt: Revision = 0;
+
+  constructor(memo = new RemainingMemo()) {
+    this.#memo = memo;
+  }
 
   get(key: string): Stored | undefined {
     return this.#buckets.get(bucketOf(key))?.objects.get(key);
@@ -34,6 +38,15 @@ export class Objects {
     bucket.changedAt = change.revision;
     if (change.next === null) bucket.objects.delete(change.key);
     else bucket.objects.set(change.key, change.next);
+  }
+
+  /** One bucket as it is now: costs what is changed here afterwards. */
+  copyOf(name: string): Objects {
+    const copy = new Objects(this.#memo); // the same state has the same counts
+    copy.#loadedAt = this.#loadedAt;
+    const bucket = this.#buckets.get(name);
+    if (bucket !== undefined) copy.#buckets.set(name, { ...bucket, objects: bucket.objects.copy() });
+    return copy;
   }
 
   /** Whether what is here is also the state of `prefix` at the older `revision`. */

@@ -19,6 +19,7 @@ export class MemoryStore implements Store {
   readonly failed = new AbortController().signal;
   readonly #versions = new Versions();
   readonly #feed = new ChangeFeed(this.#versions.revision, async (prefix, after, upTo) => {
+    this.#mustBeOpen();
     const changes = this.#versions.since(after);
     if (changes === undefined) return 'compacted';
     return { changes: changes.filter((change) => change.key.startsWith(prefix)), through: upTo };
@@ -60,8 +61,13 @@ export class MemoryStore implements Store {
     return this.#versions.listAt(prefix, revision, after, limit);
   }
 
-  changes(prefix: string, after: Revision, signal: AbortSignal): AsyncIterable<ChangeBatch | 'compacted'> {
-    return this.#feed.changes(prefix, after, signal);
+  async *changes(
+    prefix: string,
+    after: Revision,
+    signal: AbortSignal,
+  ): AsyncGenerator<ChangeBatch | 'compacted'> {
+    this.#mustBeOpen();
+    yield* this.#feed.changes(prefix, after, signal);
   }
 
   async compact(upTo: Revision): Promise<void> {

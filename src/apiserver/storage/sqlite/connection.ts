@@ -1,6 +1,7 @@
 import { Database } from './database.ts';
 import { corrupt, describeSqlite } from './errors.ts';
 import type { WriterSettings } from './messages.ts';
+import type { StoreOrigin } from './origin.ts';
 import type { WriterState } from './writer-state.ts';
 
 /** How long a store that could not be opened again is left alone before the next try. */
@@ -18,6 +19,7 @@ export class Connection implements Disposable {
   /** Whether this opening made the store, and for which suffix it is. */
   readonly fresh: boolean;
   readonly groupSuffix: string;
+  readonly origin: StoreOrigin | undefined;
   #database: Database | undefined;
   #failure = '';
   #triedAt = 0;
@@ -30,6 +32,7 @@ export class Connection implements Disposable {
     const { revision, compacted, historyBytes, groupSuffix } = database.record();
     this.fresh = database.fresh;
     this.groupSuffix = groupSuffix;
+    this.origin = database.origin;
     this.state = {
       durable: revision,
       issued: revision,

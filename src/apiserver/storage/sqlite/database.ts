@@ -6,6 +6,7 @@ import { recordChecksum, rowBytes, rowBytesSql, rowChecksum } from './checksum.t
 import { damagedRow } from './errors.ts';
 import type { DatabaseSettings } from './messages.ts';
 import { openDatabase } from './open.ts';
+import type { StoreOrigin } from './origin.ts';
 import { Pages } from './pages.ts';
 import { blob, integer, text } from './row.ts';
 import { Statements } from './statements.ts';
@@ -33,14 +34,16 @@ export class Database implements Disposable {
   /** Whether the store was made just now. */
   readonly fresh: boolean;
   readonly file: string;
+  readonly origin: StoreOrigin | undefined;
   readonly pages: Pages;
   readonly #statements: Statements;
   readonly #buckets = new Map<string, number>();
   readonly #groupSuffix: string;
 
   constructor(settings: DatabaseSettings) {
-    const { connection, fresh, groupSuffix } = openDatabase(settings);
+    const { connection, fresh, groupSuffix, origin } = openDatabase(settings);
     this.fresh = fresh;
+    this.origin = origin;
     this.file = settings.file;
     this.#groupSuffix = groupSuffix;
     this.#statements = new Statements(connection);

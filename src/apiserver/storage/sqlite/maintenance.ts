@@ -1,9 +1,12 @@
 import type { Revision, Store } from '../types.ts';
+import type { StoreOrigin } from './origin.ts';
 
 /** What a store holds and takes. Sizes in bytes. */
 export interface StoreStats {
   readonly file: string;
   readonly groupSuffix: string;
+  /** Null for a store that was made before this was recorded. */
+  readonly origin: StoreOrigin | null;
   readonly revision: Revision;
   /** The oldest revision that can still be read. */
   readonly compacted: Revision;
@@ -60,6 +63,8 @@ export interface Maintenance {
   /** Whether this opening made the store. */
   readonly fresh: boolean;
   readonly groupSuffix: string;
+  /** How the store came to be; undefined for one that was made before this was recorded. */
+  readonly origin: StoreOrigin | undefined;
   /** Why writes are answered `full`; undefined while they are not. */
   readonly noRoom: string | undefined;
   readonly history: HistoryFacts;

@@ -5,6 +5,7 @@
  */
 import type { FailureCode, Revision, StorageErrorCode } from '../types.ts';
 import type { Reports, TaskName } from './maintenance.ts';
+import type { StoreOrigin } from './origin.ts';
 
 /** Byte strings one behind the other; the one at `index` ends at `ends[index]`. */
 export interface PackedBytes {
@@ -25,6 +26,8 @@ export interface DatabaseSettings {
   /** Undefined: the one that the store was made with; it must be there then. */
   readonly groupSuffix: string | undefined;
   readonly limitBytes: number | undefined;
+  /** What a store is told to be that has to be made; default: nothing. */
+  readonly origin?: StoreOrigin | undefined;
 }
 
 /** Settings of the writer, given to the thread when it starts. */
@@ -113,6 +116,7 @@ export type FromWriter =
       readonly compacted: Revision;
       readonly fresh: boolean;
       readonly groupSuffix: string;
+      readonly origin: StoreOrigin | undefined;
     }
   | { readonly type: 'openFailed'; readonly code: StorageErrorCode; readonly message: string }
   | GroupResult

@@ -3,6 +3,8 @@ import { StorageError } from '../types.ts';
 import { recordChecksum } from './checksum.ts';
 import { corrupt, openError } from './errors.ts';
 import type { DatabaseSettings } from './messages.ts';
+import type { StoreOrigin } from './origin.ts';
+import { readOrigin, writeOrigin } from './origin.ts';
 import { integer, text } from './row.ts';
 import { applicationId, firstRevision, formatVersion, pageBytes, schema } from './schema.ts';
 import { upgrade } from './upgrade.ts';
@@ -12,6 +14,8 @@ export interface OpenedDatabase {
   /** Whether the tables were made just now. */
   readonly fresh: boolean;
   readonly groupSuffix: string;
+  /** Undefined where nobody told. */
+  readonly origin: StoreOrigin | undefined;
 }
 
 /**
@@ -47,7 +51,7 @@ function prepare(database: DatabaseSync, settings: DatabaseSettings): Omit<Opene
   }
   if (fresh) create(database, settings);
   else upgrade(database, format);
-  return { fresh, groupSuffix: checkRecord(database, settings) };
+  return { fresh, groupSuffix: checkRecord(database, settings), origin: readOrigin(database) };
 }
 
 /** The format of the file, 0 when it is new; throws when it is somebody else's or of a newer format. */
@@ -68,7 +72,7 @@ function formatOf(database: DatabaseSync, file: string): number {
   );
 }
 
-function create(database: DatabaseSync, { file, groupSuffix }: DatabaseSettings): void {
+function create(database: DatabaseSync, { file, groupSuffix, origin }: DatabaseSettings): void {
   if (groupSuffix === undefined) throw new StorageError('unusable', `the file ${file} holds no store yet`);
   const record = { groupSuffix, revision: firstRevision, compacted: 0, historyBytes: 0 };
   database.exec('BEGIN IMMEDIATE');
@@ -78,6 +82,7 @@ function create(database: DatabaseSync, { file, groupSuffix }: DatabaseSettings)
       'INSERT INTO store (id, group_suffix, revision, compacted, history_bytes, checksum) VALUES (1, ?, ?, 0, 0, ?)',
     )
     .run(groupSuffix, firstRevision, recordChecksum(record));
+  if (origin !== undefined) writeOrigin(database, origin);
   database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${formatVersion}`);
   database.exec('COMMIT');
 }

@@ -4,6 +4,8 @@ import { dirname } from 'node:path';
 import { errorCode } from '../../../base/index.ts';
 
 const pieceBytes = 1024 * 1024;
+/** What is written at once: a whole piece would be garbage of its size each time. */
+const blockBytes = 64 * 1024;
 
 /**
  * A file that only takes room beside the database, to give it back when the disk is full: then what stands in the
@@ -60,11 +62,11 @@ export class Reserve {
   #add(bytes: number): boolean {
     const descriptor = openSync(this.#file, 'a', 0o600);
     try {
-      const piece = randomFillSync(new Uint8Array(bytes));
-      for (let written = 0; written < bytes; ) {
-        const more = writeSync(descriptor, piece, written, bytes - written);
-        written += more;
-        this.#bytes += more;
+      const block = new Uint8Array(Math.min(bytes, blockBytes));
+      for (let left = bytes; left > 0; ) {
+        const written = writeSync(descriptor, randomFillSync(block), 0, Math.min(left, block.length));
+        left -= written;
+        this.#bytes += written;
       }
       return true;
     } catch (error) {

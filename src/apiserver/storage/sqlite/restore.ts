@@ -1,12 +1,12 @@
 /**
- * A store made of a snapshot. It is written beside its place and moved there when it is whole, so that there is never
- * half a store, and never in the place of another one:
+ * A store made of a snapshot. It is written beside its place and put there when it is whole. So in its place there is at
+ * any time the store from before or the new one, also after a power cut; and never is one replaced that a server uses:
  *
- *     store.sqlite (if any)  ──locked, moved──►  store.sqlite.before-restore-TIME
- *     store.sqlite.restoring ──────linked─────►  store.sqlite
+ *     store.sqlite (if any)  ──locked, linked──►  store.sqlite.before-restore-TIME
+ *     store.sqlite.restoring ─────renamed──────►  store.sqlite
  */
 import { chown, link, open, rename, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { errorCode, syncFolder } from '../../../base/index.ts';
 import type { Revision, Stored } from '../types.ts';
 import { StorageError } from '../types.ts';
@@ -57,8 +57,7 @@ export async function restoreStore(options: RestoreOptions): Promise<Restored> {
     await remove(fresh);
     const objects = await writeStore(fresh, revision, options);
     await giveToOwnerOf(folder, fresh);
-    const keptAside = await clear(file, before.what, options.now);
-    await publish(fresh, file);
+    const keptAside = await publish(fresh, file, before.what, options.now);
     return { file, revision, objects, keptAside };
   } finally {
     await remove(fresh);
@@ -100,7 +99,9 @@ async function writeStore(file: string, revision: Revision, options: RestoreOpti
   await (await open(file, 'wx', 0o600)).close();
   let written = 0;
   try {
-    using database = new Database({ file, groupSuffix: options.groupSuffix, limitBytes: undefined });
+    const { groupSuffix, now } = options;
+    const origin = { how: 'restored', atMs: now.getTime() } as const;
+    using database = new Database({ file, groupSuffix, limitBytes: undefined, origin });
     for await (const batch of batches(options.objects)) {
       database.transaction(() => {
         for (const { key, revision, createRevision, value } of batch) {
@@ -135,27 +136,44 @@ async function giveToOwnerOf(folder: string, file: string): Promise<void> {
   if (process.getuid?.() === 0 && uid !== 0) await chown(file, uid, gid);
 }
 
-/** Makes the place free; answers where what was there went, if it was worth keeping. */
-async function clear(file: string, what: Before['what'], now: Date): Promise<string | undefined> {
-  if (what === 'nothing') return undefined;
-  if (what === 'empty') {
-    await remove(file);
+/** Puts the new store in its place; answers where what was there is now, if it was worth keeping. */
+async function publish(
+  fresh: string,
+  file: string,
+  what: Before['what'],
+  now: Date,
+): Promise<string | undefined> {
+  const aside = `${file}.before-restore-${now.toISOString().replaceAll(/[-:]|\.\d+/g, '')}`;
+  if (what === 'nothing' || what === 'empty') {
+    if (what === 'empty') await remove(file);
+    await putWhereNothingIs(fresh, file);
     return undefined;
   }
-  const aside = `${file}.before-restore-${now.toISOString().replaceAll(/[-:]|\.\d+/g, '')}`;
   if (what === 'objects') {
-    using database = openAny(file); // no server can start while it moves
+    using database = openAny(file); // no server can use it while another one takes its place
     database.leaveOneFile();
-    await rename(file, aside);
+    await keep(file, aside);
+    await rename(fresh, file);
     return aside;
   }
-  await rename(file, aside);
+  await keep(file, aside);
   await rename(`${file}-wal`, `${aside}-wal`).catch(unlessMissing);
+  await syncFolder(dirname(file)); // what belonged to the old file must never be taken for a part of the new one
+  await rename(fresh, file);
   return aside;
 }
 
+async function keep(file: string, aside: string): Promise<void> {
+  try {
+    await link(file, aside);
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error;
+    throw new StorageError('occupied', `there is a ${aside} already, and it is not replaced; try again`);
+  }
+}
+
 /** Never in the place of a store that a server has just made. */
-async function publish(fresh: string, file: string): Promise<void> {
+async function putWhereNothingIs(fresh: string, file: string): Promise<void> {
   try {
     await link(fresh, file);
   } catch (error) {

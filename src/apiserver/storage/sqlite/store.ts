@@ -3,58 +3,33 @@
  * to the writer thread in batches, and when a group is durable its changes are told and its writers answered
  * in one synchronous step, in the order of revisions.
  */
-import type { Clock, Logger } from '../../../base/index.ts';
+import type { Logger } from '../../../base/index.ts';
 import { silentLogger, systemClock } from '../../../base/index.ts';
 import { ChangeFeed } from '../feed.ts';
 import { defaultHistoryMs, HistoryWindow } from '../history-window.ts';
 import { bytesToKeep, failure, refuse } from '../refuse.ts';
-import type {
-  Change,
-  ChangeBatch,
-  Outcome,
-  Page,
-  Revision,
-  StorageErrorCode,
-  StoreIdentity,
-  Write,
-} from '../types.ts';
+import type { Change, ChangeBatch, Outcome, Page, Revision, StorageErrorCode, Write } from '../types.ts';
 import { StorageError } from '../types.ts';
 import { Compactions } from './compactions.ts';
 import { findStore, prepareFolder } from './folder.ts';
 import { answersOf } from './group-answers.ts';
+import { HistoryCuts } from './history-cuts.ts';
 import { Holds } from './holds.ts';
 import type { HistoryFacts, MaintainedStore, Reports, TaskName } from './maintenance.ts';
 import type { FromWriter, GroupResult } from './messages.ts';
+import type { StoreOrigin } from './origin.ts';
 import { HistoryReader } from './reader.ts';
+import type { SqliteStoreOptions } from './store-options.ts';
+import { defaults } from './store-options.ts';
 import { TaskCalls } from './task-calls.ts';
 import type { Opened, WriterThread } from './thread.ts';
 import { WriterThread as Thread } from './thread.ts';
 import { WriteQueue } from './write-queue.ts';
 
-export interface SqliteStoreOptions {
-  /** Holds the database; made with mode 0700 where it is missing. */
-  readonly folder: string;
-  /** Undefined: the store must be there, and may be of any. */
-  readonly identity: StoreIdentity | undefined;
-  /** How long history is kept; default 5 minutes. */
-  readonly historyMs?: number;
-  /** What history may take on disk beside the objects; beyond it the oldest goes earlier. Default 256 MiB. */
-  readonly historyBytes?: number;
-  /** What is kept free beside the database, so that a full disk does no harm; default 16 MiB, 0: nothing. */
-  readonly reserveBytes?: number;
-  /** The largest size of the database file; beyond it writes are `full`. Default: what the disk holds. */
-  readonly limitBytes?: number;
-  /** How long close() waits for what was accepted; default 10 s. What is left then is `unknown`. */
-  readonly closeTimeoutMs?: number;
-  readonly clock?: Clock;
-  readonly log?: Logger;
-}
-
-const defaults = { historyBytes: 256 * 1024 * 1024, reserveBytes: 16 * 1024 * 1024 };
-
 export class SqliteStore implements MaintainedStore {
   readonly fresh: boolean;
   readonly groupSuffix: string;
+  readonly origin: StoreOrigin | undefined;
   readonly #file: string;
   readonly #options: SqliteStoreOptions;
   readonly #log: Logger;
@@ -66,10 +41,9 @@ export class SqliteStore implements MaintainedStore {
   readonly #failed = new AbortController();
   readonly #compactions = new Compactions();
   readonly #tasks: TaskCalls;
+  readonly #cuts: HistoryCuts;
   readonly #holds = new Holds((from) => this.#ended ?? this.#thread.post({ type: 'hold', from }));
   #compacted: Revision;
-  #cuts = 0;
-  #tellCutAt = Number.NEGATIVE_INFINITY;
   #noRoom: string | undefined;
   #groupDone = Promise.withResolvers<void>();
   #closing: Promise<void> | undefined;
@@ -82,11 +56,18 @@ export class SqliteStore implements MaintainedStore {
     this.#log = options.log ?? silentLogger();
     this.fresh = opened.fresh;
     this.groupSuffix = opened.groupSuffix;
+    this.origin = opened.origin;
     this.#thread = opened.thread;
     this.#compacted = opened.compacted;
     this.#queue = new WriteQueue((message) => this.#thread.post(message));
     this.#reader = new HistoryReader((message) => this.#thread.post(message));
     this.#tasks = new TaskCalls((message) => this.#thread.post(message));
+    this.#cuts = new HistoryCuts({
+      clock: options.clock ?? systemClock,
+      log: this.#log,
+      file,
+      limitBytes: options.historyBytes ?? defaults.historyBytes,
+    });
     this.#feed = new ChangeFeed(opened.revision, (prefix, after, upTo) => this.#replay(prefix, after, upTo));
     this.#thread.onMessage((message) => this.#receive(message));
     void this.#thread.gone.then((error) => this.#threadEnded(error));
@@ -100,11 +81,12 @@ export class SqliteStore implements MaintainedStore {
 
   /** Rejects with a StorageError that names the file. */
   static async open(options: SqliteStoreOptions): Promise<SqliteStore> {
-    const { folder, identity, limitBytes } = options;
+    const { folder, identity, limitBytes, isExpected = false, clock = systemClock } = options;
     const file = await (identity === undefined ? findStore(folder) : prepareFolder(folder));
     const { historyBytes, reserveBytes } = { ...defaults, ...options };
     const groupSuffix = identity?.groupSuffix;
-    const opened = await Thread.open({ file, groupSuffix, limitBytes, historyBytes, reserveBytes });
+    const origin = { how: isExpected ? 'missing' : 'new', atMs: clock.now() } as const;
+    const opened = await Thread.open({ file, groupSuffix, limitBytes, historyBytes, reserveBytes, origin });
     return new SqliteStore(options, file, opened);
   }
 
@@ -131,8 +113,13 @@ export class SqliteStore implements MaintainedStore {
     return await this.#reader.listAt(prefix, revision, after, limit);
   }
 
-  changes(prefix: string, after: Revision, signal: AbortSignal): AsyncIterable<ChangeBatch | 'compacted'> {
-    return this.#feed.changes(prefix, after, signal);
+  async *changes(
+    prefix: string,
+    after: Revision,
+    signal: AbortSignal,
+  ): AsyncGenerator<ChangeBatch | 'compacted'> {
+    this.#mustBeOpen();
+    yield* this.#feed.changes(prefix, after, signal);
   }
 
   async compact(upTo: Revision): Promise<void> {
@@ -149,7 +136,7 @@ export class SqliteStore implements MaintainedStore {
   }
 
   get history(): HistoryFacts {
-    return { ...this.#window.kept(this.#compacted), cuts: this.#cuts };
+    return { ...this.#window.kept(this.#compacted), cuts: this.#cuts.count };
   }
 
   async run<N extends TaskName>(task: N): Promise<Reports[N]> {
@@ -188,8 +175,8 @@ export class SqliteStore implements MaintainedStore {
         this.#reader.fail(message.id, this.#failure(message.code, message.message));
         break;
       case 'compacted':
-        if (message.shrunk) this.#historyIsCut();
         this.#historyIsForgotten(message.upTo, message.failure);
+        if (message.shrunk) this.#cuts.add(this.history);
         break;
       case 'taskDone':
         this.#tasks.settle(message.id, message.report);
@@ -227,18 +214,6 @@ export class SqliteStore implements MaintainedStore {
     this.#compacted = upTo;
     this.#feed.forget(upTo);
     this.#compactions.settle(upTo, problem === undefined ? undefined : this.#unavailable(problem));
-  }
-
-  /** Told once a minute at most, since it goes on for as long as so much is written. */
-  #historyIsCut(): void {
-    this.#cuts++;
-    const clock = this.#options.clock ?? systemClock;
-    if (clock.monotonicMs() < this.#tellCutAt) return;
-    this.#tellCutAt = clock.monotonicMs() + 60_000;
-    const { keptMs, windowMs } = this.#window.kept(this.#compacted);
-    const why = `it takes more than ${this.#options.historyBytes ?? defaults.historyBytes} bytes; --history-bytes sets that bound`;
-    const kept = `history of ${Math.round(keptMs / 1000)} s is kept instead of ${Math.round(windowMs / 1000)} s`;
-    this.#log.warn({ store: this.#file, keptMs, windowMs }, `${kept}: ${why}`);
   }
 
   #warnOfHistory(error: unknown): void {

@@ -29,6 +29,7 @@ export function* statsTask(
   return {
     file: db.file,
     groupSuffix: db.record().groupSuffix,
+    origin: db.origin ?? null,
     revision: state.durable,
     compacted: state.compacted,
     objects: total(prefixes.map(({ objects }) => objects)),

@@ -23,8 +23,8 @@ function main(port: MessagePort, settings: WriterSettings): void {
   const { durable: revision, compacted } = connection.state;
   const loop = new WriterLoop(connection, post);
   const run = serve(port, connection, loop, post);
-  const { fresh, groupSuffix } = connection;
-  post({ type: 'opened', revision, compacted, fresh, groupSuffix });
+  const { fresh, groupSuffix, origin } = connection;
+  post({ type: 'opened', revision, compacted, fresh, groupSuffix, origin });
   run();
 }
 

@@ -6,8 +6,9 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { FlagValues } from '../../../../src/agent/config/index.ts';
 import { ConfigError, loadConfig } from '../../../../src/agent/config/index.ts';
+import { shareOf } from '../../../../src/agent/node/index.ts';
 import { resolveGates } from '../../../../src/api/index.ts';
-import { exitCodes, silentLogger } from '../../../../src/base/index.ts';
+import { exitCodes } from '../../../../src/base/index.ts';
 
 const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
 
@@ -30,7 +31,7 @@ async function files(contents: Record<string, string | Uint8Array>): Promise<str
 }
 
 const load = (config: string | undefined, configDir?: string, flags: FlagValues = {}) =>
-  loadConfig({ config, configDir, flags, log: silentLogger() });
+  loadConfig({ config, configDir, flags });
 
 /** The problems of a main file, without its folder. */
 async function problemsOf(text: string | Uint8Array, flags: FlagValues = {}): Promise<string[]> {
@@ -63,6 +64,17 @@ describe('loading the configuration', () => {
       maxPods: 110,
       featureGates: resolveGates({}),
       registerNode: true,
+      registerWithTaints: [],
+      providerID: '',
+      evictionHard: {
+        memory: { amount: 100 * 1024 * 1024 },
+        nodefs: shareOf(10),
+        nodefsInodes: shareOf(5),
+        pid: shareOf(10),
+      },
+      reserved: { cpuMillis: 0, memoryBytes: 0, storageBytes: 0 },
+      authorizeAlways: false,
+      files: { tlsCertFile: '', tlsPrivateKeyFile: '', clientCAFile: '' },
     });
     assert.ok(Object.isFrozen(config) && Object.isFrozen(config.featureGates));
     assert.deepEqual(warnings, []);

@@ -8,10 +8,14 @@ import { nodeLabels } from '../../../../src/agent/node/registration.ts';
 import { keepOthers, nodeResources } from '../../../../src/agent/node/resources.ts';
 import type { NodeState } from '../../../../src/agent/node/status.ts';
 import { composeStatus, sameStatus } from '../../../../src/agent/node/status.ts';
+import { hardEviction, shareOf } from '../../../../src/agent/node/thresholds.ts';
 import type { Node } from '../../../../src/api/index.ts';
-import { checkLabelValue, decodeObject, nodeKind } from '../../../../src/api/index.ts';
+import { billionths, checkLabelValue, decodeObject, nodeKind } from '../../../../src/api/index.ts';
 import { jsonBody } from '../../../support/index.ts';
 import { facts, healthy, runtimeAbsent, runtimeReady, runtimeWithoutNetwork } from './samples.ts';
+
+/** The bytes of a quantity. */
+const bytes = (text = '') => Number(billionths(text) / 1_000_000_000n);
 
 function finding(type: string, measured: Measurements, runtime = runtimeReady) {
   const found = findConditions(measured, runtime).find((entry) => entry.type === type);
@@ -55,6 +59,28 @@ describe('pressure', () => {
       assert.equal(finding(type, { ...healthy, ...change }).status, status);
     });
   }
+
+  test('goes by the thresholds that are configured; one that is off counts for nothing', () => {
+    const least = {
+      memory: { amount: 2 ** 30 },
+      nodefs: undefined,
+      nodefsInodes: undefined,
+      pid: shareOf(50),
+    };
+    const measured = {
+      ...healthy,
+      memory: { capacityBytes: 2 ** 32, availableBytes: 2 ** 30 - 1 },
+      disk: { capacityBytes: 1000, availableBytes: 0, inodes: 100, inodesFree: 0 },
+      pids: { limit: 1000, used: 501 },
+    };
+    const found = findConditions(measured, runtimeReady, least);
+    const status = (type: string) => found.find((entry) => entry.type === type)?.status;
+    assert.deepEqual(['MemoryPressure', 'DiskPressure', 'PIDPressure'].map(status), [
+      'True',
+      'False',
+      'True',
+    ]);
+  });
 
   test('uses the words of the reference', () => {
     const words = findConditions(healthy, runtimeReady).map(({ reason, message }) => `${reason}: ${message}`);
@@ -123,6 +149,18 @@ describe('resources', () => {
     assert.equal(some['hugepages-2Mi'], '512Mi');
     const all = nodeResources({ ...healthy, memory, hugePages: pages(2 ** 30) }, 1).allocatable;
     assert.equal(all['memory'], '0');
+  });
+
+  test('what is reserved is not for pods', () => {
+    const reserved = { cpuMillis: 500, memoryBytes: 2 ** 30, storageBytes: 2 ** 31 };
+    const plain = nodeResources(healthy, 110).allocatable;
+    const { capacity, allocatable } = nodeResources(healthy, 110, { least: hardEviction, reserved });
+    assert.deepEqual([capacity['cpu'], allocatable['cpu']], ['2', '1500m']);
+    assert.equal(bytes(plain['memory']) - bytes(allocatable['memory']), 2 ** 30);
+    assert.equal(bytes(plain['ephemeral-storage']) - bytes(allocatable['ephemeral-storage']), 2 ** 31);
+    const all = { cpuMillis: 5000, memoryBytes: 2 ** 50, storageBytes: 2 ** 60 };
+    const none = nodeResources(healthy, 110, { least: hardEviction, reserved: all }).allocatable;
+    assert.deepEqual([none['cpu'], none['memory'], none['ephemeral-storage']], ['0', '0', '0']);
   });
 
   test('what cannot be measured now stays as it was stored', () => {

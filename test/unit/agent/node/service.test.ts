@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { NodeStatusOptions } from '../../../../src/agent/node/index.ts';
+import type { NodeSettings, NodeStatusOptions } from '../../../../src/agent/node/index.ts';
 import { createNodeStatusService } from '../../../../src/agent/node/index.ts';
 import type { NodeCondition } from '../../../../src/api/index.ts';
 import { nodeKind, StatusError } from '../../../../src/api/index.ts';
@@ -80,6 +80,29 @@ const unreachable = () => {
   throw new UnreachableError('connect ECONNREFUSED 127.0.0.1:6443');
 };
 
+describe('settings that change', () => {
+  test('are looked at at once and count from then on', async () => {
+    let settings: NodeSettings = { maxPods: 10, updateFrequencyMs: 3600_000 };
+    const listeners = new Set<() => void>();
+    await using agent = await start({
+      settings: () => settings,
+      onSettings(listener) {
+        listeners.add(listener);
+        return { [Symbol.dispose]: () => void listeners.delete(listener) };
+      },
+    });
+    assert.equal(agent.node().status?.capacity?.['pods'], '10');
+    await agent.clock.advance(1000);
+    settings = { maxPods: 20, updateFrequencyMs: 5000 };
+    for (const listener of listeners) listener();
+    await agent.clock.advance(1000);
+    assert.equal(agent.node().status?.capacity?.['pods'], '20');
+    settings = { ...settings, maxPods: 30 };
+    await agent.clock.advance(5000);
+    assert.equal(agent.node().status?.capacity?.['pods'], '30', 'the new period counts');
+  });
+});
+
 describe('registration', () => {
   test('makes a Node that is ready at once', async () => {
     await using agent = await start();
@@ -99,6 +122,35 @@ describe('registration', () => {
     );
     assert.equal(agent.service.nodeUid(), metadata?.uid);
     assert.ok(agent.isReady());
+  });
+
+  test('gives a Node that it makes the labels, taints and providerID that are configured', async () => {
+    const registration = {
+      register: true,
+      labels: { zone: 'a', 'kubernetes.io/os': 'other' },
+      taints: [{ key: 'fresh', effect: 'NoExecute' }],
+      providerID: 'lab://1',
+    };
+    await using agent = await start({ settings: () => ({ registration }) });
+    const { metadata, spec } = agent.node();
+    assert.equal(metadata?.labels?.['zone'], 'a');
+    assert.equal(metadata?.labels?.['kubernetes.io/os'], 'linux', 'its own labels win');
+    assert.deepEqual(spec?.taints, [{ key: 'fresh', effect: 'NoExecute' }]);
+    assert.equal(spec?.providerID, 'lab://1');
+  });
+
+  test('with registerNode false waits for a Node that others make, and then keeps its status', async () => {
+    const registration = { register: false, labels: {}, taints: [], providerID: '' };
+    await using agent = await start({ settings: () => ({ registration }) });
+    assert.deepEqual(
+      agent.api.calls.map((call) => call.verb),
+      ['get'],
+    );
+    await agent.clock.advance(5000);
+    assert.match(agent.lines.join('\n'), /there is no Node node-a, and registerNode is false/);
+    await agent.api.create(nodeKind, { metadata: { name }, spec: {} });
+    await agent.clock.advance(15_000);
+    assert.equal(agent.condition('Ready').status, 'True');
   });
 
   test('sends the status by itself where the server drops it on create', async () => {

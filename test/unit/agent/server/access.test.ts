@@ -41,7 +41,7 @@ describe('who calls', () => {
   }
 
   test('is never anonymous where every certificate will do', async () => {
-    await using server = await startServer({ anyCertificate: true });
+    await using server = await startServer({ anyCertificate: () => true });
     assert.equal((await ask(server.port, 'POST', path)).code, 401);
     assert.equal((await ask(server.port, 'POST', path, strangers['with a serving certificate'])).code, 401);
   });
@@ -89,6 +89,12 @@ describe('what they may', () => {
       [200, 'ok', 'text/plain; charset=utf-8'],
     );
     assert.match((await ask(server.port, 'GET', '/metrics', admin)).body, /process_cpu/);
+    const configz = await ask(server.port, 'GET', '/configz?origin=true', admin);
+    assert.deepEqual(
+      [configz.code, configz.headers['content-type']],
+      [200, 'application/json; charset=utf-8'],
+    );
+    assert.deepEqual(JSON.parse(configz.body), { kubeletconfig: {}, asked: 'origin=true' });
     const none = await ask(server.port, 'GET', '/nowhere', admin);
     assert.deepEqual([none.code, none.body], [404, '404 page not found']);
   });
@@ -107,16 +113,26 @@ describe('what they may', () => {
     assert.equal(await told('POST', path), forbidden('create', 'checkpoint'));
     assert.equal(await told('GET', path), forbidden('get', 'checkpoint'));
     assert.equal(await told('GET', '/healthz?verbose'), forbidden('get', 'healthz'));
+    assert.equal(await told('GET', '/configz'), forbidden('get', 'configz'));
     assert.equal(await told('GET', '/nowhere'), forbidden('get', 'proxy'));
     assert.equal(await told('POST', '/checkpoint/%zz/a/b'), forbidden('create', 'checkpoint'));
     assert.equal(server.asked.length, 0);
   });
 
   test('is everything for every certificate of the agent’s own authority in standalone mode', async () => {
-    await using server = await startServer({ anyCertificate: true });
+    await using server = await startServer({ anyCertificate: () => true });
     const somebody = await cluster.issue('somebody', [], 'client');
     assert.equal((await ask(server.port, 'POST', path, somebody)).code, 200);
   });
+});
+
+test('what everybody may can change while the server runs', async () => {
+  let all = false;
+  await using server = await startServer({ anyCertificate: () => all });
+  const somebody = await cluster.issue('somebody', [], 'client');
+  assert.equal((await ask(server.port, 'GET', '/configz', somebody)).code, 403);
+  all = true;
+  assert.equal((await ask(server.port, 'GET', '/configz', somebody)).code, 200);
 });
 
 test('paths and methods are what the reference takes them for', () => {

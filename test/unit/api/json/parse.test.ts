@@ -113,6 +113,21 @@ describe('a key with a backslash in it', () => {
     });
   });
 
+  test('is taken behind a quote, where no later key can be the same: managers of items have such keys', () => {
+    for (const key of ['k:{"mountPath":"/a\\"b"}', 'v:"\\u003c"']) {
+      assert.deepEqual(parseJson(JSON.stringify({ first: 1, [key]: 2 })).value, { first: 1, [key]: 2 });
+      for (const later of [
+        '{"first":1,"\\u0061":2}',
+        '{"first":1,"k:{\\u0061":2}',
+        '{"first":1,"v:\\u0061":2}',
+      ]) {
+        const [, read = ''] = Object.keys(Object(parseJson(later).value));
+        assert.match(read, /^(k:\{|v:)?a$/, later);
+      }
+    }
+    assert.throws(() => parseJson(JSON.stringify({ 'a\\"b': 1 })), /takes no keys with a backslash/);
+  });
+
   test('is no matter in a text that is no key', () => {
     assert.deepEqual(parseJson('{"path":"C:\\\\","list":["\\\\"]}').value, { path: 'C:\\', list: ['\\'] });
   });

@@ -44,6 +44,8 @@ test('lists merge as the markers of the published types say, under apply and und
     ClusterRole: ofMetadata,
     RoleBinding: ofMetadata,
     ClusterRoleBinding: ofMetadata,
+    AccessExplanation: ofMetadata,
+    AccessQuery: ofMetadata,
     SubjectAccessReview: ofMetadata,
     LocalSubjectAccessReview: ofMetadata,
     SelfSubjectAccessReview: ofMetadata,

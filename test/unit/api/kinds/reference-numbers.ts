@@ -1,3 +1,4 @@
+import { accessNumbers } from './reference-numbers-access.ts';
 import { authNumbers } from './reference-numbers-auth.ts';
 
 import { coreReferenceNumbers } from './reference-numbers-core.ts';
@@ -9,6 +10,7 @@ import { podNumbers } from './reference-numbers-pod.ts';
  */
 export const referenceNumbers: Readonly<Record<string, string>> = {
   ...coreReferenceNumbers,
+  ...accessNumbers,
   ...authNumbers,
   ...podNumbers,
   Namespace: 'metadata=1 spec=2 status=3',

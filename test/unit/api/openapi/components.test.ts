@@ -146,6 +146,23 @@ describe('the schema of a struct', () => {
     assert.doesNotMatch(JSON.stringify(schemaOf(fields, swagger2).schema), /"default"/);
   });
 
+  test('tells what a field is taken for that its description gives a default, in OpenAPI 3', () => {
+    const inner = struct('Inner', { a: field(1, string, 'A.') });
+    const fields = {
+      protocol: required(1, string, 'A protocol.', { default: 'TCP' }),
+      mode: field(2, int32, 'A mode.', { default: 420, pointer: true }),
+      inner: field(3, inner, 'A struct.', { default: {} }),
+    };
+    const { properties = {} } = schemaOf(fields).schema ?? {};
+    const defaults = Object.entries(properties).map(([name, { default: value }]) => [name, value]);
+    assert.deepEqual(defaults, [
+      ['protocol', 'TCP'],
+      ['mode', 420],
+      ['inner', {}],
+    ]);
+    assert.doesNotMatch(JSON.stringify(schemaOf(fields, swagger2).schema), /"default"/);
+  });
+
   test('that is replaced as a whole says so', () => {
     const components = createComponents(openApi3);
     const name = components.add(struct('Ref', { a: field(1, string, 'A.') }, { atomic: true }), home);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { Verb } from '../../../../src/api/index.ts';
 import { groupName, servedKinds } from '../../../../src/api/index.ts';
 import { componentName, homeOf } from '../../../../src/api/openapi/names.ts';
 import type { Schema } from '../../../../src/api/openapi/schema.ts';
@@ -19,6 +20,22 @@ const documents = [
   ['Swagger 2.0', v2, v2.definitions],
   ['OpenAPI 3.0', v3, v3.components.schemas],
 ] as const;
+
+/** Every path of an object or of a part of one, and whether `verb` is served there. */
+function pathsByVerb(verb: Verb): Map<string, { path: string; served: boolean; kind: object }> {
+  const found = servedKinds.flatMap((kind) => {
+    const { version, namespaced, resource } = kind;
+    const group = groupName(kind.group, 'k8s.io');
+    const base = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
+    const path = `${base}/${namespaced ? 'namespaces/{namespace}/' : ''}${resource}/{name}`;
+    const parts = kind.subresources.map(({ name, verbs }) => ({ path: `${path}/${name}`, verbs }));
+    return [{ path, verbs: kind.verbs }, ...parts].map((place) => {
+      const known = { group, version, kind: kind.kind };
+      return [place.path, { path: place.path, served: place.verbs.includes(verb), kind: known }] as const;
+    });
+  });
+  return new Map(found);
+}
 
 /** Goes the way of `kubectl explain --recursive`: fails where a field has no description or no type. */
 function explain(type: Type, schema: Schema, schemas: Readonly<Record<string, Schema>>, path: string): void {
@@ -79,6 +96,23 @@ for (const [name, document, schemas] of documents) {
         Object.keys(schemas).filter((each) => !references.has(each)),
         [],
       );
+    });
+
+    test('has a patch on each path whose verbs have one, as kubectl looks for it', () => {
+      for (const [key, place] of pathsByVerb('patch')) {
+        const operation = document.paths[place.path]?.patch;
+        assert.equal(operation !== undefined, place.served, `PATCH ${key}`);
+        if (operation === undefined) continue;
+        // by these two kubectl knows whether it may ask for a dry run, and whether the server validates
+        const { 'x-kubernetes-action': action, 'x-kubernetes-group-version-kind': kind } = operation;
+        assert.deepEqual({ action, kind }, { action: 'patch', kind: place.kind }, key);
+        const parameters = operation.parameters?.filter(({ in: where }) => where === 'query');
+        assert.deepEqual(
+          parameters?.map((each) => each.name),
+          ['dryRun', 'fieldManager', 'fieldValidation', 'force'],
+          key,
+        );
+      }
     });
 
     test('names every operation differently', () => {

@@ -138,7 +138,7 @@ const pathItem: Message = () => ({
   3: whole('put', operation),
   4: whole('post', operation),
   5: whole('delete', operation),
-  7: whole('patch', operation),
+  8: whole('patch', operation),
   9: push('parameters', parameterItem),
 });
 const document: Message = () => ({

@@ -20,10 +20,10 @@ const thing: Kind = defineKind({
   resource: 'things',
   singular: 'thing',
   namespaced: true,
-  verbs: ['create', 'delete', 'deletecollection', 'get', 'list', 'update', 'watch'],
+  verbs: ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'],
   root: objectStruct('Thing', {}),
   subresources: [
-    { name: 'status', verbs: ['get', 'update'], fields: ['status'] },
+    { name: 'status', verbs: ['get', 'patch', 'update'], fields: ['status'] },
     { name: 'order', verbs: ['create'], fields: [], body: order },
   ],
 });
@@ -51,10 +51,12 @@ describe('the operations of a kind', () => {
       `DELETE ${collection} deleteRbacAuthorizationV1CollectionNamespacedThing`,
       `GET ${collection}/{name} readRbacAuthorizationV1NamespacedThing`,
       `PUT ${collection}/{name} replaceRbacAuthorizationV1NamespacedThing`,
+      `PATCH ${collection}/{name} patchRbacAuthorizationV1NamespacedThing`,
       `DELETE ${collection}/{name} deleteRbacAuthorizationV1NamespacedThing`,
       `GET ${base}/things listRbacAuthorizationV1ThingForAllNamespaces`,
       `GET ${collection}/{name}/status readRbacAuthorizationV1NamespacedThingStatus`,
       `PUT ${collection}/{name}/status replaceRbacAuthorizationV1NamespacedThingStatus`,
+      `PATCH ${collection}/{name}/status patchRbacAuthorizationV1NamespacedThingStatus`,
       `POST ${collection}/{name}/order createRbacAuthorizationV1NamespacedThingOrder`,
     ]);
   });
@@ -70,6 +72,9 @@ describe('the operations of a kind', () => {
     assert.deepEqual(sorted(`GET ${base}/things`), list);
     assert.deepEqual(sorted(`GET ${collection}`), [...list, 'namespace'].sort());
     assert.deepEqual(sorted(`PUT ${collection}/{name}`), writing);
+    const patching = [...writing, 'force'].sort();
+    assert.deepEqual(sorted(`PATCH ${collection}/{name}`), patching);
+    assert.deepEqual(sorted(`PATCH ${collection}/{name}/status`), patching);
     assert.deepEqual(
       sorted(`POST ${collection}`),
       writing.filter((name) => name !== 'name'),
@@ -100,6 +105,9 @@ describe('the operations of a kind', () => {
     assert.deepEqual(shown(`GET ${collection}`), ['list', of, undefined, `${it}List`, [200]]);
     assert.deepEqual(shown(`POST ${collection}`), ['post', of, it, it, [200, 201, 202]]);
     assert.deepEqual(shown(`PUT ${collection}/{name}`), ['put', of, it, it, [200, 201]]);
+    const patch = `${meta}.Patch`;
+    assert.deepEqual(shown(`PATCH ${collection}/{name}`), ['patch', of, patch, it, [200, 201]]);
+    assert.deepEqual(shown(`PATCH ${collection}/{name}/status`), ['patch', of, patch, it, [200, 201]]);
     assert.deepEqual(shown(`DELETE ${collection}/{name}`), [
       ...['delete', of, `${meta}.DeleteOptions`, `${meta}.Status`],
       [200, 202],
@@ -113,6 +121,19 @@ describe('the operations of a kind', () => {
       ...['post', 'policy/v1 Order', other, other],
       [200, 201, 202],
     ]);
+  });
+
+  test('take a patch in each of its four forms', () => {
+    for (const place of [`${collection}/{name}`, `${collection}/{name}/status`]) {
+      const { body } = operations(thing).get(`PATCH ${place}`) ?? assert.fail(place);
+      assert.deepEqual(body?.mediaTypes, [
+        'application/json-patch+json',
+        'application/merge-patch+json',
+        'application/strategic-merge-patch+json',
+        'application/apply-patch+yaml',
+      ]);
+      assert.equal(body?.required, true);
+    }
   });
 
   test('are under the configured group', () => {

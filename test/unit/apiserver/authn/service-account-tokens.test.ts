@@ -4,6 +4,7 @@ import { beforeEach, describe, test } from 'node:test';
 import fc from 'fast-check';
 import { SignJWT } from 'jose';
 import { serviceAccountTokens } from '../../../../src/apiserver/authn/index.ts';
+import type { ServiceAccountKey } from '../../../../src/apiserver/pki/index.ts';
 import type { TokenBench } from './token-bench.ts';
 import { builder, partsOf, tampered, tokenBench } from './token-bench.ts';
 
@@ -214,10 +215,26 @@ describe('a token is nobody', () => {
 });
 
 test('a key of another sort is as good', async () => {
-  const key = { id: 'rsa', algorithm: 'RS256', ...generateKeyPairSync('rsa', { modulusLength: 2048 }) };
+  const pair = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const key = { id: 'rsa', algorithm: 'RS256', ...pair, previous: [] };
   const objects = { find: () => ({ uid: builder.uid, goneMs: undefined }) };
   const tokens = serviceAccountTokens({ key, clock: bench.clock, objects });
   const token = await tokens.issue(bench.claims());
   assert.ok('user' in (await tokens.check(token, tokens.audiences)));
   assert.deepEqual(await check(token), notValid);
+});
+
+test('a key of before is still good to check with, and a forgotten one is not', async () => {
+  const pair = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const next = { id: 'next', algorithm: 'RS256', ...pair };
+  const objects = { find: () => ({ uid: builder.uid, goneMs: undefined }) };
+  const made = (previous: ServiceAccountKey['previous']) =>
+    serviceAccountTokens({ key: { ...next, previous }, clock: bench.clock, objects });
+  const token = await bench.tokens.issue(bench.claims());
+  const { audiences } = bench.tokens;
+  assert.ok('user' in (await made([bench.key]).check(token, audiences)));
+  assert.deepEqual(await made([]).check(token, audiences), notValid);
+  // a key is good for what it is for: nobody may choose another way to sign
+  const forged = { ...bench.key, algorithm: 'ES384' };
+  assert.deepEqual(await made([forged]).check(token, audiences), notValid);
 });

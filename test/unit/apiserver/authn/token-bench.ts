@@ -50,7 +50,7 @@ export async function tokenBench(): Promise<TokenBench> {
 
 async function tokenKey(): Promise<ServiceAccountKey> {
   const privateKey = createPrivateKey(await generateKeyPem());
-  return { id: 'key', algorithm: 'ES256', privateKey, publicKey: createPublicKey(privateKey) };
+  return { id: 'key', algorithm: 'ES256', privateKey, publicKey: createPublicKey(privateKey), previous: [] };
 }
 
 /** The parts of a token, decoded. */

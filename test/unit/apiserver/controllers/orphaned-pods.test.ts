@@ -64,7 +64,7 @@ async function prepare(meanwhile: (write: Write) => Promise<unknown> | undefined
   };
 }
 
-describe('a pod that is deleted and whose node does not exist', () => {
+describe('a pod whose node does not exist', () => {
   test('goes when the node has been missing for 40 seconds, within 20 more', async () => {
     await using world = await prepare();
     await world.create('orphan', 'nowhere');
@@ -76,22 +76,22 @@ describe('a pod that is deleted and whose node does not exist', () => {
     assert.match(world.logged(), /its node does not exist/);
   });
 
-  test('goes alone: one that runs stays, and one whose node is there', async () => {
+  test('goes whether it is deleted or not; one whose node is there stays, and one that has none', async () => {
     await using world = await prepare();
     await world.createNode('here');
     for (const [name, node] of [
       ['orphan', 'nowhere'],
       ['running', 'nowhere'],
       ['stopping', 'here'],
-      ['running here', 'here'],
+      ['running-here', 'here'],
+      ['unbound', ''],
     ] as const) {
-      await world.create(name.replace(' ', '-'), node);
+      await world.create(name, node);
     }
-    const managedFields = [{ manager: 'any', fieldsV1: { deletionTimestamp: {} } }];
-    await world.create('running-and-managed', 'nowhere', { managedFields });
+    await world.create('annotated', 'here', { annotations: { nodeName: 'nowhere' } });
     for (const name of ['orphan', 'stopping']) await world.remove(name);
     await world.clock.advance(300 * secondMs);
-    assert.deepEqual(world.names(), ['running', 'running-and-managed', 'running-here', 'stopping']);
+    assert.deepEqual(world.names(), ['annotated', 'running-here', 'stopping', 'unbound']);
   });
 
   test('has its time begin anew when the node comes back, if only for a moment', async () => {
@@ -107,11 +107,12 @@ describe('a pod that is deleted and whose node does not exist', () => {
     assert.deepEqual(world.names(), []);
   });
 
-  test('has its time begin when somebody first waits for the node, however the clock on the wall goes', async () => {
+  test('has its time begin when its node is first missed, however the clock on the wall goes', async () => {
     await using world = await prepare();
-    await world.create('orphan', 'nowhere');
+    await world.createNode('here');
+    await world.create('orphan', 'here');
     await world.clock.advance(300 * secondMs);
-    await world.remove('orphan');
+    await world.removeNode('here');
     await world.clock.advance(25 * secondMs);
     world.clock.setWall(3600 * secondMs);
     await world.clock.advance(20 * secondMs);

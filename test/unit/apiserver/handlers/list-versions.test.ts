@@ -33,7 +33,8 @@ interface Moment {
 
 async function history() {
   const store = new LaggingStore(await openStore({ kind: 'memory', clock: systemClock }));
-  const world = await listWorld({ store });
+  await using opening = new AsyncDisposableStack();
+  const world = opening.use(await listWorld({ store }));
   const make = (name: string) => world.create(leaseKind, 'default', { metadata: { name } });
   const forgotten = await make('a');
   await make('b');
@@ -46,6 +47,7 @@ async function history() {
   const value = encoding.encode({ metadata: { name: 'e', namespace: 'default' } });
   const outcome = await store.commit({ key: '/registry/leases/default/e', expect: 0, value });
   assert.ok(outcome.ok);
+  const opened = opening.move();
   const moment: Moment = {
     forgotten,
     past,
@@ -58,7 +60,7 @@ async function history() {
     world,
     moment,
     token: token.metadata.continue ?? '',
-    [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
 }
 

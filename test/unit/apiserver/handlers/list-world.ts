@@ -1,3 +1,4 @@
+import '../../../support/bounded-file.ts';
 import assert from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
 import type { ApiObject, Kind, ListMeta } from '../../../../src/api/index.ts';
@@ -52,7 +53,9 @@ const context = { user: controlPlaneUser, dryRun: false };
 /** With the namespaces `default` and `other`. */
 export async function listWorld(options: WorldOptions = {}): Promise<ListWorld> {
   const { clock = systemClock, tokenKey = new Uint8Array(32) } = options;
-  const storage = await createCache(options.store ?? (await openStore({ kind: 'memory', clock })), { clock });
+  await using opening = new AsyncDisposableStack();
+  const store = opening.use(options.store ?? (await openStore({ kind: 'memory', clock })));
+  const storage = opening.use(await createCache(store, { clock }));
   const registry = createRegistry({ storage, clock, groupSuffix: 'k8s.io', admission: [] });
   const tokens = continueTokens(tokenKey, clock);
   const request: ListWorld['request'] = (resource, { namespace = '', name = '', query = {}, signal }) => ({
@@ -93,12 +96,13 @@ export async function listWorld(options: WorldOptions = {}): Promise<ListWorld> 
     async remove(kind, namespace, name) {
       await registry.of(kind).delete(namespace, name, {}, context);
     },
-    [Symbol.asyncDispose]: () => storage.close(),
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
   for (const name of ['default', 'other']) {
     if (storage.get(`/registry/namespaces/${name}`)) continue;
     await world.create(namespaceKind, '', { metadata: { name } });
   }
+  const opened = opening.move();
   return world;
 }
 

@@ -3,7 +3,7 @@ import { after, describe, test } from 'node:test';
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import { parse } from 'yaml';
 import { decodeEnvelope } from '../../../../src/api/codec/protobuf/index.ts';
-import { servedKinds } from '../../../../src/api/index.ts';
+import { apiVersionOf, groupName, servedKinds } from '../../../../src/api/index.ts';
 import { aggregatedDiscovery } from '../../../../src/apiserver/http/documents/aggregated-discovery.ts';
 import { groupVersionsOf } from '../../../../src/apiserver/http/documents/groups.ts';
 import { discoveryDocuments } from '../../../../src/apiserver/http/documents/legacy-discovery.ts';
@@ -129,11 +129,23 @@ describe('the documents of discovery', () => {
       return names.map((name) => `${groupVersion} ${name}`);
     });
     const expected = servedKinds.flatMap(({ group, version, resource, subresources }) => {
-      const groupVersion = group === '' ? version : `${group}.k8s.io/${version}`;
+      const groupVersion = apiVersionOf({ group, version }, 'k8s.io');
       const parts = subresources.map(({ name }) => `${groupVersion} ${resource}/${name}`);
       return [`${groupVersion} ${resource}`, ...parts];
     });
     assert.deepEqual(told.toSorted(), expected.toSorted());
+  });
+
+  test('tell that whatever can be updated can be patched, but for the finalizers of a namespace', async () => {
+    const aggregated = await documentAt<Aggregated>('/apis', aggregatedType('apidiscovery.k8s.io', 'v2'));
+    for (const documents of [await legacy(), asLegacy(aggregated)]) {
+      const resources = [...documents.values()].flat();
+      const namesBy = (verb: string) =>
+        resources.filter(({ verbs }) => verbs.includes(verb)).map(({ name }) => name);
+      const updated = namesBy('update').filter((name) => name !== 'namespaces/finalize');
+      assert.deepEqual(namesBy('patch'), updated);
+      assert.ok(updated.includes('leases'));
+    }
   });
 
   test('tell of a resource what the reference tells', async () => {
@@ -160,7 +172,7 @@ describe('the documents of discovery', () => {
     const reference = [
       ...['v1', 'events.k8s.io/v1', 'authentication.k8s.io/v1', 'authorization.k8s.io/v1'],
       ...['certificates.k8s.io/v1', 'rbac.authorization.k8s.io/v1', 'storage.k8s.io/v1'],
-      'coordination.k8s.io/v1',
+      ...['coordination.k8s.io/v1', 'access.nodeward.io/v1'],
     ];
     assert.deepEqual(
       order,
@@ -383,10 +395,10 @@ describe('without a kind', () => {
         'k8s.io',
       );
       const documents = [...discoveryDocuments(groups, 'k8s.io')];
-      const groupVersion = gone.group === '' ? gone.version : `${gone.group}.k8s.io/${gone.version}`;
+      const groupVersion = apiVersionOf(gone, 'k8s.io');
       const here = documents.find(([path]) => path.endsWith(`/${groupVersion}`));
       assert.doesNotMatch(JSON.stringify(here ?? ''), new RegExp(`"name":"${gone.resource}["/]`));
-      const group = gone.group === '' ? '' : `${gone.group}.k8s.io`;
+      const group = groupName(gone.group, 'k8s.io');
       const items = aggregatedDiscovery(groups, 'k8s.io', 'apidiscovery.k8s.io/v2');
       const told = asLegacy(JSON.parse(JSON.stringify(items))).get(groupVersion) ?? [];
       assert.ok(!told.some(({ name }) => name.split('/')[0] === gone.resource), gone.kind);

@@ -11,6 +11,22 @@ describe('health', () => {
     assert.equal((await reportHealth('readyz', [well], true)).text, '[+]ping ok\nreadyz check passed\n');
   });
 
+  test('what is to be noted stands behind what is well, when all is asked for', async () => {
+    const noted = { name: 'storage', check: () => undefined, note: () => 'restored' };
+    assert.equal((await reportHealth('readyz', [noted], false)).text, 'ok');
+    assert.match(
+      (await reportHealth('readyz', [noted, well], true)).text,
+      /^\[\+\]storage ok: restored\n\[\+\]ping ok\n/,
+    );
+    const quiet = { ...noted, note: () => undefined };
+    assert.match((await reportHealth('readyz', [quiet], true)).text, /^\[\+\]storage ok\n/);
+    const failing = { ...noted, check: () => 'broken' };
+    assert.match(
+      (await reportHealth('readyz', [failing], true)).text,
+      /^\[-\]storage failed: reason withheld\n/,
+    );
+  });
+
   test('a failure is told to all, its reason to the log only', async () => {
     const { ok, text, failures } = await reportHealth('livez', [well, ill], false);
     assert.equal(ok, false);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { servedKinds } from '../../../../src/api/index.ts';
+import { groupName, servedKinds } from '../../../../src/api/index.ts';
 import { encodeSwagger2, swagger2Document } from '../../../../src/api/openapi/index.ts';
 import { lazily } from '../../../../src/apiserver/http/documents/content.ts';
 import type { DocumentOperation } from '../../api/openapi/document-parts.ts';
@@ -27,7 +27,7 @@ describe('the documents of OpenAPI 3.0', () => {
   test('are listed for every group and version, each with its hash', async () => {
     const groups = new Set(
       servedKinds.map(({ group, version }) =>
-        group === '' ? `api/${version}` : `apis/${group}.k8s.io/${version}`,
+        group === '' ? `api/${version}` : `apis/${groupName(group, 'k8s.io')}/${version}`,
       ),
     );
     const found = await index();
@@ -43,7 +43,7 @@ describe('the documents of OpenAPI 3.0', () => {
       assert.equal(openapi, '3.0.0');
       const resources = servedKinds.filter(
         ({ group, version }) =>
-          name === (group === '' ? `api/${version}` : `apis/${group}.k8s.io/${version}`),
+          name === (group === '' ? `api/${version}` : `apis/${groupName(group, 'k8s.io')}/${version}`),
       );
       for (const { resource } of resources) {
         assert.ok(

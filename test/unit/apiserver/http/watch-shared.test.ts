@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { EventParts } from '../../../../src/apiserver/http/event-parts.ts';
 import { WatchSeats } from '../../../../src/apiserver/http/watch-seats.ts';
+import { Registry as Metrics } from '../../../../src/base/index.ts';
 
 const frame = (length: number) => Buffer.alloc(length, 'x');
 
@@ -45,16 +46,18 @@ describe('what is written at once', () => {
 
 describe('how many watches are open', () => {
   test('is bounded, and a seat is free again when its response is closed', () => {
-    const seats = new WatchSeats(2);
+    const seats = new WatchSeats(2, new Metrics());
+    const kind = { group: '', version: 'v1', resource: 'nodes' };
+    const watched = { kind, groupSuffix: 'k8s.io' };
     const responses = Array.from({ length: 3 }, () =>
       Object.assign(new EventEmitter(), { destroyed: false }),
     );
     const [one, two, three] = responses;
     assert.ok(one && two && three);
-    seats.take(one);
-    seats.take(two);
-    assert.throws(() => seats.take(three), { reason: 'TooManyRequests', code: 429 });
+    seats.take(one, watched);
+    seats.take(two, watched);
+    assert.throws(() => seats.take(three, watched), { reason: 'TooManyRequests', code: 429 });
     one.emit('close');
-    seats.take(three);
+    seats.take(three, watched);
   });
 });

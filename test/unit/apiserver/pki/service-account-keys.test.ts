@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { generateKeyPairSync } from 'node:crypto';
-import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { createPublicKey, generateKeyPairSync } from 'node:crypto';
+import { chmod, mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { openServiceAccountKey } from '../../../../src/apiserver/pki/index.ts';
@@ -94,6 +94,35 @@ describe('the key of the tokens', () => {
       assert.ok(error instanceof ExitError);
       assert.equal(error.exitCode, exitCodes.unwritable);
       assert.match(error.message, /cannot write .*sa\.key/);
+      return true;
+    });
+  });
+});
+
+describe('keys of before', () => {
+  test('are those that were moved aside, private or public', async () => {
+    const first = await open();
+    await rename(join(folder, 'sa.key'), join(folder, 'sa-2026.key'));
+    const pem = pemOf('rsa', {});
+    await writeFile(
+      join(folder, 'sa-other.pub'),
+      createPublicKey(pem).export({ format: 'pem', type: 'spki' }),
+    );
+    const next = await open();
+    assert.notEqual(next.id, first.id);
+    assert.deepEqual(
+      next.previous.map(({ algorithm }) => algorithm),
+      ['ES256', 'RS256'],
+    );
+    assert.equal(next.previous[0]?.id, first.id);
+  });
+
+  test('that cannot be used are told by name, not passed over', async () => {
+    await writeFile(join(folder, 'sa-broken.pub'), 'x');
+    await assert.rejects(open(), (error) => {
+      assert.ok(error instanceof ExitError);
+      assert.equal(error.exitCode, exitCodes.configuration);
+      assert.match(error.message, /sa-broken\.pub cannot be used to check tokens/);
       return true;
     });
   });

@@ -46,6 +46,13 @@ describe('a pod', () => {
     );
   });
 
+  test('that lacks its containers is refused, whatever else it says of them', async () => {
+    const initContainers = [{ name: 'a', image: 'a', resizePolicy: [{ resourceName: 'cpu' }] }];
+    const body = { metadata: { name: 'bare' }, spec: { initContainers } };
+    const { message } = await admin.refused('Invalid', 'POST', pods, { body });
+    assert.match(message ?? '', /spec\.containers: Required value/);
+  });
+
   test('with a hundred thousand mistakes is refused like any other', async () => {
     const containers = Array.from({ length: 100_000 }, () => ({ name: '' }));
     const { details } = await admin.refused('Invalid', 'POST', pods, { body: pod('worse', { containers }) });

@@ -64,7 +64,9 @@ describe('the rules of the caller', () => {
     const { status = {} } = await who.must('POST', path, { spec: { namespace: 'default' } });
     return status;
   };
-  const discovery = ['/api', '/apis', '/openapi', '/version', '/healthz', '/livez', '/readyz'];
+  const discovery = ['/healthz', '/livez', '/readyz', '/api', '/apis', '/openapi', '/version'];
+  const issuer = ['/.well-known/openid-configuration', '/openid/v1/jwks'];
+  const nonResourceURLs = [...discovery.flatMap((each) => [each, `${each}/*`]), '/version/', ...issuer];
   const forAll = {
     resourceRules: [
       {
@@ -74,7 +76,7 @@ describe('the rules of the caller', () => {
       },
       { verbs: ['create'], apiGroups: ['authentication.k8s.io'], resources: ['selfsubjectreviews'] },
     ],
-    nonResourceRules: [{ verbs: ['get'], nonResourceURLs: discovery.flatMap((each) => [each, `${each}/*`]) }],
+    nonResourceRules: [{ verbs: ['get'], nonResourceURLs }],
   };
 
   test('are those that everybody has', async () => {
@@ -91,8 +93,14 @@ describe('the rules of the caller', () => {
   });
 
   test('are incomplete for a node, whose own cannot be listed', async () => {
+    const renewal = {
+      verbs: ['create'],
+      apiGroups: ['certificates.k8s.io'],
+      resources: ['certificatesigningrequests/selfnodeclient'],
+    };
     assert.deepEqual(await rulesOf(node), {
       ...forAll,
+      resourceRules: [...forAll.resourceRules, renewal],
       incomplete: true,
       evaluationError: 'node authorizer does not support user rule resolution',
     });

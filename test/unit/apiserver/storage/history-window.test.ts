@@ -73,6 +73,21 @@ describe('the window of history', () => {
     assert.ok(window.kept(revision).keptMs <= 100);
   });
 
+  test('is not called short for what is forgotten at its very end', async () => {
+    const clock = new HeldClock();
+    let revision = 1;
+    using window = new HistoryWindow({
+      historyMs: 300_000,
+      clock,
+      revision: () => revision,
+      compact: async () => undefined,
+    });
+    for (revision = 2; revision <= 400; revision++) await clock.advance(1000, 500);
+    assert.equal(window.kept(100).keptMs, 300_000, 'what was 299 s old is within the accuracy');
+    const { keptMs } = window.kept(110);
+    assert.ok(keptMs > 285_000 && keptMs < 298_000, `${keptMs} ms`);
+  });
+
   test('rests when disposed', async () => {
     const clock = new HeldClock();
     let calls = 0;

@@ -1,9 +1,10 @@
+import '../../../support/bounded-file.ts';
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AskedGates } from '../../../../src/api/index.ts';
 import { resolveGates } from '../../../../src/api/index.ts';
-import type { RunningApiServer } from '../../../../src/apiserver/index.ts';
+import type { ApiServerOptions, RunningApiServer } from '../../../../src/apiserver/index.ts';
 import { runApiServer } from '../../../../src/apiserver/index.ts';
 import type { OpenStorageOptions } from '../../../../src/apiserver/open-storage.ts';
 import type { Clock, Logger } from '../../../../src/base/index.ts';
@@ -50,7 +51,11 @@ export interface StartOptions {
   /** Features that are switched other than by default. */
   gates?: AskedGates;
   http2?: boolean;
+  authentication?: ApiServerOptions['authentication'];
+  authorization?: ApiServerOptions['authorization'];
+  audit?: ApiServerOptions['audit'];
   wrapStore?: OpenStorageOptions['wrapStore'];
+  inFlight?: ApiServerOptions['inFlight'];
 }
 
 const hourMs = 3600_000;
@@ -72,6 +77,10 @@ export async function startServer(options: StartOptions = {}): Promise<TestServe
       featureGates: resolveGates(options.gates ?? {}),
       http2: options.http2 ?? false,
       wrapStore: options.wrapStore,
+      inFlight: options.inFlight,
+      audit: options.audit,
+      authorization: options.authorization,
+      ...(options.authentication && { authentication: options.authentication }),
       clock: options.clock ?? systemClock,
       log: options.log ?? log,
     },
@@ -79,7 +88,10 @@ export async function startServer(options: StartOptions = {}): Promise<TestServe
     started.resolve,
   );
   ended.catch(started.reject);
-  const running = await started.promise;
+  await using opening = new AsyncDisposableStack();
+  opening.use(folder);
+  opening.defer(() => stop().then(nothing, nothing)); // why it does not start is known then
+  const running = await inTime('to start', started.promise);
   const pki = join(rootDir, 'pki');
   const authority = await readPairAt(join(pki, 'ca'));
   const port = Number(new URL(running.url).port);
@@ -106,15 +118,18 @@ export async function startServer(options: StartOptions = {}): Promise<TestServe
   async function stop(): Promise<number> {
     const startedMs = performance.now();
     stopping.abort();
-    await ended;
+    await inTime('to stop', ended);
     return performance.now() - startedMs;
   }
 
+  const admin = holder(await readPairAt(join(pki, 'admin')));
+  const stranger = holder(await issue({ commonName: 'stranger' }));
+  const opened = opening.move();
   return {
     port,
     running,
-    admin: holder(await readPairAt(join(pki, 'admin'))),
-    stranger: holder(await issue({ commonName: 'stranger' })),
+    admin,
+    stranger,
     nobody: holder(undefined),
     holder,
     issue,
@@ -125,10 +140,23 @@ export async function startServer(options: StartOptions = {}): Promise<TestServe
     async [Symbol.asyncDispose]() {
       for (const tester of testers) tester.close();
       await stop();
-      await folder[Symbol.asyncDispose]();
+      await opened.disposeAsync();
       assert.doesNotMatch(logged(), /unexpected failure/, 'nothing failed in a way that was not foreseen');
     },
   };
+}
+
+const nothing = () => undefined;
+
+/** A server that hangs fails its test, and not only the time that all tests have together. */
+async function inTime<T>(what: string, work: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error(`the server needs more than 30 s ${what}`)), 30_000);
+  try {
+    return await Promise.race([work, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 async function readPairAt(path: string): Promise<Pair> {

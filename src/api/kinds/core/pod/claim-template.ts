@@ -14,7 +14,7 @@ export const volumeResourceRequirements = struct('VolumeResourceRequirements', {
 export const persistentVolumeClaimSpec = struct('PersistentVolumeClaimSpec', {
   accessModes: field(1, list(string), 'ReadWriteOnce, ReadOnlyMany, ReadWriteMany, ReadWriteOncePod.'),
   selector: field(4, labelSelector, 'Which volumes may be bound, by their labels.'),
-  resources: field(2, volumeResourceRequirements, 'How much storage is wanted.'),
+  resources: field(2, volumeResourceRequirements, 'How much storage is wanted.', { default: {} }),
   volumeName: field(3, string, 'The volume that is bound.'),
   storageClassName: field(5, string, 'Class of the storage.', pointer),
   volumeMode: field(6, string, 'Filesystem or Block.', pointer),
@@ -24,6 +24,6 @@ export const persistentVolumeClaimSpec = struct('PersistentVolumeClaimSpec', {
 });
 
 export const persistentVolumeClaimTemplate = struct('PersistentVolumeClaimTemplate', {
-  metadata: field(1, objectMeta, 'Labels and annotations of the claim.'),
+  metadata: field(1, objectMeta, 'Labels and annotations of the claim.', { default: {} }),
   spec: required(2, persistentVolumeClaimSpec, 'The claim.'),
 });

@@ -71,8 +71,8 @@ export const resourceStatus = struct('ResourceStatus', {
 
 export const containerStatus = struct('ContainerStatus', {
   name: required(1, string, 'Name of the container.'),
-  state: field(2, containerState, 'What it does now.'),
-  lastState: field(3, containerState, 'How it ended the last time.'),
+  state: field(2, containerState, 'What it does now.', { default: {} }),
+  lastState: field(3, containerState, 'How it ended the last time.', { default: {} }),
   ready: required(4, bool, 'Whether it is ready.'),
   restartCount: required(5, int32, 'How often it was restarted.'),
   image: required(6, string, 'Image that runs.'),

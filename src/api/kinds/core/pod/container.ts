@@ -12,7 +12,7 @@ export const containerPort = struct('ContainerPort', {
   name: field(1, string, 'Name of the port, unique in the pod.'),
   hostPort: field(2, int32, 'Port of the node.'),
   containerPort: required(3, int32, 'Port of the pod.'),
-  protocol: field(4, string, 'TCP, UDP or SCTP.'),
+  protocol: field(4, string, 'TCP, UDP or SCTP.', { default: 'TCP' }),
   hostIP: field(5, string, 'Address of the node to bind.'),
 });
 
@@ -67,7 +67,10 @@ function containerFields(wire: { within?: number } = {}) {
     ),
     envFrom: field(19, list(envFromSource), 'Sources that environment variables are taken from.', wire),
     env: field(7, list(envVar, keyed('name')), 'Environment variables.', wire),
-    resources: field(8, resourceRequirements, 'What the container needs and may use.', wire),
+    resources: field(8, resourceRequirements, 'What the container needs and may use.', {
+      ...wire,
+      default: {},
+    }),
     resizePolicy: field(
       23,
       list(containerResizePolicy),

@@ -53,9 +53,14 @@ function structOf(type: StructType, gen: GeneratorValue, depth: number): Record<
   const density = gen(fc.integer, { min: 0, max: 10 });
   const object: Record<string, unknown> = {};
   for (const [name, field] of Object.entries(type.fields)) {
-    if (isSet(field, gen, density, depth)) object[name] = anyOf(field.type, gen, depth + 1);
+    if (isSet(field, gen, density, depth)) object[name] = anyOf(field.type, gen, depth + 1, leastOf(field));
   }
   return object;
+}
+
+/** Where an empty list says something else than none, protobuf has no way to say it. */
+function leastOf({ pointer = false }: Field): number {
+  return pointer ? 1 : 0;
 }
 
 function isSet(
@@ -70,10 +75,10 @@ function isSet(
   return (isScalar || depth < depthLimit) && gen(fc.integer, { min: 0, max: 40 }) < density;
 }
 
-function anyOf(type: Type, gen: GeneratorValue, depth: number): unknown {
+function anyOf(type: Type, gen: GeneratorValue, depth: number, least = 0): unknown {
   if (type.t === 'ref') return structOf(type.resolve(), gen, depth);
   if (type.t === 'struct') return structOf(type, gen, depth);
-  const count = () => (depth < depthLimit ? gen(fc.integer, { min: 0, max: 3 }) : 0);
+  const count = () => (depth < depthLimit ? gen(fc.integer, { min: least, max: 3 }) : least);
   if (type.t === 'list') return Array.from({ length: count() }, () => anyOf(type.of, gen, depth));
   if (type.t !== 'map') return gen(() => scalars[type.t]);
   const entries = Array.from({ length: count() }, () => [gen(() => key), anyOf(type.of, gen, depth)]);

@@ -23,9 +23,12 @@ export interface GoldenType {
   root: StructType;
 }
 
-/** Every kind that is served, what is sent as the body of another path, and what answers are made of. */
+/** Our own kinds are in nobody's Go types; reference-numbers-access.ts keeps their numbers as they are. */
+const publishedKinds = servedKinds.filter(({ group }) => !group.endsWith('.nodeward.io'));
+
+/** Every kind that is served and published, what is sent as the body of another path, and what answers are made of. */
 export const goldenTypes: readonly GoldenType[] = [
-  ...servedKinds.flatMap((kind) => [
+  ...publishedKinds.flatMap((kind) => [
     goldenType(kind),
     ...kind.subresources.flatMap(({ body }) => (body === undefined ? [] : [goldenType(body)])),
   ]),
@@ -65,4 +68,19 @@ export type Shapes = Readonly<Record<string, Readonly<Record<string, string>>>>;
 export function readShapes(): Shapes {
   const shapes: Shapes = JSON.parse(readFileSync(join(folder, 'shapes.json'), 'utf8'));
   return shapes;
+}
+
+/** The name among the shapes: `rbac.authorization.k8s.io/v1` has its Go types in rbac/v1. */
+export function shapeNameOf({ apiVersion, kind }: GoldenType): string {
+  const [group = '', version] = apiVersion.split('/');
+  if (kind === 'Status' || kind === 'DeleteOptions') return `meta/v1.${kind}`;
+  return version === undefined ? `core/${group}.${kind}` : `${group.split('.')[0]}/${version}.${kind}`;
+}
+
+/** What the reference's sources say of how a field is merged: test/golden/make/merging.go says how. */
+export type Markers = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+export function readMarkers(): Markers {
+  const markers: Markers = JSON.parse(readFileSync(join(folder, 'merging.json'), 'utf8'));
+  return markers;
 }

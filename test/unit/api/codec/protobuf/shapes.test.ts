@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Field, StructType, Type } from '../../../../../src/api/schema/index.ts';
-import type { GoldenType } from './golden.ts';
-import { goldenTypes, readShapes } from './golden.ts';
+import { goldenTypes, readShapes, shapeNameOf } from './golden.ts';
 
 /*
  * Every field of every description against the reference's Go types: number, type, and whether it is a pointer where
@@ -22,13 +21,6 @@ describe('the descriptions, field by field, against the reference', () => {
     });
   }
 });
-
-/** `rbac.authorization.k8s.io/v1` has its Go types in rbac/v1. */
-function shapeNameOf({ apiVersion, kind }: GoldenType): string {
-  const [group = '', version] = apiVersion.split('/');
-  if (kind === 'Status' || kind === 'DeleteOptions') return `meta/v1.${kind}`;
-  return version === undefined ? `core/${group}.${kind}` : `${group.split('.')[0]}/${version}.${kind}`;
-}
 
 function differencesIn(type: StructType, shapeName: string, path: string, seen: Set<string>): string[] {
   const seenKey = `${type.name} ${shapeName}`;

@@ -74,12 +74,14 @@ describe('who holds an owner up', () => {
   });
 });
 
-describe('a list of owners that is not the object’s own', () => {
+describe('a manager of the owners of an object', () => {
   test('hides none that the object gets', async () => {
     await using world = await garbageWorld();
     await world.start();
     await world.create('a');
-    const managedFields = [{ manager: 'somebody', fieldsV1: { ownerReferences: [] } }];
+    const fieldsV1 = { 'f:metadata': { 'f:ownerReferences': {} } };
+    const type = { operation: 'Update', apiVersion: 'coordination.k8s.io/v1', fieldsType: 'FieldsV1' };
+    const managedFields = [{ manager: 'somebody', ...type, fieldsV1 }];
     await world.create('x/b', { managedFields });
     const ownerReferences = [world.owner('a')];
     await world.change('x/b', (metadata) => ({ ...metadata, ownerReferences }));

@@ -1,0 +1,1 @@
+export { applyStrategicPatch } from './strategic-patch.ts';

@@ -1,0 +1,38 @@
+import type { AccessQuery } from '../../api/index.ts';
+import { accessQueryKind } from '../../api/index.ts';
+import type { User } from '../authn/index.ts';
+import type { Operation } from '../registry/index.ts';
+import { attributesOf, questionIn, refuseTwofoldSelectors, withoutSelectors } from '../reviews/index.ts';
+import type { Explaining } from './explain.ts';
+import { whatCan } from './what-can.ts';
+import { whoCan } from './who-can.ts';
+
+/** AccessQuery: who may do something, or what may somebody do? */
+export function accessQuery(parts: () => Explaining): Operation<AccessQuery> {
+  return {
+    body: accessQueryKind,
+    prepare({ body, registry }) {
+      const query = questionIn(body);
+      const { whoCan: action } = query.spec ?? {};
+      if (action === undefined) return query;
+      if (registry.gates.AuthorizeWithSelectors) refuseTwofoldSelectors(action);
+      else query.spec = { ...query.spec, whoCan: withoutSelectors(action) };
+      return query;
+    },
+    async run({ body, context }) {
+      const status = await answer(body, context.user, parts());
+      return { object: { ...body, metadata: body.metadata ?? {}, status } };
+    },
+  };
+}
+
+async function answer({ spec }: AccessQuery, caller: User, parts: Explaining) {
+  if (spec.whoCan === undefined) {
+    const { user: name = '', groups = [], namespace = '' } = spec.whatCan ?? {};
+    const somebody = name === '' && groups.length === 0 ? caller : { name, groups, extra: {} };
+    return await whatCan(parts, somebody, namespace);
+  }
+  const { attributes, complaints } = attributesOf(spec.whoCan);
+  const status = await whoCan(parts, attributes);
+  return complaints.length === 0 ? status : { ...status, errors: [...(status.errors ?? []), ...complaints] };
+}

@@ -1,0 +1,77 @@
+import type { AccessRemedy, PolicyRule } from '../../api/index.ts';
+import { writeYaml } from '../../api/index.ts';
+import type { User } from '../authn/index.ts';
+import { serviceAccountOf } from '../authn/index.ts';
+import type { Attributes } from '../authz/index.ts';
+
+/**
+ * The least that would let somebody do something: a rule for this and nothing else, with the role and the binding as
+ * YAML. `group` is the API group of roles. Undefined where no valid rule can say it.
+ */
+export function remedyFor(user: User, asked: Attributes, group: string): AccessRemedy | undefined {
+  const rule = smallestRule(asked);
+  const subject = subjectFor(user, group);
+  if (rule === undefined || subject === undefined) return undefined;
+  const namespace = 'path' in asked ? '' : asked.namespace;
+  const prefix = namespace === '' ? 'Cluster' : '';
+  const metadata = { name: roleName(asked), ...(namespace === '' ? {} : { namespace }) };
+  const apiVersion = `${group}/v1`;
+  const role = { apiVersion, kind: `${prefix}Role`, metadata, rules: [rule] };
+  const roleRef = { apiGroup: group, kind: role.kind, name: metadata.name };
+  const bindingName = `${metadata.name}-${slug(subject.name)}`;
+  const binding = {
+    apiVersion,
+    kind: `${prefix}RoleBinding`,
+    metadata: { ...metadata, name: bindingName },
+    roleRef,
+    subjects: [subject],
+  };
+  return { rule, manifest: `${writeYaml(role)}---\n${writeYaml(binding)}` };
+}
+
+function smallestRule(asked: Attributes): PolicyRule | undefined {
+  const verbs = [asked.verb];
+  if (asked.verb === '') return undefined;
+  if ('path' in asked) {
+    const { path } = asked;
+    return /^\/[^*]*$|^\/(?:[^*]*\/)?\*$|^\*$/.test(path) ? { verbs, nonResourceURLs: [path] } : undefined;
+  }
+  const { verb, group, resource, subresource, name } = asked;
+  if (resource === '') return undefined;
+  const isNamed = name !== '' && verb !== 'deletecollection' && (verb !== 'create' || subresource !== '');
+  return {
+    verbs,
+    apiGroups: [group],
+    resources: [subresource === '' ? resource : `${resource}/${subresource}`],
+    ...(isNamed ? { resourceNames: [name] } : {}),
+  };
+}
+
+/** The user, or the first group of somebody without a name. */
+function subjectFor({ name, groups }: User, apiGroup: string) {
+  const account = serviceAccountOf(name);
+  if (account !== undefined) return { kind: 'ServiceAccount', ...account };
+  if (name !== '') return { apiGroup, kind: 'User', name };
+  const [group] = groups;
+  return group === undefined ? undefined : { apiGroup, kind: 'Group', name: group };
+}
+
+function roleName(asked: Attributes): string {
+  if ('path' in asked) return slug(`${asked.verb}-${asked.path}`);
+  const { verb, resource, subresource, name } = asked;
+  return slug([verb, resource, subresource, name].filter((part) => part !== '').join('-'));
+}
+
+const longestSlug = 100;
+
+/** A part of a name that every object can have. */
+function slug(text: string): string {
+  const plain = text
+    .slice(0, 4 * longestSlug)
+    .toLowerCase()
+    .replaceAll('*', 'all')
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .slice(0, longestSlug)
+    .replaceAll(/^-|-$/g, '');
+  return plain === '' ? 'access' : plain;
+}

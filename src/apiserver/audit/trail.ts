@@ -1,0 +1,135 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../../base/index.ts';
+import type { User } from '../authn/index.ts';
+import type { Attributes, Decision } from '../authz/index.ts';
+import type { AuditEvent, AuditPolicy, AuditSink, AuditStage, AuditUser, AuditVerdict } from './types.ts';
+
+/** What is known of a request when it comes. */
+export interface AuditRequest {
+  method: string;
+  uri: string;
+  sourceIp: string;
+  userAgent: string;
+}
+
+/** Who asks for what, as soon as that is known. */
+export interface AuditAsked {
+  /** Whose credentials they are. */
+  user: User;
+  /** Whom the request is taken for, where that is somebody else. */
+  impersonated: User | undefined;
+  attributes: Attributes;
+  decision: Decision;
+}
+
+/** The entries of one request. Without `asked` it was refused before that was known, and nobody is named. */
+export interface AuditTrail {
+  readonly id: string;
+  asked(asked: AuditAsked): void;
+  /** Whether what was sent, or answered, is to be kept. */
+  readonly keeps: { request: boolean; response: boolean };
+  /** Takes parsed bodies, for the levels that keep them. */
+  record(part: 'requestObject' | 'responseObject', body: unknown): void;
+  /** A watch has begun. */
+  started(code: number): void;
+  ended(code: number, failed: boolean): void;
+}
+
+/** Longer texts from outside are cut in the log. */
+const longest = { uri: 4096, userAgent: 512 };
+
+export function startTrail(
+  { method, uri, sourceIp, userAgent }: AuditRequest,
+  { policy, sink, clock }: { policy: AuditPolicy; sink: AuditSink; clock: Clock },
+): AuditTrail {
+  const id = randomUUID();
+  const receivedAt = microTime(clock.now());
+  let known: AuditAsked | undefined;
+  let verdict: AuditVerdict | undefined;
+  const bodies: Pick<AuditEvent, 'requestObject' | 'responseObject'> = {};
+
+  function write(stage: AuditStage, at: string, code?: number): void {
+    if (verdict === undefined || verdict.level === 'None' || verdict.omitStages.has(stage)) return;
+    const event: AuditEvent = {
+      kind: 'Event',
+      apiVersion: 'audit.k8s.io/v1',
+      level: verdict.level,
+      auditID: id,
+      stage,
+      requestURI: uri.slice(0, longest.uri),
+      verb: known?.attributes.verb ?? method.toLowerCase(),
+      ...(known === undefined ? { user: nobody } : usersOf(known)),
+      sourceIPs: [sourceIp],
+      userAgent: userAgent.slice(0, longest.userAgent),
+      ...(known === undefined ? {} : objectRefOf(known.attributes)),
+      ...(code === undefined ? {} : { responseStatus: { code } }),
+      ...(stage === 'RequestReceived' ? {} : bodies),
+      requestReceivedTimestamp: receivedAt,
+      stageTimestamp: at,
+      ...(known === undefined ? {} : annotationsOf(known.decision)),
+    };
+    sink.write(JSON.stringify(event));
+  }
+  const now = () => microTime(clock.now());
+
+  return {
+    id,
+    asked(asked) {
+      if (known !== undefined) return; // further permissions of the same request
+      known = asked;
+      const { impersonated, user, attributes } = asked;
+      verdict = policy.judge({ user: impersonated ?? user, attributes });
+      write('RequestReceived', receivedAt);
+    },
+    get keeps() {
+      const level = verdict?.level;
+      return {
+        request: level === 'Request' || level === 'RequestResponse',
+        response: level === 'RequestResponse',
+      };
+    },
+    record(part, body) {
+      bodies[part] = body;
+    },
+    started: (code) => write('ResponseStarted', now(), code),
+    ended(code, failed) {
+      verdict ??= policy.judge({ user: unknownUser, attributes: { verb: method.toLowerCase(), path: uri } });
+      write(failed ? 'Panic' : 'ResponseComplete', now(), code);
+    },
+  };
+}
+
+const unknownUser: User = { name: '', groups: [], extra: {} };
+const nobody: AuditUser = { username: '', groups: [] };
+
+function usersOf({ user, impersonated }: AuditAsked): Pick<AuditEvent, 'user' | 'impersonatedUser'> {
+  return {
+    user: shown(user),
+    ...(impersonated === undefined ? {} : { impersonatedUser: shown(impersonated) }),
+  };
+}
+
+function shown({ name, uid, groups, extra }: User): AuditUser {
+  const more = Object.keys(extra).length === 0 ? {} : { extra };
+  return { username: name, ...(uid === undefined ? {} : { uid }), groups, ...more };
+}
+
+function objectRefOf(attributes: Attributes): Pick<AuditEvent, 'objectRef'> {
+  if (!('resource' in attributes)) return {};
+  const { resource, namespace, name, group: apiGroup, version: apiVersion, subresource } = attributes;
+  const fields = { resource, namespace, name, apiGroup, apiVersion, subresource };
+  const known = Object.entries(fields).filter(([, text]) => text !== '');
+  return { objectRef: Object.fromEntries(known) };
+}
+
+/** As the reference names them. */
+function annotationsOf({ verdict, reason }: Decision): Pick<AuditEvent, 'annotations'> {
+  const decision = verdict === 'allow' ? 'allow' : 'forbid';
+  return {
+    annotations: { 'authorization.k8s.io/decision': decision, 'authorization.k8s.io/reason': reason },
+  };
+}
+
+function microTime(ms: number): string {
+  return new Date(ms).toISOString().replace('Z', '000Z');
+}

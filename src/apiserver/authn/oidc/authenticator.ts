@@ -1,0 +1,83 @@
+import { readFile } from 'node:fs/promises';
+import { isRecord, parseJson } from '../../../api/index.ts';
+import type { Clock, Logger } from '../../../base/index.ts';
+import { describeError, ExitError, exitCodes } from '../../../base/index.ts';
+import type { Identity } from '../authenticator.ts';
+import type { TokenAuthenticator } from '../bearer.ts';
+import { isHarmlessToken } from '../harmless-token.ts';
+import { TokenCache } from '../token-cache.ts';
+import { userOf } from './claims.ts';
+import type { Issuer } from './issuer.ts';
+import { openIssuer } from './issuer.ts';
+import type { OidcOptions } from './options.ts';
+import { checkOidcOptions } from './options.ts';
+
+const known = { most: 4096, mostBytes: 8 * 1024 * 1024 };
+const longestToken = 12 * 1024;
+const clockToleranceSeconds = 10;
+
+/** ID tokens of an OpenID Connect issuer as bearer tokens. Throws an ExitError when it cannot be configured so. */
+export async function oidcAuthenticator(
+  options: OidcOptions,
+  { clock, log }: { clock: Clock; log: Logger },
+): Promise<TokenAuthenticator> {
+  checkOidcOptions(options);
+  const ca = options.caFile === undefined ? undefined : await readCa(options.caFile);
+  const cache = new TokenCache<Identity>(known);
+  let opened: Promise<Issuer> | undefined;
+
+  async function verify(token: string): Promise<Identity | undefined> {
+    const { errors, jwtVerify } = await import('jose');
+    opened ??= openIssuer({ url: options.issuerUrl, ca, clock });
+    const issuer = await opened;
+    try {
+      const { payload } = await jwtVerify(token, issuer.key, {
+        issuer: options.issuerUrl,
+        audience: options.clientId,
+        algorithms: [...(options.signingAlgs ?? ['RS256'])],
+        requiredClaims: ['exp'],
+        currentDate: new Date(clock.now()),
+        clockTolerance: clockToleranceSeconds,
+      });
+      const user = userOf(payload, options);
+      if (!('fault' in user)) return { user, untilMs: (payload.exp ?? 0) * 1000 };
+      log.info({ issuer: options.issuerUrl }, `an ID token is refused: ${user.fault}`);
+      return undefined;
+    } catch (error) {
+      if (error instanceof errors.JOSEError) return undefined;
+      log.warn({ issuer: options.issuerUrl, error: describeError(error) }, 'ID tokens cannot be verified');
+      return undefined;
+    }
+  }
+
+  return {
+    async identify(token) {
+      if (token.length > longestToken || !isHarmlessToken(token)) return undefined;
+      if (issuerIn(token) !== options.issuerUrl) return undefined; // somebody else's
+      const identity = await cache.find(token, () => verify(token));
+      if (identity === undefined || clock.now() < identity.untilMs) return identity;
+      cache.forget(token);
+      return undefined;
+    },
+  };
+}
+
+/** Whom a token says to be from; nothing of it is verified yet. */
+function issuerIn(token: string): unknown {
+  try {
+    const payload = Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8');
+    const { value } = parseJson(payload);
+    return isRecord(value) ? value['iss'] : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function readCa(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    const why = `the authorities of the OpenID Connect issuer cannot be read from ${path}: ${describeError(error)}`;
+    throw new ExitError(exitCodes.configuration, why, { cause: error });
+  }
+}

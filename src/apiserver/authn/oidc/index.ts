@@ -1,0 +1,2 @@
+export { oidcAuthenticator } from './authenticator.ts';
+export { type OidcOptions, signingAlgs } from './options.ts';

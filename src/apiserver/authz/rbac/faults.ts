@@ -1,0 +1,42 @@
+import type { User } from '../../authn/index.ts';
+import type { PolicyIndex } from './policy-index.ts';
+import type { RoleEntry } from './role-entry.ts';
+import { isRoleKind } from './role-entry.ts';
+
+/** More are only counted. */
+const mostTold = 10;
+
+/**
+ * What there is to report of the bindings that may matter to a user in a namespace (specification, section 2.3): roles
+ * that do not exist, subjects of unknown kinds, users and groups with a namespace. `group` is the API group of roles.
+ */
+export function faultsOf(
+  index: PolicyIndex,
+  user: User,
+  namespace: string,
+  group: string,
+): readonly string[] {
+  if (!index.isFaulty) return none;
+  const scopes = namespace === '' ? [''] : ['', namespace];
+  const texts = new Set<string>();
+  for (const scope of scopes) {
+    for (const role of index.rolesIn(scope, user)) {
+      if (!role.exists) texts.add(missingRole(role, scope, group));
+    }
+  }
+  for (const scope of scopes) for (const { text } of index.faultsIn(scope, user)) texts.add(text);
+  if (texts.size <= mostTold) return texts.size === 0 ? none : [...texts];
+  return [...[...texts].slice(0, mostTold), `and ${texts.size - mostTold} more`];
+}
+
+const none: readonly string[] = [];
+
+/** In the words of the reference. */
+export function missingRole(
+  { kind, name }: Pick<RoleEntry, 'kind' | 'name'>,
+  scope: string,
+  group: string,
+): string {
+  if (!isRoleKind(kind, scope)) return `unsupported role reference kind: ${kind} ${JSON.stringify(name)}`;
+  return `${kind.toLowerCase()}.${group} ${JSON.stringify(name)} not found`;
+}

@@ -1,0 +1,1 @@
+export { openWebhook, type Webhook, type WebhookOptions } from './webhook.ts';

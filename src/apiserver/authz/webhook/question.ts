@@ -1,0 +1,35 @@
+import type { FieldRequirement, ResourceAttributes, SubjectAccessReviewSpec } from '../../../api/index.ts';
+import type { User } from '../../authn/index.ts';
+import type { Attributes } from '../types.ts';
+
+/** What another server is asked: the spec of a SubjectAccessReview. */
+export function questionTo(user: User, attributes: Attributes): SubjectAccessReviewSpec {
+  const { name, uid, groups, extra } = user;
+  return {
+    user: name,
+    ...(uid === undefined ? {} : { uid }),
+    groups: [...groups],
+    extra: Object.fromEntries(Object.entries(extra).map(([key, values]) => [key, [...values]])),
+    ...('path' in attributes
+      ? { nonResourceAttributes: { path: attributes.path, verb: attributes.verb } }
+      : { resourceAttributes: resourceIn(attributes) }),
+  };
+}
+
+function resourceIn(attributes: Extract<Attributes, { resource: string }>): ResourceAttributes {
+  const { selectors, ...plain } = attributes;
+  const { fields = [], labels = [] } = selectors ?? {};
+  const fieldSelector = { requirements: fields.map(fieldRequirement) };
+  const labelSelector = {
+    requirements: labels.map(({ key, operator, values }) => ({ key, operator, values: [...values] })),
+  };
+  return {
+    ...plain,
+    ...(fields.length === 0 ? {} : { fieldSelector }),
+    ...(labels.length === 0 ? {} : { labelSelector }),
+  };
+}
+
+function fieldRequirement({ field, operator, value }: FieldRequirement) {
+  return { key: field, operator: operator === '=' ? 'In' : 'NotIn', values: [value] };
+}

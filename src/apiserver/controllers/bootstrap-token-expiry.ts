@@ -1,0 +1,52 @@
+import { StatusError, secretKind } from '../../api/index.ts';
+import type { Service } from '../../base/index.ts';
+import { describeError } from '../../base/index.ts';
+import {
+  bootstrapNamespace,
+  bootstrapSecretPrefix,
+  controlPlaneUser,
+  readBootstrapSecret,
+} from '../authn/index.ts';
+import type { Stored } from '../storage/index.ts';
+import type { ControllerOptions } from './namespace-deletion.ts';
+
+const context = { user: controlPlaneUser, dryRun: false };
+/** An expired token opens nothing; until it is removed it only stands in lists. */
+const sweepEveryMs = 60_000;
+
+/** Removes the Secrets of bootstrap tokens that have expired, within a minute. */
+export function bootstrapTokenExpiry({ registry, storage, clock, log }: ControllerOptions): Service {
+  const secrets = registry.of(secretKind);
+  const prefix = secrets.prefix(bootstrapNamespace);
+
+  async function look(stored: Stored): Promise<void> {
+    const token = readBootstrapSecret(secrets.encoding.read(stored));
+    if (token === undefined || clock.now() < token.untilMs) return;
+    const resourceVersion = `${stored.revision}`; // somebody may make it last longer meanwhile
+    try {
+      await secrets.delete(bootstrapNamespace, stored.key.slice(prefix.length), { resourceVersion }, context);
+      log.info({ id: token.id }, 'an expired bootstrap token is removed');
+    } catch (error) {
+      if (!(error instanceof StatusError && ['NotFound', 'Conflict'].includes(error.reason))) throw error;
+    }
+  }
+
+  async function sweep(): Promise<void> {
+    for (const stored of storage.list(prefix + bootstrapSecretPrefix, '', 0).items) await look(stored);
+  }
+
+  return {
+    name: 'bootstrap-token-expiry',
+    dependsOn: [],
+    onFailure: 'restart',
+    async run(signal, ready) {
+      ready();
+      while (!signal.aborted) {
+        await sweep().catch((error: unknown) => {
+          log.warn(`expired bootstrap tokens could not be removed: ${describeError(error)}`);
+        });
+        await clock.sleep(sweepEveryMs, signal);
+      }
+    },
+  };
+}

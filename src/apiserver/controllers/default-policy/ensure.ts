@@ -1,0 +1,72 @@
+import type { ApiObject, ClusterRole, ClusterRoleBinding } from '../../../api/index.ts';
+import { clusterRoleBindingKind, clusterRoleKind, StatusError } from '../../../api/index.ts';
+import type { Logger } from '../../../base/index.ts';
+import { describeError } from '../../../base/index.ts';
+import { controlPlaneUser } from '../../authn/index.ts';
+import type { Registry, Resource } from '../../registry/index.ts';
+import { concurrently } from '../../registry/index.ts';
+import { defaultClusterRoleBindings, defaultClusterRoles } from './defaults.ts';
+import { reconciledBinding, reconciledRole } from './reconcile.ts';
+
+const context = { user: controlPlaneUser, dryRun: false };
+const atOnce = 32;
+
+/**
+ * Makes sure that the default roles and bindings exist and have what they should have, unless they are annotated with
+ * autoupdate "false". What cannot be written now, because the store takes no writes, is left for the next start.
+ */
+export async function ensureDefaultPolicy(registry: Registry, log: Logger): Promise<void> {
+  const roles = registry.of(clusterRoleKind);
+  const bindings = registry.of(clusterRoleBindingKind);
+  const works = [
+    ...defaultClusterRoles(registry.groupSuffix).map((role) => () => ensureRole(roles, role)),
+    ...defaultClusterRoleBindings(registry.groupSuffix).map(
+      (wanted) => () => ensureBinding(bindings, wanted),
+    ),
+  ];
+  await concurrently(works, atOnce, (work) =>
+    work().catch((error: unknown) => {
+      if (!(error instanceof StatusError)) throw error;
+      log.warn(`a default role or binding could not be brought up to date: ${describeError(error)}`);
+    }),
+  );
+}
+
+async function ensureRole(roles: Resource<ClusterRole>, wanted: ClusterRole): Promise<void> {
+  const stored = find(roles, wanted);
+  if (stored === undefined) {
+    await roles.create('', wanted, context);
+    return;
+  }
+  const next = reconciledRole(stored, wanted);
+  if (next !== undefined) await roles.update('', nameOf(wanted), next, '', context);
+}
+
+async function ensureBinding(
+  bindings: Resource<ClusterRoleBinding>,
+  wanted: ClusterRoleBinding,
+): Promise<void> {
+  const stored = find(bindings, wanted);
+  if (stored === undefined) {
+    await bindings.create('', wanted, context);
+    return;
+  }
+  const change = reconciledBinding(stored, wanted);
+  if (change === undefined) return;
+  const name = nameOf(wanted);
+  if (!change.anew) {
+    await bindings.update('', name, change.next, '', context);
+    return;
+  }
+  await bindings.delete('', name, {}, context);
+  await bindings.create('', change.next, context);
+}
+
+function find<T extends ApiObject>(resource: Resource<T>, wanted: ApiObject): T | undefined {
+  const stored = resource.storage.get(resource.prefix('') + nameOf(wanted));
+  return stored && resource.encoding.read(stored);
+}
+
+function nameOf({ metadata }: ApiObject): string {
+  return metadata?.name ?? '';
+}

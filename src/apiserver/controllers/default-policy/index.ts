@@ -1,0 +1,1 @@
+export { ensureDefaultPolicy } from './ensure.ts';

@@ -1,0 +1,50 @@
+import type { ClusterRole, ClusterRoleBinding, PolicyRule, Subject } from '../../../api/index.ts';
+
+/** A role as it is written down here: how it is labelled beside what all have, and what it allows or gathers. */
+export interface DefaultRole {
+  name: string;
+  labels?: Readonly<Record<string, string>>;
+  rules?: PolicyRule[];
+  /** The rules are those of all roles with this label. */
+  gathers?: string;
+}
+
+export interface DefaultBinding {
+  /** Of the binding and of its ClusterRole. */
+  name: string;
+  groups: readonly string[];
+}
+
+/** Set to "false", it keeps a default role or binding as somebody has changed it. */
+export const autoUpdateAnnotation = 'rbac.authorization.kubernetes.io/autoupdate';
+
+const annotations = { [autoUpdateAnnotation]: 'true' };
+const bootstrapLabels = { 'kubernetes.io/bootstrapping': 'rbac-defaults' };
+
+export function roleObject({ name, labels = {}, rules = [], gathers }: DefaultRole): ClusterRole {
+  const metadata = { name, labels: { ...bootstrapLabels, ...labels }, annotations };
+  if (gathers === undefined) return { metadata, rules };
+  return { metadata, aggregationRule: { clusterRoleSelectors: [{ matchLabels: { [gathers]: 'true' } }] } };
+}
+
+export function bindingObject({ name, groups }: DefaultBinding, group: string): ClusterRoleBinding {
+  const subjects: Subject[] = groups.map((each) => ({ kind: 'Group', apiGroup: group, name: each }));
+  return {
+    apiVersion: `${group}/v1`,
+    metadata: { name, labels: bootstrapLabels, annotations },
+    roleRef: { apiGroup: group, kind: 'ClusterRole', name },
+    ...(subjects.length === 0 ? {} : { subjects }),
+  };
+}
+
+/** `verbs` on `resources` of one group, each list as words. */
+export function rule(verbs: string, group: string, resources: string): PolicyRule {
+  return { verbs: verbs.split(' '), apiGroups: [group], resources: resources.split(' ') };
+}
+
+export function pathRule(...nonResourceURLs: string[]): PolicyRule {
+  return { verbs: ['get'], nonResourceURLs };
+}
+
+export const read = 'get list watch';
+export const write = 'create delete deletecollection patch update';

@@ -1,0 +1,86 @@
+import type { Groups } from './groups.ts';
+import type { DefaultRole } from './policy.ts';
+import { pathRule, read, rule } from './policy.ts';
+
+const health = ['/healthz', '/livez', '/readyz'];
+
+/** What everybody may see, and what somebody may do about themselves. */
+export function everybodysRoles({ authentication, authorization }: Groups): DefaultRole[] {
+  const checks = health.flatMap((path) => [path, `${path}/*`]);
+  const documents = ['/api', '/apis', '/openapi', '/version'].flatMap((path) => [path, `${path}/*`]);
+  return [
+    { name: 'system:discovery', rules: [pathRule(...checks, ...documents)] },
+    { name: 'system:public-info-viewer', rules: [pathRule(...health, '/version', '/version/')] },
+    {
+      name: 'system:basic-user',
+      rules: [
+        rule('create', authorization, 'selfsubjectaccessreviews selfsubjectrulesreviews'),
+        rule('create', authentication, 'selfsubjectreviews'),
+      ],
+    },
+    {
+      name: 'system:service-account-issuer-discovery',
+      rules: [pathRule('/.well-known/openid-configuration', '/openid/v1/jwks')],
+    },
+  ];
+}
+
+/** For other programs of a cluster. */
+export function programsRoles({ authentication, authorization }: Groups): DefaultRole[] {
+  return [
+    {
+      name: 'system:monitoring',
+      rules: [pathRule('/metrics', ...health, ...health.map((path) => `${path}/*`))],
+    },
+    {
+      name: 'system:auth-delegator',
+      rules: [
+        rule('create', authentication, 'tokenreviews'),
+        rule('create', authorization, 'subjectaccessreviews'),
+      ],
+    },
+    { name: 'system:kubelet-api-admin', rules: [rule(read, '', 'nodes'), rule('*', '', nodeParts)] },
+  ];
+}
+
+const nodeParts = 'nodes/checkpoint nodes/healthz nodes/log nodes/metrics nodes/pods nodes/proxy nodes/stats';
+
+/** For node agents that are not known by their certificate, and for those who let them in. */
+export function nodeRoles({ certificates, ...groups }: Groups): DefaultRole[] {
+  const requests = 'certificatesigningrequests';
+  const own = (part: string) => rule('create', certificates, `${requests}/${part}`);
+  return [
+    { name: 'system:node', rules: nodeRules({ certificates, ...groups }) },
+    { name: 'system:node-bootstrapper', rules: [rule(`create ${read}`, certificates, requests)] },
+    { name: approvalRoleName(certificates, 'nodeclient'), rules: [own('nodeclient')] },
+    { name: approvalRoleName(certificates, 'selfnodeclient'), rules: [own('selfnodeclient')] },
+  ];
+}
+
+/** Of the role whose holders get such a certificate without being approved by a person. */
+export function approvalRoleName(certificates: string, part: 'nodeclient' | 'selfnodeclient'): string {
+  return `system:certificates.${suffixOf(certificates)}:certificatesigningrequests:${part}`;
+}
+
+/** `k8s.io` of `certificates.k8s.io`. */
+function suffixOf(group: string): string {
+  return group.slice(group.indexOf('.') + 1);
+}
+
+function nodeRules(groups: Groups) {
+  const { authentication, authorization, certificates, coordination, events, storage } = groups;
+  return [
+    rule('create', authentication, 'tokenreviews'),
+    rule('create', authorization, 'localsubjectaccessreviews subjectaccessreviews'),
+    rule(`create patch update ${read}`, '', 'nodes'),
+    rule('patch update', '', 'nodes/status pods/status'),
+    rule(`create delete ${read}`, '', 'pods'),
+    rule('create', '', 'pods/eviction serviceaccounts/token'),
+    rule(read, '', 'configmaps secrets services'),
+    rule('create patch update', '', 'events'),
+    rule('create patch update', events, 'events'),
+    rule(`create ${read}`, certificates, 'certificatesigningrequests'),
+    rule('create delete get patch update', coordination, 'leases'),
+    rule('create delete get patch update', storage, 'csinodes'),
+  ];
+}

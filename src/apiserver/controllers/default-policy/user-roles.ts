@@ -1,0 +1,100 @@
+import type { PolicyRule } from '../../../api/index.ts';
+import type { Groups } from './groups.ts';
+import type { DefaultRole } from './policy.ts';
+import { read, rule, write } from './policy.ts';
+
+/*
+ * For people: `view` sees what is in a namespace but secrets, `edit` changes it, `admin` also says who else may. Each
+ * gathers the roles with its label, so that whoever brings further kinds adds a role with that label:
+ *
+ *     aggregate-to-view ──► view ─┐
+ *     aggregate-to-edit ──────────┴► edit ─┐
+ *     aggregate-to-admin ──────────────────┴► admin
+ */
+
+export function userRoles(groups: Groups): DefaultRole[] {
+  const gatheredBy = (name: string) => `${groups.rbac}/aggregate-to-${name}`;
+  const labels = (name: string) => ({ labels: { [gatheredBy(name)]: 'true' } });
+  const everything = [
+    { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
+    { verbs: ['*'], nonResourceURLs: ['*'] },
+  ];
+  return [
+    { name: 'cluster-admin', rules: everything },
+    { name: 'admin', gathers: gatheredBy('admin') },
+    { name: 'edit', gathers: gatheredBy('edit'), ...labels('admin') },
+    { name: 'view', gathers: gatheredBy('view'), ...labels('edit') },
+    { name: 'nodeward:access-reader', rules: accessRules(groups) },
+    { name: 'system:aggregate-to-admin', rules: adminRules(groups), ...labels('admin') },
+    { name: 'system:aggregate-to-edit', rules: editRules(groups), ...labels('edit') },
+    { name: 'system:aggregate-to-view', rules: viewRules(groups), ...labels('view') },
+  ];
+}
+
+/** Who may do what, and why: the answers tell of all roles and bindings, so these may be read as well. */
+function accessRules({ access, rbac }: Groups): PolicyRule[] {
+  return [
+    rule('create', access, 'accessexplanations accessqueries'),
+    rule(read, rbac, 'clusterrolebindings clusterroles rolebindings roles'),
+  ];
+}
+
+function adminRules({ authorization, rbac }: Groups): PolicyRule[] {
+  return [
+    rule('create', authorization, 'localsubjectaccessreviews'),
+    rule(`${write} ${read}`, rbac, 'rolebindings roles'),
+  ];
+}
+
+const workloads = 'daemonsets deployments replicasets statefulsets';
+const scales = 'deployments/scale replicasets/scale statefulsets/scale';
+
+function editRules({ coordination, networking }: Groups): PolicyRule[] {
+  return [
+    rule(read, '', 'pods/attach pods/exec pods/portforward pods/proxy secrets services/proxy'),
+    rule('impersonate', '', 'serviceaccounts'),
+    rule(write, '', 'pods pods/attach pods/exec pods/portforward pods/proxy'),
+    rule('create', '', 'pods/eviction serviceaccounts/token'),
+    rule(
+      write,
+      '',
+      'configmaps events persistentvolumeclaims replicationcontrollers replicationcontrollers/scale secrets ' +
+        'serviceaccounts services services/proxy',
+    ),
+    rule(write, 'apps', `${workloads} deployments/rollback ${scales}`),
+    rule(write, 'autoscaling', 'horizontalpodautoscalers'),
+    rule(write, 'batch', 'cronjobs jobs'),
+    rule(write, 'policy', 'poddisruptionbudgets'),
+    rule(write, networking, 'ingresses networkpolicies'),
+    rule(`${write} ${read}`, coordination, 'leases'),
+  ];
+}
+
+function viewRules({ discovery, events, networking }: Groups): PolicyRule[] {
+  return [
+    rule(
+      read,
+      '',
+      'configmaps endpoints persistentvolumeclaims persistentvolumeclaims/status pods replicationcontrollers ' +
+        'replicationcontrollers/scale serviceaccounts services services/status',
+    ),
+    rule(
+      read,
+      '',
+      'bindings events limitranges namespaces/status pods/log pods/status replicationcontrollers/status ' +
+        'resourcequotas resourcequotas/status',
+    ),
+    rule(read, '', 'namespaces'),
+    rule(read, events, 'events'),
+    rule(read, discovery, 'endpointslices'),
+    rule(read, 'apps', `controllerrevisions ${workloads} ${statusOf(workloads)} ${scales}`),
+    rule(read, 'autoscaling', 'horizontalpodautoscalers horizontalpodautoscalers/status'),
+    rule(read, 'batch', 'cronjobs cronjobs/status jobs jobs/status'),
+    rule(read, 'policy', 'poddisruptionbudgets poddisruptionbudgets/status'),
+    rule(read, networking, 'ingresses ingresses/status networkpolicies'),
+  ];
+}
+
+function statusOf(resources: string): string {
+  return resources.replaceAll(/\S+/g, '$&/status');
+}

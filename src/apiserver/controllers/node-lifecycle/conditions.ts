@@ -1,0 +1,51 @@
+import type { Node, NodeCondition } from '../../../api/index.ts';
+import { timestamp } from '../../registry/index.ts';
+
+/*
+ * The conditions of a node that has gone silent, in the reference's words. NetworkUnavailable is left as it is: it may
+ * be another's than the agent's, such as a network plugin's controller.
+ */
+
+const agentConditions = ['MemoryPressure', 'DiskPressure', 'PIDPressure', 'Ready'];
+
+const silent = { reason: 'NodeStatusUnknown', message: 'Kubelet stopped posting node status.' };
+const neverHeard = { reason: 'NodeStatusNeverUpdated', message: 'Kubelet never posted node status.' };
+
+/** What a node says of being ready; `none` when it has never said anything. */
+export type Readiness = 'True' | 'False' | 'Unknown' | 'none';
+
+export function readyCondition(node: Node): NodeCondition | undefined {
+  return node.status?.conditions?.find(({ type }) => type === 'Ready');
+}
+
+export function readinessOf(condition: NodeCondition | undefined): Readiness {
+  if (condition === undefined) return 'none';
+  return condition.status === 'True' || condition.status === 'False' ? condition.status : 'Unknown';
+}
+
+/** Whether a condition is what is written here, and so no sign of life. */
+export function isOurs({ status, reason }: NodeCondition): boolean {
+  return status === 'Unknown' && (reason === silent.reason || reason === neverHeard.reason);
+}
+
+/** The node with all that its agent tells become Unknown; the same object when it is so already. `now`: wall clock. */
+export function asSilent(node: Node, now: number): Node {
+  const conditions = node.status?.conditions ?? [];
+  const lastTransitionTime = timestamp(now);
+  const changed = conditions.map((condition) =>
+    condition.status === 'Unknown' || !agentConditions.includes(condition.type)
+      ? condition
+      : { ...condition, ...silent, status: 'Unknown', lastTransitionTime },
+  );
+  const missing = agentConditions.filter((type) => !conditions.some((condition) => condition.type === type));
+  if (missing.length === 0 && changed.every((condition, index) => condition === conditions[index]))
+    return node;
+  const added = missing.map((type) => neverTold(type, node, lastTransitionTime));
+  return { ...node, status: { ...node.status, conditions: [...changed, ...added] } };
+}
+
+function neverTold(type: string, { metadata }: Node, lastTransitionTime: string): NodeCondition {
+  const { creationTimestamp: created } = metadata ?? {};
+  const heard = created === undefined ? {} : { lastHeartbeatTime: created };
+  return { type, status: 'Unknown', ...heard, lastTransitionTime, ...neverHeard };
+}

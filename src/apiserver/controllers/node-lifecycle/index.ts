@@ -1,0 +1,2 @@
+export { nodeLifecycle } from './service.ts';
+export type { NodeLifecycleSettings } from './settings.ts';

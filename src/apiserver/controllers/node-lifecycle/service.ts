@@ -1,0 +1,99 @@
+import { leaseKind, nodeKind } from '../../../api/index.ts';
+import type { Service } from '../../../base/index.ts';
+import { untilAborted } from '../../../base/index.ts';
+import { Turns } from '../../registry/index.ts';
+import type { Change } from '../../storage/index.ts';
+import type { ControllerOptions } from '../namespace-deletion.ts';
+import { createWorkQueue } from '../work-queue.ts';
+import { AwakeTime } from './awake-time.ts';
+import { Fleet } from './fleet.ts';
+import { podEvictions } from './pod-evictions.ts';
+import { isRenewal } from './renewals.ts';
+import { lookAround } from './round.ts';
+import type { NodeLifecycleSettings } from './settings.ts';
+import { withDefaults } from './settings.ts';
+import { settling } from './settling.ts';
+import { nodeTaints } from './taints.ts';
+import { EvictionPace } from './zones.ts';
+
+/** Nodes written at once: enough to share the store's group commits. */
+const atOnce = 8;
+const leaseNamespace = 'kube-node-lease';
+
+/**
+ * Watches over the nodes (specification, sections 2.5 and 3.2): one that renews neither its Lease nor its status becomes
+ * Unknown and `unreachable`, one that is not ready for as long becomes `not-ready`, and their pods go when they do not
+ * tolerate that. All is undone when the node is ready again.
+ *
+ *     leases, nodes ──► Fleet (when each was heard) ──(every period)──► who is due ──► work queue ──► conditions, taints
+ *                                      ▲                                                                    │
+ *                            EvictionPace (who may be given up)                        PodEvictions ◄───────┘
+ *
+ * Two at work on one store would only double the writes and the pace of evictions, yet one is meant: `run` begins with
+ * nothing and ends with its signal, so that whoever elects a leader among several servers has but to call it.
+ */
+export function nodeLifecycle(options: ControllerOptions & { settings?: NodeLifecycleSettings }): Service {
+  const { registry, storage, clock, log } = options;
+  const settings = withDefaults(options.settings ?? {});
+  const nodes = registry.of(nodeKind);
+  const nodePrefix = nodes.prefix('');
+  const leasePrefix = registry.of(leaseKind).prefix(leaseNamespace);
+
+  async function run(signal: AbortSignal, ready: () => void): Promise<void> {
+    const awake = new AwakeTime(clock, settings.monitorPeriodMs);
+    const taints = nodeTaints(settings.taintDomain);
+    const fleet = new Fleet({ gracePeriodMs: settings.gracePeriodMs, taints, now: () => awake.nowMs });
+    const pace = new EvictionPace(settings);
+    const evictions = podEvictions(options, awake);
+    const work = settling({ ...options, fleet, taints, evictions, onOutage: () => setOutage(true) });
+    const queue = createWorkQueue({ work, atOnce, clock, log });
+
+    let isOutage = false;
+
+    /** What cannot be written is no heartbeat either, and it is not the nodes' fault that they are not heard. */
+    function setOutage(isNow: boolean): void {
+      isOutage = isNow;
+      fleet.graceAnew();
+    }
+
+    function hear({ key, previous, next }: Change): void {
+      if (isOutage) setOutage(false);
+      if (key.startsWith(nodePrefix)) queue.add(key.slice(nodePrefix.length));
+      else if (next !== null && key.startsWith(leasePrefix) && isRenewal(previous, next)) {
+        fleet.heard(key.slice(leasePrefix.length));
+      }
+    }
+
+    /** All nodes are known before any is judged: how many are ready is a matter of all. */
+    async function load(): Promise<void> {
+      const turns = new Turns();
+      for (const { key } of storage.list(nodePrefix, '', 0).items) {
+        if (signal.aborted) return;
+        const stored = storage.get(key);
+        const node = stored && nodes.encoding.read(stored);
+        if (node === undefined) continue;
+        fleet.observe(key.slice(nodePrefix.length), node);
+        evictions.nodeChanged(key.slice(nodePrefix.length), node);
+        if (turns.due) await turns.take();
+      }
+    }
+
+    async function watchOver(): Promise<void> {
+      while (!signal.aborted) {
+        for (const name of lookAround({ fleet, pace, log }, awake.nowMs)) {
+          queue.add(name);
+          if (isOutage) break; // with one it is tried whether the others can be heard again
+        }
+        await clock.sleep(settings.monitorPeriodMs, signal);
+        awake.tick();
+      }
+    }
+
+    using _listener = storage.onApply(hear);
+    ready();
+    await load();
+    await Promise.all([queue.run(signal), evictions.run(signal), watchOver(), untilAborted(signal)]);
+  }
+
+  return { name: 'node-lifecycle', dependsOn: [], onFailure: 'restart', run };
+}

@@ -1,0 +1,60 @@
+import type { Node, Taint } from '../../../api/index.ts';
+import { timestamp } from '../../registry/index.ts';
+
+/** What is wrong with a node: it is silent, or says that it is not ready. */
+export type Trouble = 'unreachable' | 'not-ready';
+
+/** Which trouble stands on a node, by the effect of the taint. */
+export interface Tainted {
+  noSchedule: Trouble | undefined;
+  noExecute: Trouble | undefined;
+}
+
+const troubles: readonly Trouble[] = ['unreachable', 'not-ready'];
+const effects = { noSchedule: 'NoSchedule', noExecute: 'NoExecute' } as const;
+
+/** The taints by which trouble is told (specification, section 3.2), for one domain. Others are never touched. */
+export interface NodeTaints {
+  read(node: Node): Tainted;
+  /** The node with these taints of ours and no others of ours; the same object when it has them. `now`: wall clock. */
+  write(node: Node, wanted: Tainted, now: number): Node;
+}
+
+export function nodeTaints(domain: string): NodeTaints {
+  const keyOf = (trouble: Trouble) => `node.${domain}/${trouble}`;
+  const find = (taints: readonly Taint[], effect: string) =>
+    troubles.find((trouble) => taints.some((taint) => isThat(taint, keyOf(trouble), effect)));
+
+  return {
+    read({ spec }) {
+      const taints = spec?.taints ?? [];
+      return { noSchedule: find(taints, effects.noSchedule), noExecute: find(taints, effects.noExecute) };
+    },
+    write(node, wanted, now) {
+      const taints = node.spec?.taints ?? [];
+      const asked = (['noSchedule', 'noExecute'] as const).flatMap((name) => {
+        const trouble = wanted[name];
+        return trouble === undefined ? [] : [{ key: keyOf(trouble), effect: effects[name] }];
+      });
+      const isAsked = (taint: Taint) => asked.some(({ key, effect }) => isThat(taint, key, effect));
+      const kept = taints.filter((taint) => isAsked(taint) || !isOurs(taint, keyOf));
+      const missing = asked.filter(({ key, effect }) => !taints.some((taint) => isThat(taint, key, effect)));
+      if (missing.length === 0 && kept.length === taints.length) return node;
+      const added = missing.map((taint) => ({ ...taint, timeAdded: timestamp(now) }));
+      return withTaints(node, [...kept, ...added]);
+    },
+  };
+}
+
+function isThat(taint: Taint, key: string, effect: string): boolean {
+  return taint.key === key && taint.effect === effect;
+}
+
+function isOurs({ key, effect }: Taint, keyOf: (trouble: Trouble) => string): boolean {
+  const hasOurEffect = effect === effects.noSchedule || effect === effects.noExecute;
+  return hasOurEffect && troubles.some((trouble) => keyOf(trouble) === key);
+}
+
+function withTaints({ spec: { taints: _before, ...spec } = {}, ...node }: Node, taints: Taint[]): Node {
+  return { ...node, spec: taints.length === 0 ? spec : { ...spec, taints } };
+}

@@ -1,0 +1,79 @@
+import type { Node } from '../../../api/index.ts';
+import type { Settings } from './settings.ts';
+
+/*
+ * How fast nodes are given up. Many that go at once are more likely one fault of a network than many of nodes, and to
+ * move all their pods would make it worse. So each zone has a rate, lower where most of the zone is not ready; and where
+ * no node at all is ready, in no zone, it is this server that nobody reaches, and nobody is given up.
+ */
+
+/** How many nodes of a zone are ready and not. */
+export interface ZoneCount {
+  ready: number;
+  notReady: number;
+}
+
+type ZoneSettings = Pick<
+  Settings,
+  'evictionRate' | 'secondaryEvictionRate' | 'unhealthyZoneThreshold' | 'largeZoneSize' | 'monitorPeriodMs'
+>;
+
+interface Bucket {
+  tokens: number;
+  atMs: number;
+  perSecond: number;
+}
+
+export function zoneOf({ metadata }: Node): string {
+  const labels = metadata?.labels ?? {};
+  return JSON.stringify([labels['topology.kubernetes.io/region'], labels['topology.kubernetes.io/zone']]);
+}
+
+/** Whether there are nodes and none of them is ready. */
+export function isAllDown(zones: ReadonlyMap<string, ZoneCount>): boolean {
+  return zones.size > 0 && [...zones.values()].every(({ ready }) => ready === 0);
+}
+
+/** Nodes a second that may be given up in a zone. */
+export function rateOf({ ready, notReady }: ZoneCount, settings: ZoneSettings): number {
+  const total = ready + notReady;
+  const isPartly = ready > 0 && notReady > 2 && notReady / total >= settings.unhealthyZoneThreshold;
+  if (!isPartly) return settings.evictionRate;
+  return total > settings.largeZoneSize ? settings.secondaryEvictionRate : 0;
+}
+
+/** Says, zone by zone, how many nodes may be given up now. */
+export class EvictionPace {
+  readonly #settings: ZoneSettings;
+  readonly #buckets = new Map<string, Bucket>();
+
+  constructor(settings: ZoneSettings) {
+    this.#settings = settings;
+  }
+
+  /** Takes note of how the zones are now; called once in each period. */
+  update(zones: ReadonlyMap<string, ZoneCount>, nowMs: number): void {
+    for (const zone of this.#buckets.keys()) if (!zones.has(zone)) this.#buckets.delete(zone);
+    for (const [zone, count] of zones) this.#refill(zone, rateOf(count, this.#settings), nowMs);
+  }
+
+  /** How many nodes of a zone may be given up now. */
+  allowance(zone: string): number {
+    const { tokens = 0, perSecond = 0 } = this.#buckets.get(zone) ?? {};
+    return perSecond === 0 ? 0 : Math.floor(tokens);
+  }
+
+  /** One node of a zone has been given up. */
+  take(zone: string): void {
+    const bucket = this.#buckets.get(zone);
+    if (bucket !== undefined) bucket.tokens -= 1;
+  }
+
+  #refill(zone: string, perSecond: number, nowMs: number): void {
+    const before = this.#buckets.get(zone) ?? { tokens: 1, atMs: nowMs, perSecond };
+    const seconds = (nowMs - before.atMs) / 1000;
+    const most = Math.max(1, (perSecond * this.#settings.monitorPeriodMs) / 1000);
+    const tokens = Math.min(most, before.tokens + seconds * before.perSecond);
+    this.#buckets.set(zone, { tokens, atMs: nowMs, perSecond });
+  }
+}

@@ -1,0 +1,1 @@
+export { roleAggregation } from './service.ts';

@@ -1,0 +1,76 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { ClusterRole, PolicyRule } from '../../../api/index.ts';
+import { clusterRoleKind, StatusError } from '../../../api/index.ts';
+import type { Service } from '../../../base/index.ts';
+import { untilAborted } from '../../../base/index.ts';
+import { controlPlaneUser } from '../../authn/index.ts';
+import type { ControllerOptions } from '../namespace-deletion.ts';
+import { createWorkQueue } from '../work-queue.ts';
+import { Gathering } from './gathering.ts';
+
+const context = { user: controlPlaneUser, dryRun: false };
+/** What there is to do: to look at a role that has changed, or to gather the rules of one anew. */
+const [lookAt, gather] = ['look at ', 'gather '];
+
+/**
+ * Keeps the rules of ClusterRoles with an aggregationRule: those of all roles that its selectors select, in the order of
+ * their names, each rule once. What somebody else writes there is replaced (specification, section 2.3).
+ */
+export function roleAggregation({ registry, storage, clock, log }: ControllerOptions): Service {
+  const roles = registry.of(clusterRoleKind);
+  const prefix = roles.prefix('');
+
+  function read(name: string): ClusterRole | undefined {
+    const stored = storage.get(prefix + name);
+    return stored && roles.encoding.read(stored);
+  }
+
+  async function refill(name: string, members: readonly string[]): Promise<void> {
+    const now = read(name);
+    if (now?.aggregationRule === undefined) return;
+    const rules = union(members.map((member) => read(member)?.rules ?? []));
+    if (isDeepStrictEqual(now.rules ?? [], rules)) return;
+    await roles.update('', name, { ...now, rules }, '', context).catch(ignoreGone);
+  }
+
+  return {
+    name: 'role-aggregation',
+    dependsOn: [],
+    onFailure: 'restart',
+    async run(signal, ready) {
+      const gathering = new Gathering();
+      const queue = createWorkQueue({
+        async work(key) {
+          if (key.startsWith(gather)) {
+            const name = key.slice(gather.length);
+            return await refill(name, gathering.membersOf(name) ?? []);
+          }
+          const name = key.slice(lookAt.length);
+          for (const affected of gathering.set(name, read(name))) queue.add(gather + affected);
+        },
+        clock,
+        log,
+      });
+      using _listener = storage.onApply(({ key }) => {
+        if (key.startsWith(prefix)) queue.add(lookAt + key.slice(prefix.length));
+      });
+      for (const { key } of storage.list(prefix, '', 0).items) queue.add(lookAt + key.slice(prefix.length));
+      ready();
+      await Promise.all([queue.run(signal), untilAborted(signal)]);
+    },
+  };
+}
+
+function union(lists: readonly (readonly PolicyRule[])[]): PolicyRule[] {
+  const rules = new Map<string, PolicyRule>();
+  for (const rule of lists.flat()) {
+    const { verbs, apiGroups, resources, resourceNames, nonResourceURLs } = rule;
+    const text = JSON.stringify([verbs, apiGroups, resources, resourceNames, nonResourceURLs]);
+    if (!rules.has(text)) rules.set(text, rule);
+  }
+  return [...rules.values()];
+}
+
+function ignoreGone(error: unknown): void {
+  if (!(error instanceof StatusError && error.reason === 'NotFound')) throw error;
+}

@@ -1,0 +1,127 @@
+import type { Clock } from '../../../base/index.ts';
+import { bucketOf } from '../key-order.ts';
+import { sizeOfState } from '../recent-changes.ts';
+import type { Change, Listing, Revision } from '../types.ts';
+import type { Objects } from './objects.ts';
+
+/*
+ * A list in chunks is of one state, but writers do not wait for its reader. So when somebody was given a chunk that is
+ * not the last, the state that it was cut from is kept when the next write comes: as a copy that shares everything with
+ * the present but what changes from then on.
+ *
+ *     chunk ──► wanted ──(next change of its bucket)──► kept: all of the bucket, before that change
+ *
+ * It only makes things faster: what is not here (any more) is read from the history on disk.
+ */
+
+export interface PastBounds {
+  /** How many states are kept. */
+  readonly count: number;
+  /** What is held for them alone, together. */
+  readonly bytes: number;
+}
+
+/** As long as continue tokens are valid; history seldom reaches back further. */
+const longestMs = 5 * 60_000;
+/** A reader that does not come for so long is gone, or slow enough to wait for the disk. */
+const idleMs = 60_000;
+/** The nodes of a tree that a change copies, since they belong to a past state as well: measured on Node.js 24. */
+const nodeBytes = 500;
+
+interface Past {
+  readonly name: string;
+  readonly objects: Objects;
+  /** The change that ended this state. */
+  readonly until: Revision;
+  readonly sinceMs: number;
+  usedMs: number;
+  bytes: number;
+}
+
+/** States of buckets from which lists in chunks go on. */
+export class PastLists {
+  readonly #bounds: PastBounds;
+  readonly #clock: Clock;
+  readonly #wanted = new Set<string>();
+  /** The youngest last. */
+  #kept: Past[] = [];
+  #bytes = 0;
+  #floor: Revision = 0;
+
+  constructor(bounds: PastBounds, clock: Clock) {
+    this.#bounds = bounds;
+    this.#clock = clock;
+  }
+
+  get count(): number {
+    return this.#kept.length;
+  }
+
+  /** What is held for past states, at most. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** A list of `prefix` is to go on in the present state. */
+  want(prefix: string): void {
+    const name = bucketOf(prefix);
+    if (name !== '') this.#wanted.add(name);
+  }
+
+  /** To be called before `change` is applied to `objects`. */
+  before(change: Change, objects: Objects): void {
+    if (this.#wanted.size === 0 && this.#kept.length === 0) return;
+    const name = bucketOf(change.key);
+    const nowMs = this.#clock.monotonicMs();
+    if (this.#wanted.delete(name)) {
+      const past = { name, objects: objects.copyOf(name), until: change.revision };
+      this.#kept.push({ ...past, sinceMs: nowMs, usedMs: nowMs, bytes: 0 });
+    }
+    this.#charge(name, change);
+    this.#trim(nowMs);
+  }
+
+  /** As Objects.list, at `revision`; undefined when that is not here. */
+  list(prefix: string, revision: Revision, after: string, limit: number): Listing | undefined {
+    if (revision < this.#floor) return undefined;
+    const name = bucketOf(prefix);
+    const past = this.#kept.find(
+      (one) => one.name === name && revision < one.until && one.objects.unchangedSince(prefix, revision),
+    );
+    if (past === undefined) return undefined;
+    past.usedMs = this.#clock.monotonicMs();
+    return past.objects.list(prefix, after, limit, revision);
+  }
+
+  /** Shows nothing from before `upTo` any more. */
+  forget(upTo: Revision): void {
+    this.#floor = Math.max(this.#floor, upTo);
+    for (const past of this.#kept.filter(({ until }) => until <= upTo)) this.#drop(past);
+  }
+
+  /** Counts what this change takes from the present and leaves to the youngest state of its bucket. */
+  #charge(name: string, { previous }: Change): void {
+    const past = this.#kept.findLast((one) => one.name === name);
+    if (past === undefined) return;
+    if (previous !== null && previous.revision >= past.until) return; // it was not there yet
+    const bytes = nodeBytes + sizeOfState(previous);
+    past.bytes += bytes;
+    this.#bytes += bytes;
+  }
+
+  #trim(nowMs: number): void {
+    const isOver = ({ sinceMs, usedMs }: Past) => nowMs - usedMs > idleMs || nowMs - sinceMs > longestMs;
+    for (const past of this.#kept.filter(isOver)) this.#drop(past);
+    while (this.#kept.length > this.#bounds.count || this.#bytes > this.#bounds.bytes) {
+      this.#drop(this.#kept.reduce((least, one) => (one.usedMs < least.usedMs ? one : least)));
+    }
+  }
+
+  /** What an older state of the bucket may hold as well still counts. */
+  #drop(past: Past): void {
+    const older = this.#kept.findLast((one) => one.name === past.name && one.until < past.until);
+    this.#kept = this.#kept.filter((one) => one !== past);
+    if (older === undefined) this.#bytes -= past.bytes;
+    else older.bytes += past.bytes;
+  }
+}

@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import type { LoadedConfig } from '../../../../src/agent/config/index.ts';
+import { ConfigError, loadConfig } from '../../../../src/agent/config/index.ts';
+import { kubeletConfiguration } from '../../../../src/agent/config/schema.ts';
+import { shareOf } from '../../../../src/agent/node/index.ts';
+import { configFiles } from './config-files.ts';
+
+async function load(text: string): Promise<LoadedConfig> {
+  await using folder = await configFiles({ 'c.yaml': text });
+  return await loadConfig({ config: join(folder.path, 'c.yaml'), flags: {} });
+}
+
+/** The warnings, with the line alone. */
+async function warningsOf(text: string): Promise<string[]> {
+  const { warnings } = await load(text);
+  return warnings.map((warning) => warning.replace(/^.*c\.yaml:/, ''));
+}
+
+async function problemsOf(text: string): Promise<string[]> {
+  await using folder = await configFiles({ 'c.yaml': text });
+  const loading = loadConfig({ config: join(folder.path, 'c.yaml'), flags: {} });
+  const error: unknown = await loading.then(
+    () => assert.fail('it was accepted'),
+    (thrown) => thrown,
+  );
+  assert.ok(error instanceof ConfigError, String(error));
+  return error.message.replaceAll(`${folder.path}/c.yaml:`, '').split('\n');
+}
+
+describe('fields that count', () => {
+  test('thresholds: amounts, percentages, and what is off', async () => {
+    const text = 'evictionHard: {memory.available: 1Gi, nodefs.available: 12.5%, pid.available: 0%}';
+    const { config, shown } = await load(text);
+    assert.deepEqual(config.evictionHard, {
+      memory: { amount: 2 ** 30 },
+      nodefs: shareOf(12.5),
+      nodefsInodes: undefined,
+      pid: undefined,
+    });
+    assert.deepEqual(Object.keys(Object(shown['evictionHard'])).sort(), [
+      'memory.available',
+      'nodefs.available',
+      'pid.available',
+    ]);
+  });
+
+  test('who states some thresholds keeps the other defaults only when asked to', async () => {
+    const merged = 'mergeDefaultEvictionSettings: true\nevictionHard: {memory.available: 200Mi}';
+    const { config } = await load(merged);
+    assert.deepEqual(config.evictionHard.memory, { amount: 200 * 2 ** 20 });
+    assert.deepEqual(config.evictionHard.nodefs, shareOf(10));
+    const { config: alone } = await load('evictionHard: {memory.available: 200Mi}');
+    assert.equal(alone.evictionHard.nodefs, undefined);
+    const { config: none } = await load('evictionHard: {}');
+    assert.equal(none.evictionHard.memory, undefined);
+  });
+
+  test('what is reserved is added up', async () => {
+    const { config } = await load(
+      'systemReserved: {cpu: 500m, memory: 1Gi}\nkubeReserved: {cpu: "1", ephemeral-storage: 2Gi}',
+    );
+    assert.deepEqual(config.reserved, { cpuMillis: 1500, memoryBytes: 2 ** 30, storageBytes: 2 ** 31 });
+  });
+
+  test('taints, providerID, authorization', async () => {
+    const { config } = await load(
+      'registerWithTaints: [{key: a/b, effect: NoExecute}, {key: c, value: d, effect: NoSchedule}]\nproviderID: x://y\nauthorization: {mode: AlwaysAllow}',
+    );
+    assert.deepEqual(config.registerWithTaints, [
+      { key: 'a/b', effect: 'NoExecute' },
+      { key: 'c', value: 'd', effect: 'NoSchedule' },
+    ]);
+    assert.equal(config.providerID, 'x://y');
+    assert.equal(config.authorizeAlways, true);
+    assert.equal((await load('authorization: {mode: ""}')).config.authorizeAlways, false);
+    const standalone = await loadConfig({ flags: {}, standalone: true });
+    assert.equal(standalone.config.authorizeAlways, true);
+  });
+
+  test('a relative path counts from the folder of its file', async () => {
+    await using folder = await configFiles({
+      'c.yaml': 'tlsCertFile: tls/a.crt\ntlsPrivateKeyFile: /b.key',
+      'd/x.conf': 'authentication: {x509: {clientCAFile: ca.crt}}',
+    });
+    const [config, configDir] = [join(folder.path, 'c.yaml'), join(folder.path, 'd')];
+    assert.deepEqual((await loadConfig({ config, configDir, flags: {} })).config.files, {
+      tlsCertFile: join(folder.path, 'tls/a.crt'),
+      tlsPrivateKeyFile: '/b.key',
+      clientCAFile: join(folder.path, 'd/ca.crt'),
+    });
+  });
+
+  test('values that make no sense', async () => {
+    const cases: Record<string, RegExp> = {
+      'evictionHard: {memory.avail: 1Gi}':
+        /^3:16: evictionHard\.memory\.avail: is not one of memory\.available, /,
+      'evictionHard: {memory.available: 101%}': /^3:34: .*an amount above 0, such as 100Mi, or a percentage/,
+      'evictionHard: {memory.available: "-1Gi"}': /an amount above 0/,
+      'evictionHard: {memory.available: "0"}': /an amount above 0/,
+      'evictionHard: {memory.available: -1%}': /an amount above 0/,
+      'evictionHard: {memory.available: 5}': /expected a string, found number 5/,
+      'systemReserved: {memory: lots}': /must be a quantity from 0 on, not "lots"/,
+      'kubeReserved: {memory: "-1"}': /must be a quantity from 0 on/,
+      'kubeReserved: {gpu: "1"}': /kubeReserved\.gpu: is not one of cpu, memory, ephemeral-storage, pid/,
+      'authorization: {mode: RBAC}': /authorization\.mode: "RBAC" is not one of AlwaysAllow, Webhook/,
+      'authorization: {webhook: {cacheAuthorizedTTL: -5m}}': /must be from 0s to 576h/,
+      'authorization: {webook: {}}': /^3:17: authorization\.webook: unknown field$/,
+      'registerWithTaints: [{key: a, effect: Never}]': /\[0\]\.effect: must be one of NoSchedule/,
+      'registerWithTaints: [{key: "a b", effect: NoSchedule}]': /registerWithTaints\[0\]\.key: /,
+      'registerWithTaints: [{key: a, effect: NoExecute}, {key: a, effect: NoExecute}]': /\[1\]: has the key/,
+      'tlsCertFile: /a.crt': /^3:1: tlsCertFile: needs tlsPrivateKeyFile beside it$/,
+      'tlsPrivateKeyFile: /a.key': /needs tlsCertFile beside it/,
+      'clusterDNS: 10.0.0.1': /^3:13: clusterDNS: expected a list, found string "10\.0\.0\.1"$/,
+      'logging: {verbosity: high}': /logging\.verbosity: expected a 32-bit integer/,
+      'staticPodURLHeader: {a: b}': /expected a list/,
+    };
+    for (const [line, expected] of Object.entries(cases)) {
+      const told = await problemsOf(line);
+      assert.equal(told.length, 1, `${line}: ${told.join(' | ')}`);
+      assert.match(told[0] ?? '', expected);
+    }
+  });
+});
+
+/** Of KubeletConfiguration in kubelet.config.k8s.io/v1beta1, release 1.37. */
+const namesOfTheReference = `
+  enableServer staticPodPath podLogsDir syncFrequency fileCheckFrequency httpCheckFrequency staticPodURL
+  staticPodURLHeader address port readOnlyPort tlsCertFile tlsPrivateKeyFile tlsCipherSuites tlsCurvePreferences
+  tlsMinVersion rotateCertificates serverTLSBootstrap authentication authorization registryPullQPS registryBurst
+  imagePullCredentialsVerificationPolicy preloadedImagesVerificationAllowlist eventRecordQPS eventBurst
+  enableDebuggingHandlers enableContentionProfiling healthzPort healthzBindAddress oomScoreAdj clusterDomain clusterDNS
+  streamingConnectionIdleTimeout nodeStatusUpdateFrequency nodeStatusReportFrequency nodeLeaseDurationSeconds
+  imageMinimumGCAge imageMaximumGCAge imageGCHighThresholdPercent imageGCLowThresholdPercent volumeStatsAggPeriod
+  kubeletCgroups systemCgroups cgroupRoot cgroupsPerQOS cgroupDriver cpuManagerPolicy singleProcessOOMKill
+  cpuManagerPolicyOptions cpuManagerReconcilePeriod memoryManagerPolicy topologyManagerPolicy topologyManagerScope
+  topologyManagerPolicyOptions qosReserved runtimeRequestTimeout hairpinMode maxPods podCIDR podPidsLimit resolvConf
+  runOnce cpuCFSQuota cpuCFSQuotaPeriod nodeStatusMaxImages maxOpenFiles contentType kubeAPIQPS kubeAPIBurst
+  serializeImagePulls maxParallelImagePulls evictionHard evictionSoft evictionSoftGracePeriod
+  evictionPressureTransitionPeriod evictionMaxPodGracePeriod evictionMinimumReclaim mergeDefaultEvictionSettings
+  podsPerCore enableControllerAttachDetach protectKernelDefaults makeIPTablesUtilChains iptablesMasqueradeBit
+  iptablesDropBit featureGates failSwapOn memorySwap containerLogMaxSize containerLogMaxFiles containerLogMaxWorkers
+  containerLogMonitorInterval configMapAndSecretChangeDetectionStrategy systemReserved kubeReserved reservedSystemCPUs
+  showHiddenMetricsForVersion systemReservedCgroup kubeReservedCgroup enforceNodeAllocatable allowedUnsafeSysctls
+  defaultPodSysctls volumePluginDir providerID kernelMemcgNotification logging enableSystemLogHandler
+  enableSystemLogQuery shutdownGracePeriod shutdownGracePeriodCriticalPods shutdownGracePeriodByPodPriority
+  crashLoopBackOff reservedMemory enableProfilingHandler enableDebugFlagsHandler seccompDefault memoryThrottlingFactor
+  memoryReservationPolicy registerWithTaints registerNode tracing localStorageCapacityIsolation
+  containerRuntimeEndpoint imageServiceEndpoint failCgroupV1 userNamespaces`;
+
+describe('fields without effect', () => {
+  test('every field of the reference is known, and no other', () => {
+    const names = namesOfTheReference.trim().split(/\s+/);
+    assert.deepEqual(
+      Object.keys(kubeletConfiguration.fields).sort(),
+      [...names, 'apiVersion', 'kind'].sort(),
+    );
+  });
+
+  test('are told where they stand, and why', async () => {
+    const text = [
+      'serializeImagePulls: false',
+      'clusterDNS: [192.168.0.9]',
+      'authorization: {mode: Webhook, webhook: {cacheAuthorizedTTL: 8m, cacheUnauthorizedTTL: 45s}}',
+      'evictionHard: {imagefs.available: 15%}',
+      'logging: {format: json, options: {json: {infoBufferSize: "0"}}}',
+      'authentication: {anonymous: {enabled: true}}',
+      'featureGates: {WatchList: true}',
+    ];
+    assert.deepEqual((await warningsOf(text.join('\n'))).sort(), [
+      '3: serializeImagePulls has no effect here: the agent pulls and removes no images',
+      '4: clusterDNS has no effect here: the agent runs no pods',
+      '5: authorization.webhook.cacheAuthorizedTTL has no effect here: the agent asks the API for no reviews yet',
+      '5: authorization.webhook.cacheUnauthorizedTTL has no effect here: the agent asks the API for no reviews yet',
+      '6: evictionHard.imagefs.available has no effect here: the file system of images is not measured',
+      '7: logging has no effect here: use --log-format and --verbose',
+      '8: authentication.anonymous.enabled has no effect here: callers without a certificate are never let in',
+      '9: featureGates.WatchList has no effect here: it is of the control plane; use --feature-gates',
+    ]);
+  });
+
+  test('that ask for what is done anyway need no warning', async () => {
+    const text =
+      'readOnlyPort: 0\nrotateCertificates: true\nauthentication: {anonymous: {enabled: false}}\nenableServer: true';
+    assert.deepEqual(await warningsOf(text), []);
+    assert.equal((await warningsOf('enableServer: false')).length, 1);
+  });
+});

@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Decision } from '../../../../../src/apiserver/authz/index.ts';
+import type { WebhookOptions } from '../../../../../src/apiserver/authz/webhook/index.ts';
+import { openWebhook } from '../../../../../src/apiserver/authz/webhook/index.ts';
+import { createManualClock } from '../../../../support/manual-clock.ts';
+import { recordedLog } from '../../../base/recorded-log.ts';
+import { nodes, startServer } from '../../support/index.ts';
+import type { Say } from './answering-server.ts';
+import { answeringServer } from './answering-server.ts';
+
+const jane = { name: 'jane', uid: '7', groups: ['ops'], extra: { scope: ['a', 'b'] } };
+const list = { verb: 'list', group: 'apps', version: 'v1', resource: 'deployments', subresource: '' };
+const place = { namespace: 'team', name: '' };
+
+async function world(say: Say, options: Partial<WebhookOptions> = {}) {
+  const other = await answeringServer(say);
+  const clock = createManualClock();
+  const { log, text } = recordedLog();
+  const webhook = await openWebhook(
+    { kubeconfig: other.kubeconfig, ...options },
+    { groupSuffix: 'k8s.io', clock, log },
+  );
+  return {
+    ...other,
+    clock,
+    logged: text,
+    /** Whether jane may list; `name` makes it another question. */
+    decide: async (name = ''): Promise<Decision> =>
+      await webhook.authorizer.authorize(jane, { ...list, ...place, name }),
+    authorizer: webhook.authorizer,
+    async [Symbol.asyncDispose]() {
+      await webhook[Symbol.asyncDispose]();
+      await other[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const says =
+  (status: object): Say =>
+  () => ({ status });
+
+describe('an authorizer that asks another server', () => {
+  test('tells it who wants to do what, at its address and with its credentials', async () => {
+    await using at = await world(says({ allowed: true }));
+    const labels = [{ key: 'app', operator: 'In' as const, values: ['x'] }];
+    const fields = [{ field: 'metadata.name', operator: '!=' as const, value: 'y' }];
+    await at.authorizer.authorize(jane, { ...list, ...place, selectors: { fields, labels } });
+    await at.authorizer.authorize(jane, { verb: 'get', path: '/metrics' });
+    const [first, second] = at.asked;
+    assert.deepEqual([first?.path, first?.authorization], ['/authorize', 'Bearer webhook-token']);
+    assert.deepEqual(first?.review, {
+      apiVersion: 'authorization.k8s.io/v1',
+      kind: 'SubjectAccessReview',
+      spec: {
+        user: 'jane',
+        uid: '7',
+        groups: ['ops'],
+        extra: { scope: ['a', 'b'] },
+        resourceAttributes: {
+          ...list,
+          ...place,
+          fieldSelector: { requirements: [{ key: 'metadata.name', operator: 'NotIn', values: ['y'] }] },
+          labelSelector: { requirements: [{ key: 'app', operator: 'In', values: ['x'] }] },
+        },
+      },
+    });
+    assert.deepEqual(second?.review.spec['nonResourceAttributes'], { verb: 'get', path: '/metrics' });
+  });
+
+  const answers: [object, Decision['verdict']][] = [
+    [{ allowed: true, reason: 'on call' }, 'allow'],
+    [{ allowed: false, denied: true, reason: 'on leave' }, 'deny'],
+    [{ allowed: false, reason: 'unknown' }, 'noOpinion'],
+    [{ allowed: false, evaluationError: 'no directory' }, 'noOpinion'],
+  ];
+  for (const [status, verdict] of answers) {
+    test(`takes ${JSON.stringify(status)} for ${verdict}`, async () => {
+      await using at = await world(says(status));
+      const { reason = '', evaluationError } = { evaluationError: undefined, reason: '', ...status };
+      const errors = evaluationError === undefined ? [] : [evaluationError];
+      assert.deepEqual(await at.decide(), { verdict, reason, errors });
+    });
+  }
+
+  test('asks again when its yes is five minutes old, its no thirty seconds', async () => {
+    await using at = await world(({ spec }) => ({
+      status: { allowed: JSON.stringify(spec).includes('"good"') },
+    }));
+    const ask = async () => {
+      await at.decide('good');
+      await at.decide('bad');
+      return at.asked.length;
+    };
+    assert.equal(await ask(), 2);
+    assert.equal(await ask(), 2);
+    await at.clock.advance(30_000);
+    assert.equal(await ask(), 3);
+    await at.clock.advance(270_000);
+    assert.equal(await ask(), 5);
+  });
+
+  test('with a lifetime of zero asks each time', async () => {
+    await using at = await world(says({ allowed: true }), { authorizedTtlMs: 0 });
+    await at.decide();
+    await at.decide();
+    assert.equal(at.asked.length, 2);
+  });
+
+  test('asks once for many who ask the same at once', async () => {
+    await using at = await world(says({ allowed: true }));
+    const decisions = await Promise.all(Array.from({ length: 50 }, () => at.decide()));
+    assert.ok(decisions.every(({ verdict }) => verdict === 'allow'));
+    assert.equal(at.asked.length, 1);
+  });
+
+  const failures: Record<string, Say> = {
+    'answers 500': () => ({ code: 500, text: 'secret inside' }),
+    'answers garbage': () => ({ text: 'secret inside' }),
+    'answers another object': () => ({ text: '{"kind":"Status","status":"secret inside"}' }),
+    'answers without a status': () => ({ text: '{"kind":"SubjectAccessReview"}' }),
+    'both allows and denies': says({ allowed: true, denied: true }),
+    'answers with words for yes': says({ allowed: 'yes' }),
+    'answers without an end': () => ({ text: ' '.repeat(1024 * 1024) }),
+    'says nothing': () => 'hang',
+  };
+  for (const [what, say] of Object.entries(failures)) {
+    test(`that ${what} leads to no opinion and an error, or to no where that is wanted`, async () => {
+      await using at = await world(say, { timeoutMs: 300 });
+      const { verdict, errors } = await at.decide();
+      assert.deepEqual([verdict, errors], ['noOpinion', ['the authorization webhook gives no answer']]);
+      assert.match(at.logged(), /the authorization webhook gives no answer: /);
+      assert.doesNotMatch(at.logged(), /secret inside|webhook-token/);
+      await using strict = await world(say, { timeoutMs: 300, failurePolicy: 'Deny' });
+      assert.equal((await strict.decide()).verdict, 'deny');
+    });
+  }
+
+  test('takes a server that is away for one that fails, and asks it as soon as it answers', async () => {
+    await using at = await world(() => ({ code: 503, text: '' }));
+    assert.equal((await at.decide()).verdict, 'noOpinion');
+    at.speech.say = says({ allowed: true });
+    assert.equal((await at.decide()).verdict, 'allow');
+    at.stop();
+    assert.equal((await at.decide('another')).verdict, 'noOpinion');
+    assert.equal((await at.decide()).verdict, 'allow', 'what is known counts on');
+  });
+});
+
+describe('a server with a webhook', () => {
+  test('asks about what roles do not allow, and about nothing else', async () => {
+    await using other = await answeringServer(({ spec }) => ({
+      status:
+        spec['user'] === 'stranger' ? { allowed: true } : { allowed: false, denied: true, reason: 'no' },
+    }));
+    await using server = await startServer({ authorization: { webhook: { kubeconfig: other.kubeconfig } } });
+    await server.admin.must('GET', nodes);
+    assert.equal(other.asked.length, 0);
+    await server.stranger.must('GET', nodes);
+    assert.equal(other.asked.length, 1);
+    const someone = server.holder(await server.issue({ commonName: 'someone' }));
+    await someone.refused('Forbidden', 'GET', nodes);
+    const review = await server.admin.must('POST', '/apis/authorization.k8s.io/v1/subjectaccessreviews', {
+      spec: { user: 'someone', nonResourceAttributes: { path: '/x', verb: 'get' } },
+    });
+    assert.deepEqual(review.status, { allowed: false, denied: true, reason: 'no' });
+  });
+});

@@ -1,0 +1,13 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { timestamp } from '../../../../src/apiserver/registry/index.ts';
+import { SecondText } from '../../../../src/apiserver/registry/second-text.ts';
+
+test('the text of a second is that of its time, whichever way the clock goes', () => {
+  const seconds = new SecondText();
+  for (const now of [
+    1_790_000_000_000, 1_790_000_000_999, 1_790_000_001_000, 0, 999, -1, 1_790_000_000_500,
+  ]) {
+    assert.equal(seconds.at(now), timestamp(now));
+  }
+});

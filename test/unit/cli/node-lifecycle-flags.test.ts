@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { Command } from 'commander';
+import { exitCodes } from '../../../src/base/index.ts';
+import type { NodeLifecycleFlags } from '../../../src/cli/node-lifecycle-flags.ts';
+import {
+  nodeLifecycleArgs,
+  nodeLifecycleOf,
+  nodeLifecycleOptions,
+} from '../../../src/cli/node-lifecycle-flags.ts';
+import { runCommandLine } from './run-command.ts';
+
+function parse(args: readonly string[]): NodeLifecycleFlags {
+  const command = new Command().exitOverride();
+  for (const option of nodeLifecycleOptions()) command.addOption(option);
+  return command.parse(args, { from: 'user' }).opts<NodeLifecycleFlags & Record<string, unknown>>();
+}
+
+describe('the flags of the node lifecycle', () => {
+  test('are as in the reference when they are not given', () => {
+    assert.deepEqual(nodeLifecycleOf({ ...parse([]), taintDomain: 'example.org' }), {
+      taintDomain: 'example.org',
+      gracePeriodMs: 40_000,
+      monitorPeriodMs: 5_000,
+      evictionRate: 0.1,
+      secondaryEvictionRate: 0.01,
+      unhealthyZoneThreshold: 0.55,
+      largeZoneSize: 50,
+    });
+  });
+
+  test('reach a child as they are', () => {
+    const given = parse([
+      '--node-monitor-grace-period=1m30.5s',
+      '--node-monitor-period=250ms',
+      '--node-eviction-rate=0.000001',
+      '--secondary-node-eviction-rate=0',
+      '--unhealthy-zone-threshold=1',
+      '--large-cluster-size-threshold=1000',
+    ]);
+    assert.deepEqual(given.nodeMonitorGracePeriod, 90_500);
+    assert.deepEqual(parse(nodeLifecycleArgs(given)), given);
+    assert.deepEqual(parse(nodeLifecycleArgs(parse([]))), parse([]));
+  });
+
+  for (const wrong of [
+    'node-monitor-grace-period=40',
+    'node-monitor-grace-period=25h',
+    'node-monitor-period=0s',
+    'node-eviction-rate=-1',
+    'node-eviction-rate=1e3',
+    'node-eviction-rate=1001',
+    'unhealthy-zone-threshold=1.1',
+    'large-cluster-size-threshold=',
+    'node-monitor-period=40s', // nobody would look in time
+  ]) {
+    test(`--${wrong} is refused`, async () => {
+      const { code, stderr } = await runCommandLine(['apiserver', `--${wrong}`]);
+      assert.equal(code, exitCodes.usage, stderr);
+      assert.match(stderr, /node-|unhealthy-|large-/);
+    });
+  }
+});
