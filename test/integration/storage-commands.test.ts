@@ -88,6 +88,11 @@ describe('nodeward storage', { timeout: 180_000 }, () => {
       empty.process.stderr,
       /"level":"warn".*was missing or empty.*nodeward storage restore --root-dir/,
     );
+    assert.match(
+      await readiness(empty, root),
+      /^\[\+\]storage ok: made anew at .*Z, because .* was missing$/m,
+    );
+    assert.match((await storage(root, 'stats')).stdout, /^origin {7} made anew at /m);
     await empty.process.stop();
     const refused = await storage(root, 'restore', file);
     assert.equal(refused.code, exit.failed);
@@ -101,6 +106,7 @@ describe('nodeward storage', { timeout: 180_000 }, () => {
 
     await using again = await startApiServer(root, { port });
     assert.doesNotMatch(again.process.stderr, /missing or empty/);
+    assert.match(await readiness(again, root), /^\[\+\]storage ok: restored from a snapshot at .*Z$/m);
     await using api = await clientOf(again.kubeconfig);
     const { items, metadata } = await api.list(leaseKind, { namespace });
     assert.equal(items.length, 20, 'as of the snapshot');
@@ -218,6 +224,16 @@ async function lookAtAll(root: string, snapshot: string): Promise<Seen> {
   const taken = await json('snapshot', snapshot);
   assert.deepEqual([taken.revision, taken.objects], [revision, objects]);
   return { file, revision, objects, prefixes, rows, problems };
+}
+
+/** All that /readyz says, as anybody may ask. */
+async function readiness({ url }: { url: string }, root: string): Promise<string> {
+  const { code, body } = await curl(join(root, 'pki'), `${url}/readyz?verbose`, {
+    method: 'GET',
+    as: 'none',
+  });
+  assert.equal(code, 200);
+  return body;
 }
 
 async function objectsIn(snapshot: string): Promise<string> {

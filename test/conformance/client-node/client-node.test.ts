@@ -4,6 +4,7 @@ import type { Cluster } from './cluster.ts';
 import { startCluster } from './cluster.ts';
 import { dynamicSuite } from './dynamic.ts';
 import { objectsSuite } from './objects.ts';
+import { patchesSuite } from './patches.ts';
 import { reviewsSuite } from './reviews.ts';
 import { watchingSuite } from './watching.ts';
 
@@ -15,4 +16,5 @@ after(async () => {
   await cluster?.[Symbol.asyncDispose]();
 });
 
-for (const suite of [objectsSuite, reviewsSuite, watchingSuite, dynamicSuite]) suite(() => cluster);
+for (const suite of [objectsSuite, patchesSuite, reviewsSuite, watchingSuite, dynamicSuite])
+  suite(() => cluster);

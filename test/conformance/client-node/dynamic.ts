@@ -41,7 +41,7 @@ export function dynamicSuite(cluster: OpenCluster): void {
       csiNode('one'),
     ];
     for (const manifest of manifests) {
-      test(`${manifest['kind']}: create, read, list, replace, delete`, async () => {
+      test(`${manifest['kind']}: create, read, list, replace, patch, delete`, async () => {
         const api = KubernetesObjectApi.makeApiClient(cluster().config);
         const object = named(manifest, await cluster().namespace());
         const { apiVersion = '', kind = '' } = object;
@@ -55,6 +55,12 @@ export function dynamicSuite(cluster: OpenCluster): void {
         const labelled = { ...read, metadata: { ...read.metadata, labels: { seen: 'yes' } } };
         const replaced = await api.replace(labelled);
         assert.deepEqual(replaced.metadata?.labels, { seen: 'yes' });
+        const annotated = await api.patch({
+          ...{ apiVersion, kind },
+          metadata: { ...object.metadata, annotations: { seen: 'yes' } },
+        });
+        assert.deepEqual(annotated.metadata?.annotations, { seen: 'yes' });
+        assert.deepEqual(annotated.metadata?.labels, { seen: 'yes' });
         await api.delete(object);
         await assert.rejects(api.read<Named>(object), { code: 404 });
       });

@@ -17,8 +17,8 @@ import { fuzzedRequest } from './requests.ts';
 
 /*
  * Throws requests at a real control plane that are nearly right: objects of every kind with random fields, bytes and
- * places changed, in every encoding; odd paths, parameters and headers. Whatever comes, the answer is a proper one,
- * never a failure of the server, and its memory stays what it is.
+ * places changed, in every encoding; patches of every sort, some made to cost much; odd paths, parameters and headers.
+ * Whatever comes, the answer is a proper one, never a failure of the server, and its memory stays what it is.
  *
  * NODEWARD_FUZZ_SEED   repeats a run      NODEWARD_FUZZ_REQUESTS   how many, default 100,000
  */

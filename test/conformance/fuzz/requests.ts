@@ -3,6 +3,7 @@ import type { Encoding, Kind } from '../../../src/api/index.ts';
 import { apiVersionOf, encodeObject, groupName, servedKinds } from '../../../src/api/index.ts';
 import type { Chance } from './chance.ts';
 import { mutateBytes, mutateObject } from './mutate.ts';
+import { fuzzedPatch } from './patches.ts';
 import { randomValue } from './random-object.ts';
 
 export interface FuzzedRequest {
@@ -15,8 +16,14 @@ export interface FuzzedRequest {
 const suffix = 'k8s.io';
 const anyMethod = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS', 'TRACE'];
 const collectionMethods = ['POST', 'POST', 'POST', 'GET', 'DELETE'];
-const itemMethods = ['PUT', 'PUT', 'GET', 'DELETE'];
-const methodsOfVerbs = { create: 'POST', update: 'PUT', get: 'GET', delete: 'DELETE' } as const;
+const itemMethods = ['PUT', 'PUT', 'PATCH', 'PATCH', 'PATCH', 'GET', 'DELETE'];
+const methodsOfVerbs = {
+  create: 'POST',
+  update: 'PUT',
+  patch: 'PATCH',
+  get: 'GET',
+  delete: 'DELETE',
+} as const;
 const names = ['a', 'b', 'default', 'system:x', 'n0'];
 const namespaces = ['default', 'default', 'kube-system', 'gone'];
 const documents = [
@@ -130,10 +137,7 @@ export function fuzzedRequest(chance: Chance): FuzzedRequest {
   if (chance.oneIn(20)) headers['accept-encoding'] = chance.pick(['gzip', 'gzip;q=0', 'br', '*']);
   if (chance.oneIn(50)) headers['if-none-match'] = chance.pick(['*', '"a"', 'W/"b"', '']);
   const path = oddly(pathOf(kind, chance) + target, chance) + queryOf(method, chance);
-  const body = ['POST', 'PUT', 'PATCH', 'DELETE'].includes(method)
-    ? bodyOf(kind, chance, headers)
-    : undefined;
-  return { method, path, headers, body };
+  return { method, path, headers, body: bodyFor(method, kind, target, chance, headers) };
 }
 
 /** What follows the path of the collection, with a method that is served there. */
@@ -142,7 +146,8 @@ function targetOf(kind: Kind, chance: Chance): { target: string; method: string 
   const item = `/${chance.pick(names)}`;
   if (kind.subresources.length > 0 && chance.oneIn(4)) {
     const part = chance.pick(kind.subresources);
-    const [verb = 'get'] = (['create', 'update', 'get'] as const).filter((each) => part.verbs.includes(each));
+    const verbs = (['create', 'update', 'patch', 'get'] as const).filter((each) => part.verbs.includes(each));
+    const verb = verbs.length === 0 ? 'get' : chance.pick(verbs);
     return { target: `${item}/${part.name}`, method: methodsOfVerbs[verb] };
   }
   return chance.oneIn(2)
@@ -172,10 +177,31 @@ function queryOf(method: string, chance: Chance): string {
     const value = chance.pick(values);
     query.push(`${chance.pick(parameters)}=${value.startsWith('%') ? value : encodeURIComponent(value)}`);
   }
+  if (method === 'PATCH' && !chance.oneIn(4))
+    query.push(`fieldManager=${chance.pick(['one', 'two', 'three'])}`);
   if (method === 'GET' && chance.oneIn(40)) query.push('watch=1', 'timeoutSeconds=1');
   if (chance.oneIn(12)) query.push(`resourceVersion=${chance.pick(['0', '1', '7', '', 'x', '-1', '00'])}`);
   if (chance.oneIn(5000)) query.push('resourceVersion=999999999');
   return query.length === 0 ? '' : `?${query.join('&')}`;
+}
+
+function bodyFor(
+  method: string,
+  kind: Kind,
+  target: string,
+  chance: Chance,
+  headers: Record<string, string>,
+): Buffer | undefined {
+  if (method === 'PATCH' && !chance.oneIn(40)) return patchOf(kind, target, chance, headers);
+  return ['POST', 'PUT', 'PATCH', 'DELETE'].includes(method) ? bodyOf(kind, chance, headers) : undefined;
+}
+
+/** Of the object that the path names, mostly. */
+function patchOf(kind: Kind, target: string, chance: Chance, headers: Record<string, string>): Buffer {
+  const name = chance.oneIn(20) ? chance.pick(names) : (target.split('/')[1] ?? '');
+  const { mediaType, body } = fuzzedPatch(kind, name, suffix, chance);
+  headers['content-type'] = mediaType;
+  return body;
 }
 
 function bodyOf(kind: Kind, chance: Chance, headers: Record<string, string>): Buffer | undefined {

@@ -89,6 +89,25 @@ export function roleBinding(naming: Naming, roleName: string): Manifest {
   };
 }
 
+export function clusterRole(naming: Naming): Manifest {
+  return {
+    apiVersion: `${rbac}/v1`,
+    kind: 'ClusterRole',
+    metadata: metadata(naming),
+    rules: [{ nonResourceURLs: ['/logs'], verbs: ['get'] }],
+  };
+}
+
+export function clusterRoleBinding(naming: Naming, roleName: string): Manifest {
+  return {
+    apiVersion: `${rbac}/v1`,
+    kind: 'ClusterRoleBinding',
+    metadata: metadata(naming),
+    roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: roleName },
+    subjects: [{ apiGroup: rbac, kind: 'User', name: 'ann' }],
+  };
+}
+
 export function signingRequest(naming: Naming, requestPem: string): Manifest {
   return {
     apiVersion: 'certificates.k8s.io/v1',

@@ -25,6 +25,8 @@ export const stored: readonly Row[] = [
 
 /** What is only asked. */
 export const reviews: readonly Row[] = [
+  ['accessexplanations', 'access.nodeward.io/v1', false, 'AccessExplanation'],
+  ['accessqueries', 'access.nodeward.io/v1', false, 'AccessQuery'],
   ['selfsubjectreviews', 'authentication.k8s.io/v1', false, 'SelfSubjectReview'],
   ['tokenreviews', 'authentication.k8s.io/v1', false, 'TokenReview'],
   ['localsubjectaccessreviews', authorization, true, 'LocalSubjectAccessReview'],

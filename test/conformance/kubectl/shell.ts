@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { copyFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parseDocument } from 'yaml';
 import { kubectl } from '../../integration/lab/index.ts';
 import type { CommandResult, SupervisedProcess } from '../../support/index.ts';
 import { temporaryFolder } from '../../support/index.ts';
@@ -13,19 +14,26 @@ export type Line = string | readonly string[];
 /** Standard input: text as it is, anything else as JSON. */
 export type Input = string | object;
 
+/** Variables of the environment, beside the usual ones. */
+export type Environment = Readonly<Record<string, string>>;
+
 /**
  * A person at a prompt: a kubectl, an empty home folder and an empty namespace, which is the default one. Disposal
  * removes the folder.
  */
 export interface Shell extends AsyncDisposable {
   readonly namespace: string;
-  run(line: Line, input?: Input): Promise<CommandResult>;
+  run(line: Line, input?: Input, env?: Environment): Promise<CommandResult>;
   /** Must succeed; answers standard output. */
-  ok(line: Line, input?: Input): Promise<string>;
+  ok(line: Line, input?: Input, env?: Environment): Promise<string>;
   /** Must fail; answers standard error. */
-  fails(line: Line, input?: Input): Promise<string>;
+  fails(line: Line, input?: Input, env?: Environment): Promise<string>;
+  /** Makes the editor one that carries out a command of sed; the files that are edited are in the home folder. */
+  editor(sed: string): Promise<Environment>;
   /** `get` of one object or a list, parsed. */
   get(line: Line): Promise<unknown>;
+  /** A map or a list out of an object, by its jsonpath: `pick('configmap one', '.data')`; undefined where nothing is. */
+  pick(what: string, path: string): Promise<unknown>;
   /** Starts one that runs on. */
   start(line: Line): Promise<SupervisedProcess>;
   /** Writes a file into the home folder and answers its path. */
@@ -38,29 +46,36 @@ export async function openShell({ kubeconfig }: ControlPlane, release: Release):
   await using setup = new AsyncDisposableStack();
   const { path: home } = setup.use(await temporaryFolder('shell-'));
   const own = join(home, 'kubeconfig');
-  await copyFile(kubeconfig, own);
-  const tool = kubectl(own, home, release.program());
   const namespace = `shell-${crypto.randomUUID().slice(0, 8)}`;
-  const run: Shell['run'] = (line, input) =>
-    tool.run(words(line), input === undefined ? {} : { input: text(input) });
-  const ok: Shell['ok'] = async (line, input) => {
-    const result = await run(line, input);
+  await writeFile(own, withNamespace(await readFile(kubeconfig, 'utf8'), namespace));
+  const tool = kubectl(own, home, release.program());
+  const run: Shell['run'] = (line, input, env = {}) =>
+    tool.run(words(line), { env, ...(input === undefined ? {} : { input: text(input) }) });
+  const ok: Shell['ok'] = async (line, input, env) => {
+    const result = await run(line, input, env);
     assert.equal(result.code, 0, described(line, result));
     return result.stdout;
   };
   await ok(`create namespace ${namespace}`);
-  await ok(`config set-context --current --namespace=${namespace}`);
   const resources = setup.move();
   return {
     namespace,
     run,
     ok,
-    fails: async (line, input) => {
-      const result = await run(line, input);
+    fails: async (line, input, env) => {
+      const result = await run(line, input, env);
       assert.ok(result.code !== 0 && !result.timedOut, `succeeded or hung: ${described(line, result)}`);
       return result.stderr;
     },
+    editor: async (sed) => {
+      await writeFile(join(home, 'editor.sed'), sed);
+      return { KUBE_EDITOR: `sed --in-place --file=${join(home, 'editor.sed')}`, TMPDIR: home };
+    },
     get: async (line) => JSON.parse(await ok(['get', ...words(line), '--output=json'])),
+    pick: async (what, path) => {
+      const found = await ok(`get ${what} -o jsonpath={${path}}`);
+      return found === '' ? undefined : JSON.parse(found);
+    },
     start: (line) => tool.start(words(line)),
     file: async (name, content) => {
       await writeFile(join(home, name), text(content));
@@ -68,6 +83,13 @@ export async function openShell({ kubeconfig }: ControlPlane, release: Release):
     },
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
+}
+
+/** What `config set-context --current --namespace` makes of a kubeconfig, without a process for it. */
+function withNamespace(kubeconfig: string, namespace: string): string {
+  const document = parseDocument(kubeconfig);
+  document.setIn(['contexts', 0, 'context', 'namespace'], namespace);
+  return document.toString();
 }
 
 function words(line: Line): readonly string[] {

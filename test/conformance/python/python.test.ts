@@ -28,6 +28,7 @@ const cases = [
   'objects.Objects.test_cluster_wide',
   'objects.Objects.test_csi_node',
   'objects.Reviews',
+  'patches.Patches',
   'watching.Watching',
   'dynamic.Dynamic',
 ];

@@ -1,11 +1,11 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import { RuntimeService } from '../../../src/agent/runtime/gen/cri_pb.js';
+import { ImageService, RuntimeService } from '../../../src/agent/runtime/gen/cri_pb.js';
 import type { SupervisedProcess } from '../../support/index.ts';
 import { cgroupName, runSuccessfully, startProcess, temporaryFolder, waitFor } from '../../support/index.ts';
 import { cniConfiguration } from './cni.ts';
 import type { ContainerdVersion } from './containerd-config.ts';
-import { containerdConfig } from './containerd-config.ts';
+import { containerdConfig, image } from './containerd-config.ts';
 import { removeRemains } from './containerd-remains.ts';
 import type { CriClient } from './cri.ts';
 import { connectCri } from './cri.ts';
@@ -84,6 +84,10 @@ export async function startContainerd(options: ContainerdOptions = {}): Promise<
     await running.stop();
   });
   await ctr('images', 'import', fetched('image/busybox.tar'));
+  await waitFor('the image to be known to CRI, which hears of it later', async () => {
+    const { images } = await cri.call(ImageService.method.listImages, {});
+    return images.some(({ repoTags }) => repoTags.includes(image));
+  });
   const release = await cri.call(RuntimeService.method.version, {});
 
   const resources = setup.move();

@@ -7,6 +7,8 @@ export interface KubectlOptions {
   timeoutMs?: number;
   /** Standard input, e.g. a manifest for `-f -`. */
   input?: string;
+  /** More variables of the environment, e.g. KUBE_EDITOR. */
+  env?: Readonly<Record<string, string>>;
 }
 
 /** A real kubectl with a kubeconfig. It keeps its caches in `home`, a folder of the test. */
@@ -25,8 +27,12 @@ export function kubectl(
 ): Kubectl {
   const env = { PATH: process.env['PATH'], HOME: home, KUBECONFIG: kubeconfig, NO_PROXY: '*', TZ: 'UTC' };
   return {
-    run: (argv, { timeoutMs = 20_000, input } = {}) =>
-      runCommand(program, argv, { env, timeoutMs, ...(input === undefined ? {} : { input }) }),
+    run: (argv, { timeoutMs = 20_000, input, env: more } = {}) =>
+      runCommand(program, argv, {
+        env: { ...env, ...more },
+        timeoutMs,
+        ...(input === undefined ? {} : { input }),
+      }),
     start: (argv) => startProcess(program, argv, { env }),
   };
 }

@@ -11,7 +11,7 @@ export type Leaves = 'nothing' | 'everything' | 'anything';
 /** What a disk writes as a whole. */
 const sectorBytes = 512;
 
-type Change = Exclude<DiskCall, { what: 'create' | 'sync' | 'unlink' }>;
+type Change = Extract<DiskCall, { what: 'write' | 'truncate' }>;
 
 interface File {
   /** As of the last sync. */
@@ -26,7 +26,7 @@ interface File {
 export class Disk {
   readonly #folder: string;
   readonly #files = new Map<string, File>();
-  #syncedNames = new Map<string, File>();
+  readonly #syncedNames = new Map<string, File>();
   #pendingNames: ((names: Map<string, File>) => void)[] = [];
 
   /** `folder`: the name under which it is synced. */
@@ -34,10 +34,18 @@ export class Disk {
     this.#folder = folder;
   }
 
+  /** A file that was there before, and is synced. */
+  put(name: string, bytes: Uint8Array): void {
+    const file = { synced: new Content(bytes), pending: [] };
+    this.#files.set(name, file);
+    this.#syncedNames.set(name, file);
+  }
+
   apply(call: DiskCall): void {
     if (call.what === 'sync') this.#sync(call.name);
     else if (call.what === 'create') this.#create(call.name);
     else if (call.what === 'unlink') this.#unlink(call.name);
+    else if (call.what === 'link' || call.what === 'rename') this.#name(call.to, call.name, call.what);
     else this.#file(call.name).pending.push(call);
   }
 
@@ -68,6 +76,17 @@ export class Disk {
   #unlink(name: string): void {
     this.#files.delete(name);
     this.#pendingNames.push((names) => names.delete(name));
+  }
+
+  /** A further name of a file, or another one. */
+  #name(name: string, before: string, what: 'link' | 'rename'): void {
+    const file = this.#file(before);
+    const change = (names: Map<string, File>) => {
+      if (what === 'rename') names.delete(before);
+      names.set(name, file);
+    };
+    change(this.#files);
+    this.#pendingNames.push(change);
   }
 
   #file(name: string): File {

@@ -6,7 +6,9 @@ export type DiskCall =
   | { readonly what: 'write'; readonly name: string; readonly at: number | 'end'; readonly bytes: Buffer }
   | { readonly what: 'truncate'; readonly name: string; readonly size: number }
   | { readonly what: 'sync'; readonly name: string }
-  | { readonly what: 'unlink'; readonly name: string };
+  | { readonly what: 'unlink'; readonly name: string }
+  | { readonly what: 'rename'; readonly name: string; readonly to: string }
+  | { readonly what: 'link'; readonly name: string; readonly to: string };
 
 /** The system calls to be recorded; of other files strace tells nothing when their paths are given. */
 export const recordedCalls =
@@ -35,9 +37,7 @@ function parseCall(call: string): DiskCall | undefined {
   const file = basename(unhex(/<(.*)>/.exec(first)?.[1] ?? ''));
   switch (name) {
     case 'openat':
-      return others[1]?.includes('O_CREAT')
-        ? { what: 'create', name: basename(quoted(others[0])) }
-        : undefined;
+      return others[1]?.includes('O_CREAT') ? { what: 'create', name: named(others[0]) } : undefined;
     case 'pwrite64':
       return { what: 'write', name: file, at: Number(others[2]), bytes: bytesOf(others[0], result) };
     case 'write':
@@ -48,7 +48,12 @@ function parseCall(call: string): DiskCall | undefined {
     case 'fdatasync':
       return { what: 'sync', name: file };
     case 'unlink':
-      return { what: 'unlink', name: basename(quoted(first)) };
+      return { what: 'unlink', name: named(first) };
+    case 'rename':
+    case 'link':
+      return { what: name, name: named(first), to: named(others[0]) };
+    case 'linkat':
+      return { what: 'link', name: named(others[0]), to: named(others[2]) };
     default:
       throw new Error(`a call of ${name} is not part of the model: ${call.slice(0, 200)}`);
   }
@@ -60,8 +65,9 @@ function bytesOf(text: string | undefined, written: string): Buffer {
   return bytes.subarray(0, Number(written));
 }
 
-function quoted(text: string | undefined): string {
-  return Buffer.from(hexOf(text), 'hex').toString();
+/** The last part of a path that is an argument. */
+function named(text: string | undefined): string {
+  return basename(Buffer.from(hexOf(text), 'hex').toString());
 }
 
 function hexOf(text = ''): string {

@@ -83,7 +83,8 @@ export class LeaseLog {
     const after = await LeaseLog.newest(api);
     this.#present.delete(name);
     // no answer tells the version: a watch does
-    const options = { namespace, resourceVersion: String(before), fieldSelector: `metadata.name=${name}` };
+    const from = { resourceVersion: String(before), timeoutSeconds: 20 };
+    const options = { namespace, ...from, fieldSelector: `metadata.name=${name}` };
     for await (const { type, object } of api.watch(leaseKind, options)) {
       assert.equal(type, 'DELETED');
       const version = Number(object.metadata?.resourceVersion);
@@ -91,6 +92,7 @@ export class LeaseLog {
       this.#note({ name, value: null, version });
       return;
     }
+    assert.fail(`nobody told that ${name} was deleted`);
   }
 
   #note(written: Written): void {

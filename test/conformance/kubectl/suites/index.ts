@@ -5,16 +5,26 @@ import type { Release } from '../release.ts';
 import type { OpenShell } from '../shell.ts';
 import { openShell } from '../shell.ts';
 import { accessSuite } from './access.ts';
+import { applySuite } from './apply.ts';
+import { pruneSuite } from './apply-prune.ts';
 import { createSuite } from './create.ts';
 import { deleteSuite } from './delete.ts';
 import { describeSuite } from './describe.ts';
+import { diffSuite } from './diff.ts';
 import { discoverySuite } from './discovery.ts';
 import { dryRunSuite } from './dry-run.ts';
+import { editSuite } from './edit.ts';
 import { explainSuite } from './explain.ts';
 import { generatorsSuite } from './generators.ts';
 import { getSuite } from './get.ts';
+import { labelSuite } from './label.ts';
+import { lastAppliedSuite } from './last-applied.ts';
+import { nodesSuite } from './nodes.ts';
+import { patchSuite } from './patch.ts';
 import { podsSuite } from './pods.ts';
 import { replaceSuite } from './replace.ts';
+import { serverSideApplySuite } from './server-side-apply.ts';
+import { setSuite } from './set.ts';
 import { validationSuite } from './validation.ts';
 import { waitSuite } from './wait.ts';
 
@@ -27,6 +37,16 @@ const suites = [
   validationSuite,
   generatorsSuite,
   replaceSuite,
+  applySuite,
+  lastAppliedSuite,
+  pruneSuite,
+  serverSideApplySuite,
+  diffSuite,
+  editSuite,
+  patchSuite,
+  labelSuite,
+  setSuite,
+  nodesSuite,
   deleteSuite,
   describeSuite,
   waitSuite,
