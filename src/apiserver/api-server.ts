@@ -129,7 +129,7 @@ export async function runApiServer(
     storage,
     clock,
     groupSuffix,
-    admission: [nodeRestriction, access.rbac.admission],
+    admission: [nodeRestriction, access.rbac.admission, access.rbac.signers],
     advice: access.rbac.advice,
     operations,
     gates: options.featureGates ?? resolveGates({}),

@@ -68,7 +68,7 @@ export function startTrail(
       stageTimestamp: at,
       ...(known === undefined ? {} : annotationsOf(known.decision)),
     };
-    sink.write(JSON.stringify(event));
+    sink.write(lineOf(event));
   }
   const now = () => microTime(clock.now());
 
@@ -97,6 +97,17 @@ export function startTrail(
       write(failed ? 'Panic' : 'ResponseComplete', now(), code);
     },
   };
+}
+
+/** A body that would make the line longer than this is left out of it, so that no line is too long for the log. */
+const longestLine = 1024 * 1024;
+
+function lineOf(event: AuditEvent): string {
+  const line = JSON.stringify(event);
+  if (line.length <= longestLine) return line;
+  const { requestObject: _request, responseObject: _response, ...rest } = event;
+  const annotations = { ...rest.annotations, 'audit.nodeward.io/bodies': 'left out: too long' };
+  return JSON.stringify({ ...rest, annotations });
 }
 
 const unknownUser: User = { name: '', groups: [], extra: {} };

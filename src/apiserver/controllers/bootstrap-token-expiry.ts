@@ -31,8 +31,20 @@ export function bootstrapTokenExpiry({ registry, storage, clock, log }: Controll
     }
   }
 
+  /** What goes wrong with one is told once, after all others were looked at. */
   async function sweep(): Promise<void> {
-    for (const stored of storage.list(prefix + bootstrapSecretPrefix, '', 0).items) await look(stored);
+    const failures: string[] = [];
+    for (const stored of storage.list(prefix + bootstrapSecretPrefix, '', 0).items) {
+      await look(stored).catch((error: unknown) => {
+        failures.push(`${stored.key.slice(prefix.length)}: ${describeError(error)}`);
+      });
+    }
+    const [first] = failures;
+    if (first !== undefined) tell(`${failures.length} of their Secrets, first ${first}`);
+  }
+
+  function tell(why: string): void {
+    log.warn(`expired bootstrap tokens could not be removed: ${why}`);
   }
 
   return {
@@ -42,9 +54,7 @@ export function bootstrapTokenExpiry({ registry, storage, clock, log }: Controll
     async run(signal, ready) {
       ready();
       while (!signal.aborted) {
-        await sweep().catch((error: unknown) => {
-          log.warn(`expired bootstrap tokens could not be removed: ${describeError(error)}`);
-        });
+        await sweep().catch((error: unknown) => tell(describeError(error)));
         await clock.sleep(sweepEveryMs, signal);
       }
     },

@@ -11,16 +11,24 @@ import { apiGroupOf } from './paths.ts';
 import { pathOf, socketOf } from './request.ts';
 import type { Selected } from './selected.ts';
 
-/** Who a request is from, or is to be taken for; throws 401 when that cannot be told, 400 and 403 of impersonation. */
+/**
+ * Who a request is from, or is to be taken for; throws 401 when that cannot be told, 400 and 403 of impersonation.
+ * `attributes` is what is asked for, for the audit of who may not be whom they want to be.
+ */
 export async function authenticate(
   request: FastifyRequest,
   { authenticator, authorizer, registry }: Pick<HttpOptions, 'authenticator' | 'authorizer' | 'registry'>,
+  attributes: () => Attributes = () => ({ verb: request.method.toLowerCase(), path: pathOf(request) }),
 ): Promise<Identity> {
   const { authorization } = request.headers;
   const credentials = { token: bearerToken(authorization), presented: authorization !== undefined };
   const identity = await authenticator.authenticate({ socket: socketOf(request), ...credentials });
   if (identity === undefined) throw new StatusError('Unauthorized', 'Unauthorized');
-  const user = await impersonated(request, identity.user, authorizer, registry.groupSuffix);
+  const user = await impersonated(request, identity.user, authorizer, registry.groupSuffix).catch((error) => {
+    const reason = error instanceof StatusError ? error.message : '';
+    auditAsked(request, identity, attributes(), { verdict: 'deny', reason, errors: [] });
+    throw error;
+  });
   return user === identity.user ? identity : { ...identity, user, impersonator: identity.user };
 }
 
@@ -39,6 +47,15 @@ export async function authorizePath(
   throw new StatusError('Forbidden', `forbidden: User "${user.name}" cannot ${verb} path "${path}"`);
 }
 
+/** What is asked for, as authorizers are told it. */
+export function attributesOf(asked: Omit<Asked, 'user'>): Attributes {
+  const { resource, verb, namespace, name, subresource, selectors } = asked;
+  const { kind } = resource;
+  const group = apiGroupOf(resource);
+  const what = { group, version: kind.version, resource: kind.resource, subresource };
+  return { verb, ...what, namespace, name, ...(selectors && { selectors }) };
+}
+
 type Asked = Pick<ApiRequest, 'resource' | 'subresource' | 'namespace' | 'name' | 'user'> &
   Partial<Pick<Selected, 'selectors'>> & { verb: string };
 
@@ -48,18 +65,9 @@ export async function authorizeRequest(
   authorizer: Authorizer,
   onDecision?: (attributes: Attributes, decision: Decision) => void,
 ): Promise<void> {
-  const { resource, user, verb, namespace, name, subresource, selectors } = request;
+  const { resource, user, verb, namespace, name, subresource } = request;
   const { kind, groupSuffix } = resource;
-  const attributes: Attributes = {
-    verb,
-    group: apiGroupOf(resource),
-    version: kind.version,
-    resource: kind.resource,
-    subresource,
-    namespace,
-    name,
-    ...(selectors && { selectors }),
-  };
+  const attributes = attributesOf(request);
   const decision = await authorizer.authorize(user, attributes);
   onDecision?.(attributes, decision);
   if (decision.verdict === 'allow') return;

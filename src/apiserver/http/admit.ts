@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { StatusError } from '../../api/index.ts';
 import type { ApiRequest } from '../handlers/index.ts';
 import { booleanParameter } from '../handlers/index.ts';
-import { authenticate, authorizeRequest } from './access.ts';
+import { attributesOf, authenticate, authorizeRequest } from './access.ts';
 import { auditAsked } from './audit.ts';
 import { methodNotAllowed, verbOf } from './methods.ts';
 import type { HttpOptions } from './options.ts';
@@ -27,17 +27,10 @@ export async function admit(
   options: HttpOptions,
 ): Promise<Admitted> {
   const { authorizer, continueTokens, registry } = options;
-  const identity = await authenticate(request, options);
+  const identity = await authenticate(request, options, () => attributesOf(readAsked(route, request)));
   const { user, untilMs } = identity;
-  const query = queryOf(request);
-  const { asked, served } = verbOf(
-    route,
-    request,
-    request.method === 'GET' && booleanParameter(query, 'watch'),
-  );
-  const { resource, subresource } = route;
-  const { namespace, name } = placeOf(route, request);
-  const place = { resource, subresource, namespace, name, user };
+  const { query, served, verb: asked, ...object } = readAsked(route, request);
+  const place = { ...object, user };
   const authorize = (verb: string) => authorizeRequest({ ...place, verb }, authorizer);
   const selected = selectedBy(asked, query, registry.gates);
   await authorizeRequest({ ...place, verb: asked, ...selected }, authorizer, (attributes, decision) =>
@@ -46,6 +39,15 @@ export async function admit(
   if (served === undefined) throw methodNotAllowed(reply, route.methods.keys());
   const userAgent = request.headers['user-agent'] ?? '';
   return { ...place, registry, query, untilMs, userAgent, continueTokens, authorize, verb: served };
+}
+
+/** What a request asks for, as its head tells. */
+function readAsked(route: Route, request: FastifyRequest) {
+  const query = queryOf(request);
+  const watching = request.method === 'GET' && booleanParameter(query, 'watch');
+  const { asked: verb, served } = verbOf(route, request, watching);
+  const { resource, subresource } = route;
+  return { query, served, verb, resource, subresource, ...placeOf(route, request) };
 }
 
 /** The namespace and name in the path; throws 404 where the path has an empty part. */

@@ -1,3 +1,5 @@
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { EncodedBody } from '../../api/index.ts';
 import {
@@ -38,7 +40,8 @@ export function addAudit(app: Pick<App, 'addHook'>, { policy, sink }: AuditOptio
   });
   app.addHook('onSend', async (request, reply, payload) => {
     const trail = trails.get(request);
-    if (trail?.keeps.response && isJson(reply)) trail.record('responseObject', parsed(payload));
+    if (trail?.keeps.response && isJson(reply))
+      trail.record('responseObject', await readAnswer(reply, payload));
   });
 }
 
@@ -92,7 +95,13 @@ function isJson(reply: FastifyReply): boolean {
   return String(reply.getHeader('content-type')).startsWith('application/json');
 }
 
-function parsed(payload: unknown): unknown {
+const unzip = promisify(gunzip);
+
+/** Undefined for what is nothing whole: a stream. The answer is this server's own, and so can be read. */
+async function readAnswer(reply: FastifyReply, payload: unknown): Promise<unknown> {
   if (typeof payload === 'string') return parseJson(payload).value;
-  return Buffer.isBuffer(payload) ? parseJson(payload.toString('utf8')).value : undefined;
+  if (!Buffer.isBuffer(payload)) return undefined;
+  const isPacked = reply.getHeader('content-encoding') === 'gzip';
+  const bytes = isPacked ? await unzip(payload) : payload;
+  return parseJson(bytes.toString('utf8')).value;
 }

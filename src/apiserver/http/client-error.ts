@@ -6,9 +6,17 @@ import { StatusError } from '../../api/index.ts';
  * nothing of the rest of the server takes part; the body is a Status all the same.
  */
 export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code !== 'ECONNRESET' && socket.writable) socket.write(response(toldOf(error.code)));
-  socket.destroy();
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const cut = setTimeout(() => socket.destroy(), longestMs);
+  socket.once('close', () => clearTimeout(cut));
+  socket.end(response(toldOf(error.code)), () => socket.destroy()); // destroyed at once, it would say nothing
 }
+
+/** Whoever does not take the answer in this time is cut off. */
+const longestMs = 5000;
 
 /** Codes of HTTP that have no reason of their own in a Status are told by the code alone. */
 function toldOf(code: string | undefined): StatusError {

@@ -69,8 +69,8 @@ export function resourceHandler(route: Route, shared: Shared) {
       }
       const isPatch = admitted.verb === 'patch';
       const body = isPatch ? { patch: await patchOf(request, reply) } : { body: await bodyOf(request) };
-      auditBody(request, admitted, 'patch' in body ? body.patch.body : body.body);
       using _seat = await enter(admitted, { bytes: sizeOf(request.body), response: reply.raw });
+      auditBody(request, admitted, 'patch' in body ? body.patch.body : body.body);
       const answer = await handlers[admitted.verb](requestOf(admitted, body, reply.raw));
       const compress = options.registry.gates.APIResponseCompression;
       const now = options.clock.now();

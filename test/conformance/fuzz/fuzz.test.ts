@@ -78,9 +78,10 @@ async function send(
   try {
     return await admin.request(method, path, { headers, ...(body === undefined ? {} : { body }) });
   } catch (error) {
-    throw new Error(`client ${client}, request ${at}: no answer to ${method} ${path.slice(0, 500)}`, {
-      cause: error,
-    });
+    const { exit, stderr } = server.process;
+    const state = exit === undefined ? 'the server runs' : `the server ended: ${JSON.stringify(exit)}`;
+    const told = `client ${client}, request ${at}: no answer to ${method} ${path.slice(0, 500)}`;
+    throw new Error(`${told} (${state})\n${stderr.slice(-4000)}`, { cause: error });
   }
 }
 

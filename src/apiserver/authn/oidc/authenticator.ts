@@ -15,6 +15,15 @@ import { checkOidcOptions } from './options.ts';
 const known = { most: 4096, mostBytes: 8 * 1024 * 1024 };
 const longestToken = 12 * 1024;
 const clockToleranceSeconds = 10;
+/** How long a token that was found good counts without its signature being looked at again: its key may be withdrawn. */
+const trustMs = 10 * 60_000;
+/** Whoever sends tokens must not fill the log. */
+const toldEveryMs = 60_000;
+
+interface Found extends Identity {
+  /** On the clock's monotonic time. */
+  sinceMs: number;
+}
 
 /** ID tokens of an OpenID Connect issuer as bearer tokens. Throws an ExitError when it cannot be configured so. */
 export async function oidcAuthenticator(
@@ -23,10 +32,17 @@ export async function oidcAuthenticator(
 ): Promise<TokenAuthenticator> {
   checkOidcOptions(options);
   const ca = options.caFile === undefined ? undefined : await readCa(options.caFile);
-  const cache = new TokenCache<Identity>(known);
+  const cache = new TokenCache<Found>(known);
   let opened: Promise<Issuer> | undefined;
 
-  async function verify(token: string): Promise<Identity | undefined> {
+  let toldMs = Number.NEGATIVE_INFINITY;
+  function tell(write: () => void): void {
+    if (clock.monotonicMs() - toldMs < toldEveryMs) return;
+    toldMs = clock.monotonicMs();
+    write();
+  }
+
+  async function verify(token: string): Promise<Found | undefined> {
     const { errors, jwtVerify } = await import('jose');
     opened ??= openIssuer({ url: options.issuerUrl, ca, clock });
     const issuer = await opened;
@@ -40,12 +56,14 @@ export async function oidcAuthenticator(
         clockTolerance: clockToleranceSeconds,
       });
       const user = userOf(payload, options);
-      if (!('fault' in user)) return { user, untilMs: (payload.exp ?? 0) * 1000 };
-      log.info({ issuer: options.issuerUrl }, `an ID token is refused: ${user.fault}`);
+      const sinceMs = clock.monotonicMs();
+      if (!('fault' in user)) return { user, untilMs: (payload.exp ?? 0) * 1000, sinceMs };
+      tell(() => log.info({ issuer: options.issuerUrl }, `an ID token is refused: ${user.fault}`));
       return undefined;
     } catch (error) {
       if (error instanceof errors.JOSEError) return undefined;
-      log.warn({ issuer: options.issuerUrl, error: describeError(error) }, 'ID tokens cannot be verified');
+      const problem = describeError(error);
+      tell(() => log.warn({ issuer: options.issuerUrl, error: problem }, 'ID tokens cannot be verified'));
       return undefined;
     }
   }
@@ -54,10 +72,11 @@ export async function oidcAuthenticator(
     async identify(token) {
       if (token.length > longestToken || !isHarmlessToken(token)) return undefined;
       if (issuerIn(token) !== options.issuerUrl) return undefined; // somebody else's
-      const identity = await cache.find(token, () => verify(token));
-      if (identity === undefined || clock.now() < identity.untilMs) return identity;
+      const found = await cache.find(token, () => verify(token));
+      if (found === undefined) return undefined;
+      if (clock.now() < found.untilMs && clock.monotonicMs() - found.sinceMs < trustMs) return found;
       cache.forget(token);
-      return undefined;
+      return clock.now() < found.untilMs ? await cache.find(token, () => verify(token)) : undefined;
     },
   };
 }

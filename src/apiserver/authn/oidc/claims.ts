@@ -20,9 +20,17 @@ export function userOf(claims: Claims, options: OidcOptions): User | { fault: st
   const groups = groupsClaim === undefined ? [] : textsOf(own(claims, groupsClaim));
   if (groups === undefined)
     return { fault: `its claim ${groupsClaim} is neither a text nor a list of texts` };
-  const prefixed = groups.map((group) => `${groupsPrefix}${group}`);
+  const prefixed = groups.map((group) => `${groupsPrefix}${group}`).filter((group) => !isReserved(group));
   const all = [...new Set([...prefixed, authenticatedGroup])];
-  return { name: `${usernamePrefix(options)}${name}`, groups: all, extra: {} };
+  const full = `${usernamePrefix(options)}${name}`;
+  if (isReserved(full))
+    return { fault: 'its user name begins with system:, as only those of the cluster do' };
+  return { name: full, groups: all, extra: {} };
+}
+
+/** Names of the cluster's own: an issuer must not make nodes or administrators. */
+function isReserved(name: string): boolean {
+  return name.startsWith('system:');
 }
 
 function own(claims: Claims, name: string): unknown {

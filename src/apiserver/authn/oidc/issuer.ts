@@ -21,6 +21,8 @@ const largestDocument = 1024 * 1024;
 const cooldownMs = 10_000;
 /** A key that its issuer has withdrawn is good for no longer than this. */
 const freshMs = 10 * 60_000;
+/** While its issuer cannot be reached, for no longer than this. */
+const longestMs = 60 * 60_000;
 
 export async function openIssuer({ url, ca, clock }: IssuerOptions): Promise<Issuer> {
   const { createLocalJWKSet, errors } = await import('jose');
@@ -69,13 +71,19 @@ export async function openIssuer({ url, ca, clock }: IssuerOptions): Promise<Iss
     });
     await fetching;
   }
+  const ageMs = () => (keys === undefined ? Number.POSITIVE_INFINITY : clock.monotonicMs() - keys.sinceMs);
   const isDue = () => clock.monotonicMs() - triedMs >= cooldownMs;
 
   return {
     async key(header, token) {
-      const isOld = keys === undefined || clock.monotonicMs() - keys.sinceMs >= freshMs;
-      if (isOld && (isDue() || fetching !== undefined)) await refresh();
-      if (keys === undefined) throw new Error(`the keys of ${url} could not be had just now`);
+      if (ageMs() >= freshMs && (isDue() || fetching !== undefined)) {
+        await refresh().catch((error) => {
+          if (ageMs() >= longestMs) throw error;
+        });
+      }
+      if (keys === undefined || ageMs() >= longestMs) {
+        throw new Error(`the keys of ${url} could not be had just now`);
+      }
       try {
         return await keys.resolve(header, token);
       } catch (error) {

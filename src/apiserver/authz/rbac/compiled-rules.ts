@@ -3,10 +3,21 @@ import type { PolicyRule } from '../../../api/index.ts';
 /** What is allowed of something; undefined is all of it (`*`). */
 type Allowed = ReadonlySet<string> | undefined;
 
-interface ResourceRule {
-  readonly verbs: Allowed;
-  readonly groups: Allowed;
+/** What a rule allows of the resources under which it is found. */
+class ResourceRule {
+  readonly #verbs: Allowed;
+  readonly #groups: Allowed;
   readonly names: Allowed;
+
+  constructor(verbs: Allowed, groups: Allowed, names: Allowed) {
+    this.#verbs = verbs;
+    this.#groups = groups;
+    this.names = names;
+  }
+
+  allows(verb: string, group: string): boolean {
+    return has(this.#verbs, verb) && has(this.#groups, group);
+  }
 }
 
 interface PathRule {
@@ -35,7 +46,7 @@ export interface PathQuestion {
 
 const all = '*';
 
-/** The rules of a role in a form in which a question costs the same however many there are. */
+/** The rules of a role in a form in which a question costs as much as there are rules on the resource it is about. */
 export class CompiledRules {
   /** As they were given. */
   readonly rules: readonly PolicyRule[];
@@ -61,6 +72,13 @@ export class CompiledRules {
     );
   }
 
+  /** The rules that can allow something of a resource, those for every resource first. */
+  *about(resource: string, anyResource: string): Generator<ResourceRule> {
+    yield* this.#byResource.get(all) ?? [];
+    if (resource !== all) yield* this.#byResource.get(resource) ?? [];
+    if (anyResource !== '' && anyResource !== resource) yield* this.#byResource.get(anyResource) ?? [];
+  }
+
   allowsPath({ verb, path }: PathQuestion): boolean {
     const exact = this.#byPath.get(path);
     if (exact !== undefined) for (const rule of exact) if (has(rule.verbs, verb)) return true;
@@ -72,7 +90,7 @@ export class CompiledRules {
   #addResources({ verbs, apiGroups, resources = [], resourceNames = [] }: PolicyRule): void {
     if (resources.length === 0) return;
     const names = resourceNames.length === 0 ? undefined : new Set(resourceNames);
-    const rule = { verbs: allowed(verbs), groups: allowed(apiGroups), names };
+    const rule = new ResourceRule(allowed(verbs), allowed(apiGroups), names);
     for (const resource of new Set(resources)) append(this.#byResource, resource, rule);
   }
 
@@ -89,7 +107,7 @@ function some(rules: readonly ResourceRule[] | undefined, { verb, group, name }:
   if (rules === undefined) return false;
   for (const rule of rules) {
     const isNamed = rule.names === undefined || (name !== undefined && rule.names.has(name));
-    if (isNamed && has(rule.verbs, verb) && has(rule.groups, group)) return true;
+    if (isNamed && rule.allows(verb, group)) return true;
   }
   return false;
 }

@@ -7,12 +7,15 @@ import { missingRole } from './faults.ts';
 import { followPolicy, storedRoles } from './follow-policy.ts';
 import type { PolicyIndex } from './policy-index.ts';
 import { isBinding } from './policy-objects.ts';
+import { signerPermissions } from './signer-permissions.ts';
 
 /** Role-based access control by the roles and bindings of a registry. */
 export interface Rbac {
   authorizer: RbacAuthorizer;
   /** Lets nobody give away what they do not have. */
   admission: Admission;
+  /** Lets nobody approve or sign for a signer that is not theirs. */
+  signers: Admission;
   /** Tells whoever writes a binding that its role does not exist. */
   advice: Advice;
   /** All that is granted, as of now; for answers that look at more than one decision. */
@@ -34,6 +37,7 @@ export function createRbac(registry: () => Registry, groupSuffix: string): Rbac 
   return {
     authorizer,
     admission: escalationCheck({ index, roles, authorizer, group }),
+    signers: signerPermissions({ authorizer, group: groupName('certificates', groupSuffix) }),
     advice(resource, next) {
       if (!isBinding(resource, next)) return [];
       const { roleRef, metadata = {} } = next;

@@ -1,38 +1,48 @@
 import type { PolicyRule } from '../../../api/index.ts';
-import { CompiledRules } from './compiled-rules.ts';
+import type { ResourceRights } from './held-rights.ts';
+import { HeldRights } from './held-rights.ts';
 
-/** A right that cannot be taken apart further: one verb on one resource of one group, perhaps of one name, or one path. */
-type Right =
-  | { verb: string; group: string; resource: string; name: string | undefined }
-  | { verb: string; path: string };
+/** One verb on one path, or on one resource of one group for all the names of a rule. */
+type Rights = ResourceRights | { readonly verb: string; readonly path: string };
 
-/** Rules that would fall into more rights than this cannot be compared in reasonable time. */
+type Target = Omit<PolicyRule, 'verbs' | 'resourceNames'>;
+
+/** What is missing of one target: the verbs for each name; undefined stands for all names, and for a path. */
+interface Missing {
+  readonly target: Target;
+  readonly verbs: Map<string | undefined, Set<string>>;
+}
+
+/** Rules that would fall into more rights than this, of one name each, cannot be compared in reasonable time. */
 const mostRights = 100_000;
+
+/** Nor when more rules and names that are held would have to be looked at: this takes some tens of milliseconds. */
+const mostEffort = 1_000_000;
 
 /**
  * What of `wanted` nobody has by `held`, as few rules; empty when all of it is held. `tooMany` when that cannot be said
- * because there are too many combinations.
+ * because there are too many combinations, of what is wanted or of that with what is held.
  */
 export function uncovered(
   held: readonly PolicyRule[],
   wanted: readonly PolicyRule[],
 ): readonly PolicyRule[] | 'tooMany' {
   if (wanted.reduce((count, rule) => count + countOf(rule), 0) > mostRights) return 'tooMany';
-  const compiled = new CompiledRules(held);
-  const missing = new Map<string, PolicyRule>();
+  const known = new HeldRights(held, wanted);
+  if (known.effort > mostEffort) return 'tooMany';
+  const missing = new Map<string, Missing>();
   for (const rule of wanted) {
-    for (const right of rightsIn(rule)) if (!isHeld(compiled, right)) note(missing, right);
+    for (const rights of rightsIn(rule)) {
+      note(missing, rights, missingOf(known, rights));
+      if (known.effort > mostEffort) return 'tooMany';
+    }
   }
-  return [...missing.values()];
+  return [...missing.values()].flatMap(rulesOf);
 }
 
-function isHeld(held: CompiledRules, right: Right): boolean {
-  if ('path' in right) return held.allowsPath(right);
-  const slash = right.resource.indexOf('/');
-  return held.allowsResource({
-    ...right,
-    anyResource: slash === -1 ? '' : `*${right.resource.slice(slash)}`,
-  });
+function missingOf(held: HeldRights, rights: Rights): readonly (string | undefined)[] {
+  if (!('path' in rights)) return held.missing(rights);
+  return held.allowsPath(rights.verb, rights.path) ? [] : [undefined];
 }
 
 function countOf(rule: PolicyRule): number {
@@ -41,30 +51,40 @@ function countOf(rule: PolicyRule): number {
   return verbs.length * (apiGroups.length * resources.length * names + nonResourceURLs.length);
 }
 
-function* rightsIn(rule: PolicyRule): Generator<Right> {
+function* rightsIn(rule: PolicyRule): Generator<Rights> {
   const { verbs, apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule;
-  const names = resourceNames.length === 0 ? [undefined] : resourceNames;
+  const names = resourceNames.length === 0 ? undefined : resourceNames;
+  // Without resources the groups mean nothing, and nothing has counted them.
+  const groups = resources.length === 0 ? [] : apiGroups;
   for (const verb of verbs) {
     for (const path of nonResourceURLs) yield { verb, path };
-    for (const group of apiGroups) {
-      for (const resource of resources) for (const name of names) yield { verb, group, resource, name };
-    }
+    for (const group of groups) for (const resource of resources) yield { verb, group, resource, names };
   }
 }
 
 /** Rights that differ by their verb alone are one rule. */
-function note(missing: Map<string, PolicyRule>, right: Right): void {
-  const { verb, ...target } = right;
-  const key = JSON.stringify(target);
-  const known = missing.get(key);
-  if (known === undefined) missing.set(key, ruleOf(right));
-  else if (!known.verbs.includes(verb)) known.verbs.push(verb);
+function note(missing: Map<string, Missing>, rights: Rights, names: readonly (string | undefined)[]): void {
+  if (names.length === 0) return;
+  const target = targetOf(rights);
+  const key =
+    'path' in rights ? `path ${rights.path}` : `${rights.group.length} ${rights.group}${rights.resource}`;
+  const { verbs } = missing.get(key) ?? { target, verbs: new Map<string | undefined, Set<string>>() };
+  for (const name of names) {
+    const known = verbs.get(name);
+    if (known === undefined) verbs.set(name, new Set([rights.verb]));
+    else known.add(rights.verb);
+  }
+  missing.set(key, { target, verbs });
 }
 
-function ruleOf(right: Right): PolicyRule {
-  const verbs = [right.verb];
-  if ('path' in right) return { verbs, nonResourceURLs: [right.path] };
-  const { group, resource, name } = right;
-  const names = name === undefined ? {} : { resourceNames: [name] };
-  return { verbs, apiGroups: [group], resources: [resource], ...names };
+function targetOf(rights: Rights): Target {
+  if ('path' in rights) return { nonResourceURLs: [rights.path] };
+  return { apiGroups: [rights.group], resources: [rights.resource] };
+}
+
+function rulesOf({ target, verbs }: Missing): PolicyRule[] {
+  return Array.from(verbs, ([name, some]) => {
+    const rule = { verbs: [...some], ...target };
+    return name === undefined ? rule : { ...rule, resourceNames: [name] };
+  });
 }

@@ -5,8 +5,9 @@ import type { RawAnswer } from '../../../client/index.ts';
 import { ApiClient, ConnectionError, clientOptionsOf, readKubeconfig } from '../../../client/index.ts';
 import type { Authorizer, Decision } from '../types.ts';
 import { noRules } from '../types.ts';
-import { decisionIn, WebhookError } from './answer.ts';
+import { decisionIn } from './answer.ts';
 import { DecisionCache } from './decision-cache.ts';
+import { Places } from './places.ts';
 import { questionTo } from './question.ts';
 
 export interface WebhookOptions {
@@ -35,7 +36,9 @@ export interface Webhook extends AsyncDisposable {
 
 const mostKept = 8192;
 const mostWaiting = 1024;
-const connections = 32;
+const mostWaitingOfOne = 64;
+/** More than the questions about one user can hold, so that others get through when those hang. */
+const connections = 2 * mostWaitingOfOne;
 const answerLimitBytes = 64 * 1024;
 /** Longer questions are asked each time. */
 const longestKept = 10_000;
@@ -57,10 +60,11 @@ export async function openWebhook(
     most: mostKept,
     lifetimeMs: ({ verdict }) => (verdict === 'allow' ? authorizedTtlMs : unauthorizedTtlMs),
   });
+  const places = new Places({ most: mostWaiting, mostOfOne: mostWaitingOfOne });
   const tell = seldom(clock, (why) => log.warn(`the authorization webhook gives no answer: ${why}`));
 
-  async function ask(spec: string): Promise<Decision> {
-    if (cache.waiting >= mostWaiting) throw new WebhookError('too many questions wait for it already');
+  async function ask(user: string, spec: string): Promise<Decision> {
+    using _place = places.take(user);
     const body = `{"apiVersion":"${apiVersion}","kind":"SubjectAccessReview","spec":${spec}}`;
     const signal = AbortSignal.timeout(timeoutMs);
     const send = () => client.request({ method: 'POST', path, body, signal });
@@ -79,8 +83,8 @@ export async function openWebhook(
     authorizer: {
       authorize(user, attributes) {
         const spec = JSON.stringify(questionTo(user, attributes));
-        const find = () => (spec.length > longestKept ? ask(spec) : cache.find(spec, () => ask(spec)));
-        const answer = find();
+        const find = () => ask(user.name, spec);
+        const answer = spec.length > longestKept ? find() : cache.find(spec, find);
         return answer instanceof Promise ? answer.catch(failed) : answer;
       },
       rules: () => ({

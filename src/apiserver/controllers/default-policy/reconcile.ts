@@ -25,7 +25,10 @@ export function reconciledRole(stored: ClusterRole, wanted: ClusterRole): Cluste
   return changed(stored, next);
 }
 
-/** A binding that refers to another role cannot be changed back: `anew` says that it must be made again. */
+/**
+ * A binding that refers to another role cannot be changed back: `anew` says that it must be made again. Then it keeps none
+ * of its subjects: they were given another role, perhaps by somebody who might not give them this one.
+ */
 export function reconciledBinding(
   stored: ClusterRoleBinding,
   wanted: ClusterRoleBinding,
@@ -38,7 +41,7 @@ export function reconciledBinding(
     ({ kind, name }) => !subjects.some((each) => each.kind === kind && each.name === name),
   );
   if (stored.roleRef.kind !== roleRef.kind || stored.roleRef.name !== roleRef.name) {
-    return { next: { ...wanted, subjects: [...subjects, ...missing] }, anew: true };
+    return { next: wanted, anew: true };
   }
   const all = [...subjects, ...missing];
   const next = changed(stored, { ...stored, metadata, ...(all.length === 0 ? {} : { subjects: all }) });

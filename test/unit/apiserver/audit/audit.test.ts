@@ -90,6 +90,12 @@ describe('the audit log', () => {
     const [taken] = await at.entries(reply.headers['audit-id'], 1);
     assert.equal(taken?.user.username, 'kubernetes-admin');
     assert.equal(taken.impersonatedUser?.username, 'alice');
+    const master = { 'Impersonate-User': 'root', 'Impersonate-Group': 'system:masters' };
+    const tried = await server.stranger.refused('Forbidden', 'GET', `${nodes}/n1`, { headers: master });
+    const [attempt] = await at.entries(tried.reply.headers['audit-id'], 1);
+    assert.equal(attempt?.user.username, 'stranger', 'who may not be somebody else is named');
+    assert.deepEqual([attempt.objectRef?.['resource'], attempt.objectRef?.['name']], ['nodes', 'n1']);
+    assert.equal(attempt.annotations?.['authorization.k8s.io/decision'], 'forbid');
     assert.doesNotMatch(await at.text(), /some-secret-token/);
   });
 
@@ -123,6 +129,32 @@ describe('the audit log', () => {
     const broken = await admin.request('PUT', `${configMaps}/a`, { body: '{"x":' });
     assert.equal(broken.code, 400);
     assert.equal((await at.entries(broken.headers['audit-id'], 2))[1]?.requestObject, undefined);
+  });
+
+  test('keeps answers that were packed for the client, and leaves out what is too long for a line', async () => {
+    await using at = await audited([{ level: 'RequestResponse' }]);
+    const { admin } = at.server;
+    const data = Object.fromEntries(
+      Array.from({ length: 20 }, (_, index) => [`k${index}`, 'x'.repeat(10_000)]),
+    );
+    const made = await admin.request('POST', configMaps, {
+      body: { metadata: { name: 'large' }, data },
+      headers: { 'accept-encoding': 'gzip' },
+    });
+    assert.equal(made.code, 201, made.text);
+    const packed = await admin.request('GET', `${configMaps}/large`, {
+      headers: { 'accept-encoding': 'gzip' },
+    });
+    assert.equal(packed.headers['content-encoding'], 'gzip');
+    const [, got] = await at.entries(packed.headers['audit-id'], 2);
+    assert.deepEqual(Reflect.get(Object(got?.responseObject), 'data'), data);
+    const huge = await admin.request('POST', configMaps, {
+      body: { metadata: { name: 'huge' }, data: { k: 'x'.repeat(900_000) } },
+    });
+    assert.equal(huge.code, 201);
+    const [, long] = await at.entries(huge.headers['audit-id'], 2);
+    assert.equal(long?.requestObject, undefined);
+    assert.equal(long?.annotations?.['audit.nodeward.io/bodies'], 'left out: too long');
   });
 
   test('never keeps what is in a Secret, unless a rule names that', async () => {

@@ -53,6 +53,13 @@ describe('an ID token', () => {
     }
   });
 
+  test('never names the cluster’s own users and groups', async () => {
+    const who = await asker({ usernamePrefix: '-', groupsClaim: 'groups' });
+    assert.equal(await who(await issuer.token({ sub: 'system:node:a' })), undefined);
+    const user = await who(await issuer.token({ groups: ['system:masters', 'ops'] }));
+    assert.deepEqual(user?.groups, ['ops', 'system:authenticated']);
+  });
+
   test('names by email only when that is verified, without a prefix unless one is given', async () => {
     const who = await asker({ usernameClaim: 'email' });
     const email = 'al@example.org';
@@ -117,6 +124,18 @@ describe('an ID token', () => {
 });
 
 describe('the keys of an issuer', () => {
+  test('that are withdrawn end their tokens within ten minutes, also those that were found good', async () => {
+    let shiftMs = 0;
+    const moving = { ...clock, monotonicMs: () => clock.monotonicMs() + shiftMs };
+    const authenticator = await oidcAuthenticator(usual, { clock: moving, log: silentLogger() });
+    const token = await issuer.token({ exp: Math.floor(Date.now() / 1000) + 3600 });
+    assert.notEqual(await authenticator.identify(token), undefined);
+    await issuer.rotate(false);
+    assert.notEqual(await authenticator.identify(token), undefined, 'nobody has asked again yet');
+    shiftMs = 10 * 60_000 + 1;
+    assert.equal(await authenticator.identify(token), undefined);
+  });
+
   test('are asked for again when a token has a new one, but not for every made-up one', async () => {
     let shiftMs = 0;
     const moving = { ...clock, monotonicMs: () => clock.monotonicMs() + shiftMs };
@@ -177,10 +196,10 @@ test('what cannot be configured is told at once', async () => {
 });
 
 test('a server takes ID tokens as bearer tokens, and logs none', async () => {
-  const oidc = { ...usual, usernamePrefix: '-', groupsClaim: 'groups' };
+  const oidc = { ...usual, usernamePrefix: '-' };
   await using server = await startServer({ authentication: { oidc } });
-  const headers = { authorization: `Bearer ${await issuer.token({ groups: ['system:masters'] })}` };
-  assert.equal((await server.nobody.request('GET', nodes, { headers })).code, 200);
+  const headers = { authorization: `Bearer ${await issuer.token({ sub: 'bob' })}` };
+  assert.equal((await server.nobody.request('GET', '/api', { headers })).code, 200);
   const plain = { authorization: `Bearer ${await issuer.token()}` };
   const { message } = await server.nobody.refused('Forbidden', 'GET', nodes, { headers: plain });
   assert.match(message ?? '', /User "alice" cannot/);

@@ -81,6 +81,50 @@ describe('what is not covered', () => {
     assert.deepEqual(uncovered([all], [rule({ resources: many(50_000) })]), []);
   });
 
+  test('is found with about as many comparisons as there are rules held and names wanted', () => {
+    const held = named('own', 1_000).map((name) => rule({ resourceNames: [name] }));
+    const wanted = [rule({ verbs: ['zz', 'get'], resourceNames: named('other', 2_000) })];
+    let missing: ReturnType<typeof uncovered> = [];
+    const looks = looksAtSets(() => {
+      missing = uncovered(held, wanted);
+    });
+    assert.equal(missing.length, 2_000);
+    assert.ok(looks < 20_000, `${looks} comparisons`);
+  });
+
+  test('is not looked for where too much that is held would have to be compared', () => {
+    const held = named('pod', 2_000).map((name) => rule({ resourceNames: [name] }));
+    const wanted = rule({ verbs: named('verb', 1_000) });
+    assert.equal(uncovered(held, [wanted]), 'tooMany');
+    assert.deepEqual(uncovered(held, [rule({ verbs: ['zz'] })]), [rule({ verbs: ['zz'] })]);
+    assert.deepEqual(uncovered([all, ...held], [wanted]), []);
+
+    const heldPaths = named('/held', 2_000).map((path) => at('get', `${path}/*`));
+    assert.equal(uncovered(heldPaths, [at('get', ...named('/wanted', 1_000))]), 'tooMany');
+    assert.deepEqual(uncovered(heldPaths, [at('get', '/held7/x')]), []);
+  });
+
+  test('is not looked for among more rules than can be made ready in reasonable time', () => {
+    const held = named('pod', 100_000).map((name) => rule({ resourceNames: [name] }));
+    assert.equal(uncovered(held, [rule()]), 'tooMany');
+    assert.deepEqual(uncovered(held, [rule({ resources: ['nodes'] })]), [rule({ resources: ['nodes'] })]);
+  });
+
+  test('is told apart from names held by several rules for several verbs', () => {
+    const held = [
+      rule({ verbs: ['get', 'list'], resourceNames: ['x'] }),
+      rule({ verbs: ['get'], resourceNames: ['y'] }),
+      rule({ verbs: ['list'], resourceNames: ['z'] }),
+    ];
+    const wanted = [rule({ verbs: ['get', 'list'], resourceNames: ['x', 'y', 'z'] }), rule()];
+    const missing = uncovered(held, wanted);
+    assert.ok(missing !== 'tooMany');
+    assert.deepEqual(
+      new Set(missing),
+      new Set([rule({ resourceNames: ['z'] }), rule(), rule({ verbs: ['list'], resourceNames: ['y'] })]),
+    );
+  });
+
   test('is what the authorizer refuses to whoever holds the rest', () => {
     const some = (...values: string[]) => fc.constantFrom(...values);
     const rules = fc.array(
@@ -107,6 +151,26 @@ describe('what is not covered', () => {
     );
   });
 });
+
+function named(prefix: string, count: number): string[] {
+  return Array.from({ length: count }, (_, index) => `${prefix}${index}`);
+}
+
+/** How often anything is looked up in a set while `work` is done. */
+function looksAtSets(work: () => void): number {
+  const { has } = Set.prototype;
+  let looks = 0;
+  Set.prototype.has = function (value) {
+    looks++;
+    return has.call(this, value);
+  };
+  try {
+    work();
+  } finally {
+    Set.prototype.has = has;
+  }
+  return looks;
+}
 
 function sortedRule(each: PolicyRule): PolicyRule {
   return { ...each, verbs: [...each.verbs].sort() };

@@ -28,6 +28,9 @@ async function world(say: Say, options: Partial<WebhookOptions> = {}) {
     /** Whether jane may list; `name` makes it another question. */
     decide: async (name = ''): Promise<Decision> =>
       await webhook.authorizer.authorize(jane, { ...list, ...place, name }),
+    /** The same of another user. */
+    decideFor: async (user: string, name = ''): Promise<Decision> =>
+      await webhook.authorizer.authorize({ ...jane, name: user }, { ...list, ...place, name }),
     authorizer: webhook.authorizer,
     async [Symbol.asyncDispose]() {
       await webhook[Symbol.asyncDispose]();
@@ -144,6 +147,51 @@ describe('an authorizer that asks another server', () => {
     at.stop();
     assert.equal((await at.decide('another')).verdict, 'noOpinion');
     assert.equal((await at.decide()).verdict, 'allow', 'what is known counts on');
+  });
+});
+
+describe('questions that wait for an authorizer that hangs', () => {
+  const timeoutMs = 30_000;
+  const hangsForJane: Say = ({ spec }) => (spec['user'] === 'jane' ? 'hang' : { status: { allowed: true } });
+  const janes = /too many questions about user \\"jane\\" wait for it already/;
+  const paddings = { 'are short': '', 'are too long to be kept': 'n'.repeat(10_001) };
+
+  for (const [what, padding] of Object.entries(paddings)) {
+    test(`are 64 about one user where they ${what}; more fail at once, and others get through`, async () => {
+      await using at = await world(hangsForJane, { timeoutMs });
+      for (let index = 0; index < 64; index += 1) void at.decide(`${padding}${index}`);
+      const errors = ['the authorization webhook gives no answer'];
+      for (const name of ['over', 'more']) {
+        assert.deepEqual(await at.decide(padding + name), { verdict: 'noOpinion', reason: '', errors });
+      }
+      assert.match(at.logged(), janes);
+      assert.equal((await at.decideFor('joe', padding)).verdict, 'allow');
+      assert.equal(at.logged().trim().split('\n').length, 1, 'told once');
+    });
+
+    test(`have room again where they ${what} and were answered, or failed`, async () => {
+      await using at = await world(() => ({ code: 500, text: '' }));
+      for (let index = 0; index < 65; index += 1) await at.decide(`${padding}${index}`);
+      at.speech.say = says({ allowed: true });
+      for (let index = 0; index < 65; index += 1) {
+        assert.equal((await at.decide(`${padding}${index}`)).verdict, 'allow');
+      }
+    });
+  }
+
+  test('are refused beyond their number where that is wanted', async () => {
+    await using at = await world(hangsForJane, { timeoutMs, failurePolicy: 'Deny' });
+    for (let index = 0; index < 64; index += 1) void at.decide(`${index}`);
+    assert.equal((await at.decide('over')).verdict, 'deny');
+    assert.match(at.logged(), janes);
+  });
+
+  test('are 1024 about all users, long ones too', async () => {
+    const long = 'n'.repeat(10_001);
+    await using at = await world(() => 'hang', { timeoutMs });
+    for (let index = 0; index < 1024; index += 1) void at.decideFor(`user-${index % 16}`, long + index);
+    assert.equal((await at.decideFor('joe', long)).verdict, 'noOpinion');
+    assert.match(at.logged(), /no answer: too many questions wait for it already/);
   });
 });
 

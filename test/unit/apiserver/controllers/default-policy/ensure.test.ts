@@ -131,9 +131,11 @@ describe('a later start', () => {
     await world.bindings.delete('', 'system:monitoring', {}, context);
     const roleRef = { ...was.roleRef, name: 'cluster-admin' };
     const { resourceVersion: _version, uid: _uid, ...metadata } = was.metadata ?? {};
-    await world.bindings.create('', { ...was, metadata, roleRef }, context);
+    const subjects = [{ apiGroup: roleRef.apiGroup, kind: 'User', name: 'bob' }];
+    await world.bindings.create('', { ...was, metadata, roleRef, subjects }, context);
     await world.start();
     assert.equal(world.binding('system:monitoring').roleRef.name, 'system:monitoring');
+    assert.deepEqual(world.binding('system:monitoring').subjects, was.subjects, 'bob was given another role');
   });
 
   test('touches nothing that says autoupdate "false"', async () => {
