@@ -1,26 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, beforeEach, describe, test } from 'node:test';
-import type { Shown } from '../support/index.ts';
-import { configMaps, lease, leases, named, nodes, startServer } from '../support/index.ts';
-import { patcher, renewed } from './patch-request.ts';
+import { describe, test } from 'node:test';
+import { lease, leases, named, nodes } from '../support/index.ts';
+import { patchLab } from './patch-request.ts';
 
-const server = await startServer();
-after(() => server[Symbol.asyncDispose]());
-const { admin } = server;
-const patch = patcher(admin);
-
-const maps = configMaps('default');
-const map = `${maps}/settings`;
-let before: Shown;
-
-beforeEach(async () => {
-  before = await renewed(admin);
-});
-
-/** Fails unless nothing of the object has changed, not even its version. */
-async function assertUntouched(): Promise<void> {
-  assert.deepEqual(await admin.must('GET', map), before);
-}
+const lab = await patchLab();
+const { admin, patch, maps, map, assertUntouched } = lab;
 
 describe('an object stays who it is', () => {
   test('another name or namespace is 400', async () => {
@@ -63,7 +47,7 @@ describe('an object stays who it is', () => {
         namespace: null,
       },
     });
-    assert.deepEqual(patched, before);
+    assert.deepEqual(patched, lab.before);
     const dying = { metadata: { deletionTimestamp: '2001-01-01T00:00:00Z' } };
     assert.match((await patch.refused('Invalid', 'merge', map, dying)).message ?? '', /deletionTimestamp/);
   });

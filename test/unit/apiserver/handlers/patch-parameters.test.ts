@@ -1,28 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, beforeEach, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import type { Shown } from '../support/index.ts';
-import { configMaps, named, objectIn, startServer } from '../support/index.ts';
-import { patcher, renewed, warningsOf } from './patch-request.ts';
+import { named, objectIn } from '../support/index.ts';
+import { dataOf, patchLab, warningsOf } from './patch-request.ts';
 
-const server = await startServer();
-after(() => server[Symbol.asyncDispose]());
-const { admin } = server;
-const patch = patcher(admin);
-
-const maps = configMaps('default');
-const map = `${maps}/settings`;
-let before: Shown;
-
-beforeEach(async () => {
-  before = await renewed(admin);
-});
-
-/** Fails unless nothing of the object has changed, not even its version. */
-async function assertUntouched(): Promise<void> {
-  assert.deepEqual(await admin.must('GET', map), before);
-}
-
-const data = (object: Shown): unknown => Reflect.get(object, 'data');
+const lab = await patchLab();
+const { admin, patch, maps, map, assertUntouched } = lab;
 
 describe('the parameters of a patch', () => {
   test('dryRun answers as if, and keeps nothing', async () => {
@@ -33,7 +16,7 @@ describe('the parameters of a patch', () => {
       ['strategic', bodies.merge],
     ] as const) {
       const tried = await patch.must(sort, `${map}?dryRun=All`, body);
-      assert.deepEqual(data(tried), { a: '1', b: '2', x: '1' });
+      assert.deepEqual(dataOf(tried), { a: '1', b: '2', x: '1' });
       await assertUntouched();
     }
     await patch.refused('Invalid', 'merge', `${map}?dryRun=All`, { data: 7 });

@@ -1,26 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, beforeEach, describe, test } from 'node:test';
-import type { Shown } from '../support/index.ts';
-import { configMaps, named, startServer } from '../support/index.ts';
-import { patcher, patchTypes, renewed } from './patch-request.ts';
+import { describe, test } from 'node:test';
+import { configMaps, named } from '../support/index.ts';
+import { patcher, patchLab, patchTypes } from './patch-request.ts';
 
-const server = await startServer();
-after(() => server[Symbol.asyncDispose]());
-const { admin } = server;
-const patch = patcher(admin);
-
-const maps = configMaps('default');
-const map = `${maps}/settings`;
-let before: Shown;
-
-beforeEach(async () => {
-  before = await renewed(admin);
-});
-
-/** Fails unless nothing of the object has changed, not even its version. */
-async function assertUntouched(): Promise<void> {
-  assert.deepEqual(await admin.must('GET', map), before);
-}
+const lab = await patchLab();
+const { server, admin, patch, maps, map, assertUntouched } = lab;
 
 describe('what cannot be read', () => {
   test('a body of another sort is 415 and tells which there are', async () => {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { after, beforeEach } from 'node:test';
 import type { statusReasons } from '../../../../src/api/index.ts';
 import type { ApiTester, Reply, Shown } from '../support/index.ts';
-import { configMaps, named, objectIn } from '../support/index.ts';
+import { configMaps, named, objectIn, startServer } from '../support/index.ts';
 
 export const patchTypes = {
   json: 'application/json-patch+json',
@@ -51,8 +52,39 @@ export function warningsOf({ rawHeaders }: Reply): string[] {
   return rawHeaders.filter((_, index) => rawHeaders[index - 1]?.toLowerCase() === 'warning');
 }
 
+/** A server whose ConfigMap `settings` is as new before each test of the file. */
+export async function patchLab() {
+  const server = await startServer();
+  after(() => server[Symbol.asyncDispose]());
+  const { admin } = server;
+  const maps = configMaps('default');
+  const map = `${maps}/settings`;
+  let before = await renewed(admin);
+  beforeEach(async () => {
+    before = await renewed(admin);
+  });
+  return {
+    server,
+    admin,
+    patch: patcher(admin),
+    maps,
+    map,
+    /** The ConfigMap as it was before the test. */
+    get before(): Shown {
+      return before;
+    },
+    /** Fails unless nothing of the ConfigMap has changed, not even its version. */
+    async assertUntouched(): Promise<void> {
+      assert.deepEqual(await admin.must('GET', map), before);
+    },
+  };
+}
+
+/** The data of a ConfigMap. */
+export const dataOf = (object: Shown): unknown => Reflect.get(object, 'data');
+
 /** The ConfigMap `settings` of the namespace `default`, made anew. */
-export async function renewed(client: ApiTester): Promise<Shown> {
+async function renewed(client: ApiTester): Promise<Shown> {
   const maps = configMaps('default');
   await client.request('DELETE', `${maps}/settings`);
   return await client.must('POST', maps, {

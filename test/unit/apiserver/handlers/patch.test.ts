@@ -1,28 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, beforeEach, describe, test } from 'node:test';
-import type { Shown } from '../support/index.ts';
-import { configMaps, named, nodes, objectIn, startServer } from '../support/index.ts';
-import { patcher, renewed, warningsOf } from './patch-request.ts';
+import { describe, test } from 'node:test';
+import { named, nodes, objectIn } from '../support/index.ts';
+import { dataOf, patchLab, warningsOf } from './patch-request.ts';
 
-const server = await startServer();
-after(() => server[Symbol.asyncDispose]());
-const { admin } = server;
-const patch = patcher(admin);
-
-const maps = configMaps('default');
-const map = `${maps}/settings`;
-let before: Shown;
-
-beforeEach(async () => {
-  before = await renewed(admin);
-});
-
-/** Fails unless nothing of the object has changed, not even its version. */
-async function assertUntouched(): Promise<void> {
-  assert.deepEqual(await admin.must('GET', map), before);
-}
-
-const data = (object: Shown): unknown => Reflect.get(object, 'data');
+const lab = await patchLab();
+const { admin, patch, maps, map, assertUntouched } = lab;
 
 describe('the three sorts of a patch', () => {
   test('JSON Patch does step by step what it says', async () => {
@@ -33,11 +15,11 @@ describe('the three sorts of a patch', () => {
       { op: 'add', path: '/metadata/labels/example.com~1owner', value: 'me' },
       { op: 'remove', path: '/metadata/annotations' },
     ]);
-    assert.deepEqual(data(patched), { a: 'one', c: '2' });
+    assert.deepEqual(dataOf(patched), { a: 'one', c: '2' });
     assert.deepEqual(patched.metadata.labels, { tier: 'back', 'example.com/owner': 'me' });
     assert.equal(patched.metadata.annotations, undefined);
-    assert.equal(patched.metadata.uid, before.metadata.uid);
-    assert.notEqual(patched.metadata.resourceVersion, before.metadata.resourceVersion);
+    assert.equal(patched.metadata.uid, lab.before.metadata.uid);
+    assert.notEqual(patched.metadata.resourceVersion, lab.before.metadata.resourceVersion);
     assert.deepEqual(await admin.must('GET', map), patched);
   });
 
@@ -46,7 +28,7 @@ describe('the three sorts of a patch', () => {
       data: { a: null, c: '3' },
       metadata: { labels: { x: 'y' } },
     });
-    assert.deepEqual(data(patched), { b: '2', c: '3' });
+    assert.deepEqual(dataOf(patched), { b: '2', c: '3' });
     assert.deepEqual(patched.metadata.labels, { tier: 'back', x: 'y' });
   });
 
@@ -78,7 +60,7 @@ describe('the three sorts of a patch', () => {
       { op: 'test', path: '/data/lock', value: null },
       { op: 'add', path: '/data/lock', value: 'yours' },
     ]);
-    assert.equal(Reflect.get(Object(data(await admin.must('GET', map))), 'lock'), 'mine');
+    assert.equal(Reflect.get(Object(dataOf(await admin.must('GET', map))), 'lock'), 'mine');
   });
 
   test('is shown in the form that the client asks for', async () => {
@@ -95,7 +77,7 @@ describe('the body of an apply', () => {
     const yaml = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: applied}\ndata:\n  a: "1" # one\n';
     const made = await patch.request('apply', path, yaml);
     assert.equal(made.code, 201, made.text);
-    assert.deepEqual(data(objectIn(made)), { a: '1' });
+    assert.deepEqual(dataOf(objectIn(made)), { a: '1' });
     for (const same of [
       '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"applied"},"data":{"a":"1"}}',
       ' \n{apiVersion: v1, kind: ConfigMap, metadata: {name: applied}, data: {a: "1"}}',
