@@ -61,6 +61,25 @@ export function policyOf(count: number): { authorizer: RbacAuthorizer; bytesPerB
   return { authorizer, bytesPerBinding };
 }
 
+/** The asker has so many rules: in a role each, or all in one role and each for one object. */
+export function richPolicyOf(count: number, inOneRole: boolean): RbacAuthorizer {
+  const rule = (number: number): PolicyRule =>
+    inOneRole
+      ? { verbs: ['get'], apiGroups: [''], resources: ['pods'], resourceNames: [`x-${number}`] }
+      : { verbs: ['get'], apiGroups: [''], resources: [`kind-${number}`] };
+  const all = Array.from({ length: count }, (_, number) => rule(number));
+  const read = ({ name }: { name: string }) => (inOneRole ? all : [rule(Number(name))]);
+  const index = new PolicyIndex({ has: () => true, read });
+  for (let number = 0; number < (inOneRole ? 1 : count); number++) {
+    const roleRef = { apiGroup: group, kind: 'ClusterRole', name: String(number) };
+    index.setBinding(`/registry/b-${number}`, '', {
+      roleRef,
+      subjects: [{ kind: 'User', name: asker.name }],
+    });
+  }
+  return rbacAuthorizer(() => index, group);
+}
+
 setFlagsFromString('--expose-gc');
 const collectGarbage: unknown = runInNewContext('gc');
 

@@ -41,6 +41,9 @@ process.exitCode = await run(process.argv.slice(2), {
   env: process.env,
   stdout: process.stdout,
   stderr: process.stderr,
+  get stdin() {
+    return process.stdin; // opened only when somebody reads it
+  },
   signal: stop.signal,
   onHangup(listener) {
     hangupListener = listener;

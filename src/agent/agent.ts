@@ -12,22 +12,22 @@ import {
 } from '../base/index.ts';
 import { assembleHeartbeats } from './assemble-heartbeats.ts';
 import { assembleIdentity } from './assemble-identity.ts';
+import { assembleServer } from './assemble-server.ts';
 import type { Checkpointer } from './checkpoint/index.ts';
 import { createCheckpointer } from './checkpoint/index.ts';
 import type { EffectiveConfig, LiveConfig } from './config/index.ts';
 import { createLiveConfig, loadConfig } from './config/index.ts';
-import { configz } from './configz.ts';
 import type { AgentContext } from './context.ts';
 import { part } from './context.ts';
 import { controlSocketService } from './control-socket/index.ts';
+import { hostChecksService } from './doctor/index.ts';
 import type { Lock } from './lock/index.ts';
 import { acquireLock } from './lock/index.ts';
-import { nodeAddresses } from './node/index.ts';
+import { nodeAddresses, nodeIpsFault } from './node/index.ts';
 import type { AgentOptions, RunningAgent } from './options.ts';
 import { createReload } from './reload.ts';
 import type { Runtime } from './runtime/index.ts';
 import { connectRuntime } from './runtime/index.ts';
-import { agentServer } from './server/index.ts';
 import { serviceManager } from './service-manager.ts';
 import type { ServingFiles } from './serving-files.ts';
 import { createServingFiles, servingFilesService } from './serving-files.ts';
@@ -46,21 +46,19 @@ export async function runAgent(
   signal: AbortSignal,
   onReady: (agent: RunningAgent) => void,
 ): Promise<void> {
-  const { clock, log, rootDir } = options;
+  const { rootDir } = options;
   const nodeName = nodeNameOf(options);
+  checkNodeIps(options);
   const servingFiles = createServingFiles();
   const live = await openConfig(options, servingFiles);
   await ensurePrivateFolder(rootDir);
   await ensurePrivateFolder(options.certDir);
-  await using lock = await acquireLock({
-    path: options.lockFile,
-    clock,
-    log: log.child({ part: 'lock' }),
-    exitOnContention: options.exitOnLockContention,
-    signal,
-  });
+  await using lock = await lockUnlessStopped(options, signal);
+  if (lock === undefined) return;
   await using stack = new AsyncDisposableStack();
-  const addresses = () => nodeAddresses({ hostname: nodeName }).map(({ address }) => address);
+  const { nodeIps = [], externalIps = [] } = options;
+  const nodeAddressesNow = () => nodeAddresses({ hostname: nodeName, nodeIps, externalIps });
+  const addresses = () => nodeAddressesNow().map(({ address }) => address);
   const context = {
     options,
     config: live.current,
@@ -68,6 +66,7 @@ export async function runAgent(
     nodeName,
     hostname: nodeName,
     addresses,
+    nodeAddresses: nodeAddressesNow,
     metrics: createMetrics(),
     stack,
   };
@@ -88,26 +87,28 @@ async function runParts(
   stop: AbortSignal,
   onReady: (agent: RunningAgent) => void,
 ): Promise<void> {
-  const { options, config, live, nodeName, addresses, stack, metrics } = context;
+  const { options, config, live, nodeName, addresses, stack } = context;
   const checkpointer = stack.use(openCheckpointer(context, runtime));
   const url = async () => urlOf(addresses(), await server.port.get());
   const { identity, controlPlane, services } = await assembleIdentity(context, url);
   const standalone = options.controlPlane.mode === 'standalone';
   stack.use(servingFiles.follow(identity.serving));
-  const server = agentServer({
-    address: config.address,
-    port: config.port,
-    serving: servingFiles.serving,
+  const { server, services: serving } = assembleServer(context, {
+    identity,
     checkpointer,
-    checkpointEnabled: config.featureGates.ContainerCheckpoint,
-    anyCertificate: () => live.current.authorizeAlways,
-    configz: (query) => configz(live, query),
-    dependsOn: ['lock', 'checkpointer'],
-    metrics,
-    ...part(context, 'server'),
+    servingFiles,
+    runtime,
+    lock,
+    heartbeat: () => heartbeats.heartbeat(),
   });
   const port = () => server.port.value ?? config.port;
-  const heartbeats = assembleHeartbeats(context, identity, runtime, port);
+  const hostChecks = hostChecksService({
+    config: () => live.current,
+    runtime,
+    metrics: context.metrics,
+    ...part(context, 'host'),
+  });
+  const heartbeats = assembleHeartbeats(context, identity, runtime, port, hostChecks.conditions);
   const manager = serviceManager(context, runtime);
   const reload = createReload(context, live, manager);
   stack.use(options.onReloadAsked(() => void reload().catch(() => undefined))); // it has been logged
@@ -128,8 +129,9 @@ async function runParts(
     checkpointerService(checkpointer),
     servingFilesService(servingFiles, () => live.current.files, part(context, 'server')),
     ...services,
-    server,
-    ...heartbeats,
+    ...serving,
+    ...heartbeats.services,
+    hostChecks,
     controlSocketService({
       rootDir: options.rootDir,
       reload,
@@ -147,6 +149,22 @@ async function runParts(
     },
     stop,
   );
+}
+
+/** Undefined where the agent was told to stop while it waited: that is an end in order. */
+async function lockUnlessStopped(options: AgentOptions, signal: AbortSignal): Promise<Lock | undefined> {
+  try {
+    return await acquireLock({
+      path: options.lockFile,
+      clock: options.clock,
+      log: options.log.child({ part: 'lock' }),
+      exitOnContention: options.exitOnLockContention,
+      signal,
+    });
+  } catch (error) {
+    if (signal.aborted) return undefined;
+    throw error;
+  }
 }
 
 async function openConfig(options: AgentOptions, servingFiles: ServingFiles): Promise<LiveConfig> {
@@ -168,11 +186,17 @@ function nodeNameOf({ hostnameOverride }: AgentOptions): string {
   throw new ExitError(exitCodes.usage, message);
 }
 
+function checkNodeIps({ nodeIps = [] }: AgentOptions): void {
+  const wrong = nodeIpsFault(nodeIps);
+  if (wrong !== undefined) throw new ExitError(exitCodes.usage, `--node-ip: ${wrong}`);
+}
+
 function openRuntime(context: AgentContext) {
   const { config } = context;
   try {
     return connectRuntime({
       endpoint: config.containerRuntimeEndpoint || undefined,
+      imageEndpoint: config.imageServiceEndpoint || undefined,
       requestTimeoutMs: config.runtimeRequestTimeoutMs,
       ...part(context, 'runtime'),
     });
@@ -188,6 +212,9 @@ function openCheckpointer(context: AgentContext, runtime: Runtime): Checkpointer
     runtime,
     rootDir: context.options.rootDir,
     defaultTimeoutMs: context.config.runtimeRequestTimeoutMs,
+    nodeName: context.nodeName,
+    settings: () => context.live.current.checkpoint,
+    metrics: context.metrics,
     ...part(context, 'checkpoint'),
   });
 }

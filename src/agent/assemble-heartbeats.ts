@@ -3,14 +3,21 @@ import type { EffectiveConfig } from './config/index.ts';
 import type { AgentContext } from './context.ts';
 import { part } from './context.ts';
 import type { Identity } from './identity/index.ts';
-import { nodeApi } from './identity/index.ts';
+import { nodeApi, watchEndings } from './identity/index.ts';
+import type { Heartbeat } from './lease/index.ts';
 import { createLeaseService } from './lease/index.ts';
-import type { NodeSettings } from './node/index.ts';
+import type { NodeSettings, NodeStatusOptions } from './node/index.ts';
 import { createNodeStatusService } from './node/index.ts';
 import type { Runtime } from './runtime/index.ts';
 
 /** Connections for the status; the lease has one of its own, which nothing else can hold up. */
 const statusConnections = 2;
+
+export interface Heartbeats {
+  readonly services: readonly Service[];
+  /** How they go; undefined where there are none. */
+  heartbeat(): Heartbeat | undefined;
+}
 
 /** The node's status and its lease: what tells the control plane that this node lives, and how. */
 export function assembleHeartbeats(
@@ -18,10 +25,12 @@ export function assembleHeartbeats(
   identity: Identity,
   runtime: Runtime,
   port: () => number,
-): readonly Service[] {
+  conditions: NonNullable<NodeStatusOptions['conditions']>,
+): Heartbeats {
   const { options, config, live, nodeName, hostname, metrics, stack } = context;
-  if (options.controlPlane.mode === 'standalone') return [];
+  if (options.controlPlane.mode === 'standalone') return { services: [], heartbeat: () => undefined };
   const api = (connections: number) => stack.use(nodeApi(identity.api, connections, options.groupSuffix));
+  const certificates = watchEndings({ identity, metrics, ...part(context, 'identity') });
   const nodeStatus = createNodeStatusService({
     nodeName,
     hostname,
@@ -29,6 +38,9 @@ export function assembleHeartbeats(
     runtime,
     rootDir: options.rootDir,
     port,
+    addresses: context.nodeAddresses,
+    remarks: () => [...lease.remarks(), ...certificates.remarks()],
+    conditions,
     settings: () => settingsOf(live.current, options.nodeLabels),
     onSettings: (listener) => live.onReload(listener),
     dependsOn: ['identity', 'server'],
@@ -44,7 +56,7 @@ export function assembleHeartbeats(
     metrics,
     ...part(context, 'lease'),
   });
-  return [nodeStatus, lease];
+  return { services: [nodeStatus, lease], heartbeat: lease.heartbeat };
 }
 
 function settingsOf(config: EffectiveConfig, labels: Readonly<Record<string, string>>): NodeSettings {
@@ -52,7 +64,8 @@ function settingsOf(config: EffectiveConfig, labels: Readonly<Record<string, str
     maxPods: config.maxPods,
     updateFrequencyMs: config.nodeStatusUpdateFrequencyMs,
     reportFrequencyMs: config.nodeStatusReportFrequencyMs,
-    least: config.evictionHard,
+    eviction: config.eviction,
+    maxImages: config.nodeStatusMaxImages,
     reserved: config.reserved,
     registration: {
       register: config.registerNode,

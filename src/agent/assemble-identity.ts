@@ -1,12 +1,19 @@
 import type { Service } from '../base/index.ts';
-import type { Kubeconfig } from '../client/index.ts';
+import { createLatest } from '../base/index.ts';
+import type { ClientOptions, Kubeconfig } from '../client/index.ts';
 import { ApiClient, clientOptionsOf, readKubeconfig } from '../client/index.ts';
 import type { AgentContext } from './context.ts';
 import { part } from './context.ts';
 import type { ControlPlaneService } from './controlplane/index.ts';
 import { controlPlaneService } from './controlplane/index.ts';
 import type { Identity } from './identity/index.ts';
-import { embeddedIdentity, joinedIdentity, remoteIdentity, standaloneIdentity } from './identity/index.ts';
+import {
+  embeddedIdentity,
+  joinedIdentity,
+  kubeconfigFollower,
+  remoteIdentity,
+  standaloneIdentity,
+} from './identity/index.ts';
 
 /** Where the control plane is and who this node is towards it. */
 export interface IdentityParts {
@@ -21,7 +28,7 @@ export async function assembleIdentity(
   context: AgentContext,
   url: () => Promise<string>,
 ): Promise<IdentityParts> {
-  const { options, nodeName, addresses, stack } = context;
+  const { options, nodeName, addresses } = context;
   const { rootDir, certDir, controlPlane: where } = options;
   const common = { nodeName, certDir, addresses, ...part(context, 'identity') };
   if (where.mode === 'embedded') {
@@ -45,20 +52,34 @@ export async function assembleIdentity(
     return { identity, controlPlane: undefined, services: [identity] };
   }
   if (where.mode === 'remote') {
-    const client = {
-      ...clientOptionsOf(await readKubeconfig(where.kubeconfig)),
-      groupSuffix: options.groupSuffix,
-    };
+    const found = await readKubeconfig(where.kubeconfig);
+    const { groupSuffix } = options;
+    const credentials = createLatest<ClientOptions>();
+    credentials.set(usable({ ...clientOptionsOf(found), groupSuffix }));
     const identity = remoteIdentity({
       ...common,
-      client,
-      api: stack.use(new ApiClient(client)),
+      credentials,
+      open: (client) => new ApiClient(client),
       dependsOn: ['lock'],
     });
-    return { identity, controlPlane: undefined, services: [identity] };
+    const follower = kubeconfigFollower({
+      path: where.kubeconfig,
+      files: found.files,
+      groupSuffix,
+      credentials,
+      dependsOn: ['lock'],
+      ...part(context, 'identity'),
+    });
+    return { identity, controlPlane: undefined, services: [identity, follower] };
   }
   const identity = standaloneIdentity({ ...common, rootDir, url, dependsOn: ['lock'] });
   return { identity, controlPlane: undefined, services: [identity] };
+}
+
+/** Throws an ExitError for credentials that no connection can be made with: that is better told at the start. */
+function usable(client: ClientOptions): ClientOptions {
+  void new ApiClient(client).close();
+  return client;
 }
 
 /** The bootstrap kubeconfig may be gone once the agent has one of its own. */

@@ -1,3 +1,4 @@
+import type { NodeAddress } from '../api/index.ts';
 import type { Clock, Logger, Registry } from '../base/index.ts';
 import type { EffectiveConfig, LiveConfig } from './config/index.ts';
 import type { AgentOptions } from './options.ts';
@@ -13,6 +14,8 @@ export interface AgentContext {
   hostname: string;
   /** Every name and address under which this node is reached, now. */
   addresses(): readonly string[];
+  /** The same with their types, for the Node. */
+  nodeAddresses(): readonly NodeAddress[];
   metrics: Registry;
   /** Closed, in reverse, after the last service has ended. */
   stack: AsyncDisposableStack;

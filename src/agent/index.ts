@@ -9,6 +9,16 @@ export {
   type Reloaded,
 } from './config/index.ts';
 export { requestReload } from './control-socket/index.ts';
+export {
+  allChecks,
+  type ControlPlanePlace,
+  type Examined,
+  type Row,
+  runChecks,
+  thisHost,
+  type Verdict,
+  verdicts,
+} from './doctor/index.ts';
 export type { AgentOptions, ControlPlane, RunningAgent } from './options.ts';
 export { describeRuntime } from './service-manager.ts';
 export { checkServingFiles } from './serving-files.ts';

@@ -21,6 +21,9 @@ export interface AgentOptions {
   exitOnLockContention: boolean;
   /** Default the kernel's host name. */
   hostnameOverride?: string | undefined;
+  /** What is reported in place of the addresses that are found; see nodeAddresses(). Default what is found. */
+  nodeIps?: readonly string[] | undefined;
+  externalIps?: readonly string[] | undefined;
   /** Labels of a Node that the agent makes, beside its own. */
   nodeLabels: Readonly<Record<string, string>>;
   /** Calls `listener` when the configuration is to be loaded anew (SIGHUP), until disposed of. */

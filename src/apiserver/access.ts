@@ -10,13 +10,17 @@ import {
   createRbac,
   mastersAuthorizer,
   nodeAuthorizer,
+  nodeRestriction,
   selfAccessAuthorizer,
+  storedFacts,
+  subjectRestriction,
+  tokenRestriction,
 } from './authz/index.ts';
 import { bootstrapSecrets } from './bootstrap-secrets.ts';
 import type { DocumentRoute } from './http/index.ts';
 import { issuerDocuments } from './issuer-documents.ts';
 import type { ServiceAccountKey } from './pki/index.ts';
-import type { Operation, Registry } from './registry/index.ts';
+import type { Admission, Operation, Registry } from './registry/index.ts';
 import { reviewOperations, tokenObjects } from './reviews/index.ts';
 
 export interface AccessOptions {
@@ -37,9 +41,13 @@ export interface Access {
   authenticator: Authenticator;
   authorizer: Authorizer;
   rbac: Rbac;
+  /** Refuses writes by who asks. */
+  admission: readonly Admission[];
   operations: readonly Operation[];
   /** What others check the tokens of service accounts with. */
   documents: readonly DocumentRoute[];
+  /** Reads what decisions rest on; otherwise that happens at the first of them. */
+  load(): void;
 }
 
 /** Throws an ExitError when something that it is given cannot be used. */
@@ -47,9 +55,10 @@ export async function createAccess(options: AccessOptions): Promise<Access> {
   const { key, authentication = {}, webhook, clock, log, groupSuffix, registry } = options;
   const tokens = serviceAccountTokens({ key, clock, objects: tokenObjects(registry) });
   const rbac = createRbac(registry, groupSuffix);
+  const facts = storedFacts(registry);
   const authorizers = [
     { name: 'system:masters', authorizer: mastersAuthorizer },
-    { name: 'node authorizer', authorizer: nodeAuthorizer(groupSuffix) },
+    { name: 'node authorizer', authorizer: nodeAuthorizer(groupSuffix, facts) },
     { name: 'self reviews', authorizer: selfAccessAuthorizer(groupSuffix) },
     { name: rbacName, authorizer: rbac.authorizer },
     ...(webhook === undefined ? [] : [{ name: 'webhook', authorizer: webhook }]),
@@ -61,10 +70,21 @@ export async function createAccess(options: AccessOptions): Promise<Access> {
     authenticator: known.requests,
     authorizer,
     rbac,
+    admission: [nodeRestriction(facts), rbac.admission, rbac.signers, subjectRestriction(groupSuffix)],
     operations: [
-      ...reviewOperations({ authorizer, tokens, otherTokens: known.tokens, clock }),
+      ...reviewOperations({
+        authorizer,
+        tokens,
+        mayHaveToken: tokenRestriction(facts),
+        otherTokens: known.tokens,
+        clock,
+      }),
       ...accessOperations({ authorizers, rbac, groupSuffix }),
     ],
     documents: issuerDocuments(tokens),
+    load() {
+      rbac.load();
+      facts.load();
+    },
   };
 }

@@ -5,8 +5,8 @@ import { createMetrics, describeError, runServices } from '../base/index.ts';
 import type { Access } from './access.ts';
 import { createAccess } from './access.ts';
 import type { AuthenticationOptions } from './authentication.ts';
+import { openAuthorizationWebhook } from './authorization-webhook.ts';
 import type { WebhookOptions } from './authz/index.ts';
-import { nodeRestriction, openWebhook } from './authz/index.ts';
 import { clientCaReload, readClientCa } from './client-ca.ts';
 import type { NodeLifecycleSettings } from './controllers/index.ts';
 import {
@@ -18,8 +18,8 @@ import {
   eventExpiry,
   namespaceDeletion,
   nodeLifecycle,
-  orphanedPods,
   ownerGarbage,
+  podGarbage,
   roleAggregation,
 } from './controllers/index.ts';
 import { tellFeatures } from './feature-metrics.ts';
@@ -110,10 +110,11 @@ export async function runApiServer(
   const { authentication, authorization } = options;
   await using webhook =
     authorization &&
-    (await openWebhook(authorization.webhook, {
+    (await openAuthorizationWebhook(authorization.webhook, {
       groupSuffix,
       clock,
       log: log.child({ part: 'authorization' }),
+      metrics,
     }));
   const access = await createAccess({
     key,
@@ -129,14 +130,14 @@ export async function runApiServer(
     storage,
     clock,
     groupSuffix,
-    admission: [nodeRestriction, access.rbac.admission, access.rbac.signers],
+    admission: access.admission,
     advice: access.rbac.advice,
     operations,
     gates: options.featureGates ?? resolveGates({}),
   });
   await ensureSystemNamespaces(registry);
   await ensureDefaultPolicy(registry, log);
-  access.rbac.load();
+  access.load();
 
   const caFile = authentication?.clientCaFile;
   const inUse = { pki, clientCa: caFile === undefined ? '' : await readClientCa(caFile) };
@@ -174,24 +175,25 @@ export async function runApiServer(
     },
   });
   const reload =
-    caFile &&
-    clientCaReload({
-      path: caFile,
-      pem: inUse.clientCa,
-      clock,
-      log: log.child({ part: 'authentication' }),
-      onChanged(pem) {
-        inUse.clientCa = pem;
-        serve.renew(tls());
-      },
-    });
+    caFile === undefined
+      ? undefined
+      : clientCaReload({
+          path: caFile,
+          pem: inUse.clientCa,
+          clock,
+          log: log.child({ part: 'authentication' }),
+          onChanged(pem) {
+            inUse.clientCa = pem;
+            serve.renew(tls());
+          },
+        });
   const controller = { registry, storage, clock, log };
   const { dnsNames, ipAddresses } = servingNames([bindAddress]);
   const controlPlaneNames = [...dnsNames, ...ipAddresses];
   const controllers = [
     namespaceDeletion(controller),
     ownerGarbage(controller),
-    orphanedPods(controller),
+    podGarbage({ ...controller, settings: options.nodeLifecycle ?? {} }),
     nodeLifecycle({ ...controller, settings: options.nodeLifecycle ?? {} }),
     roleAggregation(controller),
     certificateSigner({ ...controller, signer, authorizer: access.authorizer, controlPlaneNames }),
@@ -202,7 +204,13 @@ export async function runApiServer(
   const tell = () => running.server && onReady(running.server);
   await runServices(
     {
-      services: [storageService(storage), ...controllers, renewal, ...(reload ? [reload] : []), serve],
+      services: [
+        storageService(storage),
+        ...controllers,
+        renewal,
+        ...[reload, webhook?.reload].filter((service) => service !== undefined),
+        serve,
+      ],
       log,
       clock,
       onReady: tell,

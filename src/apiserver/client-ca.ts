@@ -1,9 +1,9 @@
 import { X509Certificate } from 'node:crypto';
 import type { Clock, Logger, Service } from '../base/index.ts';
 import { describeError, ExitError, exitCodes, readRegularFile } from '../base/index.ts';
+import { rereadService } from './reread.ts';
 
 const limitBytes = 1024 * 1024;
-const everyMs = 5000;
 const certificate = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 /**
@@ -33,35 +33,17 @@ export interface ClientCaOptions {
   onChanged(pem: string): void;
 }
 
-/**
- * The service `client-ca`: looks at the file every five seconds. One that cannot be used changes nothing and is told once.
- * Connections that stand keep what they were let in with.
- */
+/** The service `client-ca`: connections that stand keep what they were let in with. */
 export function clientCaReload({ path, pem, clock, log, onChanged }: ClientCaOptions): Service {
-  let inUse = pem;
-  let told = '';
-  return {
+  return rereadService({
     name: 'client-ca',
-    dependsOn: [],
-    onFailure: 'restart',
-    async run(signal, ready) {
-      ready();
-      for (;;) {
-        await clock.sleep(everyMs, signal);
-        if (signal.aborted) return;
-        try {
-          const now = await readClientCa(path);
-          told = '';
-          if (now === inUse) continue;
-          onChanged(now);
-          inUse = now;
-          log.info({ path }, 'the authorities of clients have changed');
-        } catch (error) {
-          const problem = describeError(error);
-          if (problem !== told) log.error({ path }, `${problem}; those of before stay in use`);
-          told = problem;
-        }
-      }
-    },
-  };
+    path,
+    what: 'the authorities of clients',
+    read: () => readClientCa(path),
+    inUse: pem,
+    isSame: (one, other) => one === other,
+    onChanged,
+    clock,
+    log,
+  });
 }

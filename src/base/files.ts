@@ -93,19 +93,33 @@ function tooLong(path: string, limitBytes: number): Error {
 }
 
 /**
- * Makes sure that `path` is a folder that this process can write, made with mode 0700 where it is missing.
- * Throws an ExitError that names the folder, its owner and the cause.
+ * Makes sure that `path` is a folder that this process can write, made with mode 0700 where it is missing, and that
+ * it does not belong to another user than root and is not open to everybody's writing: keys, accounts and the store are
+ * trusted as they are found there. Throws an ExitError that names the folder, its owner and the cause.
  */
 export async function ensurePrivateFolder(path: string): Promise<void> {
   try {
     await makeFolders(path);
+    await refuseForeign(path);
     const probe = join(path, `.write-${process.pid}-${crypto.randomUUID()}`);
     await using file = await open(probe, 'wx', 0o600);
     await file.close();
     await rm(probe);
   } catch (error) {
+    if (error instanceof ExitError) throw error;
     throw new ExitError(exitCodes.unwritable, await unwritable(path, error), { cause: error });
   }
+}
+
+async function refuseForeign(path: string): Promise<void> {
+  const { uid, mode } = await stat(path);
+  const user = process.geteuid?.() ?? uid;
+  const isForeign = uid !== user && uid !== 0;
+  if (!isForeign && (mode & 0o002) === 0) return;
+  const shown = `${path} belongs to user ${uid} with mode ${(mode & 0o7777).toString(8).padStart(4, '0')}`;
+  const [who, mend] = isForeign ? ['that user', `chown ${user} ${path}`] : ['everybody', `chmod o-w ${path}`];
+  const message = `${shown}: ${who} could put keys and accounts there; look at what is in it, then ${mend}, or choose another folder with --root-dir`;
+  throw new ExitError(exitCodes.unwritable, message);
 }
 
 /** Node's own recursive mkdir never comes back where nothing can be made, as in /proc. */

@@ -1,5 +1,6 @@
 import type {
   AccessExplanationStatus,
+  AccessOpinion,
   AccessQueryStatus,
   AccessReference,
   NonResourceRule,
@@ -20,19 +21,28 @@ export function harmless(text: string): string {
 /** `question`: what was asked, `get pods in namespace team`. */
 export function shownExplanation(status: AccessExplanationStatus, question: string): string {
   const { allowed, decidedBy, grants = [], moreGrants, nearMisses = [], moreNearMisses, remedy } = status;
+  const { reason = '', asked = [] } = status;
   const somebody = harmless(status.user || `a member of ${(status.groups ?? []).join(', ')}`);
   if (allowed) {
     const rows = grants.flatMap(({ binding, role, subject, rules = [] }) =>
       rules.map((rule) => [named(binding), named(role), named(subject), shownRule(rule)]),
     );
     const table = rows.length === 0 ? '' : `\n${shownTable(['BINDING', 'ROLE', 'SUBJECT', 'RULE'], rows)}`;
-    return `yes: ${somebody} may ${question} (${decidedBy})\n${table}${andMore(moreGrants, 'bindings')}`;
+    // RBAC's reason is the first row
+    const why = reason === '' || grants.length > 0 ? '' : `: ${harmless(reason)}`;
+    return `yes: ${somebody} may ${question} (${decidedBy}${why})\n${table}${andMore(moreGrants, 'bindings')}`;
   }
   const misses = nearMisses.map(({ reason, message }) => [reason, message]);
   const near = misses.length === 0 ? '' : `\n${shownTable(['NEARLY', 'BECAUSE'], misses)}`;
   const least =
     remedy === undefined ? '' : `\nThe least that would allow it (kubectl apply -f -):\n\n${remedy.manifest}`;
-  return `no: ${somebody} may not ${question}\n${near}${andMore(moreNearMisses, 'that nearly allow it')}${least}`;
+  const who = asked.length === 0 ? '' : `asked: ${asked.map(shownOpinion).join(', ')}\n`;
+  return `no: ${somebody} may not ${question}\n${who}${near}${andMore(moreNearMisses, 'that nearly allow it')}${least}`;
+}
+
+function shownOpinion({ authorizer, verdict, reason = '' }: AccessOpinion): string {
+  if (verdict !== 'Deny') return authorizer;
+  return `${authorizer} (which denies it${reason === '' ? '' : `: ${harmless(reason)}`})`;
 }
 
 export function shownHolders({ subjects = [], moreSubjects }: AccessQueryStatus, question: string): string {
@@ -62,7 +72,7 @@ function shownRule(rule: PolicyRule): string {
 }
 
 /** `pods, deployments.apps (web)`, or paths. */
-function targetOf(rule: ResourceRule & NonResourceRule): string {
+export function targetOf(rule: ResourceRule & NonResourceRule): string {
   const { apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule;
   if (resources.length === 0) return nonResourceURLs.join(', ');
   const targets = apiGroups.flatMap((group) =>
@@ -72,17 +82,17 @@ function targetOf(rule: ResourceRule & NonResourceRule): string {
   return `${targets.join(', ')}${names}`;
 }
 
-function named({ kind, namespace, name }: AccessReference): string {
+export function named({ kind, namespace, name }: AccessReference): string {
   return `${kind} ${namespace === undefined ? name : `${namespace}/${name}`}`;
 }
 
-function andMore(count: number | undefined, what: string): string {
+export function andMore(count: number | undefined, what: string): string {
   return count === undefined ? '' : `and ${count} more ${what}\n`;
 }
 
 const widestColumn = 60;
 
-function shownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+export function shownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [head, ...rows.map((row) => row.map(harmless))];
   const widths = head.map((_, at) =>
     Math.min(widestColumn, Math.max(...all.map((row) => row[at]?.length ?? 0))),

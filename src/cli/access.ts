@@ -1,25 +1,28 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import type { ApiObject, Kind } from '../api/index.ts';
-import { accessExplanationKind, accessQueryKind, checkName, writeYaml } from '../api/index.ts';
+import { accessExplanationKind, accessQueryKind } from '../api/index.ts';
 import { ExitError, exitCodes } from '../base/index.ts';
 import type { ApiClient } from '../client/index.ts';
+import { asking, namespaceName, note, tell, withServer } from './access-asking.ts';
 import type { ServerFlags } from './access-client.ts';
-import { accessClient } from './access-client.ts';
+import { diffCommand } from './access-diff.ts';
 import type { ActionFlags, SubjectFlags } from './access-question.ts';
 import { questionIn, subjectOf } from './access-question.ts';
-import { harmless, shownExplanation, shownHolders, shownRights } from './access-report.ts';
+import { shownExplanation, shownHolders, shownRights } from './access-report.ts';
+import { trimCommand } from './access-trim.ts';
 import type { CommandContext } from './context.ts';
 import { ReportedError } from './context.ts';
-import { filePath, rootDirOption } from './flags.ts';
 
 interface Flags extends ServerFlags, ActionFlags, SubjectFlags {
   output: 'text' | 'json' | 'yaml';
 }
 
-/** `nodeward access …`: why somebody may do something or not, who may do it, and what somebody may do. */
+/** `nodeward access …`: why somebody may do something or not, who may do it, what somebody may do, and what a change does. */
 export function accessCommand(context: CommandContext): Command {
   const command = new Command('access').description('Ask who may do what, and why.');
-  for (const part of [explainCommand, whoCanCommand, whatCanCommand]) command.addCommand(part(context));
+  for (const part of [explainCommand, whoCanCommand, whatCanCommand, diffCommand, trimCommand]) {
+    command.addCommand(part(context));
+  }
   return command;
 }
 
@@ -64,7 +67,9 @@ function whatCanCommand(context: CommandContext): Command {
     .addOption(asOption())
     .addOption(asGroupOption())
     .addOption(
-      new Option('-n, --namespace <name>', 'only this one, and what counts everywhere').argParser(namespace),
+      new Option('-n, --namespace <name>', 'only this one, and what counts everywhere').argParser(
+        namespaceName,
+      ),
     )
     .action(async (flags: Flags) => {
       await withServer(flags, async (client) => {
@@ -78,37 +83,14 @@ function whatCanCommand(context: CommandContext): Command {
     });
 }
 
-function asking(name: string, description: string): Command {
-  return new Command(name)
-    .description(description)
-    .addOption(rootDirOption())
-    .addOption(
-      new Option(
-        '--kubeconfig <file>',
-        "whose credentials to use (default: the administrator's in the root dir)",
-      ).argParser(filePath),
-    )
-    .addOption(
-      new Option('-o, --output <form>', 'how the answer is written')
-        .choices(['text', 'json', 'yaml'])
-        .default('text'),
-    );
-}
-
 function aboutAction(command: Command): Command {
   return command
     .argument('<verb>', 'get, list, create, …; * means all')
     .argument('<resource[/name]>', 'what it is done to: pods, po/web, deployments.apps, or a path: /metrics')
     .addOption(
-      new Option('-n, --namespace <name>', 'where (default: in all namespaces)').argParser(namespace),
+      new Option('-n, --namespace <name>', 'where (default: in all namespaces)').argParser(namespaceName),
     )
     .addOption(new Option('--subresource <name>', 'a part of the resource: log, status, …'));
-}
-
-function namespace(text: string): string {
-  const wrong = checkName('label', text);
-  if (wrong === undefined) return text;
-  throw new InvalidArgumentError(`It must be the name of a namespace: ${wrong}.`);
 }
 
 const asOption = () => new Option('--as <user>', 'whom the question is about (default: whoever asks)');
@@ -116,11 +98,6 @@ const asGroupOption = () =>
   new Option('--as-group <group>', 'a group that they are in; may be repeated').argParser(
     (group: string, before: string[] = []) => [...before, group],
   );
-
-async function withServer<T>(flags: Flags, work: (client: ApiClient) => Promise<T>): Promise<T> {
-  await using client = await accessClient(flags);
-  return await work(client);
-}
 
 async function ask<T extends ApiObject & { status?: object }>(
   client: ApiClient,
@@ -131,13 +108,4 @@ async function ask<T extends ApiObject & { status?: object }>(
   const answer = await client.create(kind, question, { signal });
   if (answer.status !== undefined) return answer;
   throw new ExitError(exitCodes.failed, `${client.server} sent no answer to the ${kind.kind}`);
-}
-
-function note(context: CommandContext, notes: readonly string[] = []): void {
-  for (const text of notes) context.stderr.write(`note: ${harmless(text)}\n`);
-}
-
-function tell(context: CommandContext, { output }: Flags, answer: object, text: () => string): void {
-  if (output === 'text') context.stdout.write(text());
-  else context.stdout.write(output === 'yaml' ? writeYaml(answer) : `${JSON.stringify(answer, null, 2)}\n`);
 }

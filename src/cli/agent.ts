@@ -3,29 +3,37 @@ import { Command, Option } from 'commander';
 import type { AgentOptions, ControlPlane, RunningAgent } from '../agent/index.ts';
 import type { AskedGates } from '../api/index.ts';
 import { apiServerGates } from '../api/index.ts';
+import type { Logger } from '../base/index.ts';
 import { ExitError, exitCodes, systemClock } from '../base/index.ts';
+import { auditOf } from './audit-flags.ts';
+import { authenticationOf } from './authentication-flags.ts';
+import { authorizationOf } from './authorization-flags.ts';
 import type { ConfigFlags } from './config-flags.ts';
 import {
   configFieldOptions,
   configFileOptions,
   configSources,
   controlPlaneChoiceOptions,
+  nodeAddressOptions,
   nodeLabelsOption,
 } from './config-flags.ts';
 import type { CommandContext, LogFlags } from './context.ts';
 import { commandLogger } from './context.ts';
-import type { ControlPlaneFlags } from './flags.ts';
-import { controlPlaneOptions, filePath, logOptions, rootDirOption } from './flags.ts';
-import type { NodeLifecycleFlags } from './node-lifecycle-flags.ts';
-import { nodeLifecycleArgs, nodeLifecycleOptions } from './node-lifecycle-flags.ts';
+import type { AllControlPlaneFlags } from './control-plane-flags.ts';
+import { allControlPlaneOptions } from './control-plane-flags.ts';
+import { filePath, logOptions, rootDirOption } from './flags.ts';
+import { nodeLifecycleOf } from './node-lifecycle-flags.ts';
+import { passedOnFlags } from './passed-on-flags.ts';
 
-interface AgentFlags extends ConfigFlags, ControlPlaneFlags, NodeLifecycleFlags, LogFlags {
+interface AgentFlags extends ConfigFlags, AllControlPlaneFlags, LogFlags {
   rootDir: string;
   certDir?: string;
   lockFile: string;
   exitOnLockContention?: boolean;
   hostnameOverride?: string;
   nodeLabels: Record<string, string>;
+  nodeIp?: string[];
+  nodeExternalIp?: string[];
 }
 
 /** `nodeward agent` */
@@ -46,21 +54,28 @@ export function agentCommand(context: CommandContext): Command {
     ...controlPlaneChoiceOptions(),
     new Option('--hostname-override <name>', 'name of the node (default: the host name)'),
     nodeLabelsOption(),
+    ...nodeAddressOptions(),
     ...configFieldOptions(),
   ];
-  for (const option of [...options, ...controlPlaneOptions(), ...nodeLifecycleOptions(), ...logOptions()])
-    command.addOption(option);
+  const forControlPlane = passedOnFlags(allControlPlaneOptions());
+  for (const option of forControlPlane.options) option.helpGroup('Of the control plane that it runs:');
+  for (const option of [...options, ...logOptions(), ...forControlPlane.options]) command.addOption(option);
   return command.action(async (flags: AgentFlags) => {
     const { describeRuntime, runAgent } = await import('../agent/index.ts'); // a control plane need not load an agent
-    await runAgent(agentOptions(flags, context), context.signal, (agent) => {
+    const passedOn = forControlPlane.given(command);
+    await runAgent(agentOptions(flags, passedOn, context), context.signal, (agent) => {
       const command = context.env['NODEWARD_COMMAND'] ?? 'nodeward';
       context.stdout.write(summary(agent, describeRuntime(agent.runtime), flags, command));
     });
   });
 }
 
-function agentOptions(flags: AgentFlags, context: CommandContext): AgentOptions {
+function agentOptions(flags: AgentFlags, passedOn: readonly string[], context: CommandContext): AgentOptions {
+  checkControlPlaneFlags(flags);
   const rootDir = resolve(flags.rootDir);
+  const controlPlane = controlPlaneOf(flags, passedOn, context);
+  const log = commandLogger(context, flags);
+  if (controlPlane.mode !== 'embedded') warnOfUnused(passedOn, log);
   return {
     ...configSources(flags),
     rootDir,
@@ -69,17 +84,42 @@ function agentOptions(flags: AgentFlags, context: CommandContext): AgentOptions 
     exitOnLockContention: flags.exitOnLockContention ?? false,
     hostnameOverride: flags.hostnameOverride,
     nodeLabels: flags.nodeLabels,
+    nodeIps: flags.nodeIp,
+    externalIps: flags.nodeExternalIp,
     onReloadAsked: (listener) => context.onHangup(listener),
     groupSuffix: flags.groupSuffix,
-    controlPlane: controlPlaneOf(flags, rootDir, context),
+    controlPlane,
     env: context.env,
     pid: process.pid,
     clock: systemClock,
-    log: commandLogger(context, flags),
+    log,
   };
 }
 
-function controlPlaneOf(flags: AgentFlags, rootDir: string, context: CommandContext): ControlPlane {
+/** Looked at before the agent starts a child with them. Throws an ExitError. */
+function checkControlPlaneFlags(flags: AgentFlags): void {
+  authenticationOf(flags);
+  authorizationOf(flags);
+  auditOf(flags);
+  nodeLifecycleOf(flags);
+}
+
+/** The two that an agent heeds by itself. */
+const agentsToo = ['--group-suffix', '--taint-domain'];
+
+function warnOfUnused(passedOn: readonly string[], log: Logger): void {
+  const names = new Set(passedOn.map((word) => word.split('=', 1)[0] ?? ''));
+  const unused = [...names].filter((name) => !agentsToo.includes(name));
+  if (unused.length === 0) return;
+  log.warn(`${unused.join(', ')}: no effect, for the agent runs no control plane of its own`);
+}
+
+function controlPlaneOf(
+  flags: AgentFlags,
+  passedOn: readonly string[],
+  context: CommandContext,
+): ControlPlane {
+  const rootDir = resolve(flags.rootDir);
   const { kubeconfig, bootstrapKubeconfig, embeddedControlPlane } = flags;
   if (bootstrapKubeconfig !== undefined) {
     if (kubeconfig !== undefined || embeddedControlPlane !== undefined) {
@@ -98,7 +138,7 @@ function controlPlaneOf(flags: AgentFlags, rootDir: string, context: CommandCont
   }
   if (kubeconfig !== undefined) return { mode: 'remote', kubeconfig: resolve(kubeconfig) };
   if (embeddedControlPlane === false) return { mode: 'standalone' };
-  return { mode: 'embedded', script: context.script, args: apiServerArgs(flags, rootDir) };
+  return { mode: 'embedded', script: context.script, args: apiServerArgs(flags, passedOn, rootDir) };
 }
 
 /** Where an agent that joins keeps what it has got. */
@@ -112,21 +152,10 @@ function remoteKubeconfig({ kubeconfig, bootstrapKubeconfig, rootDir }: AgentFla
 }
 
 /** The flags of the child: those of ours that are for it. */
-function apiServerArgs(flags: AgentFlags, rootDir: string): string[] {
+function apiServerArgs(flags: AgentFlags, passedOn: readonly string[], rootDir: string): string[] {
   return [
     `--root-dir=${rootDir}`,
-    `--group-suffix=${flags.groupSuffix}`,
-    `--taint-domain=${flags.taintDomain}`,
-    `--bind-address=${flags.bindAddress}`,
-    `--secure-port=${flags.securePort}`,
-    ...(flags.http2 ? ['--http2'] : []),
-    `--storage=${flags.storage}`,
-    `--history-window=${flags.historyWindow}ms`,
-    `--history-bytes=${flags.historyBytes}`,
-    `--max-requests-inflight=${flags.maxRequestsInflight}`,
-    `--max-mutating-requests-inflight=${flags.maxMutatingRequestsInflight}`,
-    `--event-ttl=${flags.eventTtl}ms`,
-    ...nodeLifecycleArgs(flags),
+    ...passedOn,
     ...gatesArgs(apiServerGates(flags.featureGates ?? {})),
     ...(flags.logFormat === undefined ? [] : [`--log-format=${flags.logFormat}`]),
     ...(flags.verbose ? ['--verbose'] : []),

@@ -3,25 +3,17 @@ import { resolveGates } from '../api/index.ts';
 import { describeError, ExitError, exitCodes, systemClock } from '../base/index.ts';
 import type { ChildEnd } from '../client/embedded/index.ts';
 import { attachToAgent } from '../client/embedded/index.ts';
-import type { AuditFlags } from './audit-flags.ts';
-import { auditOf, auditOptions } from './audit-flags.ts';
-import type { AuthenticationFlags } from './authentication-flags.ts';
-import { authenticationOf, authenticationOptions } from './authentication-flags.ts';
-import type { AuthorizationFlags } from './authorization-flags.ts';
-import { authorizationOf, authorizationOptions } from './authorization-flags.ts';
+import { auditOf } from './audit-flags.ts';
+import { authenticationOf } from './authentication-flags.ts';
+import { authorizationOf } from './authorization-flags.ts';
 import type { CommandContext, LogFlags } from './context.ts';
 import { commandLogger, ReportedError } from './context.ts';
-import type { ControlPlaneFlags } from './flags.ts';
-import { checkGates, controlPlaneOptions, featureGatesOption, logOptions, rootDirOption } from './flags.ts';
-import type { NodeLifecycleFlags } from './node-lifecycle-flags.ts';
-import { nodeLifecycleOf, nodeLifecycleOptions } from './node-lifecycle-flags.ts';
+import type { AllControlPlaneFlags } from './control-plane-flags.ts';
+import { allControlPlaneOptions } from './control-plane-flags.ts';
+import { checkGates, featureGatesOption, logOptions, rootDirOption } from './flags.ts';
+import { nodeLifecycleOf } from './node-lifecycle-flags.ts';
 
-type Flags = AuditFlags &
-  AuthenticationFlags &
-  AuthorizationFlags &
-  ControlPlaneFlags &
-  NodeLifecycleFlags &
-  LogFlags & { rootDir: string; featureGates?: Record<string, boolean> };
+type Flags = AllControlPlaneFlags & LogFlags & { rootDir: string; featureGates?: Record<string, boolean> };
 
 /** `nodeward apiserver`: the control plane by itself, or as the child of an agent. */
 export function apiServerCommand(context: CommandContext): Command {
@@ -30,15 +22,7 @@ export function apiServerCommand(context: CommandContext): Command {
     .addOption(rootDirOption())
     .addOption(featureGatesOption())
     .action(async (flags: Flags) => await serve(flags, context));
-  for (const option of [
-    ...controlPlaneOptions(),
-    ...authenticationOptions(),
-    ...authorizationOptions(),
-    ...auditOptions(),
-    ...nodeLifecycleOptions(),
-    ...logOptions(),
-  ])
-    command.addOption(option);
+  for (const option of [...allControlPlaneOptions(), ...logOptions()]) command.addOption(option);
   return command;
 }
 

@@ -1,7 +1,15 @@
 import { InvalidArgumentError, Option } from 'commander';
 import type { ConfigSources } from '../agent/index.ts';
 import { checkLabelValue, checkQualifiedName } from '../api/index.ts';
-import { featureGatesOption, filePath, ipAddress, port, trueOrFalse, unixSocket } from './flags.ts';
+import {
+  featureGatesOption,
+  filePath,
+  ipAddress,
+  ipAddresses,
+  port,
+  trueOrFalse,
+  unixSocket,
+} from './flags.ts';
 
 /** What decides how the agent is configured: the same for the agent and for the commands that only look. */
 export interface ConfigFlags {
@@ -54,6 +62,17 @@ export const nodeLabelsOption = () =>
   )
     .default({})
     .argParser(nodeLabels);
+
+export const nodeAddressOptions = () => [
+  new Option(
+    '--node-ip <ADDRESS,…>',
+    'addresses of the Node inside the cluster, one or one of each family (default: those of the default route; "::" for IPv6 first)',
+  ).argParser(ipAddresses),
+  new Option(
+    '--node-external-ip <ADDRESS,…>',
+    'addresses by which the Node is reached from outside',
+  ).argParser(ipAddresses),
+];
 
 /** `a=b,c=`; given again, it adds to what was given before. */
 function nodeLabels(text: string, before: Record<string, string> = {}): Record<string, string> {

@@ -8,6 +8,8 @@ export interface CommandContext {
   env: NodeJS.ProcessEnv;
   stdout: WriteStream | NodeJS.WritableStream;
   stderr: WriteStream | NodeJS.WritableStream;
+  /** What is piped in; unset where nothing can be. */
+  stdin?: AsyncIterable<Uint8Array | string>;
   /** Aborts when the process is told to stop. */
   signal: AbortSignal;
   /**

@@ -20,6 +20,11 @@ export function ipAddress(text: string): string {
   throw new InvalidArgumentError('It must be an IP address.');
 }
 
+/** Several, parted by commas. */
+export function ipAddresses(text: string): string[] {
+  return [...new Set(text.split(',').map((part) => ipAddress(part.trim())))];
+}
+
 /** A file or folder, made absolute. */
 export function filePath(text: string): string {
   if (text === '') throw new InvalidArgumentError('It must not be empty.');

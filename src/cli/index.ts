@@ -4,10 +4,11 @@ import { describeError, ExitError, exitCodes } from '../base/index.ts';
 import { accessCommand } from './access.ts';
 import { agentCommand } from './agent.ts';
 import { apiServerCommand } from './apiserver.ts';
-import { checkpointCommand } from './checkpoint.ts';
+import { checkpointCommand } from './checkpoint/index.ts';
 import { configCommand } from './config.ts';
 import type { CommandContext } from './context.ts';
 import { ReportedError } from './context.ts';
+import { doctorCommand } from './doctor.ts';
 import { helpCommand } from './help.ts';
 import { reloadCommand } from './reload.ts';
 import { storageCommand } from './storage.ts';
@@ -26,6 +27,7 @@ export async function run(args: readonly string[], context: CommandContext): Pro
     .addCommand(apiServerCommand(context))
     .addCommand(checkpointCommand(context))
     .addCommand(configCommand(context))
+    .addCommand(doctorCommand(context))
     .addCommand(reloadCommand(context))
     .addCommand(storageCommand(context))
     .addCommand(tokenCommand(context))

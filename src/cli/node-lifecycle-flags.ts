@@ -15,6 +15,8 @@ export interface NodeLifecycleFlags {
   unhealthyZoneThreshold: number;
   /** Nodes. */
   largeClusterSizeThreshold: number;
+  /** Pods. */
+  terminatedPodGcThreshold: number;
 }
 
 export const nodeLifecycleOptions = () => [
@@ -36,6 +38,9 @@ export const nodeLifecycleOptions = () => [
   new Option('--large-cluster-size-threshold <count>', 'from how many nodes more than this a zone is large')
     .default(50)
     .argParser(number(0, 1e6)),
+  new Option('--terminated-pod-gc-threshold <count>', 'how many pods that have ended are kept; 0: all')
+    .default(12_500)
+    .argParser(count),
 ];
 
 /** Throws an ExitError when nobody would look in time. */
@@ -55,19 +60,8 @@ export function nodeLifecycleOf(
     secondaryEvictionRate: flags.secondaryNodeEvictionRate,
     unhealthyZoneThreshold: flags.unhealthyZoneThreshold,
     largeZoneSize: flags.largeClusterSizeThreshold,
+    terminatedPodThreshold: flags.terminatedPodGcThreshold,
   };
-}
-
-/** The same flags for a control plane that is a child. */
-export function nodeLifecycleArgs(flags: NodeLifecycleFlags): string[] {
-  return [
-    `--node-monitor-grace-period=${flags.nodeMonitorGracePeriod}ms`,
-    `--node-monitor-period=${flags.nodeMonitorPeriod}ms`,
-    `--node-eviction-rate=${flags.nodeEvictionRate}`,
-    `--secondary-node-eviction-rate=${flags.secondaryNodeEvictionRate}`,
-    `--unhealthy-zone-threshold=${flags.unhealthyZoneThreshold}`,
-    `--large-cluster-size-threshold=${flags.largeClusterSizeThreshold}`,
-  ];
 }
 
 /** In milliseconds. */
@@ -75,6 +69,12 @@ function monitorTime(text: string): number {
   const ms = Number(parseDuration(text) ?? -1n) / 1e6;
   if (ms >= 100 && ms <= 24 * 3600_000) return ms;
   throw new InvalidArgumentError('It must be a duration from 100ms to 24h, such as 40s.');
+}
+
+/** Less than 0 is 0, as in the reference. */
+function count(text: string): number {
+  if (/^-?\d{1,9}$/.test(text)) return Math.max(0, Number(text));
+  throw new InvalidArgumentError('It must be a whole number, such as 12500.');
 }
 
 function number(least: number, most: number): (text: string) => number {

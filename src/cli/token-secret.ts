@@ -15,11 +15,13 @@ export interface TokenWish {
   /** Wall clock, milliseconds. */
   untilMs: number;
   groups: readonly string[];
+  /** The nodes that it can be used for; empty: any. */
+  nodeNames: readonly string[];
   description: string | undefined;
 }
 
 /** How a control plane keeps the token. */
-export function tokenSecret({ id, secret, untilMs, groups, description }: TokenWish): Secret {
+export function tokenSecret({ id, secret, untilMs, groups, nodeNames, description }: TokenWish): Secret {
   return {
     metadata: { name: bootstrapSecretPrefix + id, namespace: bootstrapNamespace },
     type: bootstrapSecretType,
@@ -29,6 +31,7 @@ export function tokenSecret({ id, secret, untilMs, groups, description }: TokenW
       expiration: new Date(untilMs).toISOString(),
       'usage-bootstrap-authentication': 'true',
       ...(groups.length === 0 ? {} : { 'auth-extra-groups': groups.join(',') }),
+      ...(nodeNames.length === 0 ? {} : { 'node-names': nodeNames.join(',') }),
       ...(description === undefined ? {} : { description }),
     },
   };

@@ -17,10 +17,11 @@ interface CreateFlags extends Flags {
   /** Milliseconds. */
   ttl: number;
   groups: string[];
+  nodeName: string[];
   description?: string;
   kubeconfigOut?: string;
   server?: string;
-  output: 'text' | 'json';
+  output: 'text' | 'json' | 'kubeconfig';
 }
 
 /** `nodeward token …`: the tokens with which new nodes join. */
@@ -42,6 +43,14 @@ function create(context: CommandContext): Command {
         .default([])
         .argParser((text) => text.split(',')),
     )
+    .addOption(
+      new Option(
+        '--node-name <list>',
+        'the nodes that it is for; certificates of others are refused to it (default: any)',
+      )
+        .default([], 'any')
+        .argParser((text, before: string[]) => [...before, ...text.split(',')]),
+    )
     .addOption(new Option('--description <text>', 'what it is for'))
     .addOption(
       new Option(
@@ -55,47 +64,49 @@ function create(context: CommandContext): Command {
         'address of the control plane for the new node (default: that of the kubeconfig)',
       ).argParser(httpsUrl),
     )
-    .addOption(outputOption())
+    .addOption(outputOption('text', 'json', 'kubeconfig'))
     .action(async (flags: CreateFlags) => await createToken(flags, context));
 }
 
 async function createToken(flags: CreateFlags, context: CommandContext): Promise<void> {
-  const { isBootstrapGroup } = await import('../apiserver/authn/index.ts');
   const { newToken, tokenSecret } = await import('./token-secret.ts');
-  const wrong = flags.groups.find((group) => !isBootstrapGroup(group));
+  const { authorityHash, joiningText } = await import('./token-join.ts');
+  await checkWish(flags);
+  const { kubeconfigOut, nodeName: nodeNames } = flags;
+  const admin = await kubeconfigOf(flags);
+  const made = newToken();
+  const untilMs = systemClock.now() + flags.ttl;
+  const wish = { ...made, untilMs, groups: flags.groups, nodeNames, description: flags.description };
+  await using client = new ApiClient(clientOptionsOf(admin));
+  await client.create(secretKind, tokenSecret(wish), { signal: context.signal });
+  const token = `${made.id}.${made.secret}`;
+  const kubeconfig = bootstrapKubeconfig(admin, flags.server, token);
+  const file = kubeconfigOut === '-' ? undefined : kubeconfigOut;
+  if (file !== undefined) await writeOrTell(file, kubeconfig, made.id);
+  const expires = new Date(untilMs).toISOString();
+  const server = flags.server ?? admin.server;
+  if (flags.output === 'kubeconfig' || kubeconfigOut === '-') context.stdout.write(kubeconfig);
+  else if (flags.output === 'json') {
+    const named = nodeNames.length === 0 ? {} : { nodeNames };
+    const written = file === undefined ? {} : { kubeconfig: file };
+    const report = { token, expires, server, caCertHash: authorityHash(admin.ca), ...named, ...written };
+    context.stdout.write(`${JSON.stringify(report)}\n`);
+  } else {
+    context.stdout.write(joiningText({ token, expires, server, ca: admin.ca, nodeNames, kubeconfig, file }));
+  }
+}
+
+/** Throws for what a control plane would not take for a token. */
+async function checkWish({ groups, nodeName: names }: CreateFlags): Promise<void> {
+  const { areNodeNames, isBootstrapGroup } = await import('../apiserver/authn/index.ts');
+  const wrong = groups.find((group) => !isBootstrapGroup(group));
   if (wrong !== undefined) {
     const message = `${JSON.stringify(wrong)} is no group of bootstrap tokens: they begin with system:bootstrappers: and go on with lower case letters, digits, - and :`;
     throw new ExitError(exitCodes.usage, message);
   }
-  const admin = await kubeconfigOf(flags);
-  const made = newToken();
-  const untilMs = systemClock.now() + flags.ttl;
-  const wish = { ...made, untilMs, groups: flags.groups, description: flags.description };
-  await using client = new ApiClient(clientOptionsOf(admin));
-  await client.create(secretKind, tokenSecret(wish), { signal: context.signal });
-  const token = `${made.id}.${made.secret}`;
-  const { kubeconfigOut: file } = flags;
-  const kubeconfig = bootstrapKubeconfig(admin, flags.server, token);
-  if (file === '-') {
-    context.stdout.write(kubeconfig);
-    return;
-  }
-  if (file !== undefined) await writeOrTell(file, kubeconfig, made.id);
-  const expires = new Date(untilMs).toISOString();
-  const report = { token, expires, ...(file === undefined ? {} : { kubeconfig: file }) };
-  const text = `${token}\n  expires  ${expires}\n  ${joining(file, admin, flags.server)}`;
-  context.stdout.write(flags.output === 'json' ? `${JSON.stringify(report)}\n` : text);
-}
-
-function joining(file: string | undefined, admin: Kubeconfig, server: string | undefined): string {
-  if (file === undefined) {
-    return 'join     nodeward agent --bootstrap-kubeconfig FILE, with the FILE that --kubeconfig-out writes\n';
-  }
-  const isLocal = /^https:\/\/(127\.|localhost|\[::1\])/.test(server ?? admin.server);
-  const note = isLocal
-    ? `\n  note     ${admin.server} reaches the control plane from this machine only: give --server for others`
-    : '';
-  return `join     nodeward agent --bootstrap-kubeconfig ${file}${note}\n`;
+  if (names.length === 0 || areNodeNames(names)) return;
+  const message = `--node-name takes up to 100 names of nodes: lower case letters, digits, - and dots, not ${JSON.stringify(names.join(','))}`;
+  throw new ExitError(exitCodes.usage, message);
 }
 
 function bootstrapKubeconfig(admin: Kubeconfig, given: string | undefined, token: string): string {
@@ -116,7 +127,7 @@ async function writeOrTell(file: string, text: string, id: string): Promise<void
 
 function list(context: CommandContext): Command {
   return reaching('list', 'List the tokens, without their secrets.')
-    .addOption(outputOption())
+    .addOption(outputOption('text', 'json'))
     .action(async (flags: Flags & { output: 'text' | 'json' }) => {
       const { bootstrapNamespace: namespace, readBootstrapSecret } = await import(
         '../apiserver/authn/index.ts'
@@ -130,19 +141,20 @@ function list(context: CommandContext): Command {
       });
       const tokens = items.map(readBootstrapSecret).filter((token) => token !== undefined);
       const shown = tokens.map(shownToken);
-      const table = [['ID', 'EXPIRES', 'GROUPS', 'DESCRIPTION'], ...shown.map(cells)];
+      const table = [['ID', 'EXPIRES', 'GROUPS', 'NODES', 'DESCRIPTION'], ...shown.map(cells)];
       context.stdout.write(flags.output === 'json' ? `${JSON.stringify(shown)}\n` : aligned(table));
     });
 }
 
-function shownToken({ id, untilMs, groups, description, mayAuthenticate }: BootstrapToken) {
+function shownToken({ id, untilMs, groups, nodeNames, description, mayAuthenticate }: BootstrapToken) {
   const end = Number.isFinite(untilMs) ? new Date(untilMs).toISOString() : 'never';
   const expires = untilMs <= systemClock.now() ? 'expired' : end;
-  return { id, expires, groups, description, authentication: mayAuthenticate };
+  const named = nodeNames === undefined ? {} : { nodeNames };
+  return { id, expires, groups, ...named, description, authentication: mayAuthenticate };
 }
 
-function cells({ id, expires, groups, description }: ReturnType<typeof shownToken>): string[] {
-  return [id, expires, groups.join(',') || '-', description || '-'];
+function cells({ id, expires, groups, nodeNames, description }: ReturnType<typeof shownToken>): string[] {
+  return [id, expires, groups.join(',') || '-', nodeNames?.join(',') ?? '-', description || '-'];
 }
 
 function aligned(rows: readonly (readonly string[])[]): string {
@@ -180,8 +192,8 @@ function reaching(name: string, description: string): Command {
     );
 }
 
-const outputOption = () =>
-  new Option('-o, --output <form>', 'how the answer is written').choices(['text', 'json']).default('text');
+const outputOption = (...forms: string[]) =>
+  new Option('-o, --output <form>', 'how the answer is written').choices(forms).default('text');
 
 async function kubeconfigOf({ rootDir, kubeconfig }: Flags): Promise<Kubeconfig> {
   return await readKubeconfig(kubeconfig ?? join(resolve(rootDir), 'admin.kubeconfig'));

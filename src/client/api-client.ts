@@ -9,6 +9,7 @@ import type {
   DeleteOptions,
   ListOptions,
   ObjectOptions,
+  PatchForm,
   Place,
   WatchOptions,
 } from './options.ts';
@@ -69,6 +70,18 @@ export class ApiClient implements AsyncDisposable {
     const place = { ...options, ...(namespace ? { namespace } : {}) };
     const path = this.#pathOf(kind, object.metadata?.name ?? '', place);
     return this.#read(kind).object(await this.#ask('PUT', path, options, this.#write(kind, object)));
+  }
+
+  /** PATCH with what shall change, in the form that `as` says. */
+  async patch<T extends ApiObject>(
+    kind: Kind<T>,
+    name: string,
+    change: Readonly<Record<string, unknown>>,
+    options: ObjectOptions & { as: PatchForm },
+  ): Promise<T> {
+    const request = wire('PATCH', this.#pathOf(kind, name, options), options, JSON.stringify(change));
+    const answer = await this.#transport.ask({ ...request, contentType: patchTypes[options.as] });
+    return this.#read(kind).object(this.#good(answer));
   }
 
   /** Resolves when the deletion is done or has begun. */
@@ -146,11 +159,19 @@ export class ApiClient implements AsyncDisposable {
   }
 
   async #ask(method: WireRequest['method'], path: string, place: Place, body?: string): Promise<string> {
-    const answer = await this.#transport.ask(wire(method, path, place, body));
+    return this.#good(await this.#transport.ask(wire(method, path, place, body)));
+  }
+
+  #good(answer: WireAnswer): string {
     if (answer.code >= 200 && answer.code < 300) return answer.body;
     throw refusal(this.server, answer);
   }
 }
+
+const patchTypes: Readonly<Record<PatchForm, string>> = {
+  merge: 'application/merge-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
+};
 
 /** Makes a client; connects to nothing yet. */
 export function createClient(options: ClientOptions): ApiClient {

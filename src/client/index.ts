@@ -13,6 +13,7 @@ export type {
   DeleteOptions,
   ListOptions,
   ObjectOptions,
+  PatchForm,
   Place,
   WatchOptions,
 } from './options.ts';

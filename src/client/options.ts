@@ -37,6 +37,9 @@ export interface ObjectOptions extends Place {
   subresource?: string;
 }
 
+/** `merge`: RFC 7386. `strategic`: merges lists as the description of the kind says. */
+export type PatchForm = 'merge' | 'strategic';
+
 export interface DeleteOptions extends Place {
   /** Delete only the object that has this uid, or is at this version; else a Conflict. */
   uid?: string;

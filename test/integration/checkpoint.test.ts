@@ -1,123 +1,23 @@
 /** Checkpoints through the whole program with a real containerd: command line and curl in, archives out. */
 import assert from 'node:assert/strict';
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openCgroups } from '../../src/agent/runtime/cgroup.ts';
 import { exitCodes } from '../../src/base/index.ts';
-import type { TemporaryFolder } from '../support/index.ts';
-import {
-  childrenOf,
-  residentBytes,
-  runSuccessfully,
-  startProcess,
-  temporaryFolder,
-  waitFor,
-} from '../support/index.ts';
+import { runSuccessfully, startProcess, waitFor } from '../support/index.ts';
+import type { Site, Workload } from './checkpoint/site.ts';
+import { openSite, pathIn, runsOn, startLarge, startWorkload, untilFrozen } from './checkpoint/site.ts';
 import { ensureBuilt } from './installation.ts';
-import type { ContainerOptions, LabContainer, LabContainerd } from './lab/index.ts';
-import { holdingMemory, startContainerd } from './lab/index.ts';
-import type { CurlOptions, RunningAgent } from './nodeward/index.ts';
-import { curl, curlArguments, nodeward, startAgent } from './nodeward/index.ts';
-
-const mebibyte = 1024 * 1024;
+import { curlArguments, nodeward } from './nodeward/index.ts';
 
 before(ensureBuilt);
-
-/** A runtime and an agent that uses it, both for a whole group of tests. */
-interface Site extends AsyncDisposable {
-  runtime: LabContainerd;
-  agent: RunningAgent;
-  rootDir: string;
-  pki: string;
-  /** Names below the folder of checkpoints. */
-  archives(): Promise<string[]>;
-  /** Starts the agent anew, after it has ended. */
-  startAgain(): Promise<void>;
-  /** Where a checkpoint of the container `main` is asked for, on the loopback address. */
-  url(pod: string, query?: string): string;
-  ask(path: string, options?: CurlOptions): ReturnType<typeof curl>;
-}
-
-async function openSite(version: '2.1' | '1.6'): Promise<Site> {
-  await using setup = new AsyncDisposableStack();
-  const home: TemporaryFolder = setup.use(await temporaryFolder('checkpoint-'));
-  const rootDir = join(home.path, 'root');
-  const runtime = setup.use(await startContainerd({ version }));
-  const start = () => startAgent({ rootDir, args: ['--container-runtime-endpoint', runtime.endpoint] });
-  let agent = await start();
-  setup.defer(() => agent[Symbol.asyncDispose]());
-  const base = () => `https://127.0.0.1:${new URL(agent.summary.agent).port}`;
-  const pki = join(rootDir, 'pki');
-  const resources = setup.move();
-  return {
-    runtime,
-    rootDir,
-    pki,
-    get agent() {
-      return agent;
-    },
-    archives: () => readdir(join(rootDir, 'checkpoints')),
-    startAgain: async () => {
-      agent = await start();
-    },
-    url: (pod, query = '') => `${base()}/checkpoint/default/${pod}/main${query}`,
-    ask: (path, options) => curl(pki, `${base()}${path}`, options),
-    [Symbol.asyncDispose]: () => resources.disposeAsync(),
-  };
-}
-
-interface Workload {
-  pod: string;
-  container: LabContainer;
-  remove(): Promise<void>;
-}
-
-async function startWorkload({ runtime }: Site, options: ContainerOptions = {}): Promise<Workload> {
-  const pod = await runtime.startPod();
-  const container = await pod.startContainer(options);
-  await container.countsOn();
-  return { pod: pod.name, container, remove: () => pod.remove() };
-}
-
-/** A container whose dump takes its time. */
-async function startLarge(site: Site, mebibytes: number): Promise<Workload> {
-  const workload = await startWorkload(site, { workload: holdingMemory(mebibytes) });
-  const held = async (): Promise<boolean> => {
-    const children = await childrenOf(workload.container.pid);
-    const sizes = await Promise.all(children.map(({ pid }) => residentBytes(pid).catch(() => 0)));
-    return Math.max(0, ...sizes) >= mebibytes * mebibyte;
-  };
-  await waitFor('the memory to be held', held, { timeoutMs: 30_000 });
-  return workload;
-}
-
-async function runsOn(site: Site, { container }: Workload): Promise<void> {
-  await container.countsOn();
-  assert.equal(await site.runtime.taskState(container.id), 'RUNNING');
-}
-
-/** In the middle of the dump: the kernel has frozen the container. */
-async function untilFrozen({ container }: Workload): Promise<void> {
-  const cgroups = openCgroups('/');
-  await waitFor('the container to be frozen', () => cgroups.frozen(container.pid), { intervalMs: 2 });
-}
-
-function pathIn(body: string): string {
-  const answer: unknown = JSON.parse(body);
-  assert.ok(typeof answer === 'object' && answer !== null && 'items' in answer, body);
-  assert.deepEqual(Object.keys(answer), ['items']);
-  const { items } = answer;
-  assert.ok(Array.isArray(items) && items.length === 1 && typeof items[0] === 'string', body);
-  return items[0];
-}
 
 describe('checkpoints with containerd 2.1', () => {
   let site: Site;
   let workload: Workload;
   before(async () => {
-    site = await openSite('2.1');
+    site = await openSite();
     workload = await startWorkload(site);
   });
   after(() => site?.[Symbol.asyncDispose]());
@@ -146,7 +46,7 @@ describe('checkpoints with containerd 2.1', () => {
     const { code, body } = await site.ask(`/checkpoint/default/${workload.pod}/main`);
     assert.equal(code, 200, body);
     await assertArchive(pathIn(body));
-    assert.equal((await site.archives()).length, 2);
+    assert.equal((await site.archives()).length, 4);
     await runsOn(site, workload);
   });
 
@@ -303,7 +203,7 @@ describe('checkpoints with containerd 2.1', () => {
 
 describe('checkpoints with containerd 1.6', () => {
   test('are 500, saying that the runtime cannot, and the workload counts on', async () => {
-    await using site = await openSite('1.6');
+    await using site = await openSite({ version: '1.6' });
     const workload = await startWorkload(site);
     const { code, body } = await site.ask(`/checkpoint/default/${workload.pod}/main`);
     assert.equal(code, 500);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { PeerCertificate } from 'node:tls';
@@ -124,7 +124,7 @@ describe('an agent with a control plane elsewhere', () => {
   });
 
   test('its users are those of the cluster', async () => {
-    const url = `https://127.0.0.1:${portOf(agent.summary.agent)}/healthz`;
+    const url = `https://127.0.0.1:${portOf(agent.summary.agent)}/healthz/ping`;
     const authority = ['--cacert', folder('control-plane/pki/ca.crt')];
     const reach = ['--connect-to', `node-one:${portOf(url)}:127.0.0.1:${portOf(url)}`, '--noproxy', '*'];
     const named = url.replace('127.0.0.1', 'node-one');
@@ -173,6 +173,18 @@ describe('an agent with a control plane elsewhere', () => {
     server = await startServer();
     await registers('node-two');
     await showsItsCertificate('node-two');
+  });
+
+  test('a kubeconfig that changes counts without a restart', async () => {
+    await agent[Symbol.asyncDispose]();
+    const kubeconfig = folder('followed.kubeconfig');
+    const good = await readFile(folder('control-plane/admin.kubeconfig'), 'utf8');
+    const nobody = (await freePort()).toString();
+    await writeFile(kubeconfig, good.replace(/(server: .*:)\d+/, `$1${nobody}`), { mode: 0o600 });
+    agent = await start('five', '--kubeconfig', kubeconfig, '--hostname-override', 'node-five');
+    await writeFile(kubeconfig, good);
+    await registers('node-five');
+    assert.match(agent.process.stderr, /the kubeconfig has changed and was read again/);
   });
 
   test('Ctrl-C while the API is away and nothing has a certificate yet ends it within 3 s', async () => {

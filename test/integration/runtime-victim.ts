@@ -6,7 +6,7 @@ import { silentLogger } from '../../src/base/index.ts';
 const [endpoint = '', rootDir = '', pod = ''] = process.argv.slice(2);
 const log = silentLogger();
 const runtime = connectRuntime({ endpoint, log });
-const checkpointer = createCheckpointer({ runtime, rootDir, log });
+const checkpointer = createCheckpointer({ runtime, nodeName: 'lab', rootDir, log });
 const cancel = new AbortController().signal;
 process.stdout.write('begins\n');
 await checkpointer.checkpoint({ namespace: 'default', pod, container: 'main', cancel, requester: 'victim' });

@@ -1,12 +1,21 @@
 import { join, resolve } from 'node:path';
 import { checkName } from '../../api/index.ts';
-import type { Clock, Logger } from '../../base/index.ts';
-import { systemClock } from '../../base/index.ts';
+import type { Clock, Logger, Registry } from '../../base/index.ts';
+import { describeError, systemClock } from '../../base/index.ts';
 import type { FoundContainer, Runtime } from '../runtime/index.ts';
+import { rememberAbandoned } from './abandoned.ts';
+import type { ArchiveFolder } from './archive-folder.ts';
+import { openArchiveFolder } from './archive-folder.ts';
+import { createDiskRoom } from './disk-room.ts';
+import type { MadeCheckpoint } from './dump.ts';
 import { createDumper } from './dump.ts';
-import type { CheckpointError, Target } from './errors.ts';
-import { failed, noContainer, noPod, timedOut, toCheckpointError } from './errors.ts';
+import type { Target } from './errors.ts';
+import { CheckpointError, failed, noContainer, noPod, timedOut, toCheckpointError } from './errors.ts';
+import { findLeftDumps } from './left-dumps.ts';
+import { checkpointMetrics } from './metrics.ts';
 import { keepRecovering } from './recover.ts';
+import type { CheckpointSettings } from './settings.ts';
+import { defaultSettings } from './settings.ts';
 import type { TimeLimit } from './time-limit.ts';
 import { startTimeLimit } from './time-limit.ts';
 import { createKeyedTurns, createTurns } from './turns.ts';
@@ -20,19 +29,27 @@ export interface CheckpointRequest extends Target {
   requester: string;
 }
 
+/** What of the runtime is used. */
+export type CheckpointRuntime = Pick<
+  Runtime,
+  'find' | 'checkpoint' | 'thaw' | 'inspect' | 'memoryBytes' | 'dumpFolders' | 'status' | 'onResumed'
+>;
+
 export interface CheckpointerOptions {
-  runtime: Pick<Runtime, 'find' | 'checkpoint' | 'thaw'>;
+  runtime: CheckpointRuntime;
   /** The agent's base directory; archives go to `checkpoints` in it. */
   rootDir: string;
   log: Logger;
   clock?: Clock;
   /** For requests without a timeout; default 2 minutes (runtimeRequestTimeout). */
   defaultTimeoutMs?: number;
-  /** How many containers of the node are checkpointed at a time; others wait. Default 2. */
-  parallel?: number;
-  /** How many requests may wait for the node's turn; more are refused. Default 100. */
-  waiting?: number;
-  /** How long close() waits for containers to be proven to run; their journals stay otherwise. Default 2.5 s. */
+  /** The node's name, for the records. */
+  nodeName: string;
+  /** What counts now; asked anew for each request. Default: the defaults. */
+  settings?: () => CheckpointSettings;
+  /** Takes the metrics. */
+  metrics?: Registry;
+  /** How long close() waits for containers to be proven to run; their journals stay otherwise. Default 0.5 s, for the server has waited 2 s before. */
   closeMs?: number;
   /** How long run() holds back `ready` while it puts right what was left; default 5 s. */
   readyMs?: number;
@@ -42,13 +59,15 @@ export interface CheckpointerOptions {
 
 /** Makes checkpoints of running containers (specification 4.11). */
 export interface Checkpointer extends AsyncDisposable {
+  /** Where the checkpoints are; whoever lists, changes or removes them does it there. */
+  readonly archives: ArchiveFolder;
   /**
-   * Writes a checkpoint of the container into the folder of checkpoints and answers its absolute path: a
-   * complete, durable tar archive, mode 0600. Rejects with a CheckpointError. One at a time for each container,
-   * the next one waits. The container runs on in any case; `stillFrozen` says that this is not proven yet. Until
+   * Writes a checkpoint of the container into the folder of checkpoints and answers what is known of it: a complete,
+   * durable tar archive, mode 0600, with its sidecar. Rejects with a CheckpointError. One at a time for each container,
+   * the next one waits or is refused, as it is configured. The container runs on in any case; `stillFrozen` says that this is not proven yet. Until
    * it is, further checkpoints of that container are refused with the same reason.
    */
-  checkpoint(request: CheckpointRequest): Promise<{ path: string }>;
+  checkpoint(request: CheckpointRequest): Promise<MadeCheckpoint>;
   /**
    * Puts right what earlier checkpoints have left, at once and whenever one ends `stillFrozen`, trying again
    * for as long as the runtime is away. `ready` is called when what was left at the start has been tried, at once
@@ -63,19 +82,26 @@ const stillPending =
 
 export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
   const { runtime, log, clock = systemClock, root = '/' } = options;
-  const { defaultTimeoutMs = 120_000, parallel = 2, waiting = 100, closeMs = 2500, readyMs = 5000 } = options;
+  const { defaultTimeoutMs = 120_000, closeMs = 500, readyMs = 5000, nodeName } = options;
+  const { settings = () => defaultSettings } = options;
   const folder = resolve(join(options.rootDir, 'checkpoints'));
+  const archives = openArchiveFolder(folder, log);
+  const abandoned = rememberAbandoned(folder, clock, log);
+  const metrics = checkpointMetrics(options.metrics);
+  const listening = runtime.onResumed(() => metrics.recovered());
   const closing = new AbortController();
   const turns = createKeyedTurns();
-  const slots = createTurns(parallel);
+  const slots = createTurns(() => settings().maxConcurrent);
   const requests = new Set<Promise<unknown>>();
   const pending = new Map<string, string>();
-  const dumper = createDumper({ runtime, folder, log, clock, root, pending });
+  const room = createDiskRoom();
+  const own = { runtime, log, clock, root, pending };
+  const dumper = createDumper({ ...own, archives, room, abandoned, nodeName, settings });
 
-  const takeTurn = ({ namespace, pod, container }: Target, cancel: AbortSignal): Promise<Disposable> =>
-    turns.take(`${namespace}/${pod}/${container}`, cancel);
+  const takeTurn = (target: Target, cancel: AbortSignal): Promise<Disposable> =>
+    turns.take(keyOf(target), cancel);
 
-  async function serve(request: CheckpointRequest): Promise<{ path: string }> {
+  async function serve(request: CheckpointRequest): Promise<MadeCheckpoint> {
     const giveUp = AbortSignal.any([request.cancel, closing.signal]);
     using _turn = await takeTurn(request, giveUp);
     const timeoutMs = request.timeoutMs && request.timeoutMs > 0 ? request.timeoutMs : defaultTimeoutMs;
@@ -86,7 +112,8 @@ export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
     if ([...pending.values()].includes(found.id)) throw failed('stillFrozen', request, stillPending);
     using _slot = await slots.take(giveUp);
     using limit = startTimeLimit(clock, timeoutMs, usedMs);
-    return await dumper.dump({ target: request, found, requester: request.requester, limit }, giveUp);
+    const { namespace, pod, container, requester } = request;
+    return await dumper.dump({ target: { namespace, pod, container }, found, requester, limit }, giveUp);
   }
 
   /** Why a request did not run to its end, when that was not the runtime's doing. */
@@ -96,44 +123,95 @@ export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
     return undefined;
   }
 
-  async function checkpoint(request: CheckpointRequest): Promise<{ path: string }> {
+  /** Refuses what need not be begun. */
+  function admit(request: CheckpointRequest): void {
     checkNames(request);
-    if (requests.size >= parallel + waiting) {
-      throw failed(
-        'busy',
-        request,
-        `${requests.size} checkpoints are under way or wait already, try again later`,
-      );
+    const { maxConcurrent, maxWaiting, onConflict } = settings();
+    if (requests.size >= maxConcurrent + maxWaiting) {
+      const why = `${requests.size} checkpoints are under way or wait already, try again later`;
+      throw failed('busy', request, why);
     }
-    const served = serve(request);
-    requests.add(served);
-    try {
-      return await served;
-    } catch (error) {
-      const told = toCheckpointError(error, request, givenUp(request));
-      const { namespace, pod, container, requester } = request;
-      log.warn({ namespace, pod, container, requester, reason: told.reason }, told.message);
-      throw told;
-    } finally {
-      requests.delete(served);
+    if (onConflict === 'Refuse' && turns.isTaken(keyOf(request))) {
+      throw failed('conflict', request, 'another checkpoint of it is under way, try again when it has ended');
     }
   }
 
-  async function close(): Promise<void> {
+  /** The one line that tells for each request who has asked for what and what came of it. */
+  function audit(request: CheckpointRequest, told: MadeCheckpoint | CheckpointError): void {
+    const { namespace, pod, container, requester } = request;
+    const asked = { audit: 'checkpoint', namespace, pod, container, requester };
+    if (told instanceof CheckpointError) {
+      metrics.failed(told.reason);
+      log.warn({ ...asked, result: told.reason }, told.message);
+      return;
+    }
+    const { id, containerId, sizeBytes, durationMs, pausedMs, sha256 } = told.record;
+    metrics.made(told.record);
+    const made = { id, containerId, path: told.path, bytes: sizeBytes, sha256, durationMs, pausedMs };
+    log.info({ ...asked, result: 'made', ...made }, 'checkpoint made');
+  }
+
+  async function checkpoint(request: CheckpointRequest): Promise<MadeCheckpoint> {
+    let served: Promise<MadeCheckpoint> | undefined;
+    metrics.underWay(1);
+    try {
+      admit(request);
+      served = serve(request);
+      requests.add(served);
+      const made = await served;
+      audit(request, made);
+      return made;
+    } catch (error) {
+      const told = toCheckpointError(error, request, givenUp(request));
+      audit(request, told);
+      throw told;
+    } finally {
+      metrics.underWay(-1);
+      if (served) requests.delete(served);
+    }
+  }
+
+  /** Of a crash of this agent, and of the runtime. Never rejects: an agent without this works, too. */
+  async function tidy(): Promise<void> {
+    const problem = (error: unknown) =>
+      log.error({ error: describeError(error) }, 'cannot look for what earlier checkpoints have left');
+    await abandoned.load();
+    await archives.repair().catch(problem);
+  }
+
+  async function reportLeftDumps(): Promise<void> {
+    const startedMs = clock.now();
+    const found = await runtime.dumpFolders().then(findLeftDumps, () => []);
+    for (const { name, modifiedMs } of found.filter((dump) => dump.modifiedMs < startedMs)) {
+      const facts = { path: name, modified: new Date(modifiedMs).toISOString() };
+      log.warn(
+        facts,
+        'the container runtime has left a dump of a container’s memory; remove it when no checkpoint is under way',
+      );
+    }
+  }
+
+  let closed: Promise<void> | undefined;
+  const close = (): Promise<void> => (closed ??= closeOnce());
+  async function closeOnce(): Promise<void> {
     closing.abort();
     const done = new AbortController();
     await Promise.race([Promise.allSettled(requests), clock.sleep(closeMs, done.signal)]);
     done.abort();
+    listening[Symbol.dispose]();
   }
 
   return {
+    archives,
     checkpoint,
     async run(signal, ready) {
       const stop = AbortSignal.any([signal, closing.signal]);
       const { isActive, untilFrozen } = dumper;
       const tried = new AbortController();
       const started = clock.sleep(readyMs, AbortSignal.any([tried.signal, stop])).then(ready);
-      const recover = { folder, runtime, log, clock, root, pending, isActive, takeTurn, untilFrozen };
+      const recover = { ...own, folder, abandoned, isActive, takeTurn, untilFrozen };
+      await tidy();
+      void reportLeftDumps();
       await keepRecovering(recover, stop, () => tried.abort());
       await started;
       await close();
@@ -141,6 +219,8 @@ export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
     [Symbol.asyncDispose]: close,
   };
 }
+
+const keyOf = ({ namespace, pod, container }: Target): string => `${namespace}/${pod}/${container}`;
 
 /** A name that no object can have means an object that does not exist; and it never becomes part of a path. */
 function checkNames(target: Target): void {

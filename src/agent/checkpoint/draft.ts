@@ -1,11 +1,11 @@
 /**
  * A checkpoint in the making, as a folder of its own inside the folder of checkpoints:
  *
- *     checkpoints/                                     0700
- *       checkpoint-POD_NAMESPACE-CONTAINER-TIME.tar    0600, complete
+ *     checkpoints/
  *       .inflight-RANDOM/                              0700
  *         journal.json                                 whose container may be frozen
  *         archive.tar                                  made here, filled by the runtime
+ *         record.json                                  the sidecar, once the archive is complete
  *
  * The journal is there before the container is paused and goes last, when the container is known to run, so
  * whatever happens in between can be put right later. The archive has a folder of its own because a runtime may
@@ -13,23 +13,26 @@
  */
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { link, lstat, mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { lstat, mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCode, syncFolder } from '../../base/index.ts';
+import type { UnnamedPair } from './archive-folder.ts';
 import type { Journal } from './journal.ts';
 import { archiveFile, draftPrefix, writeJournal } from './journal.ts';
 import { beginsAsTar } from './tar.ts';
+
+const recordFile = 'record.json';
 
 export interface Draft extends AsyncDisposable {
   /** Its folder's name. */
   readonly name: string;
   /** What the runtime is to write: an empty file, 0600, made by this process. */
   readonly archive: string;
-  /**
-   * Verifies the archive, makes it durable and gives it the first free name of `names` in the folder of
-   * checkpoints, never replacing a file. What remains of the draft is to be discarded.
-   */
-  publish(names: Iterable<string>): Promise<{ path: string; bytes: number }>;
+  /** Rejects when what the runtime has written is no archive; makes it private. */
+  verify(): Promise<void>;
+  /** Makes the archive durable. */
+  sync(): Promise<void>;
+  /** Puts the record beside the archive, durably, in the place of one that was there. */
+  writeRecord(text: string): Promise<UnnamedPair>;
   /** Removes the unnamed archive, and the journal too unless the container may still be frozen. */
   discard(frozen: boolean): Promise<void>;
 }
@@ -58,17 +61,19 @@ export async function beginDraft(folder: string, name: string, journal: Journal)
   return {
     name,
     archive,
-    async publish(names) {
+    async verify() {
       made = await reopenIfReplaced(made, archive);
-      const bytes = await verify(made);
+      await verify(made);
       await made.chmod(0o600);
-      await made.sync();
-      const path = await nameIt(archive, folder, names);
-      await syncFolder(folder).catch(async (error: unknown) => {
-        await rm(path, { force: true });
-        throw error;
-      });
-      return { path, bytes };
+    },
+    sync: () => made.sync(),
+    async writeRecord(text) {
+      const sidecar = join(own, recordFile);
+      await rm(sidecar, { force: true });
+      await using file = await open(sidecar, 'wx', 0o600);
+      await file.writeFile(text);
+      await file.sync();
+      return { archive, sidecar };
     },
     async discard(frozen) {
       await rm(archive, { force: true });
@@ -88,39 +93,10 @@ async function reopenIfReplaced(made: FileHandle, archive: string): Promise<File
   return replaced;
 }
 
-/** Answers the size. */
-async function verify(file: FileHandle): Promise<number> {
+async function verify(file: FileHandle): Promise<void> {
   const { size } = await file.stat();
   if (size === 0) throw new Error('the container runtime reported success but wrote nothing');
   if (!(await beginsAsTar(file))) {
     throw new Error('the container runtime reported success but what it wrote is not a tar archive');
   }
-  return size;
-}
-
-/** A link, unlike a rename, never replaces a file. */
-async function nameIt(archive: string, folder: string, names: Iterable<string>): Promise<string> {
-  for (const name of names) {
-    const path = join(folder, name);
-    try {
-      await link(archive, path);
-      return path;
-    } catch (error) {
-      const code = errorCode(error);
-      if (code === 'EEXIST') continue;
-      if (code !== 'EPERM' && code !== 'ENOTSUP' && code !== 'EMLINK') throw error;
-      if (await exists(path)) continue;
-      // A file system without links. Nobody else writes in this folder, and this process gives each name once.
-      await rename(archive, path);
-      return path;
-    }
-  }
-  throw new Error(`no free name for the archive in ${folder}`);
-}
-
-async function exists(path: string): Promise<boolean> {
-  return await stat(path).then(
-    () => true,
-    () => false,
-  );
 }

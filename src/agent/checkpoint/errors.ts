@@ -2,11 +2,13 @@ import { describeError } from '../../base/index.ts';
 import { RuntimeError } from '../runtime/index.ts';
 
 /**
- * Why there is no checkpoint. `noPod` and `noContainer` mean 404, everything else 500.
+ * Why there is no checkpoint. `noPod` and `noContainer` mean 404, `conflict` 409, everything else 500.
  * - `notRunning`: the container has not started yet or has ended.
  * - `unimplemented`, `unavailable`, `failed`: what the runtime said, see RuntimeFailure.
  * - `timeout`: it took longer than the request allows. `cancelled`: the client went away.
  * - `storage`: the folder or the archive cannot be used. `busy`: too many requests wait already.
+ * - `noRoom`: a disk has not enough room; nothing was begun. `conflict`: another one of the container is under way, and
+ *   the configuration says not to wait for it.
  * - `stopping`: the agent is being stopped.
  * - `stillFrozen`: the container could not be proven to run afterwards, or after an earlier checkpoint; the agent
  *   keeps trying.
@@ -22,6 +24,8 @@ export type CheckpointFailure =
   | 'cancelled'
   | 'storage'
   | 'busy'
+  | 'noRoom'
+  | 'conflict'
   | 'stopping'
   | 'stillFrozen';
 

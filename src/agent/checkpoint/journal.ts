@@ -1,7 +1,7 @@
-import { mkdir, readdir } from 'node:fs/promises';
+import { mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkName, isRecord } from '../../api/index.ts';
-import { describeError, errorCode, readRegularFile, writeFileAtomic } from '../../base/index.ts';
+import { describeError, errorCode, readRegularFile } from '../../base/index.ts';
 import type { Target } from './errors.ts';
 
 /** What must be known of a checkpoint under way to put its container right after a crash. */
@@ -36,13 +36,18 @@ export function damagedName(draft: string): string {
   return `damaged-journal-${draft.slice(draftPrefix.length)}.json`;
 }
 
-/** Rejects what readJournal would not take: then nothing may be begun. */
+/**
+ * Rejects what readJournal would not take: then nothing may be begun. Appears as a whole, and is not forced to the disk:
+ * a power cut ends the container as well.
+ */
 export async function writeJournal(draft: string, journal: Journal): Promise<void> {
   const path = join(draft, journalFile);
   const [podUid, requester] = [journal.podUid.slice(0, textLimit), journal.requester.slice(0, textLimit)];
   const text = `${JSON.stringify({ ...journal, podUid, requester })}\n`;
   parseJournal(text, path);
-  await writeFileAtomic(path, text);
+  const aside = `${path}.tmp`;
+  await writeFile(aside, text, { flag: 'wx', mode: 0o600 });
+  await rename(aside, path);
 }
 
 /**

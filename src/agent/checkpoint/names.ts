@@ -1,19 +1,17 @@
 import { createHash } from 'node:crypto';
+import { idLimit } from './archive-folder.ts';
 import type { Target } from './errors.ts';
 
-/** The longest name of a file that Linux's file systems take, in bytes. */
-const nameLimit = 255;
-
 /**
- * The archive's name, `checkpoint-<pod>_<namespace>-<container>-<time>.tar` (specification 4.11), with the
- * time as RFC 3339 in UTC. `count` makes names of one millisecond differ: it becomes the nanoseconds, so that
- * names sort by time. A pod's name that is too long for a file is cut, and told apart by a digest of it.
+ * The id of a checkpoint, `checkpoint-<pod>_<namespace>-<container>-<time>`, whose archive has that name and `.tar`
+ * (specification 4.11), with the time as RFC 3339 in UTC. `count` makes ids of one millisecond differ: it becomes the
+ * nanoseconds, so that they sort by time. A pod's name that is too long for a file is cut, and told apart by a digest.
  */
-export function archiveName({ namespace, pod, container }: Target, timeMs: number, count: number): string {
+export function checkpointId({ namespace, pod, container }: Target, timeMs: number, count: number): string {
   const nanoseconds = String(count % 1_000_000).padStart(6, '0');
   const time = new Date(timeMs).toISOString().replace('Z', `${nanoseconds}Z`);
-  const rest = `_${namespace}-${container}-${time}.tar`;
-  const room = nameLimit - 'checkpoint-'.length - rest.length;
+  const rest = `_${namespace}-${container}-${time}`;
+  const room = idLimit - 'checkpoint-'.length - rest.length;
   return `checkpoint-${pod.length <= room ? pod : cut(pod, room)}${rest}`;
 }
 

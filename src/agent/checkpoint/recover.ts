@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import type { Clock, Logger } from '../../base/index.ts';
 import { createBackoff, describeError } from '../../base/index.ts';
 import type { Runtime } from '../runtime/index.ts';
+import type { Abandoned } from './abandoned.ts';
 import type { Target } from './errors.ts';
 import type { Journal } from './journal.ts';
 import { archiveFile, DamagedJournal, damagedName, journalFile, listDrafts, readJournal } from './journal.ts';
@@ -21,6 +22,8 @@ export interface RecoverOptions {
   root: string;
   /** Ids of containers that may be frozen, by the names of their drafts: added when known, removed when proven to run. */
   pending: Map<string, string>;
+  /** Takes the containers whose dump was cut short. */
+  abandoned: Pick<Abandoned, 'note'>;
   /** Whether this process works on that draft right now. */
   isActive(draft: string): boolean;
   /** Keeps a new checkpoint of the same container away meanwhile. */
@@ -162,9 +165,10 @@ async function journalOf(
 }
 
 async function thaw(options: RecoverOptions, journal: Journal, cancel: AbortSignal): Promise<boolean> {
-  const { log, runtime, takeTurn } = options;
+  const { log, runtime, takeTurn, abandoned } = options;
   try {
     using _turn = await takeTurn(journal, cancel);
+    await abandoned.note(journal.id);
     const outcome = await runtime.thaw(journal.id, cancel);
     log.warn({ ...journal, outcome }, 'container of a checkpoint that was cut short has been looked after');
     return true;

@@ -9,22 +9,27 @@ export interface Turns {
   readonly size: number;
 }
 
-export function createTurns(limit: number): Turns {
+/** `limit` is asked whenever somebody comes or goes, so it may change meanwhile. */
+export function createTurns(limit: () => number): Turns {
   const waiting = new Set<() => void>();
   let inside = 0;
 
-  function leave(): void {
-    const [next] = waiting;
-    if (next) next();
-    else inside -= 1;
+  function admit(): void {
+    for (const enter of waiting) {
+      if (inside >= limit()) return;
+      inside += 1;
+      enter();
+    }
   }
 
   function turn(): Disposable {
     let left = false;
     return {
       [Symbol.dispose]() {
-        if (!left) leave();
+        if (left) return;
         left = true;
+        inside -= 1;
+        admit();
       },
     };
   }
@@ -35,10 +40,6 @@ export function createTurns(limit: number): Turns {
     },
     take(cancel) {
       if (cancel.aborted) return Promise.reject(reasonOf(cancel));
-      if (inside < limit) {
-        inside += 1;
-        return Promise.resolve(turn());
-      }
       const { promise, resolve, reject } = Promise.withResolvers<Disposable>();
       const enter = (): void => {
         waiting.delete(enter);
@@ -51,6 +52,7 @@ export function createTurns(limit: number): Turns {
       };
       cancel.addEventListener('abort', abandon, { once: true });
       waiting.add(enter);
+      admit();
       return promise;
     },
   };
@@ -58,14 +60,17 @@ export function createTurns(limit: number): Turns {
 
 /** One at a time for each key. */
 export interface KeyedTurns {
+  /** Whether somebody has that turn. */
+  isTaken(key: string): boolean;
   take(key: string, cancel: AbortSignal): Promise<Disposable>;
 }
 
 export function createKeyedTurns(): KeyedTurns {
   const byKey = new Map<string, Turns>();
   return {
+    isTaken: (key) => byKey.has(key),
     async take(key, cancel) {
-      const turns = byKey.get(key) ?? createTurns(1);
+      const turns = byKey.get(key) ?? createTurns(() => 1);
       byKey.set(key, turns);
       const forget = (): void => {
         if (turns.size === 0 && byKey.get(key) === turns) byKey.delete(key);

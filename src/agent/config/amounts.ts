@@ -3,18 +3,6 @@ import { scalarRule } from '../../api/schema/index.ts';
 import type { Threshold } from '../node/index.ts';
 import { shareOf } from '../node/index.ts';
 
-/** The signals of evictionHard. */
-export const evictionSignals = [
-  'memory.available',
-  'nodefs.available',
-  'nodefs.inodesFree',
-  'imagefs.available',
-  'imagefs.inodesFree',
-  'containerfs.available',
-  'containerfs.inodesFree',
-  'pid.available',
-] as const;
-
 /** What can be reserved. */
 export const reservable = ['cpu', 'memory', 'ephemeral-storage', 'pid'] as const;
 

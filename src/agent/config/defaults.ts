@@ -1,8 +1,10 @@
 import { durationMs } from '../../base/index.ts';
+import { checkpointDefaults } from './checkpoint-section.ts';
 import type { Entry, LocatedMap, Origin, Scalar } from './located.ts';
 import { defaultOrigin, locate, mapOf } from './located.ts';
 import type { ConfigField } from './schema.ts';
 import { actingNames, kubeletConfiguration } from './schema.ts';
+import { accessDefaults, serverDefaults, withoutUnsetParts } from './server-section.ts';
 
 export const defaultValues = {
   address: '0.0.0.0',
@@ -14,6 +16,10 @@ export const defaultValues = {
   nodeLeaseDurationSeconds: 40,
   maxPods: 110,
   registerNode: true,
+  evictionPressureTransitionPeriod: '5m',
+  nodeStatusMaxImages: 50,
+  imageServiceEndpoint: '',
+  ...serverDefaults,
 } as const satisfies Partial<Record<ConfigField, string | number | boolean>>;
 
 /** As in the reference, with pid.available besides. */
@@ -36,9 +42,10 @@ export function defaultLayer(stated: LocatedMap, standalone: boolean): LocatedMa
   if (frequency?.type === 'scalar')
     set('nodeStatusReportFrequency', frequency.value, { kind: 'default', as: 'nodeStatusUpdateFrequency' });
   set('featureGates', {});
+  set('checkpoint', checkpointDefaults);
   if (!stated.entries.has('evictionHard') || isTrue(stated, 'mergeDefaultEvictionSettings'))
     set('evictionHard', defaultEviction);
-  set('authorization', { mode: standalone ? 'AlwaysAllow' : 'Webhook' });
+  for (const [name, value] of Object.entries(accessDefaults(standalone))) set(name, value);
   return mapOf(entries, defaultOrigin);
 }
 
@@ -59,22 +66,18 @@ export function withoutZeros(layer: LocatedMap): Unset {
   const kept = [...layer.entries].filter(([name, { value }]) => {
     if (value.type !== 'scalar' || !actingNames.includes(name)) return true;
     if (value.value === '') return false;
+    if (zeroCounts.includes(name)) return true;
     const zero = isZero(fieldTypes.get(name), value.value);
     if (zero) zeros.push({ name, at: value.at });
     return !zero;
   });
-  return { layer: mapOf(kept.map(withoutEmptyMode), layer.at), zeros };
+  const told = (name: string, at: Origin) => void zeros.push({ name, at });
+  const whole = kept.map(([name, entry]) => [name, withoutUnsetParts(name, entry, told)] as const);
+  return { layer: mapOf(whole, layer.at), zeros };
 }
 
-/** An empty `authorization.mode` is the default one. */
-function withoutEmptyMode([name, entry]: [string, Entry]): [string, Entry] {
-  const { keyAt, value } = entry;
-  if (name !== 'authorization' || value.type !== 'map') return [name, entry];
-  const parts = [...value.entries].filter(
-    ([part, inner]) => part !== 'mode' || inner.value.type !== 'scalar' || inner.value.value !== '',
-  );
-  return [name, { keyAt, value: mapOf(parts, value.at) }];
-}
+/** The reference tells a zero in them from nothing. */
+const zeroCounts: readonly string[] = ['nodeStatusMaxImages', 'healthzPort'];
 
 const fieldTypes = new Map(
   Object.entries(kubeletConfiguration.fields).map(([name, field]) => [name, field.type.t]),

@@ -3,11 +3,16 @@ import type { FeatureGates, Taint } from '../../api/index.ts';
 import { resolveGates } from '../../api/index.ts';
 import { isRecord } from '../../api/schema/index.ts';
 import { durationMs } from '../../base/index.ts';
-import type { HardEviction, Reserved } from '../node/index.ts';
-import { readQuantity, readThreshold } from './amounts.ts';
+import type { CheckpointSettings } from '../checkpoint/index.ts';
+import type { Eviction, Reserved } from '../node/index.ts';
+import { readQuantity } from './amounts.ts';
+import { checkpointSettings } from './checkpoint-section.ts';
 import { defaultValues } from './defaults.ts';
+import { evictionOf } from './eviction.ts';
 import type { Located, LocatedMap } from './located.ts';
 import { toPlain } from './located.ts';
+import type { ServerSettings } from './server-section.ts';
+import { serverSettings, serverWarnings } from './server-section.ts';
 
 /** The configuration the agent runs with: complete, checked, frozen. */
 export interface EffectiveConfig {
@@ -17,6 +22,8 @@ export interface EffectiveConfig {
   readonly port: number;
   /** `unix:///path`, or empty: the first that exists of the usual sockets. */
   readonly containerRuntimeEndpoint: string;
+  /** The same for images; empty: the runtime's. */
+  readonly imageServiceEndpoint: string;
   readonly runtimeRequestTimeoutMs: number;
   readonly nodeStatusUpdateFrequencyMs: number;
   readonly nodeStatusReportFrequencyMs: number;
@@ -29,12 +36,14 @@ export interface EffectiveConfig {
   readonly registerWithTaints: readonly Taint[];
   /** Empty: none. */
   readonly providerID: string;
-  readonly evictionHard: HardEviction;
+  readonly eviction: Eviction;
+  /** How many images the status lists; -1: all. */
+  readonly nodeStatusMaxImages: number;
   /** systemReserved and kubeReserved together. */
   readonly reserved: Reserved;
-  /** True: whoever is known may do everything; false: only `system:masters`. */
-  readonly authorizeAlways: boolean;
+  readonly server: ServerSettings;
   readonly files: ServingFileNames;
+  readonly checkpoint: CheckpointSettings;
 }
 
 /** Files that the agent serves with instead of what it is given; empty where there are none. */
@@ -54,7 +63,8 @@ export function computeEffective(merged: LocatedMap): { config: EffectiveConfig;
   const config: EffectiveConfig = {
     address: string('address'),
     port: number('port'),
-    containerRuntimeEndpoint: withScheme(string('containerRuntimeEndpoint'), warnings),
+    containerRuntimeEndpoint: withScheme('containerRuntimeEndpoint', values, warnings),
+    imageServiceEndpoint: withScheme('imageServiceEndpoint', values, warnings),
     runtimeRequestTimeoutMs: durationMs(string('runtimeRequestTimeout')),
     nodeStatusUpdateFrequencyMs: durationMs(string('nodeStatusUpdateFrequency')),
     nodeStatusReportFrequencyMs: durationMs(string('nodeStatusReportFrequency')),
@@ -65,15 +75,18 @@ export function computeEffective(merged: LocatedMap): { config: EffectiveConfig;
     registerNode: values['registerNode'] !== false,
     registerWithTaints: taintsOf(values['registerWithTaints']),
     providerID: textOf(values['providerID']),
-    evictionHard: evictionOf(values['evictionHard']),
+    eviction: evictionOf(values),
+    nodeStatusMaxImages: number('nodeStatusMaxImages'),
     reserved: reservedOf(values),
-    authorizeAlways: inner(values, 'authorization')['mode'] === 'AlwaysAllow',
+    server: serverSettings(values),
     files: {
       tlsCertFile: pathOf(merged, 'tlsCertFile'),
       tlsPrivateKeyFile: pathOf(merged, 'tlsPrivateKeyFile'),
       clientCAFile: pathOf(merged, 'authentication', 'x509', 'clientCAFile'),
     },
+    checkpoint: checkpointSettings(values['checkpoint']),
   };
+  warnings.push(...serverWarnings(config.server));
   return { config: Object.freeze(config), warnings };
 }
 
@@ -103,20 +116,6 @@ function taintsOf(value: unknown): Taint[] {
   }));
 }
 
-function evictionOf(value: unknown): HardEviction {
-  const signals = plainRecord(value);
-  const threshold = (signal: string) => {
-    const read = readThreshold(textOf(signals[signal]));
-    return read === 'off' ? undefined : read;
-  };
-  return Object.freeze({
-    memory: threshold('memory.available'),
-    nodefs: threshold('nodefs.available'),
-    nodefsInodes: threshold('nodefs.inodesFree'),
-    pid: threshold('pid.available'),
-  });
-}
-
 function reservedOf(values: Record<string, unknown>): Reserved {
   const sum = (resource: string, unit = 1) =>
     ['systemReserved', 'kubeReserved']
@@ -129,8 +128,9 @@ function reservedOf(values: Record<string, unknown>): Reserved {
   });
 }
 
-function withScheme(endpoint: string, warnings: string[]): string {
+function withScheme(name: string, values: Record<string, unknown>, warnings: string[]): string {
+  const endpoint = textOf(values[name]);
   if (!endpoint.startsWith('/')) return endpoint;
-  warnings.push(`containerRuntimeEndpoint: a path without a scheme is deprecated; write unix://${endpoint}`);
+  warnings.push(`${name}: a path without a scheme is deprecated; write unix://${endpoint}`);
   return `unix://${endpoint}`;
 }

@@ -102,7 +102,6 @@ const groups: readonly Inert[] = [
   {
     why: 'the agent pulls and removes no images',
     types: {
-      imageServiceEndpoint: string,
       serializeImagePulls: bool,
       maxParallelImagePulls: int32,
       registryPullQPS: int32,
@@ -146,22 +145,13 @@ const groups: readonly Inert[] = [
     },
   },
   {
-    why: 'the agent evicts no pods; evictionHard counts for the conditions of the node',
-    types: {
-      evictionSoft: map(string),
-      evictionSoftGracePeriod: map(string),
-      evictionPressureTransitionPeriod: duration,
-      evictionMaxPodGracePeriod: int32,
-      evictionMinimumReclaim: map(string),
-    },
+    why: 'the agent evicts no pods; thresholds count for the conditions of the node',
+    types: { evictionMaxPodGracePeriod: int32 },
   },
   {
-    why: 'everything is served over HTTPS on port, to callers with a certificate',
+    why: 'everything is served over HTTPS on port, to callers who may',
     types: {
-      enableServer: bool,
       readOnlyPort: int32,
-      healthzPort: int32,
-      healthzBindAddress: string,
       enableDebuggingHandlers: bool,
       enableContentionProfiling: bool,
       enableProfilingHandler: bool,
@@ -171,8 +161,8 @@ const groups: readonly Inert[] = [
     },
   },
   {
-    why: 'the agent offers TLS 1.2 and 1.3 as its runtime has them',
-    types: { tlsCipherSuites: list(string), tlsCurvePreferences: list(int32), tlsMinVersion: string },
+    why: 'the agent offers the curves that its runtime has',
+    types: { tlsCurvePreferences: list(int32) },
   },
   {
     why: 'certificates without files come from the control plane and are renewed in time',
@@ -180,7 +170,6 @@ const groups: readonly Inert[] = [
   },
   { why: 'use --log-format and --verbose', types: { logging } },
   { why: 'set maxPods', types: { podsPerCore: int32 } },
-  { why: 'images are not listed in the status', types: { nodeStatusMaxImages: int32 } },
   {
     why: 'nodeward has nothing like it',
     types: {
@@ -203,12 +192,9 @@ const groups: readonly Inert[] = [
 
 /** What is done anyway: to ask for it needs no warning. */
 const asIs: Readonly<Record<string, unknown>> = {
-  enableServer: true,
   readOnlyPort: 0,
-  healthzPort: 0,
   rotateCertificates: true,
   serverTLSBootstrap: true,
-  tlsMinVersion: 'VersionTLS12',
   enableDebuggingHandlers: false,
   enableProfilingHandler: false,
   enableDebugFlagsHandler: false,
@@ -216,23 +202,10 @@ const asIs: Readonly<Record<string, unknown>> = {
   enableSystemLogQuery: false,
   enableContentionProfiling: false,
   runOnce: false,
-  'authentication.anonymous.enabled': false,
-  'authentication.webhook.enabled': false,
 };
-
-const reviews = 'the agent asks the API for no reviews yet';
 
 /** Parts of fields that count otherwise. */
 const inertParts: Readonly<Record<string, string>> = {
-  'authentication.anonymous.enabled': 'callers without a certificate are never let in',
-  'authentication.webhook.enabled': reviews,
-  'authentication.webhook.cacheTTL': reviews,
-  'authorization.webhook.cacheAuthorizedTTL': reviews,
-  'authorization.webhook.cacheUnauthorizedTTL': reviews,
-  'evictionHard.imagefs.available': 'the file system of images is not measured',
-  'evictionHard.imagefs.inodesFree': 'the file system of images is not measured',
-  'evictionHard.containerfs.available': 'the file system of containers is not measured',
-  'evictionHard.containerfs.inodesFree': 'the file system of containers is not measured',
   'systemReserved.pid': 'process ids are no resource of a node',
   'kubeReserved.pid': 'process ids are no resource of a node',
 };

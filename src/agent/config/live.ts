@@ -11,7 +11,11 @@ import { actingNames } from './schema.ts';
 const atStart: readonly ConfigField[] = [
   'address',
   'port',
+  'enableServer',
+  'healthzPort',
+  'healthzBindAddress',
   'containerRuntimeEndpoint',
+  'imageServiceEndpoint',
   'runtimeRequestTimeout',
   'nodeLeaseDurationSeconds',
   'featureGates',

@@ -11,7 +11,9 @@ import {
   struct,
   time,
 } from '../../api/schema/index.ts';
+import { checkpointSection } from './checkpoint-section.ts';
 import { inertFieldTypes } from './inert.ts';
+import { serverFields } from './server-section.ts';
 
 export const configApiVersion = 'kubelet.config.k8s.io/v1beta1';
 export const configKind = 'KubeletConfiguration';
@@ -21,43 +23,6 @@ const taint = struct('Taint', {
   value: field(2, string, 'Value of the taint.'),
   effect: required(3, string, 'NoSchedule, PreferNoSchedule or NoExecute.'),
   timeAdded: field(4, time, 'When a NoExecute taint was added.'),
-});
-
-const authentication = struct('KubeletAuthentication', {
-  x509: field(
-    1,
-    struct('KubeletX509Authentication', {
-      clientCAFile: field(1, string, 'PEM of the authorities whose client certificates are accepted.'),
-    }),
-    'Client certificates.',
-  ),
-  webhook: field(
-    2,
-    struct('KubeletWebhookAuthentication', {
-      enabled: field(1, bool, 'Whether bearer tokens are reviewed by the API.'),
-      cacheTTL: field(2, duration, 'How long such a review is remembered.'),
-    }),
-    'Bearer tokens.',
-  ),
-  anonymous: field(
-    3,
-    struct('KubeletAnonymousAuthentication', {
-      enabled: field(1, bool, 'Whether nobody in particular may call.'),
-    }),
-    'Callers without credentials.',
-  ),
-});
-
-const authorization = struct('KubeletAuthorization', {
-  mode: field(1, string, 'AlwaysAllow or Webhook.'),
-  webhook: field(
-    2,
-    struct('KubeletWebhookAuthorization', {
-      cacheAuthorizedTTL: field(1, duration, 'How long a yes is remembered.'),
-      cacheUnauthorizedTTL: field(2, duration, 'How long a no is remembered.'),
-    }),
-    'Access reviews.',
-  ),
 });
 
 const actingFields = {
@@ -87,10 +52,20 @@ const actingFields = {
   mergeDefaultEvictionSettings: field(16, bool, 'Whether signals not stated keep their default.'),
   systemReserved: field(17, map(string), 'What is kept from pods for the system.'),
   kubeReserved: field(18, map(string), 'What is kept from pods for node agents.'),
-  authentication: field(19, authentication, 'Who may call the agent.'),
-  authorization: field(20, authorization, 'What a caller may do.'),
+  evictionSoft: field(24, map(string), 'What should stay free, by signal; it counts after its grace period.'),
+  evictionSoftGracePeriod: field(25, map(string), 'For how long, by signal.'),
+  evictionMinimumReclaim: field(
+    26,
+    map(string),
+    'What must be free beyond a threshold that was met, by signal.',
+  ),
+  evictionPressureTransitionPeriod: field(27, duration, 'How long a pressure stays after its last sign.'),
+  nodeStatusMaxImages: field(28, int32, 'How many images the status lists; -1 all.'),
+  imageServiceEndpoint: field(29, string, 'Where the service of images listens, as unix:///path.'),
+  ...serverFields,
   tlsCertFile: field(21, string, 'PEM of the certificate to serve with, intermediates behind it.'),
   tlsPrivateKeyFile: field(22, string, 'PEM of its key.'),
+  checkpoint: field(23, checkpointSection, 'Checkpoints of containers; not a field of the reference.'),
 } as const;
 
 /**

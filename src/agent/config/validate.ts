@@ -1,11 +1,14 @@
 import { isIP } from 'node:net';
 import { checkLabelValue, checkQualifiedName, gateProblem } from '../../api/index.ts';
 import { durationMs } from '../../base/index.ts';
-import { evictionSignals, readQuantity, readThreshold, reservable } from './amounts.ts';
+import { evictionSignals } from '../node/index.ts';
+import { readQuantity, readThreshold, reservable } from './amounts.ts';
+import { checkpointRules } from './checkpoint-section.ts';
 import type { Entry, Located, LocatedMap } from './located.ts';
 import { spotsOf, toPlain } from './located.ts';
 import type { Problem } from './problems.ts';
 import type { ConfigField } from './schema.ts';
+import { serverRules } from './server-section.ts';
 
 /** Node's timers hold 24.8 days; a longer wait would end at once. */
 const longestMs = 24 * 24 * 3_600_000;
@@ -22,6 +25,10 @@ const rules: Partial<Record<ConfigField, Rule>> = {
   nodeStatusReportFrequency: lasting(100, '100ms'),
   nodeLeaseDurationSeconds: between(1, longestMs / 1000),
   maxPods: between(0, 1_000_000),
+  imageServiceEndpoint: endpoint,
+  evictionPressureTransitionPeriod: lasting(0, '0s'),
+  nodeStatusMaxImages: between(-1, 1_000_000),
+  ...serverRules,
   providerID: (value) => (String(value).length <= 512 ? undefined : 'must have at most 512 characters'),
 };
 
@@ -31,11 +38,15 @@ const partRules: readonly (readonly [path: readonly string[], rule: Rule])[] = [
   [['authorization', 'webhook', 'cacheAuthorizedTTL'], lasting(0, '0s')],
   [['authorization', 'webhook', 'cacheUnauthorizedTTL'], lasting(0, '0s')],
   [['authentication', 'webhook', 'cacheTTL'], lasting(0, '0s')],
+  ...Object.entries(checkpointRules).map(([name, rule]) => [['checkpoint', name], rule] as const),
 ];
 
 /** For each entry of a map: what its keys may be, and its values. */
 const entryRules: Partial<Record<ConfigField, { keys: readonly string[]; rule: Rule }>> = {
   evictionHard: { keys: evictionSignals, rule: threshold },
+  evictionSoft: { keys: evictionSignals, rule: threshold },
+  evictionSoftGracePeriod: { keys: evictionSignals, rule: grace },
+  evictionMinimumReclaim: { keys: evictionSignals, rule: reclaim },
   systemReserved: { keys: reservable, rule: reservation },
   kubeReserved: { keys: reservable, rule: reservation },
 };
@@ -64,7 +75,12 @@ export function validate(merged: LocatedMap): Problem[] {
       else report(path, rule(toPlain(value)));
     }
   }
-  problems.push(...taintProblems(merged), ...pairProblems(merged));
+  problems.push(
+    ...taintProblems(merged),
+    ...pairProblems(merged),
+    ...softProblems(merged),
+    ...shutdownProblems(merged),
+  );
   for (const [name, { value }] of entriesOf(merged, 'featureGates')) {
     report(`featureGates.${name}`, gateProblem(name, toPlain(value) !== false), 'key');
   }
@@ -122,6 +138,36 @@ function pairProblems(merged: LocatedMap): Problem[] {
   return [{ ...(at === undefined ? {} : { at }), path, message: `needs ${missing} beside it` }];
 }
 
+/** A soft threshold without its time would never count, or at once. */
+function softProblems(merged: LocatedMap): Problem[] {
+  const graces = new Map(entriesOf(merged, 'evictionSoftGracePeriod'));
+  return [...entriesOf(merged, 'evictionSoft')]
+    .filter(([signal]) => evictionSignals.some((known) => known === signal) && !graces.has(signal))
+    .map(([signal, { keyAt }]) => ({
+      at: keyAt,
+      path: `evictionSoft.${signal}`,
+      message: `needs evictionSoftGracePeriod.${signal} beside it`,
+    }));
+}
+
+/** The part for critical pods is a part of the whole; each is off or at least a second, as in the reference. */
+function shutdownProblems(merged: LocatedMap): Problem[] {
+  const [whole, critical] = ['shutdownGracePeriod', 'shutdownGracePeriodCriticalPods'].map((path) => {
+    const value = merged.entries.get(path)?.value;
+    const text = value === undefined ? '0s' : String(toPlain(value));
+    return { path, at: value?.at, text, ms: durationMs(text) };
+  });
+  if (whole === undefined || critical === undefined) return [];
+  const complaints = [whole, critical].flatMap(({ path, at, text, ms }) =>
+    ms === 0 || ms >= 1000 ? [] : [{ at, path, message: `must be 0s or at least 1s, not ${text}` }],
+  );
+  if (critical.ms > whole.ms) {
+    const message = `must be at most shutdownGracePeriod, ${whole.text}, not ${critical.text}`;
+    complaints.push({ at: critical.at, path: critical.path, message });
+  }
+  return complaints.map(({ at, ...problem }) => ({ ...(at === undefined ? {} : { at }), ...problem }));
+}
+
 function oneOf(...allowed: readonly string[]): Rule {
   return (value) =>
     allowed.includes(String(value)) ? undefined : `${quoted(value)} is not one of ${allowed.join(', ')}`;
@@ -130,6 +176,21 @@ function oneOf(...allowed: readonly string[]): Rule {
 function threshold(value: unknown): string | undefined {
   return readThreshold(String(value)) === undefined
     ? `must be an amount above 0, such as 100Mi, or a percentage, not ${quoted(value)}`
+    : undefined;
+}
+
+function grace(value: unknown): string | undefined {
+  const ms = durationMs(String(value));
+  return ms > 0 && ms <= longestMs
+    ? undefined
+    : `must be a duration above 0, such as 90s, not ${quoted(value)}`;
+}
+
+/** 0 may be reclaimed, as in the reference, where a threshold of 0 would make no sense. */
+function reclaim(value: unknown): string | undefined {
+  if (/^0+(?:\.0*)?%?$/.test(String(value))) return undefined;
+  return readThreshold(String(value)) === undefined
+    ? `must be an amount, such as 500Mi, or a percentage, not ${quoted(value)}`
     : undefined;
 }
 

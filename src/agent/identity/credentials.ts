@@ -31,9 +31,12 @@ export function publishServing(serving: Latest<ServingCredentials>, next: Servin
   if (known?.pair.cert !== next.pair.cert || known.clientCa !== next.clientCa) serving.set(next);
 }
 
-/** As publishServing(). */
-export function publishApi(api: Latest<ClientOptions>, next: ClientOptions): void {
+const reachedBy = ['server', 'ca', 'serverName', 'cert', 'key', 'token'] as const;
+
+/** As publishServing(); answers whether they are others. */
+export function publishApi(api: Latest<ClientOptions>, next: ClientOptions): boolean {
   const known = api.value;
-  const isSame = known?.server === next.server && known.ca === next.ca && known.cert === next.cert;
+  const isSame = known !== undefined && reachedBy.every((name) => known[name] === next[name]);
   if (!isSame) api.set(next);
+  return !isSame;
 }

@@ -6,6 +6,7 @@ import type { ClientOptions } from '../../client/index.ts';
 import { ApiClient, renderKubeconfig } from '../../client/index.ts';
 import type { Identity, ServingCredentials } from './credentials.ts';
 import { nodeSubject, publishApi, publishServing } from './credentials.ts';
+import { serveWithEarlier } from './earlier-serving.ts';
 import { obtainPair } from './obtain.ts';
 import { remoteRetry, servingPair } from './remote.ts';
 import { leastLeft, renewalService } from './renewal.ts';
@@ -80,6 +81,7 @@ export function joinedIdentity(options: JoinedIdentityOptions): Service & Identi
     log,
     refresh,
     readyAfterFirst: false,
+    prepare: () => serveWithEarlier({ ...options, ca: bootstrap.ca, serving }),
     retry: remoteRetry,
   });
   return { ...service, api, serving };

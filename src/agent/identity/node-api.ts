@@ -2,7 +2,7 @@ import type { ApiObject, Kind } from '../../api/index.ts';
 import type { Latest } from '../../base/index.ts';
 import type { ClientOptions } from '../../client/index.ts';
 import { ApiClient } from '../../client/index.ts';
-import type { ApiCalls, CallOptions } from '../node/index.ts';
+import type { ApiCalls, CallOptions, PatchOptions } from '../node/index.ts';
 
 /** The API as this node; waits for credentials and follows them when they change. */
 export interface NodeApi extends ApiCalls, AsyncDisposable {
@@ -40,6 +40,14 @@ export function nodeApi(
     },
     async replace<T extends ApiObject>(kind: Kind<T>, object: T, options: CallOptions = {}) {
       return await (await connected(options.signal)).replace(kind, object, options);
+    },
+    async patch<T extends ApiObject>(
+      kind: Kind<T>,
+      name: string,
+      change: Readonly<Record<string, unknown>>,
+      options: PatchOptions,
+    ) {
+      return await (await connected(options.signal)).patch(kind, name, change, options);
     },
     reset: () => client?.reset(),
     async [Symbol.asyncDispose]() {

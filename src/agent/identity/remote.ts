@@ -1,10 +1,11 @@
-import type { Clock, Logger, Service } from '../../base/index.ts';
+import type { Clock, Latest, Logger, Service } from '../../base/index.ts';
 import { createLatest } from '../../base/index.ts';
 import type { Pair } from '../../base/x509/index.ts';
 import { alternativeNames } from '../../base/x509/index.ts';
 import type { ApiClient, ClientOptions } from '../../client/index.ts';
 import type { Identity, ServingCredentials } from './credentials.ts';
 import { nodeSubject, publishServing } from './credentials.ts';
+import { serveWithEarlier } from './earlier-serving.ts';
 import { obtainPair } from './obtain.ts';
 import { leastLeft, renewalService } from './renewal.ts';
 import { signThroughApi } from './signing-request.ts';
@@ -14,14 +15,16 @@ export interface RemoteIdentityOptions {
   certDir: string;
   /** Every name and address under which this node is reached, now. */
   addresses(): readonly string[];
-  /** What the kubeconfig says: the agent's own credentials towards the API. */
-  client: ClientOptions;
-  /** A client made of these, for the certificates API. */
-  api: Pick<ApiClient, 'create' | 'get'>;
+  /** What the kubeconfig says: the agent's own credentials towards the API, which may be replaced. */
+  credentials: Latest<ClientOptions>;
+  /** Makes a client of these for the certificates API. */
+  open: (client: ClientOptions) => CertificatesApi;
   dependsOn: readonly string[];
   clock: Clock;
   log: Logger;
 }
+
+export type CertificatesApi = Pick<ApiClient, 'create' | 'get'> & AsyncDisposable;
 
 /** Each try leaves a request behind, so those that are refused again and again become rare. */
 export const remoteRetry = { initialMs: 1000, maxMs: 300_000 };
@@ -31,14 +34,15 @@ export const remoteRetry = { initialMs: 1000, maxMs: 300_000 };
  * certificate is asked for through the certificates API. Ready at once, for the control plane may be away.
  */
 export function remoteIdentity(options: RemoteIdentityOptions): Service & Identity {
-  const { client, clock, log } = options;
-  const api = createLatest<ClientOptions>();
+  const { credentials, clock, log } = options;
   const serving = createLatest<ServingCredentials>();
-  api.set(client);
 
   async function refresh(signal: AbortSignal): Promise<readonly string[]> {
-    const pair = await servingPair({ ...options, ca: client.ca }, signal);
-    publishServing(serving, { pair, clientCa: client.ca });
+    const client = await credentials.get();
+    const { ca } = client;
+    await using api = options.open(client);
+    const pair = await servingPair({ ...options, ca, api }, signal);
+    publishServing(serving, { pair, clientCa: ca });
     return [pair.cert];
   }
 
@@ -50,11 +54,16 @@ export function remoteIdentity(options: RemoteIdentityOptions): Service & Identi
     refresh,
     readyAfterFirst: false,
     retry: remoteRetry,
+    changes: credentials,
+    prepare: async () => await serveWithEarlier({ ...options, ca: (await credentials.get()).ca, serving }),
   });
-  return { ...service, api, serving };
+  return { ...service, api: credentials, serving };
 }
 
-export type ServingOptions = Omit<RemoteIdentityOptions, 'client' | 'dependsOn'> & { ca: string };
+export type ServingOptions = Omit<RemoteIdentityOptions, 'credentials' | 'open' | 'dependsOn'> & {
+  ca: string;
+  api: Pick<ApiClient, 'create' | 'get'>;
+};
 
 /** The serving certificate, as the control plane signs it. */
 export async function servingPair(options: ServingOptions, signal: AbortSignal): Promise<Pair> {

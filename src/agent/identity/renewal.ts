@@ -13,6 +13,8 @@ export interface RenewalOptions {
   readyAfterFirst: boolean;
   /** Between one failure and the next try. */
   retry: { initialMs: number; maxMs: number };
+  /** Done first, before it is ready; must not wait for a peer. */
+  prepare?: () => Promise<void>;
   /** What it looks at again whenever it changes. */
   changes?: Pick<Latest<unknown>, 'onChange'>;
 }
@@ -34,6 +36,7 @@ export function renewalService(options: RenewalOptions): Service {
     dependsOn: options.dependsOn,
     onFailure: 'restart',
     async run(signal, ready) {
+      if (options.prepare) await options.prepare();
       if (!options.readyAfterFirst) ready();
       const backoff = createBackoff({ ...options.retry, jitter });
       let changed = new AbortController();

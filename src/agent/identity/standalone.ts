@@ -10,6 +10,7 @@ import {
   noNames,
   readPair,
   readRequest,
+  validity,
   writePair,
 } from '../../base/x509/index.ts';
 import type { ClientOptions } from '../../client/index.ts';
@@ -75,7 +76,7 @@ export function standaloneIdentity(options: StandaloneIdentityOptions): Service 
     clock,
     log: options.log,
     refresh,
-    readyAfterFirst: false,
+    readyAfterFirst: true,
     retry,
   });
   return { ...service, api: createLatest<ClientOptions>(), serving };
@@ -84,7 +85,10 @@ export function standaloneIdentity(options: StandaloneIdentityOptions): Service 
 /** The agent's own authority; made anew when it is of no use, for it has signed nothing but what is made anew here. */
 async function openAuthority({ certDir, clock, log }: StandaloneIdentityOptions): Promise<Pair> {
   const found = await readAuthority(certDir, clock.now());
-  if (typeof found !== 'string') return found;
+  if (typeof found !== 'string') {
+    refuseClockBehind(found.cert, clock.now());
+    return found;
+  }
   log.info({ certificate: authorityName }, `making a certificate authority: ${found}`);
   const made = await createAuthority(`nodeward-${authorityName}`, authorityMs, clock.now());
   await writePair(certDir, authorityName, made);
@@ -96,10 +100,21 @@ async function readAuthority(certDir: string, now: number): Promise<Pair | strin
   try {
     const found = await readPair(certDir, authorityName);
     if (found === undefined) return 'there is none yet';
-    return findFault(found, { authority: found.cert, use: 'authority', now }) ?? found;
+    // a clock that is behind is no reason to make another: it may be right in a moment
+    const atLeast = Math.max(now, validity(found.cert).notBeforeMs);
+    return findFault(found, { authority: found.cert, use: 'authority', now: atLeast }) ?? found;
   } catch (error) {
     return describeError(error);
   }
+}
+
+function refuseClockBehind(cert: string, now: number): void {
+  const { notBeforeMs } = validity(cert);
+  if (now >= notBeforeMs) return;
+  const [from, shown] = [notBeforeMs, now].map((ms) => new Date(ms).toISOString());
+  throw new Error(
+    `the agent's own authority is valid only from ${from} on, and this machine's clock shows ${shown}: set the clock`,
+  );
 }
 
 async function obtainLeaf(

@@ -17,7 +17,12 @@ export interface TimeWatch {
   succeeded(requestMs: number): void;
   /** What made heartbeats late so far. */
   readonly late: { readonly count: number; readonly lastReason: string | undefined };
+  /** What has stood in the way of late, for the message of Ready: the last of each kind, for five minutes. */
+  remarks(): readonly string[];
 }
+
+/** What is recognised; each is logged and counted once when it comes. */
+export type TroubleKind = 'late' | 'sleep' | 'clockJump' | 'slowServer';
 
 export interface TimeWatchOptions {
   clock: Clock;
@@ -25,12 +30,18 @@ export interface TimeWatchOptions {
   intervalMs: number;
   /** Milliseconds since the machine started, with the time it slept. */
   uptimeMs: () => number;
+  /** Told of each. */
+  onTrouble?: (kind: TroubleKind) => void;
 }
 
 /** Smaller differences are the clocks' own inaccuracy and ordinary load. */
 const leastSleepMs = 1000;
 const leastJumpMs = 2000;
 const leastStallMs = 1000;
+/** A server is slow from the one on, and no more below the other. */
+const slowAnswerMs = 2500;
+const swiftAnswerMs = 1000;
+const rememberedMs = 300_000;
 
 interface Sample {
   monotonicMs: number;
@@ -48,7 +59,7 @@ interface Trouble {
 
 const noTrouble = (): Trouble => ({ sleptMs: 0, stalledMs: 0, failures: 0, lastError: undefined });
 
-/** Recognises clock jumps, sleep, stalls and late heartbeats, and logs each once. */
+/** Recognises clock jumps, sleep, stalls, a slow server and late heartbeats, and logs each once. */
 export function createTimeWatch(options: TimeWatchOptions): TimeWatch {
   const { clock, log, intervalMs, uptimeMs } = options;
   const take = (): Sample => ({
@@ -57,19 +68,35 @@ export function createTimeWatch(options: TimeWatchOptions): TimeWatch {
     uptimeMs: uptimeMs(),
   });
   const late: { count: number; lastReason: string | undefined } = { count: 0, lastReason: undefined };
+  const recent = new Map<TroubleKind, { remark: string; atMs: number }>();
+  let isSlow = false;
   let last = take();
   let trouble = noTrouble();
   let goodMs: number | undefined;
+
+  function notice(kind: TroubleKind, remark: string, advice = ''): void {
+    recent.set(kind, { remark, atMs: clock.monotonicMs() });
+    log.warn(`${remark}${advice}`);
+    options.onTrouble?.(kind);
+  }
+
+  function lookAtAnswer(requestMs: number): void {
+    if (requestMs < swiftAnswerMs) isSlow = false;
+    if (isSlow || requestMs < slowAnswerMs) return;
+    isSlow = true;
+    notice('slowServer', `the API server takes ${seconds(requestMs)} for a heartbeat`);
+  }
 
   function lookAtClocks(): void {
     const now = take();
     const gap = compare(last, now);
     last = now;
     trouble.sleptMs += gap.sleptMs;
-    if (gap.sleptMs > 0) log.warn(`the machine slept for ${seconds(gap.sleptMs)}`);
+    if (gap.sleptMs > 0) notice('sleep', `the machine slept for ${seconds(gap.sleptMs)}`);
     if (gap.jumpMs !== 0) {
       const direction = gap.jumpMs > 0 ? 'forward' : 'back';
-      log.warn(`the wall clock was set ${direction} by ${seconds(gap.jumpMs)}; heartbeats keep their pace`);
+      const remark = `the wall clock was set ${direction} by ${seconds(gap.jumpMs)}`;
+      notice('clockJump', remark, '; heartbeats keep their pace');
     }
   }
 
@@ -86,17 +113,24 @@ export function createTimeWatch(options: TimeWatchOptions): TimeWatch {
     },
     succeeded(requestMs) {
       lookAtClocks();
+      lookAtAnswer(requestMs);
       const nowMs = clock.monotonicMs();
       if (goodMs !== undefined) {
         const lateMs = nowMs - goodMs + trouble.sleptMs - intervalMs;
         if (lateMs > intervalMs) {
           late.count += 1;
           late.lastReason = reasonOf(trouble, requestMs);
-          log.warn(`heartbeat late by ${seconds(lateMs)} because ${late.lastReason}`);
+          notice('late', `heartbeat late by ${seconds(lateMs)} because ${late.lastReason}`);
         }
       }
       goodMs = nowMs;
       trouble = noTrouble();
+    },
+    remarks() {
+      const nowMs = clock.monotonicMs();
+      return [...recent.values()]
+        .filter(({ atMs }) => nowMs - atMs < rememberedMs)
+        .map(({ remark }) => remark);
     },
   };
 }

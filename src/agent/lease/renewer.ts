@@ -5,6 +5,7 @@ import type { ApiClient } from '../../client/index.ts';
 import type { ApiCalls, CallOptions } from '../node/index.ts';
 import { DeadlineError, withDeadline } from '../node/index.ts';
 import { leaseNamespace, renewedLease } from './lease-object.ts';
+import { renewalIntervalMs } from './schedule.ts';
 
 /** A client of the API with one connection of its own; an ApiClient satisfies it. */
 export type LeaseApi = ApiCalls & Pick<ApiClient, 'reset'>;
@@ -26,15 +27,21 @@ export interface Renewer {
 }
 
 const attemptLimit = 5;
-/** A dead connection must not cost a whole interval; a server known to be slow gets longer. */
-const quickTimeoutMs = 5000;
-const patientTimeoutMs = 10_000;
+/** A dead connection must not cost a whole interval; a server that may only be slow gets longer, yet not all of it. */
+const quickShare = 0.5;
+const patientShare = 0.8;
+const longestQuickMs = 5000;
+const longestPatientMs = 10_000;
 const slowAnswerMs = 2500;
 
 export function createRenewer(options: RenewerOptions): Renewer {
   const { nodeName, api, clock } = options;
+  const intervalMs = renewalIntervalMs(options.durationSeconds);
+  const quickTimeoutMs = Math.min(longestQuickMs, quickShare * intervalMs);
+  const patientTimeoutMs = Math.min(longestPatientMs, patientShare * intervalMs);
   let known: Lease | 'none' | 'unknown' = 'unknown';
-  let slow = false;
+  /** Whether the next answer may take long. Silence alone is as likely a dead link: every other time it may not. */
+  let patient = false;
 
   async function ask<T>(
     what: string,
@@ -42,16 +49,18 @@ export function createRenewer(options: RenewerOptions): Renewer {
     call: (options: CallOptions) => Promise<T>,
   ): Promise<T> {
     const startedMs = clock.monotonicMs();
-    const limits = { clock, timeoutMs: slow ? patientTimeoutMs : quickTimeoutMs, signal };
+    const limits = { clock, timeoutMs: patient ? patientTimeoutMs : quickTimeoutMs, signal };
+    const isSlow = () => clock.monotonicMs() - startedMs > slowAnswerMs;
     try {
-      return await withDeadline(limits, `the API server (${what} lease ${nodeName})`, (inner) =>
+      const answer = await withDeadline(limits, `the API server (${what} lease ${nodeName})`, (inner) =>
         call({ namespace: leaseNamespace, signal: inner }),
       );
+      patient = isSlow();
+      return answer;
     } catch (error) {
+      patient = error instanceof DeadlineError ? !patient : error instanceof StatusError && isSlow();
       if (!signal.aborted && connectionMayBeBad(error)) api.reset();
       throw error;
-    } finally {
-      slow = clock.monotonicMs() - startedMs > slowAnswerMs;
     }
   }
 

@@ -1,3 +1,8 @@
+/** Between two renewals of a lease that is valid for so long. */
+export function renewalIntervalMs(durationSeconds: number): number {
+  return (durationSeconds * 1000) / 4;
+}
+
 /** Share by which each interval may be longer or shorter. */
 export const jitterShare = 0.04;
 

@@ -3,11 +3,11 @@ import type { Clock, Logger, Registry, Service } from '../../base/index.ts';
 import { Counter, createBackoff, describeError, Gauge } from '../../base/index.ts';
 import type { OutageLog } from '../node/index.ts';
 import { createOutageLog, retryAfterMs } from '../node/index.ts';
-import type { TimeWatch } from './lateness.ts';
+import type { TimeWatch, TroubleKind } from './lateness.ts';
 import { createTimeWatch } from './lateness.ts';
 import type { LeaseApi, Renewer } from './renewer.ts';
 import { createRenewer } from './renewer.ts';
-import { nextDue } from './schedule.ts';
+import { nextDue, renewalIntervalMs } from './schedule.ts';
 
 export interface LeaseOptions {
   nodeName: string;
@@ -46,27 +46,35 @@ export interface Heartbeat {
 
 export interface LeaseService extends Service {
   heartbeat(): Heartbeat;
+  /** What has lately stood in the way of heartbeats, for people. */
+  remarks(): readonly string[];
 }
 
-const backoffLimits = { initialMs: 200, maxMs: 7000 };
+const firstRetryMs = 200;
+const longestRetryMs = 7000;
+/** With a shorter interval the retries are closer too: after an outage none is waited for as long as an interval. */
+const retryShare = 0.7;
 
 /**
  * The service `lease`: renews the node's lease every 10 s ± 4 % by the monotonic clock (specification, section 8).
- * The wall clock is used for nothing but renewTime. A failure is tried again after 200, 400 … 7000 ms. It never
+ * The wall clock is used for nothing but renewTime. A failure is tried again after 200, 400 … 7000 ms, so that once the
+ * server is reachable again no heartbeat is missing for longer than an interval. It never
  * fails because a peer cannot be reached.
  */
 export function createLeaseService(options: LeaseOptions): LeaseService {
   const { clock, log, durationSeconds = 40, random = Math.random } = options;
-  const intervalMs = (durationSeconds * 1000) / 4;
+  const intervalMs = renewalIntervalMs(durationSeconds);
   const renewer = createRenewer({ ...options, durationSeconds });
   const uptimeMs = options.uptimeMs ?? (() => uptime() * 1000);
-  const time = createTimeWatch({ clock, log, intervalMs, uptimeMs });
+  const onTrouble = createTroubleCounter(options.metrics);
+  const time = createTimeWatch({ clock, log, intervalMs, uptimeMs, onTrouble });
   const record = createRecord(time, clock, options.metrics);
   return {
     name: 'lease',
     dependsOn: options.dependsOn ?? [],
     onFailure: 'restart',
     heartbeat: record.heartbeat,
+    remarks: time.remarks,
     async run(signal, ready) {
       const outage = createOutageLog('renew the node’s lease', clock, log);
       let dueMs = clock.monotonicMs();
@@ -75,7 +83,7 @@ export function createLeaseService(options: LeaseOptions): LeaseService {
         await clock.sleep(Math.max(dueMs - clock.monotonicMs(), 0), signal);
         if (signal.aborted) return;
         time.woke(dueMs);
-        await renewUntilDone(renewer, { clock, outage, record }, signal);
+        await renewUntilDone(renewer, { clock, outage, record, intervalMs }, signal);
         dueMs = nextDue(dueMs, clock.monotonicMs(), intervalMs, random);
       }
     },
@@ -86,11 +94,13 @@ interface Surroundings {
   clock: Clock;
   outage: OutageLog;
   record: HeartbeatRecord;
+  intervalMs: number;
 }
 
 async function renewUntilDone(renewer: Renewer, around: Surroundings, signal: AbortSignal): Promise<void> {
-  const { clock, outage, record } = around;
-  const backoff = createBackoff(backoffLimits);
+  const { clock, outage, record, intervalMs } = around;
+  const maxMs = Math.min(longestRetryMs, retryShare * intervalMs);
+  const backoff = createBackoff({ initialMs: Math.min(firstRetryMs, maxMs), maxMs });
   while (!signal.aborted) {
     const startedMs = clock.monotonicMs();
     try {
@@ -102,8 +112,10 @@ async function renewUntilDone(renewer: Renewer, around: Surroundings, signal: Ab
       if (signal.aborted) return;
       record.failed(error);
       outage.failed(error);
-      const asked = Math.min(retryAfterMs(error), backoffLimits.maxMs);
-      await clock.sleep(Math.max(backoff.next(), asked), signal);
+      const asked = Math.min(retryAfterMs(error), maxMs);
+      // from the beginning of one try to that of the next: one that hung has waited already
+      const waitMs = Math.max(backoff.next() - (clock.monotonicMs() - startedMs), firstRetryMs);
+      await clock.sleep(Math.max(waitMs, asked), signal);
     }
   }
 }
@@ -146,6 +158,24 @@ function createRecord(time: TimeWatch, clock: Clock, metrics: Registry | undefin
       lastLateReason: time.late.lastReason,
     }),
   };
+}
+
+const troubleNames: Readonly<Record<TroubleKind, string>> = {
+  late: 'late',
+  sleep: 'sleep',
+  clockJump: 'clock_jump',
+  slowServer: 'slow_server',
+};
+
+function createTroubleCounter(metrics: Registry | undefined): (kind: TroubleKind) => void {
+  if (metrics === undefined) return () => undefined;
+  const counter = new Counter({
+    name: 'nodeward_heartbeat_troubles_total',
+    help: 'What stood in the way of heartbeats: late, sleep, clock_jump or slow_server.',
+    labelNames: ['kind'],
+    registers: [metrics],
+  });
+  return (kind) => counter.inc({ kind: troubleNames[kind] });
 }
 
 function createFigures(metrics: Registry) {

@@ -56,12 +56,13 @@ const defaultYieldMs = 30_000;
  * provably gone is taken over at once, any other that stands still after `staleMs`.
  *
  * Throws an ExitError: `locked` when another agent holds it (the message names the process), `unwritable` when
- * the lock's files cannot be made or something foreign is in their place.
+ * the lock's files cannot be made or something foreign is in their place. Throws the signal's reason when that aborts.
  */
 export async function acquireLock(options: LockOptions): Promise<Lock> {
   try {
     return await acquire(options);
   } catch (error) {
+    if (options.signal?.aborted) throw options.signal.reason;
     throw lockFailure(options.path, error);
   }
 }
@@ -90,9 +91,7 @@ async function acquire(options: LockOptions): Promise<Lock> {
     if (held) await askForLock(path); // once more: the holder may only just have begun to look
     first = first !== undefined && sameHolder(first, sight) ? first : sight;
     await clock.sleep(pollMs, signal);
-    if (signal?.aborted) {
-      throw new ExitError(exitCodes.locked, `stopped while waiting for the lock ${path}`);
-    }
+    signal?.throwIfAborted();
   }
 }
 

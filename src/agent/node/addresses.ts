@@ -1,3 +1,4 @@
+import { BlockList, isIP } from 'node:net';
 import type { NetworkInterfaceInfo } from 'node:os';
 import { networkInterfaces } from 'node:os';
 import type { NodeAddress } from '../../api/index.ts';
@@ -6,24 +7,63 @@ import { readKernelFile } from './kernel-file.ts';
 export interface AddressOptions {
   /** As the kernel reports it, or what overrides it. */
   hostname: string;
+  /**
+   * What is reported instead of what is found: an address, or one of each family, the first of which is the node's
+   * first. `::` and `0.0.0.0` stand for what is found, that family first.
+   */
+  nodeIps?: readonly string[];
+  externalIps?: readonly string[];
   /** Where the kernel's files are; default `/proc`. */
   procDir?: string;
   /** Default that of node:os. */
   interfaces?: () => NodeJS.Dict<NetworkInterfaceInfo[]>;
 }
 
+/** As they are given by the operator; undefined where that makes sense, else what is wrong. */
+export function nodeIpsFault(addresses: readonly string[]): string | undefined {
+  const families = addresses.map((address) => isIP(address));
+  if (families.includes(0)) return `${addresses[families.indexOf(0)]} is no IP address`;
+  if (addresses.length > 2 || (addresses.length === 2 && families[0] === families[1]))
+    return 'it takes one address, or one of each family';
+  const unspecific = addresses.filter((address) => isUnspecified(address));
+  if (addresses.length > 1 && unspecific.length > 0) return `${unspecific[0]} must stand alone`;
+  const local = addresses.find((address) =>
+    passingRanges.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4'),
+  );
+  return local === undefined ? undefined : `${local} leads to no other machine`;
+}
+
+/** Loopback, link-local and multicast: no other machine reaches this one by them. */
+const passingRanges = new BlockList();
+passingRanges.addSubnet('127.0.0.0', 8);
+passingRanges.addSubnet('169.254.0.0', 16);
+passingRanges.addSubnet('224.0.0.0', 4);
+passingRanges.addAddress('::1', 'ipv6');
+passingRanges.addSubnet('fe80::', 10, 'ipv6');
+passingRanges.addSubnet('ff00::', 8, 'ipv6');
+
+const isUnspecified = (address: string) => address === '0.0.0.0' || address === '::';
+
 /**
  * The node's addresses: InternalIP (IPv4 before IPv6) of the interface that the default route takes, else of the
- * first that is no loopback, else 127.0.0.1; then Hostname. Lasting global IPv6 addresses only.
+ * first that is no loopback, else 127.0.0.1; then ExternalIP and Hostname. Lasting global IPv6 addresses only.
  */
 export function nodeAddresses(options: AddressOptions): NodeAddress[] {
-  const { hostname, procDir = '/proc', interfaces = networkInterfaces } = options;
-  const all = interfaces();
-  const internal = [...ipv4Address(procDir, all), ...ipv6Address(procDir)];
+  const { hostname, nodeIps = [], externalIps = [] } = options;
+  const [wish = ''] = nodeIps;
+  const internal = wish === '' || isUnspecified(wish) ? foundAddresses(options, wish === '::') : nodeIps;
   return [
-    ...(internal.length > 0 ? internal : ['127.0.0.1']).map((address) => ({ type: 'InternalIP', address })),
+    ...internal.map((address) => ({ type: 'InternalIP', address })),
+    ...externalIps.map((address) => ({ type: 'ExternalIP', address })),
     { type: 'Hostname', address: hostname },
   ];
+}
+
+function foundAddresses(options: AddressOptions, ipv6First: boolean): readonly string[] {
+  const { procDir = '/proc', interfaces = networkInterfaces } = options;
+  const found = [ipv4Address(procDir, interfaces()), ipv6Address(procDir)];
+  const internal = (ipv6First ? found.reverse() : found).flat();
+  return internal.length > 0 ? internal : ['127.0.0.1'];
 }
 
 function ipv4Address(procDir: string, all: NodeJS.Dict<NetworkInterfaceInfo[]>): string[] {

@@ -1,9 +1,7 @@
 import type { NodeCondition } from '../../api/index.ts';
-import type { Measurements } from './measure.ts';
+import type { Pressures } from './pressure.ts';
 import type { RuntimeCondition } from './runtime-view.ts';
 import { runtimeAnswers } from './runtime-view.ts';
-import type { HardEviction } from './thresholds.ts';
-import { amountOf, hardEviction } from './thresholds.ts';
 
 /** A condition as it is seen now, without times. */
 export interface Finding {
@@ -13,18 +11,21 @@ export interface Finding {
   message: string;
 }
 
-/** The conditions that the agent keeps, with the reasons and messages of the reference. */
+/**
+ * The conditions that the agent keeps, with the reasons and messages of the reference. `remarks` are what the agent has
+ * noticed of itself; they stand in the message of Ready.
+ */
 export function findConditions(
-  measured: Measurements,
+  pressures: Pressures,
   runtime: RuntimeCondition,
-  least: HardEviction = hardEviction,
+  remarks: readonly string[] = [],
 ): Finding[] {
   return [
     networkUnavailable(runtime),
-    memoryPressure(measured, least),
-    diskPressure(measured, least),
-    pidPressure(measured, least),
-    readiness(runtime),
+    pressure(memoryNames, pressures.memory),
+    pressure(diskNames, pressures.disk),
+    pressure(pidNames, pressures.pid),
+    readiness(runtime, remarks),
   ];
 }
 
@@ -82,25 +83,11 @@ const memoryNames: Pressure = {
   some: ['KubeletHasInsufficientMemory', 'kubelet has insufficient memory available'],
 };
 
-function memoryPressure({ memory }: Measurements, least: HardEviction): Finding {
-  return pressure(
-    memoryNames,
-    memory && memory.availableBytes < amountOf(least.memory, memory.capacityBytes),
-  );
-}
-
 const diskNames: Pressure = {
   type: 'DiskPressure',
   none: ['KubeletHasNoDiskPressure', 'kubelet has no disk pressure'],
   some: ['KubeletHasDiskPressure', 'kubelet has disk pressure'],
 };
-
-function diskPressure({ disk }: Measurements, least: HardEviction): Finding {
-  if (disk === undefined) return pressure(diskNames, undefined);
-  const fewBytes = disk.availableBytes < amountOf(least.nodefs, disk.capacityBytes);
-  const fewInodes = disk.inodes > 0 && disk.inodesFree < amountOf(least.nodefsInodes, disk.inodes);
-  return pressure(diskNames, fewBytes || fewInodes);
-}
 
 const pidNames: Pressure = {
   type: 'PIDPressure',
@@ -108,22 +95,15 @@ const pidNames: Pressure = {
   some: ['KubeletHasInsufficientPID', 'kubelet has insufficient PID available'],
 };
 
-function pidPressure({ pids }: Measurements, least: HardEviction): Finding {
-  return pressure(pidNames, pids && pids.limit - pids.used < amountOf(least.pid, pids.limit));
-}
-
-function readiness(runtime: RuntimeCondition): Finding {
+function readiness(runtime: RuntimeCondition, remarks: readonly string[]): Finding {
   const problems = runtimeProblems(runtime);
+  const noticed = remarks.map((remark) => `; ${bounded(remark)}`).join('');
   if (problems.length === 0) {
-    return {
-      type: 'Ready',
-      status: 'True',
-      reason: 'KubeletReady',
-      message: 'kubelet is posting ready status',
-    };
+    const message = `kubelet is posting ready status${noticed}`;
+    return { type: 'Ready', status: 'True', reason: 'KubeletReady', message };
   }
   const message = problems.length === 1 ? (problems[0] ?? '') : `[${problems.join(', ')}]`;
-  return { type: 'Ready', status: 'False', reason: 'KubeletNotReady', message };
+  return { type: 'Ready', status: 'False', reason: 'KubeletNotReady', message: `${message}${noticed}` };
 }
 
 /** What Ready says while the runtime has not been asked yet; it is the start of the agent, not trouble. */

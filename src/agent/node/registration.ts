@@ -40,10 +40,12 @@ export function newNode(name: string, labels: Readonly<Record<string, string>>, 
   };
 }
 
-/** The node with the agent's labels beside those of others, or undefined when it has them already. */
-export function withLabels(node: Node, labels: Readonly<Record<string, string>>): Node | undefined {
+/** Those of the agent's labels that the node lacks, or has otherwise; undefined when it has them all. */
+export function missingLabels(
+  node: Node,
+  labels: Readonly<Record<string, string>>,
+): Record<string, string> | undefined {
   const present = node.metadata?.labels ?? {};
-  const missing = Object.entries(labels).some(([key, value]) => present[key] !== value);
-  if (!missing) return undefined;
-  return { ...node, metadata: { ...node.metadata, labels: { ...present, ...labels } } };
+  const missing = Object.entries(labels).filter(([key, value]) => present[key] !== value);
+  return missing.length === 0 ? undefined : Object.fromEntries(missing);
 }

@@ -1,7 +1,7 @@
 import type { NodeStatus } from '../../api/index.ts';
 import type { Measurements } from './measure.ts';
 import { formatBytes, formatMillis } from './quantity.ts';
-import type { HardEviction, Reserved } from './thresholds.ts';
+import type { Reserved, Thresholds } from './thresholds.ts';
 import { amountOf, hardEviction, nothingReserved } from './thresholds.ts';
 
 export interface NodeResources {
@@ -11,7 +11,7 @@ export interface NodeResources {
 
 /** What is not for pods. */
 export interface Held {
-  readonly least: HardEviction;
+  readonly least: Thresholds;
   readonly reserved: Reserved;
 }
 
@@ -37,11 +37,11 @@ export function nodeResources(
   }
   if (memory !== undefined) {
     capacity['memory'] = formatBytes(memory.capacityBytes);
-    const kept = Math.trunc(amountOf(least.memory, memory.capacityBytes)) + reserved.memoryBytes;
+    const kept = Math.trunc(amountOf(least['memory.available'], memory.capacityBytes)) + reserved.memoryBytes;
     allocatable['memory'] = formatBytes(memory.capacityBytes - kept - hugeBytes);
   }
   if (disk !== undefined) {
-    const kept = Math.trunc(amountOf(least.nodefs, disk.capacityBytes)) + reserved.storageBytes;
+    const kept = Math.trunc(amountOf(least['nodefs.available'], disk.capacityBytes)) + reserved.storageBytes;
     capacity['ephemeral-storage'] = formatBytes(disk.capacityBytes);
     allocatable['ephemeral-storage'] = formatBytes(disk.capacityBytes - kept);
   }

@@ -4,6 +4,16 @@ export interface RuntimeView {
   status(): RuntimeCondition;
   /** Calls `listener` after each change, until disposed of. */
   onStatusChange(listener: () => void): Disposable;
+  /** As far as it is known; cached, never waits. */
+  images(): ImageView;
+  onImagesChange(listener: () => void): Disposable;
+}
+
+export interface ImageView {
+  /** The largest first; undefined while they are not known. */
+  readonly images: readonly { readonly names: readonly string[]; readonly sizeBytes: number }[] | undefined;
+  readonly imageDir: string | undefined;
+  readonly containerDir: string | undefined;
 }
 
 export interface RuntimeCondition {
@@ -13,6 +23,14 @@ export interface RuntimeCondition {
   readonly message: string;
   readonly name: string;
   readonly version: string;
+  readonly handlers?: readonly HandlerView[];
+  readonly supplementalGroupsPolicy?: boolean;
+}
+
+interface HandlerView {
+  readonly name: string;
+  readonly recursiveReadOnlyMounts: boolean;
+  readonly userNamespaces: boolean;
 }
 
 const silentReasons = ['RuntimeStarting', 'RuntimeUnavailable', 'RuntimeTimeout', 'RuntimeFailed'];

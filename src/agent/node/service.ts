@@ -3,10 +3,13 @@ import type { Backoff, Clock, Logger, Registry, Service } from '../../base/index
 import { Counter, createBackoff } from '../../base/index.ts';
 import { nodeAddresses } from './addresses.ts';
 import type { ApiCalls } from './api-calls.ts';
+import type { Finding } from './conditions.ts';
 import { findConditions, runtimeStartingMessage } from './conditions.ts';
-import type { Measure } from './measure.ts';
+import { listedImages } from './images.ts';
+import type { Measure, RuntimeDisks } from './measure.ts';
 import { createMeasure } from './measure.ts';
 import { createOutageLog, retryAfterMs } from './outage.ts';
+import { createPressureWatch } from './pressure.ts';
 import type { Registration } from './registration.ts';
 import { nodeLabels } from './registration.ts';
 import { nodeResources } from './resources.ts';
@@ -17,8 +20,8 @@ import type { SyncResult } from './sync.ts';
 import { syncNode } from './sync.ts';
 import type { SystemFacts } from './system-facts.ts';
 import { collectFacts } from './system-facts.ts';
-import type { HardEviction, Reserved } from './thresholds.ts';
-import { hardEviction, nothingReserved } from './thresholds.ts';
+import type { Eviction, Reserved } from './thresholds.ts';
+import { defaultEviction, nothingReserved } from './thresholds.ts';
 import { createWaker } from './waker.ts';
 
 export interface NodeStatusOptions {
@@ -37,6 +40,10 @@ export interface NodeStatusOptions {
   settings?: () => NodeSettings;
   /** Calls `listener` when it has changed, so that the node is looked at soon. */
   onSettings?: (listener: () => void) => Disposable;
+  /** What the agent has noticed of itself and its heartbeats, to be told in the message of Ready; default nothing. */
+  remarks?: () => readonly string[];
+  /** Further conditions of the Node, that another part of the agent keeps; default none. */
+  conditions?: () => readonly Finding[];
   /** Services that must be ready before; default none. */
   dependsOn?: readonly string[];
   metrics?: Registry;
@@ -57,7 +64,9 @@ export interface NodeSettings {
   /** Between two reports when nothing changes (nodeStatusReportFrequency); default 5 min. */
   readonly reportFrequencyMs?: number;
   /** What must stay free; default the reference's. */
-  readonly least?: HardEviction;
+  readonly eviction?: Eviction;
+  /** How many images the status lists, the largest first; -1 all. Default 50. */
+  readonly maxImages?: number;
   /** Default nothing. */
   readonly reserved?: Reserved;
   readonly registration?: Registration;
@@ -91,6 +100,7 @@ export function createNodeStatusService(options: NodeStatusOptions): NodeStatusS
     async run(signal, ready) {
       const waker = createWaker(clock);
       using _watch = runtime.onStatusChange(() => waker.wake());
+      using _images = runtime.onImagesChange(() => waker.wake());
       using _settings = options.onSettings?.(() => waker.wake());
       const outage = createOutageLog('update the node’s status', clock, log);
       const backoff = createStartBackoff(clock, frequencyMs(), random);
@@ -178,26 +188,38 @@ function createReporter(options: NodeStatusOptions): Reporter {
 
 /** What is known of the node now; what does not change is collected once. */
 function createLook(options: NodeStatusOptions): (signal: AbortSignal) => Promise<NodeState> {
-  const { hostname, runtime, clock, log, rootDir, port, settings = noSettings } = options;
+  const { hostname, runtime, clock, log, port, settings = noSettings, remarks = noRemarks } = options;
   const collect = options.facts ?? ((signal) => collectFacts({ clock, log, signal }));
-  const measure = options.measure ?? createMeasure({ rootDir, clock, log });
+  const measure = options.measure ?? createMeasure({ ...options, runtimeDisks: () => disksOf(runtime) });
   const addresses = options.addresses ?? (() => nodeAddresses({ hostname }));
+  const pressures = createPressureWatch();
   let facts: SystemFacts | undefined;
   return async (signal) => {
     facts ??= await collect(signal);
     const measured = await measure(signal);
     const seen = runtime.status();
-    const { maxPods = 110, least = hardEviction, reserved = nothingReserved } = settings();
+    const { maxPods = 110, maxImages = 50, eviction = defaultEviction } = settings();
+    const { reserved = nothingReserved } = settings();
+    const short = pressures(measured, eviction, clock.monotonicMs());
     return {
       facts,
-      resources: nodeResources(measured, maxPods, { least, reserved }),
-      findings: findConditions(measured, seen, least),
+      resources: nodeResources(measured, maxPods, { least: eviction.hard, reserved }),
+      findings: [...findConditions(short, seen, remarks()), ...(options.conditions?.() ?? [])],
       addresses: addresses(),
       port: port(),
       runtime: seen,
+      images: listedImages(runtime.images().images, maxImages),
+      swapBytes: measured.swapBytes,
       nowMs: clock.now(),
     };
   };
+}
+
+const noRemarks = (): readonly string[] => [];
+
+function disksOf(runtime: RuntimeView): RuntimeDisks {
+  const { imageDir, containerDir } = runtime.images();
+  return { images: imageDir, containers: containerDir };
 }
 
 type Outcome = 'sent' | 'unchanged' | 'failed';
@@ -222,7 +244,7 @@ function tell(log: Logger, before: Node | undefined, { node, how }: SyncResult):
   const [was, is] = [readyOf(before), readyOf(node)];
   if (is === undefined || was?.status === is.status) return;
   if (is.status === 'True') log.info('the node is Ready');
-  else if (is.message === runtimeStartingMessage) log.debug('the runtime has not been asked yet');
+  else if (is.message?.startsWith(runtimeStartingMessage)) log.debug('the runtime has not been asked yet');
   else log.warn(`the node is not Ready: ${is.message ?? is.reason ?? 'no reason given'}`);
 }
 

@@ -1,11 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { NodeAddress, NodeCondition, NodeStatus } from '../../api/index.ts';
+import type { NodeAddress, NodeCondition, NodeStatus, NodeSystemInfo } from '../../api/index.ts';
 import { version } from '../../api/index.ts';
 import type { Finding } from './conditions.ts';
 import { isForeignNetworkCondition } from './conditions.ts';
 import type { NodeResources } from './resources.ts';
 import { keepOthers } from './resources.ts';
+import type { RuntimeCondition } from './runtime-view.ts';
 import type { SystemFacts } from './system-facts.ts';
+
+type ContainerImage = NonNullable<NodeStatus['images']>[number];
 
 /** All that the agent knows of its node at one moment. */
 export interface NodeState {
@@ -15,7 +18,11 @@ export interface NodeState {
   readonly addresses: readonly NodeAddress[];
   /** Of the agent's HTTPS server. */
   readonly port: number;
-  readonly runtime: { readonly name: string; readonly version: string };
+  readonly runtime: Pick<RuntimeCondition, 'name' | 'version' | 'handlers' | 'supplementalGroupsPolicy'>;
+  /** To be listed in the status; undefined where they are not known. */
+  readonly images?: readonly ContainerImage[] | undefined;
+  /** Bytes; 0 where there is none. */
+  readonly swapBytes?: number;
   /** Wall clock, milliseconds since 1970. */
   readonly nowMs: number;
 }
@@ -35,12 +42,35 @@ export function composeStatus(previous: NodeStatus | undefined, state: NodeState
     addresses: mergeAddresses(previous?.addresses ?? [], state.addresses),
     daemonEndpoints: { ...previous?.daemonEndpoints, kubeletEndpoint: { Port: state.port } },
     nodeInfo: {
-      ...previous?.nodeInfo,
+      ...withoutSwap(previous?.nodeInfo),
       ...facts,
       containerRuntimeVersion: runtimeVersion || previous?.nodeInfo?.containerRuntimeVersion || 'Unknown',
       kubeletVersion: version.gitVersion,
       kubeProxyVersion: version.gitVersion,
+      ...swapOf(state),
     },
+    ...(state.images === undefined ? {} : { images: [...state.images] }),
+    ...abilitiesOf(runtime),
+  };
+}
+
+function withoutSwap(info: NodeStatus['nodeInfo']) {
+  const { swap: _, ...rest } = info ?? {};
+  return rest;
+}
+
+function swapOf({ swapBytes = 0 }: NodeState): Pick<NodeSystemInfo, 'swap'> {
+  return swapBytes > 0 ? { swap: { capacity: swapBytes } } : {};
+}
+
+/** As the runtime has told; what it has not told stays as it stands. */
+function abilitiesOf(runtime: NodeState['runtime']): Pick<NodeStatus, 'runtimeHandlers' | 'features'> {
+  const { handlers, supplementalGroupsPolicy } = runtime;
+  return {
+    ...(handlers === undefined
+      ? {}
+      : { runtimeHandlers: handlers.map(({ name, ...features }) => ({ name, features })) }),
+    ...(supplementalGroupsPolicy === undefined ? {} : { features: { supplementalGroupsPolicy } }),
   };
 }
 
@@ -87,7 +117,7 @@ function toCondition(finding: Finding, previous: NodeCondition | undefined, now:
 }
 
 function mergeAddresses(previous: readonly NodeAddress[], ours: readonly NodeAddress[]): NodeAddress[] {
-  const kept = new Set(['InternalIP', 'Hostname']);
+  const kept = new Set(['InternalIP', 'Hostname', ...ours.map(({ type }) => type)]);
   return [...ours, ...previous.filter(({ type }) => !kept.has(type))];
 }
 

@@ -4,8 +4,9 @@ import type { Clock } from '../../base/index.ts';
 import type { ApiCalls, CallOptions } from './api-calls.ts';
 import { withDeadline } from './deadline.ts';
 import type { Registration } from './registration.ts';
-import { newNode, plainRegistration, withLabels } from './registration.ts';
+import { missingLabels, newNode, plainRegistration } from './registration.ts';
 import { sameStatus } from './status.ts';
+import { statusPatch } from './status-patch.ts';
 
 export interface SyncContext {
   nodeName: string;
@@ -35,9 +36,10 @@ export interface SyncResult {
 const attemptLimit = 5;
 
 /**
- * Makes the stored node say what is wanted, with as few requests as that takes: one GET when it says so already.
- * Nothing that others have written is lost: what they change in between makes a Conflict, and then all is looked
- * at again. Rejects after five such rounds, or with the first other failure.
+ * Makes the stored node say what is wanted, with as few requests as that takes: one GET when it says so already. It is
+ * changed by patches that hold what is the agent's alone, so nothing that others have written is lost, be it written in
+ * between or unknown here; they are for the Node that was seen, and where that is another by now, all is looked at
+ * again. Rejects after five such rounds, or with the first other failure.
  */
 export async function syncNode(
   context: SyncContext,
@@ -86,22 +88,30 @@ async function syncOnce(context: SyncContext, wanted: Wanted, signal: AbortSigna
       return api.create(nodeKind, fresh, options);
     }));
 
-  const labelled = withLabels(node, wanted.labels);
-  if (labelled !== undefined) {
-    node = await ask('replace', (options) => api.replace(nodeKind, labelled, options));
+  const metadata = { uid: node.metadata?.uid };
+  const labels = missingLabels(node, wanted.labels);
+  if (labels !== undefined) {
+    const change = { metadata: { ...metadata, labels } };
+    node = await ask('patch', (options) =>
+      api.patch(nodeKind, nodeName, change, { ...options, as: 'strategic' }),
+    );
   }
 
   // A server may or may not keep the status that a node was created with.
-  const composed = { ...node, status: wanted.compose(node.status) };
-  const { status = {} } = canonicalObject(nodeKind, composed); // or it would differ from the answer for ever
-  if (sameStatus(node.status, status) && (!wanted.force || how === 'created')) {
+  const status = canonicalStatus({ ...node, status: wanted.compose(node.status) });
+  const before = canonicalStatus(node); // in the same form, or it would differ for ever
+  if (sameStatus(before, status) && (!wanted.force || how === 'created')) {
     return { node, how, sent: how === 'created' };
   }
-  const next = { ...node, status };
-  node = await ask('update the status of', (options) =>
-    api.replace(nodeKind, next, { ...options, subresource: 'status' }),
+  const change = { metadata, status: statusPatch(before, status) };
+  node = await ask('patch the status of', (options) =>
+    api.patch(nodeKind, nodeName, change, { ...options, subresource: 'status', as: 'strategic' }),
   );
   return { node, how, sent: true };
+}
+
+function canonicalStatus(node: Node): NodeStatus {
+  return canonicalObject(nodeKind, node).status ?? {};
 }
 
 async function found(asked: Promise<Node>): Promise<Node | undefined> {

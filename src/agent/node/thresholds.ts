@@ -1,15 +1,33 @@
-/** What must stay free: an amount, or a share of the capacity. Undefined for a signal: it counts for nothing. */
+/** The signals that thresholds are stated for, as the reference names them. */
+export const evictionSignals = [
+  'memory.available',
+  'nodefs.available',
+  'nodefs.inodesFree',
+  'imagefs.available',
+  'imagefs.inodesFree',
+  'containerfs.available',
+  'containerfs.inodesFree',
+  'pid.available',
+] as const;
+
+export type EvictionSignal = (typeof evictionSignals)[number];
+
+/** What must stay free: an amount, or a share of the capacity. */
 export type Threshold = { readonly amount: number } | { readonly share: number };
 
-export interface HardEviction {
-  /** memory.available, in bytes */
-  readonly memory: Threshold | undefined;
-  /** nodefs.available, in bytes */
-  readonly nodefs: Threshold | undefined;
-  /** nodefs.inodesFree */
-  readonly nodefsInodes: Threshold | undefined;
-  /** pid.available */
-  readonly pid: Threshold | undefined;
+/** A signal that is left out counts for nothing. */
+export type Thresholds = Readonly<Partial<Record<EvictionSignal, Threshold>>>;
+
+/** When a shortage becomes a pressure, and for how long it stays one. */
+export interface Eviction {
+  readonly hard: Thresholds;
+  /** These count once they have been met for their `softGraceMs` without a break. */
+  readonly soft: Thresholds;
+  readonly softGraceMs: Readonly<Partial<Record<EvictionSignal, number>>>;
+  /** What must be free beyond a threshold that was met, before it is met no more. */
+  readonly reclaim: Thresholds;
+  /** How long a pressure is told after its last sign. */
+  readonly transitionMs: number;
 }
 
 /** What is kept from pods, for the system and for agents. */
@@ -23,11 +41,21 @@ export interface Reserved {
 export const shareOf = (percent: number): Threshold => ({ share: Math.fround(Math.fround(percent) / 100) });
 
 /** The default hard eviction thresholds. */
-export const hardEviction: HardEviction = {
-  memory: { amount: 100 * 1024 * 1024 },
-  nodefs: shareOf(10),
-  nodefsInodes: shareOf(5),
-  pid: shareOf(10),
+export const hardEviction: Thresholds = {
+  'memory.available': { amount: 100 * 1024 * 1024 },
+  'nodefs.available': shareOf(10),
+  'nodefs.inodesFree': shareOf(5),
+  'imagefs.available': shareOf(15),
+  'imagefs.inodesFree': shareOf(5),
+  'pid.available': shareOf(10),
+};
+
+export const defaultEviction: Eviction = {
+  hard: hardEviction,
+  soft: {},
+  softGraceMs: {},
+  reclaim: {},
+  transitionMs: 300_000,
 };
 
 export const nothingReserved: Reserved = { cpuMillis: 0, memoryBytes: 0, storageBytes: 0 };

@@ -1,49 +1,88 @@
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readRegularFile } from '../../base/index.ts';
 
 /** What the kernel says of the control groups of a process, in either version. */
 export interface Cgroups {
-  /** Memory in use without file pages that can be dropped at once; undefined when it cannot be read. */
-  memoryBytes(pid: number): Promise<number | undefined>;
+  /**
+   * Memory in use without file pages that can be dropped at once, with what is swapped out; undefined when it cannot
+   * be read. With a container's id that of the whole container: its first process may have a group of its own in it.
+   */
+  memoryBytes(pid: number, containerId?: string): Promise<number | undefined>;
   /** Whether the process is frozen; undefined when it cannot be read. */
   frozen(pid: number): Promise<boolean | undefined>;
+  /** The same for many looks; undefined when there is nothing to look at. The caller closes it. */
+  openFreezer(pid: number): Promise<Freezer | undefined>;
+}
+
+export interface Freezer extends AsyncDisposable {
+  /** undefined when it cannot be read any more: the container has ended. */
+  frozen(): Promise<boolean | undefined>;
 }
 
 /** `root` stands for the root of the file system; tests pass a folder. */
 export function openCgroups(root: string): Cgroups {
   return {
-    async memoryBytes(pid) {
+    async memoryBytes(pid, containerId) {
       const folder = await cgroupFolder(root, pid, 'memory');
       if (!folder) return undefined;
-      const used = Number(await read(join(folder.path, folder.unified ? 'memory.current' : usageV1)));
+      const { unified, path } = containerId === undefined ? folder : wholeOf(folder, containerId);
+      const used = Number(await read(join(path, unified ? 'memory.current' : usageV1)));
       if (!Number.isSafeInteger(used)) return undefined;
-      const stat = await read(join(folder.path, 'memory.stat'));
-      const key = folder.unified ? 'inactive_file' : 'total_inactive_file';
-      return Math.max(0, used - (numberOf(stat, key) ?? 0));
+      const stat = await read(join(path, 'memory.stat'));
+      const droppable = numberOf(stat, unified ? 'inactive_file' : 'total_inactive_file') ?? 0;
+      const swapped = unified
+        ? Number((await read(join(path, 'memory.swap.current'))) ?? 0)
+        : numberOf(stat, 'total_swap');
+      return Math.max(0, used - droppable) + (Number.isSafeInteger(swapped) ? (swapped ?? 0) : 0);
     },
     async frozen(pid) {
-      const folder = await cgroupFolder(root, pid, 'freezer');
-      if (!folder) return undefined;
-      if (!folder.unified) {
-        const state = (await read(join(folder.path, 'freezer.state')))?.trim();
-        return state === undefined ? undefined : state !== 'THAWED';
-      }
-      const value = numberOf(await read(join(folder.path, 'cgroup.events')), 'frozen');
-      return value === undefined ? undefined : value === 1;
+      const file = await freezerFile(root, pid);
+      return file && isFrozen(file, await read(file.path));
+    },
+    async openFreezer(pid) {
+      const file = await freezerFile(root, pid);
+      return file && (await openFreezer(file));
     },
   };
 }
 
 const usageV1 = 'memory.usage_in_bytes';
 
-interface Folder {
+interface Place {
   path: string;
   /** Of version 2, with one tree for all controllers. */
   unified: boolean;
 }
 
+async function freezerFile(root: string, pid: number): Promise<Place | undefined> {
+  const folder = await cgroupFolder(root, pid, 'freezer');
+  return folder && { ...folder, path: join(folder.path, folder.unified ? 'cgroup.events' : 'freezer.state') };
+}
+
+function isFrozen({ unified }: Place, text: string | undefined): boolean | undefined {
+  if (text === undefined) return undefined;
+  if (!unified) return text.trim() !== 'THAWED';
+  const value = numberOf(text, 'frozen');
+  return value === undefined ? undefined : value === 1;
+}
+
+/** The kernel writes such a file anew for each reading from its begin. */
+async function openFreezer(file: Place): Promise<Freezer | undefined> {
+  const handle = await open(file.path, 'r').catch(() => undefined);
+  if (handle === undefined) return undefined;
+  const buffer = Buffer.alloc(256);
+  return {
+    async frozen() {
+      const read = await handle.read(buffer, 0, buffer.length, 0).catch(() => undefined);
+      return read && isFrozen(file, buffer.toString('utf8', 0, read.bytesRead));
+    },
+    [Symbol.asyncDispose]: () => handle.close(),
+  };
+}
+
 /** A controller's own tree (version 1) if the process is in one, else the unified tree. */
-async function cgroupFolder(root: string, pid: number, controller: string): Promise<Folder | undefined> {
+async function cgroupFolder(root: string, pid: number, controller: string): Promise<Place | undefined> {
   const lines = (await read(join(root, 'proc', String(pid), 'cgroup')))?.split('\n') ?? [];
   const entries = lines.map((line) => /^\d+:([^:]*):(\/.*)$/.exec(line));
   const own = entries.find((entry) => entry?.[1]?.split(',').includes(controller))?.[2];
@@ -51,6 +90,13 @@ async function cgroupFolder(root: string, pid: number, controller: string): Prom
   const mount = join(root, 'sys/fs/cgroup');
   if (own !== undefined) return { path: join(mount, controller, own), unified: false };
   return unified === undefined ? undefined : { path: join(mount, unified), unified: true };
+}
+
+/** Runtimes name a container's group by its id. */
+function wholeOf({ path, unified }: Place, containerId: string): Place {
+  const steps = path.split('/');
+  const at = steps.findIndex((step) => step.includes(containerId));
+  return { path: at < 0 ? path : steps.slice(0, at + 1).join('/'), unified };
 }
 
 async function read(path: string): Promise<string | undefined> {

@@ -1,26 +1,21 @@
 import type { Clock } from '../../base/index.ts';
+import type { Freezer } from './cgroup.ts';
 import type { Connection } from './connection.ts';
 import { RuntimeError } from './errors.ts';
 import { RuntimeService } from './gen/cri_pb.js';
+import { watchPause } from './pause-watch.ts';
 import type { Ending } from './thaw.ts';
-import type { TaskState, Thawed } from './types.ts';
+import type { CheckpointHints, Pause, TaskState, Thawed } from './types.ts';
 
 export interface CheckpointParts {
   connection: Connection;
   task(id: string): Promise<TaskState>;
   /** Settles once the container is proven to run; see `proveRunning`. */
   prove(id: string, ending: Ending): Promise<Thawed>;
+  openFreezer(pid: number): Promise<Freezer | undefined>;
   clock: Clock;
-  /** When a call for a container was last given up, on the clock's monotonic time; kept by this module. */
-  abandoned: Map<string, number>;
 }
 
-/**
- * How long containerd may take to clear away what an abandoned dump has written. It does so behind our back, in a
- * folder that all dumps of a container use, and makes the next one fail that begins meanwhile (seen with 2.1 after a
- * dump of 512 MiB: `open …/ctrd-checkpoint/status: no such file or directory`).
- */
-const clearingMs = 30_000;
 const againMs = 1000;
 
 /** See `Runtime.checkpoint`. */
@@ -29,28 +24,19 @@ export async function checkpointSafely(
   id: string,
   file: string,
   cancel: AbortSignal,
-): Promise<void> {
+  { pid, againUntilMs = Number.NEGATIVE_INFINITY }: CheckpointHints = {},
+): Promise<Pause> {
+  const { clock, connection, openFreezer, prove } = parts;
   for (;;) {
     await requireRunning(parts, id);
-    const failure = await callCheckpoint(parts.connection, id, file, cancel);
-    if (failure?.reason === 'cancelled') noteAbandoned(parts, id);
-    if (failure?.reason !== 'unimplemented') await parts.prove(id, failure ? 'abandoned' : 'answered');
-    if (failure === undefined) return;
-    if (failure.reason !== 'failed' || !mayBeClearing(parts, id)) throw failure;
-    await parts.clock.sleep(againMs, cancel);
+    await using pause = watchPause(pid === undefined ? undefined : await openFreezer(pid), clock);
+    const failure = await callCheckpoint(connection, id, file, cancel);
+    if (failure?.reason !== 'unimplemented') await prove(id, failure ? 'abandoned' : 'answered');
+    if (failure === undefined) return { pausedMs: pause.pausedMs() };
+    if (failure.reason !== 'failed' || clock.monotonicMs() > againUntilMs) throw failure;
+    await clock.sleep(againMs, cancel);
     if (cancel.aborted) throw failure;
   }
-}
-
-function noteAbandoned({ abandoned, clock }: CheckpointParts, id: string): void {
-  const now = clock.monotonicMs();
-  for (const [other, since] of abandoned) if (now - since > clearingMs) abandoned.delete(other);
-  abandoned.set(id, now);
-}
-
-function mayBeClearing({ abandoned, clock }: CheckpointParts, id: string): boolean {
-  const since = abandoned.get(id);
-  return since !== undefined && clock.monotonicMs() - since <= clearingMs;
 }
 
 /** Nothing has been begun when this fails. A container that somebody else has paused stays paused. */

@@ -1,11 +1,14 @@
 import type { Clock, Logger } from '../../base/index.ts';
-import { systemClock } from '../../base/index.ts';
+import { systemClock, untilAborted } from '../../base/index.ts';
 import { openCgroups } from './cgroup.ts';
 import { checkpointSafely } from './checkpoint.ts';
 import { openConnection } from './connection.ts';
 import { defaultEndpoints } from './endpoint.ts';
+import { RuntimeError } from './errors.ts';
 import { findContainer } from './find.ts';
-import { containerMemory, containerPid } from './memory.ts';
+import { watchImages } from './images.ts';
+import { containerMemory, inspectContainer } from './memory.ts';
+import { findDumpFolders } from './places.ts';
 import { watchStatus } from './status.ts';
 import { resumeTask, taskState } from './tasks.ts';
 import type { Ending } from './thaw.ts';
@@ -20,6 +23,10 @@ export interface RuntimeOptions {
   log: Logger;
   /** Default the system's. */
   clock?: Clock;
+  /** The service of images; default the same. */
+  imageEndpoint?: string | undefined;
+  /** Between two looks at the images; default 30 s. */
+  imageIntervalMs?: number;
   /** For calls that may take long; default 2 minutes (runtimeRequestTimeout). Checkpoints have none. */
   requestTimeoutMs?: number;
   /** Between two looks at the runtime's status; default 5 s. */
@@ -44,7 +51,8 @@ export function connectRuntime(options: RuntimeOptions): Runtime & AsyncDisposab
   const connection = openConnection(
     options.endpoint ? [options.endpoint] : (options.defaults ?? defaultEndpoints),
   );
-  const cgroups = openCgroups(options.root ?? '/');
+  const root = options.root ?? '/';
+  const cgroups = openCgroups(root);
   const statuses = watchStatus({
     connection,
     log,
@@ -53,9 +61,25 @@ export function connectRuntime(options: RuntimeOptions): Runtime & AsyncDisposab
     timeoutMs: statusTimeoutMs,
   });
 
+  const imageConnection = options.imageEndpoint ? openConnection([options.imageEndpoint]) : connection;
+  const images = watchImages({
+    connection: imageConnection,
+    log,
+    clock,
+    intervalMs: options.imageIntervalMs ?? 30_000,
+    timeoutMs: statusTimeoutMs,
+    onStatusChange: statuses.onChange,
+  });
+
+  const inspect = (id: string) => inspectContainer(connection, id, statusTimeoutMs);
+  const resumedListeners = new Set<(id: string) => void>();
+  const resumed = (id: string): void => {
+    for (const listener of [...resumedListeners]) listener(id);
+  };
+
   /** CRI calls a frozen container running; without containerd's own service the kernel tells. */
   async function frozenInKernel(id: string): Promise<boolean> {
-    const pid = await containerPid(connection, id, statusTimeoutMs);
+    const { pid } = await inspect(id);
     return pid !== undefined && (await cgroups.frozen(pid)) === true;
   }
 
@@ -65,30 +89,64 @@ export function connectRuntime(options: RuntimeOptions): Runtime & AsyncDisposab
   }
   const resume = (id: string): Promise<void> => resumeTask(connection, id, statusTimeoutMs);
   const closing = new AbortController();
-  const abandoned = new Map<string, number>();
   const prove = (id: string, ending: Ending, cancel = closing.signal): Promise<Thawed> => {
     const giveUp = AbortSignal.any([cancel, closing.signal]);
-    return proveRunning({ task, resume, clock, log, timeoutMs: thawTimeoutMs, settleMs }, id, ending, giveUp);
+    const options = { resumed, clock, log, timeoutMs: thawTimeoutMs, settleMs };
+    const calls = {
+      task: (of: string) => unlessGivenUp(task(of), giveUp),
+      resume: (of: string) => unlessGivenUp(resume(of), giveUp),
+    };
+    return proveRunning({ ...options, ...calls }, id, ending, giveUp);
   };
 
   return {
     status: statuses.current,
     refresh: statuses.refresh,
     onStatusChange: statuses.onChange,
+    images: images.current,
+    onImagesChange: images.onChange,
     find: (namespace, pod, container, cancel) => {
       const options = { deadlineMs: requestTimeoutMs, ...(cancel ? { cancel } : {}) };
       return findContainer(connection, options, namespace, pod, container);
     },
-    checkpoint: (id, file, cancel) =>
-      checkpointSafely({ connection, task, prove, clock, abandoned }, id, file, cancel),
+    checkpoint: (id, file, cancel, hints) =>
+      checkpointSafely(
+        { connection, task, prove, clock, openFreezer: cgroups.openFreezer },
+        id,
+        file,
+        cancel,
+        hints,
+      ),
     thaw: (id, cancel) => prove(id, 'abandoned', cancel),
     task,
     resume,
-    memoryBytes: (id) => containerMemory(connection, cgroups, id, requestTimeoutMs),
+    onResumed(listener) {
+      resumedListeners.add(listener);
+      return { [Symbol.dispose]: () => void resumedListeners.delete(listener) };
+    },
+    inspect,
+    dumpFolders: findDumpFolders(connection, root, statusTimeoutMs),
+    memoryBytes: async (id, pid) =>
+      containerMemory(connection, cgroups, id, pid ?? (await inspect(id)).pid, statusTimeoutMs),
     async [Symbol.asyncDispose]() {
       closing.abort();
-      await statuses[Symbol.asyncDispose]();
+      await Promise.all([statuses, images].map((watch) => watch[Symbol.asyncDispose]()));
       connection[Symbol.dispose]();
+      imageConnection[Symbol.dispose]();
     },
   };
+}
+
+/** A runtime that hangs takes its whole time for each call; who gives up waits for none of it. */
+async function unlessGivenUp<T>(call: Promise<T>, giveUp: AbortSignal): Promise<T> {
+  const ended = new AbortController();
+  const given = untilAborted(AbortSignal.any([giveUp, ended.signal])).then((): never => {
+    throw new RuntimeError('cancelled', 'given up while the container runtime was asked');
+  });
+  try {
+    return await Promise.race([call, given]);
+  } finally {
+    given.catch(() => undefined);
+    ended.abort();
+  }
 }

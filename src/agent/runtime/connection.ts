@@ -46,6 +46,7 @@ export interface Connection extends Disposable {
 export function openConnection(endpoints: readonly string[]): Connection {
   const targets = new Map(endpoints.map((endpoint) => [endpoint, `unix:${socketPath(endpoint)}`]));
   let current: { endpoint: string; client: Client } | undefined;
+  const end = new AbortController();
   let closed = false;
 
   function drop(): void {
@@ -83,7 +84,8 @@ export function openConnection(endpoints: readonly string[]): Connection {
       const client = await connect();
       const headers = new Metadata();
       for (const [name, value] of Object.entries(metadata)) headers.set(name, value);
-      const call = { method, request, metadata: headers, deadlineMs, ...(cancel ? { cancel } : {}) };
+      const ended = cancel === undefined ? end.signal : AbortSignal.any([cancel, end.signal]);
+      const call = { method, request, metadata: headers, deadlineMs, cancel: ended };
       try {
         return await callUnary(client, call);
       } catch (error) {
@@ -93,6 +95,7 @@ export function openConnection(endpoints: readonly string[]): Connection {
     },
     [Symbol.dispose]() {
       closed = true;
+      end.abort(); // a closed client lets calls under way run on, and with them the process
       drop();
     },
   };

@@ -1,5 +1,27 @@
 /** The container runtime of this node, spoken to over CRI. */
 export { connectRuntime, type RuntimeOptions } from './connect.ts';
+export { type CallOptions, type Connection, openConnection } from './connection.ts';
 export { defaultEndpoints, socketPath } from './endpoint.ts';
 export { RuntimeError, type RuntimeFailure } from './errors.ts';
-export type { ContainerState, FoundContainer, Runtime, RuntimeStatus, TaskState, Thawed } from './types.ts';
+export {
+  ContainerState as CriContainerState,
+  ImageService,
+  PodSandboxState as CriSandboxState,
+  RuntimeService,
+} from './gen/cri_pb.js';
+export { taskState } from './tasks.ts';
+export type {
+  CheckpointHints,
+  ContainerFacts,
+  ContainerState,
+  DumpFolder,
+  FoundContainer,
+  ImageStore,
+  Pause,
+  Runtime,
+  RuntimeHandler,
+  RuntimeImage,
+  RuntimeStatus,
+  TaskState,
+  Thawed,
+} from './types.ts';

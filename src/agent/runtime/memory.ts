@@ -3,17 +3,29 @@ import type { Cgroups } from './cgroup.ts';
 import type { Connection } from './connection.ts';
 import { RuntimeError } from './errors.ts';
 import { RuntimeService } from './gen/cri_pb.js';
+import type { ContainerFacts } from './types.ts';
 
-/** The first process of a container, from the runtime's verbose status; undefined when it does not tell. */
-export async function containerPid(
+/** See `Runtime.inspect`. */
+export async function inspectContainer(
   connection: Connection,
   id: string,
   deadlineMs: number,
-): Promise<number | undefined> {
+): Promise<ContainerFacts> {
   const request = { containerId: id, verbose: true };
-  const { info } = await connection.call(RuntimeService.method.containerStatus, request, { deadlineMs });
+  const { status, info } = await connection.call(RuntimeService.method.containerStatus, request, {
+    deadlineMs,
+  });
+  return {
+    pid: pidIn(info['info'] ?? '{}'),
+    image: status?.image?.image ?? '',
+    imageRef: status?.imageRef ?? '',
+  };
+}
+
+/** The first process of the container, where the runtime tells it. */
+function pidIn(text: string): number | undefined {
   try {
-    const facts: unknown = JSON.parse(info['info'] ?? '{}');
+    const facts: unknown = JSON.parse(text);
     const pid = typeof facts === 'object' && facts !== null && 'pid' in facts ? facts.pid : undefined;
     return typeof pid === 'number' && Number.isSafeInteger(pid) && pid > 0 ? pid : undefined;
   } catch {
@@ -26,13 +38,13 @@ export async function containerMemory(
   connection: Connection,
   cgroups: Cgroups,
   id: string,
+  pid: number | undefined,
   deadlineMs: number,
 ): Promise<number> {
+  const read = pid === undefined ? undefined : await cgroups.memoryBytes(pid, id);
+  if (read !== undefined) return read;
   const told = await toldMemory(connection, id, deadlineMs);
   if (typeof told === 'number') return told;
-  const pid = await containerPid(connection, id, deadlineMs);
-  const read = pid === undefined ? undefined : await cgroups.memoryBytes(pid);
-  if (read !== undefined) return read;
   throw new RuntimeError('failed', `memory of container ${id} is unknown: ${told}`);
 }
 

@@ -2,7 +2,7 @@ import type { Clock, Logger } from '../../base/index.ts';
 import { createBackoff } from '../../base/index.ts';
 import type { Connection } from './connection.ts';
 import { RuntimeError } from './errors.ts';
-import type { RuntimeCondition } from './gen/cri_pb.js';
+import type { RuntimeCondition, StatusResponse } from './gen/cri_pb.js';
 import { RuntimeService } from './gen/cri_pb.js';
 import type { RuntimeStatus } from './types.ts';
 
@@ -99,6 +99,7 @@ async function askRuntime(
     ]);
     return {
       ...fromConditions(state.status?.conditions ?? []),
+      ...abilitiesOf(state),
       version: about.runtimeVersion.split('+', 1)[0] ?? '',
       name: about.runtimeName,
       endpoint: connection.endpoint ?? '',
@@ -108,6 +109,20 @@ async function askRuntime(
   }
 }
 
+/** Runtimes that know nothing of them leave them out. */
+function abilitiesOf({ runtimeHandlers, features }: StatusResponse): Abilities {
+  const handlers = runtimeHandlers.map((handler) => ({
+    name: handler.name,
+    recursiveReadOnlyMounts: handler.features?.recursiveReadOnlyMounts ?? false,
+    userNamespaces: handler.features?.userNamespaces ?? false,
+  }));
+  return {
+    ...(handlers.length === 0 ? {} : { handlers }),
+    ...(features === undefined ? {} : { supplementalGroupsPolicy: features.supplementalGroupsPolicy }),
+  };
+}
+
+type Abilities = Pick<RuntimeStatus, 'handlers' | 'supplementalGroupsPolicy'>;
 type Readiness = Pick<RuntimeStatus, 'ready' | 'networkReady' | 'reason' | 'message'>;
 
 /** A condition that the runtime does not mention is not true. */
@@ -147,7 +162,7 @@ function sameStatus(a: RuntimeStatus, b: RuntimeStatus): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
-function tell(log: Logger, status: RuntimeStatus): void {
+function tell(log: Logger, { handlers: _, supplementalGroupsPolicy: __, ...status }: RuntimeStatus): void {
   if (status.ready) log.info(status, 'container runtime is ready');
   else log.warn(status, 'container runtime is not ready');
 }

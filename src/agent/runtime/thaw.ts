@@ -22,6 +22,8 @@ import type { TaskState, Thawed } from './types.ts';
 export interface ThawOptions {
   task(id: string): Promise<TaskState>;
   resume(id: string): Promise<void>;
+  /** Told of each container that this side has resumed. */
+  resumed?: (id: string) => void;
   clock: Clock;
   log: Logger;
   /** How long to try, and to wait for a runtime that is away. */
@@ -84,10 +86,11 @@ async function look({ task }: ThawOptions, id: string): Promise<Look> {
 }
 
 /** Loud only when it was really this side that thawed it: after its dump the runtime may just do so itself. */
-async function tryResume({ resume, log }: ThawOptions, id: string): Promise<string | undefined> {
+async function tryResume({ resume, resumed, log }: ThawOptions, id: string): Promise<string | undefined> {
   try {
     await resume(id);
     log.error({ container: id }, 'a checkpoint left the container frozen; it has been resumed');
+    resumed?.(id);
     return undefined;
   } catch (error) {
     return describeError(error);

@@ -18,6 +18,33 @@ export interface RuntimeStatus {
   readonly name: string;
   /** The endpoint in use; empty while none exists. */
   readonly endpoint: string;
+  /** The last known; undefined where the runtime has never told. */
+  readonly handlers?: readonly RuntimeHandler[];
+  /** Whether it honours a pod's policy for supplemental groups; undefined where it does not tell. */
+  readonly supplementalGroupsPolicy?: boolean;
+}
+
+/** One way in which the runtime can run containers; the one without a name is the default. */
+export interface RuntimeHandler {
+  readonly name: string;
+  readonly recursiveReadOnlyMounts: boolean;
+  readonly userNamespaces: boolean;
+}
+
+export interface RuntimeImage {
+  /** With digests first. */
+  readonly names: readonly string[];
+  readonly sizeBytes: number;
+}
+
+/** What is known of the node's images. */
+export interface ImageStore {
+  /** The largest first; undefined while they are not known. */
+  readonly images: readonly RuntimeImage[] | undefined;
+  /** Where they are kept; undefined while it is not known. */
+  readonly imageDir: string | undefined;
+  /** Where the containers' own layers are, if elsewhere. */
+  readonly containerDir: string | undefined;
 }
 
 /** What a task does, as far as the runtime can tell; `gone` when it has ended or never was. */
@@ -36,6 +63,35 @@ export interface FoundContainer {
 /** How the workload was left: it ran already, it was frozen and runs again, or it has ended. */
 export type Thawed = 'running' | 'resumed' | 'gone';
 
+export interface ContainerFacts {
+  /** Its first process, as this machine numbers it; undefined when the runtime does not tell. */
+  readonly pid: number | undefined;
+  /** As the container names it, and the runtime's id of it; empty when it does not tell. */
+  readonly image: string;
+  readonly imageRef: string;
+}
+
+export interface CheckpointHints {
+  /** The container's first process, so that its freezer can be watched. */
+  readonly pid?: number | undefined;
+  /** Until when, on the monotonic clock, a failure is followed by another try; default: none is. */
+  readonly againUntilMs?: number | undefined;
+}
+
+/** How long the container stood still; undefined when that could not be seen. */
+export interface Pause {
+  readonly pausedMs: number | undefined;
+}
+
+export interface DumpFolder {
+  /** As the runtime names it. */
+  readonly name: string;
+  /** Where this process finds it. */
+  readonly path: string;
+  /** Whether what the runtime leaves there when it is killed has names of its own, `ctrd-checkpoint…`. */
+  readonly dumps: boolean;
+}
+
 /**
  * The container runtime of this node, spoken to over CRI. Every call rejects with a RuntimeError, and none but
  * `checkpoint` waits longer than its deadline.
@@ -47,6 +103,10 @@ export interface Runtime {
   refresh(): Promise<RuntimeStatus>;
   /** Calls `listener` after each change of the status, until disposed of. */
   onStatusChange(listener: (status: RuntimeStatus) => void): Disposable;
+  /** Cached like the status; asked for every half minute. */
+  images(): ImageStore;
+  /** Calls `listener` after each change of these, until disposed of. */
+  onImagesChange(listener: () => void): Disposable;
   /**
    * The container that a pod's name and a container's name mean: in the pod's newest ready sandbox, a running
    * one before others, then the newest. Init and ephemeral containers count. `cancel` gives the search up.
@@ -63,7 +123,7 @@ export interface Runtime {
    * itself), and resumes it if need be. Reason `stillFrozen` says that this could not be proven in time:
    * call `thaw` again later.
    */
-  checkpoint(id: string, file: string, cancel: AbortSignal): Promise<void>;
+  checkpoint(id: string, file: string, cancel: AbortSignal, hints?: CheckpointHints): Promise<Pause>;
   /**
    * Proves that the container runs and resumes it if it is paused, waiting a bounded time for a runtime that
    * is away. Only for containers that this agent itself froze: an operator may have paused others on purpose.
@@ -71,9 +131,15 @@ export interface Runtime {
   thaw(id: string, cancel?: AbortSignal): Promise<Thawed>;
   task(id: string): Promise<TaskState>;
   resume(id: string): Promise<void>;
+  /** Calls `listener` with the id of each container that was found frozen and has been resumed, until disposed of. */
+  onResumed(listener: (id: string) => void): Disposable;
+  /** What the runtime tells of a container beside its state. */
+  inspect(id: string): Promise<ContainerFacts>;
+  /** Where the runtime writes in the course of a checkpoint, as far as it can be known. */
+  dumpFolders(): Promise<readonly DumpFolder[]>;
   /**
-   * Memory in use by the container: from the runtime's statistics, else from its cgroup. Tells how large a
-   * checkpoint will be, for who wants to know beforehand whether the disk has room for it.
+   * Memory in use by the container: from its cgroup, else from the runtime's statistics. Tells how large a
+   * checkpoint will be, for who wants to know beforehand whether the disk has room for it. `pid` spares the question for it.
    */
-  memoryBytes(id: string): Promise<number>;
+  memoryBytes(id: string, pid?: number): Promise<number>;
 }

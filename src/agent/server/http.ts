@@ -1,58 +1,60 @@
 import { METHODS } from 'node:http';
-import { TLSSocket } from 'node:tls';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fastify from 'fastify';
-import type { Clock, Logger, Registry } from '../../base/index.ts';
-import type { Caller } from './access.ts';
-import { authenticator, authorize, wantedOf } from './access.ts';
-import type { CheckpointRouteOptions } from './checkpoint-route.ts';
-import { checkpoint } from './checkpoint-route.ts';
+import type { Clock, Logger } from '../../base/index.ts';
+import type { Access, Caller } from '../access/index.ts';
+import { createAdmission } from './admission.ts';
 import { answerClientError } from './client-error.ts';
-import { RefusedError, sendFailure, sendText } from './refusal.ts';
+import { createLifetimes } from './lifetimes.ts';
+import type { ServerLimits } from './limits.ts';
+import { RefusedError, sendFailure } from './refusal.ts';
+import type { AgentRequest, AgentRoute } from './route.ts';
+import { answerOf } from './route.ts';
 import { tlsOptions } from './tls.ts';
 
 /*
- * The way of a request: handshake → whole head → who → may they → body → route → method. Nobody learns from the agent
+ * The way of a request: handshake → whole head → route → who → may they → body → method. Nobody learns from the agent
  * what it has before it is clear who asks. What is slow is cut off before that point and not after it: a checkpoint may
  * take as long as its own timeout says.
  */
 
-export interface AgentHttpOptions extends CheckpointRouteOptions {
-  /** The gate ContainerCheckpoint. */
-  checkpointEnabled: boolean;
-  /** Whether whoever has a certificate of the authority may do everything, now; else only `system:masters`. */
-  anyCertificate(): boolean;
-  /** What `/configz` answers, as JSON; without secrets. */
-  configz(query: URLSearchParams): unknown;
-  metrics: Registry;
+export interface AgentHttpOptions {
+  routes: readonly AgentRoute[];
+  access: Access;
+  limits: ServerLimits;
+  /** Aborts when the agent stops. */
+  stopping: AbortSignal;
   clock: Clock;
   log: Logger;
 }
 
-const headersTimeoutMs = 10_000;
-/** For receiving a request, not for answering it. */
-const requestTimeoutMs = 30_000;
-const checkTimeoutsMs = 2000;
-/** Go's clients drop idle connections after 90 s; it must not be the server that is first. */
-const keepAliveMs = 120_000;
 /** A client whose machine has gone is noticed, and its checkpoint cancelled, by TCP. */
 const tcpKeepAliveMs = 15_000;
-const headLimitBytes = 16 * 1024;
-const bodyLimitBytes = 1024;
-const longestParameter = 512;
-const mostConnections = 1000;
+
+/** What is known of a request from its head on. */
+interface Admitted {
+  caller: Caller;
+  signal: AbortSignal;
+}
 
 /** The agent's API over HTTPS; it listens only when told to, and has no certificate yet. */
 export function createAgentHttp(options: AgentHttpOptions) {
-  const { log, clock, stopping } = options;
-  const authenticate = authenticator(() => clock.now());
-  const callers = new WeakMap<FastifyRequest, Caller>();
+  const { log, routes, stopping, limits } = options;
+  const admission = createAdmission(options.access, routes);
+  const lifetimes = createLifetimes(stopping);
+  const admitted = new WeakMap<FastifyRequest, Admitted>();
 
-  function admit(request: FastifyRequest): void {
-    if (stopping.aborted) throw new RefusedError(503, 'the agent is being stopped');
-    const caller = authenticate(socketOf(request));
-    authorize(caller, wantedOf(request.method, request.url), options.anyCertificate());
-    callers.set(request, caller);
+  async function admit(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    route: AgentRoute | undefined,
+  ): Promise<Admitted> {
+    if (stopping.aborted) throw stopped();
+    const signal = lifetimes.begin(request.raw.socket, reply.raw);
+    if (signal.aborted) throw gone();
+    const caller = await admission.admit(request, route);
+    if (signal.aborted) throw stopping.aborted ? stopped() : gone();
+    return { caller, signal };
   }
 
   const app = fastify({
@@ -60,93 +62,93 @@ export function createAgentHttp(options: AgentHttpOptions) {
       ...tlsOptions,
       keepAlive: true,
       keepAliveInitialDelay: tcpKeepAliveMs,
-      maxHeaderSize: headLimitBytes,
-      headersTimeout: headersTimeoutMs,
-      connectionsCheckingInterval: checkTimeoutsMs,
+      handshakeTimeout: limits.handshakeMs,
+      maxHeaderSize: limits.headBytes,
+      headersTimeout: limits.headMs,
+      connectionsCheckingInterval: limits.checkMs,
     },
-    bodyLimit: bodyLimitBytes,
-    requestTimeout: requestTimeoutMs,
-    keepAliveTimeout: keepAliveMs,
-    routerOptions: { maxParamLength: longestParameter },
+    bodyLimit: limits.bodyBytes,
+    requestTimeout: limits.requestMs,
+    keepAliveTimeout: limits.idleMs,
+    routerOptions: { maxParamLength: limits.parameterLength },
     exposeHeadRoutes: false,
     forceCloseConnections: 'idle',
     return503OnClosing: false, // admit() says it in plain text
     logger: false,
     clientErrorHandler: (error, socket) => answerClientError(error, socket),
+    // a path that cannot be read comes past the hooks
     frameworkErrors: (error, request, reply) =>
-      void sendFailure(admissionFailure(request) ?? error, reply, log),
+      void admit(request, reply, undefined).then(
+        () => sendFailure(error, reply, log),
+        (refused: unknown) => sendFailure(refused, reply, log),
+      ),
   });
 
-  /** A path that cannot be read comes past the hooks. */
-  function admissionFailure(request: FastifyRequest): unknown {
-    try {
-      admit(request);
-      return undefined;
-    } catch (error) {
-      return error;
-    }
-  }
-
-  app.server.maxConnections = mostConnections;
+  app.server.maxConnections = limits.connections;
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-  app.addHook('onRequest', async (request) => admit(request));
   app.setErrorHandler((error, _request, reply) => sendFailure(error, reply, log));
+  const byPattern = new Map(routes.map((route) => [route.path, route]));
+  app.addHook('onRequest', async (request, reply) => {
+    admitted.set(request, await admit(request, reply, byPattern.get(request.routeOptions.url ?? '')));
+  });
   app.setNotFoundHandler(() => {
     throw new RefusedError(404, '404 page not found');
   });
-  addRoutes(app, options, (request) => callers.get(request) ?? authenticate(socketOf(request)));
+  addRoutes(app, options, (request) => {
+    const known = admitted.get(request);
+    if (known === undefined) throw new Error('a request was answered that had not been let in');
+    return known;
+  });
   return app;
 }
 
+const stopped = () => new RefusedError(503, 'the agent is being stopped');
+/** Nobody reads this: whoever goes away while it is found out who he is wants nothing any more. */
+const gone = () => new RefusedError(503, 'the client went away');
+
 export type AgentHttp = ReturnType<typeof createAgentHttp>;
 
-type Answer = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply> | FastifyReply;
-
 function addRoutes(
-  app: Pick<FastifyInstance, 'all' | 'route' | 'supportedMethods' | 'addHttpMethod'>,
-  options: AgentHttpOptions,
-  callerOf: (request: FastifyRequest) => Caller,
+  app: Pick<FastifyInstance, 'route' | 'supportedMethods' | 'addHttpMethod'>,
+  { routes, stopping }: AgentHttpOptions,
+  admittedAs: (request: FastifyRequest) => Admitted,
 ): void {
   const unknown = METHODS.filter((method) => method !== 'CONNECT' && !app.supportedMethods.includes(method));
   for (const method of unknown) app.addHttpMethod(method);
-  const serve = (url: string, method: string, answer: Answer) => {
+  for (const route of routes) {
     app.route({
       method: app.supportedMethods,
-      url,
-      async handler(request, reply) {
-        if (request.method === method) return await answer(request, reply);
-        reply.header('allow', method);
-        throw new RefusedError(405, `Method Not Allowed: only ${method} is served here`);
+      url: route.path,
+      async handler(raw, reply) {
+        if (route.off !== undefined) throw new RefusedError(404, route.off);
+        const answer = answerOf(raw.method, route);
+        if (answer === undefined) {
+          const allowed = Object.keys(route.methods).join(', ');
+          reply.header('allow', allowed);
+          throw new RefusedError(405, `Method Not Allowed: only ${allowed} is served here`);
+        }
+        const request: AgentRequest = {
+          params: paramsOf(raw),
+          query: queryOf(raw.url),
+          ...admittedAs(raw),
+          stopping,
+          raw,
+          reply,
+        };
+        return await answer(request);
       },
     });
-  };
-  const checkpointPath = '/checkpoint/:namespace/:pod/:container';
-  if (options.checkpointEnabled) {
-    serve(checkpointPath, 'POST', (request, reply) => checkpoint(request, reply, callerOf(request), options));
-  } else {
-    app.all(checkpointPath, () => {
-      throw new RefusedError(404, 'the feature gate ContainerCheckpoint is off');
-    });
   }
-  serve('/healthz', 'GET', (_request, reply) => sendText(reply, 200, 'ok'));
-  serve('/configz', 'GET', (request, reply) =>
-    reply
-      .header('content-type', 'application/json')
-      .send(`${JSON.stringify(options.configz(queryOf(request)))}\n`),
-  );
-  serve('/metrics', 'GET', async (_request, reply) =>
-    reply.header('content-type', options.metrics.contentType).send(await options.metrics.metrics()),
-  );
 }
 
-function queryOf({ url }: FastifyRequest): URLSearchParams {
+function paramsOf({ params }: FastifyRequest): Record<string, string> {
+  const entries: [string, unknown][] =
+    typeof params === 'object' && params !== null ? Object.entries(params) : [];
+  return Object.fromEntries(entries.map(([name, value]) => [name, typeof value === 'string' ? value : '']));
+}
+
+function queryOf(url: string): URLSearchParams {
   const at = url.indexOf('?');
   return new URLSearchParams(at < 0 ? '' : url.slice(at + 1));
-}
-
-function socketOf(request: FastifyRequest): TLSSocket {
-  const { socket } = request.raw;
-  if (socket instanceof TLSSocket) return socket;
-  throw new Error('a request came over a connection that is not TLS');
 }

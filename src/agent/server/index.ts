@@ -1,2 +1,10 @@
-/** The agent's HTTPS server. */
+/** The agent's HTTPS server, and what its routes are made of. */
+export type { HealthCheck } from './health.ts';
+export { type HealthPortOptions, healthPort } from './health-port.ts';
+export { healthRoutes } from './health-routes.ts';
+export { metricsRoute } from './metrics-route.ts';
+export { RefusedError, sendJson, sendText } from './refusal.ts';
+export type { AgentRequest, AgentRoute, Answer, Method, MethodRoute } from './route.ts';
 export { type AgentServerOptions, type AgentServerService, agentServer } from './service.ts';
+export { type StatusLine, statuszRoute } from './statusz.ts';
+export type { TlsSettings } from './tls.ts';

@@ -5,9 +5,10 @@ import { describeError, errorCode } from '../../base/index.ts';
 /** Refused, in the words of the reference: the agent answers errors as plain text. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError';
-  readonly code: 400 | 401 | 403 | 404 | 405 | 503;
+  /** The HTTP status, from 400 on. */
+  readonly code: number;
 
-  constructor(code: RefusedError['code'], message: string) {
+  constructor(code: number, message: string) {
     super(message);
     this.code = code;
   }
@@ -18,6 +19,14 @@ export function sendText(reply: FastifyReply, code: number, text: string): Fasti
   return reply.code(code).header('content-type', 'text/plain; charset=utf-8').send(text);
 }
 
+/** Sends an answer for programs. */
+export function sendJson(reply: FastifyReply, code: number, value: unknown): FastifyReply {
+  return reply
+    .code(code)
+    .header('content-type', 'application/json')
+    .send(`${JSON.stringify(value)}\n`);
+}
+
 /** Answers what was thrown. What was not foreseen is logged whole and answered generically. */
 export function sendFailure(error: unknown, reply: FastifyReply, log: Logger): FastifyReply {
   if (error instanceof RefusedError) {
@@ -26,7 +35,8 @@ export function sendFailure(error: unknown, reply: FastifyReply, log: Logger): F
     return sendText(reply, error.code, error.message);
   }
   const code = errorCode(error) ?? '';
-  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return sendText(reply, 413, 'no body is expected here');
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE')
+    return sendText(reply, 413, 'the body is larger than any that is expected here');
   if (code === 'FST_ERR_BAD_URL' || error instanceof URIError)
     return sendText(reply, 400, 'the path is not valid');
   if (code.startsWith('FST_ERR_CTP_')) return sendText(reply, 400, describeError(error));

@@ -1,18 +1,18 @@
 import type { AddressInfo } from 'node:net';
-import type { Clock, Latest, Logger, Registry, Service } from '../../base/index.ts';
-import {
-  createLatest,
-  describeError,
-  ExitError,
-  errorCode,
-  exitCodes,
-  untilAborted,
-} from '../../base/index.ts';
-import type { Checkpointer } from '../checkpoint/index.ts';
+import { isDeepStrictEqual } from 'node:util';
+import type { Clock, Latest, Logger, Service } from '../../base/index.ts';
+import { createLatest, untilAborted } from '../../base/index.ts';
+import type { Access } from '../access/index.ts';
 import type { Identity, ServingCredentials } from '../identity/index.ts';
+import type { Connections } from './connections.ts';
 import { followConnections } from './connections.ts';
 import type { AgentHttp } from './http.ts';
 import { createAgentHttp } from './http.ts';
+import type { ServerLimits } from './limits.ts';
+import { serverLimits } from './limits.ts';
+import { listenError } from './listen.ts';
+import type { AgentRoute } from './route.ts';
+import type { TlsSettings } from './tls.ts';
 import { secureContext } from './tls.ts';
 
 export interface AgentServerOptions {
@@ -20,15 +20,18 @@ export interface AgentServerOptions {
   /** 0: the system chooses. */
   port: number;
   serving: Identity['serving'];
-  checkpointer: Pick<Checkpointer, 'checkpoint'>;
-  /** The gate ContainerCheckpoint. */
-  checkpointEnabled: boolean;
-  /** Whether whoever has a certificate of the authority may do everything, now; else only `system:masters`. */
-  anyCertificate(): boolean;
-  /** What `/configz` answers, as JSON; without secrets. */
-  configz(query: URLSearchParams): unknown;
+  /** False: nothing is served, and no port is taken. */
+  enabled: boolean;
+  /** How new connections are secured, now. */
+  tls(): TlsSettings;
+  /** Calls `listener` when that may have changed, until disposed of. */
+  onSettings(listener: () => void): Disposable;
+  /** What is served where. */
+  routes: readonly AgentRoute[];
+  access: Access;
+  /** Default `serverLimits`. */
+  limits?: Partial<ServerLimits>;
   dependsOn: readonly string[];
-  metrics: Registry;
   clock: Clock;
   log: Logger;
 }
@@ -47,8 +50,9 @@ const graceMs = 2000;
  * later. A new certificate is shown to new connections; a new authority ends all that the old one has admitted.
  */
 export function agentServer(options: AgentServerOptions): AgentServerService {
-  const { address, serving, clock, log } = options;
+  const { address, serving, clock } = options;
   const port = createLatest<number>();
+  const limits = { ...serverLimits, ...options.limits };
 
   return {
     name: 'server',
@@ -56,30 +60,45 @@ export function agentServer(options: AgentServerOptions): AgentServerService {
     onFailure: 'stop',
     port,
     async run(signal, ready) {
-      const app = createAgentHttp({ ...options, stopping: signal });
-      const connections = followConnections(app.server);
-      let shown: ServingCredentials | undefined;
-
-      function show(next: ServingCredentials): void {
-        app.server.setSecureContext(secureContext(next));
-        log.info(
-          { address, port: port.value },
-          shown ? 'serving with a new certificate' : 'the agent serves',
-        );
-        if (shown !== undefined && shown.clientCa !== next.clientCa) connections.destroy();
-        shown = next;
+      if (!options.enabled) {
+        ready();
+        return await untilAborted(signal);
       }
-
+      const app = createAgentHttp({ ...options, limits, stopping: signal });
+      const connections = followConnections(app.server, clock, limits);
+      const shown = shownCertificate(app, connections, options);
       try {
         await listen(app, address, options.port);
         port.set(portOf(app.server.address()));
-        using _follow = serving.onChange(show);
-        if (serving.value !== undefined) show(serving.value);
+        using _follow = serving.onChange(shown.show);
+        using _settings = options.onSettings(() => serving.value !== undefined && shown.show(serving.value));
+        if (serving.value !== undefined) shown.show(serving.value);
         ready();
         await untilAborted(signal);
       } finally {
         await connections.closeWithin(app.close(), graceMs, clock);
       }
+    },
+  };
+}
+
+/** What the server shows to new connections: the newest certificate, secured as the configuration says. */
+function shownCertificate(
+  app: AgentHttp,
+  connections: Pick<Connections, 'destroy'>,
+  { address, tls, log }: Pick<AgentServerOptions, 'address' | 'tls' | 'log'>,
+) {
+  let shown: { credentials: ServingCredentials; tls: TlsSettings } | undefined;
+  return {
+    show(credentials: ServingCredentials): void {
+      const next = { credentials, tls: tls() };
+      if (isDeepStrictEqual(next, shown)) return;
+      app.server.setSecureContext(secureContext(credentials, next.tls));
+      const at = portOf(app.server.address());
+      log.info({ address, port: at }, shown ? 'serving with a new certificate' : 'the agent serves');
+      // whom another authority has admitted is no longer known
+      if (shown !== undefined && shown.credentials.clientCa !== credentials.clientCa) connections.destroy();
+      shown = next;
     },
   };
 }
@@ -95,15 +114,4 @@ async function listen(app: AgentHttp, host: string, port: number): Promise<void>
 function portOf(address: AddressInfo | string | null): number {
   if (typeof address === 'object' && address !== null) return address.port;
   throw new Error('the server listens on no port');
-}
-
-function listenError(error: unknown, address: string, port: number): ExitError {
-  const place = `${address.includes(':') ? `[${address}]` : address}:${port}`;
-  const why: Readonly<Record<string, string>> = {
-    EADDRINUSE: 'another process uses that port; choose another with --port',
-    EADDRNOTAVAIL: 'this machine has no such address; choose another with --address',
-    EACCES: 'this user may not use that port; choose one above 1023 with --port',
-  };
-  const told = why[errorCode(error) ?? ''] ?? describeError(error);
-  return new ExitError(exitCodes.address, `the agent cannot listen on ${place}: ${told}`);
 }

@@ -1,7 +1,11 @@
 import type { ServingCredentials } from '../identity/index.ts';
 
-const minVersion = 'TLSv1.2';
-const handshakeTimeoutMs = 10_000;
+/** How connections are secured, as the configuration says. */
+export interface TlsSettings {
+  readonly minVersion: 'TLSv1.2' | 'TLSv1.3';
+  /** In the language of OpenSSL; undefined: its own choice. */
+  readonly ciphers: string | undefined;
+}
 
 /**
  * Of a server that has no certificate yet: it takes connections and can complete no handshake. Once it has one, clients
@@ -10,11 +14,16 @@ const handshakeTimeoutMs = 10_000;
 export const tlsOptions = {
   requestCert: true,
   rejectUnauthorized: false,
-  minVersion,
-  handshakeTimeout: handshakeTimeoutMs,
+  minVersion: 'TLSv1.2',
 } as const;
 
 /** What new connections are served with. */
-export function secureContext({ pair, clientCa }: ServingCredentials) {
-  return { key: pair.key, cert: pair.cert, ca: clientCa, minVersion } as const;
+export function secureContext({ pair, clientCa }: ServingCredentials, { minVersion, ciphers }: TlsSettings) {
+  return {
+    key: pair.key,
+    cert: pair.cert,
+    ca: clientCa,
+    minVersion,
+    ...(ciphers === undefined ? {} : { ciphers, honorCipherOrder: true }),
+  } as const;
 }

@@ -1,4 +1,10 @@
 export {
+  type AccessDiff,
+  type AccessDiffSpec,
+  type AccessDiffStatus,
+  accessDiffKind,
+} from './access/access-diff.ts';
+export {
   type AccessExplanation,
   type AccessExplanationStatus,
   accessExplanationKind,
@@ -10,11 +16,15 @@ export {
   accessQueryKind,
 } from './access/access-query.ts';
 export type {
+  AccessChange,
+  AccessDiffObject,
   AccessGrant,
   AccessHolder,
   AccessNearMiss,
+  AccessOpinion,
   AccessReference,
   AccessRemedy,
+  AccessRight,
 } from './access/parts.ts';
 export { type SelfSubjectReview, selfSubjectReviewKind } from './authentication/self-subject-review.ts';
 export { type TokenRequest, tokenRequest } from './authentication/token-request.ts';

@@ -1,10 +1,11 @@
-import type { AccessExplanationStatus, AccessGrant, PolicyRule } from '../../api/index.ts';
+import type { AccessExplanationStatus, AccessGrant, AccessOpinion, PolicyRule } from '../../api/index.ts';
 import type { User } from '../authn/index.ts';
 import type { Attributes, Decision, Grant, PolicyIndex } from '../authz/index.ts';
 import { CompiledRules, noOpinion } from '../authz/index.ts';
 import type { Action } from './action.ts';
 import { actionOf, allowingGrants } from './action.ts';
 import type { NamedAuthorizer } from './authorizers.ts';
+import { rbacName } from './authorizers.ts';
 import { nearMisses } from './near-misses.ts';
 import { remedyFor } from './remedy.ts';
 import { mostTold, toldBinding, toldRole, toldSubject } from './told.ts';
@@ -27,7 +28,7 @@ export async function explain(
 ): Promise<AccessExplanationStatus> {
   const user = { ...asked, groups: [...new Set(asked.groups)] };
   const action = actionOf(attributes);
-  const { by, decision, errors } = await decide(authorizers, user, attributes);
+  const { by, asked: opinions, decision, errors } = await decide(authorizers, user, attributes);
   const status = {
     allowed: decision.verdict === 'allow',
     ...(by === '' ? {} : { decidedBy: by }),
@@ -35,8 +36,9 @@ export async function explain(
     user: user.name,
     groups: user.groups,
     ...grantsTold(index, user, action),
+    asked: opinions,
   };
-  if (decision.verdict !== 'noOpinion') return { ...status, errors };
+  if (!wouldRolesHelp(opinions)) return { ...status, errors };
   const { found, more, isCut } = nearMisses(index, user, action);
   const remedy = remedyFor(user, attributes, group);
   return {
@@ -48,17 +50,28 @@ export async function explain(
   };
 }
 
-/** As the chain of all authorizers does, with who it was. */
+const verdicts = { allow: 'Allow', deny: 'Deny', noOpinion: 'NoOpinion' } as const;
+
+/** As the chain of all authorizers does, with who it was and what each said. */
 async function decide(authorizers: readonly NamedAuthorizer[], user: User, attributes: Attributes) {
   const errors: string[] = [];
+  const asked: AccessOpinion[] = [];
   let last: Decision = noOpinion;
   for (const { name, authorizer } of authorizers) {
     const decision = await authorizer.authorize(user, attributes);
+    const { verdict, reason } = decision;
     errors.push(...decision.errors);
-    if (decision.verdict !== 'noOpinion') return { by: name, decision, errors };
-    if (decision.reason !== '') last = decision;
+    asked.push({ authorizer: name, verdict: verdicts[verdict], ...(reason === '' ? {} : { reason }) });
+    if (verdict !== 'noOpinion') return { by: name, asked, decision, errors };
+    if (reason !== '') last = decision;
   }
-  return { by: '', decision: last, errors };
+  return { by: '', asked, decision: last, errors };
+}
+
+/** It is refused, and a role would change that: RBAC was asked, and whoever came after it would not have been. */
+function wouldRolesHelp(asked: readonly AccessOpinion[]): boolean {
+  const isAllowed = asked.some(({ verdict }) => verdict === 'Allow');
+  return !isAllowed && asked.some(({ authorizer }) => authorizer === rbacName);
 }
 
 function grantsTold(index: PolicyIndex, user: User, action: Action) {

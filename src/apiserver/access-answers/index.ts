@@ -1,6 +1,7 @@
 import { groupName } from '../../api/index.ts';
 import type { Rbac } from '../authz/index.ts';
 import type { Operation } from '../registry/index.ts';
+import { accessDiff } from './access-diff.ts';
 import type { NamedAuthorizer } from './authorizers.ts';
 import { accessExplanation } from './explanation.ts';
 import { accessQuery } from './query.ts';
@@ -18,5 +19,5 @@ export interface AccessAnswersOptions {
 export function accessOperations({ authorizers, rbac, groupSuffix }: AccessAnswersOptions): Operation[] {
   const group = groupName('rbac.authorization', groupSuffix);
   const parts = () => ({ authorizers, index: rbac.index(), group });
-  return [accessExplanation(parts), accessQuery(parts)];
+  return [accessExplanation(parts), accessQuery(parts), accessDiff(parts)];
 }

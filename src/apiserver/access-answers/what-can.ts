@@ -9,6 +9,7 @@ import type { PolicyIndex, RuleList } from '../authz/index.ts';
 import { compactNonResourceRules, compactResourceRules, faultsOf } from '../authz/index.ts';
 import { rbacName } from './authorizers.ts';
 import type { Explaining } from './explain.ts';
+import { isOpaque } from './opaque.ts';
 import { mostTold } from './told.ts';
 
 /** A namespace with more rules than this is not put together: its answer would say nothing to anybody. */
@@ -100,7 +101,10 @@ async function listed({ authorizers }: Explaining, user: User): Promise<RuleList
   for (const { name, authorizer } of authorizers) {
     if (name === rbacName) continue;
     const list = await authorizer.rules?.(user, '');
-    lists.push(list ?? { ...nothing, incomplete: true, errors: [`${name} cannot list its rules`] });
+    const isAnybodys = await isOpaque(authorizer);
+    const why = isAnybodys ? [`incomplete: ${name} cannot list what it allows, and may allow more`] : [];
+    const { incomplete = true, errors = [] } = list ?? {};
+    lists.push({ ...(list ?? nothing), incomplete, errors: [...errors, ...why] });
   }
   return lists;
 }

@@ -1,12 +1,13 @@
 import type { AccessHolder, AccessQueryStatus } from '../../api/index.ts';
 import type { User } from '../authn/index.ts';
 import { authenticatedGroup, mastersGroup, nodesGroup } from '../authn/index.ts';
-import type { Attributes, Authorizer, Grant } from '../authz/index.ts';
+import type { Attributes, Grant } from '../authz/index.ts';
 import type { Action } from './action.ts';
 import { actionOf } from './action.ts';
 import type { NamedAuthorizer } from './authorizers.ts';
 import { rbacName } from './authorizers.ts';
 import type { Explaining } from './explain.ts';
+import { isOpaque, opaqueAuthorizers } from './opaque.ts';
 import { mostTold, toldBinding, toldRole, toldSubject } from './told.ts';
 
 /** So many bindings are told of one subject. */
@@ -24,10 +25,7 @@ export async function whoCan(
   const others = await withoutRoles(authorizers, attributes);
   const holders = new Holders();
   const allows = allowingRoles(action);
-  const opaque: string[] = [];
-  for (const { name, authorizer } of authorizers) {
-    if (await isOpaque(authorizer)) opaque.push(`${name} cannot tell whom it allows what`);
-  }
+  const opaque = await opaqueAuthorizers(authorizers);
   const isMet = (grant: Grant) =>
     [...index.grantsIn('', holderOf(grant))].some((each) => each.kind === grant.kind && allows(each.role));
   for (const scope of action.scopes) {
@@ -40,16 +38,12 @@ export async function whoCan(
   return {
     subjects: [...others, ...holders.told()],
     ...(holders.more === 0 ? {} : { moreSubjects: holders.more }),
-    ...(opaque.length === 0 ? {} : { incomplete: true, errors: opaque }),
+    ...(opaque.length === 0 ? {} : { incomplete: true, errors: opaque.map(beside) }),
   };
 }
 
-const nobody: User = { name: '', groups: [], extra: {} };
-
-/** Whether it cannot say even of nobody what they may do: another server, which is not asked for everybody. */
-async function isOpaque(authorizer: Authorizer): Promise<boolean> {
-  const list = await authorizer.rules?.(nobody, '');
-  return list === undefined || list.incomplete;
+function beside(name: string): string {
+  return `incomplete: ${name} cannot tell whom it allows what, and may allow others`;
 }
 
 function allowingRoles({ question }: Action): (role: Grant['role']) => boolean {

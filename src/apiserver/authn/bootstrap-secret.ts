@@ -1,4 +1,5 @@
 import type { Secret } from '../../api/index.ts';
+import { checkName } from '../../api/index.ts';
 
 /*
  * How a bootstrap token is kept: a Secret of the namespace kube-system that has the token's id in its name, as in the
@@ -20,8 +21,14 @@ export interface BootstrapToken {
   mayAuthenticate: boolean;
   /** Beside `system:bootstrappers`. */
   groups: readonly string[];
+  /** The nodes that it can be used for; undefined: any. */
+  nodeNames: readonly string[] | undefined;
   description: string;
 }
+
+/** What is known of a user who came with a token that is for some nodes only: their names. */
+export const bootstrapNodeNames = 'authentication.nodeward.io/node-names';
+const mostNodeNames = 100;
 
 const idForm = /^[a-z0-9]{6}$/;
 const secretForm = /^[a-z0-9]{16}$/;
@@ -42,20 +49,28 @@ export function readBootstrapSecret({ metadata = {}, type, data = {} }: Secret):
   const text = (key: string) => Buffer.from(data[key] ?? '', 'base64').toString('utf8');
   const [id, secret] = [text('token-id'), text('token-secret')];
   const untilMs = endOf(text('expiration'));
-  const groups = splitGroups(text('auth-extra-groups'));
+  const groups = splitList(text('auth-extra-groups'));
+  const nodeNames = data['node-names'] === undefined ? undefined : splitList(text('node-names'));
   const isWhole =
     type === bootstrapSecretType &&
     metadata.name === bootstrapSecretPrefix + id &&
     bootstrapTokenParts(`${id}.${secret}`) !== undefined &&
     untilMs !== undefined &&
-    groups.every(isBootstrapGroup);
+    groups.every(isBootstrapGroup) &&
+    (nodeNames === undefined || areNodeNames(nodeNames));
   if (!isWhole) return undefined;
   const mayAuthenticate = text('usage-bootstrap-authentication') === 'true';
-  return { id, secret, untilMs, mayAuthenticate, groups, description: text('description') };
+  return { id, secret, untilMs, mayAuthenticate, groups, nodeNames, description: text('description') };
 }
 
-function splitGroups(text: string): string[] {
-  return text === '' ? [] : [...new Set(text.split(',').map((group) => group.trim()))].sort();
+/** Nobody can become a node without a name: an empty list is a mistake. */
+export function areNodeNames(names: readonly string[]): boolean {
+  if (names.length === 0 || names.length > mostNodeNames) return false;
+  return names.every((name) => checkName('subdomain', name) === undefined);
+}
+
+function splitList(text: string): string[] {
+  return text === '' ? [] : [...new Set(text.split(',').map((part) => part.trim()))].sort();
 }
 
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;

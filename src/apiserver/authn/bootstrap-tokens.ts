@@ -4,6 +4,7 @@ import type { Clock, Logger } from '../../base/index.ts';
 import type { TokenAuthenticator } from './bearer.ts';
 import type { BootstrapToken } from './bootstrap-secret.ts';
 import {
+  bootstrapNodeNames,
   bootstrappersGroup,
   bootstrapSecretPrefix,
   bootstrapTokenParts,
@@ -50,9 +51,10 @@ function faultOf({ untilMs, mayAuthenticate }: BootstrapToken, now: number): str
   return mayAuthenticate ? undefined : 'it is not for authentication';
 }
 
-function userOf({ id, groups }: BootstrapToken): User {
+function userOf({ id, groups, nodeNames }: BootstrapToken): User {
   const all = [bootstrappersGroup, ...groups, authenticatedGroup];
-  return { name: `system:bootstrap:${id}`, groups: all, extra: {} };
+  const extra = nodeNames === undefined ? {} : { [bootstrapNodeNames]: nodeNames };
+  return { name: `system:bootstrap:${id}`, groups: all, extra };
 }
 
 /** Takes as long wherever the two differ. */

@@ -13,8 +13,10 @@ export {
   tokenAuthenticatorChain,
 } from './bearer.ts';
 export {
+  areNodeNames,
   type BootstrapToken,
   bootstrapNamespace,
+  bootstrapNodeNames,
   bootstrappersGroup,
   bootstrapSecretPrefix,
   bootstrapSecretType,

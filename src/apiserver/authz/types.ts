@@ -13,6 +13,8 @@ export type Attributes =
       subresource: string;
       namespace: string;
       name: string;
+      /** The node whose pods alone a list or watch selects, where it says so; told whatever is switched on. */
+      nodeName?: string;
       /** Only with objects that they select: they narrow what is asked for, and may be passed over. */
       selectors?: { fields: readonly FieldRequirement[]; labels: readonly LabelRequirement[] };
     };

@@ -1,3 +1,4 @@
+export { accessDiff, accessDiffHeader, checkDiffable } from './access-diff.ts';
 export { type ContinueTokens, continueTokens } from './continue-token.ts';
 export { create } from './create.ts';
 export { remove } from './delete.ts';

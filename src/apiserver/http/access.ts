@@ -8,7 +8,7 @@ import { auditAsked } from './audit.ts';
 import { impersonated } from './impersonation.ts';
 import type { HttpOptions } from './options.ts';
 import { apiGroupOf } from './paths.ts';
-import { pathOf, socketOf } from './request.ts';
+import { authorizationOf, routedPathOf, socketOf } from './request.ts';
 import type { Selected } from './selected.ts';
 
 /**
@@ -18,9 +18,9 @@ import type { Selected } from './selected.ts';
 export async function authenticate(
   request: FastifyRequest,
   { authenticator, authorizer, registry }: Pick<HttpOptions, 'authenticator' | 'authorizer' | 'registry'>,
-  attributes: () => Attributes = () => ({ verb: request.method.toLowerCase(), path: pathOf(request) }),
+  attributes: () => Attributes = () => ({ verb: request.method.toLowerCase(), path: routedPathOf(request) }),
 ): Promise<Identity> {
-  const { authorization } = request.headers;
+  const authorization = authorizationOf(request);
   const credentials = { token: bearerToken(authorization), presented: authorization !== undefined };
   const identity = await authenticator.authenticate({ socket: socketOf(request), ...credentials });
   if (identity === undefined) throw new StatusError('Unauthorized', 'Unauthorized');
@@ -39,25 +39,26 @@ export async function authorizePath(
   authorizer: Authorizer,
 ): Promise<void> {
   const { user } = identity;
-  const path = pathOf(request);
+  const path = routedPathOf(request);
   const verb = request.method.toLowerCase();
   const decision = await authorizer.authorize(user, { verb, path });
   auditAsked(request, identity, { verb, path }, decision);
   if (decision.verdict === 'allow') return;
-  throw new StatusError('Forbidden', `forbidden: User "${user.name}" cannot ${verb} path "${path}"`);
+  const why = decision.reason === '' ? '' : `: ${decision.reason}`;
+  throw new StatusError('Forbidden', `forbidden: User "${user.name}" cannot ${verb} path "${path}"${why}`);
 }
 
 /** What is asked for, as authorizers are told it. */
 export function attributesOf(asked: Omit<Asked, 'user'>): Attributes {
-  const { resource, verb, namespace, name, subresource, selectors } = asked;
+  const { resource, verb, namespace, name, subresource, nodeName, selectors } = asked;
   const { kind } = resource;
   const group = apiGroupOf(resource);
   const what = { group, version: kind.version, resource: kind.resource, subresource };
-  return { verb, ...what, namespace, name, ...(selectors && { selectors }) };
+  return { verb, ...what, namespace, name, ...(nodeName && { nodeName }), ...(selectors && { selectors }) };
 }
 
 type Asked = Pick<ApiRequest, 'resource' | 'subresource' | 'namespace' | 'name' | 'user'> &
-  Partial<Pick<Selected, 'selectors'>> & { verb: string };
+  Partial<Pick<Selected, 'nodeName' | 'selectors'>> & { verb: string };
 
 /** Throws 403 unless the user may do this with objects of the API. */
 export async function authorizeRequest(

@@ -45,7 +45,7 @@ export async function impersonated(
 function readHeaders(raw: readonly string[]): Wanted {
   const extra: Record<string, string[]> = Object.create(null);
   const groups: string[] = [];
-  const single = { user: '', uid: '' };
+  const single: { user?: string; uid?: string } = {};
   for (let at = 0; at + 1 < raw.length; at += 2) {
     const header = (raw[at] ?? '').toLowerCase();
     const value = raw[at + 1] ?? '';
@@ -59,18 +59,19 @@ function readHeaders(raw: readonly string[]): Wanted {
     } else
       throw new StatusError('BadRequest', `the header ${header} asks for nothing that can be impersonated`);
   }
-  if (single.user === '') {
+  const { user = '', uid = '' } = single;
+  if (user === '') {
     throw new StatusError(
       'BadRequest',
       'groups, a uid or extra values are to be impersonated without a user',
     );
   }
-  return { name: single.user, uid: single.uid, groups, extra: { ...extra } };
+  return { name: user, uid, groups, extra: { ...extra } };
 }
 
 /** Of several values it could not be told which one somebody in between has looked at. */
-function once(header: string, before: string, value: string): string {
-  if (before === '') return value;
+function once(header: string, before: string | undefined, value: string): string {
+  if (before === undefined) return value;
   throw new StatusError('BadRequest', `the header ${header} was sent more than once`);
 }
 

@@ -1,10 +1,35 @@
 import type { ServerResponse } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import type { FastifyRequest } from 'fastify';
+import { StatusError } from '../../api/index.ts';
 
 /** The path of a request as it was sent, without parameters. */
 export function pathOf(request: FastifyRequest): string {
   return request.url.split('?', 1)[0] ?? '';
+}
+
+/**
+ * The path as the router reads it: without the server's name that may stand before it (RFC 9112, 3.2.2), and decoded. What
+ * may be done with a path is decided by this, or whoever writes it otherwise would be judged by another path than they get.
+ */
+export function routedPathOf(request: FastifyRequest): string {
+  const path = pathOf(request).replace(/^https?:\/\/[^/]*\//, '/');
+  try {
+    return path.includes('%') ? decodeURIComponent(path) : path;
+  } catch {
+    return path; // the router refuses it
+  }
+}
+
+/**
+ * The credential in the head. Throws 400 where there are several: the parser takes the first, and somebody in between may
+ * have looked at another.
+ */
+export function authorizationOf({ headers: { authorization }, raw }: FastifyRequest): string | undefined {
+  if (authorization === undefined) return undefined;
+  const names = raw.rawHeaders.filter((text, at) => at % 2 === 0 && /^authorization$/i.test(text));
+  if (names.length <= 1) return authorization;
+  throw new StatusError('BadRequest', 'the header authorization was sent more than once');
 }
 
 /** The parameters behind the path. */

@@ -2,7 +2,18 @@ import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { EncodedBody, Verb } from '../../api/index.ts';
 import type { Answer, ApiRequest, PatchBody, SharedReads } from '../handlers/index.ts';
-import { create, get, list, patch, remove, removeCollection, update, watch } from '../handlers/index.ts';
+import {
+  accessDiff,
+  create,
+  get,
+  list,
+  patch,
+  remove,
+  removeCollection,
+  update,
+  watch,
+} from '../handlers/index.ts';
+import { asksForDiff, diffHeader } from './access-diff.ts';
 import type { Admitted } from './admit.ts';
 import { admit } from './admit.ts';
 import { sendAnswer } from './answer.ts';
@@ -59,6 +70,7 @@ export function resourceHandler(route: Route, shared: Shared) {
       if (admitted === undefined) throw new Error('a request came to its handler without being admitted');
       const negotiated = negotiatedFor(request, admitted, negotiator); // before anything is done
       const { resource } = route;
+      const isDiff = diffHeader in request.headers && (await asksForDiff(request, admitted, options));
       if (admitted.verb === 'watch') {
         streams.add(request);
         admissions.delete(request); // it would be held as long as the watch lives
@@ -71,7 +83,9 @@ export function resourceHandler(route: Route, shared: Shared) {
       const body = isPatch ? { patch: await patchOf(request, reply) } : { body: await bodyOf(request) };
       using _seat = await enter(admitted, { bytes: sizeOf(request.body), response: reply.raw });
       auditBody(request, admitted, 'patch' in body ? body.patch.body : body.body);
-      const answer = await handlers[admitted.verb](requestOf(admitted, body, reply.raw));
+      const asked = requestOf(admitted, body, reply.raw);
+      const handle = handlers[admitted.verb];
+      const answer = isDiff ? await accessDiff(asked, handle) : await handle(asked);
       const compress = options.registry.gates.APIResponseCompression;
       const now = options.clock.now();
       return await sendAnswer(request, reply, answer, { resource, negotiated, compress, now });

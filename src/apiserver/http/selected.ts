@@ -7,6 +7,8 @@ type Selectors = NonNullable<Extract<Attributes, { resource: string }>['selector
 /** What selectors tell an authorizer of the objects that are asked for. */
 export interface Selected {
   name: string;
+  /** The node that the objects are to be on: agents may ask for their own. */
+  nodeName?: string;
   /** Only where the server passes them on. */
   selectors?: Selectors;
 }
@@ -28,9 +30,11 @@ export function selectedBy(
   if (!selectingVerbs.includes(verb)) return undefined;
   const fields = understood(query.get('fieldSelector'), parseFieldRequirements);
   const name = namingVerbs.includes(verb) ? nameIn(fields) : '';
-  if (!AuthorizeWithSelectors) return name === '' ? undefined : { name };
+  const nodeName = namingVerbs.includes(verb) ? equalTo('spec.nodeName', fields) : '';
+  const narrowed = { name, ...(nodeName === '' ? {} : { nodeName }) };
+  if (!AuthorizeWithSelectors) return name + nodeName === '' ? undefined : narrowed;
   const labels = understood(query.get('labelSelector'), (text) => parseLabelSelector(text).requirements);
-  return fields.length + labels.length === 0 ? undefined : { name, selectors: { fields, labels } };
+  return fields.length + labels.length === 0 ? undefined : { ...narrowed, selectors: { fields, labels } };
 }
 
 function understood<R>(text: string | null, parse: (text: string) => readonly R[]): readonly R[] {
@@ -45,7 +49,10 @@ function understood<R>(text: string | null, parse: (text: string) => readonly R[
 
 /** Only what could be the last part of a path: no rule means another name. */
 function nameIn(fields: Selectors['fields']): string {
-  const name =
-    fields.find(({ field, operator }) => field === 'metadata.name' && operator === '=')?.value ?? '';
+  const name = equalTo('metadata.name', fields);
   return name === '.' || name === '..' || /[/%]/.test(name) ? '' : name;
+}
+
+function equalTo(wanted: string, fields: Selectors['fields']): string {
+  return fields.find(({ field, operator }) => field === wanted && operator === '=')?.value ?? '';
 }

@@ -40,6 +40,7 @@ export async function openAuthority(files: AuthorityFiles): Promise<Pair> {
     throw unusable(files.folder, `${missing}, but there is ${signed}`);
   }
   const now = files.clock.now();
+  refuseClockBehind(files.folder, found.cert, now);
   const fault = findFault(found, { authority: found.cert, use: 'authority', now });
   if (fault !== undefined) throw unusable(files.folder, fault);
   const { notAfterMs } = validity(found.cert);
@@ -48,6 +49,28 @@ export async function openAuthority(files: AuthorityFiles): Promise<Pair> {
     files.log.warn({ end }, 'the certificate authority ends soon: plan for a new one');
   }
   return found;
+}
+
+/**
+ * A clock that is behind, as on a machine that has none while it is off, may be right in a moment: no fault of the files,
+ * so the code is one after which a service is started again.
+ */
+function refuseClockBehind(folder: string, cert: string, now: number): void {
+  const notBeforeMs = beginOf(cert);
+  if (notBeforeMs === undefined || now >= notBeforeMs) return;
+  const [from, shown] = [notBeforeMs, now].map((ms) => new Date(ms).toISOString());
+  throw new ExitError(
+    exitCodes.failed,
+    `the certificate authority in ${join(folder, 'ca.crt')} is valid only from ${from} on, and this machine's clock shows ${shown}: set the clock, or wait until it is set`,
+  );
+}
+
+function beginOf(cert: string): number | undefined {
+  try {
+    return validity(cert).notBeforeMs;
+  } catch {
+    return undefined; // what is wrong with it is told with the rest
+  }
 }
 
 async function readFound({ folder }: AuthorityFiles): Promise<Pair | undefined> {

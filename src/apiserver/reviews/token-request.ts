@@ -3,20 +3,28 @@ import type { TokenRequest } from '../../api/index.ts';
 import { serviceAccountKind, tokenRequest } from '../../api/index.ts';
 import type { Clock } from '../../base/index.ts';
 import type { ServiceAccountTokens } from '../authn/index.ts';
+import type { TokenRestriction } from '../authz/index.ts';
 import type { Operation } from '../registry/index.ts';
 import { timestamp } from '../registry/index.ts';
 import { boundTo } from './bound-object.ts';
 import { questionIn } from './question.ts';
 
+export interface TokenOptions {
+  tokens: ServiceAccountTokens;
+  mayHaveToken: TokenRestriction;
+  clock: Clock;
+}
+
 /** serviceaccounts/token: a token of a service account, perhaps bound to another object. */
-export function serviceAccountToken(tokens: ServiceAccountTokens, clock: Clock): Operation<TokenRequest> {
+export function serviceAccountToken({ tokens, mayHaveToken, clock }: TokenOptions): Operation<TokenRequest> {
   return {
     body: tokenRequest,
     prepare: ({ body }) => questionIn(body),
-    async run({ registry, namespace, name, body }) {
+    async run({ registry, namespace, name, body, context }) {
       const accounts = registry.of(serviceAccountKind);
       const { uid = '' } = accounts.encoding.read(accounts.get(namespace, name)).metadata ?? {};
       const { expirationSeconds = 0, boundObjectRef } = body.spec;
+      mayHaveToken(context.user, { namespace, name }, boundObjectRef);
       const audiences = body.spec.audiences.length > 0 ? body.spec.audiences : [...tokens.audiences];
       const now = clock.now();
       const issuedAt = Math.floor(now / 1000);

@@ -10,6 +10,7 @@ export { type Expected, findFault, validity } from './inspect.ts';
 export { generateKeyPem, keyFault } from './keys.ts';
 export { readPair, writePair } from './pair-files.ts';
 export { createRequest, type ParsedRequest, RequestError, readRequest } from './request.ts';
+export { organizationsIn } from './request-subject.ts';
 export {
   type AlternativeNames,
   alternativeNames,

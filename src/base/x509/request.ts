@@ -46,7 +46,7 @@ export async function createRequest(
 
 /** Reads a request and verifies its signature; throws RequestError. */
 export async function readRequest(csrPem: string): Promise<ParsedRequest> {
-  const der = derOf(csrPem);
+  const der = requestDer(csrPem);
   const x509 = await loadX509();
   try {
     const request = new x509.Pkcs10CertificateRequest(der);
@@ -64,8 +64,8 @@ const limitChars = 64 * 1024;
 const block =
   /^-----BEGIN (?:NEW )?CERTIFICATE REQUEST-----([A-Za-z0-9+/=\s]+)-----END (?:NEW )?CERTIFICATE REQUEST-----\s*$/;
 
-/** Exactly one PEM block and nothing around it: two readers must never see two different requests. */
-function derOf(csrPem: string): Uint8Array<ArrayBuffer> {
+/** Exactly one PEM block and nothing around it: two readers must never see two different requests. Throws RequestError. */
+export function requestDer(csrPem: string): Uint8Array<ArrayBuffer> {
   if (csrPem.length > limitChars) {
     throw new RequestError(`the certificate signing request is longer than ${limitChars} characters`);
   }

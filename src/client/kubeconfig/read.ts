@@ -12,12 +12,13 @@ const limitBytes = 1024 * 1024;
 /**
  * Reads a kubeconfig file and what it refers to (paths are relative to it). Throws an ExitError that names the file and
  * the field. Certificates, keys and tokens are supported; commands, passwords, proxies, impersonation and insecure
- * connections are not. A token's file is read now and not again.
+ * connections are not. Files are read now and not again: who must follow them watches those in `files`.
  */
 export async function readKubeconfig(path: string, options: KubeconfigOptions = {}): Promise<Kubeconfig> {
   try {
     const bytes = await readRegularFile(path, { limitBytes });
-    return await contextOf(await parseDocument(bytes.toString('utf8')), dirname(path), options.context);
+    const near: Near = { folder: dirname(path), files: [] };
+    return await contextOf(await parseDocument(bytes.toString('utf8')), near, options.context);
   } catch (error) {
     throw new ExitError(exitCodes.configuration, `kubeconfig ${path}: ${describeError(error)}`, {
       cause: error,
@@ -25,7 +26,13 @@ export async function readKubeconfig(path: string, options: KubeconfigOptions = 
   }
 }
 
-async function contextOf(document: unknown, folder: string, wanted: string | undefined): Promise<Kubeconfig> {
+/** Where the files that are named are, and which of them have been read. */
+interface Near {
+  readonly folder: string;
+  readonly files: string[];
+}
+
+async function contextOf(document: unknown, near: Near, wanted: string | undefined): Promise<Kubeconfig> {
   const file = mapping(document, '');
   const kind = textOf(file, 'kind') ?? 'Config';
   if (kind !== 'Config') throw new KubeconfigError(`kind must be Config, not ${JSON.stringify(kind)}`);
@@ -40,12 +47,13 @@ async function contextOf(document: unknown, folder: string, wanted: string | und
   return {
     name,
     server: serverOf(cluster),
-    ca: await certificateAuthority(cluster, folder),
+    ca: await certificateAuthority(cluster, near),
     endpoint: extensions[endpointExtension] === 'agent' ? 'agent' : 'controlPlane',
     extensions,
     ...optional('serverName', textOf(cluster, 'tls-server-name')),
     ...optional('namespace', textOf(context, 'namespace')),
-    ...(await credentialsOf(user, folder)),
+    ...(await credentialsOf(user, near)),
+    files: near.files,
   };
 }
 
@@ -73,16 +81,16 @@ function serverOf(cluster: Fields): string {
   throw new KubeconfigError(`${at} must be an https:// address, not ${JSON.stringify(server)}`);
 }
 
-async function certificateAuthority(cluster: Fields, folder: string): Promise<string> {
-  const ca = await pemOf(cluster, 'certificate-authority', folder);
+async function certificateAuthority(cluster: Fields, near: Near): Promise<string> {
+  const ca = await pemOf(cluster, 'certificate-authority', near);
   if (ca !== undefined) return ca;
   const at = pathOf(cluster, 'certificate-authority');
   throw new KubeconfigError(`neither ${at}-data nor ${at} is set`);
 }
 
-async function credentialsOf(user: Fields, folder: string) {
-  const cert = await pemOf(user, 'client-certificate', folder);
-  const key = await pemOf(user, 'client-key', folder);
+async function credentialsOf(user: Fields, near: Near) {
+  const cert = await pemOf(user, 'client-certificate', near);
+  const key = await pemOf(user, 'client-key', near);
   if ((cert === undefined) !== (key === undefined)) {
     const [has, lacks] = cert === undefined ? ['key', 'certificate'] : ['certificate', 'key'];
     throw new KubeconfigError(`${user.at} has a client-${has} but no client-${lacks}`);
@@ -90,7 +98,7 @@ async function credentialsOf(user: Fields, folder: string) {
   return {
     ...optional('cert', cert),
     ...optional('key', key),
-    ...optional('token', (await tokenFileOf(user, folder)) ?? textOf(user, 'token')),
+    ...optional('token', (await tokenFileOf(user, near)) ?? textOf(user, 'token')),
   };
 }
 
@@ -98,29 +106,31 @@ async function credentialsOf(user: Fields, folder: string) {
 const pemBlock = /-----BEGIN [A-Z0-9 ]+-----\s[A-Za-z0-9+/=\s]+-----END [A-Z0-9 ]+-----/;
 
 /** `KEY-data` in base64, else the content of the file that `KEY` names. */
-async function pemOf(fields: Fields, key: string, folder: string): Promise<string | undefined> {
+async function pemOf(fields: Fields, key: string, near: Near): Promise<string | undefined> {
   const data = textOf(fields, `${key}-data`);
   const path = textOf(fields, key);
   if (data === undefined && path === undefined) return undefined;
   const at = pathOf(fields, data === undefined ? key : `${key}-data`);
   const pem =
     data === undefined
-      ? await contentOf(fields, key, resolve(folder, path ?? ''))
+      ? await contentOf(fields, key, near, path ?? '')
       : Buffer.from(data, 'base64').toString('utf8');
   if (!pemBlock.test(pem))
     throw new KubeconfigError(`${at} holds no PEM${data === undefined ? '' : ' in base64'}`);
   return pem;
 }
 
-async function tokenFileOf(user: Fields, folder: string): Promise<string | undefined> {
+async function tokenFileOf(user: Fields, near: Near): Promise<string | undefined> {
   const path = textOf(user, 'tokenFile');
   if (path === undefined) return undefined;
-  const token = (await contentOf(user, 'tokenFile', resolve(folder, path))).trim();
+  const token = (await contentOf(user, 'tokenFile', near, path)).trim();
   if (token === '') throw new KubeconfigError(`${pathOf(user, 'tokenFile')}: ${path} is empty`);
   return token;
 }
 
-async function contentOf(fields: Fields, key: string, path: string): Promise<string> {
+async function contentOf(fields: Fields, key: string, near: Near, name: string): Promise<string> {
+  const path = resolve(near.folder, name);
+  near.files.push(path);
   try {
     return (await readRegularFile(path, { limitBytes })).toString('utf8');
   } catch (error) {

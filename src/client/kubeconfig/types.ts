@@ -18,6 +18,8 @@ export interface Kubeconfig {
   endpoint: 'controlPlane' | 'agent';
   /** The cluster's extensions by name, as they stand in the file. */
   extensions: Readonly<Record<string, unknown>>;
+  /** The files that it names and that were read: certificates, keys, a token. */
+  files: readonly string[];
 }
 
 export interface KubeconfigOptions {

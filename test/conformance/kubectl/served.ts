@@ -25,6 +25,7 @@ export const stored: readonly Row[] = [
 
 /** What is only asked. */
 export const reviews: readonly Row[] = [
+  ['accessdiffs', 'access.nodeward.io/v1', false, 'AccessDiff'],
   ['accessexplanations', 'access.nodeward.io/v1', false, 'AccessExplanation'],
   ['accessqueries', 'access.nodeward.io/v1', false, 'AccessQuery'],
   ['selfsubjectreviews', 'authentication.k8s.io/v1', false, 'SelfSubjectReview'],

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { ImageService, RuntimeService } from '../../../src/agent/runtime/gen/cri_pb.js';
 import type { SupervisedProcess } from '../../support/index.ts';
@@ -18,6 +18,8 @@ export interface ContainerdOptions {
   version?: ContainerdVersion;
   /** A pod network, so that the runtime says NetworkReady; default false. */
   cni?: boolean;
+  /** Without criu in the folders where it is looked for; default false. */
+  withoutCriu?: boolean;
 }
 
 /**
@@ -52,11 +54,12 @@ export interface LabContainerd extends AsyncDisposable {
 
 /** Starts a real containerd and resolves when its CRI answers and the image is there. Needs root. */
 export async function startContainerd(options: ContainerdOptions = {}): Promise<LabContainerd> {
-  const { version = '2.1', cni = false } = options;
+  const { version = '2.1', cni = false, withoutCriu = false } = options;
   if (process.getuid?.() !== 0) throw new Error('containerd needs root');
   await using setup = new AsyncDisposableStack();
   const { path: folder } = setup.use(await temporaryFolder('containerd-'));
-  const binaries = fetched(`containerd-${version}`, 'bin');
+  const all = fetched(`containerd-${version}`, 'bin');
+  const binaries = withoutCriu ? await linksWithout('criu', all, join(folder, 'bin')) : all;
   const socket = join(folder, 'containerd.sock');
   const runc = join(binaries, 'runc');
   const cgroup = cgroupName(folder);
@@ -118,6 +121,14 @@ export async function startContainerd(options: ContainerdOptions = {}): Promise<
     },
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
+}
+
+/** A folder with links to all programs of another but one. */
+async function linksWithout(name: string, from: string, to: string): Promise<string> {
+  await mkdir(to);
+  const names = (await readdir(from)).filter((each) => each !== name);
+  await Promise.all(names.map((each) => symlink(join(from, each), join(to, each))));
+  return to;
 }
 
 async function prepare(folder: string, config: string, cni: boolean): Promise<void> {

@@ -12,6 +12,8 @@ export interface AgentStart {
   checkout?: string;
   /** Runs as this user and group, without capabilities; default as the test. */
   uid?: number;
+  /** A network namespace to run in; default the test's own. */
+  network?: string;
   env?: NodeJS.ProcessEnv;
 }
 
@@ -78,7 +80,13 @@ export async function interrupt(child: SupervisedProcess): Promise<Exit & { took
   return { ...exit, tookMs: performance.now() - startedMs };
 }
 
-function commandLine({ rootDir, args = [], checkout = repository, uid }: AgentStart): [string, ...string[]] {
+function commandLine({
+  rootDir,
+  args = [],
+  checkout = repository,
+  uid,
+  network,
+}: AgentStart): [string, ...string[]] {
   const up = [
     join(checkout, 'scripts/up'),
     '--root-dir',
@@ -91,7 +99,8 @@ function commandLine({ rootDir, args = [], checkout = repository, uid }: AgentSt
   ];
   const user =
     uid === undefined ? [] : ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', '--'];
-  return ['setsid', ...user, ...up]; // setsid keeps the pid, which becomes the group's
+  const inside = network === undefined ? [] : ['nsenter', `--net=/run/netns/${network}`, '--'];
+  return ['setsid', ...inside, ...user, ...up]; // setsid keeps the pid, which becomes the group's
 }
 
 function environment({ env }: AgentStart): { env?: NodeJS.ProcessEnv } {

@@ -1,6 +1,17 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { chmod, mkdir, readdir, readFile, stat, symlink, truncate, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  mkdir,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  truncate,
+  writeFile,
+} from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
@@ -167,6 +178,30 @@ describe('a folder to write in', () => {
         return true;
       });
     }
+  });
+
+  test('one that everybody can write in, or another user owns, is refused and left as it is', async () => {
+    await using folder = await temporaryFolder();
+    const path = join(folder.path, 'state');
+    for (const mode of [0o777, 0o1777]) {
+      await mkdir(path);
+      await chmod(path, mode);
+      await assert.rejects(ensurePrivateFolder(path), (error) => {
+        assert.ok(error instanceof ExitError);
+        assert.equal(error.exitCode, 6);
+        assert.match(
+          error.message,
+          /mode [01]777: everybody could put keys and accounts there; .* chmod o-w /,
+        );
+        return true;
+      });
+      assert.deepEqual(await readdir(path), []);
+      await rm(path, { recursive: true });
+    }
+    await mkdir(path, { mode: 0o700 });
+    if (process.getuid?.() !== 0) return; // only root can give a folder away
+    await chown(path, 65534, 65534);
+    await assert.rejects(ensurePrivateFolder(path), /belongs to user 65534 .* that user could .* chown 0 /);
   });
 
   test('what nobody can write, root neither, is told', async () => {

@@ -60,9 +60,10 @@ describe('docs/errors.md', () => {
   });
 
   test('lists exactly what the agent answers', async () => {
-    const folder = new URL('src/agent/server/', root);
-    const names = (await readdir(folder)).filter((name) => name.endsWith('.ts'));
-    const server = await Promise.all(names.map((name) => readFile(new URL(name, folder), 'utf8')));
+    const folders = ['server', 'access', 'checkpoint', 'stats'].map(
+      (name) => new URL(`src/agent/${name}/`, root),
+    );
+    const server = (await Promise.all(folders.map(sourcesIn))).flat();
     const checkpoint = await readFile(new URL('src/agent/checkpoint/errors.ts', root), 'utf8');
     const listed = rowsOf('The agent', 'code').map(([code, text]) => [Number(code), unquoted(text)] as const);
 
@@ -112,6 +113,11 @@ describe('docs/errors.md', () => {
       );
   });
 });
+
+async function sourcesIn(folder: URL): Promise<string[]> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.ts'));
+  return await Promise.all(names.map((name) => readFile(new URL(name, folder), 'utf8')));
+}
 
 /** What is listed with `…` for anything, N for a number and "NAME" for a name. */
 function patternOf(shape: string): RegExp {

@@ -3,11 +3,7 @@ import { describe, test } from 'node:test';
 import { Command } from 'commander';
 import { exitCodes } from '../../../src/base/index.ts';
 import type { NodeLifecycleFlags } from '../../../src/cli/node-lifecycle-flags.ts';
-import {
-  nodeLifecycleArgs,
-  nodeLifecycleOf,
-  nodeLifecycleOptions,
-} from '../../../src/cli/node-lifecycle-flags.ts';
+import { nodeLifecycleOf, nodeLifecycleOptions } from '../../../src/cli/node-lifecycle-flags.ts';
 import { runCommandLine } from './run-command.ts';
 
 function parse(args: readonly string[]): NodeLifecycleFlags {
@@ -26,21 +22,8 @@ describe('the flags of the node lifecycle', () => {
       secondaryEvictionRate: 0.01,
       unhealthyZoneThreshold: 0.55,
       largeZoneSize: 50,
+      terminatedPodThreshold: 12_500,
     });
-  });
-
-  test('reach a child as they are', () => {
-    const given = parse([
-      '--node-monitor-grace-period=1m30.5s',
-      '--node-monitor-period=250ms',
-      '--node-eviction-rate=0.000001',
-      '--secondary-node-eviction-rate=0',
-      '--unhealthy-zone-threshold=1',
-      '--large-cluster-size-threshold=1000',
-    ]);
-    assert.deepEqual(given.nodeMonitorGracePeriod, 90_500);
-    assert.deepEqual(parse(nodeLifecycleArgs(given)), given);
-    assert.deepEqual(parse(nodeLifecycleArgs(parse([]))), parse([]));
   });
 
   for (const wrong of [
@@ -52,12 +35,13 @@ describe('the flags of the node lifecycle', () => {
     'node-eviction-rate=1001',
     'unhealthy-zone-threshold=1.1',
     'large-cluster-size-threshold=',
+    'terminated-pod-gc-threshold=1.5',
     'node-monitor-period=40s', // nobody would look in time
   ]) {
     test(`--${wrong} is refused`, async () => {
       const { code, stderr } = await runCommandLine(['apiserver', `--${wrong}`]);
       assert.equal(code, exitCodes.usage, stderr);
-      assert.match(stderr, /node-|unhealthy-|large-/);
+      assert.match(stderr, /node-|unhealthy-|large-|terminated-/);
     });
   }
 });

@@ -1,4 +1,4 @@
-import { Writable } from 'node:stream';
+import { Readable, Writable } from 'node:stream';
 import { run } from '../../../src/cli/index.ts';
 
 export interface CommandEnd {
@@ -7,14 +7,15 @@ export interface CommandEnd {
   stderr: string;
 }
 
-/** Runs the command line in this process, with nothing of this process but its arguments. */
-export async function runCommandLine(args: readonly string[]): Promise<CommandEnd> {
+/** Runs the command line in this process, with nothing of this process but its arguments; `input` is piped in. */
+export async function runCommandLine(args: readonly string[], input = ''): Promise<CommandEnd> {
   const [stdout, stderr] = [recorder(), recorder()];
   const stop = new AbortController();
   const code = await run(args, {
     env: {},
     stdout: stdout.stream,
     stderr: stderr.stream,
+    stdin: Readable.from([Buffer.from(input)]),
     signal: stop.signal,
     onHangup: () => ({ [Symbol.dispose]: () => undefined }),
     stop: () => stop.abort(),

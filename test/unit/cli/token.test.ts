@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash, X509Certificate } from 'node:crypto';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
@@ -34,7 +35,7 @@ describe('nodeward token', () => {
     const [, token = '', id = '', secret = ''] = /^(([a-z0-9]{6})\.([a-z0-9]{16}))$/m.exec(made.stdout) ?? [];
     await at.server.nobody.refused('Forbidden', 'GET', nodes, bearing(token)); // it is known, that is
     const listed = await at.token('list');
-    assert.match(listed.stdout, new RegExp(`^${id} +\\d{4}-\\S+Z +${group} +new rack$`, 'm'));
+    assert.match(listed.stdout, new RegExp(`^${id} +\\d{4}-\\S+Z +${group} +- +new rack$`, 'm'));
     assert.doesNotMatch(listed.stdout + listed.stderr + at.server.logged(), new RegExp(secret));
     const gone = await at.token('delete', token);
     assert.equal(gone.stdout, `the token ${id} is deleted\n`);
@@ -55,6 +56,43 @@ describe('nodeward token', () => {
     assert.equal(code, 200);
     const config = await readKubeconfig(file);
     assert.equal(config.cert, undefined, 'the administrator’s certificate does not go along');
+  });
+
+  test('tells what to paste on the new node: the kubeconfig, the address and the authority', async () => {
+    await using at = await world();
+    const made = await at.token('create', '--node-name', 'node-7', '--server', 'https://cp.example:6443');
+    assert.match(made.stdout, /^ {2}server +https:\/\/cp\.example:6443$/m);
+    assert.match(made.stdout, /^ {2}ca +sha256:[0-9a-f]{64}$/m);
+    assert.match(made.stdout, /^ {2}nodes +node-7$/m);
+    assert.doesNotMatch(made.stdout, /from this machine only/);
+    const command = 'nodeward agent --bootstrap-kubeconfig bootstrap.kubeconfig --hostname-override node-7';
+    assert.ok(made.stdout.endsWith(`\nEND\n${command}\n`), made.stdout);
+    const [, pasted = ''] = /<<'END'\n([\s\S]*)END\n/.exec(made.stdout) ?? [];
+    const file = join(at.folder, 'pasted');
+    await writeFile(file, pasted, { mode: 0o600 });
+    assert.equal((await readKubeconfig(file)).server, 'https://cp.example:6443');
+    const listed = await at.token('list', '-o', 'json');
+    assert.deepEqual(JSON.parse(listed.stdout)[0].nodeNames, ['node-7']);
+  });
+
+  test('prints the kubeconfig alone, or all in JSON, for programs', async () => {
+    await using at = await world();
+    const kubeconfig = await at.token('create', '-o', 'kubeconfig');
+    assert.match(kubeconfig.stdout, /^apiVersion: v1\nkind: Config\n/);
+    const json = JSON.parse((await at.token('create', '-o', 'json', '--node-name', 'a,b')).stdout);
+    assert.deepEqual(Object.keys(json), ['token', 'expires', 'server', 'caCertHash', 'nodeNames']);
+    const spki = new X509Certificate(at.server.running.ca).publicKey.export({ type: 'spki', format: 'der' });
+    assert.equal(json.caCertHash, `sha256:${createHash('sha256').update(spki).digest('hex')}`);
+  });
+
+  test('refuses names that no node can have, and makes nothing then', async () => {
+    await using at = await world();
+    for (const names of ['Node_1', 'a,,b', '']) {
+      const refused = await at.token('create', '--node-name', names);
+      assert.equal(refused.code, 2);
+      assert.match(refused.stderr, /--node-name takes up to 100 names of nodes/);
+    }
+    assert.equal((await at.server.admin.list(bootstrapSecrets)).length, 0);
   });
 
   test('writes it for another address, and to standard output alone', async () => {

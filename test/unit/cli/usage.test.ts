@@ -4,7 +4,17 @@ import { exitCodes } from '../../../src/base/index.ts';
 import { temporaryFolder } from '../../support/index.ts';
 import { runCommandLine } from './run-command.ts';
 
-const commands = ['agent', 'apiserver', 'checkpoint', 'config', 'reload', 'storage', 'version', 'help'];
+const commands = [
+  'agent',
+  'apiserver',
+  'checkpoint',
+  'config',
+  'doctor',
+  'reload',
+  'storage',
+  'version',
+  'help',
+];
 
 describe('help', () => {
   test('is there for the program and every command, and goes to standard output', async () => {

@@ -1567,13 +1567,56 @@ export declare type ContainerStatsResponse = Message<"runtime.v1.ContainerStatsR
 export declare const ContainerStatsResponseSchema: GenMessage<ContainerStatsResponse>;
 
 /**
+ * @generated from message runtime.v1.ListContainerStatsRequest
+ */
+export declare type ListContainerStatsRequest = Message<"runtime.v1.ListContainerStatsRequest"> & {
+};
+
+/**
+ * Describes the message runtime.v1.ListContainerStatsRequest.
+ * Use `create(ListContainerStatsRequestSchema)` to create a new message.
+ */
+export declare const ListContainerStatsRequestSchema: GenMessage<ListContainerStatsRequest>;
+
+/**
+ * @generated from message runtime.v1.ListContainerStatsResponse
+ */
+export declare type ListContainerStatsResponse = Message<"runtime.v1.ListContainerStatsResponse"> & {
+  /**
+   * @generated from field: repeated runtime.v1.ContainerStats stats = 1;
+   */
+  stats: ContainerStats[];
+};
+
+/**
+ * Describes the message runtime.v1.ListContainerStatsResponse.
+ * Use `create(ListContainerStatsResponseSchema)` to create a new message.
+ */
+export declare const ListContainerStatsResponseSchema: GenMessage<ListContainerStatsResponse>;
+
+/**
  * @generated from message runtime.v1.ContainerStats
  */
 export declare type ContainerStats = Message<"runtime.v1.ContainerStats"> & {
   /**
+   * @generated from field: runtime.v1.ContainerAttributes attributes = 1;
+   */
+  attributes?: ContainerAttributes | undefined;
+
+  /**
+   * @generated from field: runtime.v1.CpuUsage cpu = 2;
+   */
+  cpu?: CpuUsage | undefined;
+
+  /**
    * @generated from field: runtime.v1.MemoryUsage memory = 3;
    */
   memory?: MemoryUsage | undefined;
+
+  /**
+   * @generated from field: runtime.v1.FilesystemUsage writable_layer = 4;
+   */
+  writableLayer?: FilesystemUsage | undefined;
 };
 
 /**
@@ -1581,6 +1624,58 @@ export declare type ContainerStats = Message<"runtime.v1.ContainerStats"> & {
  * Use `create(ContainerStatsSchema)` to create a new message.
  */
 export declare const ContainerStatsSchema: GenMessage<ContainerStats>;
+
+/**
+ * @generated from message runtime.v1.ContainerAttributes
+ */
+export declare type ContainerAttributes = Message<"runtime.v1.ContainerAttributes"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * @generated from field: runtime.v1.ContainerMetadata metadata = 2;
+   */
+  metadata?: ContainerMetadata | undefined;
+
+  /**
+   * @generated from field: map<string, string> labels = 3;
+   */
+  labels: { [key: string]: string };
+};
+
+/**
+ * Describes the message runtime.v1.ContainerAttributes.
+ * Use `create(ContainerAttributesSchema)` to create a new message.
+ */
+export declare const ContainerAttributesSchema: GenMessage<ContainerAttributes>;
+
+/**
+ * @generated from message runtime.v1.CpuUsage
+ */
+export declare type CpuUsage = Message<"runtime.v1.CpuUsage"> & {
+  /**
+   * @generated from field: int64 timestamp = 1;
+   */
+  timestamp: bigint;
+
+  /**
+   * @generated from field: runtime.v1.UInt64Value usage_core_nano_seconds = 2;
+   */
+  usageCoreNanoSeconds?: UInt64Value | undefined;
+
+  /**
+   * @generated from field: runtime.v1.UInt64Value usage_nano_cores = 3;
+   */
+  usageNanoCores?: UInt64Value | undefined;
+};
+
+/**
+ * Describes the message runtime.v1.CpuUsage.
+ * Use `create(CpuUsageSchema)` to create a new message.
+ */
+export declare const CpuUsageSchema: GenMessage<CpuUsage>;
 
 /**
  * @generated from message runtime.v1.MemoryUsage
@@ -1610,6 +1705,16 @@ export declare type MemoryUsage = Message<"runtime.v1.MemoryUsage"> & {
    * @generated from field: runtime.v1.UInt64Value rss_bytes = 5;
    */
   rssBytes?: UInt64Value | undefined;
+
+  /**
+   * @generated from field: runtime.v1.UInt64Value page_faults = 6;
+   */
+  pageFaults?: UInt64Value | undefined;
+
+  /**
+   * @generated from field: runtime.v1.UInt64Value major_page_faults = 7;
+   */
+  majorPageFaults?: UInt64Value | undefined;
 };
 
 /**
@@ -1617,6 +1722,195 @@ export declare type MemoryUsage = Message<"runtime.v1.MemoryUsage"> & {
  * Use `create(MemoryUsageSchema)` to create a new message.
  */
 export declare const MemoryUsageSchema: GenMessage<MemoryUsage>;
+
+/**
+ * @generated from message runtime.v1.ListPodSandboxStatsRequest
+ */
+export declare type ListPodSandboxStatsRequest = Message<"runtime.v1.ListPodSandboxStatsRequest"> & {
+};
+
+/**
+ * Describes the message runtime.v1.ListPodSandboxStatsRequest.
+ * Use `create(ListPodSandboxStatsRequestSchema)` to create a new message.
+ */
+export declare const ListPodSandboxStatsRequestSchema: GenMessage<ListPodSandboxStatsRequest>;
+
+/**
+ * @generated from message runtime.v1.ListPodSandboxStatsResponse
+ */
+export declare type ListPodSandboxStatsResponse = Message<"runtime.v1.ListPodSandboxStatsResponse"> & {
+  /**
+   * @generated from field: repeated runtime.v1.PodSandboxStats stats = 1;
+   */
+  stats: PodSandboxStats[];
+};
+
+/**
+ * Describes the message runtime.v1.ListPodSandboxStatsResponse.
+ * Use `create(ListPodSandboxStatsResponseSchema)` to create a new message.
+ */
+export declare const ListPodSandboxStatsResponseSchema: GenMessage<ListPodSandboxStatsResponse>;
+
+/**
+ * @generated from message runtime.v1.PodSandboxStats
+ */
+export declare type PodSandboxStats = Message<"runtime.v1.PodSandboxStats"> & {
+  /**
+   * @generated from field: runtime.v1.PodSandboxAttributes attributes = 1;
+   */
+  attributes?: PodSandboxAttributes | undefined;
+
+  /**
+   * @generated from field: runtime.v1.LinuxPodSandboxStats linux = 2;
+   */
+  linux?: LinuxPodSandboxStats | undefined;
+};
+
+/**
+ * Describes the message runtime.v1.PodSandboxStats.
+ * Use `create(PodSandboxStatsSchema)` to create a new message.
+ */
+export declare const PodSandboxStatsSchema: GenMessage<PodSandboxStats>;
+
+/**
+ * @generated from message runtime.v1.PodSandboxAttributes
+ */
+export declare type PodSandboxAttributes = Message<"runtime.v1.PodSandboxAttributes"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * @generated from field: runtime.v1.PodSandboxMetadata metadata = 2;
+   */
+  metadata?: PodSandboxMetadata | undefined;
+};
+
+/**
+ * Describes the message runtime.v1.PodSandboxAttributes.
+ * Use `create(PodSandboxAttributesSchema)` to create a new message.
+ */
+export declare const PodSandboxAttributesSchema: GenMessage<PodSandboxAttributes>;
+
+/**
+ * @generated from message runtime.v1.LinuxPodSandboxStats
+ */
+export declare type LinuxPodSandboxStats = Message<"runtime.v1.LinuxPodSandboxStats"> & {
+  /**
+   * @generated from field: runtime.v1.CpuUsage cpu = 1;
+   */
+  cpu?: CpuUsage | undefined;
+
+  /**
+   * @generated from field: runtime.v1.MemoryUsage memory = 2;
+   */
+  memory?: MemoryUsage | undefined;
+
+  /**
+   * @generated from field: runtime.v1.NetworkUsage network = 3;
+   */
+  network?: NetworkUsage | undefined;
+
+  /**
+   * @generated from field: runtime.v1.ProcessUsage process = 4;
+   */
+  process?: ProcessUsage | undefined;
+
+  /**
+   * @generated from field: repeated runtime.v1.ContainerStats containers = 5;
+   */
+  containers: ContainerStats[];
+};
+
+/**
+ * Describes the message runtime.v1.LinuxPodSandboxStats.
+ * Use `create(LinuxPodSandboxStatsSchema)` to create a new message.
+ */
+export declare const LinuxPodSandboxStatsSchema: GenMessage<LinuxPodSandboxStats>;
+
+/**
+ * @generated from message runtime.v1.NetworkUsage
+ */
+export declare type NetworkUsage = Message<"runtime.v1.NetworkUsage"> & {
+  /**
+   * @generated from field: int64 timestamp = 1;
+   */
+  timestamp: bigint;
+
+  /**
+   * @generated from field: runtime.v1.NetworkInterfaceUsage default_interface = 2;
+   */
+  defaultInterface?: NetworkInterfaceUsage | undefined;
+
+  /**
+   * @generated from field: repeated runtime.v1.NetworkInterfaceUsage interfaces = 3;
+   */
+  interfaces: NetworkInterfaceUsage[];
+};
+
+/**
+ * Describes the message runtime.v1.NetworkUsage.
+ * Use `create(NetworkUsageSchema)` to create a new message.
+ */
+export declare const NetworkUsageSchema: GenMessage<NetworkUsage>;
+
+/**
+ * @generated from message runtime.v1.NetworkInterfaceUsage
+ */
+export declare type NetworkInterfaceUsage = Message<"runtime.v1.NetworkInterfaceUsage"> & {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * @generated from field: runtime.v1.UInt64Value rx_bytes = 2;
+   */
+  rxBytes?: UInt64Value | undefined;
+
+  /**
+   * @generated from field: runtime.v1.UInt64Value rx_errors = 3;
+   */
+  rxErrors?: UInt64Value | undefined;
+
+  /**
+   * @generated from field: runtime.v1.UInt64Value tx_bytes = 4;
+   */
+  txBytes?: UInt64Value | undefined;
+
+  /**
+   * @generated from field: runtime.v1.UInt64Value tx_errors = 5;
+   */
+  txErrors?: UInt64Value | undefined;
+};
+
+/**
+ * Describes the message runtime.v1.NetworkInterfaceUsage.
+ * Use `create(NetworkInterfaceUsageSchema)` to create a new message.
+ */
+export declare const NetworkInterfaceUsageSchema: GenMessage<NetworkInterfaceUsage>;
+
+/**
+ * @generated from message runtime.v1.ProcessUsage
+ */
+export declare type ProcessUsage = Message<"runtime.v1.ProcessUsage"> & {
+  /**
+   * @generated from field: int64 timestamp = 1;
+   */
+  timestamp: bigint;
+
+  /**
+   * @generated from field: runtime.v1.UInt64Value process_count = 2;
+   */
+  processCount?: UInt64Value | undefined;
+};
+
+/**
+ * Describes the message runtime.v1.ProcessUsage.
+ * Use `create(ProcessUsageSchema)` to create a new message.
+ */
+export declare const ProcessUsageSchema: GenMessage<ProcessUsage>;
 
 /**
  * @generated from message runtime.v1.ExecSyncRequest
@@ -2101,6 +2395,22 @@ export declare const RuntimeService: GenService<{
     methodKind: "unary";
     input: typeof ContainerStatsRequestSchema;
     output: typeof ContainerStatsResponseSchema;
+  },
+  /**
+   * @generated from rpc runtime.v1.RuntimeService.ListContainerStats
+   */
+  listContainerStats: {
+    methodKind: "unary";
+    input: typeof ListContainerStatsRequestSchema;
+    output: typeof ListContainerStatsResponseSchema;
+  },
+  /**
+   * @generated from rpc runtime.v1.RuntimeService.ListPodSandboxStats
+   */
+  listPodSandboxStats: {
+    methodKind: "unary";
+    input: typeof ListPodSandboxStatsRequestSchema;
+    output: typeof ListPodSandboxStatsResponseSchema;
   },
   /**
    * @generated from rpc runtime.v1.RuntimeService.ExecSync

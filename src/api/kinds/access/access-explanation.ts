@@ -2,7 +2,7 @@ import type { Infer } from '../../schema/index.ts';
 import { bool, field, int32, list, required, string, struct } from '../../schema/index.ts';
 import { actionCauses, metadataCauses, subjectAccessReviewSpec } from '../authorization/access-review.ts';
 import { defineKind, objectStruct } from '../define.ts';
-import { accessGrant, accessNearMiss, accessRemedy } from './parts.ts';
+import { accessGrant, accessNearMiss, accessOpinion, accessRemedy } from './parts.ts';
 
 const spec = struct('AccessExplanationSpec', {
   ...subjectAccessReviewSpec.fields,
@@ -21,6 +21,11 @@ const status = struct('AccessExplanationStatus', {
   moreNearMisses: field(9, int32, 'How many more of those were found.'),
   remedy: field(10, accessRemedy, 'The least that would allow it; only when denied.'),
   errors: field(11, list(string), 'What went wrong on the way, or was left out.'),
+  asked: field(
+    12,
+    list(accessOpinion),
+    'The authorizers that were asked, in their order; the last one may decide.',
+  ),
 });
 
 const root = objectStruct('AccessExplanation', {

@@ -1,6 +1,10 @@
 import type { Infer } from '../../schema/index.ts';
-import { field, list, required, string, struct } from '../../schema/index.ts';
+import { field, int32, list, required, string, struct } from '../../schema/index.ts';
+import { objectMeta } from '../meta/object-meta.ts';
+import { aggregationRule } from '../rbac/cluster-role.ts';
 import { policyRules } from '../rbac/policy-rule.ts';
+import { roleRef } from '../rbac/role-ref.ts';
+import { subjects } from '../rbac/subject.ts';
 
 /*
  * What the answers about access have in common. They are our own kinds: no published messages have these numbers, which
@@ -50,8 +54,47 @@ export const accessHolder = struct('AccessHolder', {
   authorizer: field(3, string, 'The authorizer that allows it, where that is not RBAC.'),
 });
 
+export const accessOpinion = struct('AccessOpinion', {
+  authorizer: required(1, string, 'Its name.'),
+  verdict: required(2, string, 'Allow, Deny or NoOpinion.'),
+  reason: field(3, string, 'Why, in its own words.'),
+});
+
+/** A right that somebody gains or loses. */
+export const accessRight = struct('AccessRight', {
+  namespace: field(1, string, 'Where; empty for what counts everywhere.'),
+  rule: required(2, policyRules.of, 'What.'),
+  exceptIn: field(
+    3,
+    list(string),
+    'Namespaces where nothing changes: bindings there give it before and after.',
+  ),
+});
+
+export const accessChange = struct('AccessChange', {
+  subject: required(1, accessReference, 'Whose rights change: a User, Group or ServiceAccount.'),
+  gains: field(2, list(accessRight), 'What the subject may do then, and not now.'),
+  loses: field(3, list(accessRight), 'What the subject may do now, and not then.'),
+  moreRights: field(4, int32, 'How many more it gains or loses.'),
+});
+
+/** A Role, ClusterRole, RoleBinding or ClusterRoleBinding, with the fields of all four. */
+export const accessDiffObject = struct('AccessDiffObject', {
+  apiVersion: required(1, string, 'Group and version of RBAC.'),
+  kind: required(2, string, 'Role, ClusterRole, RoleBinding or ClusterRoleBinding.'),
+  metadata: required(3, objectMeta, 'Name and namespace; labels count for roles that are gathered.'),
+  rules: field(4, policyRules, 'Of a role: what it allows.'),
+  aggregationRule: field(5, aggregationRule, 'Of a ClusterRole: where its rules come from.'),
+  subjects: field(6, subjects, 'Of a binding: to whom the role is given.'),
+  roleRef: field(7, roleRef, 'Of a binding: the role.'),
+});
+
 export interface AccessReference extends Infer<typeof accessReference> {}
 export interface AccessGrant extends Infer<typeof accessGrant> {}
 export interface AccessNearMiss extends Infer<typeof accessNearMiss> {}
 export interface AccessRemedy extends Infer<typeof accessRemedy> {}
 export interface AccessHolder extends Infer<typeof accessHolder> {}
+export interface AccessOpinion extends Infer<typeof accessOpinion> {}
+export interface AccessRight extends Infer<typeof accessRight> {}
+export interface AccessChange extends Infer<typeof accessChange> {}
+export interface AccessDiffObject extends Infer<typeof accessDiffObject> {}

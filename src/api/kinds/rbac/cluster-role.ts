@@ -6,9 +6,11 @@ import type { Cause } from '../kind.ts';
 import { labelSelector, labelSelectorCauses } from '../meta/label-selector.ts';
 import { defaultRules, policyRules, ruleCauses } from './policy-rule.ts';
 
-const aggregationRule = struct('AggregationRule', {
-  clusterRoleSelectors: field(1, list(labelSelector), 'ClusterRoles whose rules are taken over.'),
-});
+export const aggregationRule = struct(
+  'AggregationRule',
+  { clusterRoleSelectors: field(1, list(labelSelector), 'ClusterRoles whose rules are taken over.') },
+  { home: 'rbac.authorization/v1' },
+);
 
 const root = objectStruct('ClusterRole', {
   rules: field(2, policyRules, 'What the role allows.'),

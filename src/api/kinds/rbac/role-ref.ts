@@ -12,7 +12,7 @@ export const roleRef = struct(
     kind: required(2, string, 'Role or ClusterRole.'),
     name: required(3, string, 'Name of the role.'),
   },
-  { atomic: true },
+  { atomic: true, home: 'rbac.authorization/v1' },
 );
 
 /** The role that a binding gives. */

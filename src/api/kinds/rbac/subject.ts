@@ -12,7 +12,7 @@ const subject = struct(
     name: required(3, string, 'Name of the user, group or service account.'),
     namespace: field(4, string, 'Namespace of a ServiceAccount.'),
   },
-  { atomic: true },
+  { atomic: true, home: 'rbac.authorization/v1' },
 );
 
 export const subjects = list(subject);

@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
+import { X509Certificate } from 'node:crypto';
 import { isRecord, parseJson } from '../../../api/index.ts';
 import type { Clock, Logger } from '../../../base/index.ts';
-import { describeError, ExitError, exitCodes } from '../../../base/index.ts';
+import { describeError, ExitError, exitCodes, readRegularFile } from '../../../base/index.ts';
 import type { Identity } from '../authenticator.ts';
 import type { TokenAuthenticator } from '../bearer.ts';
 import { isHarmlessToken } from '../harmless-token.ts';
@@ -14,6 +14,7 @@ import { checkOidcOptions } from './options.ts';
 
 const known = { most: 4096, mostBytes: 8 * 1024 * 1024 };
 const longestToken = 12 * 1024;
+const longestCa = 1024 * 1024;
 const clockToleranceSeconds = 10;
 /** How long a token that was found good counts without its signature being looked at again: its key may be withdrawn. */
 const trustMs = 10 * 60_000;
@@ -92,9 +93,13 @@ function issuerIn(token: string): unknown {
   }
 }
 
+/** The TLS library would silently take a file without any certificate, and then trust nobody. */
 async function readCa(path: string): Promise<string> {
   try {
-    return await readFile(path, 'utf8');
+    const pem = (await readRegularFile(path, { limitBytes: longestCa })).toString('latin1');
+    if (!pem.includes('-----BEGIN CERTIFICATE-----')) throw new Error('it has no certificate in PEM');
+    new X509Certificate(pem);
+    return pem;
   } catch (error) {
     const why = `the authorities of the OpenID Connect issuer cannot be read from ${path}: ${describeError(error)}`;
     throw new ExitError(exitCodes.configuration, why, { cause: error });

@@ -1,4 +1,5 @@
 import type { PolicyRule } from '../../../api/index.ts';
+import { everyResource, namedTopic, paths } from './topics.ts';
 
 /** What is allowed of something; undefined is all of it (`*`). */
 type Allowed = ReadonlySet<string> | undefined;
@@ -44,7 +45,7 @@ export interface PathQuestion {
   readonly path: string;
 }
 
-const all = '*';
+const all = everyResource;
 
 /** The rules of a role in a form in which a question costs as much as there are rules on the resource it is about. */
 export class CompiledRules {
@@ -56,10 +57,21 @@ export class CompiledRules {
 
   constructor(rules: readonly PolicyRule[]) {
     this.rules = rules;
-    for (const rule of rules) {
+    for (const rule of withNamesTogether(rules)) {
       this.#addResources(rule);
       this.#addPaths(rule);
     }
+  }
+
+  /** What any of the rules is about; some perhaps twice. */
+  *topics(): Generator<string> {
+    for (const [resource, rules] of this.#byResource) {
+      for (const { names } of rules) {
+        if (names === undefined) yield resource;
+        else for (const name of names) yield namedTopic(resource, name);
+      }
+    }
+    if (this.#byPath.size > 0) yield paths;
   }
 
   /** A rule's `*` stands for every resource and subresource; an asterisk before a slash only for every resource. */
@@ -101,6 +113,28 @@ export class CompiledRules {
       if (path !== url) this.#byBeginning.push({ verbs: allowed(verbs), path });
     }
   }
+}
+
+/** Rules that differ only by the names that they are limited to are one: there can be one for each of many objects. */
+function withNamesTogether(rules: readonly PolicyRule[]): readonly PolicyRule[] {
+  if (rules.length < 2) return rules;
+  const together = new Map<string, string[]>();
+  const result: PolicyRule[] = [];
+  for (const rule of rules) {
+    const { verbs, apiGroups, resources, nonResourceURLs, resourceNames = [] } = rule;
+    if (resourceNames.length === 0) {
+      result.push(rule);
+      continue;
+    }
+    const key = JSON.stringify([verbs, apiGroups, resources, nonResourceURLs]);
+    const names = together.get(key);
+    if (names === undefined) {
+      const own = [...resourceNames];
+      together.set(key, own);
+      result.push({ ...rule, resourceNames: own });
+    } else for (const name of resourceNames) names.push(name);
+  }
+  return result;
 }
 
 function some(rules: readonly ResourceRule[] | undefined, { verb, group, name }: ResourceQuestion): boolean {

@@ -3,6 +3,8 @@ import { allOf, firstOf, withOne, withoutOne } from './few.ts';
 import { Grant } from './grant.ts';
 import type { Question } from './question.ts';
 import type { RoleEntry } from './role-entry.ts';
+import type { RoleChanges } from './roles-by-topic.ts';
+import { fewRoles, RolesByTopic } from './roles-by-topic.ts';
 
 /** What one user or group has: mostly one grant, else its grants by the role that they give. */
 type Held = Grant | Map<RoleEntry, Few<Grant>>;
@@ -13,12 +15,20 @@ export type GrantVisitor = (grant: Grant, isNext: boolean) => void;
 /** Users, or groups, with what is granted to them in one scope. */
 export class Holders {
   readonly #held = new Map<string, Held>();
+  /** Of holders with many roles that have been asked about; made when there is one. */
+  #topics: Map<string, RolesByTopic> | undefined;
+  readonly #changes: RoleChanges;
+
+  constructor(changes: RoleChanges) {
+    this.#changes = changes;
+  }
 
   get isEmpty(): boolean {
     return this.#held.size === 0;
   }
 
   add(grant: Grant): void {
+    this.#topics?.delete(grant.holder);
     const held = this.#held.get(grant.holder);
     if (held === undefined) {
       this.#held.set(grant.holder, grant);
@@ -30,6 +40,7 @@ export class Holders {
   }
 
   remove(grant: Grant): void {
+    this.#topics?.delete(grant.holder);
     const held = this.#held.get(grant.holder);
     if (held === grant) this.#held.delete(grant.holder);
     if (held === undefined || held instanceof Grant) return;
@@ -44,8 +55,23 @@ export class Holders {
     const held = this.#held.get(holder);
     if (held === undefined) return undefined;
     if (held instanceof Grant) return question.isAllowedBy(held.role.rules) ? held : undefined;
+    if (held.size > fewRoles) return this.#findAmongMany(holder, held, question);
     for (const [role, grants] of held) if (question.isAllowedBy(role.rules)) return firstOf(grants);
     return undefined;
+  }
+
+  #findAmongMany(
+    holder: string,
+    held: ReadonlyMap<RoleEntry, Few<Grant>>,
+    question: Question,
+  ): Grant | undefined {
+    this.#topics ??= new Map();
+    const known = this.#topics.get(holder);
+    const roles = known?.isCurrent ? known : new RolesByTopic(held.keys(), this.#changes);
+    if (roles !== known) this.#topics.set(holder, roles);
+    const role = roles.find(question, question.topics());
+    const grants = role && held.get(role);
+    return grants && firstOf(grants);
   }
 
   /** Everything that the holder has. */

@@ -1,11 +1,14 @@
 import type { Attributes } from '../types.ts';
 import type { CompiledRules, PathQuestion, ResourceQuestion } from './compiled-rules.ts';
+import { everyResource, namedTopic, paths } from './topics.ts';
 
 type ResourceAttributes = Extract<Attributes, { resource: string }>;
 
 /** What somebody asks to be allowed, as the rules of a role can answer it. */
 export interface Question {
   isAllowedBy(rules: CompiledRules): boolean;
+  /** What rules must be about to allow it. */
+  topics(): readonly string[];
 }
 
 export function questionOf(attributes: Attributes): Question {
@@ -23,6 +26,10 @@ class ByPath implements Question, PathQuestion {
 
   isAllowedBy(rules: CompiledRules): boolean {
     return rules.allowsPath(this);
+  }
+
+  topics(): readonly string[] {
+    return [paths];
   }
 }
 
@@ -45,6 +52,12 @@ class ByResource implements Question, ResourceQuestion {
   isAllowedBy(rules: CompiledRules): boolean {
     return rules.allowsResource(this);
   }
+
+  topics(): readonly string[] {
+    const { name, resource, anyResource } = this;
+    const open = [everyResource, resource, ...(anyResource === '' ? [] : [anyResource])];
+    return name === undefined ? open : [...open, ...open.map((each) => namedTopic(each, name))];
+  }
 }
 
 /**
@@ -52,7 +65,7 @@ class ByResource implements Question, ResourceQuestion {
  * collection is never narrowed to a name; a subresource is created of an object that is there. A list and a watch can
  * be narrowed by a selector (specification, section 2.2).
  */
-function nameIn({ verb, subresource, name, selectors }: ResourceAttributes): string | undefined {
+export function nameIn({ verb, subresource, name, selectors }: ResourceAttributes): string | undefined {
   if (verb === 'deletecollection' || (verb === 'create' && subresource === '')) return undefined;
   if (name !== '' || selectors === undefined || (verb !== 'list' && verb !== 'watch')) return name;
   for (const { field, operator, value } of selectors.fields) {

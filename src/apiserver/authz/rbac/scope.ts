@@ -6,13 +6,19 @@ import type { GrantVisitor } from './holders.ts';
 import { Holders } from './holders.ts';
 import type { Question } from './question.ts';
 import type { RoleEntry } from './role-entry.ts';
+import type { RoleChanges } from './roles-by-topic.ts';
 
 /** What the bindings of one namespace grant, or those of the cluster. */
 export class Scope {
-  readonly #users = new Holders();
-  readonly #groups = new Holders();
+  readonly #users: Holders;
+  readonly #groups: Holders;
   /** By the user or group that they matter to, with its kind before it; made when there are some. */
   #faults: Map<string, Few<Fault>> | undefined;
+
+  constructor(changes: RoleChanges) {
+    this.#users = new Holders(changes);
+    this.#groups = new Holders(changes);
+  }
 
   get isEmpty(): boolean {
     return this.#users.isEmpty && this.#groups.isEmpty && this.#faults === undefined;

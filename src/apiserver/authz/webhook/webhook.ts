@@ -1,12 +1,15 @@
 import { groupName } from '../../../api/index.ts';
-import type { Clock, Logger } from '../../../base/index.ts';
+import type { Clock, Logger, Registry as Metrics } from '../../../base/index.ts';
 import { describeError } from '../../../base/index.ts';
 import type { RawAnswer } from '../../../client/index.ts';
-import { ApiClient, ConnectionError, clientOptionsOf, readKubeconfig } from '../../../client/index.ts';
+import { ConnectionError } from '../../../client/index.ts';
 import type { Authorizer, Decision } from '../types.ts';
 import { noRules } from '../types.ts';
 import { decisionIn } from './answer.ts';
 import { DecisionCache } from './decision-cache.ts';
+import { createFigures } from './figures.ts';
+import type { OtherServer } from './other-server.ts';
+import { OtherServers, readOtherServer } from './other-server.ts';
 import { Places } from './places.ts';
 import { questionTo } from './question.ts';
 
@@ -27,11 +30,20 @@ interface Surroundings {
   groupSuffix: string;
   clock: Clock;
   log: Logger;
+  metrics: Metrics;
 }
 
 /** An authorizer that asks another server. Whoever opens it closes it. */
 export interface Webhook extends AsyncDisposable {
   authorizer: Authorizer;
+  /** For whoever looks whether the kubeconfig has changed. */
+  source: {
+    /** What it says now. Throws an ExitError when it cannot be used. */
+    read(): Promise<OtherServer>;
+    inUse: OtherServer;
+    /** Asks that server from now on; what the one of before has said is forgotten. */
+    use(next: OtherServer): void;
+  };
 }
 
 const mostKept = 8192;
@@ -39,7 +51,6 @@ const mostWaiting = 1024;
 const mostWaitingOfOne = 64;
 /** More than the questions about one user can hold, so that others get through when those hang. */
 const connections = 2 * mostWaitingOfOne;
-const answerLimitBytes = 64 * 1024;
 /** Longer questions are asked each time. */
 const longestKept = 10_000;
 const tellEveryMs = 10_000;
@@ -47,19 +58,22 @@ const tellEveryMs = 10_000;
 /** Throws an ExitError when the kubeconfig cannot be used; asks nobody yet. */
 export async function openWebhook(
   options: WebhookOptions,
-  { groupSuffix, clock, log }: Surroundings,
+  { groupSuffix, clock, log, metrics }: Surroundings,
 ): Promise<Webhook> {
   const { timeoutMs = 5000, failurePolicy = 'NoOpinion' } = options;
   const { authorizedTtlMs = 300_000, unauthorizedTtlMs = 30_000 } = options;
-  const given = clientOptionsOf(await readKubeconfig(options.kubeconfig));
-  const { origin, path } = placeOf(given.server);
-  const client = new ApiClient({ ...given, server: origin, timeoutMs, connections, answerLimitBytes });
+  const read = () => readOtherServer(options.kubeconfig);
+  const first = await read();
+  const servers = new OtherServers(first, { timeoutMs, connections });
+  const figures = createFigures(metrics);
   const apiVersion = `${groupName('authorization', groupSuffix)}/v1`;
-  const cache = new DecisionCache({
-    clock,
-    most: mostKept,
-    lifetimeMs: ({ verdict }) => (verdict === 'allow' ? authorizedTtlMs : unauthorizedTtlMs),
-  });
+  const emptyCache = () =>
+    new DecisionCache({
+      clock,
+      most: mostKept,
+      lifetimeMs: ({ verdict }) => (verdict === 'allow' ? authorizedTtlMs : unauthorizedTtlMs),
+    });
+  let cache = emptyCache();
   const places = new Places({ most: mostWaiting, mostOfOne: mostWaitingOfOne });
   const tell = seldom(clock, (why) => log.warn(`the authorization webhook gives no answer: ${why}`));
 
@@ -67,15 +81,25 @@ export async function openWebhook(
     using _place = places.take(user);
     const body = `{"apiVersion":"${apiVersion}","kind":"SubjectAccessReview","spec":${spec}}`;
     const signal = AbortSignal.timeout(timeoutMs);
-    const send = () => client.request({ method: 'POST', path, body, signal });
-    return decisionIn(await answered(send, signal));
+    const startedMs = clock.monotonicMs();
+    try {
+      const decision = decisionIn(await answered(() => servers.post(body, signal), signal));
+      figures.answered(decision.verdict, clock.monotonicMs() - startedMs);
+      return decision;
+    } catch (error) {
+      figures.failed(signal.aborted, clock.monotonicMs() - startedMs);
+      throw error;
+    }
   }
 
   function failed(error: unknown): Decision {
     const why = error instanceof DOMException ? `none within ${timeoutMs / 1000} s` : describeError(error);
     tell(why);
     const errors = ['the authorization webhook gives no answer'];
-    if (failurePolicy === 'NoOpinion') return { verdict: 'noOpinion', reason: '', errors };
+    if (failurePolicy === 'NoOpinion') {
+      figures.passedOver();
+      return { verdict: 'noOpinion', reason: '', errors };
+    }
     return { verdict: 'deny', reason: 'the authorization webhook gives no answer', errors };
   }
 
@@ -93,7 +117,15 @@ export async function openWebhook(
         errors: ['webhook authorizer does not support user rule resolution'],
       }),
     },
-    [Symbol.asyncDispose]: () => client.close(),
+    source: {
+      read,
+      inUse: first,
+      use(next) {
+        servers.use(next);
+        cache = emptyCache();
+      },
+    },
+    [Symbol.asyncDispose]: () => servers.close(),
   };
 }
 
@@ -105,12 +137,6 @@ async function answered(send: () => Promise<RawAnswer>, signal: AbortSignal): Pr
     if (signal.aborted || !(error instanceof ConnectionError) || error.reason !== 'broken') throw error;
     return await send();
   }
-}
-
-/** Reviews go to the address itself, with or without a slash at its end as it is written. */
-function placeOf(server: string): { origin: string; path: string } {
-  const { origin, pathname } = new URL(server);
-  return { origin, path: pathname };
 }
 
 /** Calls through at most every ten seconds: whoever is refused may ask again at once. */

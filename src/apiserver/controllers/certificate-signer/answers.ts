@@ -4,7 +4,7 @@ import { controlPlaneUser } from '../../authn/index.ts';
 import type { Resource } from '../../registry/index.ts';
 import { timestamp } from '../../registry/index.ts';
 import type { Condition } from './requests.ts';
-import { hasCondition, nameOf } from './requests.ts';
+import { hasCondition, nameOf, waiting } from './requests.ts';
 
 const context = { user: controlPlaneUser, dryRun: false };
 
@@ -14,6 +14,8 @@ export interface Answers {
   issue(request: CertificateSigningRequest, certificate: string): Promise<void>;
   /** What somebody else has approved is not denied any more; it fails. */
   refuse(request: CertificateSigningRequest, why: string): Promise<void>;
+  /** Says why nothing comes of it yet; tells whether that is news. */
+  delay(request: CertificateSigningRequest, why: string): Promise<boolean>;
 }
 
 export function answersTo(requests: Resource<CertificateSigningRequest>, clock: Clock): Answers {
@@ -27,7 +29,7 @@ export function answersTo(requests: Resource<CertificateSigningRequest>, clock: 
     decision: Condition,
     path: 'approval' | 'status',
   ): Promise<CertificateSigningRequest> {
-    const conditions = [...(request.status?.conditions ?? []), decision];
+    const conditions = [...withoutWaiting(request), decision];
     const next = { ...request, status: { ...request.status, conditions } };
     return requests.encoding.read(await requests.update('', nameOf(request), next, path, context));
   }
@@ -38,7 +40,12 @@ export function answersTo(requests: Resource<CertificateSigningRequest>, clock: 
       const approved = hasCondition(request, 'Approved')
         ? request
         : await decide(request, approval, 'approval');
-      const status = { ...approved.status, certificate: Buffer.from(certificate).toString('base64') };
+      const conditions = withoutWaiting(approved);
+      const status = {
+        ...approved.status,
+        conditions,
+        certificate: Buffer.from(certificate).toString('base64'),
+      };
       await requests.update('', nameOf(request), { ...approved, status }, 'status', context);
     },
     async refuse(request, why) {
@@ -47,5 +54,16 @@ export function answersTo(requests: Resource<CertificateSigningRequest>, clock: 
         : (['Denied', 'approval'] as const);
       await decide(request, condition(type, 'SignerValidationFailure', why), path);
     },
+    async delay(request, why) {
+      if (request.status?.conditions?.some(({ type, message }) => type === waiting && message === why)) {
+        return false;
+      }
+      await decide(request, condition(waiting, 'NodeIsAlive', why), 'status');
+      return true;
+    },
   };
+}
+
+function withoutWaiting({ status }: CertificateSigningRequest): Condition[] {
+  return (status?.conditions ?? []).filter(({ type }) => type !== waiting);
 }

@@ -2,9 +2,12 @@ import type { CertificateSigningRequest } from '../../../api/index.ts';
 
 export type Condition = NonNullable<NonNullable<CertificateSigningRequest['status']>['conditions']>[number];
 
-/** Whether anybody has said anything about it. */
+/** Says why a request waits; it stays until there is an answer. */
+export const waiting = 'Waiting';
+
+/** Whether anybody has decided anything about it. */
 export function isAnswered({ status }: CertificateSigningRequest): boolean {
-  return Boolean(status?.certificate) || (status?.conditions ?? []).length > 0;
+  return Boolean(status?.certificate) || (status?.conditions ?? []).some(({ type }) => type !== waiting);
 }
 
 /** Whether there is nothing left to do: an approved request is one for which there is a certificate to come. */

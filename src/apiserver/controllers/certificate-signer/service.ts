@@ -1,16 +1,21 @@
+import type { CertificateSigningRequest } from '../../../api/index.ts';
 import { certificateSigningRequestKind, nodeSignerNames } from '../../../api/index.ts';
 import type { Service } from '../../../base/index.ts';
 import { untilAborted } from '../../../base/index.ts';
 import { SigningRefusedError } from '../../pki/index.ts';
 import type { ControllerOptions } from '../namespace-deletion.ts';
+import type { WorkQueue } from '../work-queue.ts';
 import { createWorkQueue } from '../work-queue.ts';
 import { answersTo } from './answers.ts';
+import { liveNodes } from './live-nodes.ts';
 import { keepSweeping } from './old-requests.ts';
-import { isSettled } from './requests.ts';
-import type { SigningOptions } from './signing.ts';
+import { isSettled, nameOf } from './requests.ts';
+import type { Delay, SigningOptions } from './signing.ts';
 import { signing } from './signing.ts';
 
 export interface SignerOptions extends ControllerOptions, SigningOptions {}
+
+const lookAgainMs = 2_000;
 
 /** What each signer name that is answered here is for. */
 const usages: Readonly<Record<string, 'client' | 'serving'>> = {
@@ -20,18 +25,23 @@ const usages: Readonly<Record<string, 'client' | 'serving'>> = {
 
 /**
  * Approves and signs the requests of node agents: a node's own, an administrator's for any node, and for client
- * certificates those of whoever a role allows it, such as nodes that join with a bootstrap token. Those of others are left
- * alone until somebody approves them. What may be in such a certificate the signer decides. Requests are removed an hour after they were made when they are answered, and
+ * certificates those of whoever a role allows it, such as nodes that join with a bootstrap token; these wait while a node
+ * of that name is alive. Those of others are left alone until somebody approves them. What may be in such a certificate the signer decides. Requests are removed an hour after they were made when they are answered, and
  * after a day when nobody answers them.
  */
 export function certificateSigner(options: SignerOptions): Service {
   const { registry, storage, clock, log } = options;
   const requests = registry.of(certificateSigningRequestKind);
   const prefix = requests.prefix('');
-  const sign = signing(options);
+  const alive = liveNodes(options);
+  const sign = signing({ ...options, alive: alive.alive });
   const answers = answersTo(requests, clock);
 
+  /** Requests for the names of nodes that are alive, with these names. */
+  const delayed = new Map<string, string>();
+
   async function work(name: string): Promise<void> {
+    delayed.delete(name);
     const stored = storage.get(prefix + name);
     if (stored === undefined) return;
     const request = requests.encoding.read(stored);
@@ -40,7 +50,23 @@ export function certificateSigner(options: SignerOptions): Service {
     const signed = await sign(request, usage);
     if (signed === undefined) return; // it waits for somebody who approves it
     if (signed instanceof SigningRefusedError) await answers.refuse(request, signed.message);
-    else await answers.issue(request, signed);
+    else if (typeof signed === 'string') await answers.issue(request, signed);
+    else await delay(request, signed);
+  }
+
+  async function delay(request: CertificateSigningRequest, { node, why }: Delay): Promise<void> {
+    delayed.set(nameOf(request), node);
+    if (!(await answers.delay(request, why))) return;
+    const { username } = request.spec;
+    log.warn({ request: nameOf(request), node, username }, `a request for a certificate waits: ${why}`);
+  }
+
+  /** A machine that was installed anew gets its name back when what was there before is silent. */
+  async function lookAgain(queue: WorkQueue, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      for (const [name, node] of delayed) if (alive.alive(node) === undefined) queue.add(name);
+      await clock.sleep(lookAgainMs, signal);
+    }
   }
 
   return {
@@ -49,13 +75,14 @@ export function certificateSigner(options: SignerOptions): Service {
     onFailure: 'restart',
     async run(signal, ready) {
       const queue = createWorkQueue({ work, clock, log });
+      using _nodes = alive.follow();
       using _listener = storage.onApply(({ key, next }) => {
         if (next !== null && key.startsWith(prefix)) queue.add(key.slice(prefix.length));
       });
       for (const { key } of storage.list(prefix, '', 0).items) queue.add(key.slice(prefix.length));
       ready();
       const sweeping = keepSweeping({ requests, clock, log }, signal);
-      await Promise.all([queue.run(signal), sweeping, untilAborted(signal)]);
+      await Promise.all([queue.run(signal), sweeping, lookAgain(queue, signal), untilAborted(signal)]);
     },
   };
 }

@@ -1,14 +1,20 @@
 import type { CertificateSigningRequest } from '../../../api/index.ts';
 import { groupName, nodeKind } from '../../../api/index.ts';
 import type { User } from '../../authn/index.ts';
-import { mastersGroup } from '../../authn/index.ts';
+import { bootstrapNodeNames, mastersGroup } from '../../authn/index.ts';
 import type { Authorizer } from '../../authz/index.ts';
 import { nodeNameOf } from '../../authz/index.ts';
 import type { NodeSigner } from '../../pki/index.ts';
 import { SigningRefusedError } from '../../pki/index.ts';
 import type { Registry } from '../../registry/index.ts';
 import { ownAddresses, reportedAddresses } from '../node-addresses.ts';
+import type { LiveNodes } from './live-nodes.ts';
 import { hasCondition } from './requests.ts';
+
+export interface SigningParts extends SigningOptions {
+  /** Why a node counts as alive, if it does. */
+  alive: LiveNodes['alive'];
+}
 
 export interface SigningOptions {
   registry: Registry;
@@ -19,6 +25,12 @@ export interface SigningOptions {
   controlPlaneNames: readonly string[];
 }
 
+/** A request that may be answered by itself once the node in whose name it is made is not heard any more. */
+export interface Delay {
+  node: string;
+  why: string;
+}
+
 /**
  * Answers the certificate, PEM, or why there is none for a request, or undefined while nobody has approved it; throws for
  * what may pass.
@@ -26,14 +38,14 @@ export interface SigningOptions {
 export type Sign = (
   request: CertificateSigningRequest,
   usage: 'client' | 'serving',
-) => Promise<string | SigningRefusedError | undefined>;
+) => Promise<string | SigningRefusedError | Delay | undefined>;
 
 /**
  * Signs for whoever a request shows to be a node, or to speak for one: a node itself, an administrator, for client
  * certificates whoever may create `certificatesigningrequests/nodeclient` (nodes that join) or, of nodes,
  * `certificatesigningrequests/selfnodeclient`, and everybody whose request somebody has approved.
  */
-export function signing({ registry, signer, authorizer, controlPlaneNames }: SigningOptions): Sign {
+export function signing({ registry, signer, alive, authorizer, controlPlaneNames }: SigningParts): Sign {
   const nodes = registry.of(nodeKind);
   const group = groupName('certificates', registry.groupSuffix);
 
@@ -54,7 +66,7 @@ export function signing({ registry, signer, authorizer, controlPlaneNames }: Sig
     request: CertificateSigningRequest,
     usage: 'client' | 'serving',
     csrPem: string,
-  ): Promise<string | undefined> {
+  ): Promise<string | Delay | undefined> {
     const user = userOf(request);
     const isApproved = hasCondition(request, 'Approved');
     const node = nodeNameOf(user);
@@ -62,11 +74,23 @@ export function signing({ registry, signer, authorizer, controlPlaneNames }: Sig
       const needsRole = usage === 'client' && !isApproved;
       return !needsRole || (await mayHave(user, 'selfnodeclient')) ? node : undefined;
     }
-    const isTrusted =
-      isApproved ||
-      user.groups.includes(mastersGroup) ||
-      (usage === 'client' && (await mayHave(user, 'nodeclient')));
-    return isTrusted ? await signer.nodeIn(csrPem) : undefined;
+    if (isApproved || user.groups.includes(mastersGroup)) return await signer.nodeIn(csrPem);
+    if (usage !== 'client' || !(await mayHave(user, 'nodeclient'))) return undefined;
+    return joining(user, await signer.nodeIn(csrPem));
+  }
+
+  /** Whoever joins may become any node that its token is for, but none that is alive: that would take its name away. */
+  function joining(user: User, node: string): string | Delay {
+    const names = user.extra[bootstrapNodeNames];
+    if (names !== undefined && !names.includes(node)) {
+      throw new SigningRefusedError(
+        `the bootstrap token is not for node ${node} but for ${names.join(', ')}`,
+      );
+    }
+    const sign = alive(node);
+    if (sign === undefined) return node;
+    const why = `${sign}: its name is not given to whoever joins. It is when the node is not heard any more, or by hand: kubectl certificate approve`;
+    return { node, why };
   }
 
   /** What may be in the certificate beside the node's name; undefined while the node has not told its addresses. */
@@ -83,10 +107,10 @@ export function signing({ registry, signer, authorizer, controlPlaneNames }: Sig
   async function sign(
     request: CertificateSigningRequest,
     usage: 'client' | 'serving',
-  ): Promise<string | undefined> {
+  ): Promise<string | Delay | undefined> {
     const csrPem = Buffer.from(request.spec.request, 'base64').toString('utf8');
     const node = await nodeFor(request, usage, csrPem);
-    if (node === undefined) return undefined;
+    if (typeof node !== 'string') return node;
     const addresses = addressesOf(node, request);
     if (usage === 'serving' && addresses === undefined) {
       throw new Error(`node ${node} has not told its addresses yet`);

@@ -10,7 +10,13 @@ import type { Groups } from './groups.ts';
 import { groupsWith } from './groups.ts';
 import type { DefaultBinding } from './policy.ts';
 import { bindingObject, roleObject } from './policy.ts';
-import { approvalRoleName, everybodysRoles, nodeRoles, programsRoles } from './system-roles.ts';
+import {
+  approvalRoleName,
+  approverRoles,
+  everybodysRoles,
+  nodeRoles,
+  programsRoles,
+} from './system-roles.ts';
 import { userRoles } from './user-roles.ts';
 
 const unauthenticatedGroup = 'system:unauthenticated';
@@ -38,7 +44,9 @@ function approvals({ certificates }: Groups): DefaultBinding[] {
 /** The roles that there are from the first start; the names of groups in them have this suffix. */
 export function defaultClusterRoles(groupSuffix: string): ClusterRole[] {
   const groups = groupsWith(groupSuffix);
-  const roles = [userRoles, everybodysRoles, programsRoles, nodeRoles].flatMap((make) => make(groups));
+  const roles = [userRoles, everybodysRoles, programsRoles, nodeRoles, approverRoles].flatMap((make) =>
+    make(groups),
+  );
   return roles.map(roleObject);
 }
 

@@ -11,7 +11,6 @@ export interface Groups {
   discovery: string;
   events: string;
   networking: string;
-  storage: string;
 }
 
 export function groupsWith(suffix: string): Groups {
@@ -26,6 +25,5 @@ export function groupsWith(suffix: string): Groups {
     discovery: group('discovery'),
     events: group('events'),
     networking: group('networking'),
-    storage: group('storage'),
   };
 }

@@ -1,3 +1,4 @@
+import { nodeRules } from '../../authz/index.ts';
 import type { Groups } from './groups.ts';
 import type { DefaultRole } from './policy.ts';
 import { pathRule, read, rule } from './policy.ts';
@@ -46,15 +47,47 @@ export function programsRoles({ authentication, authorization }: Groups): Defaul
 const nodeParts = 'nodes/checkpoint nodes/healthz nodes/log nodes/metrics nodes/pods nodes/proxy nodes/stats';
 
 /** For node agents that are not known by their certificate, and for those who let them in. */
-export function nodeRoles({ certificates, ...groups }: Groups): DefaultRole[] {
+export function nodeRoles({ certificates, events }: Groups): DefaultRole[] {
   const requests = 'certificatesigningrequests';
   const own = (part: string) => rule('create', certificates, `${requests}/${part}`);
   return [
-    { name: 'system:node', rules: nodeRules({ certificates, ...groups }) },
+    { name: 'system:node', rules: nodeRules(suffixOf(certificates)) },
     { name: 'system:node-bootstrapper', rules: [rule(`create ${read}`, certificates, requests)] },
     { name: approvalRoleName(certificates, 'nodeclient'), rules: [own('nodeclient')] },
     { name: approvalRoleName(certificates, 'selfnodeclient'), rules: [own('selfnodeclient')] },
+    {
+      name: 'system:node-problem-detector',
+      rules: [
+        rule('get', '', 'nodes'),
+        rule('patch', '', 'nodes/status'),
+        rule('create patch update', '', 'events'),
+        rule('create patch update', events, 'events'),
+      ],
+    },
   ];
+}
+
+/** The names of the signers that the reference knows. */
+const signers = [
+  'kube-apiserver-client',
+  'kube-apiserver-client-kubelet',
+  'kubelet-serving',
+  'legacy-unknown',
+] as const;
+
+/** For those who approve the requests to one signer; writing the decision itself needs a role of its own. */
+export function approverRoles({ certificates }: Groups): DefaultRole[] {
+  return signers.map((signer) => ({
+    name: `system:certificates.${suffixOf(certificates)}:${signer}-approver`,
+    rules: [
+      {
+        verbs: ['approve'],
+        apiGroups: [certificates],
+        resources: ['signers'],
+        resourceNames: [`kubernetes.io/${signer}`],
+      },
+    ],
+  }));
 }
 
 /** Of the role whose holders get such a certificate without being approved by a person. */
@@ -65,22 +98,4 @@ export function approvalRoleName(certificates: string, part: 'nodeclient' | 'sel
 /** `k8s.io` of `certificates.k8s.io`. */
 function suffixOf(group: string): string {
   return group.slice(group.indexOf('.') + 1);
-}
-
-function nodeRules(groups: Groups) {
-  const { authentication, authorization, certificates, coordination, events, storage } = groups;
-  return [
-    rule('create', authentication, 'tokenreviews'),
-    rule('create', authorization, 'localsubjectaccessreviews subjectaccessreviews'),
-    rule(`create patch update ${read}`, '', 'nodes'),
-    rule('patch update', '', 'nodes/status pods/status'),
-    rule(`create delete ${read}`, '', 'pods'),
-    rule('create', '', 'pods/eviction serviceaccounts/token'),
-    rule(read, '', 'configmaps secrets services'),
-    rule('create patch update', '', 'events'),
-    rule('create patch update', events, 'events'),
-    rule(`create ${read}`, certificates, 'certificatesigningrequests'),
-    rule('create delete get patch update', coordination, 'leases'),
-    rule('create delete get patch update', storage, 'csinodes'),
-  ];
 }

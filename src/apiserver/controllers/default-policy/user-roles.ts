@@ -34,7 +34,7 @@ export function userRoles(groups: Groups): DefaultRole[] {
 /** Who may do what, and why: the answers tell of all roles and bindings, so these may be read as well. */
 function accessRules({ access, rbac }: Groups): PolicyRule[] {
   return [
-    rule('create', access, 'accessexplanations accessqueries'),
+    rule('create', access, 'accessdiffs accessexplanations accessqueries'),
     rule(read, rbac, 'clusterrolebindings clusterroles rolebindings roles'),
   ];
 }

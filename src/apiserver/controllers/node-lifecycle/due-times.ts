@@ -16,6 +16,10 @@ export class DueTimes {
     return next === undefined ? undefined : next * secondMs;
   }
 
+  has(key: string): boolean {
+    return this.#seconds.has(key);
+  }
+
   /** Replaces what was set for the key before. */
   set(key: string, dueMs: number): void {
     this.delete(key);

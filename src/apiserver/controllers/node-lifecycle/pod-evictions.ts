@@ -8,6 +8,7 @@ import { createWorkQueue } from '../work-queue.ts';
 import type { AwakeTime } from './awake-time.ts';
 import { DueTimes } from './due-times.ts';
 import { podEvictor } from './pod-evictor.ts';
+import type { Telling } from './telling.ts';
 import { toleratedSeconds } from './tolerations.ts';
 
 /*
@@ -37,8 +38,11 @@ const leastSleepMs = 100;
 /** There is no pod of such a key. */
 const podsOf = 'pods of ';
 
-export function podEvictions(options: ControllerOptions, awake: AwakeTime): PodEvictions {
-  const { registry, storage, clock, log } = options;
+export function podEvictions(
+  options: ControllerOptions & { tell: Pick<Telling, 'podEvicted' | 'podStays'> },
+  awake: AwakeTime,
+): PodEvictions {
+  const { registry, storage, clock, log, tell } = options;
   const pods = registry.of(podKind);
   const prefix = pods.prefix('');
   const tainted = new Map<string, TaintedNode>();
@@ -59,7 +63,10 @@ export function podEvictions(options: ControllerOptions, awake: AwakeTime): PodE
     const node = tainted.get(pod?.spec?.nodeName ?? '');
     if (pod === undefined || node === undefined) return;
     const dueMs = endOf(key, pod, node);
-    if (dueMs === Number.POSITIVE_INFINITY) return stay(node, key);
+    if (dueMs === Number.POSITIVE_INFINITY) {
+      tellOfStay(key);
+      return stay(node, key);
+    }
     if (dueMs > awake.nowMs) return wait(key, dueMs);
     await evict(key, pod);
     stay(node, key);
@@ -78,6 +85,13 @@ export function podEvictions(options: ControllerOptions, awake: AwakeTime): PodE
   function wait(key: string, dueMs: number): void {
     due.set(key, dueMs);
     sooner.abort();
+  }
+
+  /** Where a pod was to go in time. */
+  function tellOfStay(key: string): void {
+    const stored = due.has(key) ? storage.get(key) : undefined;
+    const metadata = stored && pods.encoding.read(stored).metadata;
+    if (metadata !== undefined && metadata.deletionTimestamp === undefined) tell.podStays(metadata);
   }
 
   function stay({ waiting }: TaintedNode, key: string): void {
@@ -113,7 +127,10 @@ export function podEvictions(options: ControllerOptions, awake: AwakeTime): PodE
       const before = tainted.get(name);
       if (taints.length === 0) {
         tainted.delete(name);
-        for (const key of before?.waiting.keys() ?? []) due.delete(key);
+        for (const key of before?.waiting.keys() ?? []) {
+          if (node !== undefined) tellOfStay(key);
+          due.delete(key);
+        }
       } else if (text !== before?.text) {
         tainted.set(name, { text, taints, waiting: before?.waiting ?? new Map() });
         queue.add(podsOf + name);

@@ -3,6 +3,7 @@ import { podKind, StatusError } from '../../../api/index.ts';
 import { controlPlaneUser } from '../../authn/index.ts';
 import { timestamp } from '../../registry/index.ts';
 import type { ControllerOptions } from '../namespace-deletion.ts';
+import type { Telling } from './telling.ts';
 
 const context = { user: controlPlaneUser, dryRun: false };
 
@@ -19,7 +20,7 @@ const disruption = {
  * another one by then, or has changed, `again` is called instead.
  */
 export function podEvictor(
-  { registry, clock, log }: ControllerOptions,
+  { registry, clock, log, tell: events }: ControllerOptions & { tell: Pick<Telling, 'podEvicted'> },
   again: (key: string) => void,
 ): (key: string, pod: Pod) => Promise<void> {
   const pods = registry.of(podKind);
@@ -43,6 +44,7 @@ export function podEvictor(
     const { namespace = '', name = '' } = pod.metadata ?? {};
     try {
       await pods.delete(namespace, name, await tell(pod), context);
+      events.podEvicted(pod.metadata);
       log.info(
         { key, node: pod.spec?.nodeName },
         'a pod is evicted: it does not tolerate a taint of its node',

@@ -6,15 +6,11 @@ import type { Change } from '../../storage/index.ts';
 import type { ControllerOptions } from '../namespace-deletion.ts';
 import { createWorkQueue } from '../work-queue.ts';
 import { AwakeTime } from './awake-time.ts';
-import { Fleet } from './fleet.ts';
-import { podEvictions } from './pod-evictions.ts';
+import { createParts } from './parts.ts';
 import { isRenewal } from './renewals.ts';
 import { lookAround } from './round.ts';
 import type { NodeLifecycleSettings } from './settings.ts';
 import { withDefaults } from './settings.ts';
-import { settling } from './settling.ts';
-import { nodeTaints } from './taints.ts';
-import { EvictionPace } from './zones.ts';
 
 /** Nodes written at once: enough to share the store's group commits. */
 const atOnce = 8;
@@ -23,11 +19,11 @@ const leaseNamespace = 'kube-node-lease';
 /**
  * Watches over the nodes (specification, sections 2.5 and 3.2): one that renews neither its Lease nor its status becomes
  * Unknown and `unreachable`, one that is not ready for as long becomes `not-ready`, and their pods go when they do not
- * tolerate that. All is undone when the node is ready again.
+ * tolerate that. All is undone when the node is ready again. What a node tells of pressures stands on it as taints too.
  *
  *     leases, nodes ──► Fleet (when each was heard) ──(every period)──► who is due ──► work queue ──► conditions, taints
  *                                      ▲                                                                    │
- *                            EvictionPace (who may be given up)                        PodEvictions ◄───────┘
+ *                            EvictionPace (who may be given up)             PodEvictions, LostPods ◄────────┘
  *
  * Two at work on one store would only double the writes and the pace of evictions, yet one is meant: `run` begins with
  * nothing and ends with its signal, so that whoever elects a leader among several servers has but to call it.
@@ -41,12 +37,9 @@ export function nodeLifecycle(options: ControllerOptions & { settings?: NodeLife
 
   async function run(signal: AbortSignal, ready: () => void): Promise<void> {
     const awake = new AwakeTime(clock, settings.monitorPeriodMs);
-    const taints = nodeTaints(settings.taintDomain);
-    const fleet = new Fleet({ gracePeriodMs: settings.gracePeriodMs, taints, now: () => awake.nowMs });
-    const pace = new EvictionPace(settings);
-    const evictions = podEvictions(options, awake);
-    const work = settling({ ...options, fleet, taints, evictions, onOutage: () => setOutage(true) });
-    const queue = createWorkQueue({ work, atOnce, clock, log });
+    const parts = createParts(options, { settings, awake, onOutage: () => setOutage(true) });
+    const { fleet, pace, settling, tell } = parts;
+    const queue = createWorkQueue({ work: settling.settle, atOnce, clock, log });
 
     let isOutage = false;
 
@@ -56,12 +49,19 @@ export function nodeLifecycle(options: ControllerOptions & { settings?: NodeLife
       fleet.graceAnew();
     }
 
-    function hear({ key, previous, next }: Change): void {
+    function hear(change: Change): void {
+      const { key, previous, next } = change;
       if (isOutage) setOutage(false);
-      if (key.startsWith(nodePrefix)) queue.add(key.slice(nodePrefix.length));
+      if (key.startsWith(nodePrefix)) hearOfNode(change);
       else if (next !== null && key.startsWith(leasePrefix) && isRenewal(previous, next)) {
         fleet.heard(key.slice(leasePrefix.length));
       }
+    }
+
+    function hearOfNode({ key, previous, next }: Change): void {
+      queue.add(key.slice(nodePrefix.length));
+      if (previous === null && next !== null) tell.nodeRegistered(nodes.encoding.read(next).metadata);
+      if (previous !== null && next === null) tell.nodeRemoved(nodes.encoding.read(previous).metadata);
     }
 
     /** All nodes are known before any is judged: how many are ready is a matter of all. */
@@ -69,11 +69,13 @@ export function nodeLifecycle(options: ControllerOptions & { settings?: NodeLife
       const turns = new Turns();
       for (const { key } of storage.list(nodePrefix, '', 0).items) {
         if (signal.aborted) return;
+        const name = key.slice(nodePrefix.length);
         const stored = storage.get(key);
         const node = stored && nodes.encoding.read(stored);
         if (node === undefined) continue;
-        fleet.observe(key.slice(nodePrefix.length), node);
-        evictions.nodeChanged(key.slice(nodePrefix.length), node);
+        fleet.observe(name, node);
+        settling.handOn(name, node);
+        if (parts.conditionTaints(node, clock.now()) !== node) queue.add(name);
         if (turns.due) await turns.take();
       }
     }
@@ -92,7 +94,7 @@ export function nodeLifecycle(options: ControllerOptions & { settings?: NodeLife
     using _listener = storage.onApply(hear);
     ready();
     await load();
-    await Promise.all([queue.run(signal), evictions.run(signal), watchOver(), untilAborted(signal)]);
+    await Promise.all([queue.run(signal), parts.run(signal), watchOver(), untilAborted(signal)]);
   }
 
   return { name: 'node-lifecycle', dependsOn: [], onFailure: 'restart', run };

@@ -14,6 +14,8 @@ export interface NodeLifecycleSettings {
   unhealthyZoneThreshold?: number | undefined;
   /** From how many nodes more than this a zone is large; in a smaller one that is disrupted nobody is evicted; default 50. */
   largeZoneSize?: number | undefined;
+  /** How many pods that have ended are kept, the youngest; 0: all; default 12,500. */
+  terminatedPodThreshold?: number | undefined;
 }
 
 export type Settings = { [K in keyof NodeLifecycleSettings]-?: NonNullable<NodeLifecycleSettings[K]> };
@@ -27,5 +29,6 @@ export function withDefaults(given: NodeLifecycleSettings): Settings {
     secondaryEvictionRate: given.secondaryEvictionRate ?? 0.01,
     unhealthyZoneThreshold: given.unhealthyZoneThreshold ?? 0.55,
     largeZoneSize: given.largeZoneSize ?? 50,
+    terminatedPodThreshold: given.terminatedPodThreshold ?? 12_500,
   };
 }

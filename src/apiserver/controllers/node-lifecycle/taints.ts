@@ -1,5 +1,6 @@
 import type { Node, Taint } from '../../../api/index.ts';
 import { timestamp } from '../../registry/index.ts';
+import { withTaints } from './condition-taints.ts';
 
 /** What is wrong with a node: it is silent, or says that it is not ready. */
 export type Trouble = 'unreachable' | 'not-ready';
@@ -53,8 +54,4 @@ function isThat(taint: Taint, key: string, effect: string): boolean {
 function isOurs({ key, effect }: Taint, keyOf: (trouble: Trouble) => string): boolean {
   const hasOurEffect = effect === effects.noSchedule || effect === effects.noExecute;
   return hasOurEffect && troubles.some((trouble) => keyOf(trouble) === key);
-}
-
-function withTaints({ spec: { taints: _before, ...spec } = {}, ...node }: Node, taints: Taint[]): Node {
-  return { ...node, spec: taints.length === 0 ? spec : { ...spec, taints } };
 }

@@ -1,5 +1,5 @@
-import type { Pod } from '../../../api/index.ts';
-import { podChangeCauses, podHasEnded } from '../../../api/index.ts';
+import type { Cause, Pod } from '../../../api/index.ts';
+import { forbiddenValue, podChangeCauses, podHasEnded } from '../../../api/index.ts';
 import { timestamp } from '../metadata.ts';
 import type { Strategy } from '../strategy.ts';
 
@@ -10,19 +10,39 @@ import type { Strategy } from '../strategy.ts';
 export const podStrategy: Strategy<Pod> = {
   withoutGated: (pod, old, gates) =>
     gates.InPlacePodVerticalScaling || usesResizePolicy(old) ? pod : withoutResizePolicy(pod),
-  beforeCreate: (pod) => withAccount(pod, 'default'),
+  beforeCreate: (pod) => (isMirrorPod(pod) ? pod : withAccount(pod, 'default')),
   beforeUpdate(next, old, { subresource, now }) {
     if (subresource === 'ephemeralcontainers') return next;
     if (subresource === 'status') return observed(next, old);
     return subresource === 'binding' ? bound(next, now) : withAccount(next, old.spec?.serviceAccountName);
   },
-  check: (next, old, subresource) => (old === undefined ? [] : podChangeCauses(next, old, subresource)),
+  check: (next, old, subresource) =>
+    old === undefined ? [] : [...podChangeCauses(next, old, subresource), ...mirrorCauses(next, old)],
   gracePeriod(pod, asked) {
     if (!pod.spec?.nodeName || podHasEnded(pod)) return 0;
     const seconds = asked ?? pod.spec.terminationGracePeriodSeconds ?? 0;
     return seconds < 0 ? 1 : seconds;
   },
 };
+
+/** What marks the pods that a node makes to show what it runs of its own accord. */
+export const mirrorAnnotation = 'kubernetes.io/config.mirror';
+
+/** Such a pod is given nothing, and gives its node nothing. */
+export function isMirrorPod({ metadata }: Pod): boolean {
+  return metadata?.annotations?.[mirrorAnnotation] !== undefined;
+}
+
+/** What a pod is does not change: what it names counts for its node unless it is a mirror. */
+function mirrorCauses(next: Pod, old: Pod): Cause[] {
+  const [now, before] = [next, old].map(({ metadata }) => metadata?.annotations?.[mirrorAnnotation]);
+  if (now === before) return [];
+  const detail =
+    before === undefined
+      ? 'may not add mirror pod annotation'
+      : 'may not remove or update mirror pod annotation';
+  return [forbiddenValue(`metadata.annotations[${mirrorAnnotation}]`, detail)];
+}
 
 /** Whose token the pod would get; a manifest that does not say means what was chosen when the pod was made. */
 function withAccount(pod: Pod, serviceAccountName: string | undefined): Pod {

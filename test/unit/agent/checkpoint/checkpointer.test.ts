@@ -1,61 +1,15 @@
 import assert from 'node:assert/strict';
-import {
-  appendFile,
-  chmod,
-  lstat,
-  mkdir,
-  readdir,
-  readFile,
-  rm,
-  stat,
-  symlink,
-  writeFile,
-} from 'node:fs/promises';
+import { appendFile, chmod, lstat, mkdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import type { CheckpointerOptions } from '../../../../src/agent/checkpoint/index.ts';
-import { createCheckpointer } from '../../../../src/agent/checkpoint/index.ts';
 import { RuntimeError } from '../../../../src/agent/runtime/index.ts';
 import type { Clock } from '../../../../src/base/index.ts';
-import { silentLogger, systemClock, untilAborted } from '../../../../src/base/index.ts';
-import { temporaryFolder, waitFor } from '../../../support/index.ts';
+import { systemClock, untilAborted } from '../../../../src/base/index.ts';
+import { waitFor } from '../../../support/index.ts';
 import { tarArchive } from './archives.ts';
-import { endless, standInRuntime } from './stand-in-runtime.ts';
-
-async function lab(options: Partial<CheckpointerOptions> = {}) {
-  await using setup = new AsyncDisposableStack();
-  const { path } = setup.use(await temporaryFolder());
-  const runtime = standInRuntime();
-  const checkpointer = setup.use(
-    createCheckpointer({ runtime, rootDir: path, log: silentLogger(), ...options }),
-  );
-  const folder = join(path, 'checkpoints');
-  const resources = setup.move();
-  return {
-    runtime,
-    checkpointer,
-    folder,
-    /** Everything in the folder of checkpoints, hidden or not. */
-    left: () => readdir(folder),
-    ask: (more: { timeoutMs?: number; cancel?: AbortSignal; pod?: string; container?: string } = {}) =>
-      checkpointer.checkpoint({
-        namespace: 'shop',
-        pod: 'web',
-        container: 'main',
-        cancel: new AbortController().signal,
-        requester: 'alice',
-        ...more,
-      }),
-    [Symbol.asyncDispose]: () => resources.disposeAsync(),
-  };
-}
-
-const failedBecause = (reason: string, why: RegExp) => ({
-  name: 'CheckpointError',
-  reason,
-  message: new RegExp(`^checkpointing of shop/web/main failed \\(${why.source}\\)$`),
-});
+import { failedBecause, lab, settings } from './checkpoint-lab.ts';
+import { endless } from './stand-in-runtime.ts';
 
 /** The date stands still, and sleeps of `ms` end when told so. */
 function clockWithBell(ms: number): Clock & { ring(): void } {
@@ -90,7 +44,8 @@ describe('checkpoint', () => {
     assert.equal((await stat(path)).nlink, 1);
     assert.equal((await stat(at.folder)).mode & 0o777, 0o700);
     assert.deepEqual(await readFile(path), Buffer.from(tarArchive('config.dump', '{}')));
-    assert.deepEqual(await at.left(), [path.slice(at.folder.length + 1)]);
+    const name = path.slice(at.folder.length + 1);
+    assert.deepEqual(await at.left(), [name.replace(/tar$/, 'json'), name]);
   });
 
   test('takes a file that the runtime put in the place of ours, and makes it private', async () => {
@@ -309,7 +264,7 @@ describe('several checkpoints', () => {
   }
 
   test('of one container wait for each other', async () => {
-    await using at = await lab({ parallel: 10 });
+    await using at = await lab({ settings: settings({ maxConcurrent: 10 }) });
     const state = gate(at);
     const asked = Promise.all([at.ask(), at.ask(), at.ask()]);
     await waitFor('the first to begin', () => state.now === 1);
@@ -320,7 +275,7 @@ describe('several checkpoints', () => {
   });
 
   test('of different containers go on at a time, up to the limit of the node', async () => {
-    await using at = await lab({ parallel: 2 });
+    await using at = await lab({ settings: settings({ maxConcurrent: 2 }) });
     const state = gate(at);
     at.runtime.find = async (_namespace, _pod, container) => ({
       id: container,
@@ -336,7 +291,7 @@ describe('several checkpoints', () => {
   });
 
   test('are refused when too many wait', async () => {
-    await using at = await lab({ parallel: 1, waiting: 1 });
+    await using at = await lab({ settings: settings({ maxConcurrent: 1, maxWaiting: 1 }) });
     const state = gate(at);
     const asked = Promise.all([at.ask(), at.ask()]);
     await assert.rejects(at.ask(), failedBecause('busy', /2 checkpoints are under way.*/));

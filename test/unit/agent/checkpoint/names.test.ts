@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { basename, join } from 'node:path';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { archiveName } from '../../../../src/agent/checkpoint/names.ts';
+import { isCheckpointId } from '../../../../src/agent/checkpoint/index.ts';
+import { checkpointId } from '../../../../src/agent/checkpoint/names.ts';
 import { checkName } from '../../../../src/api/index.ts';
 
 const time = Date.UTC(2025, 10, 21, 10, 3, 4, 5);
@@ -20,15 +21,15 @@ const anyText = fc.oneof(
   fc.constantFrom('..', 'a/../b', 'a\n'),
 );
 
-describe('the name of an archive', () => {
+describe('the id of a checkpoint', () => {
   test('is as specified, with the time to the nanosecond', () => {
     assert.equal(
-      archiveName(target, time, 0),
-      'checkpoint-web-0_shop-server-2025-11-21T10:03:04.005000000Z.tar',
+      checkpointId(target, time, 0),
+      'checkpoint-web-0_shop-server-2025-11-21T10:03:04.005000000Z',
     );
     assert.equal(
-      archiveName(target, time, 17),
-      'checkpoint-web-0_shop-server-2025-11-21T10:03:04.005000017Z.tar',
+      checkpointId(target, time, 17),
+      'checkpoint-web-0_shop-server-2025-11-21T10:03:04.005000017Z',
     );
   });
 
@@ -38,7 +39,7 @@ describe('the name of an archive', () => {
         const wrong =
           checkName('label', namespace) ?? checkName('subdomain', pod) ?? checkName('label', container);
         if (wrong !== undefined) return;
-        const name = archiveName({ namespace, pod, container }, time, 0);
+        const name = checkpointId({ namespace, pod, container }, time, 0);
         assert.equal(basename(join('/folder', name)), name);
       }),
     );
@@ -46,9 +47,9 @@ describe('the name of an archive', () => {
 
   test('fits into a file system whatever the pod is called, and tells pods apart', () => {
     const long = (pod: string) =>
-      archiveName({ namespace: 'n'.repeat(63), pod, container: 'c'.repeat(63) }, time, 0);
+      checkpointId({ namespace: 'n'.repeat(63), pod, container: 'c'.repeat(63) }, time, 0);
     const [one, other] = [long(`${'p'.repeat(252)}1`), long(`${'p'.repeat(252)}2`)];
-    assert.equal(Buffer.byteLength(one), 255);
+    assert.equal(Buffer.byteLength(`${one}.json`), 255);
     assert.notEqual(one, other);
     fc.assert(
       fc.property(
@@ -57,9 +58,9 @@ describe('the name of an archive', () => {
         label,
         fc.nat(),
         (namespace, pod, container, count) => {
-          const name = archiveName({ namespace, pod, container }, time, count);
-          assert.ok(Buffer.byteLength(name) <= 255);
-          assert.match(name, /^checkpoint-[^/]+\.tar$/);
+          const name = checkpointId({ namespace, pod, container }, time, count);
+          assert.ok(Buffer.byteLength(`${name}.json`) <= 255);
+          assert.ok(isCheckpointId(name), name);
         },
       ),
     );

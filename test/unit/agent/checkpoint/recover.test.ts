@@ -4,6 +4,7 @@ import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:f
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, test } from 'node:test';
+import { abandonedFile } from '../../../../src/agent/checkpoint/abandoned.ts';
 import type { CheckpointerOptions } from '../../../../src/agent/checkpoint/index.ts';
 import { createCheckpointer } from '../../../../src/agent/checkpoint/index.ts';
 import { RuntimeError } from '../../../../src/agent/runtime/index.ts';
@@ -32,7 +33,7 @@ const journal = {
 };
 
 /** An agent's folder as an earlier run left it, and a checkpointer that runs on it. */
-async function lab(more: Partial<CheckpointerOptions> = {}) {
+async function lab(more: Partial<Omit<CheckpointerOptions, 'runtime'>> = {}) {
   await using setup = new AsyncDisposableStack();
   const { path: root } = setup.use(await temporaryFolder());
   const folder = join(root, 'checkpoints');
@@ -40,7 +41,15 @@ async function lab(more: Partial<CheckpointerOptions> = {}) {
   await writeFile(join(root, 'proc/sys/kernel/random/boot_id'), 'boot-1\n');
   await mkdir(folder, { mode: 0o700 });
   const runtime = standInRuntime();
-  const options = { runtime, rootDir: root, root, log: silentLogger(), clock: impatient, ...more };
+  const options = {
+    runtime,
+    rootDir: root,
+    root,
+    nodeName: 'node-1',
+    log: silentLogger(),
+    clock: impatient,
+    ...more,
+  };
   const checkpointer = setup.use(createCheckpointer(options));
   const stop = new AbortController();
   let running: Promise<void> | undefined;
@@ -48,6 +57,8 @@ async function lab(more: Partial<CheckpointerOptions> = {}) {
     stop.abort();
     await running;
   });
+  /** All but the note of what was given up. */
+  const left = async () => (await readdir(folder)).filter((name) => name !== abandonedFile).sort();
   const resources = setup.move();
   return {
     runtime,
@@ -73,8 +84,8 @@ async function lab(more: Partial<CheckpointerOptions> = {}) {
         requester: 'alice',
         cancel: new AbortController().signal,
       }),
-    left: async () => (await readdir(folder)).sort(),
-    isEmpty: async () => (await readdir(folder)).length === 0,
+    left,
+    isEmpty: async () => (await left()).length === 0,
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 }

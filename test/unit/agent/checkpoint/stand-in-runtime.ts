@@ -1,12 +1,16 @@
 import { writeFile } from 'node:fs/promises';
-import type { FoundContainer, Runtime, Thawed } from '../../../../src/agent/runtime/index.ts';
+import type { CheckpointRuntime } from '../../../../src/agent/checkpoint/index.ts';
+import type {
+  CheckpointHints,
+  DumpFolder,
+  FoundContainer,
+  Thawed,
+} from '../../../../src/agent/runtime/index.ts';
 import { RuntimeError } from '../../../../src/agent/runtime/index.ts';
 import { tarArchive } from './archives.ts';
 
-type Used = Pick<Runtime, 'find' | 'checkpoint' | 'thaw'>;
-
 /** The runtime as the checkpointer sees it: pod `shop/web` with a running container `main`. */
-export interface StandInRuntime extends Used {
+export interface StandInRuntime extends CheckpointRuntime {
   found: FoundContainer | 'noPod' | 'noContainer';
   /** What happens to a checkpoint; default: a small tar archive is written. */
   write: (file: string, cancel: AbortSignal, id: string) => Promise<void>;
@@ -14,22 +18,52 @@ export interface StandInRuntime extends Used {
   /** Ids of containers, in order. */
   readonly thawed: string[];
   readonly files: string[];
+  readonly hints: (CheckpointHints | undefined)[];
+  memory: () => Promise<number>;
+  folders: readonly DumpFolder[];
+  /** Tells who listens that a container was found frozen. */
+  resumed(id: string): void;
 }
 
 export function standInRuntime(): StandInRuntime {
+  const listeners = new Set<(id: string) => void>();
   const runtime: StandInRuntime = {
     found: { id: 'c1', sandboxId: 's1', podUid: 'u1', state: 'running' },
     write: (file) => writeFile(file, tarArchive('config.dump', '{}')),
     thawing: async () => 'running',
     thawed: [],
     files: [],
+    hints: [],
+    memory: async () => 0,
+    folders: [],
+    resumed: (id) => {
+      for (const listener of listeners) listener(id);
+    },
+    onResumed(listener) {
+      listeners.add(listener);
+      return { [Symbol.dispose]: () => void listeners.delete(listener) };
+    },
+    inspect: async () => ({ pid: 7, image: 'shop/web:1', imageRef: 'sha256:1' }),
+    memoryBytes: () => runtime.memory(),
+    dumpFolders: async () => runtime.folders,
+    status: () => ({
+      ready: true,
+      networkReady: true,
+      reason: '',
+      message: '',
+      name: 'containerd',
+      version: '2.1.9',
+      endpoint: '',
+    }),
     find: async (namespace, pod, container) => {
       if (namespace !== 'shop' || pod !== 'web') return 'noPod';
       return container === 'main' ? runtime.found : 'noContainer';
     },
-    checkpoint: async (id, file, cancel) => {
+    checkpoint: async (id, file, cancel, hints) => {
       runtime.files.push(file);
+      runtime.hints.push(hints);
       await runtime.write(file, cancel, id);
+      return { pausedMs: 12.4 };
     },
     thaw: async (id, cancel) => {
       runtime.thawed.push(id);

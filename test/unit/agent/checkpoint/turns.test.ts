@@ -7,7 +7,7 @@ const never = new AbortController().signal;
 
 describe('turns', () => {
   test('so many at a time, the others in the order of their coming', async () => {
-    const turns = createTurns(2);
+    const turns = createTurns(() => 2);
     const [first, second] = [await turns.take(never), await turns.take(never)];
     const order: string[] = [];
     const third = turns.take(never).then((turn) => {
@@ -29,7 +29,7 @@ describe('turns', () => {
   });
 
   test('who gives up waiting is passed over', async () => {
-    const turns = createTurns(1);
+    const turns = createTurns(() => 1);
     const first = await turns.take(never);
     const cancel = new AbortController();
     const second = turns.take(cancel.signal);
@@ -46,7 +46,7 @@ describe('turns', () => {
     const waits = fc.array(fc.record({ gives: fc.boolean(), ticks: fc.nat(3) }), { maxLength: 20 });
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 4 }), waits, async (limit, visitors) => {
-        const turns = createTurns(limit);
+        const turns = createTurns(() => limit);
         let inside = 0;
         await Promise.allSettled(
           visitors.map(async ({ gives, ticks }) => {

@@ -33,11 +33,9 @@ describe('fields that count', () => {
   test('thresholds: amounts, percentages, and what is off', async () => {
     const text = 'evictionHard: {memory.available: 1Gi, nodefs.available: 12.5%, pid.available: 0%}';
     const { config, shown } = await load(text);
-    assert.deepEqual(config.evictionHard, {
-      memory: { amount: 2 ** 30 },
-      nodefs: shareOf(12.5),
-      nodefsInodes: undefined,
-      pid: undefined,
+    assert.deepEqual(config.eviction.hard, {
+      'memory.available': { amount: 2 ** 30 },
+      'nodefs.available': shareOf(12.5),
     });
     assert.deepEqual(Object.keys(Object(shown['evictionHard'])).sort(), [
       'memory.available',
@@ -49,12 +47,39 @@ describe('fields that count', () => {
   test('who states some thresholds keeps the other defaults only when asked to', async () => {
     const merged = 'mergeDefaultEvictionSettings: true\nevictionHard: {memory.available: 200Mi}';
     const { config } = await load(merged);
-    assert.deepEqual(config.evictionHard.memory, { amount: 200 * 2 ** 20 });
-    assert.deepEqual(config.evictionHard.nodefs, shareOf(10));
+    assert.deepEqual(config.eviction.hard['memory.available'], { amount: 200 * 2 ** 20 });
+    assert.deepEqual(config.eviction.hard['nodefs.available'], shareOf(10));
     const { config: alone } = await load('evictionHard: {memory.available: 200Mi}');
-    assert.equal(alone.evictionHard.nodefs, undefined);
+    assert.equal(alone.eviction.hard['nodefs.available'], undefined);
     const { config: none } = await load('evictionHard: {}');
-    assert.equal(none.evictionHard.memory, undefined);
+    assert.equal(none.eviction.hard['memory.available'], undefined);
+  });
+
+  test('soft thresholds, what is to be reclaimed, and for how long a pressure stays', async () => {
+    const { config } = await load(
+      [
+        'evictionSoft: {memory.available: 1Gi, imagefs.available: 20%}',
+        'evictionSoftGracePeriod: {memory.available: 1m30s, imagefs.available: 5m}',
+        'evictionMinimumReclaim: {nodefs.available: 500Mi, imagefs.available: "0"}',
+        'evictionPressureTransitionPeriod: 30s',
+      ].join('\n'),
+    );
+    const { soft, softGraceMs, reclaim, transitionMs } = config.eviction;
+    assert.deepEqual(soft, { 'memory.available': { amount: 2 ** 30 }, 'imagefs.available': shareOf(20) });
+    assert.deepEqual(softGraceMs, { 'memory.available': 90_000, 'imagefs.available': 300_000 });
+    assert.deepEqual(reclaim, { 'nodefs.available': { amount: 500 * 2 ** 20 } });
+    assert.equal(transitionMs, 30_000);
+    const { config: plain } = await load('evictionPressureTransitionPeriod: 0s');
+    assert.equal(plain.eviction.transitionMs, 300_000);
+  });
+
+  test('images: none is a number of its own, and their service may be another', async () => {
+    const maxImages = async (text: string) => (await load(text)).config.nodeStatusMaxImages;
+    assert.deepEqual([await maxImages('maxPods: 1'), await maxImages('nodeStatusMaxImages: 0')], [50, 0]);
+    assert.equal(await maxImages('nodeStatusMaxImages: -1'), -1);
+    assert.deepEqual(await warningsOf('nodeStatusMaxImages: 0'), []);
+    const { config } = await load('imageServiceEndpoint: /run/images.sock');
+    assert.equal(config.imageServiceEndpoint, 'unix:///run/images.sock');
   });
 
   test('what is reserved is added up', async () => {
@@ -73,10 +98,11 @@ describe('fields that count', () => {
       { key: 'c', value: 'd', effect: 'NoSchedule' },
     ]);
     assert.equal(config.providerID, 'x://y');
-    assert.equal(config.authorizeAlways, true);
-    assert.equal((await load('authorization: {mode: ""}')).config.authorizeAlways, false);
+    assert.equal(config.server.access.alwaysAllow, true);
+    assert.equal((await load('authorization: {mode: ""}')).config.server.access.alwaysAllow, false);
     const standalone = await loadConfig({ flags: {}, standalone: true });
-    assert.equal(standalone.config.authorizeAlways, true);
+    assert.equal(standalone.config.server.access.alwaysAllow, true);
+    assert.equal(standalone.config.server.access.tokens, false);
   });
 
   test('a relative path counts from the folder of its file', async () => {
@@ -101,6 +127,17 @@ describe('fields that count', () => {
       'evictionHard: {memory.available: "0"}': /an amount above 0/,
       'evictionHard: {memory.available: -1%}': /an amount above 0/,
       'evictionHard: {memory.available: 5}': /expected a string, found number 5/,
+      'evictionSoft: {memory.available: 1Gi}':
+        /^3:16: evictionSoft\.memory\.available: needs evictionSoftGracePeriod\.memory\.available beside it$/,
+      'evictionSoftGracePeriod: {memory.available: soon}':
+        /must be a duration above 0, such as 90s, not "soon"/,
+      'evictionMinimumReclaim: {memory.available: -1Gi}': /must be an amount, such as 500Mi, or a percentage/,
+      'evictionPressureTransitionPeriod: -1s': /must be from 0s to 576h/,
+      'nodeStatusMaxImages: -2': /must be from -1 to 1000000/,
+      'imageServiceEndpoint: http://x': /is not supported; use unix:\/\/\/absolute\/path/,
+      'shutdownGracePeriod: 500ms': /shutdownGracePeriod: must be 0s or at least 1s, not 500ms/,
+      'shutdownGracePeriod: 10s\nshutdownGracePeriodCriticalPods: 20s':
+        /shutdownGracePeriodCriticalPods: must be at most shutdownGracePeriod, 10s, not 20s/,
       'systemReserved: {memory: lots}': /must be a quantity from 0 on, not "lots"/,
       'kubeReserved: {memory: "-1"}': /must be a quantity from 0 on/,
       'kubeReserved: {gpu: "1"}': /kubeReserved\.gpu: is not one of cpu, memory, ephemeral-storage, pid/,
@@ -150,11 +187,11 @@ const namesOfTheReference = `
   containerRuntimeEndpoint imageServiceEndpoint failCgroupV1 userNamespaces`;
 
 describe('fields without effect', () => {
-  test('every field of the reference is known, and no other', () => {
+  test('every field of the reference is known, and of our own one section', () => {
     const names = namesOfTheReference.trim().split(/\s+/);
     assert.deepEqual(
       Object.keys(kubeletConfiguration.fields).sort(),
-      [...names, 'apiVersion', 'kind'].sort(),
+      [...names, 'apiVersion', 'kind', 'checkpoint'].sort(),
     );
   });
 
@@ -163,7 +200,7 @@ describe('fields without effect', () => {
       'serializeImagePulls: false',
       'clusterDNS: [192.168.0.9]',
       'authorization: {mode: Webhook, webhook: {cacheAuthorizedTTL: 8m, cacheUnauthorizedTTL: 45s}}',
-      'evictionHard: {imagefs.available: 15%}',
+      'shutdownGracePeriod: 30s',
       'logging: {format: json, options: {json: {infoBufferSize: "0"}}}',
       'authentication: {anonymous: {enabled: true}}',
       'featureGates: {WatchList: true}',
@@ -171,19 +208,15 @@ describe('fields without effect', () => {
     assert.deepEqual((await warningsOf(text.join('\n'))).sort(), [
       '3: serializeImagePulls has no effect here: the agent pulls and removes no images',
       '4: clusterDNS has no effect here: the agent runs no pods',
-      '5: authorization.webhook.cacheAuthorizedTTL has no effect here: the agent asks the API for no reviews yet',
-      '5: authorization.webhook.cacheUnauthorizedTTL has no effect here: the agent asks the API for no reviews yet',
-      '6: evictionHard.imagefs.available has no effect here: the file system of images is not measured',
+      '6: shutdownGracePeriod has no effect here: the agent runs no pods',
       '7: logging has no effect here: use --log-format and --verbose',
-      '8: authentication.anonymous.enabled has no effect here: callers without a certificate are never let in',
       '9: featureGates.WatchList has no effect here: it is of the control plane; use --feature-gates',
     ]);
   });
 
   test('that ask for what is done anyway need no warning', async () => {
-    const text =
-      'readOnlyPort: 0\nrotateCertificates: true\nauthentication: {anonymous: {enabled: false}}\nenableServer: true';
+    const text = 'readOnlyPort: 0\nrotateCertificates: true\nenableDebuggingHandlers: false';
     assert.deepEqual(await warningsOf(text), []);
-    assert.equal((await warningsOf('enableServer: false')).length, 1);
+    assert.equal((await warningsOf('enableDebuggingHandlers: true')).length, 1);
   });
 });

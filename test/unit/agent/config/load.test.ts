@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { FlagValues } from '../../../../src/agent/config/index.ts';
 import { ConfigError, loadConfig } from '../../../../src/agent/config/index.ts';
-import { shareOf } from '../../../../src/agent/node/index.ts';
+import { defaultEviction } from '../../../../src/agent/node/index.ts';
 import { resolveGates } from '../../../../src/api/index.ts';
 import { exitCodes } from '../../../../src/base/index.ts';
 
@@ -56,6 +56,7 @@ describe('loading the configuration', () => {
       address: '0.0.0.0',
       port: 10250,
       containerRuntimeEndpoint: '',
+      imageServiceEndpoint: '',
       runtimeRequestTimeoutMs: 120_000,
       nodeStatusUpdateFrequencyMs: 10_000,
       nodeStatusReportFrequencyMs: 300_000,
@@ -66,15 +67,25 @@ describe('loading the configuration', () => {
       registerNode: true,
       registerWithTaints: [],
       providerID: '',
-      evictionHard: {
-        memory: { amount: 100 * 1024 * 1024 },
-        nodefs: shareOf(10),
-        nodefsInodes: shareOf(5),
-        pid: shareOf(10),
-      },
+      eviction: defaultEviction,
+      nodeStatusMaxImages: 50,
       reserved: { cpuMillis: 0, memoryBytes: 0, storageBytes: 0 },
-      authorizeAlways: false,
+      server: {
+        enabled: true,
+        tls: { minVersion: 'TLSv1.2', ciphers: undefined },
+        healthzPort: 0,
+        healthzBindAddress: '127.0.0.1',
+        access: {
+          tokens: true,
+          tokenTtlMs: 120_000,
+          anonymous: false,
+          alwaysAllow: false,
+          allowedTtlMs: 300_000,
+          deniedTtlMs: 30_000,
+        },
+      },
       files: { tlsCertFile: '', tlsPrivateKeyFile: '', clientCAFile: '' },
+      checkpoint: { maxConcurrent: 2, maxWaiting: 100, onConflict: 'Wait', diskReserve: { share: 0.05 } },
     });
     assert.ok(Object.isFrozen(config) && Object.isFrozen(config.featureGates));
     assert.deepEqual(warnings, []);

@@ -137,6 +137,8 @@ const defaults: Readonly<Record<string, string>> = {
   maxPods: '110',
   address: '"0.0.0.0"',
   'authorization.mode': '"Webhook"',
+  'authorization.webhook.cacheAuthorizedTTL': '"5m"',
+  'authorization.webhook.cacheUnauthorizedTTL': '"30s"',
 };
 
 /** Written anew: a table of leaves by path, into which one layer after another writes; a null clears all below it. */

@@ -5,11 +5,13 @@ import type { RemoteIdentityOptions } from '../../../../src/agent/identity/index
 import { remoteIdentity } from '../../../../src/agent/identity/index.ts';
 import type { ApiObject, CertificateSigningRequest, Kind } from '../../../../src/api/index.ts';
 import { StatusError } from '../../../../src/api/index.ts';
+import { createLatest } from '../../../../src/base/index.ts';
+import type { ClientOptions } from '../../../../src/client/index.ts';
 import { ConnectionError } from '../../../../src/client/index.ts';
 import { temporaryFolder, waitFor } from '../../../support/index.ts';
 import { createManualClock } from '../../../support/manual-clock.ts';
 import { recordedLog } from '../../base/recorded-log.ts';
-import { createTestAuthority } from './pki.ts';
+import { createTestAuthority, dayMs } from './pki.ts';
 
 const start = createManualClock().now();
 const authority = await createTestAuthority('cluster', start);
@@ -24,7 +26,8 @@ function certificatesApi(next: (look: number, csrPem: string) => Answer | Promis
   let looks = 0;
   const isKind = <T extends ApiObject>(kind: Kind<T>, object: ApiObject): object is T =>
     kind.kind === 'CertificateSigningRequest' && object !== undefined;
-  const api: RemoteIdentityOptions['api'] = {
+  const api: ReturnType<RemoteIdentityOptions['open']> = {
+    [Symbol.asyncDispose]: async () => undefined,
     async create(kind, object) {
       if (failing.create) throw failing.create;
       const stored = { ...object, metadata: { name: `csr-${created.length}` } };
@@ -55,12 +58,14 @@ function run(certDir: string, { api }: Pick<ReturnType<typeof certificatesApi>, 
   const clock = createManualClock();
   const stop = new AbortController();
   const { log, text } = recordedLog();
+  const credentials = createLatest<ClientOptions>();
+  credentials.set(client);
   const identity = remoteIdentity({
     nodeName: 'node-a',
     certDir,
     addresses: () => ['192.0.2.1'],
-    client,
-    api,
+    credentials,
+    open: () => api,
     dependsOn: [],
     clock,
     log,
@@ -69,9 +74,10 @@ function run(certDir: string, { api }: Pick<ReturnType<typeof certificatesApi>, 
   const ended = identity.run(stop.signal, () => {
     isReady = true;
   });
-  assert.equal(isReady, true, 'it waits for nobody');
   return {
     identity,
+    credentials,
+    ready: () => waitFor('it to be ready', () => isReady),
     clock,
     log: text,
     until: (what: string, condition: () => boolean, stepMs = 1000) =>
@@ -100,6 +106,40 @@ describe('a remote identity', () => {
     assert.equal(running.identity.serving.value?.clientCa, authority.ca);
     assert.deepEqual((await readdir(folder.path)).sort(), ['nodeward-serving.crt', 'nodeward-serving.key']);
     assert.match(running.log(), /waiting for the serving certificate/);
+  });
+
+  test('is ready, and serves with the certificate of an earlier run, while nobody answers', async () => {
+    await using folder = await temporaryFolder();
+    const control = certificatesApi((_look, csrPem) => signed(csrPem));
+    {
+      await using running = run(folder.path, control);
+      await running.until('the certificate', () => running.identity.serving.value !== undefined);
+    }
+    control.failing.create = new ConnectionError('refused', 'nobody there');
+    await using running = run(folder.path, control);
+    await running.clock.advance(25 * dayMs); // less is left than it is renewed with
+    await running.ready();
+    assert.ok(running.identity.serving.value);
+  });
+
+  test('is ready without any certificate, and says what that means for its port', async () => {
+    await using folder = await temporaryFolder();
+    const control = certificatesApi(() => undefined);
+    control.failing.create = new ConnectionError('refused', 'nobody there');
+    await using running = run(folder.path, control);
+    await running.ready();
+    assert.equal(running.identity.serving.value, undefined);
+    assert.match(running.log(), /no serving certificate for now: there is none yet; until the control plane/);
+  });
+
+  test('looks again at once when the credentials change', async () => {
+    await using folder = await temporaryFolder();
+    const control = certificatesApi((_look, csrPem) => signed(csrPem));
+    await using running = run(folder.path, control);
+    await running.until('the certificate', () => running.identity.serving.value !== undefined);
+    const other = await createTestAuthority('another', start);
+    running.credentials.set({ ...client, ca: other.ca });
+    await running.until('a request', () => control.created.length === 2, 1);
   });
 
   test('does not ask again at the next start', async () => {

@@ -178,6 +178,32 @@ describe('the schedule', () => {
       'warn: heartbeat late by 3600.0 s because the machine slept for 3600.0 s',
     ]);
     assert.equal(agent.service.heartbeat().lateCount, 1);
+    assert.deepEqual(
+      agent.service.remarks(),
+      agent.lines.map((line) => line.replace('warn: ', '')),
+    );
+    await agent.clock.advance(300_000);
+    assert.deepEqual(agent.service.remarks(), [], 'five minutes later it is past');
+  });
+
+  test('a slow server is told once until it is swift again, and all is counted', async () => {
+    const metrics = createMetrics();
+    await using agent = await start({ metrics });
+    agent.api.before = () => agent.clock.sleep(4000);
+    await agent.clock.advance(60_000);
+    assert.deepEqual(agent.lines, ['warn: the API server takes 4.0 s for a heartbeat']);
+    assert.deepEqual(agent.service.remarks(), ['the API server takes 4.0 s for a heartbeat']);
+    agent.api.before = () => undefined;
+    await agent.clock.advance(20_000);
+    agent.api.before = () => agent.clock.sleep(3000);
+    await agent.clock.advance(20_000);
+    assert.equal(agent.lines.length, 2);
+    agent.api.before = () => undefined;
+    agent.clock.setWall(-60_000);
+    await agent.clock.advance(20_000);
+    const counted = await metrics.getSingleMetricAsString('nodeward_heartbeat_troubles_total');
+    assert.match(counted, /kind="slow_server"\} 2\n/);
+    assert.match(counted, /kind="clock_jump"\} 1/);
   });
 
   test('goes on at once after the process was stopped, without making up for what was missed', async () => {
@@ -273,6 +299,35 @@ describe('failures', () => {
     await agent.clock.advance(100_000);
     assert.equal(failures, 0);
     assert.deepEqual(verbs(agent.api, from), Array(10).fill('replace'));
+  });
+
+  test('a link that swallows all for a time, however long: then the next heartbeat comes within an interval', async () => {
+    for (let lengthMs = 1000; lengthMs <= 120_000; lengthMs += 1300) {
+      await using agent = await start();
+      await agent.clock.advance(9000);
+      const healedMs = agent.clock.monotonicMs() + lengthMs;
+      agent.api.before = () =>
+        agent.clock.monotonicMs() < healedMs ? new Promise(() => undefined) : undefined;
+      await agent.clock.advance(lengthMs);
+      await agent.clock.advanceUntil(
+        () => (agent.service.heartbeat().lastSuccessMonotonicMs ?? 0) >= healedMs,
+        10_000,
+      );
+    }
+  });
+
+  test('a shorter interval has shorter waits: a dead connection costs no more than one', async () => {
+    await using agent = await start({ durationSeconds: 8 });
+    agent.api.before = () => {
+      agent.api.before = () => undefined;
+      return new Promise(() => undefined);
+    };
+    await agent.clock.advance(20_000);
+    assert.equal(agent.service.heartbeat().lateCount, 0);
+    agent.api.before = unreachable;
+    await agent.clock.advance(30_000);
+    const tried = agent.writes().map((call) => call.atMs);
+    assert.ok(Math.max(...gaps(tried.slice(-10))) <= 1400, `${gaps(tried.slice(-10))}`);
   });
 
   test('an answer that was lost is no harm: the next try finds the change', async () => {

@@ -3,12 +3,13 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { findConditions } from '../../../../src/agent/node/conditions.ts';
 import type { Measurements } from '../../../../src/agent/node/measure.ts';
+import { createPressureWatch } from '../../../../src/agent/node/pressure.ts';
 import { formatBytes } from '../../../../src/agent/node/quantity.ts';
 import { nodeLabels } from '../../../../src/agent/node/registration.ts';
 import { keepOthers, nodeResources } from '../../../../src/agent/node/resources.ts';
 import type { NodeState } from '../../../../src/agent/node/status.ts';
 import { composeStatus, sameStatus } from '../../../../src/agent/node/status.ts';
-import { hardEviction, shareOf } from '../../../../src/agent/node/thresholds.ts';
+import { defaultEviction, hardEviction, shareOf } from '../../../../src/agent/node/thresholds.ts';
 import type { Node } from '../../../../src/api/index.ts';
 import { billionths, checkLabelValue, decodeObject, nodeKind } from '../../../../src/api/index.ts';
 import { jsonBody } from '../../../support/index.ts';
@@ -17,8 +18,11 @@ import { facts, healthy, runtimeAbsent, runtimeReady, runtimeWithoutNetwork } fr
 /** The bytes of a quantity. */
 const bytes = (text = '') => Number(billionths(text) / 1_000_000_000n);
 
+const noPressure = { memory: false, disk: false, pid: false };
+
 function finding(type: string, measured: Measurements, runtime = runtimeReady) {
-  const found = findConditions(measured, runtime).find((entry) => entry.type === type);
+  const pressures = createPressureWatch()(measured, defaultEviction, 0);
+  const found = findConditions(pressures, runtime).find((entry) => entry.type === type);
   assert.ok(found);
   return found;
 }
@@ -61,19 +65,17 @@ describe('pressure', () => {
   }
 
   test('goes by the thresholds that are configured; one that is off counts for nothing', () => {
-    const least = {
-      memory: { amount: 2 ** 30 },
-      nodefs: undefined,
-      nodefsInodes: undefined,
-      pid: shareOf(50),
-    };
+    const hard = { 'memory.available': { amount: 2 ** 30 }, 'pid.available': shareOf(50) };
     const measured = {
       ...healthy,
       memory: { capacityBytes: 2 ** 32, availableBytes: 2 ** 30 - 1 },
       disk: { capacityBytes: 1000, availableBytes: 0, inodes: 100, inodesFree: 0 },
       pids: { limit: 1000, used: 501 },
     };
-    const found = findConditions(measured, runtimeReady, least);
+    const found = findConditions(
+      createPressureWatch()(measured, { ...defaultEviction, hard }, 0),
+      runtimeReady,
+    );
     const status = (type: string) => found.find((entry) => entry.type === type)?.status;
     assert.deepEqual(['MemoryPressure', 'DiskPressure', 'PIDPressure'].map(status), [
       'True',
@@ -83,7 +85,9 @@ describe('pressure', () => {
   });
 
   test('uses the words of the reference', () => {
-    const words = findConditions(healthy, runtimeReady).map(({ reason, message }) => `${reason}: ${message}`);
+    const words = findConditions(noPressure, runtimeReady).map(
+      ({ reason, message }) => `${reason}: ${message}`,
+    );
     assert.deepEqual(words.slice(1), [
       'KubeletHasSufficientMemory: kubelet has sufficient memory available',
       'KubeletHasNoDiskPressure: kubelet has no disk pressure',
@@ -107,6 +111,18 @@ describe('readiness', () => {
   test('a runtime that has not been asked yet is no accusation', () => {
     const ready = finding('Ready', healthy, { ...runtimeAbsent, reason: 'RuntimeStarting' });
     assert.equal(ready.message, 'container runtime status check may not have completed yet');
+  });
+
+  test('what the agent has noticed of itself stands behind, ready or not', () => {
+    const remarks = ['heartbeat late by 12.0 s because the machine slept for 11.0 s', 'x'.repeat(5000)];
+    for (const runtime of [runtimeReady, runtimeAbsent]) {
+      const ready = findConditions(noPressure, runtime, remarks).at(-1);
+      assert.match(
+        ready?.message ?? '',
+        /; heartbeat late by 12\.0 s because the machine slept for 11\.0 s; xxx/,
+      );
+      assert.ok((ready?.message.length ?? 0) < 3000);
+    }
   });
 
   test('a runtime that says it is not ready is quoted, with bounds', () => {
@@ -184,7 +200,7 @@ describe('resources', () => {
 const state: NodeState = {
   facts,
   resources: nodeResources(healthy, 110),
-  findings: findConditions(healthy, runtimeReady),
+  findings: findConditions(noPressure, runtimeReady),
   addresses: [{ type: 'InternalIP', address: '192.0.2.10' }],
   port: 10_250,
   runtime: runtimeReady,

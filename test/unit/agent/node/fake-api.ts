@@ -1,13 +1,19 @@
 import type { LeaseApi } from '../../../../src/agent/lease/index.ts';
-import type { CallOptions } from '../../../../src/agent/node/index.ts';
+import type { CallOptions, PatchOptions } from '../../../../src/agent/node/index.ts';
 import type { ApiObject, Kind } from '../../../../src/api/index.ts';
-import { alreadyExists, conflict, notFound, StatusError } from '../../../../src/api/index.ts';
+import {
+  alreadyExists,
+  applyStrategicPatch,
+  conflict,
+  notFound,
+  StatusError,
+} from '../../../../src/api/index.ts';
 import type { Clock } from '../../../../src/base/index.ts';
 
 const suffix = 'k8s.io';
 
 export interface Call {
-  verb: 'get' | 'create' | 'replace';
+  verb: 'get' | 'create' | 'replace' | 'patch';
   resource: string;
   name: string;
   subresource: string | undefined;
@@ -114,6 +120,23 @@ export function createFakeApi(clock: Clock): FakeApi {
           throw conflict(kind, suffix, name, 'the object has been modified');
         }
         return put(kind, split(object, old, subresource), old.metadata?.uid);
+      });
+    },
+    patch<T extends ApiObject>(
+      kind: Kind<T>,
+      name: string,
+      change: Readonly<Record<string, unknown>>,
+      options: PatchOptions,
+    ): Promise<T> {
+      const { subresource } = options;
+      const call = { verb: 'patch', resource: kind.resource, name, subresource, object: change } as const;
+      return answer(call, options, () => {
+        const old = read(kind, name);
+        const patched = applyStrategicPatch(kind.root, Object(old), change) as unknown as T;
+        if (patched.metadata?.uid !== old.metadata?.uid) {
+          throw conflict(kind, suffix, name, 'the UID in the precondition does not match');
+        }
+        return put(kind, split(patched, old, subresource), old.metadata?.uid);
       });
     },
   };

@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream';
-import type { RuntimeCondition, RuntimeView } from '../../../../src/agent/node/index.ts';
+import type { ImageView, RuntimeCondition, RuntimeView } from '../../../../src/agent/node/index.ts';
 import type { Measurements } from '../../../../src/agent/node/measure.ts';
 import type { SystemFacts } from '../../../../src/agent/node/system-facts.ts';
 import type { Logger } from '../../../../src/base/index.ts';
@@ -24,6 +24,9 @@ export const healthy: Measurements = {
     inodes: 1_000_000,
     inodesFree: 900_000,
   },
+  swapBytes: 0,
+  imageDisk: undefined,
+  containerDisk: undefined,
   pids: { limit: 32_768, used: 300 },
   hugePages: [
     { pageBytes: 2 * 1024 * 1024, totalBytes: 0 },
@@ -58,13 +61,25 @@ export const runtimeAbsent: RuntimeCondition = {
 
 export interface FakeRuntime extends RuntimeView {
   set(status: RuntimeCondition): void;
+  setImages(images: ImageView): void;
   readonly listeners: number;
 }
 
 export function createFakeRuntime(first: RuntimeCondition): FakeRuntime {
   const listeners = new Set<() => void>();
   let status = first;
+  let images: ImageView = { images: undefined, imageDir: undefined, containerDir: undefined };
+  const imageListeners = new Set<() => void>();
   return {
+    images: () => images,
+    onImagesChange(listener) {
+      imageListeners.add(listener);
+      return { [Symbol.dispose]: () => void imageListeners.delete(listener) };
+    },
+    setImages(next) {
+      images = next;
+      for (const listener of imageListeners) listener();
+    },
     status: () => status,
     onStatusChange(listener) {
       listeners.add(listener);
@@ -75,7 +90,7 @@ export function createFakeRuntime(first: RuntimeCondition): FakeRuntime {
       for (const listener of listeners) listener();
     },
     get listeners() {
-      return listeners.size;
+      return listeners.size + imageListeners.size;
     },
   };
 }

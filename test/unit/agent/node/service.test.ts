@@ -329,37 +329,122 @@ describe('reporting', () => {
     assert.equal(agent.condition('Ready').lastTransitionTime, '2025-01-01T00:00:10Z');
   });
 
-  test('a conflict is looked at again, and nothing is lost', async () => {
+  test('what others write in between stays, and costs no further request', async () => {
     await using agent = await start();
-    let disturbances = 0;
+    const theirs = { type: 'CNIReady', status: 'True', reason: 'Theirs' };
     agent.api.before = (call) => {
-      if (call.subresource !== 'status' || disturbances === 3) return;
-      disturbances += 1;
+      if (call.verb !== 'patch') return;
+      agent.api.before = () => undefined;
       agent.api.edit(nodeKind, name, (node) => ({
         ...node,
-        metadata: { ...node.metadata, annotations: { turn: String(disturbances) } },
+        metadata: { ...node.metadata, annotations: { theirs: 'yes' }, labels: { theirs: 'yes' } },
+        spec: { taints: [{ key: 'theirs', effect: 'NoSchedule' }] },
+        status: { ...node.status, conditions: [...(node.status?.conditions ?? []), theirs] },
       }));
+    };
+    agent.runtime.set(runtimeAbsent);
+    const before = agent.api.calls.length;
+    await agent.clock.advance(1000);
+    assert.equal(agent.condition('Ready').status, 'False');
+    assert.equal(agent.condition('CNIReady').reason, 'Theirs');
+    assert.equal(agent.node().metadata?.annotations?.['theirs'], 'yes');
+    assert.equal(agent.node().spec?.taints?.[0]?.key, 'theirs');
+    const verbs = agent.api.calls.slice(before).map(({ verb }) => verb);
+    assert.deepEqual(verbs, ['get', 'patch']);
+  });
+
+  test('a Node that became another in between is looked at again', async () => {
+    await using agent = await start();
+    let turns = 0;
+    agent.api.before = async (call) => {
+      if (call.verb !== 'patch' || turns === 3) return;
+      turns += 1;
+      agent.api.remove(nodeKind, name);
+      await agent.api.create(nodeKind, { metadata: { name, annotations: { turn: String(turns) } } });
     };
     agent.runtime.set(runtimeAbsent);
     await agent.clock.advance(1000);
     assert.equal(agent.condition('Ready').status, 'False');
     assert.equal(agent.node().metadata?.annotations?.['turn'], '3');
+    assert.equal(agent.service.nodeUid(), agent.node().metadata?.uid);
     assert.deepEqual(
       agent.lines.filter((line) => line.includes('cannot')),
       [],
     );
   });
 
-  test('endless conflicts end the round, not the service', async () => {
+  test('endless races end the round, not the service', async () => {
     await using agent = await start();
-    agent.api.before = (call) => {
-      if (call.verb === 'replace') agent.api.edit(nodeKind, name, (node) => node);
+    agent.api.before = async (call) => {
+      if (call.verb !== 'patch') return;
+      agent.api.remove(nodeKind, name);
+      await agent.api.create(nodeKind, { metadata: { name } });
     };
     agent.runtime.set(runtimeAbsent);
     await agent.clock.advance(20_000);
     agent.api.before = () => undefined;
     await agent.clock.advance(12_000);
     assert.equal(agent.condition('Ready').status, 'False');
+  });
+
+  test('only what has changed is sent', async () => {
+    await using agent = await start();
+    agent.runtime.set(runtimeAbsent);
+    await agent.clock.advance(1000);
+    const { status } = Object(agent.api.calls.at(-1)?.object);
+    assert.deepEqual(Object.keys(status), ['conditions']);
+    assert.ok(!('spec' in Object(agent.api.calls.at(-1)?.object)));
+  });
+
+  test('images, handlers, features and swap as they are known; none of them when asked for none', async () => {
+    let maxImages = 1;
+    const swapBytes = 2 ** 30;
+    await using agent = await start({
+      settings: () => ({ maxImages }),
+      measure: async () => ({ ...healthy, swapBytes }),
+    });
+    assert.equal(agent.node().status?.images, undefined);
+    const handlers = [{ name: '', recursiveReadOnlyMounts: true, userNamespaces: false }];
+    agent.runtime.set({ ...runtimeReady, handlers, supplementalGroupsPolicy: true });
+    const names = ['a@sha256:1', 'a:1', 'a:2', 'a:3', 'a:4', 'a:5'];
+    const images = [
+      { names, sizeBytes: 300 },
+      { names: ['b'], sizeBytes: 200 },
+    ];
+    agent.runtime.setImages({ images, imageDir: undefined, containerDir: undefined });
+    await agent.clock.advance(1000);
+    const { status } = agent.node();
+    assert.deepEqual(status?.images, [{ names: names.slice(0, 5), sizeBytes: 300 }]);
+    assert.equal(status?.runtimeHandlers?.[0]?.features?.recursiveReadOnlyMounts, true);
+    assert.deepEqual(status?.features, { supplementalGroupsPolicy: true });
+    assert.deepEqual(status?.nodeInfo?.swap, { capacity: swapBytes });
+    maxImages = -1;
+    await agent.clock.advance(11_000);
+    assert.equal(agent.node().status?.images?.length, 2);
+    maxImages = 0;
+    await agent.clock.advance(11_000);
+    assert.equal(agent.node().status?.images?.length ?? 0, 0);
+  });
+
+  test('a pressure goes only after its transition period', async () => {
+    let availableBytes = 1;
+    const memory = () => ({ capacityBytes: 2 ** 30, availableBytes });
+    await using agent = await start({ measure: async () => ({ ...healthy, memory: memory() }) });
+    assert.equal(agent.condition('MemoryPressure').status, 'True');
+    availableBytes = 2 ** 30;
+    await agent.clock.advance(280_000);
+    assert.equal(agent.condition('MemoryPressure').status, 'True');
+    await agent.clock.advance(40_000);
+    assert.equal(agent.condition('MemoryPressure').status, 'False');
+  });
+
+  test('what the agent has noticed of itself is told, and then told no more', async () => {
+    let remarks = ['heartbeat late by 12.0 s because of you'];
+    await using agent = await start({ remarks: () => remarks });
+    assert.match(agent.condition('Ready').message ?? '', /; heartbeat late by 12\.0 s because of you$/);
+    remarks = [];
+    await agent.clock.advance(11_000);
+    assert.equal(agent.condition('Ready').message, 'kubelet is posting ready status');
   });
 
   test('a deleted Node is made anew', async () => {

@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { describe, test } from 'node:test';
-import { defaultInterface4, defaultInterface6, nodeAddresses } from '../../../../src/agent/node/addresses.ts';
+import {
+  defaultInterface4,
+  defaultInterface6,
+  nodeAddresses,
+  nodeIpsFault,
+} from '../../../../src/agent/node/addresses.ts';
 import type { StatFs } from '../../../../src/agent/node/measure.ts';
 import { createMeasure } from '../../../../src/agent/node/measure.ts';
 import type { Survey } from '../../../../src/agent/node/system-facts.ts';
@@ -141,6 +146,9 @@ describe('measurements', () => {
     assert.deepEqual(await measure(never), {
       cpus: 4,
       memory: { capacityBytes: 24_684_084 * 1024, availableBytes: 23_584_808 * 1024 },
+      swapBytes: 0,
+      imageDisk: undefined,
+      containerDisk: undefined,
       disk: { capacityBytes: 4_096_000, availableBytes: 1_638_400, inodes: 50, inodesFree: 40 },
       pids: { limit: 192_000, used: 345 },
       hugePages: [
@@ -162,7 +170,8 @@ describe('measurements', () => {
     });
     const { cpus, ...rest } = await measure(never);
     assert.ok(cpus >= 1);
-    assert.deepEqual(rest, { memory: undefined, disk: undefined, pids: undefined, hugePages: [] });
+    const unknown = { memory: undefined, disk: undefined, imageDisk: undefined, containerDisk: undefined };
+    assert.deepEqual(rest, { ...unknown, swapBytes: 0, pids: undefined, hugePages: [] });
   });
 
   test('a hung mount delays them by two seconds, is asked once, complained of once, and known again later', async () => {
@@ -231,6 +240,43 @@ describe('addresses', () => {
       { type: 'InternalIP', address: 'fd00::10' },
       { type: 'Hostname', address: 'node-a' },
     ]);
+  });
+
+  test('are those that are given, the external ones besides; a family may be put first', async () => {
+    await using folder = await temporaryFolder();
+    await write(folder.path, { 'net/route': route4, 'net/ipv6_route': route6, 'net/if_inet6': inet6 });
+    const options = {
+      hostname: 'h',
+      procDir: folder.path,
+      interfaces: () => ({ eth0: [entry('192.0.2.10')] }),
+    };
+    const shown = (nodeIps: string[], externalIps: string[] = []) =>
+      nodeAddresses({ ...options, nodeIps, externalIps }).map(({ type, address }) => `${type} ${address}`);
+    assert.deepEqual(shown(['fd00::7', '10.0.0.7'], ['203.0.113.5']), [
+      'InternalIP fd00::7',
+      'InternalIP 10.0.0.7',
+      'ExternalIP 203.0.113.5',
+      'Hostname h',
+    ]);
+    assert.deepEqual(shown(['10.0.0.7']), ['InternalIP 10.0.0.7', 'Hostname h']);
+    assert.deepEqual(shown(['::']).slice(0, 2), ['InternalIP fd00::10', 'InternalIP 192.0.2.10']);
+    assert.deepEqual(shown(['0.0.0.0']).slice(0, 2), ['InternalIP 192.0.2.10', 'InternalIP fd00::10']);
+  });
+
+  test('that nobody else could use, or too many of them, are refused', () => {
+    const cases: [string[], RegExp | undefined][] = [
+      [['192.0.2.1'], undefined],
+      [['192.0.2.1', 'fd00::1'], undefined],
+      [['::'], undefined],
+      [['192.0.2.1', '192.0.2.2'], /one address, or one of each family/],
+      [['192.0.2.1', 'fd00::1', 'fd00::2'], /one of each family/],
+      [['0.0.0.0', 'fd00::1'], /0\.0\.0\.0 must stand alone/],
+      [['127.0.0.1'], /127\.0\.0\.1 leads to no other machine/],
+      [['fe80::1'], /fe80::1 leads to no other machine/],
+      [['224.0.0.1'], /leads to no other machine/],
+      [['node-a'], /node-a is no IP address/],
+    ];
+    for (const [given, expected] of cases) assert.match(nodeIpsFault(given) ?? '', expected ?? /^$/);
   });
 
   test('without a default route, of the first interface that is no loopback', () => {

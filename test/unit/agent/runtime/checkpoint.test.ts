@@ -9,7 +9,7 @@ import { Status } from '../../../../src/agent/runtime/gen/task_pb.js';
 import { Tasks } from '../../../../src/agent/runtime/gen/tasks_pb.js';
 import type { RuntimeOptions } from '../../../../src/agent/runtime/index.ts';
 import { connectRuntime } from '../../../../src/agent/runtime/index.ts';
-import { silentLogger } from '../../../../src/base/index.ts';
+import { silentLogger, systemClock } from '../../../../src/base/index.ts';
 import { temporaryFolder } from '../../../support/index.ts';
 import type { FakeRuntime } from './fake-runtime.ts';
 import { never, refusal, startFakeRuntime } from './fake-runtime.ts';
@@ -67,14 +67,8 @@ describe('checkpoint', () => {
     assert.equal(at.fake.task, Status.RUNNING);
   });
 
-  test('one that fails while the runtime clears away an abandoned one is made again', async () => {
+  test('one that fails for a reason that will pass is made again until the given time', async () => {
     await using at = await lab();
-    const begun = freezes(at.fake);
-    const cancel = new AbortController();
-    const abandoned = at.runtime.checkpoint('c1', '/a/b', cancel.signal);
-    await begun;
-    cancel.abort();
-    await assert.rejects(abandoned, { reason: 'cancelled' });
     let calls = 0;
     at.fake.on(checkpointContainer, () => {
       calls += 1;
@@ -82,11 +76,52 @@ describe('checkpoint', () => {
         throw refusal(status.UNKNOWN, 'open ctrd-checkpoint/status: no such file or directory');
       return {};
     });
-    await at.runtime.checkpoint('c1', '/a/b', going);
+    const againUntilMs = systemClock.monotonicMs() + 30_000;
+    await at.runtime.checkpoint('c1', '/a/b', going, { againUntilMs });
     assert.equal(calls, 2);
+    calls = 0;
+    await assert.rejects(
+      at.runtime.checkpoint('c1', '/a/b', going, { againUntilMs: systemClock.monotonicMs() - 1 }),
+      { reason: 'failed' },
+    );
+    assert.equal(calls, 1);
   });
 
-  test('one that fails without an abandoned one before it is not made again', async () => {
+  test('tells how long the container stood still', async () => {
+    await using at = await lab();
+    await frozenProcess(at.path, 77);
+    const events = join(at.path, 'sys/fs/cgroup/pods/p1/cgroup.events');
+    await writeFile(events, 'populated 1\nfrozen 0\n');
+    at.fake.on(checkpointContainer, async () => {
+      await writeFile(events, 'populated 1\nfrozen 1\n');
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      await writeFile(events, 'populated 1\nfrozen 0\n');
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      return {};
+    });
+    const startedMs = performance.now();
+    const { pausedMs } = await at.runtime.checkpoint('c1', '/a/b', going, { pid: 77 });
+    assert.ok(pausedMs !== undefined && pausedMs >= 150, `${pausedMs}`);
+    assert.ok(pausedMs <= performance.now() - startedMs);
+    assert.deepEqual(await at.runtime.checkpoint('c1', '/a/b', going), { pausedMs: undefined });
+  });
+
+  test('tells who listens that a container was frozen and is resumed', async () => {
+    await using at = await lab();
+    const resumed: string[] = [];
+    const listening = at.runtime.onResumed((id) => resumed.push(id));
+    at.fake.on(checkpointContainer, () => {
+      at.fake.task = Status.PAUSED;
+      return {};
+    });
+    await at.runtime.checkpoint('c1', '/a/b', going);
+    assert.deepEqual(resumed, ['c1']);
+    listening[Symbol.dispose]();
+    await at.runtime.checkpoint('c1', '/a/b', going);
+    assert.deepEqual(resumed, ['c1']);
+  });
+
+  test('one that fails otherwise is not made again', async () => {
     await using at = await lab();
     let calls = 0;
     at.fake.on(checkpointContainer, () => {

@@ -10,7 +10,13 @@ import type {
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { ServerUnaryCall, ServiceDefinition, sendUnaryData } from '@grpc/grpc-js';
 import { Server, ServerCredentials, status } from '@grpc/grpc-js';
-import { ContainerState, PodSandboxState, RuntimeService } from '../../../../src/agent/runtime/gen/cri_pb.js';
+import {
+  ContainerState,
+  ImageService,
+  PodSandboxState,
+  RuntimeService,
+} from '../../../../src/agent/runtime/gen/cri_pb.js';
+import { Introspection } from '../../../../src/agent/runtime/gen/introspection_pb.js';
 import { Status } from '../../../../src/agent/runtime/gen/task_pb.js';
 import { Tasks } from '../../../../src/agent/runtime/gen/tasks_pb.js';
 
@@ -82,7 +88,7 @@ export async function startFakeRuntime(socket: string): Promise<FakeRuntime> {
 
   async function start(): Promise<void> {
     server = new Server({ 'grpc.max_send_message_length': -1 });
-    for (const service of [RuntimeService, Tasks]) {
+    for (const service of [RuntimeService, ImageService, Tasks, Introspection]) {
       const methods = service.methods.filter(isUnary);
       const handlers = methods.map((method) => [
         method.name,

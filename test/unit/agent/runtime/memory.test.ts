@@ -40,6 +40,28 @@ describe('the cgroup of a process', () => {
     const cgroups = openCgroups(root.path);
     assert.equal(await cgroups.memoryBytes(7), 4000);
     assert.equal(await cgroups.frozen(7), true);
+    await files(root.path, { 'sys/fs/cgroup/pods/c1/memory.swap.current': '300\n' });
+    assert.equal(await cgroups.memoryBytes(7), 4300);
+  });
+
+  test('counts as the whole container’s, not as a group’s within it', async () => {
+    await using root = await temporaryFolder();
+    await files(root.path, { ...unified, 'proc/7/cgroup': '0::/pods/c1/init.scope\n' });
+    const cgroups = openCgroups(root.path);
+    assert.equal(await cgroups.memoryBytes(7), undefined);
+    assert.equal(await cgroups.memoryBytes(7, 'c1'), 4000);
+    assert.equal(await cgroups.memoryBytes(7, 'other'), undefined);
+  });
+
+  test('is looked at many times through one file', async () => {
+    await using root = await temporaryFolder();
+    await files(root.path, separate);
+    const cgroups = openCgroups(root.path);
+    await using freezer = await cgroups.openFreezer(7);
+    assert.equal(await freezer?.frozen(), false);
+    await writeFile(join(root.path, 'sys/fs/cgroup/freezer/pods/c1/freezer.state'), 'FROZEN\n');
+    assert.equal(await freezer?.frozen(), true);
+    assert.equal(await cgroups.openFreezer(8), undefined);
   });
 
   test('of version 1', async () => {
@@ -76,21 +98,24 @@ describe('memory of a container', () => {
     return { fake, runtime, path, [Symbol.asyncDispose]: () => resources.disposeAsync() };
   }
 
-  test("is the runtime's figure", async () => {
+  test("is the runtime's figure where the kernel has none", async () => {
     await using at = await lab();
+    at.fake.on(containerStatus, () => ({}));
     at.fake.on(containerStats, () => ({ stats: { memory: { workingSetBytes: { value: 123n } } } }));
     assert.equal(await at.runtime.memoryBytes('c1'), 123);
     at.fake.on(containerStats, () => ({ stats: { memory: { usageBytes: { value: 456n } } } }));
     assert.equal(await at.runtime.memoryBytes('c1'), 456);
+    assert.equal(await at.runtime.memoryBytes('c1', 7), 456);
   });
 
-  test("is the kernel's when the runtime has none", async () => {
+  test("is the kernel's before the runtime's", async () => {
     await using at = await lab();
     await files(at.path, unified);
     at.fake.on(containerStatus, ({ verbose }) => ({ info: verbose ? { info: '{"pid":7}' } : {} }));
     assert.equal(await at.runtime.memoryBytes('c1'), 4000);
-    at.fake.on(containerStats, () => ({ stats: {} }));
+    at.fake.on(containerStats, () => ({ stats: { memory: { workingSetBytes: { value: 123n } } } }));
     assert.equal(await at.runtime.memoryBytes('c1'), 4000);
+    assert.equal(await at.runtime.memoryBytes('c1', 7), 4000);
   });
 
   test('is an error when nobody knows', async () => {

@@ -2,14 +2,18 @@ import type { Socket } from 'node:net';
 import { connect as connectTcp } from 'node:net';
 import type { ConnectionOptions, TLSSocket } from 'node:tls';
 import { connect as connectTls } from 'node:tls';
+import type { AccessSettings } from '../../../../src/agent/access/index.ts';
+import { createAccess } from '../../../../src/agent/access/index.ts';
 import type { CheckpointRequest } from '../../../../src/agent/checkpoint/index.ts';
+import { checkpointRoutes } from '../../../../src/agent/checkpoint/index.ts';
 import type { ServingCredentials } from '../../../../src/agent/identity/index.ts';
-import type { AgentServerOptions } from '../../../../src/agent/server/index.ts';
-import { agentServer } from '../../../../src/agent/server/index.ts';
+import type { AgentRoute, AgentServerOptions } from '../../../../src/agent/server/index.ts';
+import { agentServer, metricsRoute, sendJson, sendText } from '../../../../src/agent/server/index.ts';
 import type { Clock } from '../../../../src/base/index.ts';
 import { createLatest, createMetrics, systemClock } from '../../../../src/base/index.ts';
 import type { Pair } from '../../../../src/base/x509/index.ts';
 import { recordedLog } from '../../base/recorded-log.ts';
+import { standInControlPlane } from '../access/stand-in-control-plane.ts';
 import type { TestAuthority } from '../identity/pki.ts';
 import { createTestAuthority } from '../identity/pki.ts';
 
@@ -25,32 +29,67 @@ export async function servingBy(authority: TestAuthority): Promise<ServingCreden
 export interface ServerTestOptions extends Partial<AgentServerOptions> {
   /** What a checkpoint does; by default it is made at once. */
   checkpoint?(request: CheckpointRequest): Promise<{ path: string }>;
+  /** The gate ContainerCheckpoint; default on. */
+  checkpointEnabled?: boolean;
+  /** Whether every certificate will do; default no. */
+  anyCertificate?(): boolean;
+  /** Over the plain ones: tokens are reviewed, nothing is remembered. */
+  settings?(): Partial<AccessSettings>;
+  /** Plain routes at /healthz, /configz and /metrics; default yes. */
+  plain?: boolean;
+  /** False: it serves nothing, and there is no port to wait for. */
+  waits?: boolean;
+  /** Besides those. */
+  more?: readonly AgentRoute[];
   /** Without a certificate at first. */
   bare?: boolean;
 }
 
 /** An agent's server on a free port of 127.0.0.1, stopped on disposal. */
-export async function startServer({ checkpoint, bare, ...options }: ServerTestOptions = {}) {
+export async function startServer({
+  checkpoint,
+  checkpointEnabled = true,
+  anyCertificate = () => false,
+  settings = () => ({}),
+  more = [],
+  plain = true,
+  waits = true,
+  bare,
+  ...options
+}: ServerTestOptions = {}) {
   const serving = createLatest<ServingCredentials>();
   if (!bare) serving.set(await servingBy(cluster));
+  const reviews = standInControlPlane();
   const stop = new AbortController();
   const { log, text } = recordedLog();
   const asked: CheckpointRequest[] = [];
+  const checkpointer = {
+    checkpoint(request: CheckpointRequest) {
+      asked.push(request);
+      return checkpoint ? checkpoint(request) : Promise.resolve({ path: '/checkpoints/a.tar' });
+    },
+  };
   const server = agentServer({
     address: '127.0.0.1',
     port: 0,
     serving,
-    checkpointer: {
-      checkpoint(request) {
-        asked.push(request);
-        return checkpoint ? checkpoint(request) : Promise.resolve({ path: '/checkpoints/a.tar' });
-      },
-    },
-    checkpointEnabled: true,
-    anyCertificate: () => false,
-    configz: (query) => ({ kubeletconfig: {}, asked: query.toString() }),
+    enabled: true,
+    tls: () => ({ minVersion: 'TLSv1.2', ciphers: undefined }),
+    onSettings: () => new DisposableStack(),
+    routes: [
+      ...checkpointRoutes({ checkpointer, enabled: checkpointEnabled }),
+      ...(plain ? plainRoutes : []),
+      ...more,
+    ],
+    access: createAccess({
+      nodeName: 'node-a',
+      settings: () => ({ ...plainSettings, alwaysAllow: anyCertificate(), ...settings() }),
+      control: reviews.control,
+      metrics: createMetrics(),
+      clock: options.clock ?? systemClock,
+      log,
+    }),
     dependsOn: [],
-    metrics: createMetrics(),
     clock: systemClock,
     log,
     ...options,
@@ -58,13 +97,38 @@ export async function startServer({ checkpoint, bare, ...options }: ServerTestOp
   const ready = Promise.withResolvers<void>();
   const ended = server.run(stop.signal, () => ready.resolve());
   await Promise.race([ready.promise, ended]);
-  const port = await server.port.get();
+  const port = waits ? await server.port.get() : 0;
   const end = async () => {
     stop.abort();
     await ended;
   };
-  return { port, serving, asked, log: text, ended, end, [Symbol.asyncDispose]: end };
+  return { port, serving, asked, reviews, log: text, ended, end, [Symbol.asyncDispose]: end };
 }
+
+const plainSettings: AccessSettings = {
+  tokens: true,
+  tokenTtlMs: 0,
+  anonymous: false,
+  alwaysAllow: false,
+  allowedTtlMs: 0,
+  deniedTtlMs: 0,
+};
+
+const plainRoutes: readonly AgentRoute[] = [
+  {
+    path: '/healthz',
+    subresource: 'healthz',
+    methods: { GET: ({ reply }) => sendText(reply, 200, 'ok') },
+  },
+  {
+    path: '/configz',
+    subresource: 'configz',
+    methods: {
+      GET: ({ reply, query }) => sendJson(reply, 200, { kubeletconfig: {}, asked: query.toString() }),
+    },
+  },
+  metricsRoute(createMetrics()),
+];
 
 export interface Answer {
   code: number;

@@ -44,6 +44,7 @@ test('lists merge as the markers of the published types say, under apply and und
     ClusterRole: ofMetadata,
     RoleBinding: ofMetadata,
     ClusterRoleBinding: ofMetadata,
+    AccessDiff: [...ofMetadata, ...ofMetadata.map((merge) => `.spec.objects[]${merge}`)],
     AccessExplanation: ofMetadata,
     AccessQuery: ofMetadata,
     SubjectAccessReview: ofMetadata,

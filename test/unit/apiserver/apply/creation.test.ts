@@ -102,7 +102,7 @@ await tell('an object of no namespace', clusterRole, {
 
 await tell('the number of the desired state', node, {
   'grows when an apply changes it, and only then': [
-    { by: 'A', applies: 'spec: {unschedulable: true}', object: 'metadata: {generation: 1}' },
+    { by: 'A', applies: 'spec: {externalID: one}', object: 'metadata: {generation: 1}' },
     { by: 'A', applies: '{}', object: 'metadata: {generation: 2}' },
     { by: 'A', applies: 'metadata: {labels: {a: b}}', object: 'metadata: {generation: 2}' },
   ],

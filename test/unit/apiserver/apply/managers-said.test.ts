@@ -127,12 +127,12 @@ await tell('what a client says of managers', configMap, {
 
 await tell('through a subresource', node, {
   'what a client says of managers is passed over': [
-    { by: 'A', applies: 'spec: {unschedulable: true}' },
+    { by: 'A', applies: 'spec: {externalID: one}' },
     {
       by: 'B',
       through: 'status',
       'merge-patches': '{metadata: {managedFields: []}, status: {phase: Running}}',
-      owners: { A: ['.spec.unschedulable'], 'B updates through status': ['.status.phase'] },
+      owners: { A: ['.spec.externalID'], 'B updates through status': ['.status.phase'] },
     },
   ],
 });

@@ -88,15 +88,15 @@ await tell('what the server fills in', pod, {
 
 await tell('a zero', node, {
   'that is applied is owned, although it is not shown': [
-    { by: 'A', applies: 'spec: {unschedulable: false}', owners: { A: ['.spec.unschedulable'] } },
-    { by: 'A', applies: 'spec: {unschedulable: false}', ends: 'unchanged' },
+    { by: 'A', applies: 'spec: {externalID: ""}', owners: { A: ['.spec.externalID'] } },
+    { by: 'A', applies: 'spec: {externalID: ""}', ends: 'unchanged' },
     {
       by: 'B',
-      applies: 'spec: {unschedulable: true}',
+      applies: 'spec: {externalID: one}',
       ends: 'refused',
-      naming: ['"A"', '.spec.unschedulable'],
+      naming: ['"A"', '.spec.externalID'],
     },
-    { by: 'B', applies: 'spec: {unschedulable: true}', force: true, owners: { B: ['.spec.unschedulable'] } },
-    { by: 'A', applies: 'spec: {unschedulable: false}', ends: 'refused', naming: ['"B"'] },
+    { by: 'B', applies: 'spec: {externalID: one}', force: true, owners: { B: ['.spec.externalID'] } },
+    { by: 'A', applies: 'spec: {externalID: ""}', ends: 'refused', naming: ['"B"'] },
   ],
 });

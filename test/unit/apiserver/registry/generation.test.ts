@@ -45,13 +45,13 @@ describe('over the API', () => {
     const status = { conditions: [{ type: 'Ready', status: 'True' }] };
     const ready = await admin.must('PUT', `${path}/status`, {
       ...made,
-      spec: { unschedulable: true },
+      spec: { providerID: 'machine:1' },
       status,
     });
     assert.equal(ready.metadata.generation, 1);
     const labelled = { ...ready, metadata: { ...ready.metadata, labels: { a: 'b' }, generation: 9 } };
     assert.equal((await admin.must('PUT', path, labelled)).metadata.generation, 1);
-    const off = await admin.must('PUT', path, { ...named('a', hold), spec: { unschedulable: true } });
+    const off = await admin.must('PUT', path, { ...named('a', hold), spec: { providerID: 'machine:1' } });
     assert.equal(off.metadata.generation, 2);
     await admin.must('DELETE', path);
     assert.equal((await admin.must('GET', path)).metadata.generation, 3);

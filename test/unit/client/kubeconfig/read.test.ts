@@ -79,6 +79,7 @@ describe('a kubeconfig is read', () => {
       namespace: 'n',
       endpoint: 'controlPlane',
       extensions: {},
+      files: [],
     });
     await using client = new ApiClient(clientOptionsOf(read));
     assert.equal(client.server, server);

@@ -190,6 +190,7 @@ test('what cannot be configured is told at once', async () => {
     [{ clientId: '' }, /a client id is needed/],
     [{ signingAlgs: ['HS256', 'none'] }, /unknown signing algorithms HS256, none/],
     [{ caFile: '/nowhere' }, /cannot be read from \/nowhere/],
+    [{ caFile: import.meta.filename }, /it has no certificate in PEM/],
   ] as const) {
     await assert.rejects(asker(wrong), message);
   }

@@ -8,7 +8,8 @@ import { renderKubeconfig } from '../../../../../src/client/index.ts';
 import { temporaryFolder } from '../../../../support/index.ts';
 
 /** What the other server says: a status, other bytes, or nothing at all. */
-export type Say = (review: Review) => { status: object } | { code?: number; text: string } | 'hang';
+type Said = { status: object } | { code?: number; text: string } | 'hang';
+export type Say = (review: Review) => Said | Promise<Said>;
 
 export interface Review {
   apiVersion: string;
@@ -41,7 +42,7 @@ export async function answeringServer(say: Say) {
   const server = createServer(pair, async (request, response) => {
     const review: Review = JSON.parse(await textOf(request));
     asked.push({ path: request.url, authorization: request.headers.authorization, review });
-    const said = speech.say(review);
+    const said = await speech.say(review);
     if (said === 'hang') return;
     if ('status' in said) response.end(JSON.stringify({ ...review, status: said.status }));
     else response.writeHead(said.code ?? 200).end(said.text);

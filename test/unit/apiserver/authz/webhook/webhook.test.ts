@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
+import { copyFile, rm, writeFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { openAuthorizationWebhook } from '../../../../../src/apiserver/authorization-webhook.ts';
 import type { Decision } from '../../../../../src/apiserver/authz/index.ts';
 import type { WebhookOptions } from '../../../../../src/apiserver/authz/webhook/index.ts';
-import { openWebhook } from '../../../../../src/apiserver/authz/webhook/index.ts';
+import { Registry } from '../../../../../src/base/index.ts';
 import { createManualClock } from '../../../../support/manual-clock.ts';
+import { waitFor } from '../../../../support/wait-for.ts';
 import { recordedLog } from '../../../base/recorded-log.ts';
 import { nodes, startServer } from '../../support/index.ts';
 import type { Say } from './answering-server.ts';
@@ -17,9 +21,10 @@ async function world(say: Say, options: Partial<WebhookOptions> = {}) {
   const other = await answeringServer(say);
   const clock = createManualClock();
   const { log, text } = recordedLog();
-  const webhook = await openWebhook(
+  const metrics = new Registry();
+  const webhook = await openAuthorizationWebhook(
     { kubeconfig: other.kubeconfig, ...options },
-    { groupSuffix: 'k8s.io', clock, log },
+    { groupSuffix: 'k8s.io', clock, log, metrics },
   );
   return {
     ...other,
@@ -32,6 +37,8 @@ async function world(say: Say, options: Partial<WebhookOptions> = {}) {
     decideFor: async (user: string, name = ''): Promise<Decision> =>
       await webhook.authorizer.authorize({ ...jane, name: user }, { ...list, ...place, name }),
     authorizer: webhook.authorizer,
+    reload: webhook.reload,
+    metrics: () => metrics.metrics(),
     async [Symbol.asyncDispose]() {
       await webhook[Symbol.asyncDispose]();
       await other[Symbol.asyncDispose]();
@@ -192,6 +199,91 @@ describe('questions that wait for an authorizer that hangs', () => {
     for (let index = 0; index < 1024; index += 1) void at.decideFor(`user-${index % 16}`, long + index);
     assert.equal((await at.decideFor('joe', long)).verdict, 'noOpinion');
     assert.match(at.logged(), /no answer: too many questions wait for it already/);
+  });
+});
+
+describe('the kubeconfig of a webhook', () => {
+  /** The service that looks at it, and a way to have it look until it has said something. */
+  function follow(at: Awaited<ReturnType<typeof world>>) {
+    const stop = new AbortController();
+    const running = at.reload.run(stop.signal, () => undefined);
+    return {
+      until: (told: RegExp) =>
+        waitFor(String(told), async () => {
+          await at.clock.advance(5000);
+          return told.test(at.logged());
+        }),
+      async [Symbol.asyncDispose]() {
+        stop.abort();
+        await running;
+      },
+    };
+  }
+
+  test('is followed: another server is asked from then on, about everything anew', async () => {
+    await using at = await world(says({ allowed: true }));
+    await using next = await answeringServer(says({ allowed: false }));
+    assert.equal((await at.decide()).verdict, 'allow');
+    await copyFile(next.kubeconfig, at.kubeconfig);
+    await using following = follow(at);
+    await following.until(/the address and credentials of the authorization webhook have changed/);
+    assert.equal((await at.decide()).verdict, 'noOpinion');
+    assert.deepEqual([at.asked.length, next.asked.length], [1, 1]);
+  });
+
+  test('that cannot be used changes nothing, and is told once', async () => {
+    await using at = await world(says({ allowed: true }));
+    await writeFile(at.kubeconfig, 'clusters: [');
+    await using following = follow(at);
+    await following.until(/those of before stay in use/);
+    for (let looks = 0; looks < 20; looks += 1) {
+      await at.clock.advance(5000);
+      await setImmediate();
+    }
+    await rm(at.kubeconfig);
+    await following.until(/ENOENT/);
+    assert.equal(at.logged().split('those of before stay in use').length - 1, 2, 'one for each problem');
+    assert.equal((await at.decide()).verdict, 'allow');
+  });
+
+  test('is followed while somebody waits for the server of before, who still gets the answer', async () => {
+    const release = Promise.withResolvers<void>();
+    await using at = await world(async () => {
+      await release.promise;
+      return { status: { allowed: true } };
+    });
+    await using next = await answeringServer(says({ allowed: false }));
+    const waiting = at.decide();
+    await waitFor('the question', () => at.asked.length === 1);
+    await copyFile(next.kubeconfig, at.kubeconfig);
+    await using following = follow(at);
+    await following.until(/have changed/);
+    release.resolve();
+    assert.equal((await waiting).verdict, 'allow');
+    assert.equal((await at.decide()).verdict, 'noOpinion', 'what the one of before said is not kept');
+  });
+});
+
+describe('what a webhook was asked', () => {
+  test('is counted by what came of it', async () => {
+    await using at = await world(says({ allowed: true }));
+    await at.decide();
+    await at.decide(); // known by now
+    at.speech.say = says({ allowed: false, denied: true });
+    await at.decide('denied');
+    at.speech.say = () => ({ code: 500, text: '' });
+    await at.decide('failed');
+    const text = await at.metrics();
+    const prefix = 'apiserver_authorization';
+    for (const line of [
+      `${prefix}_webhook_evaluations_total{name="webhook",result="success"} 2`,
+      `${prefix}_webhook_evaluations_total{name="webhook",result="error"} 1`,
+      `${prefix}_webhook_evaluations_fail_open_total{name="webhook",result="error"} 1`,
+      `${prefix}_decisions_total{type="Webhook",name="webhook",decision="allowed"} 1`,
+      `${prefix}_decisions_total{type="Webhook",name="webhook",decision="denied"} 1`,
+      `${prefix}_webhook_duration_seconds_count{name="webhook",result="success"} 2`,
+    ])
+      assert.ok(text.includes(line), `${line}\n${text}`);
   });
 });
 

@@ -70,6 +70,45 @@ describe('the first start', () => {
     assert.equal(world.logged(), '');
   });
 
+  test('makes these and no others', async () => {
+    await using world = await prepare();
+    const shown = (resource: Resource<ClusterRole> | Resource<ClusterRoleBinding>) =>
+      resource.storage
+        .list(resource.prefix(''), '', 0)
+        .items.map(({ key }) => key.slice(resource.prefix('').length));
+    const ofCertificates = (...names: string[]) => names.map((name) => `system:certificates.k8s.io:${name}`);
+    assert.deepEqual(shown(world.roles).toSorted(), [
+      ...['admin', 'cluster-admin', 'edit', 'nodeward:access-reader'],
+      ...['system:aggregate-to-admin', 'system:aggregate-to-edit', 'system:aggregate-to-view'],
+      ...['system:auth-delegator', 'system:basic-user'],
+      ...ofCertificates(
+        'certificatesigningrequests:nodeclient',
+        'certificatesigningrequests:selfnodeclient',
+        'kube-apiserver-client-approver',
+        'kube-apiserver-client-kubelet-approver',
+        'kubelet-serving-approver',
+        'legacy-unknown-approver',
+      ),
+      ...['system:discovery', 'system:kubelet-api-admin', 'system:monitoring', 'system:node'],
+      ...['system:node-bootstrapper', 'system:node-problem-detector', 'system:public-info-viewer'],
+      ...['system:service-account-issuer-discovery', 'view'],
+    ]);
+    assert.deepEqual(shown(world.bindings).toSorted(), [
+      ...['cluster-admin', 'system:basic-user'],
+      ...ofCertificates('certificatesigningrequests:nodeclient', 'certificatesigningrequests:selfnodeclient'),
+      ...['system:discovery', 'system:monitoring', 'system:node', 'system:node-bootstrapper'],
+      ...['system:public-info-viewer', 'system:service-account-issuer-discovery'],
+    ]);
+    assert.deepEqual(world.role('system:certificates.k8s.io:kubelet-serving-approver').rules, [
+      {
+        verbs: ['approve'],
+        apiGroups: ['certificates.k8s.io'],
+        resources: ['signers'],
+        resourceNames: ['kubernetes.io/kubelet-serving'],
+      },
+    ]);
+  });
+
   test('names groups with the suffix of the cluster', async () => {
     await using world = await prepare('example.org');
     const { roleRef, subjects = [] } = world.binding('system:discovery');

@@ -135,7 +135,7 @@ describe('a write that comes in between', () => {
     await world.pass(45 * secondMs);
     assert.ok(isDone);
     assert.equal(world.ready('silent')?.status, 'True');
-    assert.deepEqual(world.taints('silent'), []);
+    assert.deepEqual(world.taints('silent'), ['node.kubernetes.io/memory-pressure:NoSchedule']);
     await world.pass(40 * secondMs);
     assert.equal(world.ready('silent')?.status, 'Unknown');
   });

@@ -156,18 +156,18 @@ describe('the taints', () => {
     const others = [
       { key: 'team', value: 'red', effect: 'NoSchedule' },
       { key: 'node.kubernetes.io/unreachable', effect: 'PreferNoSchedule' },
-      { key: 'node.kubernetes.io/memory-pressure', effect: 'NoSchedule' },
+      { key: 'node.kubernetes.io/memory-pressure', effect: 'PreferNoSchedule' },
     ];
     await world.changeNode('silent', (node) => ({
       ...node,
-      spec: { ...node.spec, unschedulable: true, taints: others },
+      spec: { ...node.spec, providerID: 'machine:1', taints: others },
     }));
     world.alive.delete('silent');
     await world.pass(60 * secondMs);
     assert.deepEqual(world.node('silent').spec?.taints?.slice(0, 3), others);
     assert.deepEqual(world.taints('silent').slice(3), both('unreachable'));
     await world.comeBack('silent');
-    assert.deepEqual(world.node('silent').spec, { unschedulable: true, taints: others });
+    assert.deepEqual(world.node('silent').spec, { providerID: 'machine:1', taints: others });
   });
 
   test('that are somebody else’s by our name and effect stay as they are, and go with ours', async () => {

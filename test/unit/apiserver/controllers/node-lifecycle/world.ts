@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Node, NodeCondition, Pod, Taint } from '../../../../../src/api/index.ts';
-import { leaseKind, namespaceKind, nodeKind, podKind } from '../../../../../src/api/index.ts';
+import { eventKind, leaseKind, namespaceKind, nodeKind, podKind } from '../../../../../src/api/index.ts';
 import { controlPlaneUser } from '../../../../../src/apiserver/authn/index.ts';
 import type { NodeLifecycleSettings } from '../../../../../src/apiserver/controllers/index.ts';
 import { nodeLifecycle } from '../../../../../src/apiserver/controllers/index.ts';
@@ -34,7 +34,7 @@ export async function openWorld({ settings = {}, seen = (storage) => storage }: 
     createRegistry({ storage: store, clock, groupSuffix: 'k8s.io', admission: [] });
   const registry = registryOn(storage);
   const [nodes, pods, leases] = [registry.of(nodeKind), registry.of(podKind), registry.of(leaseKind)];
-  for (const name of [workloads, leaseNamespace]) {
+  for (const name of ['default', workloads, leaseNamespace]) {
     await registry.of(namespaceKind).create('', { metadata: { name } }, context);
   }
   const alive = new Set<string>();
@@ -142,6 +142,27 @@ export async function openWorld({ settings = {}, seen = (storage) => storage }: 
       pods.change({ namespace: workloads, name }, { make, operation: 'Update' }, '', context),
     /** At once, as the agent of its node does it. */
     removePod: (name: string) => pods.delete(workloads, name, { gracePeriodSeconds: 0 }, context),
+    /** What is told of an object, with how often. */
+    events(name: string): string[] {
+      const events = registry.of(eventKind);
+      const all = storage.list(events.prefix(''), '', 0).items.map((stored) => events.encoding.read(stored));
+      return all
+        .filter(({ involvedObject }) => involvedObject.name === name)
+        .map((event) => `${event.type} ${event.reason}: ${event.message} ×${event.count}`);
+    },
+    /** As its agent tells of it, or who stands in for it. */
+    async sayOfPod(name: string, told: Partial<Record<string, string>>): Promise<void> {
+      const make = (pod: Pod): Pod => ({
+        ...pod,
+        status: {
+          ...pod.status,
+          conditions: Object.entries(told).map(([type, status = '']) => ({ type, status, reason: 'Told' })),
+        },
+      });
+      const place = { namespace: workloads, name };
+      await pods.change(place, { make, operation: 'Update' }, 'status', context);
+      await quiet();
+    },
     /** Begins the deletion of the namespace that the pods are in. */
     removeNamespace: () => registry.of(namespaceKind).delete('', workloads, {}, context),
     pod: (name: string): Pod => pods.encoding.read(pods.get(workloads, name)),

@@ -1,0 +1,37 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { NodeCondition, NodeStatus } from '../../api/index.ts';
+
+/**
+ * The strategic merge patch that leads from one status to the next: of conditions those that differ, which are merged by
+ * their type; of maps the members that differ; lists without a key as a whole. What is not in `next` is not taken away,
+ * but for what only the agent writes: images, runtimeHandlers, nodeInfo.swap.
+ */
+export function statusPatch(before: NodeStatus, next: NodeStatus): Record<string, unknown> {
+  const { conditions = [], addresses = [], nodeInfo = {}, ...rest } = next;
+  const parts: Record<string, unknown> = changedMembers(before, rest);
+  for (const name of ['capacity', 'allocatable'] as const) {
+    if (parts[name] !== undefined) parts[name] = changedMembers(before[name] ?? {}, next[name] ?? {});
+  }
+  const conditionsNow = conditions.filter((condition) => !isAmong(before.conditions, condition));
+  if (conditionsNow.length > 0) parts['conditions'] = conditionsNow;
+  // several addresses may have one type, which is the key of the list: merged, one of them would win
+  if (!isDeepStrictEqual(before.addresses ?? [], addresses))
+    parts['addresses'] = [...addresses, { $patch: 'replace' }];
+  const info = changedMembers(before.nodeInfo ?? {}, nodeInfo);
+  for (const name of ['images', 'runtimeHandlers'] as const)
+    if (before[name] !== undefined && next[name] === undefined) parts[name] = null;
+  if (before.nodeInfo?.swap !== undefined && next.nodeInfo?.swap === undefined) info['swap'] = null;
+  if (Object.keys(info).length > 0) parts['nodeInfo'] = info;
+  return parts;
+}
+
+function isAmong(conditions: readonly NodeCondition[] = [], wanted: NodeCondition): boolean {
+  return conditions.some((condition) => isDeepStrictEqual(condition, wanted));
+}
+
+function changedMembers(before: object, next: object): Record<string, unknown> {
+  const old = new Map<string, unknown>(Object.entries(before));
+  return Object.fromEntries(
+    Object.entries(next).filter(([key, value]) => !isDeepStrictEqual(old.get(key), value)),
+  );
+}

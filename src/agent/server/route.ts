@@ -1,0 +1,94 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Caller } from '../access/index.ts';
+
+/** What is answered at a path, declared by the part of the agent that answers it. */
+export interface AgentRoute {
+  /** In the language of fastify, such as `/checkpoint/:namespace/:pod/:container`; each parameter is decoded once. */
+  readonly path: string;
+  /** What it is authorized as: `nodes/checkpoint` of this node is `checkpoint`. */
+  readonly subresource: string;
+  /** Methods that are not among them are 405. */
+  readonly methods: Readonly<Partial<Record<Method, Answer | MethodRoute>>>;
+  /** The path is 404 for whoever is let in, with this text, whatever the method: a feature is off. */
+  readonly off?: string | undefined;
+}
+
+export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+export interface MethodRoute {
+  /** Instead of the method's own, such as `list`. */
+  readonly verb?: string;
+  readonly answer: Answer;
+}
+
+/** Throws a RefusedError for what is answered in plain text; any other error is logged and answered with 500. */
+export type Answer = (request: AgentRequest) => Promise<FastifyReply> | FastifyReply;
+
+/** A request of somebody who may. */
+export interface AgentRequest {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  readonly caller: Caller;
+  /** Aborts when the client goes away, when the agent stops, and after the answer. */
+  readonly signal: AbortSignal;
+  /** Aborts when the agent stops; the client is still there then and can be told. */
+  readonly stopping: AbortSignal;
+  /** Its headers, its body (a Buffer, at most 1 KiB) and, below, the request of node:http. */
+  readonly raw: FastifyRequest;
+  /** What is sent through it is bounded by the client's pace: streams are read as fast as they are taken. */
+  readonly reply: FastifyReply;
+}
+
+/** As the reference has it. */
+const verbs: Readonly<Record<string, string>> = {
+  POST: 'create',
+  GET: 'get',
+  HEAD: 'get',
+  PUT: 'update',
+  PATCH: 'patch',
+  DELETE: 'delete',
+};
+
+/** What a method on a route is authorized as. */
+export function verbOf(method: string, route: AgentRoute | undefined): string {
+  const found = methodOf(method, route);
+  return (
+    (found !== undefined && typeof found !== 'function' && found.verb) ||
+    verbs[method] ||
+    method.toLowerCase()
+  );
+}
+
+export function answerOf(method: string, route: AgentRoute): Answer | undefined {
+  const found = methodOf(method, route);
+  return typeof found === 'function' ? found : found?.answer;
+}
+
+function methodOf(method: string, route: AgentRoute | undefined): Answer | MethodRoute | undefined {
+  return Object.entries(route?.methods ?? {}).find(([name]) => name === method)?.[1];
+}
+
+/** What the reference has at paths that are not served here, or not by every configuration. */
+const unserved: Readonly<Record<string, string>> = { logs: 'log', stats: 'stats', metrics: 'metrics' };
+
+/** These were there before the finer ones, and have no way back to `proxy` in the reference either. */
+const coarse: readonly string[] = ['checkpoint', 'stats', 'metrics', 'log', 'statusz', 'proxy'];
+
+/**
+ * The subresources of this node of which one is needed for a route. Whoever may `proxy` may also what has a finer
+ * subresource since, as in the reference.
+ */
+export function subresourcesOf(route: AgentRoute): readonly string[] {
+  const { subresource } = route;
+  return coarse.includes(subresource) ? [subresource] : [subresource, 'proxy'];
+}
+
+/** The same for a path that no route answers: that of the routes that begin alike. `url` may have a query. */
+export function subresourcesOfUnknown(url: string, routes: readonly AgentRoute[]): readonly string[] {
+  const first = firstSegment(url.split('?', 1)[0] ?? '');
+  const near = routes.find(({ path }) => first !== '' && firstSegment(path) === first);
+  if (near !== undefined) return subresourcesOf(near);
+  return [Object.hasOwn(unserved, first) ? (unserved[first] ?? 'proxy') : 'proxy'];
+}
+
+const firstSegment = (path: string): string => (path.startsWith('/') ? (path.split('/', 2)[1] ?? '') : '');

@@ -1,0 +1,113 @@
+import type { ContainerAt, PodAt } from './pods.ts';
+import { attemptsOf, currentPods } from './pods.ts';
+import { instant } from './usage.ts';
+
+export interface PodListOptions {
+  nodeName: string;
+  /** Of the node. */
+  addresses: readonly string[];
+  /** Such as containerd; a container is known by it and its id. */
+  runtimeName: string;
+}
+
+/**
+ * A v1 PodList of what runs on this node. The runtime knows less of a pod than the API: what stands in a pod's
+ * specification beside names and images is not told, and what nobody knows is left out.
+ */
+export function podList(pods: readonly PodAt[], options: PodListOptions) {
+  return listOf(currentPods(pods).map((pod) => podOf(pod, options)));
+}
+
+/** The same of those that run, and of them the names and images only, as the reference has it. */
+export function runningPodList(pods: readonly PodAt[]) {
+  return listOf(
+    currentPods(pods)
+      .map((pod) => ({ ...pod, containers: pod.containers.filter(({ state }) => state === 'running') }))
+      .filter(({ ready, containers }) => ready || containers.length > 0)
+      .map((pod) => ({
+        metadata: identityOf(pod),
+        spec: { containers: attemptsOf(pod).map(([{ name, image }]) => ({ name, image })) },
+        status: {},
+      })),
+  );
+}
+
+const listOf = (items: readonly object[]) => ({ kind: 'PodList', apiVersion: 'v1', metadata: {}, items });
+
+const identityOf = ({ name, namespace, uid }: PodAt) => ({ name, namespace, uid });
+
+function podOf(pod: PodAt, { nodeName, addresses, runtimeName }: PodListOptions) {
+  const containers = attemptsOf(pod);
+  const [podIP] = pod.addresses;
+  return {
+    metadata: {
+      ...identityOf(pod),
+      ...(Object.keys(pod.labels).length === 0 ? {} : { labels: pod.labels }),
+      ...(Object.keys(pod.annotations).length === 0 ? {} : { annotations: pod.annotations }),
+      creationTimestamp: instant(pod.createdMs),
+    },
+    spec: { nodeName, containers: containers.map(([{ name, image }]) => ({ name, image })) },
+    status: {
+      phase: phaseOf(pod),
+      conditions: conditionsOf(pod),
+      ...(addresses[0] === undefined
+        ? {}
+        : { hostIP: addresses[0], hostIPs: addresses.map((ip) => ({ ip })) }),
+      ...(podIP === undefined ? {} : { podIP, podIPs: pod.addresses.map((ip) => ({ ip })) }),
+      startTime: instant(pod.createdMs),
+      containerStatuses: containers.map((attempts) => statusOf(attempts, runtimeName)),
+    },
+  };
+}
+
+/** As the reference reckons it, of what the runtime knows: nobody tells what would be started again. */
+function phaseOf(pod: PodAt): string {
+  const newest = attemptsOf(pod).map(([container]) => container);
+  if (newest.some(({ state }) => state === 'running')) return 'Running';
+  if (newest.length === 0 || newest.some(({ state }) => state === 'created')) return 'Pending';
+  if (pod.ready) return 'Running'; // between two attempts
+  return newest.every(({ exitCode }) => exitCode === 0) ? 'Succeeded' : 'Failed';
+}
+
+function conditionsOf(pod: PodAt) {
+  const newest = attemptsOf(pod).map(([container]) => container);
+  const runs = pod.ready && newest.length > 0 && newest.every(({ state }) => state === 'running');
+  const condition = (type: string, isTrue: boolean) => ({ type, status: isTrue ? 'True' : 'False' });
+  return [
+    condition('PodReadyToStartContainers', pod.ready),
+    condition('ContainersReady', runs),
+    condition('Ready', runs),
+  ];
+}
+
+function statusOf([newest, earlier]: readonly [ContainerAt, ...ContainerAt[]], runtimeName: string) {
+  const running = newest.state === 'running';
+  return {
+    name: newest.name,
+    state: stateOf(newest, runtimeName),
+    lastState: earlier?.state === 'exited' ? stateOf(earlier, runtimeName) : {},
+    ready: running,
+    restartCount: newest.attempt,
+    image: newest.image,
+    imageID: newest.imageRef,
+    containerID: `${runtimeName}://${newest.id}`,
+    started: running,
+  };
+}
+
+function stateOf(container: ContainerAt, runtimeName: string) {
+  const { id, state, startedMs, finishedMs, exitCode, reason, message } = container;
+  const startedAt = startedMs === undefined ? {} : { startedAt: instant(startedMs) };
+  if (state === 'running') return { running: startedAt };
+  if (state !== 'exited') return { waiting: { reason: 'ContainerCreating' } };
+  return {
+    terminated: {
+      exitCode: exitCode ?? 0,
+      reason: reason || (exitCode === 0 ? 'Completed' : 'Error'),
+      ...(message === '' ? {} : { message }),
+      ...startedAt,
+      ...(finishedMs === undefined ? {} : { finishedAt: instant(finishedMs) }),
+      containerID: `${runtimeName}://${id}`,
+    },
+  };
+}

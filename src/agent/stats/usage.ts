@@ -1,0 +1,203 @@
+/*
+ * What is used, in the shape of the reference's stats/v1alpha1: https://pkg.go.dev/k8s.io/kubelet/pkg/apis/stats/v1alpha1.
+ * A figure that nobody knows is left out; a 0 would say that nothing is used.
+ */
+
+export interface CpuStats {
+  time: string;
+  usageNanoCores?: number;
+  usageCoreNanoSeconds?: number;
+}
+
+export interface MemoryStats {
+  time: string;
+  availableBytes?: number;
+  usageBytes?: number;
+  workingSetBytes?: number;
+  rssBytes?: number;
+  pageFaults?: number;
+  majorPageFaults?: number;
+}
+
+export interface InterfaceStats {
+  name: string;
+  rxBytes?: number;
+  rxErrors?: number;
+  txBytes?: number;
+  txErrors?: number;
+}
+
+/** That of the interface of the default route, and all of them. */
+export interface NetworkStats extends InterfaceStats {
+  time: string;
+  interfaces: InterfaceStats[];
+}
+
+export interface FsStats {
+  time: string;
+  availableBytes?: number;
+  capacityBytes?: number;
+  usedBytes?: number;
+  inodesFree?: number;
+  inodes?: number;
+  inodesUsed?: number;
+}
+
+/** What the runtime says that one of its containers uses. */
+export interface ContainerUsage {
+  readonly id: string;
+  readonly name: string;
+  readonly cpu: CpuStats | undefined;
+  readonly memory: MemoryStats | undefined;
+  readonly disk: DiskUsage | undefined;
+}
+
+export interface PodUsage {
+  /** Of its sandbox. */
+  readonly id: string;
+  readonly name: string;
+  readonly namespace: string;
+  readonly uid: string;
+  readonly cpu: CpuStats | undefined;
+  readonly memory: MemoryStats | undefined;
+  readonly network: NetworkStats | undefined;
+  readonly processes: number | undefined;
+  readonly containers: readonly ContainerUsage[];
+}
+
+export interface DiskUsage {
+  readonly mountpoint: string;
+  readonly timeMs: number;
+  readonly usedBytes: number | undefined;
+  readonly inodesUsed: number | undefined;
+}
+
+type Figure = { readonly value: bigint } | undefined;
+
+interface Cpu {
+  timestamp: bigint;
+  usageCoreNanoSeconds?: Figure;
+  usageNanoCores?: Figure;
+}
+interface Memory {
+  timestamp: bigint;
+  workingSetBytes?: Figure;
+  availableBytes?: Figure;
+  usageBytes?: Figure;
+  rssBytes?: Figure;
+  pageFaults?: Figure;
+  majorPageFaults?: Figure;
+}
+interface Interface {
+  name: string;
+  rxBytes?: Figure;
+  rxErrors?: Figure;
+  txBytes?: Figure;
+  txErrors?: Figure;
+}
+interface Filesystem {
+  timestamp: bigint;
+  fsId?: { mountpoint: string } | undefined;
+  usedBytes?: Figure;
+  inodesUsed?: Figure;
+}
+interface ContainerStats {
+  attributes?: { id: string; metadata?: { name: string } | undefined } | undefined;
+  cpu?: Cpu | undefined;
+  memory?: Memory | undefined;
+  writableLayer?: Filesystem | undefined;
+}
+interface PodStats {
+  attributes?:
+    | { id: string; metadata?: { name: string; namespace: string; uid: string } | undefined }
+    | undefined;
+  linux?:
+    | {
+        cpu?: Cpu | undefined;
+        memory?: Memory | undefined;
+        network?:
+          | { timestamp: bigint; defaultInterface?: Interface | undefined; interfaces: Interface[] }
+          | undefined;
+        process?: { processCount?: Figure } | undefined;
+        containers: ContainerStats[];
+      }
+    | undefined;
+}
+
+export function podUsage({ attributes, linux }: PodStats): PodUsage {
+  const { name = '', namespace = '', uid = '' } = attributes?.metadata ?? {};
+  return {
+    id: attributes?.id ?? '',
+    name,
+    namespace,
+    uid,
+    cpu: cpuOf(linux?.cpu),
+    memory: memoryOf(linux?.memory),
+    network: networkOf(linux?.network),
+    processes: numberOf(linux?.process?.processCount),
+    containers: (linux?.containers ?? []).map(containerUsage),
+  };
+}
+
+export function containerUsage({ attributes, cpu, memory, writableLayer }: ContainerStats): ContainerUsage {
+  return {
+    id: attributes?.id ?? '',
+    name: attributes?.metadata?.name ?? '',
+    cpu: cpuOf(cpu),
+    memory: memoryOf(memory),
+    disk: writableLayer === undefined ? undefined : diskUsage(writableLayer),
+  };
+}
+
+export function diskUsage({ timestamp, fsId, usedBytes, inodesUsed }: Filesystem): DiskUsage {
+  return {
+    mountpoint: fsId?.mountpoint ?? '',
+    timeMs: Number(timestamp / 1_000_000n),
+    usedBytes: numberOf(usedBytes),
+    inodesUsed: numberOf(inodesUsed),
+  };
+}
+
+function cpuOf(cpu: Cpu | undefined): CpuStats | undefined {
+  if (cpu === undefined) return undefined;
+  const { usageNanoCores, usageCoreNanoSeconds } = cpu;
+  return { time: timeOf(cpu.timestamp), ...figures({ usageNanoCores, usageCoreNanoSeconds }) };
+}
+
+function memoryOf(memory: Memory | undefined): MemoryStats | undefined {
+  if (memory === undefined) return undefined;
+  const { availableBytes, usageBytes, workingSetBytes, rssBytes, pageFaults, majorPageFaults } = memory;
+  const known = { availableBytes, usageBytes, workingSetBytes, rssBytes, pageFaults, majorPageFaults };
+  return { time: timeOf(memory.timestamp), ...figures(known) };
+}
+
+function networkOf(network: NonNullable<PodStats['linux']>['network']): NetworkStats | undefined {
+  if (network === undefined) return undefined;
+  const { timestamp, defaultInterface, interfaces } = network;
+  const own = defaultInterface === undefined ? { name: '' } : interfaceOf(defaultInterface);
+  const others = interfaces.map(interfaceOf).filter(({ name }) => name !== own.name);
+  return { time: timeOf(timestamp), ...own, interfaces: own.name === '' ? others : [own, ...others] };
+}
+
+function interfaceOf({ name, rxBytes, rxErrors, txBytes, txErrors }: Interface): InterfaceStats {
+  return { name, ...figures({ rxBytes, rxErrors, txBytes, txErrors }) };
+}
+
+/** Those that there are, as numbers: counters of bytes stay exact up to 8 PiB. */
+function figures<K extends string>(known: Readonly<Record<K, Figure>>): Partial<Record<K, number>> {
+  const found: Partial<Record<K, number>> = {};
+  for (const key in known) {
+    const value = numberOf(known[key]);
+    if (value !== undefined) found[key] = value;
+  }
+  return found;
+}
+
+const numberOf = (figure: Figure): number | undefined =>
+  figure === undefined ? undefined : Number(figure.value);
+const timeOf = (nanoseconds: bigint): string => instant(Number(nanoseconds / 1_000_000n));
+
+/** RFC 3339 in whole seconds, as the reference writes times. */
+export function instant(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
+}

@@ -1,0 +1,34 @@
+/*
+ * Labels steer workloads, so a node may not call itself whatever it likes: of those in the domains of the cluster it has
+ * the ones that tell what it is, and the two prefixes that are its own (specification of the reference's kubelet).
+ */
+
+const ofNodes: ReadonlySet<string> = new Set([
+  'beta.kubernetes.io/arch',
+  'beta.kubernetes.io/instance-type',
+  'beta.kubernetes.io/os',
+  'failure-domain.beta.kubernetes.io/region',
+  'failure-domain.beta.kubernetes.io/zone',
+  'kubernetes.io/arch',
+  'kubernetes.io/hostname',
+  'kubernetes.io/os',
+  'node.kubernetes.io/instance-type',
+  'topology.kubernetes.io/region',
+  'topology.kubernetes.io/zone',
+]);
+
+const clusterDomains = ['kubernetes.io', 'k8s.io'];
+const ownDomains = ['kubelet.kubernetes.io', 'node.kubernetes.io'];
+const keptDomain = 'node-restriction.kubernetes.io';
+
+/** Whether a node may set, change and remove a label on its own Node. */
+export function isNodeLabel(key: string): boolean {
+  const domain = key.includes('/') ? key.slice(0, key.indexOf('/')) : '';
+  if (isBelow(domain, keptDomain)) return false;
+  if (!clusterDomains.some((each) => isBelow(domain, each))) return true;
+  return ofNodes.has(key) || ownDomains.some((each) => isBelow(domain, each));
+}
+
+function isBelow(domain: string, parent: string): boolean {
+  return domain === parent || domain.endsWith(`.${parent}`);
+}

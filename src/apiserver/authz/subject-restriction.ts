@@ -1,0 +1,41 @@
+import type { ApiObject, CertificateSigningRequest } from '../../api/index.ts';
+import { certificateSigningRequestKind, groupName, StatusError } from '../../api/index.ts';
+import { organizationsIn, RequestError } from '../../base/x509/index.ts';
+import { mastersGroup } from '../authn/index.ts';
+import type { Admission } from '../registry/index.ts';
+
+const signer = 'kubernetes.io/kube-apiserver-client';
+
+/**
+ * Nobody, whoever they are, asks the signer of client certificates for one of `system:masters`: who approves such requests
+ * would give away everything (the reference's plugin CertificateSubjectRestriction). Throws 403.
+ */
+export function subjectRestriction(groupSuffix: string): Admission {
+  const group = groupName('certificates', groupSuffix);
+  return (_user, { verb, resource, subresource, name }, next) => {
+    if (verb !== 'create' || subresource !== '' || next === undefined) return;
+    if (!isSigningRequest(resource, next)) return;
+    const why = whyNot(next);
+    if (why === undefined) return;
+    throw new StatusError('Forbidden', `${resource}.${group} ${JSON.stringify(name)} is forbidden: ${why}`, {
+      details: { ...(name === '' ? {} : { name }), group, kind: resource },
+    });
+  };
+}
+
+/** Admission comes before validation: required fields may be missing. */
+function whyNot({ spec }: { spec?: Partial<CertificateSigningRequest['spec']> }): string | undefined {
+  if (spec?.signerName !== signer) return undefined;
+  try {
+    const pem = Buffer.from(spec.request ?? '', 'base64').toString('utf8');
+    if (!organizationsIn(pem).includes(mastersGroup)) return undefined;
+    return `use of ${signer} signer with ${mastersGroup} group is not allowed`;
+  } catch (error) {
+    if (error instanceof RequestError) return `failed to parse CSR: ${error.message}`;
+    throw error;
+  }
+}
+
+function isSigningRequest(resource: string, _object: ApiObject): _object is CertificateSigningRequest {
+  return resource === certificateSigningRequestKind.resource;
+}

@@ -1,0 +1,1 @@
+export { createEventRecorder, type EventRecorder, type Happening, type Subject } from './recorder.ts';

@@ -1,0 +1,50 @@
+import type { Node, Taint } from '../../../api/index.ts';
+import { timestamp } from '../../registry/index.ts';
+
+/*
+ * What a node tells of itself, and whether it is to take pods, stands on it as taints for whoever places pods. They are
+ * derived from the node alone, at once, so a taint of such a name and effect that the node does not call for goes, also
+ * when somebody else set it; as in the reference.
+ */
+
+/** Condition type by the last part of its taint's key. */
+const pressures = {
+  'memory-pressure': 'MemoryPressure',
+  'disk-pressure': 'DiskPressure',
+  'pid-pressure': 'PIDPressure',
+  'network-unavailable': 'NetworkUnavailable',
+} as const;
+const effect = 'NoSchedule';
+
+/** The node with the taints that its conditions and `spec.unschedulable` call for; the same object when it has them. */
+export type ConditionTaints = (node: Node, now: number) => Node;
+
+export function conditionTaints(domain: string): ConditionTaints {
+  const owned = [...Object.keys(pressures), 'unschedulable'].map((name) => `node.${domain}/${name}`);
+  const isOwned = (taint: Taint) => taint.effect === effect && owned.includes(taint.key);
+
+  return (node, now) => {
+    const taints = node.spec?.taints ?? [];
+    const wanted = calledFor(node).map((name) => `node.${domain}/${name}`);
+    const kept = taints.filter((taint) => !isOwned(taint) || wanted.includes(taint.key));
+    const missing = wanted.filter((key) => !kept.some((taint) => isOwned(taint) && taint.key === key));
+    if (missing.length === 0 && kept.length === taints.length) return node;
+    const timeAdded = timestamp(now);
+    return withTaints(node, [...kept, ...missing.map((key) => ({ key, effect, timeAdded }))]);
+  };
+}
+
+function calledFor({ spec, status }: Node): string[] {
+  const isTrue = (wanted: string) =>
+    status?.conditions?.some(({ type, status: state }) => type === wanted && state === 'True') ?? false;
+  const pressed = Object.entries(pressures).flatMap(([name, type]) => (isTrue(type) ? [name] : []));
+  return spec?.unschedulable ? [...pressed, 'unschedulable'] : pressed;
+}
+
+/** An empty list of taints is none. */
+export function withTaints(
+  { spec: { taints: _before, ...spec } = {}, ...node }: Node,
+  taints: Taint[],
+): Node {
+  return { ...node, spec: taints.length === 0 ? spec : { ...spec, taints } };
+}

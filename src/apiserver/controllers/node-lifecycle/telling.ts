@@ -1,0 +1,51 @@
+import type { ObjectMeta } from '../../../api/index.ts';
+import type { EventRecorder, Subject } from '../event-recorder/index.ts';
+
+function subjectOf(kind: Subject['kind'], { namespace = '', name = '', uid = '' }: ObjectMeta = {}): Subject {
+  return { kind, namespace, name, uid };
+}
+
+/** The Events of the node controllers, in the reference's words. */
+export interface Telling {
+  nodeRegistered(metadata: ObjectMeta | undefined): void;
+  nodeRemoved(metadata: ObjectMeta | undefined): void;
+  nodeNotReady(metadata: ObjectMeta | undefined): void;
+  podEvicted(metadata: ObjectMeta | undefined): void;
+  /** Its node is lost, so nobody knows whether it runs. */
+  podNotReady(metadata: ObjectMeta | undefined): void;
+  /** The end of a pod that was to go in time is called off. */
+  podStays(metadata: ObjectMeta | undefined): void;
+}
+
+export function telling(events: EventRecorder): Telling {
+  const ofNode = (metadata: ObjectMeta = {}, reason: string, message: string) =>
+    events.record('node-controller', subjectOf('Node', metadata), { type: 'Normal', reason, message });
+  const ofPod = (metadata: ObjectMeta = {}, what: string) => {
+    const message = `${what} Pod ${metadata.namespace}/${metadata.name}`;
+    const happening = { type: 'Normal', reason: 'TaintManagerEviction', message } as const;
+    events.record('taint-eviction-controller', subjectOf('Pod', metadata), happening);
+  };
+  const nameOf = (metadata: ObjectMeta | undefined) => metadata?.name ?? '';
+  return {
+    nodeRegistered: (metadata) =>
+      ofNode(
+        metadata,
+        'RegisteredNode',
+        event(metadata, `Registered Node ${nameOf(metadata)} in Controller`),
+      ),
+    nodeRemoved: (metadata) =>
+      ofNode(metadata, 'RemovingNode', event(metadata, `Removing Node ${nameOf(metadata)} from Controller`)),
+    nodeNotReady: (metadata) =>
+      ofNode(metadata, 'NodeNotReady', `Node ${nameOf(metadata)} status is now: NodeNotReady`),
+    podNotReady(metadata) {
+      const happening = { type: 'Warning', reason: 'NodeNotReady', message: 'Node is not ready' } as const;
+      events.record('node-controller', subjectOf('Pod', metadata), happening);
+    },
+    podEvicted: (metadata) => ofPod(metadata, 'Marking for deletion'),
+    podStays: (metadata) => ofPod(metadata, 'Cancelling deletion of'),
+  };
+}
+
+function event(metadata: ObjectMeta | undefined, what: string): string {
+  return `Node ${metadata?.name} event: ${what}`;
+}

@@ -1,0 +1,1 @@
+export { type PodGarbageSettings, podGarbage } from './service.ts';

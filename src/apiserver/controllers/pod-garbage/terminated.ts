@@ -1,0 +1,44 @@
+import type { Pod } from '../../../api/index.ts';
+import { podHasEnded } from '../../../api/index.ts';
+import { Turns } from '../../registry/index.ts';
+
+/** Removed in one sweep at most; the rest in the next. */
+const sweepLimit = 10_000;
+
+interface Rank {
+  key: string;
+  wasEvicted: boolean;
+  createdMs: number;
+}
+
+/**
+ * The keys of the pods that have ended beyond `threshold`: those that were evicted first, then the oldest; as in the
+ * reference. `candidates` may name others too.
+ */
+export async function endedBeyond(
+  candidates: readonly string[],
+  threshold: number,
+  read: (key: string) => Pod | undefined,
+): Promise<string[]> {
+  if (candidates.length <= threshold) return [];
+  const turns = new Turns();
+  const ended: Rank[] = [];
+  for (const key of candidates) {
+    const pod = read(key);
+    if (pod !== undefined && podHasEnded(pod)) ended.push(rankOf(key, pod));
+    if (turns.due) await turns.take();
+  }
+  const excess = Math.max(0, Math.min(sweepLimit, ended.length - threshold));
+  const first = ended.sort(byRank).slice(0, excess);
+  return first.map(({ key }) => key);
+}
+
+function rankOf(key: string, { metadata, status }: Pod): Rank {
+  const wasEvicted = status?.phase === 'Failed' && status.reason === 'Evicted';
+  return { key, wasEvicted, createdMs: Date.parse(metadata?.creationTimestamp ?? '') || 0 };
+}
+
+function byRank(one: Rank, other: Rank): number {
+  if (one.wasEvicted !== other.wasEvicted) return one.wasEvicted ? -1 : 1;
+  return one.createdMs - other.createdMs || (one.key < other.key ? -1 : 1);
+}

@@ -1,0 +1,70 @@
+import type { AccessDiff, AccessDiffSpec } from '../../api/index.ts';
+import {
+  accessDiffKind,
+  apiVersionOf,
+  clusterRoleBindingKind,
+  clusterRoleKind,
+  roleBindingKind,
+  roleKind,
+  StatusError,
+} from '../../api/index.ts';
+import { operate } from '../registry/index.ts';
+import { readDeletion } from './delete-options.ts';
+import type { Answer, ApiRequest } from './request.ts';
+
+/** The header that asks what a write would change of the rights of all, instead of the object. */
+export const accessDiffHeader = 'Nodeward-Access-Diff';
+
+const kinds: readonly object[] = [roleKind, clusterRoleKind, roleBindingKind, clusterRoleBindingKind];
+const verbs: readonly string[] = ['create', 'update', 'patch', 'delete'];
+
+/** Throws 400 for what is no write of one role or binding: nothing else has such an answer. */
+export function checkDiffable({ verb, resource }: Pick<ApiRequest, 'verb' | 'resource'>): void {
+  if (kinds.includes(resource.kind) && verbs.includes(verb)) return;
+  const message = `the header ${accessDiffHeader} is for writes of one Role, ClusterRole, RoleBinding or ClusterRoleBinding`;
+  throw new StatusError('BadRequest', message);
+}
+
+function checkDryRun(request: ApiRequest): void {
+  if (request.query.has('dryRun') || (request.verb === 'delete' && readDeletion(request).dryRun)) return;
+  const message = `the header ${accessDiffHeader} is for a dry run: add the parameter dryRun=All, and nothing is written`;
+  throw new StatusError('BadRequest', message);
+}
+
+/**
+ * Does the dry run, with all that refuses such a write, and answers an AccessDiff of what it would have written. What
+ * is deleted and waits for its finalizers is judged as gone. Throws 400 where it is no dry run.
+ */
+export async function accessDiff(
+  request: ApiRequest,
+  write: (request: ApiRequest) => Promise<Answer>,
+): Promise<Answer> {
+  const { registry, user, namespace, name, resource } = request;
+  const operation = registry.operation(accessDiffKind);
+  if (operation === undefined) throw new Error('nobody answers an AccessDiff');
+  checkDryRun(request);
+  const written = await write(request);
+  const { kind } = resource.kind;
+  const deleted = [{ kind, name, ...(namespace === '' ? {} : { namespace }) }];
+  const spec = writtenBy(request, written) ?? { deleted };
+  const apiVersion = apiVersionOf(accessDiffKind, registry.groupSuffix);
+  const body: AccessDiff = { kind: accessDiffKind.kind, apiVersion, spec: { ...spec, replace: true } };
+  const context = { user, dryRun: true };
+  const result = await operate(operation, { registry, namespace: '', name: '', body, context });
+  if (!('object' in result)) throw new Error('an AccessDiff was answered with no object');
+  const json = Buffer.from(JSON.stringify(result.object));
+  const warnings = written.form === 'list' ? [] : written.warnings;
+  return { form: 'object', code: 200, type: operation.body, json, warnings };
+}
+
+/** Undefined for what is gone then: deleted, or its last finalizer taken off. */
+function writtenBy({ resource }: ApiRequest, written: Answer): AccessDiffSpec | undefined {
+  if (written.form !== 'object') return undefined;
+  const { kind, apiVersion, metadata = {}, ...rest } = resource.encoding.parse(written.json);
+  const { deletionTimestamp, finalizers = [] } = metadata;
+  if (deletionTimestamp !== undefined && finalizers.length === 0) return undefined;
+  const { name, namespace, labels } = metadata;
+  const known = Object.entries({ name, namespace, labels }).filter(([, value]) => value !== undefined);
+  const told = Object.fromEntries(known);
+  return { objects: [{ ...rest, kind: kind ?? '', apiVersion: apiVersion ?? '', metadata: told }] };
+}

@@ -1,0 +1,22 @@
+import { Command } from 'commander';
+import type { CommandContext } from '../context.ts';
+import { agentOptions } from './agent-connection.ts';
+import { createCommand } from './create.ts';
+
+/**
+ * `nodeward checkpoint …`: one file for each subcommand, `create` the one that is meant where none is named. How the
+ * agent is reached stands before or after the subcommand's name: actions read it with `optsWithGlobals()`.
+ */
+export function checkpointCommand(context: CommandContext): Command {
+  const group = new Command('checkpoint')
+    .description('Make and manage checkpoints of running containers, on the node where they run.')
+    .usage('[options] <namespace/pod/container>\n       nodeward checkpoint [options] <command>')
+    .helpCommand(false);
+  for (const option of agentOptions()) group.addOption(option);
+  group.addCommand(createCommand(context), { isDefault: true });
+  for (const part of parts) group.addCommand(part(context));
+  for (const command of group.commands) command.configureHelp({ showGlobalOptions: true });
+  return group;
+}
+
+const parts: readonly ((context: CommandContext) => Command)[] = [];

@@ -1,0 +1,96 @@
+/** A machine becomes a node by what `nodeward token create` prints, pasted into its shell: the real programs. */
+import assert from 'node:assert/strict';
+import { chmod, mkdir, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { certificateSigningRequestKind, leaseKind, nodeKind } from '../../src/api/index.ts';
+import { ApiClient, clientOptionsOf, readKubeconfig } from '../../src/client/index.ts';
+import type { SupervisedProcess, TemporaryFolder } from '../support/index.ts';
+import { sendSignal, startProcess, temporaryFolder, waitFor } from '../support/index.ts';
+import { ensureBuilt } from './installation.ts';
+import { kubectl } from './lab/index.ts';
+import type { RunningApiServer } from './nodeward/index.ts';
+import { nodeward, program, startApiServer } from './nodeward/index.ts';
+
+const node = 'node-new';
+
+before(ensureBuilt);
+
+describe('the command that a token is printed with', () => {
+  let home: TemporaryFolder;
+  let server: RunningApiServer;
+  let api: ApiClient;
+  let shell: SupervisedProcess | undefined;
+  let printed = '';
+  const machine = () => join(home.path, 'machine');
+
+  before(async () => {
+    home = await temporaryFolder('joining-');
+    server = await startApiServer(join(home.path, 'control-plane'));
+    api = new ApiClient(clientOptionsOf(await readKubeconfig(server.kubeconfig)));
+  });
+  after(async () => {
+    await powerOff();
+    await api?.close();
+    await server?.[Symbol.asyncDispose]();
+    await home?.[Symbol.asyncDispose]();
+  });
+
+  /** A machine on which `nodeward` is installed and has its folders and ports to itself. */
+  async function install(): Promise<void> {
+    const own = ['--root-dir', machine(), '--lock-file', join(machine(), 'lock'), '--port', '0'];
+    const runtime = ['--container-runtime-endpoint', 'unix:///nowhere/x.sock'];
+    await mkdir(join(home.path, 'bin'), { recursive: true });
+    await mkdir(machine(), { recursive: true });
+    const command = join(home.path, 'bin/nodeward');
+    await writeFile(command, `#!/bin/sh\nexec ${program.join(' ')} "$@" ${[...own, ...runtime].join(' ')}\n`);
+    await chmod(command, 0o755);
+  }
+
+  async function paste(): Promise<void> {
+    const [, script = ''] = /^(# on the new node, as root:\n[\s\S]*)/m.exec(printed) ?? [];
+    const file = join(home.path, 'pasted.sh');
+    await writeFile(file, `cd ${home.path}\n${script}`);
+    const env = { ...process.env, PATH: `${join(home.path, 'bin')}:${process.env['PATH']}` };
+    shell = await startProcess('setsid', ['bash', file], { env });
+  }
+
+  async function powerOff(): Promise<void> {
+    if (shell === undefined) return;
+    sendSignal(-shell.pid, 'SIGKILL');
+    await shell.exited;
+    await shell[Symbol.asyncDispose]();
+    shell = undefined;
+  }
+
+  test('makes a node of the machine', async () => {
+    const made = await nodeward(['token', 'create', '--kubeconfig', server.kubeconfig, '--node-name', node]);
+    assert.equal(made.code, 0, made.stderr);
+    printed = made.stdout;
+    await install();
+    await paste();
+    const { metadata } = await waitFor('the node', () => api.get(nodeKind, node), { timeoutMs: 30_000 });
+    assert.equal(metadata?.name, node);
+    await waitFor('its Lease', () => api.get(leaseKind, node, { namespace: 'kube-node-lease' }));
+    assert.equal((await stat(join(home.path, 'bootstrap.kubeconfig'))).mode & 0o777, 0o600);
+  });
+
+  test('waits on a machine that was installed anew while the old one may live, and goes on when it is approved', async () => {
+    await powerOff();
+    await rm(machine(), { recursive: true });
+    await install();
+    await paste();
+    const waiting = await waitFor('a request that waits', async () => {
+      const { items } = await api.list(certificateSigningRequestKind);
+      return items.find(({ status }) => status?.conditions?.some(({ type }) => type === 'Waiting'));
+    });
+    assert.equal(waiting.status?.certificate, undefined);
+    const tool = kubectl(server.kubeconfig, home.path);
+    const { code, stderr } = await tool.run(['certificate', 'approve', waiting.metadata?.name ?? '']);
+    assert.equal(code, 0, stderr);
+    const own = join(machine(), 'node.kubeconfig');
+    await waitFor('credentials of its own', () => stat(own), { timeoutMs: 30_000 });
+    await using self = new ApiClient(clientOptionsOf(await readKubeconfig(own)));
+    assert.equal((await self.get(nodeKind, node)).metadata?.name, node);
+  });
+});

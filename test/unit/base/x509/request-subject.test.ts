@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import {
+  createRequest,
+  generateKeyPem,
+  noNames,
+  organizationsIn,
+  RequestError,
+} from '../../../../src/base/x509/index.ts';
+
+const key = await generateKeyPem();
+
+test('the organizations of a subject are those that it was made with', async () => {
+  const name = fc
+    .string({ minLength: 1, maxLength: 200, unit: 'binary' })
+    .filter((text) => text.isWellFormed());
+  const property = fc.asyncProperty(fc.array(name, { maxLength: 5 }), async (organizations) => {
+    const pem = await createRequest(key, { commonName: 'x', organizations }, noNames);
+    const found = organizationsIn(pem);
+    for (const organization of organizations) assert.ok(found.includes(organization), organization);
+  });
+  await fc.assert(property, { numRuns: 100 });
+});
+
+test('a subject of none has none', async () => {
+  const pem = await createRequest(key, { commonName: 'system:masters', organizations: [] }, noNames);
+  assert.deepEqual(organizationsIn(pem), []);
+});
+
+test('whatever bytes come are read or refused with a RequestError', async () => {
+  const pem = await createRequest(key, { commonName: 'x', organizations: ['devs'] }, noNames);
+  const der = Buffer.from(pem.replaceAll(/-----.*-----|\s/g, ''), 'base64');
+  const change = fc.tuple(fc.nat(Math.min(60, der.length - 1)), fc.nat(255));
+  const property = fc.property(fc.array(change, { minLength: 1, maxLength: 3 }), (changes) => {
+    const broken = Buffer.from(der);
+    for (const [at, value] of changes) broken[at] = value;
+    try {
+      assert.ok(Array.isArray(organizationsIn(armoured(broken))));
+    } catch (error) {
+      assert.ok(error instanceof RequestError, String(error));
+    }
+  });
+  fc.assert(property, { numRuns: 2_000 });
+});
+
+function armoured(der: Buffer): string {
+  const name = 'CERTIFICATE REQUEST';
+  return `-----BEGIN ${name}-----\n${der.toString('base64')}\n-----END ${name}-----\n`;
+}
