@@ -18,7 +18,10 @@ const root = resolve(import.meta.dirname, '..');
 const bin = join(root, 'node_modules/.bin');
 
 /** A folder of .proto files and the folder its code lives in. */
-const protobuf = [{ from: 'proto/runtime', to: 'src/agent/runtime/gen' }] as const;
+const protobuf = [
+  { from: 'proto/runtime', to: 'src/agent/runtime/gen' },
+  { from: 'proto/criu', to: 'src/agent/checkpoint-archive/gen' },
+] as const;
 
 async function generateInto(from: string, folder: string): Promise<void> {
   const template = join(root, 'proto/buf.gen.yaml');

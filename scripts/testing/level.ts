@@ -15,7 +15,7 @@ interface Level {
 const levels: Readonly<Record<string, Level>> = {
   unit: { parallel: Math.min(4, availableParallelism()), timeoutMs: 60_000 },
   contract: { parallel: Math.min(4, availableParallelism()), timeoutMs: 120_000 },
-  conformance: { parallel: Math.min(2, availableParallelism()), timeoutMs: 300_000 },
+  conformance: { parallel: Math.min(2, availableParallelism()), timeoutMs: 600_000 },
   integration: { parallel: 1, timeoutMs: 300_000 },
 };
 

@@ -4,6 +4,7 @@ import { checkName } from '../api/index.ts';
 import type { Service } from '../base/index.ts';
 import {
   createMetrics,
+  describeError,
   ExitError,
   ensurePrivateFolder,
   exitCodes,
@@ -14,7 +15,7 @@ import { assembleHeartbeats } from './assemble-heartbeats.ts';
 import { assembleIdentity } from './assemble-identity.ts';
 import { assembleServer } from './assemble-server.ts';
 import type { Checkpointer } from './checkpoint/index.ts';
-import { createCheckpointer } from './checkpoint/index.ts';
+import { createCheckpointer, readRecipients } from './checkpoint/index.ts';
 import type { EffectiveConfig, LiveConfig } from './config/index.ts';
 import { createLiveConfig, loadConfig } from './config/index.ts';
 import type { AgentContext } from './context.ts';
@@ -172,10 +173,23 @@ async function openConfig(options: AgentOptions, servingFiles: ServingFiles): Pr
   const load = () => loadConfig({ ...options, standalone });
   const first = await load();
   for (const warning of first.warnings) options.log.child({ part: 'config' }).warn(warning);
-  const prepare = (next: EffectiveConfig) => servingFiles.prepare(next.files);
+  const prepare = async (next: EffectiveConfig) => {
+    await checkRecipients(next);
+    return await servingFiles.prepare(next.files);
+  };
   const commit = await prepare(first.config);
   commit();
   return createLiveConfig({ first, load, prepare });
+}
+
+/** The file is read anew for each checkpoint; one that cannot be used is told now. */
+async function checkRecipients({ checkpoint }: EffectiveConfig): Promise<void> {
+  try {
+    await readRecipients(checkpoint.encryption);
+  } catch (error) {
+    const message = `checkpoint.encryption: the recipients cannot be used: ${describeError(error)}`;
+    throw new ExitError(exitCodes.configuration, message, { cause: error });
+  }
 }
 
 function nodeNameOf({ hostnameOverride }: AgentOptions): string {

@@ -2,8 +2,8 @@ import { version } from '../api/index.ts';
 import type { Service } from '../base/index.ts';
 import type { Access, AccessSettings } from './access/index.ts';
 import { createAccess } from './access/index.ts';
-import type { Checkpointer } from './checkpoint/index.ts';
-import { checkpointRoutes } from './checkpoint/index.ts';
+import type { Checkpointer, CheckpointManager } from './checkpoint/index.ts';
+import { checkpointRoutes, createCheckpointManager } from './checkpoint/index.ts';
 import { configzRoute } from './configz.ts';
 import type { AgentContext } from './context.ts';
 import { part } from './context.ts';
@@ -40,6 +40,12 @@ export interface ServerAssembly {
 export function assembleServer(context: AgentContext, parts: ServerParts): ServerAssembly {
   const { config, live } = context;
   const checks = checksOf(context, parts);
+  const manager = createCheckpointManager({
+    checkpointer: parts.checkpointer,
+    retention: () => live.current.checkpoint.retention,
+    metrics: context.metrics,
+    ...part(context, 'checkpoint'),
+  });
   const server = agentServer({
     enabled: config.server.enabled,
     address: config.address,
@@ -47,14 +53,27 @@ export function assembleServer(context: AgentContext, parts: ServerParts): Serve
     serving: parts.servingFiles.serving,
     tls: () => live.current.server.tls,
     onSettings: (listener) => live.onReload(listener),
-    routes: routesOf(context, parts, checks),
+    routes: routesOf(context, parts, manager, checks),
     access: accessOf(context, parts.identity),
     dependsOn: ['lock', 'checkpointer'],
     ...part(context, 'server'),
   });
   const { healthzPort: port, healthzBindAddress: address } = config.server;
   const plain = port === 0 ? [] : [healthPort({ address, port, checks, dependsOn: ['lock'] })];
-  return { server, services: [server, ...plain] };
+  return { server, services: [retentionService(manager), server, ...plain] };
+}
+
+/** Keeps to the limits of what is kept of old checkpoints, also where nothing is served. */
+function retentionService(manager: CheckpointManager): Service {
+  return {
+    name: 'checkpoint-retention',
+    dependsOn: ['checkpointer'],
+    onFailure: 'restart',
+    async run(signal, ready) {
+      ready();
+      await manager.run(signal);
+    },
+  };
 }
 
 /** For each kind of review; the lease and the status have connections of their own. */
@@ -92,14 +111,17 @@ function checksOf(context: AgentContext, { lock, runtime, heartbeat }: ServerPar
 function routesOf(
   context: AgentContext,
   parts: ServerParts,
+  manager: CheckpointManager,
   checks: readonly HealthCheck[],
 ): readonly AgentRoute[] {
   const { config, live, metrics } = context;
   const routes = [
     ...checkpointRoutes({
       checkpointer: parts.checkpointer,
+      operations: manager.operations,
       enabled: config.featureGates.ContainerCheckpoint,
     }),
+    ...manager.routes,
     ...healthRoutes(checks),
     ...statsOf(context, parts.runtime),
     configzRoute(live),

@@ -27,6 +27,7 @@ export function leaseCheck(
   const bornMs = clock.monotonicMs();
   return {
     name: 'lease',
+    ofPeer: true,
     check() {
       const { lastSuccessMonotonicMs, lastError } = heartbeat() ?? {};
       const ageMs = clock.monotonicMs() - (lastSuccessMonotonicMs ?? bornMs);
@@ -40,6 +41,7 @@ export function leaseCheck(
 export function runtimeCheck(runtime: Pick<Runtime, 'status'>): HealthCheck {
   return {
     name: 'runtime',
+    ofPeer: true,
     check() {
       const { ready, message, reason } = runtime.status();
       return ready ? undefined : message || reason;

@@ -14,6 +14,7 @@ export {
 } from './feature-gates.ts';
 export * from './kinds/index.ts';
 export { checkLabelValue, checkName, checkQualifiedName, type NameRule } from './names/index.ts';
+export { agentClientUser, requesterHeader } from './node-access.ts';
 export * from './patch/index.ts';
 export { isRecord } from './schema/index.ts';
 export * from './selectors/index.ts';

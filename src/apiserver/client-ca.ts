@@ -33,7 +33,7 @@ export interface ClientCaOptions {
   onChanged(pem: string): void;
 }
 
-/** The service `client-ca`: connections that stand keep what they were let in with. */
+/** The service `client-ca`. */
 export function clientCaReload({ path, pem, clock, log, onChanged }: ClientCaOptions): Service {
   return rereadService({
     name: 'client-ca',

@@ -1,4 +1,5 @@
 /** The control plane: the API over HTTPS, its storage, and the controllers. */
-export { type ApiServerOptions, type RunningApiServer, runApiServer } from './api-server.ts';
+export { type RunningApiServer, runApiServer } from './api-server.ts';
+export type { ApiServerOptions } from './api-server-options.ts';
 export { type StorageKind, storageKinds } from './open-storage.ts';
 export { type NodeRequest, SigningRefusedError } from './pki/index.ts';

@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { checkName, writeYaml } from '../api/index.ts';
+import { describeError, ExitError, exitCodes } from '../base/index.ts';
 import type { ApiClient } from '../client/index.ts';
 import type { ServerFlags } from './access-client.ts';
 import { accessClient } from './access-client.ts';
@@ -35,6 +36,12 @@ export function namespaceName(text: string): string {
 export async function withServer<T>(flags: ServerFlags, work: (client: ApiClient) => Promise<T>): Promise<T> {
   await using client = await accessClient(flags);
   return await work(client);
+}
+
+/** For commands whose code 1 is an answer: what kept them from one ends with another code. */
+export function withOwnCode(error: unknown): unknown {
+  if (error instanceof ExitError && error.exitCode !== exitCodes.failed) return error;
+  return new ExitError(exitCodes.usage, describeError(error), { cause: error });
 }
 
 /** What there is to say beside the answer. */

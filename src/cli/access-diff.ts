@@ -1,9 +1,9 @@
 import { Option } from 'commander';
 import type { AccessDiff } from '../api/index.ts';
 import { accessDiffKind, apiVersionOf, decodeObject, isRecord } from '../api/index.ts';
-import { describeError, ExitError, exitCodes } from '../base/index.ts';
+import { ExitError, exitCodes } from '../base/index.ts';
 import type { ApiClient } from '../client/index.ts';
-import { asking, namespaceName, note, tell, withServer } from './access-asking.ts';
+import { asking, namespaceName, note, tell, withOwnCode, withServer } from './access-asking.ts';
 import type { ServerFlags } from './access-client.ts';
 import { shownDiff } from './access-diff-report.ts';
 import { readDocuments } from './access-documents.ts';
@@ -38,12 +38,6 @@ export function diffCommand(context: CommandContext) {
       });
       if (changes) throw new ReportedError(exitCodes.failed);
     });
-}
-
-/** As `diff` has it, 1 says that there are differences. */
-function withOwnCode(error: unknown): unknown {
-  if (error instanceof ExitError && error.exitCode !== exitCodes.failed) return error;
-  return new ExitError(exitCodes.usage, describeError(error), { cause: error });
 }
 
 async function diff(flags: Flags, context: CommandContext): Promise<boolean> {

@@ -63,7 +63,7 @@ async function valuesIn(text: string, name: string): Promise<unknown[]> {
 
 /** Nothing but blanks, comments and directives. */
 function isEmpty(text: string): boolean {
-  return /^(?:\s*(?:[#%].*)?(?:\n|$))*$/.test(text);
+  return /^(?:[^\S\n]*(?:[#%].*)?(?:\n|$))*$/.test(text);
 }
 
 /** JSON values one after another; none where the text does not begin with one. */

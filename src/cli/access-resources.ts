@@ -23,11 +23,15 @@ export interface NamedResource {
 
 const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
-/** What the server serves, in the order in which names are looked up; empty when it does not tell. */
+/** What the server serves, in the order in which names are looked up; empty when it does not tell this caller. */
 export async function servedResources(client: ApiClient, signal: AbortSignal): Promise<ServedResource[]> {
   const answers = ['/api', '/apis'].map((path) => client.request({ method: 'GET', path, accept, signal }));
   const documents = await Promise.all(answers);
-  return documents.flatMap(({ code, body }) => (code === 200 ? resourcesIn(parsed(body)) : []));
+  return documents.flatMap(({ code, body }) => {
+    if (code === 403 || code === 404) return [];
+    if (code === 200) return resourcesIn(parsed(body));
+    throw new Error(`${client.server} answers ${code} when it is asked what it serves`); // a guess would be a wrong answer
+  });
 }
 
 function parsed(body: string): unknown {

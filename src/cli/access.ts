@@ -3,7 +3,7 @@ import type { ApiObject, Kind } from '../api/index.ts';
 import { accessExplanationKind, accessQueryKind } from '../api/index.ts';
 import { ExitError, exitCodes } from '../base/index.ts';
 import type { ApiClient } from '../client/index.ts';
-import { asking, namespaceName, note, tell, withServer } from './access-asking.ts';
+import { asking, namespaceName, note, tell, withOwnCode, withServer } from './access-asking.ts';
 import type { ServerFlags } from './access-client.ts';
 import { diffCommand } from './access-diff.ts';
 import type { ActionFlags, SubjectFlags } from './access-question.ts';
@@ -28,7 +28,10 @@ export function accessCommand(context: CommandContext): Command {
 
 function explainCommand(context: CommandContext): Command {
   return aboutAction(
-    asking('explain', 'Tell why somebody may do something, or what is missing; exit code 1: they may not.'),
+    asking(
+      'explain',
+      'Tell why somebody may do something, or what is missing. Exit code 0: they may, 1: they may not, more: it cannot be told.',
+    ),
   )
     .addOption(asOption())
     .addOption(asGroupOption())
@@ -42,6 +45,8 @@ function explainCommand(context: CommandContext): Command {
         note(context, status.errors);
         tell(context, flags, answer, () => shownExplanation(status, question.text));
         return status.allowed;
+      }).catch((error: unknown) => {
+        throw withOwnCode(error);
       });
       if (!allowed) throw new ReportedError(exitCodes.failed);
     });

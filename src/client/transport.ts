@@ -20,6 +20,8 @@ export interface WireRequest {
   contentType?: string;
   /** Default application/json. */
   accept?: string;
+  /** Besides those, in lower case. With a `range` a stream must be that part of the whole. */
+  headers?: Readonly<Record<string, string>>;
   signal?: AbortSignal;
   /** Instead of the client's; 0: none. */
   timeoutMs?: number;
@@ -81,9 +83,13 @@ export class Transport {
     let refusal: Error | undefined;
     try {
       const response = await this.#send(request, deadline, { idleTimeoutMs });
-      if (response.statusCode === 200) {
+      const isPart = request.headers?.['range'] !== undefined;
+      if (response.statusCode === (isPart ? 206 : 200)) {
         deadline.lift();
         yield* response.body;
+      } else if (response.statusCode === 200) {
+        response.body.on('error', () => undefined).destroy();
+        refusal = unintelligible(this.server, 'the whole where a part of it was asked for');
       } else {
         refusal = refuse(await this.#read(response));
       }
@@ -154,6 +160,7 @@ function orAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
 function headersOf(request: WireRequest, authorization: string | undefined): Record<string, string> {
   const { accept = 'application/json', contentType = 'application/json' } = request;
   return {
+    ...request.headers,
     accept,
     'user-agent': `nodeward/${version.nodeward}`,
     ...(request.body === undefined ? {} : { 'content-type': contentType }),

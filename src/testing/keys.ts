@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { isRecord } from '../api/index.ts';
+import { agentClientUser, isRecord } from '../api/index.ts';
 import type { Keys, Pki } from '../apiserver/pki/index.ts';
 import { readServiceAccountKey } from '../apiserver/pki/index.ts';
 import { errorCode } from '../base/index.ts';
@@ -49,9 +49,13 @@ function make(): Material {
     authority,
     serving: makeLeaf(authority, issuer, { commonName: 'kube-apiserver' }, names),
     admin: makeLeaf(authority, issuer, admin, 'client'),
+    agentClient: agentClientOf(authority),
     tokens: newKeyPem(),
   };
 }
+
+const agentClientOf = (authority: Pair): Pair =>
+  makeLeaf(authority, issuer, { commonName: agentClientUser }, 'client');
 
 const fileName = 'testing-keys.json';
 
@@ -79,8 +83,10 @@ function materialIn(path: string, text: string): Material {
   const kept = isRecord(value) ? value : {};
   const [authority, serving, admin] = [kept['authority'], kept['serving'], kept['admin']].map(pairIn);
   const { tokens } = kept;
-  if (authority && serving && admin && typeof tokens === 'string')
-    return { authority, serving, admin, tokens };
+  if (authority && serving && admin && typeof tokens === 'string') {
+    const agentClient = pairIn(kept['agentClient']) ?? agentClientOf(authority);
+    return { authority, serving, admin, agentClient, tokens };
+  }
   throw new Error(`${path} holds no keys of a server for tests: remove it, and new ones are made`);
 }
 

@@ -98,7 +98,7 @@ describe('checkpoints with containerd 2.1', () => {
       assert.match(body, /timeout/);
     }
     assert.equal((await site.ask(path, { method: 'GET' })).code, 405);
-    for (const argument of ['main', 'a/b', 'a/b/c/d', '//']) {
+    for (const argument of ['main', 'a/', 'a/b/c/d', '//']) {
       const { code, stderr } = await nodeward(['checkpoint', argument, '--root-dir', site.rootDir]);
       assert.equal(code, exitCodes.usage, argument);
       assert.match(stderr, /NAMESPACE\/POD\/CONTAINER/);

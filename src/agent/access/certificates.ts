@@ -18,7 +18,13 @@ export function certificateAuthenticator(now: () => number): (socket: TLSSocket)
     read.set(socket, known);
     if (typeof known === 'string') return known;
     if (known.commonName === '' || !(now() < known.notAfterMs)) return 'bad';
-    return { name: known.commonName, uid: '', groups: withAuthenticated(known.organizations), extra: {} };
+    return {
+      name: known.commonName,
+      uid: '',
+      groups: withAuthenticated(known.organizations),
+      extra: {},
+      authenticatedBy: 'certificate',
+    };
   };
 }
 

@@ -7,6 +7,8 @@ export interface Caller {
   readonly uid: string;
   readonly groups: readonly string[];
   readonly extra: Readonly<Record<string, readonly string[]>>;
+  /** Left out where no certificate told it. */
+  readonly authenticatedBy?: 'certificate';
 }
 
 /** What a request shows of its sender. */

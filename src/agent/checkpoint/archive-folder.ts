@@ -3,7 +3,9 @@
  *
  *     checkpoints/                 0700
  *       ID.tar                     0600, the archive; ID is `checkpoint-POD_NAMESPACE-CONTAINER-TIME`
+ *       ID.tar.age                 0600, the same sealed; there is one of both
  *       ID.json                    0600, its sidecar, a CheckpointRecord
+ *       SET.set.json               0600, the manifest of a set of checkpoints (pod-set/manifest-files.ts)
  *       .inflight-RANDOM/          a checkpoint in the making (draft.ts)
  *       damaged-journal-*.json     kept for people (journal.ts)
  *
@@ -13,12 +15,14 @@
  *
  * Names from outside are never joined to the path: an id must have the form that this program gives.
  */
-import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { link, lstat, open, readdir, rename, rm } from 'node:fs/promises';
+import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from '../../base/index.ts';
 import { describeError, errorCode, readRegularFile, syncFolder, writeFileAtomic } from '../../base/index.ts';
+import { openRegular, publishPair, unlessAbsent } from './named-files.ts';
+import type { SetManifest } from './pod-set/manifest.ts';
+import { isSetFile, openManifestFiles } from './pod-set/manifest-files.ts';
 import type { CheckpointRecord, RecordChange } from './record.ts';
 import { changeRecord, DamagedRecord, parseRecord } from './record.ts';
 import { createKeyedTurns } from './turns.ts';
@@ -59,60 +63,102 @@ export interface ArchiveFolder {
   open(id: string): Promise<FileHandle | undefined>;
   /** Changes the sidecar as a whole, durably. undefined where there is no such checkpoint, or none with a sidecar. */
   change(id: string, change: RecordChange): Promise<StoredCheckpoint | undefined>;
-  /** Removes archive and sidecar; false where there is no such checkpoint. Does not ask about pins. */
-  remove(id: string): Promise<boolean>;
+  /**
+   * Removes archive and sidecar and answers what they were; undefined where there is no such checkpoint. Does not ask
+   * about pins: `check` may, and nothing is removed when it throws.
+   */
+  remove(id: string, check?: (stored: StoredCheckpoint) => void): Promise<StoredCheckpoint | undefined>;
   /** Gives both files their names, durably; false, and nothing has changed, when one of the names is taken. */
   publish(id: string, files: UnnamedPair): Promise<boolean>;
-  /** Removes half pairs. Answers their ids. */
+  /**
+   * The same for all members of a set, and for its manifest: nobody is shown one of them before all are there. `pairs`
+   * has the members' ids.
+   */
+  publishSet(manifest: SetManifest, pairs: ReadonlyMap<string, UnnamedPair>): Promise<boolean>;
+  /** The sets of which all members are there, the newest first. */
+  sets(): Promise<SetManifest[]>;
+  /**
+   * Removes half pairs, sets that were being published when the process ended, and manifests without a member. Answers
+   * the ids of half pairs.
+   */
   repair(): Promise<string[]>;
+  /** Names of what is in the folder and is nothing of this program's. */
+  strangers(): Promise<string[]>;
 }
 
 const idPattern = /^checkpoint-[a-z0-9][-a-z0-9.~]*_[-a-z0-9]+-[0-9TZ:.-]+$/;
-const archiveEnding = '.tar';
+const plainEnding = '.tar';
+/** In the order in which they are looked for: a plain one beside a sealed one was put there by somebody. */
+const archiveEndings = ['.tar.age', plainEnding] as const;
 const sidecarEnding = '.json';
 const sidecarLimitBytes = 256 * 1024;
 /** The longest name of a file that Linux's file systems take, in bytes. */
-export const idLimit = 255 - sidecarEnding.length;
+const nameLimit = 255;
+/** How long a new id may be: the file with the longest name is `.ID.set.json`. */
+export const idLimit = nameLimit - '..set.json'.length;
 
 /** Whether a text has the form of an id; such a text is no path, and safe in one. */
 export function isCheckpointId(text: string): boolean {
-  return text.length <= idLimit && idPattern.test(text);
+  return text.length <= nameLimit - sidecarEnding.length && idPattern.test(text);
 }
 
 export function openArchiveFolder(path: string, log: Logger): ArchiveFolder {
   const turns = createKeyedTurns();
   const publishing = new Set<string>();
+  const manifests = openManifestFiles(path, log);
   const never = new AbortController().signal;
   const fileOf = (id: string, ending: string) => join(path, `${id}${ending}`);
 
   async function namesEnding(ending: string): Promise<string[]> {
-    const names = await readdir(path).catch((error: unknown) => {
-      if (errorCode(error) === 'ENOENT') return [];
-      throw error;
-    });
+    const names = await namesIn(path);
     const ids = names.filter((name) => name.endsWith(ending)).map((name) => name.slice(0, -ending.length));
     return ids.filter(isCheckpointId);
   }
 
+  async function archiveIds(): Promise<string[]> {
+    const ids = await Promise.all(archiveEndings.map(namesEnding));
+    return [...new Set(ids.flat())];
+  }
+
   async function read(id: string): Promise<StoredCheckpoint | undefined> {
-    if (!isCheckpointId(id)) return undefined;
-    const [archive, sidecar] = [fileOf(id, archiveEnding), fileOf(id, sidecarEnding)];
-    const facts = await lstat(archive).catch(unlessAbsent);
-    if (!facts?.isFile()) return undefined;
-    const told = await readSidecar(sidecar, id);
-    return { id, path: archive, sidecar, bytes: facts.size, modifiedMs: facts.mtimeMs, ...told };
+    if (!isCheckpointId(id) || manifests.isHidden(id)) return undefined;
+    const sidecar = fileOf(id, sidecarEnding);
+    for (const ending of archiveEndings) {
+      const archive = fileOf(id, ending);
+      const facts = await lstat(archive).catch(unlessAbsent);
+      if (!facts?.isFile()) continue;
+      const told = await readSidecar(sidecar, id);
+      return { id, path: archive, sidecar, bytes: facts.size, modifiedMs: facts.mtimeMs, ...told };
+    }
+    return undefined;
+  }
+
+  const publishOne = (id: string, files: UnnamedPair): Promise<boolean> =>
+    publishPair(path, files, fileOf(id, endingOf(files.archive)), fileOf(id, sidecarEnding));
+
+  async function removeFiles(id: string): Promise<void> {
+    for (const ending of [...archiveEndings, sidecarEnding]) await rm(fileOf(id, ending), { force: true });
+  }
+
+  /** What a process has published of a set whose manifest it did not come to. */
+  async function removeHalfSet({ id: set, members }: SetManifest): Promise<void> {
+    for (const { id } of members.filter((member) => isCheckpointId(member.id))) {
+      const { record } = await readSidecar(fileOf(id, sidecarEnding), id);
+      if (record?.set === set) await removeFiles(id);
+    }
+    log.warn({ set }, 'removed what was there of a set of checkpoints that had not become complete');
   }
 
   return {
     path,
     read,
     async list() {
-      const found = await Promise.all((await namesEnding(archiveEnding)).map(read));
+      const found = await Promise.all((await archiveIds()).map(read));
       return found.filter((each) => each !== undefined).sort(newestFirst);
     },
     async open(id) {
-      if (!isCheckpointId(id)) return undefined;
-      return await openRegular(fileOf(id, archiveEnding));
+      const stored = await read(id);
+      return stored && (await openRegular(stored.path));
     },
     async change(id, change) {
       using _turn = await turns.take(id, never);
@@ -122,32 +168,91 @@ export function openArchiveFolder(path: string, log: Logger): ArchiveFolder {
       await writeFileAtomic(stored.sidecar, changeRecord(text.toString('utf8'), change));
       return await read(id);
     },
-    async remove(id) {
+    async remove(id, check) {
       using _turn = await turns.take(id, never);
-      if ((await read(id)) === undefined) return false;
-      await rm(fileOf(id, archiveEnding));
-      await rm(fileOf(id, sidecarEnding), { force: true });
+      const stored = await read(id);
+      if (stored === undefined) return undefined;
+      check?.(stored);
+      await removeFiles(id);
       await syncFolder(path);
-      return true;
+      if (stored.record?.set !== undefined)
+        await manifests.removeIfEmpty(stored.record.set, await archiveIds());
+      return stored;
     },
     async publish(id, files) {
       publishing.add(id);
       try {
-        return await publishPair(path, files, fileOf(id, archiveEnding), fileOf(id, sidecarEnding));
+        return await publishOne(id, files);
       } finally {
         publishing.delete(id);
       }
     },
+    async publishSet(manifest, pairs) {
+      if (!(await manifests.begin(manifest))) return false;
+      const named: string[] = [];
+      let done = false;
+      try {
+        for (const [id, files] of pairs) {
+          if (!(await publishOne(id, files))) return false;
+          named.push(id);
+        }
+        await manifests.commit(manifest.id);
+        done = true;
+        return true;
+      } finally {
+        if (!done) {
+          for (const id of named) await removeFiles(id);
+          await manifests.abort(manifest.id);
+        }
+      }
+    },
+    async sets() {
+      const there = new Set(await archiveIds());
+      const sets = await manifests.list();
+      return sets.filter(({ members }) => members.every(({ id }) => there.has(id)));
+    },
+    async strangers() {
+      return (await namesIn(path)).filter((name) => !isOwn(name)).sort();
+    },
     async repair() {
-      const whole = new Set(await namesEnding(archiveEnding));
-      const half = (await namesEnding(sidecarEnding)).filter((id) => !whole.has(id) && !publishing.has(id));
+      await manifests.repair(removeHalfSet);
+      const whole = new Set(await archiveIds());
+      const half = (await namesEnding(sidecarEnding)).filter(
+        (id) => !whole.has(id) && !publishing.has(id) && !manifests.isHidden(id),
+      );
       for (const id of half) {
         await rm(fileOf(id, sidecarEnding), { force: true });
         log.warn({ id }, 'removed what was known of a checkpoint whose archive is not there');
       }
+      for (const { id } of await manifests.list()) await manifests.removeIfEmpty(id, [...whole]);
       return half;
     },
   };
+}
+
+const endingOf = (archive: string) =>
+  archiveEndings.find((ending) => archive.endsWith(ending)) ?? plainEnding;
+
+async function namesIn(folder: string): Promise<string[]> {
+  return await readdir(folder).catch((error: unknown) => {
+    if (errorCode(error) === 'ENOENT') return [];
+    throw error;
+  });
+}
+
+/** Whatever begins with a dot is this program's, too: drafts, notes, and files that are being written. */
+function isOwn(name: string): boolean {
+  if (name.startsWith('.') || name.startsWith('damaged-journal-')) return true;
+  if (isSetFile(name)) return true;
+  return [...archiveEndings, sidecarEnding].some(
+    (ending) => name.endsWith(ending) && isCheckpointId(name.slice(0, -ending.length)),
+  );
+}
+
+/** What the sidecar of that id in a folder says, whether or not an archive is beside it; undefined when it says nothing. */
+export async function readArchiveRecord(folder: string, id: string): Promise<CheckpointRecord | undefined> {
+  if (!isCheckpointId(id)) return undefined;
+  return (await readSidecar(join(folder, `${id}${sidecarEnding}`), id)).record;
 }
 
 async function readSidecar(path: string, id: string): Promise<Pick<StoredCheckpoint, 'record' | 'problem'>> {
@@ -164,63 +269,12 @@ async function readSidecar(path: string, id: string): Promise<Pick<StoredCheckpo
 }
 
 /** The end of an id is its time; a container's name may look like one, so not all of it is compared. */
-function newestFirst(a: StoredCheckpoint, b: StoredCheckpoint): number {
-  const [timeA, timeB] = [timeOf(a), timeOf(b)];
+export function newestFirst(a: Pick<StoredCheckpoint, 'id'>, b: Pick<StoredCheckpoint, 'id'>): number {
+  if (a.id === b.id) return 0;
+  const [timeA, timeB] = [timeOfId(a.id), timeOfId(b.id)];
   if (timeA === timeB) return a.id < b.id ? 1 : -1;
   return timeA < timeB ? 1 : -1;
 }
 
-const timeOf = ({ id }: StoredCheckpoint): string => /\d{4}-\d\d-\d\dT[\d:.]+Z$/.exec(id)?.[0] ?? '';
-
-async function publishPair(
-  folder: string,
-  files: UnnamedPair,
-  archive: string,
-  sidecar: string,
-): Promise<boolean> {
-  if (!(await nameIt(files.sidecar, sidecar))) return false;
-  try {
-    if (!(await nameIt(files.archive, archive))) {
-      await rm(sidecar, { force: true });
-      return false;
-    }
-    await syncFolder(folder);
-    return true;
-  } catch (error) {
-    await rm(archive, { force: true });
-    await rm(sidecar, { force: true });
-    throw error;
-  }
-}
-
-/** A link, unlike a rename, never replaces a file. Answers false when the name is taken. */
-async function nameIt(file: string, path: string): Promise<boolean> {
-  try {
-    await link(file, path);
-    return true;
-  } catch (error) {
-    const code = errorCode(error);
-    if (code === 'EEXIST') return false;
-    if (code !== 'EPERM' && code !== 'ENOTSUP' && code !== 'EMLINK') throw error;
-    if ((await lstat(path).catch(unlessAbsent)) !== undefined) return false;
-    // A file system without links. Nobody else writes in this folder, and this process gives each name once.
-    await rename(file, path);
-    return true;
-  }
-}
-
-async function openRegular(path: string): Promise<FileHandle | undefined> {
-  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-  const file = await open(path, flags).catch((error: unknown) => {
-    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ELOOP') return undefined;
-    throw error;
-  });
-  if (file === undefined || (await file.stat()).isFile()) return file;
-  await file.close();
-  return undefined;
-}
-
-function unlessAbsent(error: unknown): undefined {
-  if (errorCode(error) === 'ENOENT') return undefined;
-  throw error;
-}
+/** When its making began, RFC 3339 with nanoseconds; empty in what is no id. */
+export const timeOfId = (id: string): string => /\d{4}-\d\d-\d\dT[\d:.]+Z$/.exec(id)?.[0] ?? '';

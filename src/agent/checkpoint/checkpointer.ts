@@ -1,22 +1,25 @@
 import { join, resolve } from 'node:path';
-import { checkName } from '../../api/index.ts';
 import type { Clock, Logger, Registry } from '../../base/index.ts';
 import { describeError, systemClock } from '../../base/index.ts';
-import type { FoundContainer, Runtime } from '../runtime/index.ts';
+import type { Runtime } from '../runtime/index.ts';
 import { rememberAbandoned } from './abandoned.ts';
 import type { ArchiveFolder } from './archive-folder.ts';
 import { openArchiveFolder } from './archive-folder.ts';
+import { audit } from './audit.ts';
 import { createDiskRoom } from './disk-room.ts';
+import { createDraftsUnderWay } from './drafts-under-way.ts';
 import type { MadeCheckpoint } from './dump.ts';
 import { createDumper } from './dump.ts';
-import type { Target } from './errors.ts';
-import { CheckpointError, failed, noContainer, noPod, timedOut, toCheckpointError } from './errors.ts';
+import type { CheckpointError, Target } from './errors.ts';
+import { failed, toCheckpointError, wholePod } from './errors.ts';
+import { checkNames, findRunning } from './find-running.ts';
 import { findLeftDumps } from './left-dumps.ts';
 import { checkpointMetrics } from './metrics.ts';
+import type { MadeSet, PodCheckpointRequest } from './pod-set/index.ts';
+import { createSetDumper, serveSet } from './pod-set/index.ts';
 import { keepRecovering } from './recover.ts';
 import type { CheckpointSettings } from './settings.ts';
 import { defaultSettings } from './settings.ts';
-import type { TimeLimit } from './time-limit.ts';
 import { startTimeLimit } from './time-limit.ts';
 import { createKeyedTurns, createTurns } from './turns.ts';
 
@@ -25,14 +28,27 @@ export interface CheckpointRequest extends Target {
   timeoutMs?: number;
   /** Aborts when the client goes away. */
   cancel: AbortSignal;
+  /** Aborts when the agent stops, which aborts `cancel`, too. */
+  stopping?: AbortSignal;
   /** Who asks, for the log. */
   requester: string;
+  /** Called when all waiting is over and the dump begins. */
+  onBegin?(): void;
 }
 
 /** What of the runtime is used. */
 export type CheckpointRuntime = Pick<
   Runtime,
-  'find' | 'checkpoint' | 'thaw' | 'inspect' | 'memoryBytes' | 'dumpFolders' | 'status' | 'onResumed'
+  | 'find'
+  | 'findPod'
+  | 'checkpoint'
+  | 'hold'
+  | 'thaw'
+  | 'inspect'
+  | 'memoryBytes'
+  | 'dumpFolders'
+  | 'status'
+  | 'onResumed'
 >;
 
 export interface CheckpointerOptions {
@@ -51,6 +67,8 @@ export interface CheckpointerOptions {
   metrics?: Registry;
   /** How long close() waits for containers to be proven to run; their journals stay otherwise. Default 0.5 s, for the server has waited 2 s before. */
   closeMs?: number;
+  /** The same while the containers of a pod are held still: nobody but this process thaws them. Default 8 s. */
+  closeHoldingMs?: number;
   /** How long run() holds back `ready` while it puts right what was left; default 5 s. */
   readyMs?: number;
   /** The root of the file system, for the id of the boot; default `/`. */
@@ -69,6 +87,15 @@ export interface Checkpointer extends AsyncDisposable {
    */
   checkpoint(request: CheckpointRequest): Promise<MadeCheckpoint>;
   /**
+   * The same for all running containers of a pod as one set: they are frozen together, so that their archives are of one
+   * moment, and there is a checkpoint of each or of none. Rejects with a CheckpointError that names the container.
+   */
+  checkpointPod(request: PodCheckpointRequest): Promise<MadeSet>;
+  /** Whether a checkpoint of that id can be seen already, or soon, of which the listeners have not been told yet. */
+  isUnannounced(id: string): boolean;
+  /** Calls `listener` after each checkpoint that was made, until disposed of. */
+  onMade(listener: (made: MadeCheckpoint) => void): Disposable;
+  /**
    * Puts right what earlier checkpoints have left, at once and whenever one ends `stillFrozen`, trying again
    * for as long as the runtime is away. `ready` is called when what was left at the start has been tried, at once
    * when there is nothing, and after `readyMs` in any case. Runs until `signal` aborts, then closes. Only for one process at a
@@ -82,10 +109,11 @@ const stillPending =
 
 export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
   const { runtime, log, clock = systemClock, root = '/' } = options;
-  const { defaultTimeoutMs = 120_000, closeMs = 500, readyMs = 5000, nodeName } = options;
-  const { settings = () => defaultSettings } = options;
+  const { defaultTimeoutMs = 120_000, closeMs = 500, closeHoldingMs = 8000, readyMs = 5000 } = options;
+  const { nodeName, settings = () => defaultSettings } = options;
   const folder = resolve(join(options.rootDir, 'checkpoints'));
   const archives = openArchiveFolder(folder, log);
+  const unannounced = new Set<string>();
   const abandoned = rememberAbandoned(folder, clock, log);
   const metrics = checkpointMetrics(options.metrics);
   const listening = runtime.onResumed(() => metrics.recovered());
@@ -93,10 +121,22 @@ export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
   const turns = createKeyedTurns();
   const slots = createTurns(() => settings().maxConcurrent);
   const requests = new Set<Promise<unknown>>();
+  const listeners = new Set<(made: MadeCheckpoint) => void>();
   const pending = new Map<string, string>();
   const room = createDiskRoom();
-  const own = { runtime, log, clock, root, pending };
-  const dumper = createDumper({ ...own, archives, room, abandoned, nodeName, settings });
+  const drafts = createDraftsUnderWay(pending);
+  const own = { runtime, log, clock, root };
+  const parts = {
+    ...own,
+    archives: noting(archives, unannounced),
+    room,
+    abandoned,
+    nodeName,
+    settings,
+    drafts,
+  };
+  const dumper = createDumper(parts);
+  const setDumper = createSetDumper(parts);
 
   const takeTurn = (target: Target, cancel: AbortSignal): Promise<Disposable> =>
     turns.take(keyOf(target), cancel);
@@ -109,66 +149,101 @@ export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
     using search = startTimeLimit(clock, timeoutMs);
     const found = await findRunning(runtime, request, search, giveUp);
     const usedMs = clock.monotonicMs() - startedMs;
-    if ([...pending.values()].includes(found.id)) throw failed('stillFrozen', request, stillPending);
+    refuseIfFrozen(request, found.id);
     using _slot = await slots.take(giveUp);
     using limit = startTimeLimit(clock, timeoutMs, usedMs);
     const { namespace, pod, container, requester } = request;
+    request.onBegin?.();
     return await dumper.dump({ target: { namespace, pod, container }, found, requester, limit }, giveUp);
+  }
+
+  async function servePod(request: PodCheckpointRequest): Promise<MadeSet> {
+    const service = {
+      runtime,
+      dumper: setDumper,
+      clock,
+      defaultTimeoutMs,
+      takeTurn,
+      takeSlot: slots.take,
+      refuseConflict,
+      refuseIfFrozen,
+    };
+    return await serveSet(service, request, AbortSignal.any([request.cancel, closing.signal]));
+  }
+
+  function refuseIfFrozen(target: Target, id: string): void {
+    if ([...pending.values()].includes(id)) throw failed('stillFrozen', target, stillPending);
   }
 
   /** Why a request did not run to its end, when that was not the runtime's doing. */
   function givenUp(request: CheckpointRequest): CheckpointError | undefined {
-    if (closing.signal.aborted) return failed('stopping', request, 'the agent is being stopped');
+    const stops = closing.signal.aborted || request.stopping?.aborted;
+    if (stops) return failed('stopping', request, 'the agent is being stopped');
     if (request.cancel.aborted) return failed('cancelled', request, 'the client went away');
     return undefined;
   }
 
   /** Refuses what need not be begun. */
-  function admit(request: CheckpointRequest): void {
-    checkNames(request);
-    const { maxConcurrent, maxWaiting, onConflict } = settings();
+  function refuseTooMany(request: Target): void {
+    const { maxConcurrent, maxWaiting } = settings();
     if (requests.size >= maxConcurrent + maxWaiting) {
       const why = `${requests.size} checkpoints are under way or wait already, try again later`;
       throw failed('busy', request, why);
     }
-    if (onConflict === 'Refuse' && turns.isTaken(keyOf(request))) {
+  }
+
+  function refuseConflict(request: Target): void {
+    if (settings().onConflict === 'Refuse' && turns.isTaken(keyOf(request))) {
       throw failed('conflict', request, 'another checkpoint of it is under way, try again when it has ended');
     }
   }
 
-  /** The one line that tells for each request who has asked for what and what came of it. */
-  function audit(request: CheckpointRequest, told: MadeCheckpoint | CheckpointError): void {
-    const { namespace, pod, container, requester } = request;
-    const asked = { audit: 'checkpoint', namespace, pod, container, requester };
-    if (told instanceof CheckpointError) {
-      metrics.failed(told.reason);
-      log.warn({ ...asked, result: told.reason }, told.message);
-      return;
-    }
-    const { id, containerId, sizeBytes, durationMs, pausedMs, sha256 } = told.record;
-    metrics.made(told.record);
-    const made = { id, containerId, path: told.path, bytes: sizeBytes, sha256, durationMs, pausedMs };
-    log.info({ ...asked, result: 'made', ...made }, 'checkpoint made');
-  }
-
-  async function checkpoint(request: CheckpointRequest): Promise<MadeCheckpoint> {
-    let served: Promise<MadeCheckpoint> | undefined;
+  /** Serves a request, and lets everybody know what came of it. */
+  async function attend<T>(
+    request: CheckpointRequest,
+    begin: () => Promise<T>,
+    madeIn: (answer: T) => readonly MadeCheckpoint[],
+  ): Promise<T> {
+    let served: Promise<T> | undefined;
     metrics.underWay(1);
     try {
-      admit(request);
-      served = serve(request);
+      refuseTooMany(request);
+      served = begin();
       requests.add(served);
-      const made = await served;
-      audit(request, made);
-      return made;
+      const answer = await served;
+      const made = madeIn(answer);
+      audit({ log, metrics }, request, made);
+      for (const each of made) {
+        for (const listener of [...listeners]) listener(each);
+        unannounced.delete(each.id);
+      }
+      return answer;
     } catch (error) {
       const told = toCheckpointError(error, request, givenUp(request));
-      audit(request, told);
+      audit({ log, metrics }, request, told);
       throw told;
     } finally {
       metrics.underWay(-1);
       if (served) requests.delete(served);
     }
+  }
+
+  async function checkpoint(request: CheckpointRequest): Promise<MadeCheckpoint> {
+    const begin = async () => {
+      checkNames(request);
+      refuseConflict(request);
+      return await serve(request);
+    };
+    return await attend(request, begin, (made) => [made]);
+  }
+
+  async function checkpointPod(request: PodCheckpointRequest): Promise<MadeSet> {
+    const whole = { ...request, ...wholePod(request.namespace, request.pod) };
+    return await attend(
+      whole,
+      () => servePod(request),
+      ({ checkpoints }) => checkpoints,
+    );
   }
 
   /** Of a crash of this agent, and of the runtime. Never rejects: an agent without this works, too. */
@@ -196,20 +271,27 @@ export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
   async function closeOnce(): Promise<void> {
     closing.abort();
     const done = new AbortController();
-    await Promise.race([Promise.allSettled(requests), clock.sleep(closeMs, done.signal)]);
+    const waitMs = setDumper.holding ? closeHoldingMs : closeMs;
+    await Promise.race([Promise.allSettled(requests), clock.sleep(waitMs, done.signal)]);
     done.abort();
     listening[Symbol.dispose]();
   }
 
   return {
     archives,
+    isUnannounced: (id) => unannounced.has(id),
     checkpoint,
+    checkpointPod,
+    onMade(listener) {
+      listeners.add(listener);
+      return { [Symbol.dispose]: () => void listeners.delete(listener) };
+    },
     async run(signal, ready) {
       const stop = AbortSignal.any([signal, closing.signal]);
-      const { isActive, untilFrozen } = dumper;
+      const { isActive, untilFrozen } = drafts;
       const tried = new AbortController();
       const started = clock.sleep(readyMs, AbortSignal.any([tried.signal, stop])).then(ready);
-      const recover = { ...own, folder, abandoned, isActive, takeTurn, untilFrozen };
+      const recover = { ...own, pending, folder, abandoned, isActive, takeTurn, untilFrozen };
       await tidy();
       void reportLeftDumps();
       await keepRecovering(recover, stop, () => tried.abort());
@@ -220,38 +302,23 @@ export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
   };
 }
 
+/** The same folder; `unannounced` takes what is published in it, from before it can be seen. */
+function noting(archives: ArchiveFolder, unannounced: Set<string>): ArchiveFolder {
+  const note = async (ids: readonly string[], publish: () => Promise<boolean>): Promise<boolean> => {
+    for (const id of ids) unannounced.add(id);
+    let done = false;
+    try {
+      done = await publish();
+      return done;
+    } finally {
+      if (!done) for (const id of ids) unannounced.delete(id);
+    }
+  };
+  return {
+    ...archives,
+    publish: (id, files) => note([id], () => archives.publish(id, files)),
+    publishSet: (manifest, pairs) => note([...pairs.keys()], () => archives.publishSet(manifest, pairs)),
+  };
+}
+
 const keyOf = ({ namespace, pod, container }: Target): string => `${namespace}/${pod}/${container}`;
-
-/** A name that no object can have means an object that does not exist; and it never becomes part of a path. */
-function checkNames(target: Target): void {
-  if (checkName('label', target.namespace) ?? checkName('subdomain', target.pod)) throw noPod();
-  if (checkName('label', target.container)) throw noContainer(target);
-}
-
-async function findRunning(
-  runtime: Pick<Runtime, 'find'>,
-  target: Target,
-  limit: TimeLimit,
-  cancel: AbortSignal,
-): Promise<FoundContainer> {
-  const found = await find(runtime, target, limit, cancel);
-  if (found === 'noPod') throw noPod();
-  if (found === 'noContainer') throw noContainer(target);
-  if (found.state === 'running' || found.state === 'unknown') return found;
-  throw failed('notRunning', target, found.state === 'created' ? 'it has not started yet' : 'it has ended');
-}
-
-async function find(
-  runtime: Pick<Runtime, 'find'>,
-  target: Target,
-  limit: TimeLimit,
-  cancel: AbortSignal,
-): ReturnType<Runtime['find']> {
-  const { namespace, pod, container } = target;
-  try {
-    return await runtime.find(namespace, pod, container, AbortSignal.any([cancel, limit.over]));
-  } catch (error) {
-    if (!limit.over.aborted || cancel.aborted) throw error;
-    throw timedOut(target, limit.seconds, error);
-  }
-}

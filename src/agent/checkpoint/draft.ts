@@ -5,6 +5,7 @@
  *       .inflight-RANDOM/                              0700
  *         journal.json                                 whose container may be frozen
  *         archive.tar                                  made here, filled by the runtime
+ *         archive.tar.age                              the same sealed, where that is asked for; then it alone
  *         record.json                                  the sidecar, once the archive is complete
  *
  * The journal is there before the container is paused and goes last, when the container is known to run, so
@@ -21,17 +22,20 @@ import { archiveFile, draftPrefix, writeJournal } from './journal.ts';
 import { beginsAsTar } from './tar.ts';
 
 const recordFile = 'record.json';
+const sealedFile = `${archiveFile}.age`;
 
 export interface Draft extends AsyncDisposable {
   /** Its folder's name. */
   readonly name: string;
   /** What the runtime is to write: an empty file, 0600, made by this process. */
   readonly archive: string;
+  /** Where the sealed archive is to be, if there is one. */
+  readonly sealedArchive: string;
   /** Rejects when what the runtime has written is no archive; makes it private. */
   verify(): Promise<void>;
   /** Makes the archive durable. */
   sync(): Promise<void>;
-  /** Puts the record beside the archive, durably, in the place of one that was there. */
+  /** Puts the record beside the archive, sealed or not, durably, in the place of one that was there. */
   writeRecord(text: string): Promise<UnnamedPair>;
   /** Removes the unnamed archive, and the journal too unless the container may still be frozen. */
   discard(frozen: boolean): Promise<void>;
@@ -46,6 +50,7 @@ export function draftName(): string {
 export async function beginDraft(folder: string, name: string, journal: Journal): Promise<Draft> {
   const own = join(folder, name);
   const archive = join(own, archiveFile);
+  const sealedArchive = join(own, sealedFile);
   const removeAll = (): Promise<void> => rm(own, { recursive: true, force: true });
   await mkdir(own, { mode: 0o700 });
   let file: FileHandle | undefined;
@@ -61,6 +66,7 @@ export async function beginDraft(folder: string, name: string, journal: Journal)
   return {
     name,
     archive,
+    sealedArchive,
     async verify() {
       made = await reopenIfReplaced(made, archive);
       await verify(made);
@@ -73,14 +79,22 @@ export async function beginDraft(folder: string, name: string, journal: Journal)
       await using file = await open(sidecar, 'wx', 0o600);
       await file.writeFile(text);
       await file.sync();
-      return { archive, sidecar };
+      return { archive: (await isThere(archive)) ? archive : sealedArchive, sidecar };
     },
     async discard(frozen) {
       await rm(archive, { force: true });
+      await rm(sealedArchive, { force: true });
       if (!frozen) await removeAll();
     },
     [Symbol.asyncDispose]: () => made.close(),
   };
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return await lstat(path).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Some runtimes write a file of their own and put it in the place of ours. */

@@ -47,6 +47,15 @@ export interface Target {
   readonly container: string;
 }
 
+/** All running containers of a pod: a target without a container. */
+export function wholePod(namespace: string, pod: string): Target {
+  return { namespace, pod, container: '' };
+}
+
+export function shownTarget({ namespace, pod, container }: Target): string {
+  return container === '' ? `${namespace}/${pod}` : `${namespace}/${pod}/${container}`;
+}
+
 export function noPod(): CheckpointError {
   return new CheckpointError('noPod', 'pod does not exist');
 }
@@ -57,11 +66,11 @@ export function noContainer({ container }: Target): CheckpointError {
 
 export function failed(
   reason: CheckpointFailure,
-  { namespace, pod, container }: Target,
+  target: Target,
   why: string,
   cause?: unknown,
 ): CheckpointError {
-  const message = `checkpointing of ${namespace}/${pod}/${container} failed (${why})`;
+  const message = `checkpointing of ${shownTarget(target)} failed (${why})`;
   return new CheckpointError(reason, message, { cause });
 }
 

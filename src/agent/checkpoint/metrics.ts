@@ -5,7 +5,8 @@ import type { CheckpointRecord } from './record.ts';
 
 /** What is counted of checkpoints. */
 export interface CheckpointMetrics {
-  made(record: CheckpointRecord): void;
+  /** By one request: of a whole pod several. */
+  made(records: readonly CheckpointRecord[]): void;
   failed(reason: CheckpointFailure): void;
   /** A container was found frozen and has been resumed. */
   recovered(): void;
@@ -20,7 +21,7 @@ export function checkpointMetrics(registry: Registry = createMetrics()): Checkpo
   const registers = [registry];
   const requests = new Counter({
     name: 'nodeward_checkpoint_requests_total',
-    help: 'Checkpoints that were asked for, by what came of it: made, or the reason of the failure.',
+    help: 'Requests for checkpoints, by what came of it: made, or the reason of the failure.',
     labelNames: ['result'],
     registers,
   });
@@ -53,11 +54,13 @@ export function checkpointMetrics(registry: Registry = createMetrics()): Checkpo
   });
   requests.inc({ result: 'made' }, 0);
   return {
-    made(record) {
+    made(records) {
       requests.inc({ result: 'made' });
-      took.observe(record.durationMs / 1000);
-      if (record.pausedMeasuredBy !== 'none') paused.observe(record.pausedMs / 1000);
-      bytes.inc(record.sizeBytes);
+      for (const record of records) {
+        took.observe(record.durationMs / 1000);
+        if (record.pausedMeasuredBy !== 'none') paused.observe(record.pausedMs / 1000);
+        bytes.inc(record.sizeBytes);
+      }
     },
     failed: (reason) => requests.inc({ result: reason }),
     recovered: () => recoveries.inc(),

@@ -41,10 +41,41 @@ export interface CheckpointRecord extends Target {
   readonly nodewardVersion: string;
   /** Whether it is to be kept when others of its age are removed. */
   readonly pinned: boolean;
+  /** Why it is pinned, in the words of whoever did it. */
+  readonly pinReason?: string;
+  /** What came of it when the archive was last read again; unset where it never was. */
+  readonly verified?: Verification;
+  /** Id of the set that it was made in: all containers of the pod, of one moment. */
+  readonly set?: string;
+  /** For whom the archive is sealed; unset where everybody can read it who can read the file. */
+  readonly sealed?: Sealed;
 }
 
-/** What may change in a sidecar after it was made. */
-export type RecordChange = Partial<Pick<CheckpointRecord, 'pinned'>>;
+/** `sha256` and `sizeBytes` of the record are those of the sealed file; here is what comes out when it is opened. */
+export interface Sealed {
+  readonly format: 'age';
+  /** `age1…` */
+  readonly recipients: readonly string[];
+  readonly plainSha256: string;
+  readonly plainSizeBytes: number;
+}
+
+/** What reading an archive again has shown. */
+export interface Verification {
+  /** RFC 3339. */
+  readonly at: string;
+  /** `damaged`: its content is not what it was when it was made, or it cannot be read. */
+  readonly result: 'matches' | 'damaged';
+  /** What is wrong with it. */
+  readonly problem?: string;
+}
+
+/** What may change in a sidecar after it was made; a field that is undefined is taken out. */
+export interface RecordChange {
+  readonly pinned?: boolean;
+  readonly pinReason?: string | undefined;
+  readonly verified?: Verification;
+}
 
 /** A sidecar that makes no sense. */
 export class DamagedRecord extends Error {
@@ -71,8 +102,7 @@ export function parseRecord(text: string): CheckpointRecord {
   const runtime = isRecord(value['runtime']) ? value['runtime'] : {};
   const string = (name: string, from = value) => stringOf(from, name);
   const number = (name: string) => numberOf(value, name);
-  const sha256 = string('sha256');
-  if (!/^[0-9a-f]{64}$/.test(sha256)) throw new DamagedRecord('sha256 is no SHA-256');
+  const sha256 = sha256Of(value, 'sha256');
   return {
     formatVersion: recordFormat,
     id: string('id'),
@@ -97,6 +127,28 @@ export function parseRecord(text: string): CheckpointRecord {
     requester: string('requester'),
     nodewardVersion: string('nodewardVersion'),
     pinned: value['pinned'] === true,
+    ...(typeof value['pinReason'] === 'string' ? { pinReason: value['pinReason'] } : {}),
+    ...verificationOf(value['verified']),
+    ...(typeof value['set'] === 'string' ? { set: value['set'] } : {}),
+    ...(value['sealed'] === undefined ? {} : { sealed: sealedOf(value['sealed']) }),
+  };
+}
+
+function sha256Of(value: Record<string, unknown>, name: string): string {
+  const found = stringOf(value, name);
+  if (!/^[0-9a-f]{64}$/.test(found)) throw new DamagedRecord(`${name} is no SHA-256`);
+  return found;
+}
+
+/** Whoever does not know how an archive is sealed must not take it for a plain one. */
+function sealedOf(value: unknown): Sealed {
+  if (!isRecord(value) || value['format'] !== 'age') throw new DamagedRecord('sealed is in no known format');
+  const recipients: unknown = value['recipients'];
+  return {
+    format: 'age',
+    recipients: Array.isArray(recipients) ? recipients.filter((each) => typeof each === 'string') : [],
+    plainSha256: sha256Of(value, 'plainSha256'),
+    plainSizeBytes: numberOf(value, 'plainSizeBytes'),
   };
 }
 
@@ -121,6 +173,14 @@ function numberOf(value: Record<string, unknown>, name: string): number {
   const found = value[name];
   if (typeof found === 'number' && Number.isFinite(found) && found >= 0) return found;
   throw new DamagedRecord(`${name} is no number from 0 on`);
+}
+
+function verificationOf(value: unknown): Pick<CheckpointRecord, 'verified'> {
+  if (!isRecord(value) || typeof value['at'] !== 'string') return {};
+  const { at, result, problem } = value;
+  if (result === 'matches') return { verified: { at, result } };
+  if (result !== 'damaged') return {};
+  return { verified: { at, result, ...(typeof problem === 'string' ? { problem } : {}) } };
 }
 
 function measureOf(text: string): CheckpointRecord['pausedMeasuredBy'] {

@@ -1,3 +1,7 @@
+import type { RetentionSettings } from './retention/index.ts';
+import type { EncryptionSettings } from './sealing/index.ts';
+import { noEncryption } from './sealing/index.ts';
+
 /** What stays free on a file system, in bytes or as a share of its size (0 to 1). */
 export type DiskReserve = { readonly bytes: number } | { readonly share: number };
 
@@ -11,6 +15,10 @@ export interface CheckpointSettings {
   readonly onConflict: 'Wait' | 'Refuse';
   /** What a checkpoint must leave free on each file system that it needs. */
   readonly diskReserve: DiskReserve;
+  /** What is kept of old checkpoints. Default: all of them. */
+  readonly retention: RetentionSettings;
+  /** For whom archives are sealed. Default: for nobody, they are plain. */
+  readonly encryption: EncryptionSettings;
 }
 
 export const defaultSettings: CheckpointSettings = Object.freeze({
@@ -18,4 +26,6 @@ export const defaultSettings: CheckpointSettings = Object.freeze({
   maxWaiting: 100,
   onConflict: 'Wait',
   diskReserve: { share: 0.05 },
+  retention: Object.freeze({}),
+  encryption: noEncryption,
 });

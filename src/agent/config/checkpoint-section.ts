@@ -2,6 +2,8 @@ import { isRecord } from '../../api/index.ts';
 import { field, int32, string, struct } from '../../api/schema/index.ts';
 import type { CheckpointSettings, DiskReserve } from '../checkpoint/index.ts';
 import { readQuantity } from './amounts.ts';
+import { encryptionOf, encryptionSection } from './encryption-section.ts';
+import { retentionOf, retentionSection } from './retention-section.ts';
 
 /*
  * The section `checkpoint`, the one field that the reference's KubeletConfiguration does not have. All that is this
@@ -13,6 +15,12 @@ export const checkpointSection = struct('NodewardCheckpointConfiguration', {
   maxWaiting: field(2, int32, 'How many requests may wait for their turn.'),
   onConflict: field(3, string, 'Wait or Refuse: a request for a container that is being checkpointed.'),
   diskReserve: field(4, string, 'What must stay free on the disks, as an amount or a percentage.'),
+  retention: field(5, retentionSection, 'What is kept of old checkpoints; all where it is not stated.'),
+  encryption: field(
+    6,
+    encryptionSection,
+    'For whom archives are sealed; they are plain where it is not stated.',
+  ),
 });
 
 export const checkpointDefaults = {
@@ -38,8 +46,8 @@ export const checkpointRules: Readonly<Record<keyof typeof checkpointDefaults, R
       : undefined,
 };
 
-/** What the merged and validated section comes to. */
-export function checkpointSettings(section: unknown): CheckpointSettings {
+/** What the merged and validated section comes to; `recipientsFile` with its path made absolute. */
+export function checkpointSettings(section: unknown, recipientsFile = ''): CheckpointSettings {
   const stated = isRecord(section) ? section : {};
   const value = (name: keyof typeof checkpointDefaults): unknown => stated[name] ?? checkpointDefaults[name];
   return Object.freeze({
@@ -47,6 +55,8 @@ export function checkpointSettings(section: unknown): CheckpointSettings {
     maxWaiting: Number(value('maxWaiting')),
     onConflict: value('onConflict') === 'Refuse' ? 'Refuse' : 'Wait',
     diskReserve: readReserve(String(value('diskReserve'))) ?? { bytes: 0 },
+    retention: retentionOf(stated['retention']),
+    encryption: encryptionOf(stated['encryption'], recipientsFile),
   });
 }
 

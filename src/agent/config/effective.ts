@@ -84,7 +84,10 @@ export function computeEffective(merged: LocatedMap): { config: EffectiveConfig;
       tlsPrivateKeyFile: pathOf(merged, 'tlsPrivateKeyFile'),
       clientCAFile: pathOf(merged, 'authentication', 'x509', 'clientCAFile'),
     },
-    checkpoint: checkpointSettings(values['checkpoint']),
+    checkpoint: checkpointSettings(
+      values['checkpoint'],
+      pathOf(merged, 'checkpoint', 'encryption', 'recipientsFile'),
+    ),
   };
   warnings.push(...serverWarnings(config.server));
   return { config: Object.freeze(config), warnings };

@@ -4,9 +4,11 @@ import { durationMs } from '../../base/index.ts';
 import { evictionSignals } from '../node/index.ts';
 import { readQuantity, readThreshold, reservable } from './amounts.ts';
 import { checkpointRules } from './checkpoint-section.ts';
+import { encryptionRules } from './encryption-section.ts';
 import type { Entry, Located, LocatedMap } from './located.ts';
 import { spotsOf, toPlain } from './located.ts';
 import type { Problem } from './problems.ts';
+import { retentionRules } from './retention-section.ts';
 import type { ConfigField } from './schema.ts';
 import { serverRules } from './server-section.ts';
 
@@ -39,6 +41,8 @@ const partRules: readonly (readonly [path: readonly string[], rule: Rule])[] = [
   [['authorization', 'webhook', 'cacheUnauthorizedTTL'], lasting(0, '0s')],
   [['authentication', 'webhook', 'cacheTTL'], lasting(0, '0s')],
   ...Object.entries(checkpointRules).map(([name, rule]) => [['checkpoint', name], rule] as const),
+  ...encryptionRules.map(([path, rule]) => [['checkpoint', 'encryption', ...path], rule] as const),
+  ...retentionRules.map(([path, rule]) => [['checkpoint', 'retention', ...path], rule] as const),
 ];
 
 /** For each entry of a map: what its keys may be, and its values. */

@@ -1,6 +1,7 @@
 import { isAbsolute, join } from 'node:path';
 import type { Host } from './host.ts';
 import type { RuntimeProcess } from './runtime-process.ts';
+import { isGenuine } from './runtime-process.ts';
 import type { Check, Finding } from './types.ts';
 import { asRoot, failed, notApplicable, ok, unknown, warning } from './types.ts';
 import { atLeast } from './versions.ts';
@@ -29,8 +30,9 @@ export function criuChecks(runtime: () => RuntimeProcess | undefined, checkpoint
   ];
 }
 
-/** Where the runtime finds it, or undefined; and whose path that was. */
-async function findCriu(host: Host, runtime: RuntimeProcess | undefined, signal: AbortSignal) {
+/** Where the runtime finds it, or undefined; and whose path that was. What is found is run. */
+async function findCriu(host: Host, served: RuntimeProcess | undefined, signal: AbortSignal) {
+  const runtime = served && (await isGenuine(host, served, signal)) ? served : undefined;
   const ofRuntime = runtime?.env.get('PATH');
   const whose = ofRuntime === undefined ? 'of this user' : `of ${runtime?.name} (process ${runtime?.pid})`;
   const folders = (ofRuntime ?? `${host.env['PATH'] ?? ''}:/usr/sbin:/usr/bin:/sbin:/bin`).split(':');

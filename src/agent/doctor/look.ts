@@ -44,6 +44,9 @@ export interface Found extends Entry {
   readonly path: string;
   /** Follows links: where the path leads in the end. */
   readonly realPath: string;
+  /** Which file it is, on which device. */
+  readonly dev: number;
+  readonly ino: number;
   readonly entries?: readonly Entry[];
   readonly space?: Space;
 }
@@ -100,7 +103,8 @@ export function lookHere(what: Look): Looked {
     const listed = what.entries !== undefined && entry.kind === 'folder';
     const entries = listed ? { entries: listOf(path, what.entries ?? 0) } : {};
     const space = what.space ? { space: spaceOf(path) } : {};
-    return { found: { ...entry, path, realPath: fs.realpathSync(path), ...entries, ...space } };
+    const { dev, ino } = fs.statSync(path);
+    return { found: { ...entry, path, realPath: fs.realpathSync(path), dev, ino, ...entries, ...space } };
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     return { fault: typeof code === 'string' ? code : String(error) };

@@ -7,6 +7,10 @@ export interface RuntimeProcess {
   readonly pid: number;
   readonly name: string;
   readonly env: ReadonlyMap<string, string>;
+  /** The path of its socket. */
+  readonly socket: string;
+  /** Whose process it is: all user ids that it has. */
+  readonly users: readonly number[];
 }
 
 /** More processes than a machine has are not gone through. */
@@ -15,8 +19,9 @@ const processesLimit = 65_536;
 /** Of an endpoint, or of the first usual one that is served. Undefined where there is none, or it is another user's. */
 export function runtimeProcess(host: Host, endpoint: string | undefined): RuntimeProcess | undefined {
   const endpoints = endpoint === undefined ? defaultEndpoints : [endpoint];
-  const inode = endpoints.map((each) => listenerInode(host, each)).find((each) => each !== undefined);
-  if (inode === undefined) return undefined;
+  const endpointServed = endpoints.find((each) => listenerInode(host, each) !== undefined);
+  const inode = endpointServed && listenerInode(host, endpointServed);
+  if (endpointServed === undefined || inode === undefined) return undefined;
   const pid = holderOf(host, [inode]);
   if (pid === undefined) return undefined;
   const environment = host.read(`/proc/${pid}/environ`) ?? '';
@@ -24,7 +29,31 @@ export function runtimeProcess(host: Host, endpoint: string | undefined): Runtim
     const at = text.indexOf('=');
     return at > 0 ? [[text.slice(0, at), text.slice(at + 1)]] : [];
   });
-  return { pid, name: nameOf(host, pid), env: new Map(pairs) };
+  const socket = socketPath(endpointServed);
+  return { pid, name: nameOf(host, pid), env: new Map(pairs), socket, users: usersOf(host, pid) };
+}
+
+/**
+ * Whether it is what it seems. Anybody can serve a socket of any path in a file system of their own, and it is told like
+ * the real one; so the process must be root's or the caller's own, and see the same file where its socket is.
+ */
+export async function isGenuine(
+  host: Host,
+  { pid, socket, users }: RuntimeProcess,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (users.length === 0 || users.some((user) => user !== 0 && user !== host.user)) return false;
+  const [here, there] = await Promise.all(
+    [socket, `/proc/${pid}/root${socket}`].map((path) => host.look({ path }, signal)),
+  );
+  if (here === undefined || there === undefined || !('found' in here && 'found' in there)) return false;
+  return here.found.dev === there.found.dev && here.found.ino === there.found.ino;
+}
+
+/** Real, effective, saved and that for files. */
+function usersOf(host: Host, pid: number): number[] {
+  const found = /^Uid:\s+([\d\s]+)$/m.exec(host.read(`/proc/${pid}/status`) ?? '')?.[1] ?? '';
+  return found.split(/\s+/).filter(Boolean).map(Number);
 }
 
 /** `Num RefCount Protocol Flags Type St Inode Path`; the flag 00010000 is a listener. */

@@ -1,3 +1,4 @@
+import { StatusError } from '../../api/index.ts';
 import type { Clock, Logger, Service } from '../../base/index.ts';
 import { createLatest, readRegularFile, writeFileAtomic } from '../../base/index.ts';
 import type { Pair } from '../../base/x509/index.ts';
@@ -55,8 +56,13 @@ export function joinedIdentity(options: JoinedIdentityOptions): Service & Identi
       subject,
       expected: { ...expected, leastLeft },
       async sign(csrPem) {
-        await using client = new ApiClient(await asking());
-        return await signThroughApi({ api: client, clock, log }, csrPem, signal, 'client');
+        const place = await asking();
+        await using client = new ApiClient(place);
+        try {
+          return await signThroughApi({ api: client, clock, log }, csrPem, signal, 'client');
+        } catch (error) {
+          throw place === bootstrap && isUnauthorized(error) ? tokenRefused(error) : error;
+        }
       },
       clock,
       log,
@@ -85,6 +91,16 @@ export function joinedIdentity(options: JoinedIdentityOptions): Service & Identi
     retry: remoteRetry,
   });
   return { ...service, api, serving };
+}
+
+function isUnauthorized(error: unknown): boolean {
+  return error instanceof StatusError && error.reason === 'Unauthorized';
+}
+
+function tokenRefused(cause: unknown): Error {
+  const why = 'the control plane does not know the credentials in the bootstrap kubeconfig';
+  const todo = 'a token may have expired or been deleted, nodeward token create makes another';
+  return new Error(`${why}: ${todo}`, { cause });
 }
 
 /** The same server, as whoever holds this certificate alone. */

@@ -32,6 +32,7 @@ export function nodeApi(
   }
 
   return {
+    isWithoutCredentials: () => credentials.value === undefined,
     async get<T extends ApiObject>(kind: Kind<T>, name: string, options: CallOptions = {}) {
       return await (await connected(options.signal)).get(kind, name, options);
     },

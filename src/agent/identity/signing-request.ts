@@ -40,10 +40,14 @@ export async function signThroughApi(
   log.info({ request: name }, `waiting for the ${use} certificate to be signed`);
   const backoff = createBackoff(poll);
   const endMs = clock.monotonicMs() + patienceMs;
+  let told: string | undefined;
   while (clock.monotonicMs() < endMs) {
     signal.throwIfAborted();
-    const certificate = await lookAt(options, name, signal);
+    const { certificate, why } = await lookAt(options, name, signal);
     if (certificate !== undefined) return certificate;
+    if (why !== undefined && why !== told)
+      log.warn({ request: name }, `the ${use} certificate is not signed yet: ${why}`);
+    told = why ?? told;
     await clock.sleep(backoff.next(), signal);
   }
   throw new Error(
@@ -51,23 +55,25 @@ export async function signThroughApi(
   );
 }
 
-/** The certificate when it is there, undefined while it is not. */
+/** The certificate when it is there; while it is not, what the control plane says that it waits for. */
 async function lookAt(
   { api, log }: SigningOptions,
   name: string,
   signal: AbortSignal,
-): Promise<string | undefined> {
+): Promise<{ certificate?: string; why?: string | undefined }> {
   try {
     const { status } = await api.get(certificateSigningRequestKind, name, { signal });
-    if (status?.certificate) return Buffer.from(status.certificate, 'base64').toString('utf8');
+    if (status?.certificate)
+      return { certificate: Buffer.from(status.certificate, 'base64').toString('utf8') };
     const refusal = status?.conditions?.find(({ type }) => type === 'Denied' || type === 'Failed');
-    if (refusal === undefined) return undefined;
+    if (refusal === undefined)
+      return { why: status?.conditions?.find(({ type }) => type === 'Waiting')?.message };
     const why = refusal.message || refusal.reason || refusal.type;
     throw new Error(`the certificate request ${name} was refused: ${why}`);
   } catch (error) {
     if (signal.aborted || !isPassing(error)) throw error;
     log.debug({ request: name }, `cannot look at the certificate request: ${describeError(error)}`);
-    return undefined;
+    return {};
   }
 }
 

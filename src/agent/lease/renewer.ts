@@ -3,7 +3,7 @@ import { leaseKind, StatusError } from '../../api/index.ts';
 import type { Clock } from '../../base/index.ts';
 import type { ApiClient } from '../../client/index.ts';
 import type { ApiCalls, CallOptions } from '../node/index.ts';
-import { DeadlineError, withDeadline } from '../node/index.ts';
+import { DeadlineError, whoAnswers, withDeadline } from '../node/index.ts';
 import { leaseNamespace, renewedLease } from './lease-object.ts';
 import { renewalIntervalMs } from './schedule.ts';
 
@@ -52,7 +52,7 @@ export function createRenewer(options: RenewerOptions): Renewer {
     const limits = { clock, timeoutMs: patient ? patientTimeoutMs : quickTimeoutMs, signal };
     const isSlow = () => clock.monotonicMs() - startedMs > slowAnswerMs;
     try {
-      const answer = await withDeadline(limits, `the API server (${what} lease ${nodeName})`, (inner) =>
+      const answer = await withDeadline(limits, whoAnswers(api, `${what} lease ${nodeName}`), (inner) =>
         call({ namespace: leaseNamespace, signal: inner }),
       );
       patient = isSlow();

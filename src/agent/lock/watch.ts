@@ -1,6 +1,6 @@
 import type { BigIntStats, FSWatcher } from 'node:fs';
 import { watch } from 'node:fs';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import type { Clock, Logger } from '../../base/index.ts';
 import { describeError } from '../../base/index.ts';
 import { folderPathOf } from './heartbeat.ts';
@@ -37,14 +37,14 @@ const everyMs = 1_000;
 export async function watchLock(options: WatchOptions, signal: AbortSignal): Promise<void> {
   const { path, clock, log } = options;
   const look = await createLook(options);
-  let hint = Promise.withResolvers<void>();
-  using _watcher = watchFolder(path, log, () => hint.resolve());
+  let nap = new AbortController();
+  const wake = () => nap.abort();
+  using _watcher = watchFolder(path, log, wake);
+  signal.addEventListener('abort', wake);
   while (!signal.aborted) {
-    const nap = new AbortController();
-    await Promise.race([hint.promise, clock.sleep(everyMs, AbortSignal.any([signal, nap.signal]))]);
-    nap.abort();
+    await clock.sleep(everyMs, nap.signal);
     if (signal.aborted) return;
-    hint = Promise.withResolvers<void>();
+    if (nap.signal.aborted) nap = new AbortController(); // a hint that comes from here on is for the next look
     try {
       await look();
     } catch (error) {
@@ -56,7 +56,12 @@ export async function watchLock(options: WatchOptions, signal: AbortSignal): Pro
 function watchFolder(path: string, log: Logger, onHint: () => void): Disposable {
   let watcher: FSWatcher | undefined;
   try {
-    watcher = watch(dirname(path), { persistent: false }, onHint);
+    const ours = [path, queuePathOf(path), folderPathOf(path)].map((name) => basename(name));
+    const kept = basename(folderPathOf(path));
+    watcher = watch(dirname(path), { persistent: false }, (event, name) => {
+      const isBeat = event === 'change' && name === kept; // our own: the folder is touched to keep it fresh
+      if (name === null || (ours.includes(name) && !isBeat)) onHint();
+    });
     watcher.on('error', (error) =>
       log.debug(`${dirname(path)} is looked at every second only: ${error.message}`),
     );
@@ -71,7 +76,7 @@ async function createLook(options: WatchOptions): Promise<() => Promise<void>> {
   let file = await lstatIfThere(path);
   let queue = await lstatIfThere(queuePathOf(path));
   return async () => {
-    const nextQueue = await lstatIfThere(queuePathOf(path));
+    const nextQueue = await lstatIfThere(queuePathOf(path)); // one after the other: at once they wake three threads
     if (nextQueue?.mtimeNs !== queue?.mtimeNs) onContention(`an agent asks for the lock ${path}`);
     queue = nextQueue;
     if ((await readFolder(folderPathOf(path))) === undefined) {
@@ -83,6 +88,7 @@ async function createLook(options: WatchOptions): Promise<() => Promise<void>> {
       if (next !== undefined && file !== undefined && next.atimeNs > file.atimeNs) {
         onContention(`${path} was read`);
       }
+      file = next;
     } else {
       const found = await inspect(path, record.id);
       if (found.holder !== undefined) {
@@ -90,8 +96,8 @@ async function createLook(options: WatchOptions): Promise<() => Promise<void>> {
         return;
       }
       if (!found.intact) await restore(options, next === undefined ? 'deleted' : 'changed');
+      file = await lstatIfThere(path); // reading and writing it has moved its times
     }
-    file = await lstatIfThere(path); // reading and writing it has moved its times
   };
 }
 

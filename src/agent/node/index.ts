@@ -1,5 +1,5 @@
 export { nodeAddresses, nodeIpsFault } from './addresses.ts';
-export type { ApiCalls, CallOptions, PatchOptions } from './api-calls.ts';
+export { type ApiCalls, type CallOptions, type PatchOptions, whoAnswers } from './api-calls.ts';
 export type { Finding } from './conditions.ts';
 export { DeadlineError, type DeadlineLimits, withDeadline } from './deadline.ts';
 export { readKernelFile, readKernelNumber } from './kernel-file.ts';

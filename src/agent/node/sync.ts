@@ -2,6 +2,7 @@ import type { Node, NodeStatus } from '../../api/index.ts';
 import { canonicalObject, nodeKind, StatusError } from '../../api/index.ts';
 import type { Clock } from '../../base/index.ts';
 import type { ApiCalls, CallOptions } from './api-calls.ts';
+import { whoAnswers } from './api-calls.ts';
 import { withDeadline } from './deadline.ts';
 import type { Registration } from './registration.ts';
 import { missingLabels, newNode, plainRegistration } from './registration.ts';
@@ -73,7 +74,7 @@ async function syncOnce(context: SyncContext, wanted: Wanted, signal: AbortSigna
   const { nodeName, api } = context;
   const { registration = plainRegistration } = wanted;
   const ask = <T>(what: string, call: (options: CallOptions) => Promise<T>) =>
-    withDeadline({ ...context, signal }, `the API server (${what} node ${nodeName})`, (inner) =>
+    withDeadline({ ...context, signal }, whoAnswers(api, `${what} node ${nodeName}`), (inner) =>
       call({ signal: inner }),
     );
 

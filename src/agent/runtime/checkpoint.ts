@@ -40,7 +40,7 @@ export async function checkpointSafely(
 }
 
 /** Nothing has been begun when this fails. A container that somebody else has paused stays paused. */
-async function requireRunning({ task }: CheckpointParts, id: string): Promise<void> {
+export async function requireRunning({ task }: Pick<CheckpointParts, 'task'>, id: string): Promise<void> {
   const state = await task(id);
   if (state === 'running') return;
   const hint = state === 'paused' ? '; resume it first' : '';
@@ -48,7 +48,7 @@ async function requireRunning({ task }: CheckpointParts, id: string): Promise<vo
 }
 
 /** Never with a deadline: when one expires in the middle, containerd leaves the container frozen for good. */
-async function callCheckpoint(
+export async function callCheckpoint(
   connection: Connection,
   containerId: string,
   location: string,

@@ -5,12 +5,13 @@ import { checkpointSafely } from './checkpoint.ts';
 import { openConnection } from './connection.ts';
 import { defaultEndpoints } from './endpoint.ts';
 import { RuntimeError } from './errors.ts';
-import { findContainer } from './find.ts';
+import { findContainer, findPodMembers } from './find.ts';
+import { holdContainers } from './hold.ts';
 import { watchImages } from './images.ts';
 import { containerMemory, inspectContainer } from './memory.ts';
 import { findDumpFolders } from './places.ts';
 import { watchStatus } from './status.ts';
-import { resumeTask, taskState } from './tasks.ts';
+import { pauseTask, resumeTask, taskState } from './tasks.ts';
 import type { Ending } from './thaw.ts';
 import { proveRunning } from './thaw.ts';
 import type { Runtime, TaskState, Thawed } from './types.ts';
@@ -98,6 +99,7 @@ export function connectRuntime(options: RuntimeOptions): Runtime & AsyncDisposab
     };
     return proveRunning({ ...options, ...calls }, id, ending, giveUp);
   };
+  const checkpointParts = { connection, task, prove, clock, openFreezer: cgroups.openFreezer };
 
   return {
     status: statuses.current,
@@ -109,14 +111,15 @@ export function connectRuntime(options: RuntimeOptions): Runtime & AsyncDisposab
       const options = { deadlineMs: requestTimeoutMs, ...(cancel ? { cancel } : {}) };
       return findContainer(connection, options, namespace, pod, container);
     },
-    checkpoint: (id, file, cancel, hints) =>
-      checkpointSafely(
-        { connection, task, prove, clock, openFreezer: cgroups.openFreezer },
-        id,
-        file,
-        cancel,
-        hints,
-      ),
+    findPod: (namespace, pod, cancel) => {
+      const options = { deadlineMs: requestTimeoutMs, ...(cancel ? { cancel } : {}) };
+      return findPodMembers(connection, options, namespace, pod);
+    },
+    hold: () => {
+      const pause = (id: string, cancel: AbortSignal) => pauseTask(connection, id, statusTimeoutMs, cancel);
+      return holdContainers({ ...checkpointParts, pause, resume });
+    },
+    checkpoint: (id, file, cancel, hints) => checkpointSafely(checkpointParts, id, file, cancel, hints),
     thaw: (id, cancel) => prove(id, 'abandoned', cancel),
     task,
     resume,

@@ -1,7 +1,7 @@
 import type { CallOptions, Connection } from './connection.ts';
 import type { Container, PodSandbox } from './gen/cri_pb.js';
 import { ContainerState as CriState, PodSandboxState, RuntimeService } from './gen/cri_pb.js';
-import type { ContainerState, FoundContainer } from './types.ts';
+import type { ContainerState, FoundContainer, FoundMember } from './types.ts';
 
 /** The labels by which agents tell runtimes what belongs to which pod. */
 const labels = {
@@ -19,16 +19,62 @@ export async function findContainer(
   pod: string,
   container: string,
 ): Promise<FoundContainer | 'noPod' | 'noContainer'> {
+  const found = await containersOf(connection, options, namespace, pod);
+  if (found === undefined) return 'noPod';
+  const chosen = chooseContainer(found.containers, found.sandbox.id, container);
+  return chosen === undefined ? 'noContainer' : describe(found.sandbox, chosen);
+}
+
+/** See `Runtime.findPod`. */
+export async function findPodMembers(
+  connection: Connection,
+  options: CallOptions,
+  namespace: string,
+  pod: string,
+): Promise<readonly FoundMember[] | 'noPod'> {
+  const found = await containersOf(connection, options, namespace, pod);
+  return found === undefined ? 'noPod' : runningMembers(found.sandbox, found.containers);
+}
+
+/** Those that run, in the order of their making; of two with one name the newer. */
+export function runningMembers(sandbox: PodSandbox, containers: readonly Container[]): FoundMember[] {
+  const newest = new Map<string, Container>();
+  const inOrder = containers
+    .filter(({ podSandboxId }) => podSandboxId === sandbox.id)
+    .toSorted((a, b) => Number(a.createdAt - b.createdAt) || (a.id < b.id ? -1 : 1));
+  for (const container of inOrder) {
+    const state = states[container.state] ?? 'unknown';
+    if (state !== 'running' && state !== 'unknown') continue;
+    const name = container.metadata?.name || container.labels[labels.container] || '';
+    newest.delete(name);
+    newest.set(name, container);
+  }
+  return [...newest].map(([name, container]) => ({ ...describe(sandbox, container), name }));
+}
+
+interface Found {
+  readonly sandbox: PodSandbox;
+  readonly containers: readonly Container[];
+}
+
+async function containersOf(
+  connection: Connection,
+  options: CallOptions,
+  namespace: string,
+  pod: string,
+): Promise<Found | undefined> {
   const { listPodSandbox, listContainers } = RuntimeService.method;
   const { items } = await connection.call(listPodSandbox, {}, options);
   const sandbox = chooseSandbox(items, namespace, pod);
-  if (!sandbox) return 'noPod';
+  if (!sandbox) return undefined;
   const filter = { podSandboxId: sandbox.id };
   const { containers } = await connection.call(listContainers, { filter }, options);
-  const chosen = chooseContainer(containers, sandbox.id, container);
-  if (!chosen) return 'noContainer';
+  return { sandbox, containers };
+}
+
+function describe(sandbox: PodSandbox, { id, state }: Container): FoundContainer {
   const podUid = sandbox.metadata?.uid || sandbox.labels[labels.uid] || '';
-  return { id: chosen.id, sandboxId: sandbox.id, podUid, state: states[chosen.state] ?? 'unknown' };
+  return { id, sandboxId: sandbox.id, podUid, state: states[state] ?? 'unknown' };
 }
 
 const states: Readonly<Partial<Record<CriState, ContainerState>>> = {

@@ -28,6 +28,17 @@ export async function taskState(connection: Connection, id: string, deadlineMs: 
   }
 }
 
+/** Freezes a task; fails when it does not run, and on runtimes other than containerd. */
+export async function pauseTask(
+  connection: Connection,
+  id: string,
+  deadlineMs: number,
+  cancel: AbortSignal,
+): Promise<void> {
+  const options = { deadlineMs, metadata: containerdMetadata, cancel };
+  await connection.call(Tasks.method.pause, { containerId: id }, options);
+}
+
 /** Thaws a task; fails when it is not paused, and on runtimes other than containerd. */
 export async function resumeTask(connection: Connection, id: string, deadlineMs: number): Promise<void> {
   const request = { containerId: id };

@@ -1,3 +1,5 @@
+import type { RuntimeError } from './errors.ts';
+
 /** What is known of the container runtime; see `Runtime.status`. */
 export interface RuntimeStatus {
   /** It answers and says RuntimeReady. */
@@ -83,6 +85,34 @@ export interface Pause {
   readonly pausedMs: number | undefined;
 }
 
+/** What became of a container that was held. */
+export interface Released {
+  /** A RuntimeError, `stillFrozen`, when it could not be proven to run: call `thaw` again later. */
+  readonly thawed: Thawed | RuntimeError;
+  /** How long it stood still; undefined when that could not be seen. */
+  readonly pausedMs: number | undefined;
+}
+
+/** Containers that stand still together, so that their checkpoints are of one moment. */
+export interface Hold {
+  /**
+   * Freezes one more. Rejects when it does not run, or cannot be frozen in time; it may be frozen all the same, and
+   * `release` looks after it. `pid` is its first process, so that its freezer can be watched.
+   */
+  freeze(id: string, cancel: AbortSignal, pid?: number): Promise<void>;
+  /** Writes the checkpoint of one that is frozen to `file`, without a deadline, and leaves it frozen. */
+  checkpoint(id: string, file: string, cancel: AbortSignal): Promise<void>;
+  /**
+   * Thaws all that were frozen or may be, the last one first. Never rejects; settles once each is proven to run, or
+   * could not be within the time for that. Must be called whatever happened before.
+   */
+  release(): Promise<ReadonlyMap<string, Released>>;
+}
+
+export interface FoundMember extends FoundContainer {
+  readonly name: string;
+}
+
 export interface DumpFolder {
   /** As the runtime names it. */
   readonly name: string;
@@ -117,6 +147,13 @@ export interface Runtime {
     container: string,
     cancel?: AbortSignal,
   ): Promise<FoundContainer | 'noPod' | 'noContainer'>;
+  /**
+   * The running containers in the newest ready sandbox of that name, in the order in which they were made; init and
+   * ephemeral containers count. One whose state is not known counts as running.
+   */
+  findPod(namespace: string, pod: string, cancel?: AbortSignal): Promise<readonly FoundMember[] | 'noPod'>;
+  /** Begins to hold containers still together; nothing happens yet. */
+  hold(): Hold;
   /**
    * Writes the container's checkpoint to `file`, an absolute path. Sets no deadline; `cancel` is the way to
    * give up. However it ends, it settles only once the container is proven to run (or to have ended by

@@ -14,7 +14,10 @@ export function healthRoutes(checks: readonly HealthCheck[]): readonly AgentRout
   function answerOne(request: AgentRequest): FastifyReply {
     const chosen = checks.filter(({ name }) => name === request.params['check']);
     if (chosen.length === 0) throw new RefusedError(404, '404 page not found');
-    return answer(request, chosen);
+    return answer(
+      request,
+      chosen.map((check) => ({ ...check, ofPeer: false })),
+    );
   }
 
   return [

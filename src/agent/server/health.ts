@@ -1,6 +1,8 @@
 /** One thing that must be well; answers why it is not, or undefined. It must answer at once. */
 export interface HealthCheck {
   readonly name: string;
+  /** It looks at somebody else, whom no restart of the agent mends: it is told, and counts only when asked for by name. */
+  readonly ofPeer?: boolean;
   check(): string | undefined;
 }
 
@@ -20,18 +22,19 @@ export interface HealthAsked {
 
 /** Looks at all checks and tells of them in the form of the reference: `ok`, or one line for each. */
 export function reportHealth(checks: readonly HealthCheck[], asked: HealthAsked): HealthReport {
-  const results = checks.map(({ name, check }) => ({
+  const results = checks.map(({ name, check, ofPeer = false }) => ({
     name,
+    ofPeer,
     excluded: asked.exclude.includes(name),
     wrong: check(),
   }));
-  const healthy = results.every(({ excluded, wrong }) => excluded || wrong === undefined);
+  const healthy = results.every(({ excluded, ofPeer, wrong }) => excluded || ofPeer || wrong === undefined);
   if (healthy && !asked.verbose) return { healthy, text: 'ok' };
-  const lines = results.map(({ name, excluded, wrong }) => {
+  const lines = results.map(({ name, ofPeer, excluded, wrong }) => {
     if (excluded) return `[+]${name} excluded: ok`;
-    return wrong === undefined
-      ? `[+]${name} ok`
-      : `[-]${name} failed: ${asked.reasons ? wrong : 'reason withheld'}`;
+    if (wrong === undefined) return `[+]${name} ok`;
+    const failed = `[-]${name} failed${ofPeer ? ' (not counted)' : ''}`;
+    return `${failed}: ${asked.reasons ? wrong : 'reason withheld'}`;
   });
   const end = `healthz check ${healthy ? 'passed' : 'failed'}`;
   return { healthy, text: `${[...lines, end].join('\n')}\n` };

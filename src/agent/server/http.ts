@@ -8,6 +8,7 @@ import { answerClientError } from './client-error.ts';
 import { createLifetimes } from './lifetimes.ts';
 import type { ServerLimits } from './limits.ts';
 import { RefusedError, sendFailure } from './refusal.ts';
+import { requesterOf } from './requester.ts';
 import type { AgentRequest, AgentRoute } from './route.ts';
 import { answerOf } from './route.ts';
 import { tlsOptions } from './tls.ts';
@@ -128,10 +129,13 @@ function addRoutes(
           reply.header('allow', allowed);
           throw new RefusedError(405, `Method Not Allowed: only ${allowed} is served here`);
         }
+        const { caller, signal } = admittedAs(raw);
         const request: AgentRequest = {
           params: paramsOf(raw),
           query: queryOf(raw.url),
-          ...admittedAs(raw),
+          caller,
+          requester: requesterOf(caller, raw.headers),
+          signal,
           stopping,
           raw,
           reply,

@@ -29,6 +29,8 @@ export interface AgentRequest {
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly caller: Caller;
+  /** For logs and records: the caller's name, or that of whom the control plane asks for. Nothing is decided by it. */
+  readonly requester: string;
   /** Aborts when the client goes away, when the agent stops, and after the answer. */
   readonly signal: AbortSignal;
   /** Aborts when the agent stops; the client is still there then and can be told. */

@@ -90,7 +90,8 @@ function structComparison(type: StructType): Compare {
     if (next === undefined || (hasNoFields(before) && hasNoFields(after))) return compareLeaf(old, next);
     const found = new Found();
     for (const name in after) {
-      const [a, b] = [before[name], after[name]];
+      const a = before[name];
+      const b = after[name];
       const field = a === b ? undefined : fields.get(name);
       if (field !== undefined) compareField(found, field, old === undefined ? a : (a ?? field.absent), b);
     }

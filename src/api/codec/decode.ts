@@ -81,6 +81,7 @@ function checked<T extends ApiObject>(
 
 /** One for each field; a last one says when there are more of them than are told. */
 export function complaintsOf(sort: 'unknown' | 'duplicate', paths: readonly string[]): string[] {
+  if (paths.length === 0) return [];
   const told = paths.slice(0, complaintsLimit).map((path) => `${sort} field ${JSON.stringify(path)}`);
   if (told.length < paths.length) told.push(`and more than ${complaintsLimit} ${sort} fields in all`);
   return [...new Set(told)];
@@ -185,13 +186,15 @@ function expectType(
   apiVersion: string,
   value: { kind?: unknown; apiVersion?: unknown },
 ): void {
-  for (const [name, expected] of Object.entries({ kind: kind.kind, apiVersion })) {
-    const given: unknown = Reflect.get(value, name);
-    if (given === undefined || given === null || given === '' || given === expected) continue;
-    throw new DecodeError(
-      `the ${name} in the body is ${told(kind, given)}, but this path takes ${JSON.stringify(expected)}`,
-    );
-  }
+  expectName(kind, 'kind', value.kind, kind.kind);
+  expectName(kind, 'apiVersion', value.apiVersion, apiVersion);
+}
+
+function expectName(kind: BodyType, name: string, given: unknown, expected: string): void {
+  if (given === expected || given === undefined || given === null || given === '') return;
+  throw new DecodeError(
+    `the ${name} in the body is ${told(kind, given)}, but this path takes ${JSON.stringify(expected)}`,
+  );
 }
 
 /** What a value is called in an error. */

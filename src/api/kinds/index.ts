@@ -63,7 +63,11 @@ export {
   unsupportedValue,
 } from './cause.ts';
 export type { CertificateSigningRequest } from './certificates/description.ts';
-export { certificateSigningRequestKind, nodeSignerNames } from './certificates/signing-request.ts';
+export {
+  certificateSigningRequestKind,
+  clientSignerName,
+  nodeSignerNames,
+} from './certificates/signing-request.ts';
 export { ageOf } from './columns.ts';
 export { type Lease, type LeaseSpec, leaseKind } from './coordination/lease.ts';
 export { type Binding, bindingBody } from './core/binding.ts';

@@ -65,6 +65,8 @@ export interface Subresource {
   shared?: boolean;
   /** What a create on this path takes, where that is not the object itself: `Binding` for pods/binding. */
   body?: BodyType;
+  /** Requests on it are passed on to what the object stands for, and speak of no object: nodes/proxy. */
+  connects?: true;
 }
 
 /** What has a name and a shape on the wire: it can be decoded, encoded and documented. */

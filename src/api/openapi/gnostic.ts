@@ -163,6 +163,8 @@ const pathItem = message(
     put: [3, operation],
     post: [4, operation],
     delete: [5, operation],
+    options: [6, operation],
+    head: [7, operation],
     patch: [8, operation],
     parameters: [9, each(parameter)],
   }),

@@ -25,8 +25,8 @@ export function addKind(components: Components, kind: Kind, served: Served): voi
     });
   add(kind, kind.root, kind.doc);
   if (kind.verbs.includes('list')) add(kind, listOf(kind), `A list of ${kind.kind} objects.`);
-  for (const { body } of kind.subresources) {
-    if (body !== undefined) add(body, body.root, body.doc);
+  for (const { body, connects } of kind.subresources) {
+    if (body !== undefined && !connects) add(body, body.root, body.doc);
   }
   const verbs = new Set<string>([kind, ...kind.subresources].flatMap((each) => each.verbs));
   if (verbs.has('patch')) {

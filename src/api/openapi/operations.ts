@@ -2,7 +2,14 @@ import type { Kind, ObjectType, Subresource } from '../kinds/index.ts';
 import { groupName } from '../kinds/index.ts';
 import { componentName, homeOf } from './names.ts';
 import type { Parameter } from './parameters.ts';
-import { actionParameters, nameParameter, namespaceParameter, pretty } from './parameters.ts';
+import {
+  actionParameters,
+  connectQuery,
+  connectRest,
+  nameParameter,
+  namespaceParameter,
+  pretty,
+} from './parameters.ts';
 import type { GroupVersionKind } from './schema.ts';
 
 /** Everything that can be done on one path, whichever version of OpenAPI it is written in. */
@@ -14,7 +21,7 @@ export interface PathDescription {
   operations: readonly Operation[];
 }
 
-export type Method = 'get' | 'put' | 'post' | 'delete' | 'patch';
+export type Method = 'get' | 'put' | 'post' | 'delete' | 'patch' | 'head' | 'options';
 
 export interface Operation {
   method: Method;
@@ -23,7 +30,8 @@ export interface Operation {
   tag: string;
   parameters: readonly Parameter[];
   body?: { component: string; mediaTypes: readonly string[]; required: boolean };
-  responses: { codes: readonly number[]; component: string; mediaTypes: readonly string[] };
+  /** Without a component: text. */
+  responses: { codes: readonly number[]; component?: string; mediaTypes: readonly string[] };
   /** What authorization and tools call it: `post`, `deletecollection`. */
   action: string;
   kind: GroupVersionKind;
@@ -93,6 +101,10 @@ export function pathsOf(kind: Kind, groupSuffix: string): PathDescription[] {
     paths.push(describePath({ ...place, everywhere: true }, all, ['list'], kind.verbs));
   }
   for (const part of kind.subresources) {
+    if (part.connects) {
+      paths.push(...connectPaths({ ...place, part }, `${item}/${part.name}`));
+      continue;
+    }
     const actions = ['get', 'create', 'update', 'patch', 'delete'] as const;
     paths.push(describePath({ ...place, part }, `${item}/${part.name}`, actions, part.verbs));
   }
@@ -142,6 +154,35 @@ function operationOf(place: Place, action: Action): Operation {
       version: subject.version,
       kind: subject.kind,
     },
+  };
+}
+
+const connectMethods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch'] as const;
+
+/** Of a part whose requests are passed on: one path for it, and one with all that may stand behind. */
+function connectPaths(place: Place, path: string): PathDescription[] {
+  const name = nameParameter(place.kind.kind);
+  const describe = (suffix: string) =>
+    connectMethods.map((method) => connectOperation(place, method, suffix));
+  return [
+    { path, parameters: [name, connectQuery], operations: describe('') },
+    { path: `${path}/{path}`, parameters: [name, connectRest], operations: describe('WithPath') },
+  ];
+}
+
+function connectOperation(place: Place, method: Method, suffix: string): Operation {
+  const { kind, groupSuffix, part } = place;
+  const { group, version, kind: name } = part?.body ?? kind;
+  const where = `${upperFirst(groupWord(kind))}${upperFirst(kind.version)}`;
+  return {
+    method,
+    id: `connect${where}${upperFirst(method)}${kind.kind}${upperFirst(part?.name ?? '')}${suffix}`,
+    description: `connect ${method.toUpperCase()} requests to ${part?.name} of ${kind.kind}`,
+    tag: `${lowerFirst(groupWord(kind))}_${kind.version}`,
+    parameters: [],
+    responses: { codes: [200], mediaTypes: ['*/*'] },
+    action: 'connect',
+    kind: { group: groupName(group, groupSuffix), version, kind: name },
   };
 }
 

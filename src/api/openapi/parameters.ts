@@ -91,3 +91,7 @@ export const namespaceParameter = path('namespace', 'The namespace of the object
 export function nameParameter(kind: string): Parameter {
   return path('name', `Name of the ${kind}.`);
 }
+
+/** What is asked for behind a part whose requests are passed on: in the query, where it does not stand in the path. */
+export const connectQuery = query('path', 'string', 'What is asked for behind it.');
+export const connectRest = path('path', 'What is asked for behind it.');

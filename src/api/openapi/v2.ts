@@ -33,7 +33,8 @@ function operationObject(operation: Operation): object {
     ...(body === undefined ? [] : [bodyObject(body)]),
     ...operation.parameters.map(parameterObject),
   ];
-  const schema = reference(responses.component);
+  const schema: Schema =
+    responses.component === undefined ? { type: 'string' } : reference(responses.component);
   const answers = responses.codes.map((code) => [code, { description: responseTexts[code], schema }]);
   return {
     tags: [tag],

@@ -45,8 +45,9 @@ function operationObject(operation: Operation): object {
   };
 }
 
-function content({ component, mediaTypes }: { component: string; mediaTypes: readonly string[] }) {
-  const schema: Schema = { $ref: `${openApi3.prefix}${component}` };
+function content({ component, mediaTypes }: { component?: string; mediaTypes: readonly string[] }) {
+  const schema: Schema =
+    component === undefined ? { type: 'string' } : { $ref: `${openApi3.prefix}${component}` };
   return Object.fromEntries(mediaTypes.map((type) => [type, { schema }]));
 }
 

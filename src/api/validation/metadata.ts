@@ -18,14 +18,14 @@ const annotationsLimitBytes = 256 * 1024;
  */
 export function validateMetadata(kind: Kind, next: ApiObject, old: ApiObject | undefined): Cause[] {
   const meta = next.metadata ?? {};
-  return [
-    ...(old === undefined ? nameCauses(kind, meta) : []),
-    ...namespaceCauses(kind, meta),
-    ...labelCauses(meta.labels ?? {}, 'metadata.labels'),
-    ...annotationCauses(meta.annotations ?? {}),
-    ...finalizerCauses(meta, old?.metadata),
-    ...ownersCauses(meta.ownerReferences ?? []),
-  ];
+  const { labels, annotations, ownerReferences } = meta;
+  const causes = old === undefined ? nameCauses(kind, meta) : [];
+  causes.push(...namespaceCauses(kind, meta));
+  if (labels !== undefined) causes.push(...labelCauses(labels, 'metadata.labels'));
+  if (annotations !== undefined) causes.push(...annotationCauses(annotations));
+  causes.push(...finalizerCauses(meta, old?.metadata));
+  if (ownerReferences !== undefined) causes.push(...ownersCauses(ownerReferences));
+  return causes;
 }
 
 /**

@@ -14,7 +14,7 @@ export function accessDiff(parts: () => Explaining): Operation<AccessDiff> {
     body: accessDiffKind,
     prepare: ({ body }) => questionIn(body),
     async run({ body, registry }) {
-      const { change, causes, notes } = readWritten(registry, body.spec);
+      const { change, causes, notes } = await readWritten(registry, body.spec);
       const named = { ...accessDiffKind, resource: accessDiffKind.kind };
       if (causes.length > 0) throw invalid(named, registry.groupSuffix, '', [...causes]);
       const { index, authorizers } = parts();

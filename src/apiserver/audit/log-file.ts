@@ -52,25 +52,32 @@ export async function openLogFile(options: LogFileOptions): Promise<AuditSink> {
     size += bytes.length;
   }
 
-  /** What came meanwhile is written by the next turn. */
+  /** What came meanwhile is written by the next turn; once there is none, a line that comes begins anew, at once. */
   async function run(): Promise<void> {
-    while (held.length > 0) {
-      const lines = held.length;
-      const bytes = heldBytes;
-      const later = held.length;
-      try {
-        await writeHeld();
-        held = held.slice(later);
-        heldBytes -= bytes;
-        failing = false;
-      } catch (error) {
-        if (!failing)
-          log.error({ path, lines, error: describeError(error) }, 'the audit log cannot be written');
-        failing = true;
-        if (closing.signal.aborted) return;
-        await clock.sleep(retryMs, closing.signal);
-      }
+    try {
+      while (held.length > 0) if (!(await turn())) return;
+    } finally {
+      writing = undefined;
     }
+  }
+
+  /** False when there is no use in trying again. */
+  async function turn(): Promise<boolean> {
+    const lines = held.length;
+    const bytes = heldBytes;
+    try {
+      await writeHeld();
+      held = held.slice(lines);
+      heldBytes -= bytes;
+      failing = false;
+    } catch (error) {
+      if (!failing)
+        log.error({ path, lines, error: describeError(error) }, 'the audit log cannot be written');
+      failing = true;
+      if (closing.signal.aborted) return false;
+      await clock.sleep(retryMs, closing.signal);
+    }
+    return true;
   }
 
   return {
@@ -82,9 +89,7 @@ export async function openLogFile(options: LogFileOptions): Promise<AuditSink> {
       }
       held.push(`${line}\n`);
       heldBytes += bytes;
-      writing ??= run().finally(() => {
-        writing = undefined;
-      });
+      writing ??= run();
     },
     async [Symbol.asyncDispose]() {
       closing.abort();

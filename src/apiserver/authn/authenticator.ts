@@ -25,16 +25,19 @@ export interface Authenticator {
   authenticate(credentials: Credentials): Identity | undefined | Promise<Identity | undefined>;
 }
 
-/** Asks one after the other; the first that knows somebody decides, whatever else the request brings along. */
+/**
+ * Asks one after the other; the first that knows somebody decides, whatever else the request brings along. Answers at
+ * once as long as all that are asked do.
+ */
 export function authenticatorChain(authenticators: readonly Authenticator[]): Authenticator {
-  return {
-    async authenticate(credentials) {
-      for (const authenticator of authenticators) {
-        const answer = authenticator.authenticate(credentials);
-        const identity = answer instanceof Promise ? await answer : answer;
-        if (identity !== undefined) return identity;
-      }
-      return undefined;
-    },
-  };
+  function ask(credentials: Credentials, from: number): ReturnType<Authenticator['authenticate']> {
+    const answer = authenticators[from]?.authenticate(credentials);
+    if (answer instanceof Promise) return answer.then((identity) => identity ?? askNext());
+    return answer ?? askNext();
+
+    function askNext() {
+      return from + 1 < authenticators.length ? ask(credentials, from + 1) : undefined;
+    }
+  }
+  return { authenticate: (credentials) => ask(credentials, 0) };
 }

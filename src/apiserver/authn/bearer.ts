@@ -3,7 +3,7 @@ import type { ServiceAccountTokens } from './service-account-tokens.ts';
 
 /** The token in a header `Authorization: Bearer TOKEN` (RFC 6750, section 2.1); undefined where there is none. */
 export function bearerToken(authorization: string | undefined): string | undefined {
-  return /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
+  return authorization === undefined ? undefined : /^bearer +(\S+) *$/i.exec(authorization)?.[1];
 }
 
 /** Tells whose token it is; undefined when nobody can be told. */

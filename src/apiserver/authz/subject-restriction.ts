@@ -1,10 +1,8 @@
 import type { ApiObject, CertificateSigningRequest } from '../../api/index.ts';
-import { certificateSigningRequestKind, groupName, StatusError } from '../../api/index.ts';
+import { certificateSigningRequestKind, clientSignerName, groupName, StatusError } from '../../api/index.ts';
 import { organizationsIn, RequestError } from '../../base/x509/index.ts';
 import { mastersGroup } from '../authn/index.ts';
 import type { Admission } from '../registry/index.ts';
-
-const signer = 'kubernetes.io/kube-apiserver-client';
 
 /**
  * Nobody, whoever they are, asks the signer of client certificates for one of `system:masters`: who approves such requests
@@ -25,11 +23,11 @@ export function subjectRestriction(groupSuffix: string): Admission {
 
 /** Admission comes before validation: required fields may be missing. */
 function whyNot({ spec }: { spec?: Partial<CertificateSigningRequest['spec']> }): string | undefined {
-  if (spec?.signerName !== signer) return undefined;
+  if (spec?.signerName !== clientSignerName) return undefined;
   try {
     const pem = Buffer.from(spec.request ?? '', 'base64').toString('utf8');
     if (!organizationsIn(pem).includes(mastersGroup)) return undefined;
-    return `use of ${signer} signer with ${mastersGroup} group is not allowed`;
+    return `use of ${clientSignerName} signer with ${mastersGroup} group is not allowed`;
   } catch (error) {
     if (error instanceof RequestError) return `failed to parse CSR: ${error.message}`;
     throw error;

@@ -22,8 +22,8 @@ const atOnce = 16;
 export async function removeCollection(request: ApiRequest): Promise<Answer> {
   const options = readListOptions(request);
   const asked = readDeletion(request);
-  const limited = limitTime(request.signal, options.timeoutSeconds);
-  const removed = await removeInPages({ ...request, signal: limited }, options, asked);
+  const limited = limitTime(request.signal(), options.timeoutSeconds);
+  const removed = await removeInPages({ ...request, signal: () => limited }, options, asked);
   return success(200, detailsOf(request.resource), removed);
 }
 
@@ -33,6 +33,7 @@ async function removeInPages(
   options: ListOptions,
   asked: DeletionRequest,
 ): Promise<ListMeta> {
+  const signal = request.signal();
   let left = options.limit ?? Number.POSITIVE_INFINITY;
   let { after } = options;
   for (let start: Revision | undefined; ; ) {
@@ -41,8 +42,8 @@ async function removeInPages(
     const started = start ?? chunk.revision;
     start = started;
     const meant = chunk.items.filter(({ createRevision }) => createRevision <= started);
-    await concurrently(meant, atOnce, (stored) => removeOne(request, asked, stored), request.signal);
-    if (request.signal.aborted) throw ended();
+    await concurrently(meant, atOnce, (stored) => removeOne(request, asked, stored), signal);
+    if (signal.aborted) throw ended();
     left -= meant.length;
     if (next === undefined) return {};
     if (left === 0) return { continue: continueToken(request, started, next) };

@@ -103,12 +103,14 @@ async function exactPage(
 }
 
 async function select(
-  { resource, signal }: ApiRequest,
+  request: ApiRequest,
   { after, limit }: ListOptions,
   { prefix }: ListScope,
   first: Listing,
   { matches }: Selectors,
 ): Promise<Chunk> {
+  const { resource } = request;
+  const signal = request.signal();
   const { revision } = first;
   const turns = new Turns();
   const items: Stored[] = [];

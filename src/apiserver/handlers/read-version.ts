@@ -32,7 +32,7 @@ export async function settle(request: ApiRequest, version: ReadVersion): Promise
 async function reached(request: ApiRequest, revision: number): Promise<boolean> {
   const { storage } = request.resource;
   if (revision <= storage.applied) return true;
-  const limited = AbortSignal.any([request.signal, AbortSignal.timeout(waitLimitMs)]);
+  const limited = AbortSignal.any([request.signal(), AbortSignal.timeout(waitLimitMs)]);
   return (await storage.waitFor(revision, limited)) === 'ready';
 }
 

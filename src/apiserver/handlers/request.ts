@@ -35,8 +35,8 @@ export interface ApiRequest {
   continueTokens: ContinueTokens;
   /** Throws 403 unless the caller may also do this with the same object. */
   authorize(verb: Verb): Promise<void>;
-  /** Aborts when the client is gone or the server stops. */
-  signal: AbortSignal;
+  /** Aborts when the client is gone or the server stops; made for whoever asks, since a heartbeat waits for nothing. */
+  signal(): AbortSignal;
 }
 
 /** What a verb answers: the objects, as JSON, are shown in the form that the client asked for. */

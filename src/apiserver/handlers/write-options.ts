@@ -21,6 +21,8 @@ export function readWriteOptions(
   further: readonly Cause[] = [],
 ): WriteOptions {
   const { query } = request;
+  const self = managerFromUserAgent(request.userAgent ?? '');
+  if (query.size + further.length === 0) return { dryRun: false, manager: self, fieldValidation: 'Warn' };
   const manager = query.get('fieldManager') ?? '';
   const dryRun = query.getAll('dryRun');
   const validation = query.get('fieldValidation') || 'Warn';
@@ -33,7 +35,7 @@ export function readWriteOptions(
   ]);
   return {
     dryRun: dryRun.length > 0,
-    manager: manager || managerFromUserAgent(request.userAgent ?? ''),
+    manager: manager || self,
     fieldValidation: fieldValidation ?? 'Warn',
   };
 }

@@ -6,12 +6,12 @@ import { attributesOf, authenticate, authorizeRequest } from './access.ts';
 import { auditAsked } from './audit.ts';
 import { methodNotAllowed, verbOf } from './methods.ts';
 import type { HttpOptions } from './options.ts';
-import { queryOf } from './request.ts';
+import { closeSignal, queryOf } from './request.ts';
 import type { Route } from './routes.ts';
 import { selectedBy } from './selected.ts';
 
-/** All that is known of a request before its body is read. */
-export interface Admitted extends Omit<ApiRequest, 'body' | 'patch' | 'signal'> {
+/** A request whose body is not read yet: until then it has none. */
+export interface Admitted extends ApiRequest {
   /** When the caller's credential ends: wall clock, milliseconds. */
   untilMs: number;
 }
@@ -27,18 +27,35 @@ export async function admit(
   options: HttpOptions,
 ): Promise<Admitted> {
   const { authorizer, continueTokens, registry } = options;
-  const identity = await authenticate(request, options, () => attributesOf(readAsked(route, request)));
+  const found = authenticate(request, options, () => attributesOf(readAsked(route, request)));
+  const identity = found instanceof Promise ? await found : found; // who does not wait need not come again
   const { user, untilMs } = identity;
-  const { query, served, verb: asked, ...object } = readAsked(route, request);
-  const place = { ...object, user };
-  const authorize = (verb: string) => authorizeRequest({ ...place, verb }, authorizer);
-  const selected = selectedBy(asked, query, registry.gates);
-  await authorizeRequest({ ...place, verb: asked, ...selected }, authorizer, (attributes, decision) =>
-    auditAsked(request, identity, attributes, decision),
+  const { query, verb, served, resource, subresource, namespace, name } = readAsked(route, request);
+  const wanted = { resource, subresource, namespace, name, user, verb };
+  const selected = selectedBy(verb, query, registry.gates);
+  const allowed = authorizeRequest(
+    selected === undefined ? wanted : { ...wanted, ...selected },
+    authorizer,
+    (attributes, decision) => auditAsked(request, identity, attributes, decision),
   );
+  if (allowed instanceof Promise) await allowed;
   if (served === undefined) throw methodNotAllowed(reply, route.methods.keys());
-  const userAgent = request.headers['user-agent'] ?? '';
-  return { ...place, registry, query, untilMs, userAgent, continueTokens, authorize, verb: served };
+  return {
+    verb: served,
+    registry,
+    resource,
+    namespace,
+    name,
+    subresource,
+    query,
+    body: undefined,
+    userAgent: request.headers['user-agent'] ?? '',
+    user,
+    continueTokens,
+    authorize: async (other) => await authorizeRequest({ ...wanted, verb: other }, authorizer),
+    signal: () => closeSignal(reply.raw),
+    untilMs,
+  };
 }
 
 /** What a request asks for, as its head tells. */
@@ -47,19 +64,23 @@ function readAsked(route: Route, request: FastifyRequest) {
   const watching = request.method === 'GET' && booleanParameter(query, 'watch');
   const { asked: verb, served } = verbOf(route, request, watching);
   const { resource, subresource } = route;
-  return { query, served, verb, resource, subresource, ...placeOf(route, request) };
+  const { namespace, name } = placeOf(route, request);
+  return { query, served, verb, resource, subresource, namespace, name };
 }
 
 /** The namespace and name in the path; throws 404 where the path has an empty part. */
-function placeOf({ pattern }: Route, { params }: FastifyRequest): { namespace: string; name: string } {
-  const part = (name: string) => {
-    if (!`${pattern}/`.includes(`/:${name}/`)) return '';
-    const value: unknown =
-      typeof params === 'object' && params !== null ? Reflect.get(params, name) : undefined;
-    if (typeof value === 'string' && value !== '') return value;
-    throw pathNotFound();
+function placeOf({ places }: Route, { params }: FastifyRequest): { namespace: string; name: string } {
+  return {
+    namespace: places.namespace ? partOf(params, 'namespace') : '',
+    name: places.name ? partOf(params, 'name') : '',
   };
-  return { namespace: part('namespace'), name: part('name') };
+}
+
+function partOf(params: unknown, name: string): string {
+  const value: unknown =
+    typeof params === 'object' && params !== null ? Reflect.get(params, name) : undefined;
+  if (typeof value === 'string' && value !== '') return value;
+  throw pathNotFound();
 }
 
 export function pathNotFound(): StatusError {

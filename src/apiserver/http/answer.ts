@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Answer } from '../handlers/index.ts';
 import type { Resource } from '../registry/index.ts';
-import { compressed, takesGzip } from './compress.ts';
+import { compressed, isWorthIt, takesGzip } from './compress.ts';
 import { wholeBody } from './list-body.ts';
 import type { Negotiated } from './negotiate.ts';
 import { isPretty } from './pretty.ts';
@@ -28,7 +28,8 @@ export async function sendAnswer(
   if (answer.form !== 'list') addWarnings(reply, answer.warnings);
   const { form, mediaType } = negotiated;
   const pretty = isPretty(request, negotiated.pretty);
-  const rendered = await render(answer, { resource, form, pretty, now });
+  const made = render(answer, { resource, form, pretty, now });
+  const rendered = made instanceof Promise ? await made : made;
   if (request.method === 'GET') reply.header('vary', compress ? 'Accept, Accept-Encoding' : 'Accept');
   if (!Buffer.isBuffer(rendered) && !(compress && takesGzip(request.headers['accept-encoding']))) {
     describeBody(reply, mediaType);
@@ -36,7 +37,7 @@ export async function sendAnswer(
     return undefined;
   }
   const body = Buffer.isBuffer(rendered) ? rendered : wholeBody(rendered);
-  const packed = compress ? await compressed(request, body) : undefined;
+  const packed = compress && isWorthIt(request, body) ? await compressed(body) : undefined;
   if (packed !== undefined) reply.header('content-encoding', 'gzip');
   return sendBody(reply, answer.code, mediaType, packed ?? body);
 }

@@ -86,9 +86,9 @@ function readBody(asked: Pick<ApiRequest, 'resource' | 'subresource'>, body: Enc
   return encoding === 'yaml' ? body.read(text).value : parseJson(text).value;
 }
 
-/** A watch has begun. */
-export function auditStarted(request: FastifyRequest): void {
-  trails.get(request)?.started(200);
+/** A watch has begun, or another answer that may take long. */
+export function auditStarted(request: FastifyRequest, code = 200): void {
+  trails.get(request)?.started(code);
 }
 
 function isJson(reply: FastifyReply): boolean {

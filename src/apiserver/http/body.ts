@@ -4,16 +4,21 @@ import { loadYamlReader, StatusError } from '../../api/index.ts';
 import { mediaTypes } from './media-types.ts';
 
 /** The body of a request with what its headers say of it; throws 415 when that is nothing that is understood. */
-export async function bodyOf({ body, headers }: FastifyRequest): Promise<EncodedBody | undefined> {
-  if (!Buffer.isBuffer(body) || body.length === 0) return undefined;
+export function bodyOf({
+  body: bytes,
+  headers,
+}: FastifyRequest): EncodedBody | undefined | Promise<EncodedBody> {
+  if (!Buffer.isBuffer(bytes) || bytes.length === 0) return undefined;
   refuseCompressed(headers['content-encoding']);
   const encoding = encodingOf(headers['content-type']);
-  if (encoding !== 'yaml') return { encoding, bytes: body };
-  return { encoding, bytes: body, read: await loadYamlReader() };
+  if (encoding !== 'yaml') return { encoding, bytes };
+  return loadYamlReader().then((read) => ({ encoding, bytes, read }));
 }
 
 /** How a body is written: JSON when nothing is said. */
 export function encodingOf(contentType: string | undefined): Encoding {
+  const plain = mediaTypes.get(contentType ?? '');
+  if (plain !== undefined) return plain;
   const type = mediaTypeOf(contentType);
   const encoding = type === '' ? 'json' : mediaTypes.get(type ?? '');
   if (encoding !== undefined) return encoding;

@@ -8,10 +8,13 @@ const leastBytes = 128 * 1024;
 const level = 1;
 const compress = promisify(gzip);
 
-/** The body as gzip, when it is worth it and the client takes it; undefined otherwise. Compresses on another thread. */
-export async function compressed(request: FastifyRequest, body: Buffer): Promise<Buffer | undefined> {
-  if (body.length < leastBytes || request.method !== 'GET') return undefined;
-  if (!takesGzip(request.headers['accept-encoding'])) return undefined;
+/** Whether to compress a body: it is long enough, and the client takes gzip. */
+export function isWorthIt({ method, headers }: FastifyRequest, body: Buffer): boolean {
+  return body.length >= leastBytes && method === 'GET' && takesGzip(headers['accept-encoding']);
+}
+
+/** The body as gzip. Compresses on another thread. */
+export async function compressed(body: Buffer): Promise<Buffer> {
   return await compress(body, { level });
 }
 

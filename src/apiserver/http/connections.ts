@@ -29,6 +29,7 @@ interface Connection {
 
 export function trackConnections(server: Server): Connections {
   const open = new Map<string, Connection>();
+  const known = new WeakMap<Socket, Connection>(); // by the TLS side
   let draining = false;
   server.on('connection', (socket: Socket) => {
     const key = peerOf(socket);
@@ -37,8 +38,9 @@ export function trackConnections(server: Server): Connections {
     socket.once('close', () => open.get(key) === connection && open.delete(key));
   });
   server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    const connection = open.get(peerOf(socket));
+    const connection = known.get(socket) ?? open.get(peerOf(socket));
     if (connection === undefined || connection.session !== undefined) return; // closed meanwhile, or none of ours
+    known.set(socket, connection);
     connection.requests++;
     response.once('close', () => {
       connection.requests--;

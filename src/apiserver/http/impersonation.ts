@@ -21,9 +21,15 @@ interface Wanted {
 const prefix = 'impersonate-';
 const extraPrefix = `${prefix}extra-`;
 
+/** Whether a request has Impersonate headers. */
+export function asksToImpersonate({ headers }: Pick<FastifyRequest, 'headers'>): boolean {
+  for (const name in headers) if (name.startsWith(prefix)) return true;
+  return false;
+}
+
 /**
- * Who a request is to be taken for: `user`, or whom its Impersonate headers name. Each part of that needs the permission
- * to impersonate it. Throws 400 on headers that make no sense, and 403.
+ * Who a request is to be taken for, as its Impersonate headers say. Each part of that needs the permission of `user` to
+ * impersonate it. Throws 400 on headers that make no sense, and 403.
  */
 export async function impersonated(
   request: FastifyRequest,
@@ -31,7 +37,6 @@ export async function impersonated(
   authorizer: Authorizer,
   groupSuffix: string,
 ): Promise<User> {
-  if (!Object.keys(request.headers).some((name) => name.startsWith(prefix))) return user;
   const wanted = readHeaders(request.raw.rawHeaders);
   for (const attributes of permissionsFor(wanted, groupSuffix)) {
     const { verdict, reason } = await authorizer.authorize(user, attributes);

@@ -35,5 +35,10 @@ export function verbOf(
   if (served === 'list' && watching) return { asked: 'watch', served: 'watch' };
   if (served !== undefined) return { asked: served, served };
   if (method === 'DELETE' && collection) return { asked: 'deletecollection', served };
-  return { asked: usualVerbs[method] ?? method.toLowerCase(), served };
+  return { asked: usualVerbOf(method), served };
+}
+
+/** What a method asks for where the path does not say otherwise. */
+export function usualVerbOf(method: string): string {
+  return usualVerbs[method] ?? method.toLowerCase();
 }

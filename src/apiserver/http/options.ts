@@ -3,6 +3,7 @@ import type { Clock, Logger, Registry as Metrics } from '../../base/index.ts';
 import type { Authenticator } from '../authn/index.ts';
 import type { Authorizer } from '../authz/index.ts';
 import type { ContinueTokens } from '../handlers/index.ts';
+import type { NodeProxy } from '../node-proxy/index.ts';
 import type { Registry } from '../registry/index.ts';
 import type { AuditOptions } from './audit.ts';
 import type { DocumentRoute } from './documents/route.ts';
@@ -21,6 +22,8 @@ export interface HttpOptions {
   checks: readonly HealthCheck[];
   /** Further paths that are no objects of the API. */
   documents?: readonly DocumentRoute[] | undefined;
+  /** Passes requests on to node agents. */
+  nodeProxy: NodeProxy;
   /** How many requests are worked on at once. */
   inFlight?: InFlightLimits | undefined;
   /** What is kept of requests, and where; default nothing. */

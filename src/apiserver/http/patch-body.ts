@@ -5,7 +5,7 @@ import type { PatchBody, PatchFormat } from '../handlers/index.ts';
 import { mediaTypeOf, refuseCompressed, unknownFormat } from './body.ts';
 
 /** What a PATCH may be written in (specification, section 4.10). */
-const patchTypes: ReadonlyMap<string, PatchFormat> = new Map([
+export const patchTypes: ReadonlyMap<string, PatchFormat> = new Map([
   ['application/json-patch+json', 'json'],
   ['application/merge-patch+json', 'merge'],
   ['application/strategic-merge-patch+json', 'strategic'],

@@ -36,9 +36,9 @@ type ListAnswer = Extract<Answer, { form: 'list' }>;
  * The body of what a verb answered, in the form that was asked for. JSON objects are the stored bytes, unread; of many
  * it is a long body.
  */
-export async function render(answer: Answer, options: RenderOptions): Promise<Buffer | LongBody> {
+export function render(answer: Answer, options: RenderOptions): Buffer | Promise<Buffer | LongBody> {
   if (answer.form === 'status') return statusBody(answer.status, options.form, options.pretty);
-  return answer.form === 'object' ? renderObject(answer, options) : await renderList(answer, options);
+  return answer.form === 'object' ? renderObject(answer, options) : renderList(answer, options);
 }
 
 function renderObject({ type, json }: ObjectAnswer, options: RenderOptions): Buffer {

@@ -32,10 +32,12 @@ export function authorizationOf({ headers: { authorization }, raw }: FastifyRequ
   throw new StatusError('BadRequest', 'the header authorization was sent more than once');
 }
 
-/** The parameters behind the path. */
+const noParameters = new URLSearchParams();
+
+/** The parameters behind the path, to be read only: all requests without any share them. */
 export function queryOf(request: FastifyRequest): URLSearchParams {
   const at = request.url.indexOf('?');
-  return new URLSearchParams(at < 0 ? '' : request.url.slice(at + 1));
+  return at < 0 ? noParameters : new URLSearchParams(request.url.slice(at + 1));
 }
 
 /** The connection of a request; this server speaks TLS only. */

@@ -1,7 +1,6 @@
-import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { EncodedBody, Verb } from '../../api/index.ts';
-import type { Answer, ApiRequest, PatchBody, SharedReads } from '../handlers/index.ts';
+import type { Verb } from '../../api/index.ts';
+import type { Answer, ApiRequest, SharedReads } from '../handlers/index.ts';
 import {
   accessDiff,
   create,
@@ -27,7 +26,6 @@ import type { Negotiator } from './negotiator.ts';
 import { createNegotiator } from './negotiator.ts';
 import type { HttpOptions } from './options.ts';
 import { patchFormatOf, patchOf } from './patch-body.ts';
-import { closeSignal } from './request.ts';
 import type { Route } from './routes.ts';
 import type { WatchSeats } from './watch-seats.ts';
 import type { WatchStreamOptions } from './watch-stream.ts';
@@ -80,39 +78,29 @@ export function resourceHandler(route: Route, shared: Shared) {
         return undefined;
       }
       const isPatch = admitted.verb === 'patch';
-      const body = isPatch ? { patch: await patchOf(request, reply) } : { body: await bodyOf(request) };
-      using _seat = await enter(admitted, { bytes: sizeOf(request.body), response: reply.raw });
-      auditBody(request, admitted, 'patch' in body ? body.patch.body : body.body);
-      const asked = requestOf(admitted, body, reply.raw);
-      const handle = handlers[admitted.verb];
-      const answer = isDiff ? await accessDiff(asked, handle) : await handle(asked);
-      const compress = options.registry.gates.APIResponseCompression;
-      const now = options.clock.now();
-      return await sendAnswer(request, reply, answer, { resource, negotiated, compress, now });
+      if (isPatch) admitted.patch = await patchOf(request, reply);
+      else {
+        const body = bodyOf(request);
+        admitted.body = body instanceof Promise ? await body : body;
+      }
+      const entered = enter(admitted, { bytes: sizeOf(request.body), response: reply.raw });
+      const seat = entered instanceof Promise ? await entered : entered;
+      try {
+        auditBody(request, admitted, admitted.patch?.body ?? admitted.body);
+        const handle = handlers[admitted.verb];
+        const answer = isDiff ? await accessDiff(admitted, handle) : await handle(admitted);
+        const compress = options.registry.gates.APIResponseCompression;
+        const now = options.clock.now();
+        return await sendAnswer(request, reply, answer, { resource, negotiated, compress, now });
+      } finally {
+        seat[Symbol.dispose]();
+      }
     },
   };
 }
 
 function sizeOf(body: unknown): number {
   return Buffer.isBuffer(body) ? body.length : 0;
-}
-
-/** The signal is made when somebody asks for it: a heartbeat waits for nothing. */
-function requestOf(
-  admitted: Admitted,
-  body: { body: EncodedBody | undefined } | { patch: PatchBody },
-  raw: ServerResponse,
-): ApiRequest {
-  let signal: AbortSignal | undefined;
-  return {
-    ...admitted,
-    body: undefined,
-    ...body,
-    get signal() {
-      signal ??= closeSignal(raw);
-      return signal;
-    },
-  };
 }
 
 const answerKinds: Readonly<Partial<Record<Verb, AnswerKind>>> = {
@@ -128,7 +116,8 @@ function negotiatedFor(
   negotiator: Negotiator,
 ): Negotiated {
   const negotiated = negotiator(headers.accept, answerKinds[verb] ?? 'object');
-  return { ...negotiated, form: withInclude(negotiated.form, query) };
+  const form = withInclude(negotiated.form, query);
+  return form === negotiated.form ? negotiated : { ...negotiated, form };
 }
 
 async function startWatch(
@@ -144,7 +133,7 @@ async function startWatch(
   const leave = () => gone.abort();
   response.once('close', leave);
   // what cannot be is still answered as an error of any request
-  const request = await watch({ ...admitted, body: undefined, signal: gone.signal }, reads);
+  const request = await watch({ ...admitted, signal: () => gone.signal }, reads);
   response.off('close', leave);
   reply.hijack();
   streamWatch({ request, untilMs, ...stream, response, clock, log });

@@ -7,6 +7,8 @@ export interface Route {
   resource: Resource;
   /** With `:namespace` and `:name`. */
   pattern: string;
+  /** Which of these it has. */
+  places: { namespace: boolean; name: boolean };
   subresource: string;
   collection: boolean;
   /** The verb of each method that is served; GET on a collection is `list` or, with the parameter, `watch`. */
@@ -46,7 +48,7 @@ export function routesOf(registry: Registry): Route[] {
         route(resource, `${base}/${kind.resource}`, '', true, served(allNamespacesMethods, kind.verbs)),
       );
     }
-    for (const part of kind.subresources) {
+    for (const part of kind.subresources.filter(({ connects }) => !connects)) {
       routes.push(
         route(resource, `${item}/${part.name}`, part.name, false, served(subresourceMethods, part.verbs)),
       );
@@ -62,7 +64,12 @@ function route(
   collection: boolean,
   methods: ReadonlyMap<string, Verb>,
 ): Route {
-  return { resource, pattern, subresource, collection, methods };
+  const places = { namespace: has(pattern, 'namespace'), name: has(pattern, 'name') };
+  return { resource, pattern, places, subresource, collection, methods };
+}
+
+function has(pattern: string, place: string): boolean {
+  return `${pattern}/`.includes(`/:${place}/`);
 }
 
 function served(methods: readonly [string, Verb][], verbs: readonly Verb[]): Map<string, Verb> {

@@ -15,8 +15,11 @@ import { bodyLimitBytes, sendError } from './errors.ts';
 import { eventEncodings } from './event-encodings.ts';
 import { alpnProtocols, serveHttp2 } from './http2.ts';
 import { inFlightLimiter } from './in-flight.ts';
+import { mediaTypes } from './media-types.ts';
 import { methodNotAllowed, routedMethods } from './methods.ts';
+import { addNodeProxy } from './node-proxy.ts';
 import type { HttpOptions } from './options.ts';
+import { patchTypes } from './patch-body.ts';
 import { resourceHandler } from './resource-handler.ts';
 import { routesOf } from './routes.ts';
 import { mostWatches, WatchSeats } from './watch-seats.ts';
@@ -36,7 +39,10 @@ const mostConnections = 20_000;
 export interface HttpServer {
   /** The port; 0 lets the system choose. Rejects with the system's error. */
   listen(host: string, port: number): Promise<number>;
-  /** Shows new connections another certificate. */
+  /**
+   * Shows new connections another certificate. Where an authority of clients is trusted no longer all connections are
+   * cut: what it has let in is not known any more.
+   */
   renew(tls: HttpOptions['tls']): void;
   /** Stops listening at once, lets running requests finish for a bounded time, then cuts what is left. */
   close(graceMs: number): Promise<void>;
@@ -46,6 +52,7 @@ export interface HttpServer {
 export function createHttpServer(options: HttpOptions): HttpServer {
   const app = createApp(options);
   const connections = trackConnections(app.server);
+  let trusted = options.tls.clientCa;
   if (options.http2) {
     const onSession = connections.multiplexed;
     serveHttp2(app.server, { idleMs: keepAliveMs, requestTimeoutMs, onSession });
@@ -57,7 +64,11 @@ export function createHttpServer(options: HttpOptions): HttpServer {
       if (typeof address === 'object' && address !== null) return address.port;
       throw new Error('the server listens on no port');
     },
-    renew: (tls) => app.server.setSecureContext(tlsSettings(tls)),
+    renew(tls) {
+      app.server.setSecureContext(tlsSettings(tls));
+      if (!trustsAll(tls.clientCa, trusted)) connections.cut();
+      trusted = tls.clientCa;
+    },
     async close(graceMs) {
       const cut = setTimeout(() => connections.cut(), graceMs);
       try {
@@ -69,6 +80,16 @@ export function createHttpServer(options: HttpOptions): HttpServer {
       }
     },
   };
+}
+
+/** Whether every authority of `before` is one of `now`. */
+function trustsAll(now: string, before: string): boolean {
+  const authorities = new Set(certificatesIn(now));
+  return certificatesIn(before).every((each) => authorities.has(each));
+}
+
+function certificatesIn(pem: string): string[] {
+  return (pem.match(/-----BEGIN CERTIFICATE-----[^-]+/g) ?? []).map((each) => each.replaceAll(/\s/g, ''));
 }
 
 function tlsSettings(tls: HttpOptions['tls']) {
@@ -100,7 +121,12 @@ function createApp(options: HttpOptions): App {
   });
   app.server.maxConnections = mostConnections;
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  // those that are named are found without being taken apart
+  app.addContentTypeParser(
+    ['*', ...mediaTypes.keys(), ...patchTypes.keys()],
+    { parseAs: 'buffer' },
+    (_request, body, done) => done(null, body),
+  );
   app.setErrorHandler((error, request, reply) => sendError(error, request, reply, log));
   refuseWhenClosing(app);
   refuseFragments(app);
@@ -110,6 +136,7 @@ function createApp(options: HttpOptions): App {
   const streams = new WeakSet<FastifyRequest>();
   observe(app, options.metrics, streams);
   addDocuments(app, options);
+  addNodeProxy(app, options.nodeProxy, options, streams);
   const shared = {
     options,
     streams,
@@ -144,18 +171,23 @@ function refuseWhenClosing(app: Hooks): void {
   app.addHook('preClose', async () => {
     closing = true;
   });
-  app.addHook('onRequest', async () => {
-    if (!closing) return;
-    throw new StatusError('ServiceUnavailable', 'the server is stopping', {
-      details: { retryAfterSeconds: 1 },
-    });
+  app.addHook('onRequest', (_request, _reply, done) => {
+    if (!closing) done();
+    else done(isStopping());
+  });
+}
+
+function isStopping(): StatusError {
+  return new StatusError('ServiceUnavailable', 'the server is stopping', {
+    details: { retryAfterSeconds: 1 },
   });
 }
 
 /** A fragment never leaves a client; the router would leave it out, but not everybody who looks at the path. */
 function refuseFragments(app: Hooks): void {
-  app.addHook('onRequest', async (request) => {
-    if (request.url.includes('#')) throw new StatusError('BadRequest', 'the path is not valid');
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (!request.url.includes('#')) done();
+    else done(new StatusError('BadRequest', 'the path is not valid'));
   });
 }
 
@@ -178,8 +210,9 @@ function observe(app: Hooks, metrics: Metrics, streams: WeakSet<FastifyRequest>)
     buckets: [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10, 60],
     registers: [metrics],
   });
-  app.addHook('onResponse', async (request, reply) => {
-    if (streams.has(request)) return;
-    duration.observe({ method: request.method, code: String(reply.statusCode) }, reply.elapsedTime / 1000);
+  app.addHook('onResponse', (request, reply, done) => {
+    const labels = { method: request.method, code: String(reply.statusCode) };
+    if (!streams.has(request)) duration.observe(labels, reply.elapsedTime / 1000);
+    done();
   });
 }

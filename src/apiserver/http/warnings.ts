@@ -10,6 +10,7 @@ const shortenedCharacters = 256;
  * then is left out: clients bear only so many headers.
  */
 export function addWarnings(reply: FastifyReply, warnings: readonly string[]): void {
+  if (warnings.length === 0) return;
   const texts = [...new Set(warnings)];
   const isLong = lengthOf(texts) > limitCharacters;
   const shown: string[] = [];

@@ -28,7 +28,7 @@ const dayMs = 24 * 3600_000;
 const lifetimeMs = 3650 * dayMs;
 const warnBeforeMs = 180 * dayMs;
 /** Where one of these is, there was an authority that signed it. */
-const leaves = ['apiserver.crt', 'admin.crt'];
+const leaves = ['apiserver.crt', 'admin.crt', 'apiserver-kubelet-client.crt'];
 
 /** The cluster's authority in `ca.crt` and `ca.key`, made when there is none yet. */
 export async function openAuthority(files: AuthorityFiles): Promise<Pair> {

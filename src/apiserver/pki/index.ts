@@ -3,7 +3,7 @@ export { continueTokenKey } from './continue-token-key.ts';
 export { type FileKeysOptions, fileKeys, type Keys } from './keys.ts';
 export { openPki, type Pki, type PkiOptions } from './pki.ts';
 export { pkiRenewal, type RenewalOptions } from './renewal.ts';
-export { servingNames } from './server-names.ts';
+export { isUsualServerName, servingNames } from './server-names.ts';
 export {
   openServiceAccountKey,
   readServiceAccountKey,

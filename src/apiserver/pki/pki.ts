@@ -1,5 +1,6 @@
 import { chmod, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { agentClientUser } from '../../api/index.ts';
 import type { Clock, Logger } from '../../base/index.ts';
 import { describeError, ExitError, ensurePrivateFolder, exitCodes } from '../../base/index.ts';
 import type { Expected, Issue, Pair } from '../../base/x509/index.ts';
@@ -22,6 +23,8 @@ export interface Pki {
   serving: Pair;
   /** For `system:masters`. */
   admin: Pair;
+  /** What node agents are shown; whom it names may do with agents what `system:kubelet-api-admin` says, and no more. */
+  agentClient: Pair;
 }
 
 const dayMs = 24 * 3600_000;
@@ -47,8 +50,14 @@ export async function openPki(options: PkiOptions): Promise<Pki> {
     names: noNames,
     use: 'client',
   });
-  for (const name of ['ca.key', 'apiserver.key', 'admin.key']) await keepPrivate(join(folder, name), log);
-  return { authority, serving, admin };
+  const agentClient = await openLeaf(options, authority, 'apiserver-kubelet-client', {
+    subject: { commonName: agentClientUser, organizations: [] },
+    names: noNames,
+    use: 'client',
+  });
+  const keys = ['ca', 'apiserver', 'admin', 'apiserver-kubelet-client'];
+  for (const name of keys) await keepPrivate(join(folder, `${name}.key`), log);
+  return { authority, serving, admin, agentClient };
 }
 
 type Leaf = Pick<Issue, 'subject' | 'names' | 'use'>;

@@ -28,7 +28,8 @@ export function pkiRenewal(options: RenewalOptions): Service {
         await clock.sleep(everyMs, signal);
         if (signal.aborted) return;
         const now = await keys.pki();
-        if (now.serving.cert === inUse.serving.cert && now.admin.cert === inUse.admin.cert) continue;
+        const leaves = ['serving', 'admin', 'agentClient'] as const;
+        if (leaves.every((leaf) => now[leaf].cert === inUse[leaf].cert)) continue;
         await onRenewed(now);
         inUse = now;
       }

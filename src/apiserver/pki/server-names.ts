@@ -5,6 +5,11 @@ import { alternativeNames } from '../../base/x509/index.ts';
 
 const usual = ['localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc', '127.0.0.1', '::1'];
 
+/** Whether clients may look for the API under that name, wherever it runs. */
+export function isUsualServerName(name: string): boolean {
+  return usual.includes(name) || name.startsWith('kubernetes.default.');
+}
+
 /**
  * The names under which the API's certificate must be good: the usual ones, the host's, and those given. Where one of
  * these means all addresses (0.0.0.0, ::) it stands for those that the machine has now.

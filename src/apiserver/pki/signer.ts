@@ -9,10 +9,18 @@ export interface NodeRequest {
   usage: 'client' | 'serving';
   /** Every name and address of the node that is known; a serving certificate is good for these at most. */
   addresses: readonly string[];
+  /** What else the node says that it has; told when it is asked for. */
+  doubtful?: readonly string[];
   /** Wanted lifetime; shortened to a year, at least 10 minutes; default a year. */
   lifetimeMs?: number;
   /** Wanted key usages in the words of the certificates API; default those that fit `usage`. */
   usages?: readonly string[];
+}
+
+/** Somebody who asks for a client certificate, which a person has approved. */
+export interface ClientRequest extends Pick<NodeRequest, 'csrPem' | 'lifetimeMs' | 'usages'> {
+  /** Organizations that are given to nobody this way. */
+  withheld: readonly string[];
 }
 
 /** A request that may be signed, and what its certificate is to say. */
@@ -28,10 +36,15 @@ export class SigningRefusedError extends Error {
   override readonly name = 'SigningRefusedError';
 }
 
-/** Signs node certificates and nothing else: `system:node:NAME` of `system:nodes`, good for the node's own names. */
+/** Signs node certificates, `system:node:NAME` of `system:nodes`, good for the node's own names; and client certificates. */
 export interface NodeSigner {
   /** The certificate, PEM; throws SigningRefusedError. */
   sign(request: NodeRequest): Promise<string>;
+  /**
+   * A certificate by which its holder is known to the API as the user and groups in the request, PEM, as the signer
+   * kubernetes.io/kube-apiserver-client does. It is for nothing else, and has no names. Throws SigningRefusedError.
+   */
+  signClient(request: ClientRequest): Promise<string>;
   /** The node that a request is for by its common name; throws SigningRefusedError. */
   nodeIn(csrPem: string): Promise<string>;
 }
@@ -53,6 +66,14 @@ export function nodeSigner(authority: Pair, now: () => number): NodeSigner {
       const { request, subject, names, use } = await checkNodeRequest(nodeRequest);
       const lifetimeMs = lifetimeOf(nodeRequest.lifetimeMs);
       return await issueForRequest(authority, request, { subject, names, use, lifetimeMs, now: now() });
+    },
+    async signClient({ csrPem, lifetimeMs, usages, withheld }) {
+      const request = await parse(csrPem);
+      checkClient(request, withheld);
+      checkUsages('client', usages, request.extendedKeyUsages);
+      const { subject } = request;
+      const issue = { subject, names: noNames, use: 'client', now: now() } as const;
+      return await issueForRequest(authority, request, { ...issue, lifetimeMs: lifetimeOf(lifetimeMs) });
     },
   };
 }
@@ -85,6 +106,15 @@ function checkSubject({ commonName, organizations }: Subject, node: string): voi
   }
 }
 
+function checkClient({ subject, names, others }: ParsedRequest, withheld: readonly string[]): void {
+  if (others.length > 0) refuse(`the request asks for more than a user has: ${others.join(', ')}`);
+  const asked = [...names.dnsNames, ...names.ipAddresses];
+  if (asked.length > 0) refuse(`a client certificate has no names, but ${told(asked)} are asked for`);
+  if (subject.commonName === '') refuse('the request has no common name: it is the name of the user');
+  const group = subject.organizations.find((each) => withheld.includes(each));
+  if (group !== undefined) refuse(`nobody gets the group ${group} by a request`);
+}
+
 const usageOids = { server: '1.3.6.1.5.5.7.3.1', client: '1.3.6.1.5.5.7.3.2' } as const;
 
 /** The certificates API names usages in `usages`; a request can name them in itself too. */
@@ -104,7 +134,10 @@ function checkUsages(
   if (oid !== undefined) refuse(`the request asks for the key usage ${oid}, which is not "${wanted}"`);
 }
 
-function checkNames(names: AlternativeNames, { node, usage, addresses }: NodeRequest): AlternativeNames {
+function checkNames(
+  names: AlternativeNames,
+  { node, usage, addresses, doubtful = [] }: NodeRequest,
+): AlternativeNames {
   const asked = [...names.dnsNames, ...names.ipAddresses];
   if (usage === 'client') {
     if (asked.length > 0) refuse(`a client certificate has no names, but ${told(asked)} are asked for`);
@@ -113,9 +146,17 @@ function checkNames(names: AlternativeNames, { node, usage, addresses }: NodeReq
   if (asked.length === 0) refuse('a serving certificate needs at least one name or address');
   const own = new Set([node, ...addresses].map(canonicalName));
   const foreign = asked.filter((name) => !own.has(name));
-  if (foreign.length > 0) refuse(`${told(foreign)} are not known to be names or addresses of node ${node}`);
+  if (foreign.length > 0) {
+    const isShared = foreign.some((name) => doubtful.map(canonicalName).includes(name));
+    refuse(
+      `${told(foreign)} are not known to be names or addresses of node ${node}${isShared ? sharedNames : ''}`,
+    );
+  }
   return names;
 }
+
+const sharedNames =
+  ' alone: what another Node or the control plane has too is certified to no node; delete a Node that is gone, or give each agent a --node-ip of its own';
 
 const toldNames = 10;
 

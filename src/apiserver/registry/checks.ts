@@ -45,12 +45,9 @@ export function validate<T extends ApiObject>(
   { given = {}, managers, subresource = '' }: Given = {},
 ): void {
   const { kind, strategy } = parts;
-  const causes: Cause[] = [
-    ...(old === undefined ? [] : validateLifetime(given, old.metadata ?? {})),
-    ...validateMetadata(kind, next, old),
-    ...managersCauses(managers),
-    ...missingFields(kind.root, next),
-  ];
+  const causes: Cause[] = old === undefined ? [] : validateLifetime(given, old.metadata ?? {});
+  causes.push(...validateMetadata(kind, next, old), ...managersCauses(managers));
+  causes.push(...missingFields(kind.root, next));
   // a rule of the kind may rely on required fields
   if (causes.length === 0) {
     causes.push(...kind.validate(next, old), ...(strategy.check?.(next, old, subresource) ?? []));

@@ -16,15 +16,18 @@ export function getStored<T extends ApiObject>(parts: Parts<T>, { namespace, nam
 }
 
 /** Writes, or under dry run tells what a write would have answered. Throws for every failure but a conflict. */
-export async function commit(
+export function commit(
   { storage }: { storage: CachedStore },
   key: string,
   previous: Stored | undefined,
   value: Uint8Array | null,
   context: WriteContext,
-): Promise<Landed> {
+): Landed | Promise<Landed> {
   if (context.dryRun) return pretend(storage, key, previous, value);
-  const outcome = await storage.commit({ key, expect: previous?.revision ?? 0, value, previous });
+  return storage.commit({ key, expect: previous?.revision ?? 0, value, previous }).then(landed);
+}
+
+function landed(outcome: Outcome): Landed {
   if (outcome.ok || outcome.code === 'conflict') return outcome;
   throw storageFailure(outcome.code, outcome.cause);
 }

@@ -21,20 +21,12 @@ export async function createOrChange<T extends ApiObject>(
   const key = keyOf(parts.kind, namespace, name);
   for (let attempt = 1; attempt <= updateAttempts; attempt++) {
     const isThere = parts.storage.get(key) !== undefined;
-    const stored = isThere
-      ? await unless('NotFound', write.change)
-      : await unless('AlreadyExists', write.create);
-    if (stored !== undefined) return { stored, created: !isThere };
+    try {
+      return { stored: await (isThere ? write.change() : write.create()), created: !isThere };
+    } catch (error) {
+      const overtaken = isThere ? 'NotFound' : 'AlreadyExists';
+      if (!(error instanceof StatusError && error.reason === overtaken)) throw error;
+    }
   }
   throw modified(parts, name);
-}
-
-/** Undefined when it fails for this reason. */
-async function unless<R>(reason: StatusError['reason'], write: () => Promise<R>): Promise<R | undefined> {
-  try {
-    return await write();
-  } catch (error) {
-    if (error instanceof StatusError && error.reason === reason) return undefined;
-    throw error;
-  }
 }

@@ -1,4 +1,4 @@
-import type { ApiObject, Kind, View } from '../../api/index.ts';
+import type { ApiObject, Kind, ObjectMeta, View } from '../../api/index.ts';
 import { apiVersionOf, readStored } from '../../api/index.ts';
 import type { Stored } from '../storage/index.ts';
 import type { Splice } from './splice.ts';
@@ -38,9 +38,9 @@ export function objectEncoding<T extends ApiObject>(kind: Kind<T>, groupSuffix: 
   const splice = spliceBehind(opening);
   return {
     encode(object) {
-      const { kind: _kind, apiVersion: _version, metadata, ...rest } = object;
-      const { resourceVersion: _revision, ...meta } = metadata ?? {};
-      return Buffer.from(JSON.stringify({ kind: kind.kind, apiVersion, metadata: meta, ...rest }));
+      const { kind: _kind, apiVersion: _version, metadata: whole = {}, ...rest } = object;
+      const metadata = withoutVersion(whole);
+      return bytesOf(JSON.stringify({ kind: kind.kind, apiVersion, metadata, ...rest }));
     },
     read(stored) {
       const object = readStored(kind, stored.value);
@@ -58,6 +58,19 @@ export function objectEncoding<T extends ApiObject>(kind: Kind<T>, groupSuffix: 
     },
     splice,
   };
+}
+
+function withoutVersion(metadata: ObjectMeta): ObjectMeta {
+  if (metadata.resourceVersion === undefined) return metadata;
+  const { resourceVersion: _version, ...others } = metadata;
+  return others;
+}
+
+/** In memory of their own: they are kept as they are. */
+function bytesOf(text: string): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+  bytes.write(text);
+  return bytes;
 }
 
 function viewEncoding<T extends ApiObject>(

@@ -82,10 +82,18 @@ function isReset(given: NonNullable<ManagedFields>): boolean {
 
 /** Whether two objects are the same; that a manager's entry has another time is no change. */
 export function isSame(next: ApiObject, old: ApiObject): boolean {
-  if (!sameJson({ ...next, metadata: undefined }, { ...old, metadata: undefined })) return false;
+  if (!sameFields(next, old) || !sameFields(old, next)) return false;
   const { managedFields: managers, resourceVersion: _version, ...meta } = next.metadata ?? {};
   const { managedFields: oldManagers, resourceVersion: _oldVersion, ...oldOthers } = old.metadata ?? {};
   return sameJson(meta, oldOthers) && sameJson(timeless(managers), timeless(oldManagers));
+}
+
+/** Whether all that one has beside its metadata is in the other. */
+function sameFields(one: ApiObject, other: ApiObject): boolean {
+  for (const name in one) {
+    if (name !== 'metadata' && !sameJson(Reflect.get(one, name), Reflect.get(other, name))) return false;
+  }
+  return true;
 }
 
 function timeless(managedFields: ManagedFields) {

@@ -33,33 +33,30 @@ export function newMetadata(given: ObjectMeta, name: string, namespace: string, 
 /** Metadata of a changed object: identity and life are those of the stored one. No managedFields yet. */
 export function carriedMetadata(given: ObjectMeta, old: ApiObject): ObjectMeta {
   const was = old.metadata ?? {};
-  const {
-    uid: _uid,
-    resourceVersion: _version,
-    creationTimestamp: _created,
-    deletionTimestamp: _deleted,
-    deletionGracePeriodSeconds: _grace,
-    generation: _generation,
-    generateName: _generateName,
-    selfLink: _link,
-    name: _name,
-    namespace: _namespace,
-    managedFields: _managed,
-    ...kept
-  } = given;
-  return {
-    ...defined('name', was.name),
-    ...defined('namespace', was.namespace),
-    ...defined('uid', was.uid),
-    ...defined('creationTimestamp', was.creationTimestamp),
-    ...defined('generateName', was.generateName),
-    ...defined('generation', was.generation),
-    ...defined('deletionTimestamp', was.deletionTimestamp),
-    ...defined('deletionGracePeriodSeconds', was.deletionGracePeriodSeconds),
-    ...kept,
-  };
+  const carried: ObjectMeta = {};
+  for (const name of carriedNames) copy(name, was, carried);
+  for (const name in given) if (!serversNames.has(name)) copy(name, given, carried);
+  return carried;
 }
 
-function defined<K extends keyof ObjectMeta>(key: K, value: ObjectMeta[K]): ObjectMeta {
-  return value === undefined ? {} : { [key]: value };
+const carriedNames = [
+  'name',
+  'namespace',
+  'uid',
+  'creationTimestamp',
+  'generateName',
+  'generation',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+];
+const serversNames: ReadonlySet<string> = new Set([
+  ...carriedNames,
+  'resourceVersion',
+  'selfLink',
+  'managedFields',
+]);
+
+function copy(name: string, from: ObjectMeta, to: ObjectMeta): void {
+  const value: unknown = Reflect.get(from, name);
+  if (value !== undefined) Reflect.set(to, name, value);
 }

@@ -13,6 +13,7 @@ export function withOwnFields<T extends ApiObject>(
   object: T,
   source: ApiObject,
 ): T {
+  if (subresources.length === 0) return object;
   const part = subresources.find(({ name }) => name === subresource);
   if (part === undefined) {
     const foreign = subresources.flatMap(({ shared, fields }) => (shared ? [] : fields));

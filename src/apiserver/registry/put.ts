@@ -11,7 +11,7 @@ import { updateObject } from './update.ts';
  * Replaces an object, or creates it where the kind allows that (specification, section 4.4): then `mayCreate` is asked,
  * which throws when the caller may not. Throws Conflict when a uid or version is given and there is no object.
  */
-export async function putObject<T extends ApiObject>(
+export function putObject<T extends ApiObject>(
   parts: Parts<T>,
   place: Place,
   object: T,
@@ -19,8 +19,8 @@ export async function putObject<T extends ApiObject>(
   mayCreate: () => Promise<void>,
 ): Promise<Put> {
   const change = () => updateObject(parts, place, object, '', context);
-  if (!parts.kind.createOnUpdate) return { stored: await change(), created: false };
-  return await createOrChange(parts, place, {
+  if (!parts.kind.createOnUpdate) return change().then((stored) => ({ stored, created: false }));
+  return createOrChange(parts, place, {
     change,
     async create() {
       checkPreconditions(parts, place.name, {}, object.metadata ?? {});

@@ -63,64 +63,59 @@ export class Resource<T extends ApiObject = ApiObject> {
   }
 
   /** Creates; throws AlreadyExists, Invalid and what admission and the store say. */
-  async create(namespace: string, object: T, context: WriteContext): Promise<Stored> {
-    return await createObject(this.#parts, namespace, object, context);
+  create(namespace: string, object: T, context: WriteContext): Promise<Stored> {
+    return createObject(this.#parts, namespace, object, context);
   }
 
   /**
    * Replaces an object, or through a subresource the part of it that the subresource stands for. Without a
    * resourceVersion the write is unconditional, where the kind allows that.
    */
-  async update(
+  update(
     namespace: string,
     name: string,
     object: T,
     subresource: string,
     context: WriteContext,
   ): Promise<Stored> {
-    return await updateObject(this.#parts, { namespace, name }, object, subresource, context);
+    return updateObject(this.#parts, { namespace, name }, object, subresource, context);
   }
 
   /** Replaces an object, or creates it where the kind allows that and `mayCreate` does not throw. */
-  async put(place: Place, object: T, context: WriteContext, mayCreate: () => Promise<void>): Promise<Put> {
-    return await putObject(this.#parts, place, object, context, mayCreate);
+  put(place: Place, object: T, context: WriteContext, mayCreate: () => Promise<void>): Promise<Put> {
+    return putObject(this.#parts, place, object, context, mayCreate);
   }
 
   /** Server-side apply; creates an object that is not there, where `mayCreate` does not throw. */
-  async apply(
+  apply(
     place: Place,
     application: Application<T>,
     context: WriteContext,
     mayCreate: () => Promise<void>,
   ): Promise<Put> {
-    return await applyObject(this.#parts, place, application, context, mayCreate);
+    return applyObject(this.#parts, place, application, context, mayCreate);
   }
 
   /** Changes an object through its own path or a subresource, again when another write comes in between. */
-  async change(place: Place, change: Change<T>, subresource: string, context: WriteContext): Promise<Stored> {
-    return await changeObject(this.#parts, place, change, subresource, context);
+  change(place: Place, change: Change<T>, subresource: string, context: WriteContext): Promise<Stored> {
+    return changeObject(this.#parts, place, change, subresource, context);
   }
 
   /** Changes metadata for one of the control plane's own parts; the rest of the object is not looked at. */
-  async changeMetadata(
+  changeMetadata(
     place: Place,
     uid: string,
     change: (metadata: ObjectMeta) => ObjectMeta,
     context: WriteContext,
   ): Promise<Stored> {
-    return await changeMetadata(this.#parts, place, uid, change, context);
+    return changeMetadata(this.#parts, place, uid, change, context);
   }
 
   /**
    * Deletes at once, or begins the deletion of an object that has something to finish (specification, section
    * 3.1). Tells the last state and whether the object is gone.
    */
-  async delete(
-    namespace: string,
-    name: string,
-    deletion: Deletion,
-    context: WriteContext,
-  ): Promise<Deleted<T>> {
-    return await deleteObject(this.#parts, { namespace, name }, deletion, context);
+  delete(namespace: string, name: string, deletion: Deletion, context: WriteContext): Promise<Deleted<T>> {
+    return deleteObject(this.#parts, { namespace, name }, deletion, context);
   }
 }

@@ -30,14 +30,14 @@ export interface Change<T extends ApiObject> {
  * Replaces an object, or through a subresource the part of it that the subresource stands for. Without a
  * resourceVersion the write is unconditional, where the kind allows that. Throws NotFound, Conflict and Invalid.
  */
-export async function updateObject<T extends ApiObject>(
+export function updateObject<T extends ApiObject>(
   parts: Parts<T>,
   place: Place,
   object: T,
   subresource: string,
   context: WriteContext,
 ): Promise<Stored> {
-  return await changeObject(parts, place, { make: () => object, operation: 'Update' }, subresource, context);
+  return changeObject(parts, place, { make: () => object, operation: 'Update' }, subresource, context);
 }
 
 /** Changes an object, again when another write comes in between. Throws NotFound, Conflict and Invalid. */
@@ -49,7 +49,17 @@ export async function changeObject<T extends ApiObject>(
   context: WriteContext,
 ): Promise<Stored> {
   const first = await tryChange(parts, place, change, subresource, context);
-  if (first !== undefined) return first;
+  return first ?? (await changeInTurn(parts, place, change, subresource, context));
+}
+
+/** Goes on after another write has come first. */
+async function changeInTurn<T extends ApiObject>(
+  parts: Parts<T>,
+  place: Place,
+  change: Change<T>,
+  subresource: string,
+  context: WriteContext,
+): Promise<Stored> {
   using _turn = await parts.losers.enter(keyOf(parts.kind, place.namespace, place.name));
   for (let attempt = 2; attempt <= updateAttempts; attempt++) {
     const landed = await tryChange(parts, place, change, subresource, context);
@@ -68,6 +78,21 @@ async function tryChange<T extends ApiObject>(
 ): Promise<Stored | undefined> {
   const stored = getStored(parts, place);
   const old = parts.encoding.read(stored);
+  const next = changed(parts, place, old, change, subresource, context);
+  const landed = await replaceStored(parts, stored, next, old, context);
+  if (landed !== undefined) warn(parts, next, old, context);
+  return landed;
+}
+
+/** What is to be stored instead of `old`; throws what refuses it. */
+function changed<T extends ApiObject>(
+  parts: Parts<T>,
+  place: Place,
+  old: T,
+  change: Change<T>,
+  subresource: string,
+  context: WriteContext,
+): T {
   const wanted = change.make(old);
   const given = wanted.metadata ?? {};
   checkPreconditions(parts, place.name, old.metadata ?? {}, given);
@@ -84,9 +109,7 @@ async function tryChange<T extends ApiObject>(
   admit(parts, 'update', subresource, context, next, old);
   const said = operation === 'Apply' ? undefined : managers; // what is settled here is in order
   validate(parts, next, old, { given, managers: said, subresource });
-  const landed = await replaceStored(parts, stored, next, old, context);
-  if (landed !== undefined) warn(parts, next, old, context);
-  return landed;
+  return next;
 }
 
 /** What is stored then; undefined when another write came first. */

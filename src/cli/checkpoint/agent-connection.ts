@@ -1,12 +1,12 @@
-import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Option } from 'commander';
-import type { Node } from '../../api/index.ts';
 import { nodeKind } from '../../api/index.ts';
 import { ExitError, errorCode, exitCodes } from '../../base/index.ts';
-import type { Kubeconfig } from '../../client/index.ts';
+import type { ClientOptions, Kubeconfig } from '../../client/index.ts';
 import { ApiClient, clientOptionsOf, readKubeconfig } from '../../client/index.ts';
 import { domain, filePath, rootDirOption } from '../flags.ts';
+import type { MeantPod } from './proxied-agent.ts';
+import { findNodeName, proxiedAgent } from './proxied-agent.ts';
 
 /** How the agent is reached. */
 export interface AgentFlags {
@@ -18,20 +18,31 @@ export interface AgentFlags {
 
 /** The flags of every command that asks an agent. */
 export const agentOptions = () => [
-  new Option('--kubeconfig <file>', 'whose credentials to use (default: the one in the root dir)').argParser(
-    filePath,
-  ),
+  new Option(
+    '--kubeconfig <file>',
+    'whose credentials to use, through its control plane (default: the one in the root dir, to the agent itself)',
+  ).argParser(filePath),
   rootDirOption(),
-  new Option('--node <name>', 'where the container runs (default: the only node, or this machine)'),
+  new Option(
+    '--node <name>',
+    'where the container runs (default: the node of its pod, the only node, or this machine)',
+  ),
   new Option('--group-suffix <domain>', 'domain suffix of API groups').default('k8s.io').argParser(domain),
 ];
 
-/** A client of the agent that is meant; connects to it with the first request. The caller disposes of it. */
-export async function connectAgent(flags: AgentFlags): Promise<ApiClient> {
+/**
+ * A client of the agent that is meant; connects to it with the first request. The caller disposes of it. With a control
+ * plane's kubeconfig that is given, requests go through the control plane, so that it alone must be reached; with the one
+ * in the root folder they go to the agent itself. `pod`: whose node is meant where none is named.
+ */
+export async function connectAgent(flags: AgentFlags, pod?: MeantPod): Promise<ApiClient> {
   const kubeconfig = await findKubeconfig(flags);
-  const agent =
-    kubeconfig.endpoint === 'agent' ? clientOptionsOf(kubeconfig) : await agentOf(kubeconfig, flags);
-  return new ApiClient(agent);
+  if (kubeconfig.endpoint === 'agent') return new ApiClient(clientOptionsOf(kubeconfig));
+  const options = { ...clientOptionsOf(kubeconfig), groupSuffix: flags.groupSuffix };
+  await using api = new ApiClient(options);
+  const node = flags.node ?? (await findNodeName(api, pod));
+  const isThrough = flags.kubeconfig !== undefined;
+  return new ApiClient(isThrough ? proxiedAgent(options, node) : await directAgent(api, options, node));
 }
 
 async function findKubeconfig({ kubeconfig, rootDir }: AgentFlags): Promise<Kubeconfig> {
@@ -50,15 +61,12 @@ async function findKubeconfig({ kubeconfig, rootDir }: AgentFlags): Promise<Kube
   );
 }
 
-/** The agent of the node that is meant, as the API knows it; its certificate must be the node's. */
-async function agentOf(kubeconfig: Kubeconfig, flags: AgentFlags) {
-  const options = { ...clientOptionsOf(kubeconfig), groupSuffix: flags.groupSuffix };
-  await using api = new ApiClient(options);
-  const node = await findNode(api, flags.node);
-  const { addresses = [], daemonEndpoints } = node.status ?? {};
+/** The agent itself, where its node says that it is; its certificate must be the node's. */
+async function directAgent(api: ApiClient, options: ClientOptions, name: string): Promise<ClientOptions> {
+  const { status } = await api.get(nodeKind, name);
+  const { addresses = [], daemonEndpoints } = status ?? {};
   const address = addresses.find(({ type }) => type === 'InternalIP')?.address;
   const port = daemonEndpoints?.kubeletEndpoint?.Port;
-  const name = node.metadata?.name ?? '';
   if (address === undefined || port === undefined) {
     throw new ExitError(
       exitCodes.failed,
@@ -67,15 +75,4 @@ async function agentOf(kubeconfig: Kubeconfig, flags: AgentFlags) {
   }
   const host = address.includes(':') ? `[${address}]` : address;
   return { ...options, server: `https://${host}:${port}`, serverName: name };
-}
-
-async function findNode(api: ApiClient, name: string | undefined): Promise<Node> {
-  if (name !== undefined) return await api.get(nodeKind, name);
-  const { items } = await api.list(nodeKind);
-  const own = hostname().toLowerCase();
-  const found = items.length === 1 ? items[0] : items.find(({ metadata }) => metadata?.name === own);
-  if (found !== undefined) return found;
-  const names = items.map(({ metadata }) => metadata?.name).join(', ');
-  const which = items.length === 0 ? 'there are no nodes' : `name one with --node: ${names}`;
-  throw new ExitError(exitCodes.usage, `it is not clear on which node the container runs: ${which}`);
 }

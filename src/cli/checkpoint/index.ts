@@ -2,6 +2,18 @@ import { Command } from 'commander';
 import type { CommandContext } from '../context.ts';
 import { agentOptions } from './agent-connection.ts';
 import { createCommand } from './create.ts';
+import { diffCommand } from './diff.ts';
+import { downloadCommand } from './download.ts';
+import { getCommand } from './get.ts';
+import { imageCommand } from './image.ts';
+import { inspectCommand } from './inspect.ts';
+import { keygenCommand } from './keygen.ts';
+import { lsCommand } from './ls.ts';
+import { openCommand } from './open.ts';
+import { pinCommand, unpinCommand } from './pin.ts';
+import { pruneCommand } from './prune.ts';
+import { rmCommand } from './rm.ts';
+import { verifyCommand } from './verify.ts';
 
 /**
  * `nodeward checkpoint …`: one file for each subcommand, `create` the one that is meant where none is named. How the
@@ -10,7 +22,7 @@ import { createCommand } from './create.ts';
 export function checkpointCommand(context: CommandContext): Command {
   const group = new Command('checkpoint')
     .description('Make and manage checkpoints of running containers, on the node where they run.')
-    .usage('[options] <namespace/pod/container>\n       nodeward checkpoint [options] <command>')
+    .usage('[options] <namespace/pod[/container]>\n       nodeward checkpoint [options] <command>')
     .helpCommand(false);
   for (const option of agentOptions()) group.addOption(option);
   group.addCommand(createCommand(context), { isDefault: true });
@@ -19,4 +31,18 @@ export function checkpointCommand(context: CommandContext): Command {
   return group;
 }
 
-const parts: readonly ((context: CommandContext) => Command)[] = [];
+const parts: readonly ((context: CommandContext) => Command)[] = [
+  lsCommand,
+  getCommand,
+  downloadCommand,
+  rmCommand,
+  pinCommand,
+  unpinCommand,
+  verifyCommand,
+  pruneCommand,
+  inspectCommand,
+  diffCommand,
+  imageCommand,
+  openCommand,
+  keygenCommand,
+];

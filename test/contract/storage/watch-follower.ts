@@ -178,7 +178,11 @@ export class WatchFollower {
     const at = this.#received.at(-1)?.revision ?? this.#from ?? 0;
     const isForgotten = at < this.#world.compacted;
     if (why === 'expired' && !isForgotten) this.#faults.push(`expired at ${at}, which is not forgotten`);
-    queueMicrotask(() => (why === 'expired' ? this.#followState() : this.goOn()));
+    queueMicrotask(() => {
+      if (sink !== this.#sink) return; // it has left off meanwhile and goes on from elsewhere
+      if (why === 'expired') this.#followState();
+      else this.goOn();
+    });
   }
 }
 

@@ -70,6 +70,11 @@ describe('nodeward access diff', () => {
     assert.equal(stderr, 'note: 1 objects that are no roles or bindings are passed over\n');
   });
 
+  test('reads what begins with very many empty lines', async () => {
+    const { code, stderr } = await diff(`${'\n'.repeat(10_000)}# readers\n${yaml(readers)}`);
+    assert.equal(code, exitCodes.ok, stderr);
+  });
+
   test('prints the whole answer for programs', async () => {
     const more = { ...readers, rules: [{ ...readPods, verbs: ['get', 'list', 'watch'] }] };
     const { stdout } = await diff(yaml(more), '-o', 'json');

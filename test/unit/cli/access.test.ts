@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { loadYamlReader } from '../../../src/api/index.ts';
 import { exitCodes } from '../../../src/base/index.ts';
+import { temporaryFolder } from '../../support/index.ts';
 import { binding, bindingsIn, clusterRoles, role, rolesIn, user } from '../apiserver/authz/rbac/served.ts';
 import { startServer } from '../apiserver/support/index.ts';
 import { runCommandLine } from './run-command.ts';
@@ -91,6 +94,31 @@ describe('nodeward access explain', () => {
     assert.deepEqual(spec.groups, [
       ...['x', 'system:serviceaccounts', 'system:serviceaccounts:team', 'system:authenticated'],
     ]);
+  });
+
+  test('says by a code above 1 that there is no answer: nobody listens, or whoever asks may not', async () => {
+    await using folder = await temporaryFolder();
+    const path = join(folder.path, 'kubeconfig');
+    const known = await readFile(server.running.kubeconfig, 'utf8');
+    for (const [text, why] of [
+      [known.replace(/(server:.*):\d+/, '$1:1'), /refuses connections/],
+      [
+        known.replace(/client-certificate-data: .*\n/, '').replace(/client-key-data: .*/, 'token: x'),
+        /answers 401/,
+      ],
+    ] as const) {
+      await writeFile(path, text);
+      const { code, stderr } = await runCommandLine([
+        'access',
+        'explain',
+        'get',
+        'pods',
+        '--kubeconfig',
+        path,
+      ]);
+      assert.equal(code, exitCodes.usage, stderr);
+      assert.match(stderr, why);
+    }
   });
 
   test('without anybody explains whoever asks', async () => {

@@ -7,13 +7,17 @@ export interface CommandEnd {
   stderr: string;
 }
 
-/** Runs the command line in this process, with nothing of this process but its arguments; `input` is piped in. */
-export async function runCommandLine(args: readonly string[], input = ''): Promise<CommandEnd> {
+/** Runs the command line in this process, with nothing of this process but its arguments; `input` is piped in, and what it prints goes to `output` if there is one. */
+export async function runCommandLine(
+  args: readonly string[],
+  input: string | Uint8Array = '',
+  output?: Writable,
+): Promise<CommandEnd> {
   const [stdout, stderr] = [recorder(), recorder()];
   const stop = new AbortController();
   const code = await run(args, {
     env: {},
-    stdout: stdout.stream,
+    stdout: output ?? stdout.stream,
     stderr: stderr.stream,
     stdin: Readable.from([Buffer.from(input)]),
     signal: stop.signal,

@@ -72,7 +72,7 @@ describe('what is called wrongly', () => {
     ['help', 'agent', 'more'],
     ['checkpoint'],
     ['checkpoint', 'a/b/c', 'more'],
-    ...['a', 'a/b', 'a/b/c/d', '/b/c', 'a//c', 'a/b/', ''].map((target) => ['checkpoint', target]),
+    ...['a', 'a/', '/b', 'a/b/c/d', '/b/c', 'a//c', 'a/b/', ''].map((target) => ['checkpoint', target]),
     ...['-1', '1.5', 'x', '', '9999999'].map((seconds) => ['checkpoint', 'a/b/c', `--timeout=${seconds}`]),
     ...['-1', '65536', '1e3', '0x10', '', ' 80', '８０'].map((port) => ['agent', `--port=${port}`]),
     ...['abc', '100000'].map((port) => ['apiserver', `--secure-port=${port}`]),

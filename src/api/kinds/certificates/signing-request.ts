@@ -12,6 +12,9 @@ export const nodeSignerNames = {
   serving: 'kubernetes.io/kubelet-serving',
 } as const;
 
+/** The signer of certificates by which anybody else may be known to the API. */
+export const clientSignerName = 'kubernetes.io/kube-apiserver-client';
+
 /** A denial outweighs an approval. */
 function state(request: CertificateSigningRequest): string {
   const types = new Set((request.status?.conditions ?? []).map((entry) => entry.type));

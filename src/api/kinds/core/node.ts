@@ -13,6 +13,7 @@ import { defineKind } from '../define.ts';
 import type { Cause, Column } from '../kind.ts';
 import { changeableMetadata } from '../kind.ts';
 import { nodeDescription } from './node-description.ts';
+import { nodeProxyOptions } from './node-proxy-options.ts';
 
 export interface Node extends Infer<(typeof nodeDescription)['root']> {}
 export interface NodeStatus extends Infer<(typeof nodeDescription)['nodeStatus']> {}
@@ -159,6 +160,13 @@ export const nodeKind = defineKind<Node>({
       verbs: ['get', 'patch', 'update'],
       fields: ['status'],
       metadata: changeableMetadata,
+    },
+    {
+      name: 'proxy',
+      verbs: ['create', 'delete', 'get', 'patch', 'update'],
+      fields: [],
+      body: nodeProxyOptions,
+      connects: true,
     },
   ],
   default: withPodRanges,

@@ -70,6 +70,8 @@ function comparisons(
   const sides = { now: policyNow(index), later: policyLater(index, roles, change), lists: new RuleLists() };
   const holders = touched.filter(({ scopes }) => scopes.has('')).flatMap(({ holder }) => withGroups(holder));
   const known = holders.length === 0 ? undefined : namespacesOf(index, holders);
+  // a group can have bindings everywhere, and many who are looked at are in it
+  for (const [key, all] of known ?? []) known?.set(key, all.sort().slice(0, mostElsewhere + 1));
   return touched.map(({ holder, scopes }) => {
     const there = withGroups(holder).flatMap((each) => known?.get(holderKey(each)) ?? []);
     const all = [...new Set([...there, ...[...scopes].filter((scope) => scope !== '')])].sort();

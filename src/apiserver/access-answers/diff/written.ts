@@ -37,7 +37,7 @@ const kinds: readonly Kind[] = [roleKind, clusterRoleKind, roleBindingKind, clus
 const kindNames = kinds.map(({ kind }) => kind);
 
 /** The objects and deletions one after another: each meets what the ones before it have made. */
-export function readWritten(registry: Registry, spec: AccessDiffSpec): Written {
+export async function readWritten(registry: Registry, spec: AccessDiffSpec): Promise<Written> {
   const policy = new WrittenPolicy(registry);
   const causes: Cause[] = [];
   for (const [position, object] of (spec.objects ?? []).entries()) {
@@ -49,7 +49,7 @@ export function readWritten(registry: Registry, spec: AccessDiffSpec): Written {
     causes.push(...found.map((cause) => ({ ...cause, field: `spec.deleted[${position}].${cause.field}` })));
   }
   if (causes.length > 0) return { change: nothing, causes, notes: [] };
-  return { change: policy.change(), causes, notes: policy.notes() };
+  return { change: await policy.change(), causes, notes: policy.notes() };
 }
 
 const nothing: PolicyChange = { bindings: new Map(), roles: new Map() };
@@ -108,7 +108,7 @@ class WrittenPolicy {
     return [];
   }
 
-  change(): PolicyChange {
+  async change(): Promise<PolicyChange> {
     const bindings = new Map<string, ChangedBinding>();
     const roles = new Map<string, ChangedRole>();
     for (const [key, { kind, namespace, name, next }] of this.#entries) {
@@ -122,7 +122,7 @@ class WrittenPolicy {
         bindings.set(key, { namespace, before, after });
       }
     }
-    for (const [name, rules] of this.#gathered()) {
+    for (const [name, rules] of await this.#gathered()) {
       const id = { kind: 'ClusterRole', namespace: '', name };
       roles.set(roleKey(id), { id, rules });
     }
@@ -144,7 +144,7 @@ class WrittenPolicy {
   }
 
   /** What roles gather of others, where something is written that may matter to that. */
-  #gathered(): Map<string, ClusterRole['rules'] & object> {
+  async #gathered(): Promise<Map<string, ClusterRole['rules'] & object>> {
     const written = [...this.#entries.values()].filter(({ kind }) => kind === clusterRoleKind);
     if (written.length === 0) return new Map();
     const resource = this.#registry.of(clusterRoleKind);
@@ -157,7 +157,10 @@ class WrittenPolicy {
       if (next === undefined) roles.delete(name);
       else roles.set(name, next);
     }
-    return gatheredRules(roles);
+    const { rules, isWhole } = await gatheredRules(roles);
+    if (!isWhole)
+      this.#notes.push('so much is gathered by aggregation rules that not all of it is looked at');
+    return rules;
   }
 
   #now(kind: Kind, key: string): Rbac | undefined {

@@ -17,6 +17,8 @@ import { podReferences } from './pod-references.ts';
 
 /** So many pods are looked at in one go; beyond that others get their turn in between. */
 const mostAtOnce = 200;
+/** A pod in which more nodes seem to be named is parsed at once: it can name as many as somebody likes. */
+const mostNamed = 8;
 
 class NodePods {
   readonly stale = new Set<string>();
@@ -68,6 +70,11 @@ export class PodsByNode {
     });
   }
 
+  /** How many nodes are kept in mind. */
+  get size(): number {
+    return this.#nodes.size;
+  }
+
   /** Whether a pod of the node names an object of the pod's namespace; `reference` is `RESOURCE/NAME`. */
   names(node: string, namespace: string, reference: string): boolean | Promise<boolean> {
     const pods = this.#nodes.get(node);
@@ -102,13 +109,23 @@ export class PodsByNode {
 
   #follow(key: string, next: Stored | null): void {
     const before = this.#places.get(key) ?? [];
-    const now = next === null ? [] : [...new Set(namedNodes(next))];
+    const now = next === null ? [] : this.#placesIn(next);
     for (const node of typeof before === 'string' ? [before] : before) {
       if (!now.includes(node)) this.#leave(key, node);
     }
     for (const node of now) this.#at(node).stale.add(key);
     if (now.length === 0) this.#places.delete(key);
     else this.#places.set(key, now.length === 1 ? (now[0] ?? []) : now);
+  }
+
+  #placesIn(stored: Stored): string[] {
+    const named = new Set<string>();
+    for (const node of namedNodes(stored)) {
+      if (named.add(node).size <= mostNamed) continue;
+      const { nodeName } = this.#pods.encoding.read(stored).spec ?? {};
+      return nodeName ? [nodeName] : [];
+    }
+    return [...named];
   }
 
   #leave(key: string, node: string): void {

@@ -3,8 +3,8 @@ import { allOf, firstOf, withOne, withoutOne } from './few.ts';
 import { Grant } from './grant.ts';
 import type { Question } from './question.ts';
 import type { RoleEntry } from './role-entry.ts';
-import type { RoleChanges } from './roles-by-topic.ts';
-import { fewRoles, RolesByTopic } from './roles-by-topic.ts';
+import type { TopicMemory } from './roles-by-topic.ts';
+import { fewRoles } from './roles-by-topic.ts';
 
 /** What one user or group has: mostly one grant, else its grants by the role that they give. */
 type Held = Grant | Map<RoleEntry, Few<Grant>>;
@@ -15,12 +15,11 @@ export type GrantVisitor = (grant: Grant, isNext: boolean) => void;
 /** Users, or groups, with what is granted to them in one scope. */
 export class Holders {
   readonly #held = new Map<string, Held>();
-  /** Of holders with many roles that have been asked about; made when there is one. */
-  #topics: Map<string, RolesByTopic> | undefined;
-  readonly #changes: RoleChanges;
+  /** Of holders with many roles that have been asked about. */
+  readonly #topics: TopicMemory;
 
-  constructor(changes: RoleChanges) {
-    this.#changes = changes;
+  constructor(topics: TopicMemory) {
+    this.#topics = topics;
   }
 
   get isEmpty(): boolean {
@@ -28,22 +27,22 @@ export class Holders {
   }
 
   add(grant: Grant): void {
-    this.#topics?.delete(grant.holder);
     const held = this.#held.get(grant.holder);
     if (held === undefined) {
       this.#held.set(grant.holder, grant);
       return;
     }
     const byRole = held instanceof Grant ? new Map<RoleEntry, Few<Grant>>([[held.role, held]]) : held;
+    this.#topics.forget(byRole);
     byRole.set(grant.role, withOne(byRole.get(grant.role), grant));
     if (byRole !== held) this.#held.set(grant.holder, byRole);
   }
 
   remove(grant: Grant): void {
-    this.#topics?.delete(grant.holder);
     const held = this.#held.get(grant.holder);
     if (held === grant) this.#held.delete(grant.holder);
     if (held === undefined || held instanceof Grant) return;
+    this.#topics.forget(held);
     const rest = withoutOne(held.get(grant.role), grant);
     if (rest !== undefined) held.set(grant.role, rest);
     else held.delete(grant.role);
@@ -55,21 +54,13 @@ export class Holders {
     const held = this.#held.get(holder);
     if (held === undefined) return undefined;
     if (held instanceof Grant) return question.isAllowedBy(held.role.rules) ? held : undefined;
-    if (held.size > fewRoles) return this.#findAmongMany(holder, held, question);
+    if (held.size > fewRoles) return this.#findAmongMany(held, question);
     for (const [role, grants] of held) if (question.isAllowedBy(role.rules)) return firstOf(grants);
     return undefined;
   }
 
-  #findAmongMany(
-    holder: string,
-    held: ReadonlyMap<RoleEntry, Few<Grant>>,
-    question: Question,
-  ): Grant | undefined {
-    this.#topics ??= new Map();
-    const known = this.#topics.get(holder);
-    const roles = known?.isCurrent ? known : new RolesByTopic(held.keys(), this.#changes);
-    if (roles !== known) this.#topics.set(holder, roles);
-    const role = roles.find(question, question.topics());
+  #findAmongMany(held: ReadonlyMap<RoleEntry, Few<Grant>>, question: Question): Grant | undefined {
+    const role = this.#topics.of(held).find(question, question.topics());
     const grants = role && held.get(role);
     return grants && firstOf(grants);
   }

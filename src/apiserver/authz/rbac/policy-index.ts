@@ -6,7 +6,7 @@ import type { GrantVisitor } from './holders.ts';
 import type { Question } from './question.ts';
 import type { RoleId, RoleReader } from './role-entry.ts';
 import { RoleEntry } from './role-entry.ts';
-import type { RoleChanges } from './roles-by-topic.ts';
+import { TopicMemory } from './roles-by-topic.ts';
 import { Scope } from './scope.ts';
 
 /*
@@ -33,7 +33,7 @@ export class PolicyIndex {
   readonly #roles = new Map<string, RoleEntry>();
   /** What each binding has put into its scope: of most the one grant. */
   readonly #bindings = new Map<string, Part | readonly Part[]>();
-  readonly #changes: RoleChanges = { count: 0 };
+  readonly #topics = new TopicMemory();
   /** How many roles are given that are not there, and how many faults subjects have. */
   #dangling = 0;
   #faults = 0;
@@ -72,7 +72,7 @@ export class PolicyIndex {
   roleChanged(id: RoleId, exists: boolean): void {
     const role = this.#roles.get(roleKey(id));
     if (role === undefined) return;
-    this.#changes.count++;
+    this.#topics.clear();
     if (role.exists !== exists) this.#dangling += exists ? -1 : 1;
     role.changed(exists);
   }
@@ -114,7 +114,7 @@ export class PolicyIndex {
 
   #partsOf(key: string, namespace: string, { roleRef, subjects = [] }: BindingPolicy): Part[] {
     const parts: Part[] = [];
-    const scope = this.#scopes.get(namespace) ?? new Scope(this.#changes);
+    const scope = this.#scopes.get(namespace) ?? new Scope(this.#topics);
     for (const subject of subjects) {
       const fault = faultOf(subject, key, namespace);
       if (fault !== undefined) {

@@ -4,34 +4,30 @@ import type { RoleEntry } from './role-entry.ts';
 /** So few roles are asked one after the other sooner than an index of them is made. */
 export const fewRoles = 32;
 
-/** How often any role has changed: what was read of roles before counts no longer. */
-export interface RoleChanges {
-  count: number;
-}
+/** A role that is about more is asked whatever the question is: rules can name very many objects. */
+const mostTopics = 32;
+/** Roles by topic that are kept for all holders together: who may bind roles decides how many holders have how many. */
+const mostKept = 200_000;
 
 /**
  * Many roles of one holder by what they are about, so that a decision asks only those that may have something to say. Made
  * when it is first needed; of no use once a role has changed.
  */
-export class RolesByTopic {
+class RolesByTopic {
   readonly #byTopic = new Map<string, RoleEntry[]>();
-  readonly #changes: RoleChanges;
-  readonly #madeAt: number;
+  readonly #aboutMuch: RoleEntry[] = [];
+  /** How much it takes to keep it. */
+  readonly size: number;
 
-  constructor(roles: Iterable<RoleEntry>, changes: RoleChanges) {
-    this.#changes = changes;
-    this.#madeAt = changes.count;
+  constructor(roles: Iterable<RoleEntry>) {
+    let size = 1;
     for (const role of roles) {
-      for (const topic of role.rules.topics()) {
-        const others = this.#byTopic.get(topic);
-        if (others === undefined) this.#byTopic.set(topic, [role]);
-        else others.push(role);
-      }
+      const topics = topicsOf(role);
+      size += topics?.size ?? 1;
+      if (topics === undefined) this.#aboutMuch.push(role);
+      else for (const topic of topics) this.#add(topic, role);
     }
-  }
-
-  get isCurrent(): boolean {
-    return this.#changes.count === this.#madeAt;
+    this.size = size;
   }
 
   /** A role that allows what is asked about these topics. */
@@ -41,6 +37,59 @@ export class RolesByTopic {
         if (question.isAllowedBy(role.rules)) return role;
       }
     }
-    return undefined;
+    return this.#aboutMuch.find((role) => question.isAllowedBy(role.rules));
+  }
+
+  #add(topic: string, role: RoleEntry): void {
+    const others = this.#byTopic.get(topic);
+    if (others === undefined) this.#byTopic.set(topic, [role]);
+    else others.push(role);
+  }
+}
+
+/** Undefined when there are too many. */
+function topicsOf(role: RoleEntry): ReadonlySet<string> | undefined {
+  const topics = new Set<string>();
+  for (const topic of role.rules.topics()) {
+    if (topics.add(topic).size > mostTopics) return undefined;
+  }
+  return topics;
+}
+
+/** All roles of one holder; the same object for as long as the holder has many. */
+type HeldRoles = ReadonlyMap<RoleEntry, unknown>;
+
+/** What was read of the roles of holders who have asked something. Those who did not ask for longest make room. */
+export class TopicMemory {
+  readonly #known = new Map<HeldRoles, RolesByTopic>();
+  #size = 0;
+
+  /** How much is kept. */
+  get size(): number {
+    return this.#size;
+  }
+
+  of(held: HeldRoles): RolesByTopic {
+    const roles = this.#known.get(held) ?? new RolesByTopic(held.keys());
+    this.forget(held);
+    this.#known.set(held, roles); // as the one used last
+    this.#size += roles.size;
+    for (const oldest of this.#known.keys()) {
+      if (this.#size <= mostKept || oldest === held) break;
+      this.forget(oldest);
+    }
+    return roles;
+  }
+
+  /** The holder has others now. */
+  forget(held: HeldRoles): void {
+    this.#size -= this.#known.get(held)?.size ?? 0;
+    this.#known.delete(held);
+  }
+
+  /** A role has changed: nothing that was read of roles counts any longer. */
+  clear(): void {
+    this.#known.clear();
+    this.#size = 0;
   }
 }

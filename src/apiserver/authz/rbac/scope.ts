@@ -6,7 +6,7 @@ import type { GrantVisitor } from './holders.ts';
 import { Holders } from './holders.ts';
 import type { Question } from './question.ts';
 import type { RoleEntry } from './role-entry.ts';
-import type { RoleChanges } from './roles-by-topic.ts';
+import type { TopicMemory } from './roles-by-topic.ts';
 
 /** What the bindings of one namespace grant, or those of the cluster. */
 export class Scope {
@@ -15,9 +15,9 @@ export class Scope {
   /** By the user or group that they matter to, with its kind before it; made when there are some. */
   #faults: Map<string, Few<Fault>> | undefined;
 
-  constructor(changes: RoleChanges) {
-    this.#users = new Holders(changes);
-    this.#groups = new Holders(changes);
+  constructor(topics: TopicMemory) {
+    this.#users = new Holders(topics);
+    this.#groups = new Holders(topics);
   }
 
   get isEmpty(): boolean {

@@ -49,6 +49,7 @@ export interface Webhook extends AsyncDisposable {
 const mostKept = 8192;
 const mostWaiting = 1024;
 const mostWaitingOfOne = 64;
+const mostInLine = 256;
 /** More than the questions about one user can hold, so that others get through when those hang. */
 const connections = 2 * mostWaitingOfOne;
 /** Longer questions are asked each time. */
@@ -74,13 +75,13 @@ export async function openWebhook(
       lifetimeMs: ({ verdict }) => (verdict === 'allow' ? authorizedTtlMs : unauthorizedTtlMs),
     });
   let cache = emptyCache();
-  const places = new Places({ most: mostWaiting, mostOfOne: mostWaitingOfOne });
+  const places = new Places({ most: mostWaiting, mostOfOne: mostWaitingOfOne, mostInLine });
   const tell = seldom(clock, (why) => log.warn(`the authorization webhook gives no answer: ${why}`));
 
   async function ask(user: string, spec: string): Promise<Decision> {
-    using _place = places.take(user);
-    const body = `{"apiVersion":"${apiVersion}","kind":"SubjectAccessReview","spec":${spec}}`;
     const signal = AbortSignal.timeout(timeoutMs);
+    using _place = await places.take(user, signal);
+    const body = `{"apiVersion":"${apiVersion}","kind":"SubjectAccessReview","spec":${spec}}`;
     const startedMs = clock.monotonicMs();
     try {
       const decision = decisionIn(await answered(() => servers.post(body, signal), signal));

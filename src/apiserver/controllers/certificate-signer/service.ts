@@ -1,5 +1,5 @@
 import type { CertificateSigningRequest } from '../../../api/index.ts';
-import { certificateSigningRequestKind, nodeSignerNames } from '../../../api/index.ts';
+import { certificateSigningRequestKind, clientSignerName, nodeSignerNames } from '../../../api/index.ts';
 import type { Service } from '../../../base/index.ts';
 import { untilAborted } from '../../../base/index.ts';
 import { SigningRefusedError } from '../../pki/index.ts';
@@ -10,7 +10,7 @@ import { answersTo } from './answers.ts';
 import { liveNodes } from './live-nodes.ts';
 import { keepSweeping } from './old-requests.ts';
 import { isSettled, nameOf } from './requests.ts';
-import type { Delay, SigningOptions } from './signing.ts';
+import type { Delay, SignedUsage, SigningOptions } from './signing.ts';
 import { signing } from './signing.ts';
 
 export interface SignerOptions extends ControllerOptions, SigningOptions {}
@@ -18,13 +18,14 @@ export interface SignerOptions extends ControllerOptions, SigningOptions {}
 const lookAgainMs = 2_000;
 
 /** What each signer name that is answered here is for. */
-const usages: Readonly<Record<string, 'client' | 'serving'>> = {
+const usages: Readonly<Record<string, SignedUsage>> = {
   [nodeSignerNames.client]: 'client',
   [nodeSignerNames.serving]: 'serving',
+  [clientSignerName]: 'user',
 };
 
 /**
- * Approves and signs the requests of node agents: a node's own, an administrator's for any node, and for client
+ * Signs client certificates that somebody has approved, and approves and signs the requests of node agents: a node's own, an administrator's for any node, and for client
  * certificates those of whoever a role allows it, such as nodes that join with a bootstrap token; these wait while a node
  * of that name is alive. Those of others are left alone until somebody approves them. What may be in such a certificate the signer decides. Requests are removed an hour after they were made when they are answered, and
  * after a day when nobody answers them.
@@ -64,7 +65,10 @@ export function certificateSigner(options: SignerOptions): Service {
   /** A machine that was installed anew gets its name back when what was there before is silent. */
   async function lookAgain(queue: WorkQueue, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      for (const [name, node] of delayed) if (alive.alive(node) === undefined) queue.add(name);
+      const silent = new Set(
+        [...new Set(delayed.values())].filter((node) => alive.alive(node) === undefined),
+      );
+      for (const [name, node] of delayed) if (silent.has(node)) queue.add(name);
       await clock.sleep(lookAgainMs, signal);
     }
   }
@@ -77,7 +81,10 @@ export function certificateSigner(options: SignerOptions): Service {
       const queue = createWorkQueue({ work, clock, log });
       using _nodes = alive.follow();
       using _listener = storage.onApply(({ key, next }) => {
-        if (next !== null && key.startsWith(prefix)) queue.add(key.slice(prefix.length));
+        if (!key.startsWith(prefix)) return;
+        const name = key.slice(prefix.length);
+        if (next === null) delayed.delete(name);
+        else queue.add(name);
       });
       for (const { key } of storage.list(prefix, '', 0).items) queue.add(key.slice(prefix.length));
       ready();

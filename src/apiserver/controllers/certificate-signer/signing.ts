@@ -4,8 +4,8 @@ import type { User } from '../../authn/index.ts';
 import { bootstrapNodeNames, mastersGroup } from '../../authn/index.ts';
 import type { Authorizer } from '../../authz/index.ts';
 import { nodeNameOf } from '../../authz/index.ts';
-import type { NodeSigner } from '../../pki/index.ts';
-import { SigningRefusedError } from '../../pki/index.ts';
+import type { NodeRequest, NodeSigner } from '../../pki/index.ts';
+import { isUsualServerName, SigningRefusedError } from '../../pki/index.ts';
 import type { Registry } from '../../registry/index.ts';
 import { ownAddresses, reportedAddresses } from '../node-addresses.ts';
 import type { LiveNodes } from './live-nodes.ts';
@@ -31,19 +31,23 @@ export interface Delay {
   why: string;
 }
 
+/** What a certificate is for: a node as a client or a server, or any user that somebody has approved. */
+export type SignedUsage = 'client' | 'serving' | 'user';
+
 /**
  * Answers the certificate, PEM, or why there is none for a request, or undefined while nobody has approved it; throws for
  * what may pass.
  */
 export type Sign = (
   request: CertificateSigningRequest,
-  usage: 'client' | 'serving',
+  usage: SignedUsage,
 ) => Promise<string | SigningRefusedError | Delay | undefined>;
 
 /**
  * Signs for whoever a request shows to be a node, or to speak for one: a node itself, an administrator, for client
  * certificates whoever may create `certificatesigningrequests/nodeclient` (nodes that join) or, of nodes,
- * `certificatesigningrequests/selfnodeclient`, and everybody whose request somebody has approved.
+ * `certificatesigningrequests/selfnodeclient`, and everybody whose request somebody has approved. Of client certificates that
+ * are not for nodes these are all.
  */
 export function signing({ registry, signer, alive, authorizer, controlPlaneNames }: SigningParts): Sign {
   const nodes = registry.of(nodeKind);
@@ -87,43 +91,49 @@ export function signing({ registry, signer, alive, authorizer, controlPlaneNames
         `the bootstrap token is not for node ${node} but for ${names.join(', ')}`,
       );
     }
+    // a node's name is in its serving certificate, with which it could pass for the API
+    if (names === undefined && isUsualServerName(node)) {
+      throw new SigningRefusedError(
+        `${node} is a name of the control plane itself: only a token for that node gets it`,
+      );
+    }
     const sign = alive(node);
     if (sign === undefined) return node;
     const why = `${sign}: its name is not given to whoever joins. It is when the node is not heard any more, or by hand: kubectl certificate approve`;
     return { node, why };
   }
 
-  /** What may be in the certificate beside the node's name; undefined while the node has not told its addresses. */
-  function addressesOf(name: string, { spec }: CertificateSigningRequest): string[] | undefined {
+  /** What may be in the certificate beside the node's name, and what else it tells; undefined while it has told nothing. */
+  function addressesOf(
+    name: string,
+    { spec }: CertificateSigningRequest,
+  ): { addresses: string[]; doubtful?: string[] } | undefined {
     const { items } = nodes.storage.list(nodes.prefix(''), '', 0);
     const all = items.map((stored) => nodes.encoding.read(stored));
     const node = all.find(({ metadata }) => metadata?.name === name);
     if (node === undefined || (node.status?.addresses ?? []).length === 0) return undefined;
-    if (spec.groups?.includes(mastersGroup)) return reportedAddresses(node);
+    const reported = reportedAddresses(node);
+    if (spec.groups?.includes(mastersGroup)) return { addresses: reported };
     const others = all.filter((other) => other !== node);
-    return ownAddresses(node, others, controlPlaneNames);
+    return { addresses: ownAddresses(node, others, controlPlaneNames), doubtful: reported };
   }
 
   async function sign(
     request: CertificateSigningRequest,
-    usage: 'client' | 'serving',
+    usage: SignedUsage,
   ): Promise<string | Delay | undefined> {
     const csrPem = Buffer.from(request.spec.request, 'base64').toString('utf8');
+    if (usage === 'user') {
+      if (!hasCondition(request, 'Approved')) return undefined;
+      return await signer.signClient({ csrPem, ...wishesOf(request), withheld: [mastersGroup] });
+    }
     const node = await nodeFor(request, usage, csrPem);
     if (typeof node !== 'string') return node;
-    const addresses = addressesOf(node, request);
-    if (usage === 'serving' && addresses === undefined) {
+    const known = addressesOf(node, request);
+    if (usage === 'serving' && known === undefined) {
       throw new Error(`node ${node} has not told its addresses yet`);
     }
-    const { expirationSeconds: seconds, usages } = request.spec;
-    return await signer.sign({
-      csrPem,
-      node,
-      usage,
-      addresses: addresses ?? [],
-      ...(seconds === undefined ? {} : { lifetimeMs: seconds * 1000 }),
-      ...(usages === undefined ? {} : { usages }),
-    });
+    return await signer.sign({ csrPem, node, usage, ...(known ?? { addresses: [] }), ...wishesOf(request) });
   }
 
   return async (request, usage) => {
@@ -133,6 +143,15 @@ export function signing({ registry, signer, alive, authorizer, controlPlaneNames
       if (error instanceof SigningRefusedError) return error;
       throw error;
     }
+  };
+}
+
+/** What a request says of its certificate beside itself. */
+function wishesOf({ spec }: CertificateSigningRequest): Pick<NodeRequest, 'lifetimeMs' | 'usages'> {
+  const { expirationSeconds: seconds, usages } = spec;
+  return {
+    ...(seconds === undefined ? {} : { lifetimeMs: seconds * 1000 }),
+    ...(usages === undefined ? {} : { usages }),
   };
 }
 

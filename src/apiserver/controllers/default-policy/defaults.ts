@@ -1,4 +1,5 @@
 import type { ClusterRole, ClusterRoleBinding } from '../../../api/index.ts';
+import { agentClientUser } from '../../../api/index.ts';
 import {
   authenticatedGroup,
   bootstrappersGroup,
@@ -25,6 +26,7 @@ const bindings: readonly DefaultBinding[] = [
   { name: 'cluster-admin', groups: [mastersGroup] },
   { name: 'system:basic-user', groups: [authenticatedGroup] },
   { name: 'system:discovery', groups: [authenticatedGroup] },
+  { name: 'system:kubelet-api-admin', groups: [], users: [agentClientUser] },
   { name: 'system:monitoring', groups: ['system:monitoring'] },
   { name: 'system:node', groups: [] }, // what node agents may do, the node authorizer says
   { name: 'system:node-bootstrapper', groups: [bootstrappersGroup] },

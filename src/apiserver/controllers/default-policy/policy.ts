@@ -13,6 +13,7 @@ export interface DefaultBinding {
   /** Of the binding and of its ClusterRole. */
   name: string;
   groups: readonly string[];
+  users?: readonly string[];
 }
 
 /** Set to "false", it keeps a default role or binding as somebody has changed it. */
@@ -27,8 +28,13 @@ export function roleObject({ name, labels = {}, rules = [], gathers }: DefaultRo
   return { metadata, aggregationRule: { clusterRoleSelectors: [{ matchLabels: { [gathers]: 'true' } }] } };
 }
 
-export function bindingObject({ name, groups }: DefaultBinding, group: string): ClusterRoleBinding {
-  const subjects: Subject[] = groups.map((each) => ({ kind: 'Group', apiGroup: group, name: each }));
+export function bindingObject(
+  { name, groups, users = [] }: DefaultBinding,
+  group: string,
+): ClusterRoleBinding {
+  const subjectsOf = (kind: string, names: readonly string[]): Subject[] =>
+    names.map((each) => ({ kind, apiGroup: group, name: each }));
+  const subjects = [...subjectsOf('Group', groups), ...subjectsOf('User', users)];
   return {
     apiVersion: `${group}/v1`,
     metadata: { name, labels: bootstrapLabels, annotations },

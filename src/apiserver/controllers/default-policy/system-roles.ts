@@ -44,7 +44,8 @@ export function programsRoles({ authentication, authorization }: Groups): Defaul
   ];
 }
 
-const nodeParts = 'nodes/checkpoint nodes/healthz nodes/log nodes/metrics nodes/pods nodes/proxy nodes/stats';
+const nodeParts =
+  'nodes/checkpoint nodes/configz nodes/healthz nodes/log nodes/metrics nodes/pods nodes/proxy nodes/stats nodes/statusz';
 
 /** For node agents that are not known by their certificate, and for those who let them in. */
 export function nodeRoles({ certificates, events }: Groups): DefaultRole[] {

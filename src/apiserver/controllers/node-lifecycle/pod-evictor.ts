@@ -34,8 +34,9 @@ export function podEvictor(
       const told = await pods.change({ namespace, name }, { make, operation: 'Update' }, 'status', context);
       return { ...that, resourceVersion: `${told.revision}` };
     } catch (error) {
-      // a rule may have become stricter since the pod was made: that does not keep it where it is
-      if (error instanceof StatusError && error.reason === 'Invalid') return that;
+      // a rule may have become stricter since the pod was made, or there is no room in it for more: that does not keep it
+      if (error instanceof StatusError && ['Invalid', 'RequestEntityTooLarge'].includes(error.reason))
+        return that;
       throw error;
     }
   }

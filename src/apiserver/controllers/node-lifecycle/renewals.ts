@@ -8,15 +8,28 @@ const quote = 0x22;
  * and must not be parsed for that. A lease that names no time is no sign of life.
  */
 export function isRenewal(previous: Stored | null, next: Stored): boolean {
-  const time = renewTimeOf(next);
-  return time !== undefined && (previous === null || renewTimeOf(previous) !== time);
+  const at = renewTimeIn(next);
+  if (at < 0) return false;
+  const before = previous === null ? -1 : renewTimeIn(previous);
+  return previous === null || before < 0 || !isSameText(previous.value, before, next.value, at);
 }
 
-/** The last one in the object: its spec stands behind its metadata, and what is quoted in a string is escaped. */
-function renewTimeOf({ value }: Stored): string | undefined {
-  const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+/**
+ * Where the time begins, or -1. It is the last one in the object: its spec stands behind its metadata, and what is quoted
+ * in a string is escaped.
+ */
+function renewTimeIn({ value }: Stored): number {
+  const bytes = Buffer.isBuffer(value)
+    ? value
+    : Buffer.from(value.buffer, value.byteOffset, value.byteLength);
   const at = bytes.lastIndexOf(renewTimeKey);
-  if (at < 0) return undefined;
-  const start = at + renewTimeKey.length;
-  return bytes.toString('latin1', start, bytes.indexOf(quote, start));
+  return at < 0 ? at : at + renewTimeKey.length;
+}
+
+/** Whether the same text stands in two places, up to the quote that ends it. */
+function isSameText(one: Uint8Array, at: number, other: Uint8Array, otherAt: number): boolean {
+  for (let index = 0; one[at + index] === other[otherAt + index]; index++) {
+    if (one[at + index] === quote || at + index >= one.length) return true;
+  }
+  return false;
 }

@@ -6,6 +6,7 @@ import type { Stored } from '../../storage/index.ts';
 import type { ControllerOptions } from '../namespace-deletion.ts';
 
 const context = { user: controlPlaneUser, dryRun: false };
+const untellable: readonly string[] = ['Invalid', 'RequestEntityTooLarge'];
 
 /** Why a pod goes that nobody will stop. */
 export interface Cause {
@@ -29,8 +30,8 @@ export function podRemoval({ registry, clock, log }: ControllerOptions) {
     try {
       return (await pods.update(namespace, name, object, 'status', context)).revision;
     } catch (error) {
-      // a rule has become stricter since it was made: that does not keep it
-      if (error instanceof StatusError && error.reason === 'Invalid') return revision;
+      // a rule has become stricter since it was made, or there is no room in it for more: that does not keep it
+      if (error instanceof StatusError && untellable.includes(error.reason)) return revision;
       throw error;
     }
   }

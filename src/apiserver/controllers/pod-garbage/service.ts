@@ -8,6 +8,7 @@ import type { ControllerOptions } from '../namespace-deletion.ts';
 import type { Abandoned } from './abandoned.ts';
 import { abandonedPods, isEnding } from './abandoned.ts';
 import { mayHaveEnded } from './marks.ts';
+import type { Cause } from './removal.ts';
 import { podRemoval } from './removal.ts';
 import { endedBeyond } from './terminated.ts';
 
@@ -34,11 +35,29 @@ export function podGarbage(options: ControllerOptions & { settings?: PodGarbageS
   const { taintDomain = 'kubernetes.io', terminatedPodThreshold: threshold = 12_500 } = settings;
   const pods = registry.of(podKind);
   const remove = podRemoval(options);
+  /** What went wrong with single pods in this sweep: it keeps no other pod. */
+  let failures: string[] = [];
+
+  async function tryRemove(stored: Stored, pod: Pod, cause: Cause): Promise<void> {
+    await remove(stored, pod, cause).catch((error: unknown) => {
+      failures.push(`${stored.key.slice(pods.prefix('').length)}: ${describeError(error)}`);
+    });
+  }
+
+  function tellFailures(): void {
+    const [first] = failures;
+    if (first !== undefined) tell(`${failures.length} of them, first ${first}`);
+    failures = [];
+  }
+
+  function tell(why: string): void {
+    log.warn(`pods that nobody runs could not be removed: ${why}`);
+  }
 
   /** The node that is missed for a pod. */
   async function look(abandoned: Abandoned, stored: Stored): Promise<string | undefined> {
     const finding = abandoned.find(stored);
-    if (finding?.cause !== undefined) await remove(stored, finding.pod, finding.cause);
+    if (finding?.cause !== undefined) await tryRemove(stored, finding.pod, finding.cause);
     return finding?.missed;
   }
 
@@ -46,7 +65,7 @@ export function podGarbage(options: ControllerOptions & { settings?: PodGarbageS
     const stored = storage.get(key);
     if (stored === undefined) return;
     const pod = pods.encoding.read(stored);
-    if (!isEnding(pod)) await remove(stored, pod, { why: `more than ${threshold} pods have ended` });
+    if (!isEnding(pod)) await tryRemove(stored, pod, { why: `more than ${threshold} pods have ended` });
   }
 
   async function removeAllEnded(candidates: readonly string[]): Promise<void> {
@@ -83,9 +102,8 @@ export function podGarbage(options: ControllerOptions & { settings?: PodGarbageS
       using abandoned = abandonedPods(options, `node.${taintDomain}/out-of-service`);
       ready();
       while (!signal.aborted) {
-        await sweep(abandoned, signal).catch((error: unknown) => {
-          log.warn(`pods that nobody runs could not be removed: ${describeError(error)}`);
-        });
+        await sweep(abandoned, signal).catch((error: unknown) => tell(describeError(error)));
+        tellFailures();
         await clock.sleep(sweepEveryMs, signal);
       }
     },

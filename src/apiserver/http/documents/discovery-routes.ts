@@ -34,8 +34,29 @@ export function discoveryRoutes(kinds: readonly Kind[], groupSuffix: string): Do
     { path: '/version', open: true, respond: (request, reply) => sendContent(request, reply, version) },
     describe('/api', (request) => coreVersions(groups, addressOf(request))),
     ...[...documents].map(([path, document]) => describe(path, () => document)),
+    noCustomResources,
   ];
 }
+
+/**
+ * There are none, and discovery tells of no such kind. But kubectl lists them before it creates an object of a kind that
+ * cannot be patched, such as a review, and gives up when it cannot; always under this name.
+ */
+const noCustomResources: DocumentRoute = {
+  path: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
+  respond: (request, reply) => sendContent(request, reply, noDefinitions),
+};
+const noDefinitions = plainContent(
+  'application/json',
+  Buffer.from(
+    JSON.stringify({
+      kind: 'CustomResourceDefinitionList',
+      apiVersion: 'apiextensions.k8s.io/v1',
+      metadata: { resourceVersion: '1' },
+      items: [],
+    }),
+  ),
+);
 
 /** Where this client reached the server: for it this is a right address, whatever the server listens on. */
 function addressOf(request: FastifyRequest): string {

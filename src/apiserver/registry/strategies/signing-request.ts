@@ -18,8 +18,7 @@ export const signingRequestStrategy: Strategy<CertificateSigningRequest> = {
   beforeCreate(request, { user }) {
     if (request.spec === undefined) return request; // validation tells, after this
     const { uid: _uid, extra: _extra, ...spec } = request.spec;
-    const extra: Record<string, string[]> = {};
-    for (const [key, values] of Object.entries(user.extra)) extra[key] = [...values];
+    const extra = Object.fromEntries(Object.entries(user.extra).map(([key, values]) => [key, [...values]]));
     return {
       ...request,
       spec: {

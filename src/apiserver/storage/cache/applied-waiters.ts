@@ -14,6 +14,12 @@ export class AppliedWaiters {
   wait(revision: Revision, signal?: AbortSignal): Promise<'ready' | 'timeout'> {
     if (this.#closed || signal?.aborted) return Promise.resolve('timeout');
     const { promise, resolve } = Promise.withResolvers<'ready' | 'timeout'>();
+    this.#waiters.push(signal === undefined ? { revision, resolve } : this.#until(signal, revision, resolve));
+    return promise;
+  }
+
+  /** Gives up waiting when `signal` aborts. */
+  #until(signal: AbortSignal, revision: Revision, resolve: Waiter['resolve']): Waiter {
     const onAbort = () => {
       this.#waiters = this.#waiters.filter((other) => other !== waiter);
       resolve('timeout');
@@ -21,13 +27,12 @@ export class AppliedWaiters {
     const waiter: Waiter = {
       revision,
       resolve: (answer) => {
-        signal?.removeEventListener('abort', onAbort);
+        signal.removeEventListener('abort', onAbort);
         resolve(answer);
       },
     };
-    signal?.addEventListener('abort', onAbort, { once: true });
-    this.#waiters.push(waiter);
-    return promise;
+    signal.addEventListener('abort', onAbort, { once: true });
+    return waiter;
   }
 
   /** Answers all who wait for `revision` or less, the oldest first. */

@@ -94,7 +94,8 @@ export class MemoryCache implements CachedStore {
     if (this.failed.aborted) return failure('unavailable', errorOf(this.failed.reason));
     const previous = write.previous ?? this.#objects.get(write.key);
     const key = previous?.key === write.key ? previous.key : write.key; // one text for all states of a key
-    const outcome = await this.#store.commit({ ...write, key, previous });
+    const { expect, value } = write;
+    const outcome = await this.#store.commit({ key, expect, value, previous });
     if ((outcome.ok || outcome.code === 'conflict') && outcome.revision > this.#applied) {
       await this.#waiters.wait(outcome.revision);
     }

@@ -94,13 +94,14 @@ export class SqliteStore implements MaintainedStore {
     return this.#failed.signal;
   }
 
-  async commit(write: Write): Promise<Outcome> {
+  commit(write: Write): Promise<Outcome> {
     const refusal = refuse(write);
-    if (refusal !== undefined) return refusal;
+    if (refusal !== undefined) return Promise.resolve(refusal);
     const ended = this.#ended ?? (this.#closing && this.#closedError());
-    if (ended !== undefined) return failure('unavailable', ended);
+    if (ended !== undefined) return Promise.resolve(failure('unavailable', ended));
+    const { key, expect, previous } = write;
     const value = write.value === null ? null : bytesToKeep(write.value);
-    return await this.#queue.submit({ ...write, value });
+    return this.#queue.submit({ key, expect, value, previous });
   }
 
   async revision(): Promise<Revision> {

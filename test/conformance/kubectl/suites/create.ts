@@ -54,6 +54,17 @@ export function createSuite(open: OpenShell): void {
       ]);
     });
 
+    test('asks a review, whoever asks', async () => {
+      await using shell = await open();
+      const review = {
+        apiVersion: 'authorization.k8s.io/v1',
+        kind: 'SelfSubjectAccessReview',
+        spec: { resourceAttributes: { verb: 'get', resource: 'pods' } },
+      };
+      assert.match(await shell.ok('create -f - -o yaml', review), /^ {2}allowed: true$/m);
+      assert.match(await shell.ok('create -f - -o yaml --as=ann', review), /^ {2}allowed: false$/m);
+    });
+
     test('makes a name where only its beginning is given', async () => {
       await using shell = await open();
       const said = await shell.ok('create -f -', configMap({ generateName: 'made-' }));

@@ -33,6 +33,14 @@ export async function lab(options: Partial<Omit<CheckpointerOptions, 'runtime'>>
         requester: 'alice',
         ...more,
       }),
+    askPod: (more: { timeoutMs?: number; cancel?: AbortSignal; pod?: string } = {}) =>
+      checkpointer.checkpointPod({
+        namespace: 'shop',
+        pod: 'web',
+        cancel: new AbortController().signal,
+        requester: 'alice',
+        ...more,
+      }),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 }

@@ -302,6 +302,19 @@ describe('several checkpoints', () => {
 });
 
 describe('close', () => {
+  test('is what a request tells that the stopping server has ended before', async () => {
+    await using at = await lab();
+    const begun = Promise.withResolvers<void>();
+    at.runtime.write = endless(begun.resolve);
+    const stop = new AbortController();
+    const names = { namespace: 'shop', pod: 'web', container: 'main', requester: 'alice' };
+    const asked = at.checkpointer.checkpoint({ ...names, cancel: stop.signal, stopping: stop.signal });
+    const outcome = assert.rejects(asked, failedBecause('stopping', /the agent is being stopped/));
+    await begun.promise;
+    stop.abort();
+    await outcome;
+  });
+
   test('gives up what is under way and refuses what comes', async () => {
     await using at = await lab();
     const begun = Promise.withResolvers<void>();

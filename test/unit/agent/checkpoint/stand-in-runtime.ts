@@ -4,6 +4,8 @@ import type {
   CheckpointHints,
   DumpFolder,
   FoundContainer,
+  FoundMember,
+  Released,
   Thawed,
 } from '../../../../src/agent/runtime/index.ts';
 import { RuntimeError } from '../../../../src/agent/runtime/index.ts';
@@ -21,6 +23,14 @@ export interface StandInRuntime extends CheckpointRuntime {
   readonly hints: (CheckpointHints | undefined)[];
   memory: () => Promise<number>;
   folders: readonly DumpFolder[];
+  /** What runs in the pod, in the order of its making; default: `main` alone. */
+  members: readonly FoundMember[] | 'noPod';
+  /** What happens to containers that are held, in order: `freeze c1`, `dump c1`, `release c1`. */
+  readonly held: string[];
+  /** Rejects when a container cannot be frozen. */
+  freezing: (id: string) => Promise<void>;
+  /** How a container is let go. */
+  releasing: (id: string) => Promise<Released>;
   /** Tells who listens that a container was found frozen. */
   resumed(id: string): void;
 }
@@ -36,6 +46,10 @@ export function standInRuntime(): StandInRuntime {
     hints: [],
     memory: async () => 0,
     folders: [],
+    members: [{ name: 'main', id: 'c1', sandboxId: 's1', podUid: 'u1', state: 'running' }],
+    held: [],
+    freezing: async () => undefined,
+    releasing: async () => ({ thawed: 'running', pausedMs: 12.4 }),
     resumed: (id) => {
       for (const listener of listeners) listener(id);
     },
@@ -58,6 +72,32 @@ export function standInRuntime(): StandInRuntime {
     find: async (namespace, pod, container) => {
       if (namespace !== 'shop' || pod !== 'web') return 'noPod';
       return container === 'main' ? runtime.found : 'noContainer';
+    },
+    findPod: async (namespace, pod) => {
+      return namespace === 'shop' && pod === 'web' ? runtime.members : 'noPod';
+    },
+    hold: () => {
+      const frozen: string[] = [];
+      return {
+        async freeze(id) {
+          runtime.held.push(`freeze ${id}`);
+          frozen.push(id);
+          await runtime.freezing(id);
+        },
+        async checkpoint(id, file, cancel) {
+          runtime.held.push(`dump ${id}`);
+          runtime.files.push(file);
+          await runtime.write(file, cancel, id);
+        },
+        async release() {
+          const released = new Map<string, Released>();
+          for (const id of frozen.toReversed()) {
+            runtime.held.push(`release ${id}`);
+            released.set(id, await runtime.releasing(id));
+          }
+          return released;
+        },
+      };
     },
     checkpoint: async (id, file, cancel, hints) => {
       runtime.files.push(file);

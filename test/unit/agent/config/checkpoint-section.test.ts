@@ -35,6 +35,8 @@ describe('the section checkpoint', () => {
       maxWaiting: 100,
       onConflict: 'Refuse',
       diskReserve: { bytes: 2 * 1024 ** 3 },
+      retention: {},
+      encryption: { recipients: [], recipientsFile: '' },
     });
     const rows = originTable(provenance).filter(({ field }) => field.startsWith('checkpoint.'));
     assert.deepEqual(
@@ -88,5 +90,47 @@ describe('the section checkpoint', () => {
     await at.write('checkpoint: {maxConcurrent: 7}\n');
     assert.deepEqual((await live.reload()).applied, ['checkpoint']);
     assert.equal(live.current.checkpoint.maxConcurrent, 7);
+  });
+});
+
+describe('the section checkpoint.retention', () => {
+  test('is empty by default, and each limit stands for itself', async () => {
+    await using none = await lab('');
+    assert.deepEqual((await none.load()).config.checkpoint.retention, {});
+    await using at = await lab(
+      [
+        'checkpoint:',
+        '  retention:',
+        '    perContainer: {maxCount: 5, minCount: 1}',
+        '    node: {maxBytes: 20Gi, maxAge: 168h}',
+      ].join('\n'),
+    );
+    const { config, provenance } = await at.load();
+    assert.deepEqual(config.checkpoint.retention, {
+      perContainer: { maxCount: 5, minCount: 1 },
+      node: { maxBytes: 20 * 1024 ** 3, maxAgeMs: 7 * 24 * 3600_000 },
+    });
+    const row = originTable(provenance).find(({ field }) => field === 'checkpoint.retention.node.maxAge');
+    assert.equal(row?.origin, `${at.config}:6`);
+  });
+
+  test('is refused where it makes no sense, with the place', async () => {
+    for (const [limit, why] of [
+      ['node: {maxCount: 0}', 'checkpoint.retention.node.maxCount: must be from 1 to 1000000, not 0'],
+      ['node: {minCount: -1}', 'checkpoint.retention.node.minCount: must be from 0 to 1000000, not -1'],
+      ['perPod: {maxBytes: 0}', 'checkpoint.retention.perPod.maxBytes: must be an amount from 1 on, not 0'],
+      ['perPod: {maxBytes: -1Gi}', 'checkpoint.retention.perPod.maxBytes: must be an amount from 1 on'],
+      ['perPod: {maxAge: 59s}', 'checkpoint.retention.perPod.maxAge: must be 1m or longer, not 59s'],
+      ['perPod: {maxAge: -1h}', 'checkpoint.retention.perPod.maxAge: must be 1m or longer'],
+      ['node: {maxCount: 1, minCount: 2}', 'checkpoint.retention.node: minCount 2 is more than maxCount 1'],
+      ['node: {maxKount: 1}', 'checkpoint.retention.node.maxKount: unknown field'],
+      ['perCluster: {maxCount: 1}', 'checkpoint.retention.perCluster: unknown field'],
+    ] as const) {
+      await using at = await lab(`checkpoint: {retention: {${limit}}}\n`);
+      await assert.rejects(at.load(), (error: Error) => {
+        assert.ok(error.message.includes(why), error.message);
+        return true;
+      });
+    }
   });
 });

@@ -85,7 +85,14 @@ describe('loading the configuration', () => {
         },
       },
       files: { tlsCertFile: '', tlsPrivateKeyFile: '', clientCAFile: '' },
-      checkpoint: { maxConcurrent: 2, maxWaiting: 100, onConflict: 'Wait', diskReserve: { share: 0.05 } },
+      checkpoint: {
+        maxConcurrent: 2,
+        maxWaiting: 100,
+        onConflict: 'Wait',
+        diskReserve: { share: 0.05 },
+        retention: {},
+        encryption: { recipients: [], recipientsFile: '' },
+      },
     });
     assert.ok(Object.isFrozen(config) && Object.isFrozen(config.featureGates));
     assert.deepEqual(warnings, []);

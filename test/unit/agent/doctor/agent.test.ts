@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { chmod } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { clockChecks } from '../../../../src/agent/doctor/clock.ts';
-import { readCriuCheck } from '../../../../src/agent/doctor/criu.ts';
+import { criuChecks, readCriuCheck } from '../../../../src/agent/doctor/criu.ts';
 import { lockView } from '../../../../src/agent/doctor/lock.ts';
 import { portCheck } from '../../../../src/agent/doctor/ports.ts';
 import { runtimeProcess } from '../../../../src/agent/doctor/runtime-process.ts';
@@ -164,4 +166,49 @@ test('the process behind the runtime’s socket is found with its environment', 
   assert.deepEqual([found?.pid, found?.name], [7, 'containerd']);
   assert.equal(found?.env.get('XDG_RUNTIME_DIR'), '/run/work');
   assert.equal(runtimeProcess(machine.host, 'unix:///run/y.sock'), undefined);
+});
+
+describe('criu in the PATH of whoever serves the runtime’s socket', () => {
+  const serving = (uid: number, files: Record<string, string>) => ({
+    'proc/net/unix': 'Num\n0000: 00000002 00000000 00010000 0001 01 99 /run/x.sock\n',
+    'proc/7/fd/5': '-> socket:[99]',
+    'proc/7/cmdline': 'containerd\0',
+    'proc/7/environ': 'PATH=/opt/bin\0',
+    'proc/7/status': `Name:\tcontainerd\nUid:\t${uid}\t${uid}\t${uid}\t${uid}\n`,
+    'run/x.sock': '',
+    'opt/bin/criu': '',
+    ...files,
+  });
+  const same = { 'proc/7/root': '-> ../..' };
+
+  async function ranBy(user: number, files: Record<string, string>): Promise<boolean> {
+    await using machine = await makeMachine({
+      files,
+      user,
+      programs: { '/opt/bin/criu': { output: 'Version: 4.2' } },
+    });
+    await chmod(join(machine.root, 'opt/bin/criu'), 0o755);
+    const runtime = runtimeProcess(machine.host, 'unix:///run/x.sock');
+    assert.equal(runtime?.env.get('PATH'), '/opt/bin');
+    const { verdict } = await machine.run(
+      criuChecks(() => runtime, true),
+      'criu',
+    );
+    return verdict === 'ok';
+  }
+
+  test('is run when the process is root’s, or the caller’s own, and serves the socket that is there', async () => {
+    assert.equal(await ranBy(0, serving(0, same)), true);
+    assert.equal(await ranBy(1000, serving(1000, same)), true);
+  });
+
+  test('is not run when it is another user’s, for anybody can serve a socket of that path', async () => {
+    assert.equal(await ranBy(0, serving(1000, same)), false);
+    assert.equal(await ranBy(1000, serving(1001, same)), false);
+  });
+
+  test('is not run when the process sees another file there, as in a container on the host’s network', async () => {
+    assert.equal(await ranBy(0, serving(0, { 'proc/7/root/run/x.sock': '' })), false);
+    assert.equal(await ranBy(0, serving(0, {})), false);
+  });
 });

@@ -64,6 +64,8 @@ describe('disks', () => {
           mode: 0o700,
           size: 0,
           mtimeMs: 0,
+          dev: 1,
+          ino: 2,
         },
         space: { totalBytes: 2 ** 40, freeBytes: 2 ** 39, inodes: 1e6, freeInodes: 1e6, ...space },
       },
@@ -134,7 +136,8 @@ describe('what is left over', () => {
       await mkdir(join(machine.root, name), { recursive: true });
       await utimes(join(machine.root, name), old, old);
     }
-    const process = { pid: 7, name: 'containerd', env: new Map([['XDG_RUNTIME_DIR', '/run/work']]) };
+    const env = new Map([['XDG_RUNTIME_DIR', '/run/work']]);
+    const process = { pid: 7, name: 'containerd', env, socket: '/run/x.sock', users: [0] };
     const withProcess = leftoverChecks({
       rootDir,
       process: () => process,

@@ -108,6 +108,15 @@ describe('a remote identity', () => {
     assert.match(running.log(), /waiting for the serving certificate/);
   });
 
+  test('tells once why its request waits, where the control plane says so', async () => {
+    await using folder = await temporaryFolder();
+    const conditions = [{ type: 'Waiting', status: 'True', message: 'node a renews its Lease' }];
+    const control = certificatesApi((look, csrPem) => (look < 4 ? { conditions } : signed(csrPem)));
+    await using running = run(folder.path, control);
+    await running.until('the certificate', () => running.identity.serving.value !== undefined);
+    assert.equal(running.log().match(/not signed yet: node a renews its Lease/g)?.length, 1);
+  });
+
   test('is ready, and serves with the certificate of an earlier run, while nobody answers', async () => {
     await using folder = await temporaryFolder();
     const control = certificatesApi((_look, csrPem) => signed(csrPem));

@@ -502,6 +502,19 @@ describe('trouble', () => {
     assert.ok(agent.lines.some((line) => line.includes('did not answer within 10 s')));
   });
 
+  test('no server is blamed while there are no credentials', async () => {
+    await using agent = await start({}, (api) => {
+      Object.assign(api, { isWithoutCredentials: () => true });
+      api.before = () => new Promise(() => undefined);
+    });
+    await agent.clock.advance(11_000);
+    const told = agent.lines.filter((line) => /update the node/.test(line));
+    assert.match(
+      told[0] ?? '',
+      /whoever is to sign the client certificate of this node did not answer within 10 s/,
+    );
+  });
+
   test('refused credentials are said with what to do, and tried on', async () => {
     await using agent = await start({}, (api) => {
       api.before = () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { create } from '@bufbuild/protobuf';
-import { chooseContainer, chooseSandbox } from '../../../../src/agent/runtime/find.ts';
+import { chooseContainer, chooseSandbox, runningMembers } from '../../../../src/agent/runtime/find.ts';
 import type { Container, PodSandbox } from '../../../../src/agent/runtime/gen/cri_pb.js';
 import {
   ContainerSchema,
@@ -78,5 +78,42 @@ describe('the container of a sandbox', () => {
     const all = [container('a', 'main', 1n, CONTAINER_RUNNING)];
     assert.equal(chooseContainer(all, 'another', 'main'), undefined);
     assert.equal(chooseContainer(all, 's', 'sidecar'), undefined);
+  });
+});
+
+describe('what runs in a pod', () => {
+  const { CONTAINER_CREATED, CONTAINER_UNKNOWN } = ContainerState;
+  const names = (all: Container[]) =>
+    runningMembers(sandbox('s', 1n, SANDBOX_READY), all).map(({ name, id }) => `${name} ${id}`);
+
+  test('is told in the order of its making, whatever the order of the answer', () => {
+    const all = [
+      container('c1', 'init', 1n, CONTAINER_RUNNING),
+      container('c2', 'web', 2n, CONTAINER_UNKNOWN),
+      container('c3', 'debug', 3n, CONTAINER_RUNNING),
+    ];
+    assert.deepEqual(names(all), ['init c1', 'web c2', 'debug c3']);
+    assert.deepEqual(names(all.toReversed()), ['init c1', 'web c2', 'debug c3']);
+  });
+
+  test('is neither what has ended or not begun, nor what is of another sandbox', () => {
+    const other = create(ContainerSchema, {
+      ...container('c4', 'x', 4n, CONTAINER_RUNNING),
+      podSandboxId: 't',
+    });
+    const all = [
+      container('c1', 'web', 1n, CONTAINER_EXITED),
+      container('c2', 'web', 2n, CONTAINER_RUNNING),
+      container('c3', 'log', 3n, CONTAINER_CREATED),
+    ];
+    assert.deepEqual(names([...all, other]), ['web c2']);
+  });
+
+  test('counts once by its name: the newer one', () => {
+    const all = [
+      container('c2', 'web', 2n, CONTAINER_RUNNING),
+      container('c1', 'web', 1n, CONTAINER_RUNNING),
+    ];
+    assert.deepEqual(names(all), ['web c2']);
   });
 });

@@ -47,6 +47,19 @@ describe('/healthz', () => {
     ]);
   });
 
+  test('counts those that look at others only when they are asked for by name', async () => {
+    const peer = { ...failing, ofPeer: true };
+    assert.deepEqual(await asking([...selfChecks, peer], '/healthz'), [200, 'ok']);
+    assert.deepEqual(await asking([peer], '/healthz?verbose'), [
+      200,
+      '[-]lease failed (not counted): the lease is old\nhealthz check passed\n',
+    ]);
+    assert.deepEqual(await asking([peer], '/healthz/lease'), [
+      500,
+      '[-]lease failed: the lease is old\nhealthz check failed\n',
+    ]);
+  });
+
   test('has each check at a path of its own', async () => {
     for (const name of ['ping', 'log', 'syncloop'])
       assert.deepEqual(await asking([...selfChecks, failing], `/healthz/${name}`), [200, 'ok']);
@@ -61,6 +74,7 @@ describe('the checks', () => {
     let heartbeat: Heartbeat | undefined;
     const check = leaseCheck(() => heartbeat, 40_000, clock);
     await clock.advance(40_000);
+    assert.equal(check.ofPeer, true);
     assert.equal(check.check(), undefined);
     await clock.advance(1);
     assert.equal(check.check(), 'the lease has not been renewed for 40 s');

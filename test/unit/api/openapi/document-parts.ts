@@ -16,7 +16,9 @@ export interface DocumentOperation {
   requestBody?: { content: Record<string, { schema: Schema }> };
   responses: Record<string, { content?: Record<string, { schema: Schema }>; schema?: Schema }>;
 }
-type PathItem = Partial<Record<'get' | 'put' | 'post' | 'delete' | 'patch', DocumentOperation>> & {
+type PathItem = Partial<
+  Record<'get' | 'put' | 'post' | 'delete' | 'patch' | 'head' | 'options', DocumentOperation>
+> & {
   parameters: { name: string; in: string }[];
 };
 type Paths = Readonly<Record<string, PathItem>>;
@@ -37,7 +39,7 @@ export function openApi3Of(kinds: readonly Kind[] = servedKinds): {
 export function operationsIn(paths: Paths): Map<string, DocumentOperation> {
   const found = new Map<string, DocumentOperation>();
   for (const [path, item] of Object.entries(paths)) {
-    for (const method of ['get', 'put', 'post', 'delete', 'patch'] as const) {
+    for (const method of ['get', 'put', 'post', 'delete', 'patch', 'head', 'options'] as const) {
       const operation = item[method];
       if (operation !== undefined) found.set(`${method.toUpperCase()} ${path}`, operation);
     }
@@ -65,5 +67,8 @@ export function targetOf(schema: Schema, schemas: Schemas): Schema {
 
 /** All that can be sent or answered as an object: the kinds and the bodies of their subresources. */
 export function objectTypes(): ObjectType[] {
-  return servedKinds.flatMap((kind) => [kind, ...kind.subresources.flatMap(({ body }) => body ?? [])]);
+  return servedKinds.flatMap((kind) => [
+    kind,
+    ...kind.subresources.flatMap(({ body, connects }) => (connects || body === undefined ? [] : [body])),
+  ]);
 }

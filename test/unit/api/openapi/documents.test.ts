@@ -28,7 +28,9 @@ function pathsByVerb(verb: Verb): Map<string, { path: string; served: boolean; k
     const group = groupName(kind.group, 'k8s.io');
     const base = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
     const path = `${base}/${namespaced ? 'namespaces/{namespace}/' : ''}${resource}/{name}`;
-    const parts = kind.subresources.map(({ name, verbs }) => ({ path: `${path}/${name}`, verbs }));
+    const parts = kind.subresources
+      .filter(({ connects }) => !connects)
+      .map(({ name, verbs }) => ({ path: `${path}/${name}`, verbs }));
     return [{ path, verbs: kind.verbs }, ...parts].map((place) => {
       const known = { group, version, kind: kind.kind };
       return [place.path, { path: place.path, served: place.verbs.includes(verb), kind: known }] as const;

@@ -138,6 +138,8 @@ const pathItem: Message = () => ({
   3: whole('put', operation),
   4: whole('post', operation),
   5: whole('delete', operation),
+  6: whole('options', operation),
+  7: whole('head', operation),
   8: whole('patch', operation),
   9: push('parameters', parameterItem),
 });

@@ -50,6 +50,29 @@ describe('a file of client authorities', () => {
     assert.equal((await server.admin.request('GET', nodes)).code, 200);
   });
 
+  test('ends the connections and watches of an authority that is no longer in it', async () => {
+    await using folder = await temporaryFolder();
+    const clientCaFile = join(folder.path, 'ca.crt');
+    const [first, second] = [await authority('first'), await authority('second')];
+    await writeFile(clientCaFile, first.cert);
+    await using server = await startServer({ clock: hurried, authentication: { clientCaFile } });
+    const alice = server.holder(await client(first)); // keeps its connections
+    const bob = await client(second);
+    const codeFor = async (who: typeof alice) => (await who.request('GET', nodes)).code;
+    assert.equal(await codeFor(alice), 200);
+    await using watch = await alice.watch(nodes);
+    await writeFile(clientCaFile, `${first.cert}${second.cert}`);
+    await waitFor(
+      'the second authority to be known',
+      async () => (await codeFor(server.holder(bob))) === 200,
+    );
+    assert.equal(await codeFor(alice), 200);
+    await writeFile(clientCaFile, second.cert);
+    await watch.ended;
+    assert.equal(await codeFor(alice), 401);
+    assert.equal(await codeFor(server.admin), 200);
+  });
+
   test('that cannot be used keeps the server from starting', async () => {
     await using folder = await temporaryFolder();
     const clientCaFile = join(folder.path, 'ca.crt');

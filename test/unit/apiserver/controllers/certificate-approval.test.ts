@@ -212,6 +212,20 @@ describe('client certificates of nodes', () => {
     assert.match(conditions?.[0]?.message ?? '', /the bootstrap token is not for node c but for a, b/);
   });
 
+  test('are not for whoever joins under a name of the API, unless the token says so', async () => {
+    await using server = await startServer();
+    await server.admin.must('POST', bootstrapSecrets, bootstrapSecret('joiner', token.slice(7)));
+    for (const name of ['localhost', 'kubernetes', 'kubernetes.default.svc', 'kubernetes.default.svc.x.y']) {
+      const { conditions } = await answered(server, await join(server, await signingRequest(name)));
+      assert.equal(conditions?.[0]?.type, 'Denied', name);
+      assert.match(conditions?.[0]?.message ?? '', /is a name of the control plane itself/);
+    }
+    await server.admin.must('DELETE', `${bootstrapSecrets}/bootstrap-token-joiner`);
+    const names = { 'node-names': 'localhost' };
+    await server.admin.must('POST', bootstrapSecrets, bootstrapSecret('joiner', token.slice(7), names));
+    assert.ok((await answered(server, await join(server, await signingRequest('localhost')))).certificate);
+  });
+
   test('are for nobody with a token that names no node as it should', async () => {
     await using server = await startServer();
     for (const wrong of ['', 'a,', 'A_B']) {

@@ -4,10 +4,13 @@ import { describe, test } from 'node:test';
 import type { CertificateSigningRequest } from '../../../../src/api/index.ts';
 import {
   certificateSigningRequestKind,
+  clientSignerName,
   nodeKind,
   nodeSignerNames,
   StatusError,
+  selfSubjectReviewKind,
 } from '../../../../src/api/index.ts';
+import type { Subject } from '../../../../src/base/x509/index.ts';
 import { alternativeNames, createRequest, generateKeyPem } from '../../../../src/base/x509/index.ts';
 import { ApiClient } from '../../../../src/client/index.ts';
 import { waitFor } from '../../../support/index.ts';
@@ -78,6 +81,16 @@ describe('certificates of node agents through the API', () => {
     });
   }
 
+  test('a node whose address another Node has too is told so, and gets it when that is gone', async () => {
+    await using server = await startServer();
+    await using _old = await nodeClient(server, 'old', ['192.0.2.7']);
+    await using client = await nodeClient(server, 'new', ['192.0.2.7']);
+    const refused = await ask(client, 'new', ['new', '192.0.2.7']);
+    assert.match(refused.conditions?.[0]?.message ?? '', /of node new alone: what another Node .* has too/);
+    await server.admin.must('DELETE', '/api/v1/nodes/old');
+    assert.equal(namesIn(await ask(client, 'new', ['new', '192.0.2.7'])), 'DNS:new, IP Address:192.0.2.7');
+  });
+
   test('a node may not ask other signers, whose requests would lie about', async () => {
     await using server = await startServer();
     await using client = await nodeClient(server, 'a', ['192.0.2.7']);
@@ -87,4 +100,76 @@ describe('certificates of node agents through the API', () => {
       return true;
     });
   });
+});
+
+describe('client certificates of users', () => {
+  async function administrator(server: TestServer): Promise<ApiClient> {
+    const pair = await server.issue({ commonName: 'root', organizations: ['system:masters'] });
+    return new ApiClient({ server: server.running.url, ca: server.running.ca, ...pair });
+  }
+
+  async function asked(
+    admin: ApiClient,
+    subject: Subject,
+    spec: Partial<CertificateSigningRequest['spec']> = {},
+    names: readonly string[] = [],
+  ) {
+    const key = await generateKeyPem();
+    const csr = await createRequest(key, subject, alternativeNames(names));
+    const request = Buffer.from(csr).toString('base64');
+    const { metadata } = await admin.create(certificateSigningRequestKind, {
+      metadata: { generateName: 'user-' },
+      spec: { request, signerName: clientSignerName, usages: ['client auth'], ...spec },
+    });
+    return { key, name: metadata?.name ?? '' };
+  }
+
+  /** Approves a request and waits for what comes of it. */
+  async function approved(admin: ApiClient, name: string) {
+    const request = await admin.get(certificateSigningRequestKind, name);
+    const conditions = [{ type: 'Approved', status: 'True', reason: 'ByHand' }];
+    const next = { ...request, status: { conditions } };
+    await admin.replace(certificateSigningRequestKind, next, { subresource: 'approval' });
+    return await waitFor('an answer', async () => {
+      const { status } = await admin.get(certificateSigningRequestKind, name);
+      const isOver = status?.certificate || status?.conditions?.some(({ type }) => type === 'Failed');
+      return isOver ? status : undefined;
+    });
+  }
+
+  test('come when somebody has approved them, and make their holder known', async () => {
+    await using server = await startServer();
+    await using admin = await administrator(server);
+    const jane = { commonName: 'jane', organizations: ['ops', 'dev'] };
+    const { key, name } = await asked(admin, jane, { expirationSeconds: 3600 });
+    const other = await asked(admin, jane);
+    const { certificate = '' } = await approved(admin, name);
+    const cert = Buffer.from(certificate, 'base64').toString();
+    await using client = new ApiClient({ server: server.running.url, ca: server.running.ca, cert, key });
+    const { status } = await client.create(selfSubjectReviewKind, {});
+    assert.equal(status?.userInfo?.username, 'jane');
+    assert.deepEqual(status?.userInfo?.groups, ['ops', 'dev', 'system:authenticated']);
+    const ends = new X509Certificate(cert).validToDate.getTime();
+    assert.ok(ends <= Date.now() + 3600_000, String(ends));
+    const waiting = await admin.get(certificateSigningRequestKind, other.name);
+    assert.equal(waiting.status?.certificate, undefined, 'nobody has approved it');
+  });
+
+  type Wrong = [Subject, Partial<CertificateSigningRequest['spec']>, readonly string[], RegExp];
+  const jane = { commonName: 'jane', organizations: [] };
+  const wrong: Record<string, Wrong> = {
+    'no name': [{ commonName: '', organizations: ['ops'] }, {}, [], /no common name/],
+    'names of servers': [jane, {}, ['kubernetes'], /has no names/],
+    'another use': [jane, { usages: ['client auth', 'server auth'] }, [], /"server auth" is none of/],
+  };
+  for (const [what, [subject, spec, names, message]] of Object.entries(wrong)) {
+    test(`with ${what} fail, although approved`, async () => {
+      await using server = await startServer();
+      await using admin = await administrator(server);
+      const { name } = await asked(admin, subject, spec, names);
+      const { certificate, conditions } = await approved(admin, name);
+      assert.equal(certificate, undefined);
+      assert.match(conditions?.at(-1)?.message ?? '', message);
+    });
+  }
 });

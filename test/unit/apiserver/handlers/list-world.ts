@@ -70,7 +70,7 @@ export async function listWorld(options: WorldOptions = {}): Promise<ListWorld> 
     user: controlPlaneUser,
     continueTokens: tokens,
     authorize: () => Promise.resolve(),
-    signal: signal ?? new AbortController().signal,
+    signal: () => signal ?? new AbortController().signal,
   });
   const world: ListWorld = {
     storage,

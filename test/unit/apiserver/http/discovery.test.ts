@@ -387,6 +387,15 @@ describe('access', () => {
   });
 });
 
+test('whoever is known is told that there are no custom resources, as kubectl asks before it creates a review', async () => {
+  const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+  const { code, text } = await server.stranger.request('GET', path);
+  assert.equal(code, 200);
+  assert.partialDeepStrictEqual(JSON.parse(text), { kind: 'CustomResourceDefinitionList', items: [] });
+  const { groups } = await documentAt<{ groups: { name: string }[] }>('/apis');
+  assert.ok(groups.every(({ name }) => !name.startsWith('apiextensions')));
+});
+
 describe('without a kind', () => {
   test('the documents are as if there had never been one', () => {
     for (const gone of servedKinds) {

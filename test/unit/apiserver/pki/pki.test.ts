@@ -44,10 +44,16 @@ async function assertWhole(pki: Pki): Promise<void> {
   assert.equal(findFault(pki.authority, { ...common, use: 'authority' }), undefined);
   assert.equal(findFault(pki.serving, { ...common, use: 'server' }), undefined);
   assert.equal(findFault(pki.admin, { ...common, use: 'client' }), undefined);
+  const subject = { commonName: 'kube-apiserver-kubelet-client', organizations: [] };
+  assert.equal(findFault(pki.agentClient, { ...common, use: 'client', subject }), undefined);
   assert.deepEqual(pki, {
     authority: { cert: await read('ca.crt'), key: await read('ca.key') },
     serving: { cert: await read('apiserver.crt'), key: await read('apiserver.key') },
     admin: { cert: await read('admin.crt'), key: await read('admin.key') },
+    agentClient: {
+      cert: await read('apiserver-kubelet-client.crt'),
+      key: await read('apiserver-kubelet-client.key'),
+    },
   });
 }
 
@@ -76,7 +82,10 @@ describe('the first start', () => {
     await assertWhole(pki);
     assert.equal((await stat(folder)).mode & 0o777, 0o700);
     const names = (await readdir(folder)).toSorted();
-    assert.deepEqual(names, ['admin.crt', 'admin.key', 'apiserver.crt', 'apiserver.key', 'ca.crt', 'ca.key']);
+    assert.deepEqual(names, [
+      ...['admin.crt', 'admin.key', 'apiserver-kubelet-client.crt', 'apiserver-kubelet-client.key'],
+      ...['apiserver.crt', 'apiserver.key', 'ca.crt', 'ca.key'],
+    ]);
     for (const name of names) assert.equal((await stat(join(folder, name))).mode & 0o777, 0o600, name);
   });
 
@@ -186,7 +195,7 @@ describe('a leaf that is not whole is made anew', () => {
     ['with the key of another', async (name) => writeFile(join(folder, `${name}.key`), await read('ca.key'))],
     ['with rubbish', (name) => writeFile(join(folder, `${name}.crt`), Buffer.alloc(100_000, 0xff))],
   ];
-  for (const name of ['apiserver', 'admin']) {
+  for (const name of ['apiserver', 'admin', 'apiserver-kubelet-client']) {
     for (const [what, damage] of damages) {
       test(`${name}, ${what}`, async () => {
         const first = await open();
@@ -222,8 +231,8 @@ describe('a leaf that is not whole is made anew', () => {
 describe('an authority that is not whole', () => {
   test('is finished when the first start was ended between key and certificate', async () => {
     const { authority } = await open();
-    for (const name of ['ca.crt', 'apiserver.crt', 'apiserver.key', 'admin.crt', 'admin.key']) {
-      await rm(join(folder, name));
+    for (const name of await readdir(folder)) {
+      if (name !== 'ca.key') await rm(join(folder, name));
     }
     await link(join(folder, 'ca.key'), join(folder, '.ca.key.draft-1'));
     const second = await open();

@@ -52,6 +52,14 @@ describe('a client certificate', () => {
     assert.equal((await nodeA.must('GET', `${csrs}/${made.metadata.name}`)).metadata.uid, made.metadata.uid);
   });
 
+  test('tells everything that is known of who asks for it, however that is called', async () => {
+    const body = await signingRequest('node-a');
+    const headers = { 'impersonate-user': 'alice', 'impersonate-group': 'system:masters' };
+    const more = { 'impersonate-extra-__proto__': 'one', 'impersonate-extra-team': 'two' };
+    const { text } = await admin.request('POST', csrs, { body, headers: { ...headers, ...more } });
+    assert.match(text, /"extra":\{"__proto__":\["one"\],"team":\["two"\]\}/);
+  });
+
   test('is signed for an administrator who joins a node', async () => {
     const answer = await answerTo(await admin.must('POST', csrs, await signingRequest('node-new')));
     assert.match(certificateIn(answer).subject, /CN=system:node:node-new/);

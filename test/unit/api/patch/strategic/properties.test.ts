@@ -218,8 +218,13 @@ describe('the cost of strategic merge patches', () => {
   }
 });
 
+/** The least of some tries, in microseconds: what else the process does meanwhile is not counted. */
 function cpuTime(work: () => void): number {
-  const before = process.cpuUsage();
-  work();
-  return process.cpuUsage(before).user;
+  const tries = Array.from({ length: 4 }, () => {
+    const before = process.cpuUsage();
+    work();
+    const { user, system } = process.cpuUsage(before);
+    return user + system;
+  });
+  return Math.min(...tries);
 }

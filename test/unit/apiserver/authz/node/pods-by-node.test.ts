@@ -115,6 +115,28 @@ test('pods that were there before are known, and very many are looked at without
   assert.equal(index.names('a', 'y', 'secrets/s1'), false);
 });
 
+test('a pod that seems to name very many nodes costs no more than another one', async () => {
+  await using at = await world();
+  await makeNamespaces(at.registry);
+  const index = new PodsByNode(at.registry);
+  const pod = podOf({ name: 'p', place: 'x', node: 'a', secret: 's1', mirror: false, label: 'b' });
+  const volumes = Array.from({ length: 5_000 }, (_, at) => ({
+    name: `v${at}`,
+    csi: { driver: 'd', volumeAttributes: { nodeName: `n${at}` } },
+  }));
+  await at.pods.create(
+    'x',
+    { ...pod, spec: { ...pod.spec, containers: pod.spec?.containers ?? [], volumes } },
+    context,
+  );
+  assert.equal(index.size, 1);
+  assert.equal(index.names('a', 'x', 'secrets/s1'), true);
+  assert.equal(index.names('n1', 'x', 'secrets/s1'), false);
+  await at.pods.delete('x', 'p', { gracePeriodSeconds: 0 }, context);
+  assert.equal(index.names('a', 'x', 'secrets/s1'), false);
+  assert.equal(index.size, 0);
+});
+
 async function makeNamespaces(registry: Registry): Promise<void> {
   for (const name of places) await registry.of(namespaceKind).create('', { metadata: { name } }, context);
 }

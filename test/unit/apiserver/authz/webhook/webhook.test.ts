@@ -164,9 +164,9 @@ describe('questions that wait for an authorizer that hangs', () => {
   const paddings = { 'are short': '', 'are too long to be kept': 'n'.repeat(10_001) };
 
   for (const [what, padding] of Object.entries(paddings)) {
-    test(`are 64 about one user where they ${what}; more fail at once, and others get through`, async () => {
+    test(`about one user where they ${what} are 64 and a line of 256; more fail at once, others get through`, async () => {
       await using at = await world(hangsForJane, { timeoutMs });
-      for (let index = 0; index < 64; index += 1) void at.decide(`${padding}${index}`);
+      for (let index = 0; index < 64 + 256; index += 1) void at.decide(`${padding}${index}`);
       const errors = ['the authorization webhook gives no answer'];
       for (const name of ['over', 'more']) {
         assert.deepEqual(await at.decide(padding + name), { verdict: 'noOpinion', reason: '', errors });
@@ -186,9 +186,26 @@ describe('questions that wait for an authorizer that hangs', () => {
     });
   }
 
+  test('are answered in the end where many ask about a user whom the other server is slow about', async () => {
+    const release = Promise.withResolvers<void>();
+    await using at = await world(
+      async () => {
+        await release.promise;
+        return { status: { allowed: true } };
+      },
+      { timeoutMs },
+    );
+    const others = Array.from({ length: 100 }, (_, index) => at.decide(`${index}`));
+    const own = at.decide('own');
+    await waitFor('those under way', () => at.asked.length === 64);
+    release.resolve();
+    for (const { verdict } of await Promise.all([...others, own])) assert.equal(verdict, 'allow');
+    assert.equal(at.logged(), '');
+  });
+
   test('are refused beyond their number where that is wanted', async () => {
     await using at = await world(hangsForJane, { timeoutMs, failurePolicy: 'Deny' });
-    for (let index = 0; index < 64; index += 1) void at.decide(`${index}`);
+    for (let index = 0; index < 64 + 256; index += 1) void at.decide(`${index}`);
     assert.equal((await at.decide('over')).verdict, 'deny');
     assert.match(at.logged(), janes);
   });

@@ -96,7 +96,8 @@ describe('the first start', () => {
     assert.deepEqual(shown(world.bindings).toSorted(), [
       ...['cluster-admin', 'system:basic-user'],
       ...ofCertificates('certificatesigningrequests:nodeclient', 'certificatesigningrequests:selfnodeclient'),
-      ...['system:discovery', 'system:monitoring', 'system:node', 'system:node-bootstrapper'],
+      ...['system:discovery', 'system:kubelet-api-admin', 'system:monitoring'],
+      ...['system:node', 'system:node-bootstrapper'],
       ...['system:public-info-viewer', 'system:service-account-issuer-discovery'],
     ]);
     assert.deepEqual(world.role('system:certificates.k8s.io:kubelet-serving-approver').rules, [

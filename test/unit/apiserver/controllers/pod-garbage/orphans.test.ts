@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { StatusError } from '../../../../../src/api/index.ts';
 import { atDeletion } from '../interleaved-store.ts';
 import { context, prepare, secondMs } from './world.ts';
 
@@ -20,6 +21,26 @@ describe('a pod whose node does not exist', () => {
     await world.create('orphan', 'nowhere');
     await world.clock.advance(62 * secondMs);
     assert.deepEqual(world.history.slice(1), ['Failed DeletionByPodGC PodGC: node no longer exists', 'gone']);
+  });
+
+  test('goes when there is no room in it to tell why; one that cannot be removed keeps no other', async () => {
+    await using world = await prepare();
+    // whoever may make pods can make them as large as the store takes
+    const room = async (name: string, finalizers: string[]) => {
+      for (let bytes = 1_572_864; ; bytes -= 16) {
+        try {
+          return await world.createLarge(name, 'nowhere', { finalizers }, bytes);
+        } catch (error) {
+          if (!(error instanceof StatusError && error.reason === 'RequestEntityTooLarge')) throw error;
+        }
+      }
+    };
+    await room('a-held', ['example.org/hold']);
+    await room('b-full', []);
+    await world.create('orphan', 'nowhere');
+    await world.clock.advance(62 * secondMs);
+    assert.deepEqual(world.names(), ['a-held']);
+    assert.match(world.logged(), /could not be removed: 1 of them, first default\/a-held: /);
   });
 
   test('goes as it is when it has ended', async () => {

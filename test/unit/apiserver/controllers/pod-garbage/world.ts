@@ -67,6 +67,20 @@ export async function prepare(
       const spec = { containers, nodeName, terminationGracePeriodSeconds: 1800 };
       await pods.create('default', { metadata: { ...metadata, name }, spec }, context);
     },
+    /** The same, with arguments of so many bytes. */
+    async createLarge(
+      name: string,
+      nodeName: string,
+      metadata: Pod['metadata'],
+      bytes: number,
+    ): Promise<void> {
+      const containers = [{ name: 'main', image: 'example.com/image:1', args: ['x'.repeat(bytes)] }];
+      await pods.create(
+        'default',
+        { metadata: { ...metadata, name }, spec: { containers, nodeName } },
+        context,
+      );
+    },
     /** Lets time pass, and every sweep in it come to its end. */
     async pass(ms: number): Promise<void> {
       for (let passed = 0; passed < ms; passed += 10 * secondMs) {

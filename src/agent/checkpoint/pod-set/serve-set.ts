@@ -1,0 +1,95 @@
+import { checkName } from '../../../api/index.ts';
+import type { Clock } from '../../../base/index.ts';
+import type { FoundMember, Runtime } from '../../runtime/index.ts';
+import type { Target } from '../errors.ts';
+import { failed, noPod, timedOut, wholePod } from '../errors.ts';
+import type { TimeLimit } from '../time-limit.ts';
+import { startTimeLimit } from '../time-limit.ts';
+import type { SetDumper } from './dump-set.ts';
+import type { MadeSet } from './publish-set.ts';
+
+export interface PodCheckpointRequest {
+  readonly namespace: string;
+  readonly pod: string;
+  /** How long the runtime may take for all of it, waiting for turns not counted; 0 or unset is the default. */
+  readonly timeoutMs?: number;
+  /** Aborts when the client goes away. */
+  readonly cancel: AbortSignal;
+  /** Aborts when the agent stops, which aborts `cancel`, too. */
+  readonly stopping?: AbortSignal;
+  /** Who asks, for the log. */
+  readonly requester: string;
+}
+
+export interface SetServiceOptions {
+  runtime: Pick<Runtime, 'findPod'>;
+  dumper: SetDumper;
+  clock: Clock;
+  defaultTimeoutMs: number;
+  /** The turn of one container, and one of the node. */
+  takeTurn(target: Target, cancel: AbortSignal): Promise<Disposable>;
+  takeSlot(cancel: AbortSignal): Promise<Disposable>;
+  /** Throws when another checkpoint of the container is under way and not to be waited for. */
+  refuseConflict(target: Target): void;
+  /** Throws when the container may still be frozen by an earlier one. */
+  refuseIfFrozen(target: Target, id: string): void;
+}
+
+/** Waits for its turns and makes the set; see `Checkpointer.checkpointPod`. */
+export async function serveSet(
+  options: SetServiceOptions,
+  { namespace, pod, requester, timeoutMs }: PodCheckpointRequest,
+  giveUp: AbortSignal,
+): Promise<MadeSet> {
+  if (checkName('label', namespace) ?? checkName('subdomain', pod)) throw noPod();
+  const { clock, takeTurn, takeSlot, dumper } = options;
+  const target = wholePod(namespace, pod);
+  const limitMs = timeoutMs && timeoutMs > 0 ? timeoutMs : options.defaultTimeoutMs;
+  using search = startTimeLimit(clock, limitMs);
+  const before = await findMembers(options, target, search, giveUp);
+  for (const { name } of before) options.refuseConflict({ namespace, pod, container: name });
+  using turns = new DisposableStack();
+  // in one order for all who want several, so that no two wait for each other
+  for (const container of before.map(({ name }) => name).sort()) {
+    turns.use(await takeTurn({ namespace, pod, container }, giveUp));
+  }
+  const startedMs = clock.monotonicMs();
+  using again = startTimeLimit(clock, limitMs); // much may have happened while it waited
+  const found = await findMembers(options, target, again, giveUp);
+  requireSame(target, before, found);
+  const usedMs = clock.monotonicMs() - startedMs;
+  const members = found.map(({ name, ...each }) => ({
+    target: { namespace, pod, container: name },
+    found: each,
+    requester,
+  }));
+  for (const member of members) options.refuseIfFrozen(member.target, member.found.id);
+  using _slot = await takeSlot(giveUp);
+  using limit = startTimeLimit(clock, limitMs, usedMs);
+  return await dumper.dump({ namespace, pod, members, requester, limit }, giveUp);
+}
+
+async function findMembers(
+  { runtime }: SetServiceOptions,
+  target: Target,
+  limit: TimeLimit,
+  cancel: AbortSignal,
+): Promise<readonly FoundMember[]> {
+  const found = await runtime
+    .findPod(target.namespace, target.pod, AbortSignal.any([cancel, limit.over]))
+    .catch((error: unknown): never => {
+      if (!limit.over.aborted || cancel.aborted) throw error;
+      throw timedOut(target, limit.seconds, error);
+    });
+  if (found === 'noPod') throw noPod();
+  if (found.length === 0) throw failed('notRunning', target, 'none of its containers runs');
+  return found;
+}
+
+/** Only of these it has the turns. */
+function requireSame(target: Target, before: readonly FoundMember[], now: readonly FoundMember[]): void {
+  const names = new Set(before.map(({ name }) => name));
+  const added = now.find(({ name }) => !names.has(name));
+  if (added === undefined) return;
+  throw failed('failed', target, `container ${added.name} was started meanwhile, try again`);
+}

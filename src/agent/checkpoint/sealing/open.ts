@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto';
+import type { FileHandle } from 'node:fs/promises';
+import { describeError } from '../../../base/index.ts';
+import { streamOf } from './file-stream.ts';
+
+/** A sealed archive that was not opened; `message` says why and may be shown as it stands. */
+export class SealError extends Error {
+  override readonly name = 'SealError';
+}
+
+export interface OpenOptions {
+  /** `AGE-SECRET-KEY-1…`; one that fits is enough. */
+  readonly identities: readonly string[];
+  /** Takes the plain bytes in order; what it has taken is worth nothing before this resolves. */
+  write(piece: Uint8Array): Promise<void>;
+  /** Is told how much of the sealed file has been read. */
+  progress?: (bytes: number) => void;
+  readonly cancel?: AbortSignal;
+}
+
+/** What was in a sealed archive. */
+export interface OpenedArchive {
+  /** Of the plain archive, in hexadecimal digits. */
+  readonly sha256: string;
+  readonly sizeBytes: number;
+}
+
+/** Opens a sealed file in bounded memory. Rejects with a SealError when it is none, damaged, cut off, or for others. */
+export async function openArchive(
+  sealed: FileHandle,
+  { identities, write, progress, cancel }: OpenOptions,
+): Promise<OpenedArchive> {
+  const { Decrypter } = await import('age-encryption');
+  const decrypter = new Decrypter();
+  for (const identity of identities) await add(decrypter, identity);
+  await requireAge(sealed);
+  const plain = await decrypter.decrypt(streamOf(sealed, progress)).catch(refuse);
+  const hash = createHash('sha256');
+  let sizeBytes = 0;
+  for await (const piece of guarded(plain)) {
+    cancel?.throwIfAborted();
+    hash.update(piece);
+    await write(piece);
+    sizeBytes += piece.length;
+  }
+  return { sha256: hash.digest('hex'), sizeBytes };
+}
+
+async function add(decrypter: { addIdentity(identity: string): void }, identity: string): Promise<void> {
+  try {
+    decrypter.addIdentity(identity);
+  } catch {
+    throw new SealError('the identity is mistyped: its checksum is wrong');
+  }
+}
+
+const magic = 'age-encryption.org/v1\n';
+
+async function requireAge(sealed: FileHandle): Promise<void> {
+  const head = Buffer.alloc(magic.length);
+  const { bytesRead } = await sealed.read(head, 0, head.length, 0);
+  if (bytesRead < head.length || head.toString('latin1') !== magic) {
+    throw new SealError('it is not sealed in the age format');
+  }
+}
+
+/** What the stream itself finds wrong is damage; what becomes of the pieces afterwards is not. */
+async function* guarded(plain: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const reader = plain.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read().catch((cause: unknown): never => {
+        throw new SealError('it is damaged or cut off, or somebody has changed it', { cause });
+      });
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined);
+  }
+}
+
+function refuse(cause: unknown): never {
+  const why = describeError(cause);
+  if (why.includes('no identity matched')) {
+    throw new SealError('it is sealed for others: no identity fits', { cause });
+  }
+  throw new SealError(`its header is damaged or cut off (${why})`, { cause });
+}

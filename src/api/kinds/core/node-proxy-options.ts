@@ -1,0 +1,18 @@
+import type { Infer } from '../../schema/index.ts';
+import { field, string } from '../../schema/index.ts';
+import { defineBody, objectStruct } from '../define.ts';
+
+const root = objectStruct('NodeProxyOptions', {
+  path: field(1, string, 'What is asked for at the agent, where the path of the request does not say it.'),
+});
+
+/** What a request to nodes/proxy says beside its path; it is never sent as an object. */
+export interface NodeProxyOptions extends Infer<typeof root> {}
+
+export const nodeProxyOptions = defineBody<NodeProxyOptions>({
+  group: '',
+  version: 'v1',
+  kind: 'NodeProxyOptions',
+  doc: 'A request to the agent of a node.',
+  root,
+});

@@ -1,0 +1,45 @@
+import type { Service } from '../base/index.ts';
+import type { ApiServerOptions } from './api-server-options.ts';
+import type { Authorizer } from './authz/index.ts';
+import {
+  bootstrapTokenExpiry,
+  certificateSigner,
+  defaultServiceAccounts,
+  eventExpiry,
+  namespaceDeletion,
+  nodeLifecycle,
+  ownerGarbage,
+  podGarbage,
+  roleAggregation,
+} from './controllers/index.ts';
+import type { NodeSigner } from './pki/index.ts';
+import { servingNames } from './pki/index.ts';
+import type { Registry } from './registry/index.ts';
+import type { CachedStore } from './storage/index.ts';
+
+interface Parts {
+  registry: Registry;
+  storage: CachedStore;
+  signer: NodeSigner;
+  authorizer: Authorizer;
+}
+
+/** What brings the world nearer to what the objects say, as services. */
+export function assembleControllers(options: ApiServerOptions, parts: Parts): readonly Service[] {
+  const { clock, log, bindAddress, eventTtlMs, nodeLifecycle: settings = {} } = options;
+  const { registry, storage, signer, authorizer } = parts;
+  const controller = { registry, storage, clock, log };
+  const { dnsNames, ipAddresses } = servingNames([bindAddress]);
+  const controlPlaneNames = [...dnsNames, ...ipAddresses];
+  return [
+    namespaceDeletion(controller),
+    ownerGarbage(controller),
+    podGarbage({ ...controller, settings }),
+    nodeLifecycle({ ...controller, settings }),
+    roleAggregation(controller),
+    certificateSigner({ ...controller, signer, authorizer, controlPlaneNames }),
+    bootstrapTokenExpiry(controller),
+    defaultServiceAccounts(controller),
+    eventExpiry({ ...controller, ttlMs: eventTtlMs }),
+  ];
+}

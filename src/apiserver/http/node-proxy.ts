@@ -1,0 +1,68 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { nodeKind } from '../../api/index.ts';
+import type { NodeProxy, ProxiedRequest } from '../node-proxy/index.ts';
+import { readNodeName, readProxiedPath } from '../node-proxy/index.ts';
+import { attributesOf, authenticate, authorizeRequest } from './access.ts';
+import type { App } from './app.ts';
+import { auditAsked, auditStarted } from './audit.ts';
+import { bodyLimitBytes } from './errors.ts';
+import { methodNotAllowed, usualVerbOf } from './methods.ts';
+import type { HttpOptions } from './options.ts';
+
+type Asked = Pick<ProxiedRequest, 'named' | 'target' | 'prefix' | 'requester' | 'untilMs'>;
+
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+
+/**
+ * `/api/v1/nodes/NAME/proxy/…`: authorized as nodes/proxy of that node, then passed on to its agent. `streams` are the
+ * requests whose time says nothing of this server.
+ */
+export function addNodeProxy(
+  app: Pick<App, 'register'>,
+  proxy: NodeProxy,
+  options: HttpOptions,
+  streams: WeakSet<FastifyRequest>,
+): void {
+  const resource = options.registry.of(nodeKind);
+  const admitted = new WeakMap<FastifyRequest, Asked>();
+
+  async function onRequest(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const { node, target } = readProxiedPath(request.url);
+    const named = readNodeName(node);
+    const place = { resource, subresource: 'proxy', namespace: '', name: named.name };
+    const asked = { ...place, verb: usualVerbOf(request.method) };
+    const identity = await authenticate(request, options, () => attributesOf(asked));
+    await authorizeRequest({ ...asked, user: identity.user }, options.authorizer, (attributes, decision) =>
+      auditAsked(request, identity, attributes, decision),
+    );
+    if (!methods.includes(request.method)) throw methodNotAllowed(reply, methods);
+    const { user, untilMs } = identity;
+    const prefix = `/api/v1/nodes/${encodeURIComponent(named.name)}/proxy`;
+    admitted.set(request, { named, target, prefix, requester: user.name, untilMs });
+  }
+
+  async function handler(request: FastifyRequest, reply: FastifyReply): Promise<undefined> {
+    const asked = admitted.get(request);
+    if (asked === undefined) throw new Error('a request came to its handler without being admitted');
+    streams.add(request);
+    const node = resource.encoding.read(resource.get('', asked.named.name));
+    const onAnswer = (code: number) => {
+      reply.hijack();
+      for (const [name, value] of Object.entries(reply.getHeaders())) {
+        if (value !== undefined) reply.raw.setHeader(name, value);
+      }
+      auditStarted(request, code);
+    };
+    const { raw } = request;
+    await proxy.pass({ ...asked, node, bodyLimitBytes, request: raw, response: reply.raw, onAnswer });
+  }
+
+  // bodies are passed on as they come: nothing of the server's reads them
+  app.register(async (scope: App) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', (_request, _body, done) => done(null));
+    for (const url of ['/api/v1/nodes/:name/proxy', '/api/v1/nodes/:name/proxy/*']) {
+      scope.route({ method: [...methods, 'TRACE'], url, onRequest, handler });
+    }
+  });
+}

@@ -1,0 +1,111 @@
+import { isIP } from 'node:net';
+import type { SecureContext, TLSSocket } from 'node:tls';
+import { connect as connectTls } from 'node:tls';
+import type { buildConnector } from 'undici';
+import { describeError, errorCode } from '../../base/index.ts';
+import { checkNodeIdentity } from './identity.ts';
+import type { Target } from './target.ts';
+
+/** Nobody could be talked to at any address of a node. `kind`: of the last one that was tried. */
+export class NodeAwayError extends Error {
+  override readonly name = 'NodeAwayError';
+  readonly kind: 'away' | 'late' | 'untrusted';
+
+  constructor(message: string, kind: NodeAwayError['kind'], cause: unknown) {
+    super(message, { cause });
+    this.kind = kind;
+  }
+}
+
+/** For TCP and TLS together. */
+export interface DialLimits {
+  readonly eachMs: number;
+  /** For all addresses together. */
+  readonly allMs: number;
+}
+export const dialLimits: DialLimits = { eachMs: 5000, allMs: 10_000 };
+
+/** A machine that is gone without a word is noticed by TCP. */
+const tcpKeepAliveMs = 15_000;
+
+/** Connects to a node's agent, address by address, and hands over a connection only when it is the node's. */
+export function nodeConnector(
+  target: Target,
+  secureContext: SecureContext,
+  limits: DialLimits = dialLimits,
+): buildConnector.connector {
+  return (_options, callback) => {
+    dialAll(target, secureContext, limits).then(
+      (socket) => callback(null, socket),
+      (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), null),
+    );
+  };
+}
+
+async function dialAll(
+  target: Target,
+  secureContext: SecureContext,
+  { eachMs, allMs }: DialLimits,
+): Promise<TLSSocket> {
+  const latestMs = performance.now() + allMs;
+  const tried: string[] = [];
+  let last: unknown;
+  for (const address of target.addresses) {
+    const leftMs = latestMs - performance.now();
+    if (leftMs <= 0) break;
+    try {
+      return await dial(target, address, secureContext, Math.min(eachMs, leftMs));
+    } catch (error) {
+      last = error;
+      tried.push(`${hostAndPort(address, target.port)}: ${whyNot(error)}`);
+    }
+  }
+  throw new NodeAwayError(`node ${target.node} cannot be reached: ${tried.join('; ')}`, kindOf(last), last);
+}
+
+function dial(
+  { node, port }: Target,
+  host: string,
+  secureContext: SecureContext,
+  timeoutMs: number,
+): Promise<TLSSocket> {
+  const { promise, resolve, reject } = Promise.withResolvers<TLSSocket>();
+  const socket = connectTls({
+    host,
+    port,
+    secureContext,
+    ...(isIP(node) === 0 ? { servername: node } : {}), // RFC 6066: never an address
+    checkServerIdentity: (_host, certificate) => checkNodeIdentity(node, certificate),
+    ALPNProtocols: ['http/1.1'],
+    rejectUnauthorized: true, // whatever the environment says
+  });
+  socket.setNoDelay(true).setKeepAlive(true, tcpKeepAliveMs);
+  const late = Object.assign(new Error(`no answer within ${Math.round(timeoutMs)} ms`), {
+    code: 'ETIMEDOUT',
+  });
+  const timer = setTimeout(() => socket.destroy(late), timeoutMs);
+  socket.once('secureConnect', () => resolve(socket));
+  socket.once('error', reject);
+  socket.once('close', () => reject(new Error('it closed the connection before it was secure')));
+  return promise.finally(() => clearTimeout(timer));
+}
+
+const untrusted = /^(ERR_TLS_CERT_ALTNAME|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|CRL_|INVALID_|PATH_LENGTH)/;
+
+function kindOf(error: unknown): NodeAwayError['kind'] {
+  const code = errorCode(error) ?? '';
+  if (code === 'ETIMEDOUT') return 'late';
+  return untrusted.test(code) ? 'untrusted' : 'away';
+}
+
+function whyNot(error: unknown): string {
+  const code = errorCode(error) ?? '';
+  if (code === 'ECONNREFUSED') return 'it refuses connections';
+  if (/^ERR_TLS_CERT_ALTNAME/.test(code)) return 'it shows a certificate that is not for this node';
+  if (untrusted.test(code)) return 'it shows a certificate that is not accepted';
+  return describeError(error);
+}
+
+export function hostAndPort(address: string, port: number): string {
+  return `${address.includes(':') ? `[${address}]` : address}:${port}`;
+}

@@ -1,0 +1,97 @@
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { Dispatcher } from 'undici';
+import { badGateway, proxyFailure } from './failures.ts';
+import { headersFromNode } from './headers.ts';
+
+export interface ExchangeOptions {
+  node: string;
+  response: ServerResponse;
+  /** Where the node's paths are for the caller. */
+  prefix: string;
+  /** Told that an answer begins: `response` is the exchange's from here on, with the headers that are set by then. */
+  onAnswer(code: number): void;
+  /** How long the caller may take no bytes. */
+  stallMs: number;
+}
+
+/**
+ * One answer on its way from a node to a caller. Bytes go on as they come and as fast as they are taken: while the caller
+ * takes none, none are read from the node. Whoever goes away, the other side is told: the caller's going ends the request at
+ * the node, and an answer that breaks off is broken off, never ended in order.
+ */
+export class Exchange implements Dispatcher.DispatchHandler {
+  readonly #options: ExchangeOptions;
+  readonly #done = Promise.withResolvers<void>();
+  #controller: Dispatcher.DispatchController | undefined;
+  #gone: Error | undefined;
+  #stalled: NodeJS.Timeout | undefined;
+  /** From here on nobody else answers. */
+  #begun = false;
+
+  constructor(options: ExchangeOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when nothing is left of it; rejects with a StatusError where no answer has begun. */
+  get done(): Promise<void> {
+    return this.#done.promise;
+  }
+
+  /** Ends it, whatever its state. */
+  cancel(why: Error): void {
+    this.#gone ??= why;
+    this.#controller?.abort(this.#gone);
+    if (this.#begun) this.#options.response.destroy(this.#gone);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#gone !== undefined) controller.abort(this.#gone); // while a connection was waited for
+  }
+
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    code: number,
+    headers: IncomingHttpHeaders,
+  ): void {
+    if (code < 200) return;
+    const { node, response, prefix, onAnswer } = this.#options;
+    if (code === 401) {
+      // the caller's credentials never get there: it is the control plane that is not known
+      controller.abort(
+        badGateway(`the agent of node ${node} does not accept the control plane's certificate`),
+      );
+      return;
+    }
+    this.#begun = true;
+    onAnswer(code);
+    response.writeHead(code, headersFromNode(headers, prefix));
+    // the head of an answer that takes its time does not wait for the first of it
+    setImmediate(() => !response.destroyed && response.flushHeaders());
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    const { response, stallMs } = this.#options;
+    if (response.write(chunk)) return;
+    controller.pause();
+    this.#stalled = setTimeout(() => this.cancel(new Error('the caller takes nothing')), stallMs);
+    response.once('drain', () => {
+      clearTimeout(this.#stalled);
+      controller.resume();
+    });
+  }
+
+  onResponseEnd(): void {
+    this.#options.response.end();
+    this.#done.resolve();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    clearTimeout(this.#stalled);
+    const { node, response } = this.#options;
+    if (this.#begun) {
+      response.destroy(error); // with HTTP/2 it would count as ended in order without one
+      this.#done.resolve();
+    } else this.#done.reject(proxyFailure(node, error));
+  }
+}

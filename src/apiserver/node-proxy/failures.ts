@@ -1,0 +1,30 @@
+import { StatusError } from '../../api/index.ts';
+import { describeError, errorCode } from '../../base/index.ts';
+import { NodeAwayError } from './connector.ts';
+
+/** Why a node gave no answer, for the caller: 503 nobody is there, 504 it takes too long, 502 it is not the node or breaks off. */
+export function proxyFailure(node: string, error: unknown): StatusError {
+  if (error instanceof StatusError) return error;
+  if (error instanceof NodeAwayError) return awayError(error);
+  const code = errorCode(error) ?? '';
+  if (/^UND_ERR_(HEADERS|BODY|CONNECT)_TIMEOUT$/.test(code)) {
+    return new StatusError('Timeout', `the agent of node ${node} did not answer in time`, { cause: error });
+  }
+  return badGateway(`the agent of node ${node} broke off: ${describeError(error)}`, error);
+}
+
+function awayError(error: NodeAwayError): StatusError {
+  switch (error.kind) {
+    case 'late':
+      return new StatusError('Timeout', error.message, { cause: error });
+    case 'untrusted':
+      return badGateway(error.message, error);
+    case 'away':
+      return new StatusError('ServiceUnavailable', error.message, { cause: error });
+  }
+}
+
+/** The reference has no reason for it either. */
+export function badGateway(message: string, cause?: unknown): StatusError {
+  return new StatusError('', message, { code: 502, ...(cause === undefined ? {} : { cause }) });
+}

@@ -1,0 +1,23 @@
+import { StatusError } from '../../api/index.ts';
+
+/** A node as the path names it. */
+export interface NamedNode {
+  name: string;
+  /** The port that was asked for; it must be the one that the node publishes. */
+  port: number | undefined;
+}
+
+/** `NAME`, `NAME:PORT` or `https:NAME:PORT`, where PORT may be left empty, as the reference has it; throws 400. */
+export function readNodeName(text: string): NamedNode {
+  const parts = text.split(':');
+  const [scheme, name = '', port = ''] = parts.length === 3 ? parts : ['', ...parts];
+  const isKnown = parts.length <= 3 && name !== '' && /^\d{0,5}$/.test(port) && !name.includes('/');
+  if (isKnown && (scheme === '' || scheme === 'https')) {
+    return { name, port: port === '' ? undefined : Number(port) };
+  }
+  const shown = JSON.stringify(text.slice(0, 100));
+  throw new StatusError(
+    'BadRequest',
+    `invalid node request ${shown}: it must be NAME, NAME:PORT or https:NAME:PORT`,
+  );
+}

@@ -1,0 +1,142 @@
+import type { SecureContext } from 'node:tls';
+import { createSecureContext } from 'node:tls';
+import type { Pool } from 'undici';
+import type { Pair } from '../../base/x509/index.ts';
+import type { DialLimits } from './connector.ts';
+import { nodeConnector } from './connector.ts';
+import type { Target } from './target.ts';
+
+export interface PoolsOptions {
+  /** PEM of the authority that certifies nodes. */
+  ca: string;
+  /** What the control plane shows of itself, now. */
+  identity(): Pair;
+  /** To one node at once. */
+  connections: number;
+  dial?: DialLimits | undefined;
+}
+
+/** The connections to one node, in use until disposed of. */
+export interface NodePool extends Disposable {
+  readonly pool: Pool;
+}
+
+interface Entry {
+  /** What it was made for. */
+  key: string;
+  pool: Promise<Pool>;
+  users: number;
+  /** Another one has taken its place. */
+  isOld: boolean;
+  idle: NodeJS.Timeout | undefined;
+}
+
+/** Shorter than the agents' two minutes, so that ours is the end that closes. */
+const keepAliveMs = 60_000;
+const idleMs = 90_000;
+/** Nobody connects to it by this name: the connector knows where the node is. */
+const origin = 'https://agent.invalid';
+
+/**
+ * Connections by node, made when they are needed and closed when they have not been for a while. A node that has moved, and
+ * a control plane with a new certificate, get new ones; what is under way on the old ones is let finish.
+ */
+export class NodePools implements AsyncDisposable {
+  readonly #options: PoolsOptions;
+  readonly #entries = new Map<string, Entry>();
+  readonly #open = new Set<Pool>();
+  #context: { cert: string; secure: SecureContext } | undefined;
+
+  constructor(options: PoolsOptions) {
+    this.#options = options;
+  }
+
+  async use(target: Target): Promise<NodePool> {
+    const entry = this.#entryOf(target);
+    entry.users += 1;
+    clearTimeout(entry.idle);
+    try {
+      const pool = await entry.pool;
+      return { pool, [Symbol.dispose]: () => this.#release(target.node, entry) };
+    } catch (error) {
+      this.#release(target.node, entry);
+      throw error;
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const { idle } of this.#entries.values()) clearTimeout(idle);
+    this.#entries.clear();
+    await Promise.allSettled([...this.#open].map((pool) => pool.destroy()));
+  }
+
+  #entryOf(target: Target): Entry {
+    const secure = this.#secureContext();
+    const key = JSON.stringify([target, this.#context?.cert]);
+    const known = this.#entries.get(target.node);
+    if (known?.key === key) return known;
+    if (known !== undefined) this.#retire(target.node, known);
+    const entry: Entry = {
+      key,
+      pool: this.#openPool(target, secure),
+      users: 0,
+      isOld: false,
+      idle: undefined,
+    };
+    this.#entries.set(target.node, entry);
+    return entry;
+  }
+
+  /** The HTTP library is loaded here: a control plane whose nodes nobody asks does not need it. */
+  async #openPool(target: Target, secure: SecureContext): Promise<Pool> {
+    const { Pool } = await import('undici');
+    const { connections, dial } = this.#options;
+    const connect = nodeConnector(target, secure, dial);
+    const pool = new Pool(origin, {
+      connect,
+      connections,
+      pipelining: 1,
+      allowH2: false,
+      keepAliveTimeout: keepAliveMs,
+    });
+    this.#open.add(pool);
+    return pool;
+  }
+
+  #secureContext(): SecureContext {
+    const { cert, key } = this.#options.identity();
+    if (this.#context?.cert !== cert) {
+      const secure = createSecureContext({ ca: this.#options.ca, cert, key, minVersion: 'TLSv1.2' });
+      this.#context = { cert, secure };
+    }
+    return this.#context.secure;
+  }
+
+  #release(node: string, entry: Entry): void {
+    entry.users -= 1;
+    if (entry.users > 0) return;
+    if (entry.isOld) {
+      this.#close(entry);
+      return;
+    }
+    entry.idle = setTimeout(() => this.#retire(node, entry), idleMs);
+    entry.idle.unref();
+  }
+
+  /** It is used no more, and closed when what is under way has ended. */
+  #retire(node: string, entry: Entry): void {
+    clearTimeout(entry.idle);
+    entry.isOld = true;
+    if (this.#entries.get(node) === entry) this.#entries.delete(node);
+    if (entry.users === 0) this.#close(entry);
+  }
+
+  #close({ pool: opening }: Entry): void {
+    opening
+      .then(async (pool) => {
+        await pool.close();
+        this.#open.delete(pool);
+      })
+      .catch(() => undefined); // it was never open
+  }
+}

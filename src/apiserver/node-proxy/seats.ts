@@ -1,0 +1,78 @@
+import { StatusError } from '../../api/index.ts';
+import type { Registry as Metrics } from '../../base/index.ts';
+import { Counter, Gauge } from '../../base/index.ts';
+
+/** How many requests to nodes are open at once. */
+export interface ProxyLimits {
+  readonly all: number;
+  /** Of one user, so that one cannot take all there are. */
+  readonly user: number;
+  /** To one node: as many connections may there be to it. */
+  readonly node: number;
+  /** Of one user to one node. */
+  readonly userOnNode: number;
+}
+
+export const proxyLimits: ProxyLimits = { all: 400, user: 200, node: 50, userOnNode: 25 };
+
+/**
+ * Seats of their own for requests to nodes, so that slow nodes and slow readers take none of the API's. Nobody waits for
+ * one: how long those before would take, nobody knows.
+ */
+export class ProxySeats {
+  readonly #limits: ProxyLimits;
+  readonly #taken = new Map<string, number>();
+  readonly #refused: Counter;
+
+  constructor(limits: ProxyLimits, metrics: Metrics) {
+    this.#limits = limits;
+    const taken = () => this.#count('all');
+    new Gauge({
+      name: 'nodeward_node_proxy_requests',
+      help: 'Requests to nodes that are open.',
+      registers: [metrics],
+      collect() {
+        this.set(taken());
+      },
+    });
+    this.#refused = new Counter({
+      name: 'nodeward_node_proxy_refused_total',
+      help: 'Requests to nodes that were answered 429, because too many were open.',
+      registers: [metrics],
+    });
+  }
+
+  /** A seat, given back by disposing; throws 429 when there is none. */
+  take(user: string, node: string): Disposable {
+    const { all, node: ofNode, user: ofUser, userOnNode } = this.#limits;
+    const places: [string, number][] = [
+      ['all', all],
+      [`user ${user}`, ofUser],
+      [`node ${node}`, ofNode],
+      [`both ${node} ${user}`, userOnNode],
+    ];
+    if (places.some(([key, most]) => this.#count(key) >= most)) {
+      this.#refused.inc();
+      const message = `too many requests to nodes are open, or to node ${node}: try again later`;
+      throw new StatusError('TooManyRequests', message, { details: { retryAfterSeconds: 1 } });
+    }
+    for (const [key] of places) this.#change(key, 1);
+    let held = true;
+    return {
+      [Symbol.dispose]: () => {
+        if (held) for (const [key] of places) this.#change(key, -1);
+        held = false;
+      },
+    };
+  }
+
+  #count(key: string): number {
+    return this.#taken.get(key) ?? 0;
+  }
+
+  #change(key: string, by: number): void {
+    const count = this.#count(key) + by;
+    if (count === 0) this.#taken.delete(key);
+    else this.#taken.set(key, count);
+  }
+}

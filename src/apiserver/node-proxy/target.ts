@@ -1,0 +1,88 @@
+import { readFileSync } from 'node:fs';
+import { BlockList, isIP } from 'node:net';
+import type { Node } from '../../api/index.ts';
+import { StatusError } from '../../api/index.ts';
+import type { NamedNode } from './node-name.ts';
+
+/*
+ * Nodes write their addresses and their port themselves, so whoever holds a node's credentials says where the control plane
+ * connects to. Three things keep that from being a way into the control plane's network:
+ *
+ *   - Only IP addresses of the Node are taken, never names: a name leads where whoever answers for it says, and elsewhere
+ *     the next time.
+ *   - Addresses that mean another machine to each machine are refused: link-local (where clouds keep their credentials),
+ *     unspecified, multicast. Loopback is taken of a node only whose bootID is that of this machine's kernel: the
+ *     agent that has embedded this control plane on a machine without a network.
+ *   - Nothing is sent before the other side has shown a certificate of the cluster's authority for this very node
+ *     (`identity.ts`): what stands at an address does not matter then.
+ */
+
+/** Where a node's agent is. */
+export interface Target {
+  readonly node: string;
+  /** In the order in which they are tried. */
+  readonly addresses: readonly string[];
+  readonly port: number;
+}
+
+const mostAddresses = 4;
+const preferred = ['InternalIP', 'ExternalIP'];
+
+/**
+ * Throws 503 for a node that has not told where its agent is, or tells nothing that is taken, and 400 for a port that is
+ * not its own. `bootId` is that of this machine.
+ */
+export function targetOf(node: Node, { name, port: wanted }: NamedNode, bootId: string): Target {
+  const { addresses = [], daemonEndpoints, nodeInfo } = node.status ?? {};
+  const port = daemonEndpoints?.kubeletEndpoint?.Port ?? 0;
+  if (port < 1 || port > 65_535) throw away(name, 'it has not told on which port its agent is');
+  if (wanted !== undefined && wanted !== port) {
+    throw new StatusError('BadRequest', `node ${name} can be reached on its agent's port ${port} only`);
+  }
+  const told = preferred.flatMap((type) => addresses.filter((each) => each.type === type));
+  const isHere = bootId !== '' && nodeInfo?.bootID === bootId;
+  const taken = [...new Set(told.map(({ address }) => address))].filter((one) => isTaken(one, isHere));
+  if (taken.length > 0) return { node: name, addresses: taken.slice(0, mostAddresses), port };
+  throw away(
+    name,
+    told.length === 0
+      ? 'it has told no IP address of its agent'
+      : `none of its addresses can be reached from here: ${told
+          .slice(0, mostAddresses)
+          .map(({ address }) => address.slice(0, 64))
+          .join(', ')}`,
+  );
+}
+
+const loopback = new BlockList();
+loopback.addSubnet('127.0.0.0', 8);
+loopback.addAddress('::1', 'ipv6');
+
+const nowhere = new BlockList();
+nowhere.addSubnet('0.0.0.0', 8);
+nowhere.addSubnet('169.254.0.0', 16);
+nowhere.addSubnet('224.0.0.0', 3); // multicast, reserved, broadcast
+nowhere.addAddress('::', 'ipv6');
+nowhere.addSubnet('fe80::', 10, 'ipv6');
+nowhere.addSubnet('ff00::', 8, 'ipv6');
+nowhere.addAddress('fd00:ec2::254', 'ipv6'); // a cloud's credentials
+
+function isTaken(address: string, isHere: boolean): boolean {
+  const family = isIP(address);
+  if (family === 0 || address.includes('%')) return false;
+  const type = family === 6 ? 'ipv6' : 'ipv4';
+  return !nowhere.check(address, type) && (isHere || !loopback.check(address, type));
+}
+
+function away(name: string, why: string): StatusError {
+  return new StatusError('ServiceUnavailable', `node ${name} cannot be reached: ${why}`);
+}
+
+/** Of this machine's kernel, the same until it is started anew; empty where it does not tell. */
+export function ownBootId(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,116 @@
+import { basename } from 'node:path';
+import { Command, Option } from 'commander';
+import { isRecord } from '../../api/index.ts';
+import { ExitError, errorCode, exitCodes, systemClock } from '../../base/index.ts';
+import type { ApiClient } from '../../client/index.ts';
+import { ConnectionError } from '../../client/index.ts';
+import type { CommandContext } from '../context.ts';
+import { isTerminal } from '../context.ts';
+import { filePath } from '../flags.ts';
+import { progressBar, showProgress } from '../progress.ts';
+import { askAgent } from './agent-answer.ts';
+import type { AgentFlags } from './agent-connection.ts';
+import { connectAgent } from './agent-connection.ts';
+import { checkpointId, pathOf } from './checkpoint-id.ts';
+import type { PartialFile } from './partial-file.ts';
+import { openPartialFile } from './partial-file.ts';
+
+interface Flags extends AgentFlags {
+  to?: string;
+  force?: boolean;
+}
+
+/** `nodeward checkpoint download ID` */
+export function downloadCommand(context: CommandContext): Command {
+  return new Command('download')
+    .description(
+      'Fetch the archive of a checkpoint, verified, into a file that only you can read. One that was broken off goes on where it was.',
+    )
+    .argument('<id>', 'of the checkpoint', checkpointId)
+    .addOption(new Option('--to <file>', 'where to (default: ID.tar here)').argParser(filePath))
+    .addOption(new Option('--force', 'replace a file that is there'))
+    .action(async (id: string, _own: unknown, command: Command) => {
+      const flags = command.optsWithGlobals<Flags>();
+      await using client = await connectAgent(flags);
+      context.stdout.write(`${await download(client, id, flags, context)}\n`);
+    });
+}
+
+/** How often in a row a connection may break without a byte having come. */
+const fruitlessTries = 5;
+const idleMs = 60_000;
+
+async function download(
+  client: ApiClient,
+  id: string,
+  flags: Flags,
+  context: CommandContext,
+): Promise<string> {
+  const about = await describe(client, id, context.signal);
+  const path = flags.to ?? filePath(about.name);
+  await using file = await openPartialFile(path, about.sha256 ?? id, about.bytes);
+  using _progress = isTerminal(context.stderr)
+    ? showProgress(context.stderr, () => `downloading ${progressBar(file.bytes, about.bytes)}`)
+    : undefined;
+  let fruitless = 0;
+  while (file.bytes < about.bytes) {
+    const before = file.bytes;
+    try {
+      await fetchRest(client, id, file, context.signal);
+      if (file.bytes === before) throw new ConnectionError('broken', `${client.server} sent nothing`);
+    } catch (error) {
+      fruitless = file.bytes > before ? 0 : fruitless + 1;
+      if (!mayGoOn(error) || fruitless >= fruitlessTries) throw error;
+      await systemClock.sleep(500 * 2 ** fruitless, context.signal);
+      context.signal.throwIfAborted();
+    }
+  }
+  await finish(file, about, flags.force ?? false);
+  return path;
+}
+
+const mayGoOn = (error: unknown): boolean =>
+  error instanceof ConnectionError && (error.reason === 'broken' || error.reason === 'timeout');
+
+interface About {
+  /** Of the archive's file. */
+  readonly name: string;
+  readonly bytes: number;
+  /** Undefined where the agent does not know it. */
+  readonly sha256: string | undefined;
+}
+
+async function describe(client: ApiClient, id: string, signal: AbortSignal): Promise<About> {
+  const { bytes, path, record } = await askAgent(client, { method: 'GET', path: pathOf(id), signal });
+  const sha256 = isRecord(record) ? record['sha256'] : undefined;
+  if (typeof bytes !== 'number' || typeof path !== 'string')
+    throw new ExitError(exitCodes.failed, `the agent at ${client.server} does not tell how long ${id} is`);
+  return { name: basename(path), bytes, sha256: typeof sha256 === 'string' ? sha256 : undefined };
+}
+
+async function fetchRest(
+  client: ApiClient,
+  id: string,
+  file: PartialFile,
+  signal: AbortSignal,
+): Promise<void> {
+  const headers = file.bytes > 0 ? { headers: { range: `bytes=${file.bytes}-` } } : {};
+  const request = { method: 'GET', path: pathOf(id, 'archive'), accept: '*/*', ...headers, signal } as const;
+  for await (const chunk of client.download(request, idleMs)) await file.append(chunk);
+}
+
+async function finish(file: PartialFile, { bytes, sha256 }: About, replace: boolean): Promise<void> {
+  const found = await file.sha256();
+  if (file.bytes !== bytes || (sha256 !== undefined && found !== sha256)) {
+    await file.discard();
+    const wanted = `${bytes} bytes with the SHA-256 ${sha256 ?? 'that nobody knows'}`;
+    const message = `what came is not the archive: ${file.bytes} bytes with the SHA-256 ${found}, not ${wanted}; it has been removed. Look at it with: nodeward checkpoint verify`;
+    throw new ExitError(exitCodes.failed, message);
+  }
+  try {
+    await file.finish(replace);
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error;
+    throw new ExitError(exitCodes.usage, `${file.path} is there already; replace it with --force`);
+  }
+}
