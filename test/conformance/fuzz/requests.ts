@@ -208,7 +208,9 @@ function bodyOf(kind: Kind, chance: Chance, headers: Record<string, string>): Bu
   if (chance.oneIn(25)) return undefined;
   const encoding = chance.pick(['json', 'json', 'yaml', 'protobuf'] as const);
   headers['content-type'] = chance.oneIn(30) ? chance.pick(accepts) : mediaTypes[encoding];
-  const part = kind.subresources.find(({ body }) => body !== undefined && chance.oneIn(4));
+  const part = kind.subresources.find(
+    ({ body, connects }) => body !== undefined && !connects && chance.oneIn(4),
+  );
   const type = part?.body ?? kind;
   const apiVersion = apiVersionOf(type, suffix);
   const random = randomValue(type.root, chance);

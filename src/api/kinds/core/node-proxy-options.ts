@@ -1,8 +1,10 @@
 import type { Infer } from '../../schema/index.ts';
-import { field, string } from '../../schema/index.ts';
-import { defineBody, objectStruct } from '../define.ts';
+import { field, string, struct } from '../../schema/index.ts';
+import { defineBody } from '../define.ts';
 
-const root = objectStruct('NodeProxyOptions', {
+const root = struct('NodeProxyOptions', {
+  apiVersion: field(0, string, 'v1.'),
+  kind: field(0, string, 'NodeProxyOptions.'),
   path: field(1, string, 'What is asked for at the agent, where the path of the request does not say it.'),
 });
 
