@@ -1,9 +1,7 @@
 import { join, resolve } from 'node:path';
-import type { Clock, Logger, Registry } from '../../base/index.ts';
 import { describeError, systemClock } from '../../base/index.ts';
-import type { Runtime } from '../runtime/index.ts';
 import { rememberAbandoned } from './abandoned.ts';
-import type { ArchiveFolder } from './archive-folder.ts';
+import { createAnnouncements } from './announcements.ts';
 import { openArchiveFolder } from './archive-folder.ts';
 import { audit } from './audit.ts';
 import { createDiskRoom } from './disk-room.ts';
@@ -18,91 +16,10 @@ import { checkpointMetrics } from './metrics.ts';
 import type { MadeSet, PodCheckpointRequest } from './pod-set/index.ts';
 import { createSetDumper, serveSet } from './pod-set/index.ts';
 import { keepRecovering } from './recover.ts';
-import type { CheckpointSettings } from './settings.ts';
 import { defaultSettings } from './settings.ts';
 import { startTimeLimit } from './time-limit.ts';
 import { createKeyedTurns, createTurns } from './turns.ts';
-
-export interface CheckpointRequest extends Target {
-  /** How long the runtime may take, waiting for a turn not counted; 0 or unset is the default of 2 minutes. */
-  timeoutMs?: number;
-  /** Aborts when the client goes away. */
-  cancel: AbortSignal;
-  /** Aborts when the agent stops, which aborts `cancel`, too. */
-  stopping?: AbortSignal;
-  /** Who asks, for the log. */
-  requester: string;
-  /** Called when all waiting is over and the dump begins. */
-  onBegin?(): void;
-}
-
-/** What of the runtime is used. */
-export type CheckpointRuntime = Pick<
-  Runtime,
-  | 'find'
-  | 'findPod'
-  | 'checkpoint'
-  | 'hold'
-  | 'thaw'
-  | 'inspect'
-  | 'memoryBytes'
-  | 'dumpFolders'
-  | 'status'
-  | 'onResumed'
->;
-
-export interface CheckpointerOptions {
-  runtime: CheckpointRuntime;
-  /** The agent's base directory; archives go to `checkpoints` in it. */
-  rootDir: string;
-  log: Logger;
-  clock?: Clock;
-  /** For requests without a timeout; default 2 minutes (runtimeRequestTimeout). */
-  defaultTimeoutMs?: number;
-  /** The node's name, for the records. */
-  nodeName: string;
-  /** What counts now; asked anew for each request. Default: the defaults. */
-  settings?: () => CheckpointSettings;
-  /** Takes the metrics. */
-  metrics?: Registry;
-  /** How long close() waits for containers to be proven to run; their journals stay otherwise. Default 0.5 s, for the server has waited 2 s before. */
-  closeMs?: number;
-  /** The same while the containers of a pod are held still: nobody but this process thaws them. Default 8 s. */
-  closeHoldingMs?: number;
-  /** How long run() holds back `ready` while it puts right what was left; default 5 s. */
-  readyMs?: number;
-  /** The root of the file system, for the id of the boot; default `/`. */
-  root?: string;
-}
-
-/** Makes checkpoints of running containers (specification 4.11). */
-export interface Checkpointer extends AsyncDisposable {
-  /** Where the checkpoints are; whoever lists, changes or removes them does it there. */
-  readonly archives: ArchiveFolder;
-  /**
-   * Writes a checkpoint of the container into the folder of checkpoints and answers what is known of it: a complete,
-   * durable tar archive, mode 0600, with its sidecar. Rejects with a CheckpointError. One at a time for each container,
-   * the next one waits or is refused, as it is configured. The container runs on in any case; `stillFrozen` says that this is not proven yet. Until
-   * it is, further checkpoints of that container are refused with the same reason.
-   */
-  checkpoint(request: CheckpointRequest): Promise<MadeCheckpoint>;
-  /**
-   * The same for all running containers of a pod as one set: they are frozen together, so that their archives are of one
-   * moment, and there is a checkpoint of each or of none. Rejects with a CheckpointError that names the container.
-   */
-  checkpointPod(request: PodCheckpointRequest): Promise<MadeSet>;
-  /** Whether a checkpoint of that id can be seen already, or soon, of which the listeners have not been told yet. */
-  isUnannounced(id: string): boolean;
-  /** Calls `listener` after each checkpoint that was made, until disposed of. */
-  onMade(listener: (made: MadeCheckpoint) => void): Disposable;
-  /**
-   * Puts right what earlier checkpoints have left, at once and whenever one ends `stillFrozen`, trying again
-   * for as long as the runtime is away. `ready` is called when what was left at the start has been tried, at once
-   * when there is nothing, and after `readyMs` in any case. Runs until `signal` aborts, then closes. Only for one process at a
-   * time on a folder: the holder of the agent's lock.
-   */
-  run(signal: AbortSignal, ready: () => void): Promise<void>;
-}
+import type { Checkpointer, CheckpointerOptions, CheckpointRequest } from './types.ts';
 
 const stillPending =
   'an earlier checkpoint may have left it frozen; the agent is trying to resume it, try again later';
@@ -113,7 +30,7 @@ export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
   const { nodeName, settings = () => defaultSettings } = options;
   const folder = resolve(join(options.rootDir, 'checkpoints'));
   const archives = openArchiveFolder(folder, log);
-  const unannounced = new Set<string>();
+  const announcements = createAnnouncements(archives);
   const abandoned = rememberAbandoned(folder, clock, log);
   const metrics = checkpointMetrics(options.metrics);
   const listening = runtime.onResumed(() => metrics.recovered());
@@ -121,14 +38,13 @@ export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
   const turns = createKeyedTurns();
   const slots = createTurns(() => settings().maxConcurrent);
   const requests = new Set<Promise<unknown>>();
-  const listeners = new Set<(made: MadeCheckpoint) => void>();
   const pending = new Map<string, string>();
   const room = createDiskRoom();
   const drafts = createDraftsUnderWay(pending);
   const own = { runtime, log, clock, root };
   const parts = {
     ...own,
-    archives: noting(archives, unannounced),
+    archives: announcements.archives,
     room,
     abandoned,
     nodeName,
@@ -213,10 +129,7 @@ export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
       const answer = await served;
       const made = madeIn(answer);
       audit({ log, metrics }, request, made);
-      for (const each of made) {
-        for (const listener of [...listeners]) listener(each);
-        unannounced.delete(each.id);
-      }
+      announcements.tell(made);
       return answer;
     } catch (error) {
       const told = toCheckpointError(error, request, givenUp(request));
@@ -279,13 +192,10 @@ export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
 
   return {
     archives,
-    isUnannounced: (id) => unannounced.has(id),
+    isUnannounced: announcements.isUnannounced,
     checkpoint,
     checkpointPod,
-    onMade(listener) {
-      listeners.add(listener);
-      return { [Symbol.dispose]: () => void listeners.delete(listener) };
-    },
+    onMade: announcements.onMade,
     async run(signal, ready) {
       const stop = AbortSignal.any([signal, closing.signal]);
       const { isActive, untilFrozen } = drafts;
@@ -299,25 +209,6 @@ export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
       await close();
     },
     [Symbol.asyncDispose]: close,
-  };
-}
-
-/** The same folder; `unannounced` takes what is published in it, from before it can be seen. */
-function noting(archives: ArchiveFolder, unannounced: Set<string>): ArchiveFolder {
-  const note = async (ids: readonly string[], publish: () => Promise<boolean>): Promise<boolean> => {
-    for (const id of ids) unannounced.add(id);
-    let done = false;
-    try {
-      done = await publish();
-      return done;
-    } finally {
-      if (!done) for (const id of ids) unannounced.delete(id);
-    }
-  };
-  return {
-    ...archives,
-    publish: (id, files) => note([id], () => archives.publish(id, files)),
-    publishSet: (manifest, pairs) => note([...pairs.keys()], () => archives.publishSet(manifest, pairs)),
   };
 }
 

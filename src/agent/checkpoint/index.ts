@@ -7,13 +7,7 @@ export {
   readArchiveRecord,
   type StoredCheckpoint,
 } from './archive-folder.ts';
-export {
-  type Checkpointer,
-  type CheckpointerOptions,
-  type CheckpointRequest,
-  type CheckpointRuntime,
-  createCheckpointer,
-} from './checkpointer.ts';
+export { createCheckpointer } from './checkpointer.ts';
 export { criuVersion, dumpLog, frozenMs, statsDump } from './criu-notes.ts';
 export type { MadeCheckpoint } from './dump.ts';
 export { CheckpointError, type CheckpointFailure, type Target } from './errors.ts';
@@ -39,3 +33,4 @@ export {
 } from './sealing/index.ts';
 export { type CheckpointSettings, type DiskReserve, defaultSettings } from './settings.ts';
 export { isTarHeader } from './tar.ts';
+export type { Checkpointer, CheckpointerOptions, CheckpointRequest, CheckpointRuntime } from './types.ts';

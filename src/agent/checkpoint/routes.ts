@@ -1,12 +1,12 @@
 import type { FastifyReply } from 'fastify';
 import type { AgentRequest, AgentRoute } from '../server/index.ts';
 import { RefusedError, sendJson, sendText } from '../server/index.ts';
-import type { CheckpointRequest } from './checkpointer.ts';
 import type { CheckpointFailure, Target } from './errors.ts';
 import { CheckpointError, shownTarget, wholePod } from './errors.ts';
 import type { Operations } from './manage/index.ts';
 import { operationPath } from './manage/index.ts';
 import type { MadeSet, PodCheckpointRequest } from './pod-set/index.ts';
+import type { CheckpointRequest } from './types.ts';
 
 export interface CheckpointRoutesOptions {
   checkpointer: {

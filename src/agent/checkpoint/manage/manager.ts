@@ -1,8 +1,8 @@
 import type { Clock, Logger, Registry } from '../../../base/index.ts';
 import type { AgentRoute } from '../../server/index.ts';
-import type { Checkpointer } from '../checkpointer.ts';
 import type { RetentionSettings } from '../retention/index.ts';
 import { createKeeper } from '../retention/index.ts';
+import type { Checkpointer } from '../types.ts';
 import { createUses } from '../uses.ts';
 import { createDownloads } from './download.ts';
 import { manageMetrics } from './metrics.ts';

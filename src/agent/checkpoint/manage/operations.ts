@@ -1,8 +1,8 @@
 import type { Clock } from '../../../base/index.ts';
 import { RefusedError } from '../../server/index.ts';
-import type { CheckpointRequest } from '../checkpointer.ts';
 import type { Target } from '../errors.ts';
 import { CheckpointError } from '../errors.ts';
+import type { CheckpointRequest } from '../types.ts';
 import { apiVersion } from './shown.ts';
 
 export type OperationState = 'Queued' | 'Running' | 'Done' | 'Failed' | 'Cancelled';
