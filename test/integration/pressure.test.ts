@@ -4,14 +4,14 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { before, describe, test } from 'node:test';
-import { nodeKind } from '../../src/api/index.ts';
+import { leaseKind, nodeKind } from '../../src/api/index.ts';
 import type { ApiClient } from '../../src/client/index.ts';
 import { clientOptionsOf, createClient, readKubeconfig } from '../../src/client/index.ts';
 import type { SupervisedProcess } from '../support/index.ts';
 import { removeCgroup, runCommand, startProcess, temporaryFolder, waitFor } from '../support/index.ts';
 import { ensureBuilt } from './installation.ts';
 import type { RunningAgent } from './nodeward/index.ts';
-import { program, startAgent } from './nodeward/index.ts';
+import { program, startAgent, startApiServer } from './nodeward/index.ts';
 
 before(ensureBuilt);
 
@@ -86,6 +86,39 @@ describe('a disk that runs full', () => {
     const args = ['--config', config, '--hostname-override', name, '--container-runtime-endpoint', nowhere];
     await using agent = await startAgent({ rootDir, args });
     await comesAndStays(rootDir, agent);
+    assert.equal((await agent.interrupt()).code, 0, agent.process.stderr);
+  });
+});
+
+describe('a disk that becomes read-only', () => {
+  test('holds up no heartbeat of an agent whose control plane is elsewhere', async (t: TestContext) => {
+    await using home = await temporaryFolder('read-only-');
+    const rootDir = join(home.path, 'root');
+    await using disk = await smallDisk(rootDir);
+    if (disk === undefined) return t.skip('this user may not mount a file system');
+    await using server = await startApiServer(join(home.path, 'control-plane'));
+    const { kubeconfig } = server;
+    const config = join(home.path, 'config.yaml');
+    await writeFile(config, configuration('nodeLeaseDurationSeconds: 4'));
+    const nowhere = `unix://${join(home.path, 'nowhere.sock')}`;
+    const args = ['--config', config, '--kubeconfig', kubeconfig, '--hostname-override', name];
+    await using agent = await startAgent({
+      rootDir,
+      args: [...args, '--container-runtime-endpoint', nowhere],
+    });
+    await using api = createClient(clientOptionsOf(await readKubeconfig(kubeconfig)));
+    const renewed = async () => {
+      const { spec } = await api.get(leaseKind, name, { namespace: 'kube-node-lease' });
+      return spec?.renewTime;
+    };
+    await waitFor('the first heartbeat', renewed);
+    assert.equal((await runCommand('mount', ['-o', 'remount,ro', rootDir])).code, 0);
+    await assert.rejects(writeFile(join(rootDir, 'probe'), ''), { code: 'EROFS' });
+    for (let beats = 0; beats < 4; beats += 1) {
+      const last = await renewed();
+      await waitFor('another heartbeat', async () => (await renewed()) !== last, { timeoutMs: 10_000 });
+    }
+    assert.equal((await runCommand('mount', ['-o', 'remount,rw', rootDir])).code, 0);
     assert.equal((await agent.interrupt()).code, 0, agent.process.stderr);
   });
 });
