@@ -21,6 +21,7 @@ const bin = join(root, 'node_modules/.bin');
 const protobuf = [
   { from: 'proto/runtime', to: 'src/agent/runtime/gen' },
   { from: 'proto/criu', to: 'src/agent/checkpoint-archive/gen' },
+  { from: 'proto/device-plugin', to: 'src/agent/devices/gen' },
 ] as const;
 
 async function generateInto(from: string, folder: string): Promise<void> {

@@ -1,8 +1,8 @@
 import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
-import { Client, credentials, Metadata } from '@grpc/grpc-js';
+import { Client, credentials } from '@grpc/grpc-js';
+import { callUnary, GrpcError } from '../../base/grpc/index.ts';
 import { firstExisting, socketPath } from './endpoint.ts';
-import { RuntimeError } from './errors.ts';
-import { callUnary } from './unary.ts';
+import { fromGrpcError, RuntimeError } from './errors.ts';
 
 /** As much as the reference's agent takes: a node's whole list of containers in one message. */
 const messageLimitBytes = 16 * 1024 * 1024;
@@ -79,18 +79,16 @@ export function openConnection(endpoints: readonly string[]): Connection {
     get endpoint() {
       return current?.endpoint;
     },
-    async call(method, request, { deadlineMs, cancel, metadata = {} }) {
+    async call(method, request, { deadlineMs, cancel, metadata }) {
       if (closed) throw new RuntimeError('unavailable', 'the connection to the container runtime is closed');
       const client = await connect();
-      const headers = new Metadata();
-      for (const [name, value] of Object.entries(metadata)) headers.set(name, value);
       const ended = cancel === undefined ? end.signal : AbortSignal.any([cancel, end.signal]);
-      const call = { method, request, metadata: headers, deadlineMs, cancel: ended };
       try {
-        return await callUnary(client, call);
+        return await callUnary(client, method, request, { deadlineMs, cancel: ended, metadata });
       } catch (error) {
-        if (error instanceof RuntimeError && error.reason === 'unavailable') await forgetIfGone(client);
-        throw error;
+        const failure = error instanceof GrpcError ? fromGrpcError(error) : error;
+        if (failure instanceof RuntimeError && failure.reason === 'unavailable') await forgetIfGone(client);
+        throw failure;
       }
     },
     [Symbol.dispose]() {

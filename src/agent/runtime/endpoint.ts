@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { isAbsolute, normalize } from 'node:path';
+import { socketPathLimit } from '../../base/grpc/index.ts';
 
 /** Where container runtimes listen when nobody says otherwise; the first that exists is used. */
 export const defaultEndpoints: readonly string[] = [
@@ -7,9 +8,6 @@ export const defaultEndpoints: readonly string[] = [
   'unix:///run/crio/crio.sock',
   'unix:///var/run/cri-dockerd.sock',
 ];
-
-/** The kernel's limit for the path of a socket, its ending NUL excluded. */
-const socketPathLimit = 107;
 
 /**
  * The socket's path of an endpoint such as `unix:///run/containerd/containerd.sock`. Throws an Error that

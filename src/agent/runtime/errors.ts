@@ -1,5 +1,5 @@
-import type { ServiceError } from '@grpc/grpc-js';
-import { status } from '@grpc/grpc-js';
+import type { GrpcError } from '../../base/grpc/index.ts';
+import { grpcCodes } from '../../base/grpc/index.ts';
 
 /**
  * Why the container runtime did not do what it was asked for.
@@ -32,21 +32,15 @@ export class RuntimeError extends Error {
 }
 
 const reasons: ReadonlyMap<number, RuntimeFailure> = new Map([
-  [status.UNIMPLEMENTED, 'unimplemented'],
-  [status.UNAVAILABLE, 'unavailable'],
-  [status.CANCELLED, 'unavailable'], // not by us: a runtime that is being stopped drops its calls so
-  [status.DEADLINE_EXCEEDED, 'timeout'],
-  [status.NOT_FOUND, 'notFound'],
+  [grpcCodes.UNIMPLEMENTED, 'unimplemented'],
+  [grpcCodes.UNAVAILABLE, 'unavailable'],
+  [grpcCodes.CANCELLED, 'unavailable'], // not by us: a runtime that is being stopped drops its calls so
+  [grpcCodes.DEADLINE_EXCEEDED, 'timeout'],
+  [grpcCodes.NOT_FOUND, 'notFound'],
 ]);
 
-/** A runtime may put a whole log of criu into its message. */
-const messageLimit = 2048;
-
-/** What a failed call means; `cancelled` says that this side gave the call up. */
-export function fromServiceError(error: ServiceError, cancelled: boolean): RuntimeError {
-  const reason = cancelled ? 'cancelled' : (reasons.get(error.code) ?? 'failed');
-  const told = error.details.replace(/\. Resolution note:\s*$/, ''); // an empty remark of grpc-js
-  const details = told === '' ? `no message, gRPC code ${error.code}` : told;
-  const message = details.length > messageLimit ? `${details.slice(0, messageLimit)}…` : details;
-  return new RuntimeError(reason, message, { cause: error });
+/** What a failed call means. */
+export function fromGrpcError(error: GrpcError): RuntimeError {
+  const reason = error.byCaller ? 'cancelled' : (reasons.get(error.code) ?? 'failed');
+  return new RuntimeError(reason, error.message, { cause: error });
 }
