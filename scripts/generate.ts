@@ -21,7 +21,12 @@ const bin = join(root, 'node_modules/.bin');
 const protobuf = [
   { from: 'proto/runtime', to: 'src/agent/runtime/gen' },
   { from: 'proto/criu', to: 'src/agent/checkpoint-archive/gen' },
+  { from: 'proto/csi', to: 'src/agent/csi/gen' },
+  { from: 'proto/dra', to: 'src/agent/dra/gen' },
+  { from: 'proto/plugin-registration', to: 'src/agent/plugins/gen' },
   { from: 'proto/device-plugin', to: 'src/agent/devices/gen' },
+  { from: 'proto/pod-resources', to: 'src/agent/pod-resources/gen' },
+  { from: 'proto/etcd', to: 'src/apiserver/storage/etcd/gen' },
 ] as const;
 
 async function generateInto(from: string, folder: string): Promise<void> {

@@ -13,6 +13,7 @@ import {
 } from '../base/index.ts';
 import { assembleHeartbeats } from './assemble-heartbeats.ts';
 import { assembleIdentity } from './assemble-identity.ts';
+import { assembleLocal } from './assemble-local.ts';
 import { assembleServer } from './assemble-server.ts';
 import type { Checkpointer } from './checkpoint/index.ts';
 import { createCheckpointer, readRecipients } from './checkpoint/index.ts';
@@ -94,12 +95,15 @@ async function runParts(
   const { identity, controlPlane, services } = await assembleIdentity(context, url);
   const standalone = options.controlPlane.mode === 'standalone';
   stack.use(servingFiles.follow(identity.serving));
+  const local = assembleLocal(context, identity);
   const { server, services: serving } = assembleServer(context, {
     identity,
     checkpointer,
     servingFiles,
     runtime,
     lock,
+    routes: local.routes,
+    pods: local.pods,
     heartbeat: () => heartbeats.heartbeat(),
   });
   const port = () => server.port.value ?? config.port;
@@ -109,7 +113,10 @@ async function runParts(
     metrics: context.metrics,
     ...part(context, 'host'),
   });
-  const heartbeats = assembleHeartbeats(context, identity, runtime, port, hostChecks.conditions);
+  const heartbeats = assembleHeartbeats(context, identity, runtime, port, {
+    conditions: hostChecks.conditions,
+    devices: local.devices,
+  });
   const manager = serviceManager(context, runtime);
   const reload = createReload(context, live, manager);
   stack.use(options.onReloadAsked(() => void reload().catch(() => undefined))); // it has been logged
@@ -133,6 +140,7 @@ async function runParts(
     ...serving,
     ...heartbeats.services,
     hostChecks,
+    ...local.services,
     controlSocketService({
       rootDir: options.rootDir,
       reload,

@@ -1,4 +1,5 @@
 import type { Service } from '../base/index.ts';
+import type { DeviceParts } from './assemble-devices.ts';
 import type { EffectiveConfig } from './config/index.ts';
 import type { AgentContext } from './context.ts';
 import { part } from './context.ts';
@@ -19,13 +20,19 @@ export interface Heartbeats {
   heartbeat(): Heartbeat | undefined;
 }
 
+/** What other parts of the agent have the node's status say. */
+export interface StatusSources {
+  readonly conditions: NonNullable<NodeStatusOptions['conditions']>;
+  readonly devices: Pick<DeviceParts, 'amounts' | 'inventory'>;
+}
+
 /** The node's status and its lease: what tells the control plane that this node lives, and how. */
 export function assembleHeartbeats(
   context: AgentContext,
   identity: Identity,
   runtime: Runtime,
   port: () => number,
-  conditions: NonNullable<NodeStatusOptions['conditions']>,
+  { conditions, devices }: StatusSources,
 ): Heartbeats {
   const { options, config, live, nodeName, hostname, metrics, stack } = context;
   if (options.controlPlane.mode === 'standalone') return { services: [], heartbeat: () => undefined };
@@ -41,6 +48,8 @@ export function assembleHeartbeats(
     addresses: context.nodeAddresses,
     remarks: () => [...lease.remarks(), ...certificates.remarks()],
     conditions,
+    extraResources: devices.amounts,
+    onExtraResources: (listener) => devices.inventory.onChange(listener),
     settings: () => settingsOf(live.current, options.nodeLabels),
     onSettings: (listener) => live.onReload(listener),
     dependsOn: ['identity', 'server'],

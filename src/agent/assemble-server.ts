@@ -2,6 +2,7 @@ import { version } from '../api/index.ts';
 import type { Service } from '../base/index.ts';
 import type { Access, AccessSettings } from './access/index.ts';
 import { createAccess } from './access/index.ts';
+import type { PodParts } from './assemble-pods.ts';
 import type { Checkpointer, CheckpointManager } from './checkpoint/index.ts';
 import { checkpointRoutes, createCheckpointManager } from './checkpoint/index.ts';
 import { configzRoute } from './configz.ts';
@@ -27,6 +28,9 @@ export interface ServerParts {
   servingFiles: ServingFiles;
   runtime: Runtime;
   lock: Lock;
+  /** Of the parts that are assembled apart. */
+  routes: readonly AgentRoute[];
+  pods: Pick<PodParts, 'source' | 'text'>;
   /** How the heartbeat goes; undefined where there is none. */
   heartbeat(): Heartbeat | undefined;
 }
@@ -123,7 +127,8 @@ function routesOf(
     }),
     ...manager.routes,
     ...healthRoutes(checks),
-    ...statsOf(context, parts.runtime),
+    ...statsOf(context, parts),
+    ...parts.routes,
     configzRoute(live),
     metricsRoute(metrics),
   ];
@@ -131,7 +136,7 @@ function routesOf(
 }
 
 /** Over a connection of their own: a list of hundreds of containers holds up no checkpoint. */
-function statsOf(context: AgentContext, runtime: Runtime): readonly AgentRoute[] {
+function statsOf(context: AgentContext, { runtime, pods }: ServerParts): readonly AgentRoute[] {
   const { options, config, nodeName, addresses, stack } = context;
   const { clock } = options;
   const runtimes =
@@ -154,13 +159,14 @@ function statsOf(context: AgentContext, runtime: Runtime): readonly AgentRoute[]
     addresses,
     runtimeName: () => runtime.status().name,
     source: runtimeSource({ connection, images, clock }),
+    known: pods.source.pods,
     nodeUsage: createNodeUsage({ measure, clock }),
   });
 }
 
 function statusOf(
   { options, live, nodeName }: AgentContext,
-  { lock, runtime, heartbeat }: ServerParts,
+  { lock, runtime, heartbeat, pods }: ServerParts,
   routes: readonly AgentRoute[],
 ): AgentRoute {
   const { clock } = options;
@@ -182,6 +188,7 @@ function statusOf(
       ['Configuration', () => `loaded ${loads} times, last ${new Date(loadedMs).toUTCString()}`],
       ['Heartbeat', () => heartbeatText(heartbeat(), clock)],
       ['Container runtime', () => describeRuntime(runtime.status())],
+      ['Static pods', pods.text],
     ],
     routes,
   });

@@ -20,5 +20,26 @@ export {
   verdicts,
 } from './doctor/index.ts';
 export type { AgentOptions, ControlPlane, RunningAgent } from './options.ts';
+export {
+  type ApplyingRule,
+  type Architecture,
+  type ContainerRefusal,
+  containersOf,
+  describeOutcome,
+  type Explanation,
+  explainCall,
+  ignoredSeccompAnnotations,
+  type Judgement,
+  loadJudge,
+  loadSyscallTable,
+  nodeArchitecture,
+  type Outcome,
+  profileLimitBytes,
+  type ResolvedSeccomp,
+  readArchitecture,
+  resolveSeccomp,
+  type SeccompProfile,
+} from './seccomp/index.ts';
+export { profileFinder } from './seccomp-registry/index.ts';
 export { describeRuntime } from './service-manager.ts';
 export { checkServingFiles } from './serving-files.ts';

@@ -5,7 +5,7 @@ import type { WebhookOptions } from './authz/index.ts';
 import type { NodeLifecycleSettings } from './controllers/index.ts';
 import type { HttpOptions } from './http/index.ts';
 import type { AuditSettings } from './open-audit.ts';
-import type { OpenStorageOptions, StorageKind } from './open-storage.ts';
+import type { EtcdSettings, OpenStorageOptions, StorageKind } from './open-storage.ts';
 import type { Keys } from './pki/index.ts';
 
 export interface ApiServerOptions {
@@ -19,6 +19,8 @@ export interface ApiServerOptions {
   /** What of the past can be read: how long, and at most how many bytes of it; default 5 minutes and 256 MiB. */
   historyMs?: number;
   historyBytes?: number;
+  /** Where objects are kept with `storage: 'etcd'`. */
+  etcd?: EtcdSettings | undefined;
   /** How callers may say who they are, beside certificates and tokens of service accounts. */
   authentication?: AuthenticationOptions;
   /** Who else says what callers may do; default nobody beside roles. */
@@ -29,6 +31,8 @@ export interface ApiServerOptions {
   eventTtlMs?: number;
   /** How nodes are watched over. */
   nodeLifecycle?: NodeLifecycleSettings;
+  /** Whether the controllers run in one server only, of several on one store. Default: with etcd. */
+  leaderElection?: boolean;
   /** As by default unless told otherwise. */
   featureGates?: FeatureGates;
   /** Whether clients are offered HTTP/2 beside HTTP/1.1; default false: many connections cost less without it. */

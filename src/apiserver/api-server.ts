@@ -9,6 +9,7 @@ import { clientCaReload, readClientCa } from './client-ca.ts';
 import { ensureDefaultPolicy, ensureSystemNamespaces } from './controllers/index.ts';
 import type { HttpOptions } from './http/index.ts';
 import { httpService } from './http-service.ts';
+import { leaderElection } from './leader-election/index.ts';
 import { createNodeProxy } from './node-proxy/index.ts';
 import { openAudit } from './open-audit.ts';
 import { openStorage, storageService } from './open-storage.ts';
@@ -137,12 +138,12 @@ export async function runApiServer(
             serve.renew(tls());
           },
         });
-  const controllers = assembleControllers(options, {
-    registry,
-    storage,
-    signer,
-    authorizer: access.authorizer,
-  });
+  const parts = { registry, storage, signer, authorizer: access.authorizer };
+  const assembled = assembleControllers(options, parts);
+  const isOneOfSeveral = options.leaderElection ?? options.storage === 'etcd';
+  const controllers = isOneOfSeveral
+    ? [leaderElection({ registry, storage, services: assembled, metrics, clock, log })]
+    : assembled;
   const tell = () => running.server && onReady(running.server);
   await runServices(
     {

@@ -5,17 +5,24 @@ import { ExitError, exitCodes, untilAborted } from '../base/index.ts';
 import type { CachedStore, MaintainedStore, StorageErrorCode, Store, StoreOptions } from './storage/index.ts';
 import { createCache, openStore, StorageError } from './storage/index.ts';
 
-export const storageKinds = ['sqlite', 'memory'] as const;
+export const storageKinds = ['sqlite', 'etcd', 'memory'] as const;
 export type StorageKind = (typeof storageKinds)[number];
+
+/** Which etcd, and how. */
+export type EtcdSettings = Pick<
+  Extract<StoreOptions, { kind: 'etcd' }>,
+  'servers' | 'prefix' | 'tls' | 'compactionIntervalMs'
+>;
 
 export interface OpenStorageOptions {
   rootDir: string;
   storage: StorageKind;
   groupSuffix: string;
-  /** Default 5 minutes. */
+  /** Default 5 minutes; not for etcd, which `etcd` tells for itself. */
   historyMs?: number;
-  /** Default 256 MiB; not for the one in memory. */
+  /** Default 256 MiB; only for SQLite. */
   historyBytes?: number;
+  etcd?: EtcdSettings | undefined;
   clock: Clock;
   log: Logger;
   /** Puts something in front of the store that was opened; it then owns that one. */
@@ -82,6 +89,7 @@ async function storeOptions(options: OpenStorageOptions, log: Logger): Promise<S
   const { storage, rootDir, groupSuffix, clock, historyMs, historyBytes } = options;
   const history = historyMs === undefined ? {} : { historyMs };
   if (storage === 'memory') return { kind: 'memory', clock, ...history };
+  if (storage === 'etcd') return etcdOptions(options, log);
   const bound = historyBytes === undefined ? {} : { historyBytes };
   const opened = {
     folder: join(rootDir, 'storage'),
@@ -89,6 +97,11 @@ async function storeOptions(options: OpenStorageOptions, log: Logger): Promise<S
     isExpected: await hasServed(rootDir),
   };
   return { kind: 'sqlite', ...opened, clock, log, ...history, ...bound };
+}
+
+function etcdOptions({ etcd, groupSuffix, clock }: OpenStorageOptions, log: Logger): StoreOptions {
+  if (etcd === undefined) throw new StorageError('unusable', 'no server of etcd is given');
+  return { kind: 'etcd', ...etcd, identity: { groupSuffix }, clock, log };
 }
 
 /** The cache owns the store once it stands; until then the store is closed by whoever opened it. */

@@ -122,8 +122,11 @@ async function refuseForeign(path: string): Promise<void> {
   throw new ExitError(exitCodes.unwritable, message);
 }
 
-/** Node's own recursive mkdir never comes back where nothing can be made, as in /proc. */
-async function makeFolders(path: string): Promise<void> {
+/**
+ * Makes a folder with mode 0700, and those above it, where they are missing. Node's own recursive mkdir never comes back
+ * where nothing can be made, as in /proc.
+ */
+export async function makeFolders(path: string): Promise<void> {
   try {
     await mkdir(path, { mode: 0o700 });
   } catch (error) {

@@ -4,6 +4,7 @@ export { durationMs, formatDuration, parseDuration } from './duration.ts';
 export { describeError, type ExitCode, ExitError, errorCode, exitCodes } from './errors.ts';
 export {
   ensurePrivateFolder,
+  makeFolders,
   type ReadOptions,
   readRegularFile,
   syncFolder,

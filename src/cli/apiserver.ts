@@ -10,6 +10,7 @@ import type { CommandContext, LogFlags } from './context.ts';
 import { commandLogger, ReportedError } from './context.ts';
 import type { AllControlPlaneFlags } from './control-plane-flags.ts';
 import { allControlPlaneOptions } from './control-plane-flags.ts';
+import { etcdOf } from './etcd-flags.ts';
 import { checkGates, featureGatesOption, logOptions, rootDirOption } from './flags.ts';
 import { nodeLifecycleOf } from './node-lifecycle-flags.ts';
 
@@ -46,6 +47,7 @@ async function run(flags: Flags, context: CommandContext, agent: ChildEnd | unde
   const { historyWindow: historyMs, historyBytes } = flags;
   const inFlight = { reading: flags.maxRequestsInflight, mutating: flags.maxMutatingRequestsInflight };
   const featureGates = resolveGates(flags.featureGates ?? {});
+  const etcd = etcdOf(flags);
   const authentication = authenticationOf(flags);
   const authorization = authorizationOf(flags);
   const audit = auditOf(flags);
@@ -56,6 +58,7 @@ async function run(flags: Flags, context: CommandContext, agent: ChildEnd | unde
       ...place,
       historyMs,
       historyBytes,
+      etcd,
       inFlight,
       authentication,
       authorization,

@@ -21,6 +21,7 @@ export interface ConfigFlags {
   containerRuntimeEndpoint?: string;
   address?: string;
   port?: number;
+  seccompDefault?: boolean;
   featureGates?: Record<string, boolean>;
 }
 
@@ -52,8 +53,17 @@ export const configFieldOptions = () => [
   ).argParser(unixSocket),
   new Option('--address <ip>', 'address that the agent listens on (default: 0.0.0.0)').argParser(ipAddress),
   new Option('--port <port>', 'port that the agent listens on (default: 10250)').argParser(port),
+  seccompDefaultOption(),
   featureGatesOption(),
 ];
+
+export const seccompDefaultOption = () =>
+  new Option(
+    '--seccomp-default [true|false]',
+    'give containers of which nothing is said the seccomp profile of the runtime, not none',
+  )
+    .preset('true')
+    .argParser(trueOrFalse);
 
 export const nodeLabelsOption = () =>
   new Option(
@@ -94,6 +104,7 @@ export function configSources(flags: ConfigFlags): ConfigSources {
       address: flags.address,
       port: flags.port,
       containerRuntimeEndpoint: flags.containerRuntimeEndpoint,
+      seccompDefault: flags.seccompDefault,
       featureGates: flags.featureGates,
     },
     standalone:

@@ -4,6 +4,8 @@ import type { AuthenticationFlags } from './authentication-flags.ts';
 import { authenticationOptions } from './authentication-flags.ts';
 import type { AuthorizationFlags } from './authorization-flags.ts';
 import { authorizationOptions } from './authorization-flags.ts';
+import type { EtcdFlags } from './etcd-flags.ts';
+import { etcdOptions } from './etcd-flags.ts';
 import type { ControlPlaneFlags } from './flags.ts';
 import { controlPlaneOptions } from './flags.ts';
 import type { NodeLifecycleFlags } from './node-lifecycle-flags.ts';
@@ -11,6 +13,7 @@ import { nodeLifecycleOptions } from './node-lifecycle-flags.ts';
 
 /** Every flag of a control plane but those of every program (root-dir, gates, log). */
 export type AllControlPlaneFlags = ControlPlaneFlags &
+  EtcdFlags &
   AuthenticationFlags &
   AuthorizationFlags &
   AuditFlags &
@@ -19,6 +22,7 @@ export type AllControlPlaneFlags = ControlPlaneFlags &
 /** The same whether it runs apart or as the child of an agent. */
 export const allControlPlaneOptions = () => [
   ...controlPlaneOptions(),
+  ...etcdOptions(),
   ...authenticationOptions(),
   ...authorizationOptions(),
   ...auditOptions(),

@@ -5,7 +5,7 @@ import { checkName, gateProblem, parseGates } from '../api/index.ts';
 import { ExitError, exitCodes, parseDuration } from '../base/index.ts';
 
 /** What `--storage` takes. */
-export const storageKinds = ['sqlite', 'memory'] as const;
+export const storageKinds = ['sqlite', 'etcd', 'memory'] as const;
 export type StorageKind = (typeof storageKinds)[number];
 
 /** A TCP port; 0 lets the system choose. */

@@ -8,9 +8,12 @@ import { checkpointCommand } from './checkpoint/index.ts';
 import { configCommand } from './config.ts';
 import type { CommandContext } from './context.ts';
 import { ReportedError } from './context.ts';
+import { devicesCommand } from './devices.ts';
 import { doctorCommand } from './doctor.ts';
 import { helpCommand } from './help.ts';
+import { pluginsCommand } from './plugins.ts';
 import { reloadCommand } from './reload.ts';
+import { seccompCommand } from './seccomp/index.ts';
 import { storageCommand } from './storage.ts';
 import { tokenCommand } from './token.ts';
 import { versionCommand } from './version.ts';
@@ -27,8 +30,11 @@ export async function run(args: readonly string[], context: CommandContext): Pro
     .addCommand(apiServerCommand(context))
     .addCommand(checkpointCommand(context))
     .addCommand(configCommand(context))
+    .addCommand(devicesCommand(context))
     .addCommand(doctorCommand(context))
+    .addCommand(pluginsCommand(context))
     .addCommand(reloadCommand(context))
+    .addCommand(seccompCommand(context))
     .addCommand(storageCommand(context))
     .addCommand(tokenCommand(context))
     .addCommand(versionCommand(context));

@@ -86,11 +86,13 @@ export class ApiClient implements AsyncDisposable {
 
   /** Resolves when the deletion is done or has begun. */
   async delete(kind: Kind, name: string, options: DeleteOptions = {}): Promise<void> {
-    const { uid, resourceVersion, propagationPolicy } = options;
+    const { uid, resourceVersion, propagationPolicy, gracePeriodSeconds } = options;
     const path = this.#pathOf(kind, name, options);
-    const isPlain = uid === undefined && resourceVersion === undefined && propagationPolicy === undefined;
+    const said = [uid, resourceVersion, propagationPolicy, gracePeriodSeconds];
+    const isPlain = said.every((value) => value === undefined);
     const preconditions = { uid, resourceVersion };
-    const body = { kind: 'DeleteOptions', apiVersion: 'v1', preconditions, propagationPolicy };
+    const type = { kind: 'DeleteOptions', apiVersion: 'v1' };
+    const body = { ...type, preconditions, propagationPolicy, gracePeriodSeconds };
     await this.#ask('DELETE', path, options, isPlain ? undefined : JSON.stringify(body));
   }
 

@@ -45,6 +45,8 @@ export interface DeleteOptions extends Place {
   uid?: string;
   resourceVersion?: string;
   propagationPolicy?: 'Orphan' | 'Background' | 'Foreground';
+  /** How long it may take to end; 0: at once. Default the object's own. */
+  gracePeriodSeconds?: number;
 }
 
 interface Selection extends Place {

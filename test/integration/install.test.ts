@@ -51,6 +51,7 @@ describe('scripts/install', () => {
       'usr/lib/nodeward/package.json',
       'usr/lib/systemd/system/nodeward.service',
       'usr/share/doc/nodeward/LICENSE',
+      'usr/share/doc/nodeward/drop-ins/kubelet-paths.conf',
     ]) {
       assert.ok(found.includes(path), `${path} in ${found.join(' ')}`);
     }

@@ -1,5 +1,11 @@
 export { cgroupName, removeCgroup } from './cgroups.ts';
 export { type CommandOptions, type CommandResult, runCommand, runSuccessfully } from './command.ts';
+export {
+  type FakeDevice,
+  type FakePlugin,
+  type FakePluginOptions,
+  startFakePlugin,
+} from './fake-device-plugin.ts';
 export { freePort } from './free-port.ts';
 export { jsonBody } from './json-body.ts';
 export { unmountBelow } from './mounts.ts';

@@ -1,10 +1,12 @@
 import { durationMs } from '../../base/index.ts';
 import { checkpointDefaults } from './checkpoint-section.ts';
+import { deviceManagerDefaults } from './device-manager-section.ts';
 import type { Entry, LocatedMap, Origin, Scalar } from './located.ts';
 import { defaultOrigin, locate, mapOf } from './located.ts';
 import type { ConfigField } from './schema.ts';
 import { actingNames, kubeletConfiguration } from './schema.ts';
 import { accessDefaults, serverDefaults, withoutUnsetParts } from './server-section.ts';
+import { staticPodDefaults } from './static-pods-section.ts';
 
 export const defaultValues = {
   address: '0.0.0.0',
@@ -19,7 +21,9 @@ export const defaultValues = {
   evictionPressureTransitionPeriod: '5m',
   nodeStatusMaxImages: 50,
   imageServiceEndpoint: '',
+  seccompDefault: false,
   ...serverDefaults,
+  ...staticPodDefaults,
 } as const satisfies Partial<Record<ConfigField, string | number | boolean>>;
 
 /** As in the reference, with pid.available besides. */
@@ -43,6 +47,7 @@ export function defaultLayer(stated: LocatedMap, standalone: boolean): LocatedMa
     set('nodeStatusReportFrequency', frequency.value, { kind: 'default', as: 'nodeStatusUpdateFrequency' });
   set('featureGates', {});
   set('checkpoint', checkpointDefaults);
+  set('deviceManager', deviceManagerDefaults);
   if (!stated.entries.has('evictionHard') || isTrue(stated, 'mergeDefaultEvictionSettings'))
     set('evictionHard', defaultEviction);
   for (const [name, value] of Object.entries(accessDefaults(standalone))) set(name, value);
@@ -65,7 +70,7 @@ export function withoutZeros(layer: LocatedMap): Unset {
   const zeros: Unset['zeros'] = [];
   const kept = [...layer.entries].filter(([name, { value }]) => {
     if (value.type !== 'scalar' || !actingNames.includes(name)) return true;
-    if (value.value === '') return false;
+    if (value.value === '') return emptyCounts.includes(name);
     if (zeroCounts.includes(name)) return true;
     const zero = isZero(fieldTypes.get(name), value.value);
     if (zero) zeros.push({ name, at: value.at });
@@ -75,6 +80,9 @@ export function withoutZeros(layer: LocatedMap): Unset {
   const whole = kept.map(([name, entry]) => [name, withoutUnsetParts(name, entry, told)] as const);
   return { layer: mapOf(whole, layer.at), zeros };
 }
+
+/** In them nothing is an answer, too. */
+const emptyCounts: readonly string[] = ['staticPodPath'];
 
 /** The reference tells a zero in them from nothing. */
 const zeroCounts: readonly string[] = ['nodeStatusMaxImages', 'healthzPort'];

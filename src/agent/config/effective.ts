@@ -8,11 +8,15 @@ import type { Eviction, Reserved } from '../node/index.ts';
 import { readQuantity } from './amounts.ts';
 import { checkpointSettings } from './checkpoint-section.ts';
 import { defaultValues } from './defaults.ts';
+import type { DeviceManagerSettings } from './device-manager-section.ts';
+import { deviceManagerSettings } from './device-manager-section.ts';
 import { evictionOf } from './eviction.ts';
 import type { Located, LocatedMap } from './located.ts';
 import { toPlain } from './located.ts';
 import type { ServerSettings } from './server-section.ts';
 import { serverSettings, serverWarnings } from './server-section.ts';
+import type { StaticPodSettings } from './static-pods-section.ts';
+import { staticPodSettings } from './static-pods-section.ts';
 
 /** The configuration the agent runs with: complete, checked, frozen. */
 export interface EffectiveConfig {
@@ -44,6 +48,10 @@ export interface EffectiveConfig {
   readonly server: ServerSettings;
   readonly files: ServingFileNames;
   readonly checkpoint: CheckpointSettings;
+  readonly staticPods: StaticPodSettings;
+  /** What a container gets of which nothing is said: the seccomp profile of the runtime, or none. */
+  readonly seccompDefault: boolean;
+  readonly deviceManager: DeviceManagerSettings;
 }
 
 /** Files that the agent serves with instead of what it is given; empty where there are none. */
@@ -88,6 +96,9 @@ export function computeEffective(merged: LocatedMap): { config: EffectiveConfig;
       values['checkpoint'],
       pathOf(merged, 'checkpoint', 'encryption', 'recipientsFile'),
     ),
+    seccompDefault: values['seccompDefault'] === true,
+    staticPods: staticPodSettings(pathOf(merged, 'staticPodPath'), string('fileCheckFrequency')),
+    deviceManager: deviceManagerSettings(values['deviceManager']),
   };
   warnings.push(...serverWarnings(config.server));
   return { config: Object.freeze(config), warnings };

@@ -9,6 +9,7 @@ export interface FlagValues {
   address?: string | undefined;
   port?: string | number | undefined;
   containerRuntimeEndpoint?: string | undefined;
+  seccompDefault?: boolean | undefined;
   /** `A=true,B=false`, or the same as an object. */
   featureGates?: string | Readonly<Record<string, boolean>> | undefined;
 }
@@ -17,6 +18,7 @@ const flagNames = {
   address: '--address',
   port: '--port',
   containerRuntimeEndpoint: '--container-runtime-endpoint',
+  seccompDefault: '--seccomp-default',
   featureGates: '--feature-gates',
 } as const satisfies Partial<Record<ConfigField, string>> & Record<keyof FlagValues, string>;
 
@@ -34,6 +36,7 @@ export function flagLayer(values: FlagValues): { layer: LocatedMap; problems: Pr
   set('address', (at) => readText(values.address, at));
   set('port', (at) => readPort(values.port, at));
   set('containerRuntimeEndpoint', (at) => readText(values.containerRuntimeEndpoint, at));
+  set('seccompDefault', (at) => scalarOf(values.seccompDefault === true, at));
   set('featureGates', (at) => readGates(values.featureGates, at));
   return { layer: mapOf(entries, { kind: 'flag', flag: '' }), problems };
 }

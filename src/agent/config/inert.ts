@@ -58,12 +58,10 @@ const groups: readonly Inert[] = [
   {
     why: 'the agent runs no pods',
     types: {
-      staticPodPath: string,
       staticPodURL: string,
       staticPodURLHeader: map(list(string)),
       podLogsDir: string,
       syncFrequency: duration,
-      fileCheckFrequency: duration,
       httpCheckFrequency: duration,
       clusterDomain: string,
       clusterDNS: list(string),
@@ -72,7 +70,6 @@ const groups: readonly Inert[] = [
       resolvConf: string,
       runOnce: bool,
       hairpinMode: string,
-      seccompDefault: bool,
       failSwapOn: bool,
       memorySwap: struct('MemorySwapConfiguration', { swapBehavior: field(1, string, 'How swap is used.') }),
       containerLogMaxSize: string,

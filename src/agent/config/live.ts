@@ -19,6 +19,9 @@ const atStart: readonly ConfigField[] = [
   'runtimeRequestTimeout',
   'nodeLeaseDurationSeconds',
   'featureGates',
+  'deviceManager',
+  'staticPodPath',
+  'fileCheckFrequency',
 ];
 
 /** What came of a reload. */

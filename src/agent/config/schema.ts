@@ -12,8 +12,10 @@ import {
   time,
 } from '../../api/schema/index.ts';
 import { checkpointSection } from './checkpoint-section.ts';
+import { deviceManagerSection } from './device-manager-section.ts';
 import { inertFieldTypes } from './inert.ts';
 import { serverFields } from './server-section.ts';
+import { staticPodFields } from './static-pods-section.ts';
 
 export const configApiVersion = 'kubelet.config.k8s.io/v1beta1';
 export const configKind = 'KubeletConfiguration';
@@ -63,9 +65,16 @@ const actingFields = {
   nodeStatusMaxImages: field(28, int32, 'How many images the status lists; -1 all.'),
   imageServiceEndpoint: field(29, string, 'Where the service of images listens, as unix:///path.'),
   ...serverFields,
+  ...staticPodFields,
+  seccompDefault: field(
+    70,
+    bool,
+    'Whether containers of which nothing is said get the seccomp profile of the runtime.',
+  ),
   tlsCertFile: field(21, string, 'PEM of the certificate to serve with, intermediates behind it.'),
   tlsPrivateKeyFile: field(22, string, 'PEM of its key.'),
   checkpoint: field(23, checkpointSection, 'Checkpoints of containers; not a field of the reference.'),
+  deviceManager: field(50, deviceManagerSection, 'Device plugins; not a field of the reference.'),
 } as const;
 
 /**

@@ -4,6 +4,7 @@ import { durationMs } from '../../base/index.ts';
 import { evictionSignals } from '../node/index.ts';
 import { readQuantity, readThreshold, reservable } from './amounts.ts';
 import { checkpointRules } from './checkpoint-section.ts';
+import { deviceManagerRules } from './device-manager-section.ts';
 import { encryptionRules } from './encryption-section.ts';
 import type { Entry, Located, LocatedMap } from './located.ts';
 import { spotsOf, toPlain } from './located.ts';
@@ -11,6 +12,7 @@ import type { Problem } from './problems.ts';
 import { retentionRules } from './retention-section.ts';
 import type { ConfigField } from './schema.ts';
 import { serverRules } from './server-section.ts';
+import { staticPodRules } from './static-pods-section.ts';
 
 /** Node's timers hold 24.8 days; a longer wait would end at once. */
 const longestMs = 24 * 24 * 3_600_000;
@@ -31,6 +33,7 @@ const rules: Partial<Record<ConfigField, Rule>> = {
   evictionPressureTransitionPeriod: lasting(0, '0s'),
   nodeStatusMaxImages: between(-1, 1_000_000),
   ...serverRules,
+  ...staticPodRules,
   providerID: (value) => (String(value).length <= 512 ? undefined : 'must have at most 512 characters'),
 };
 
@@ -41,6 +44,7 @@ const partRules: readonly (readonly [path: readonly string[], rule: Rule])[] = [
   [['authorization', 'webhook', 'cacheUnauthorizedTTL'], lasting(0, '0s')],
   [['authentication', 'webhook', 'cacheTTL'], lasting(0, '0s')],
   ...Object.entries(checkpointRules).map(([name, rule]) => [['checkpoint', name], rule] as const),
+  ...Object.entries(deviceManagerRules).map(([name, rule]) => [['deviceManager', name], rule] as const),
   ...encryptionRules.map(([path, rule]) => [['checkpoint', 'encryption', ...path], rule] as const),
   ...retentionRules.map(([path, rule]) => [['checkpoint', 'retention', ...path], rule] as const),
 ];

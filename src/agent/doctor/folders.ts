@@ -28,6 +28,13 @@ export function folderChecks({ rootDir, certDir }: FolderOptions): Check[] {
       run: (host, signal) => judgeFolder(host, certDir, signal),
     },
     {
+      id: 'plugins-dir',
+      topic: 'storage',
+      title: 'owner and mode of the folder where plugins register',
+      needed: 'as of the root folder: whoever makes a socket there is taken for a driver of this node',
+      run: (host, signal) => judgeFolder(host, join(rootDir, 'plugins_registry'), signal),
+    },
+    {
       id: 'secret-files',
       topic: 'storage',
       title: 'keys and kubeconfigs',

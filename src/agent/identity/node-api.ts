@@ -1,11 +1,11 @@
 import type { ApiObject, Kind } from '../../api/index.ts';
 import type { Latest } from '../../base/index.ts';
-import type { ClientOptions } from '../../client/index.ts';
+import type { ClientOptions, DeleteOptions, ListOptions, WatchOptions } from '../../client/index.ts';
 import { ApiClient } from '../../client/index.ts';
 import type { ApiCalls, CallOptions, PatchOptions } from '../node/index.ts';
 
 /** The API as this node; waits for credentials and follows them when they change. */
-export interface NodeApi extends ApiCalls, AsyncDisposable {
+export interface NodeApi extends ApiCalls, Pick<ApiClient, 'list' | 'watch' | 'delete'>, AsyncDisposable {
   /** Destroys the connections; the next request makes new ones. */
   reset(): void;
 }
@@ -49,6 +49,15 @@ export function nodeApi(
       options: PatchOptions,
     ) {
       return await (await connected(options.signal)).patch(kind, name, change, options);
+    },
+    async list<T extends ApiObject>(kind: Kind<T>, options: ListOptions = {}) {
+      return await (await connected(options.signal)).list(kind, options);
+    },
+    async *watch<T extends ApiObject>(kind: Kind<T>, options: WatchOptions = {}) {
+      yield* (await connected(options.signal)).watch(kind, options);
+    },
+    async delete(kind: Kind, name: string, options: DeleteOptions = {}) {
+      await (await connected(options.signal)).delete(kind, name, options);
     },
     reset: () => client?.reset(),
     async [Symbol.asyncDispose]() {

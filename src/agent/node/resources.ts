@@ -48,6 +48,19 @@ export function nodeResources(
   return { capacity, allocatable };
 }
 
+/** What another part of the agent has the node offer, by resource: its word counts over what is stored. */
+export interface ExtraResources {
+  readonly capacity: Readonly<Record<string, string>>;
+  readonly allocatable: Readonly<Record<string, string>>;
+}
+
+export function withExtra(resources: NodeResources, extra: ExtraResources | undefined): NodeResources {
+  return {
+    capacity: { ...extra?.capacity, ...resources.capacity },
+    allocatable: { ...extra?.allocatable, ...resources.allocatable },
+  };
+}
+
 const ours = /^(?:cpu|memory|pods|ephemeral-storage|hugepages-.+)$/;
 
 /**

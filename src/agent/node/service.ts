@@ -12,7 +12,8 @@ import { createOutageLog, retryAfterMs } from './outage.ts';
 import { createPressureWatch } from './pressure.ts';
 import type { Registration } from './registration.ts';
 import { nodeLabels } from './registration.ts';
-import { nodeResources } from './resources.ts';
+import type { ExtraResources } from './resources.ts';
+import { nodeResources, withExtra } from './resources.ts';
 import type { RuntimeView } from './runtime-view.ts';
 import type { NodeState } from './status.ts';
 import { composeStatus } from './status.ts';
@@ -44,6 +45,10 @@ export interface NodeStatusOptions {
   remarks?: () => readonly string[];
   /** Further conditions of the Node, that another part of the agent keeps; default none. */
   conditions?: () => readonly Finding[];
+  /** Further resources of the node, that another part of the agent keeps; default none. */
+  extraResources?: () => ExtraResources;
+  /** Calls `listener` when they have changed, so that the node is looked at soon. */
+  onExtraResources?: (listener: () => void) => Disposable;
   /** Services that must be ready before; default none. */
   dependsOn?: readonly string[];
   metrics?: Registry;
@@ -102,6 +107,7 @@ export function createNodeStatusService(options: NodeStatusOptions): NodeStatusS
       using _watch = runtime.onStatusChange(() => waker.wake());
       using _images = runtime.onImagesChange(() => waker.wake());
       using _settings = options.onSettings?.(() => waker.wake());
+      using _extra = options.onExtraResources?.(() => waker.wake());
       const outage = createOutageLog('update the node’s status', clock, log);
       const backoff = createStartBackoff(clock, frequencyMs(), random);
       ready();
@@ -203,7 +209,10 @@ function createLook(options: NodeStatusOptions): (signal: AbortSignal) => Promis
     const short = pressures(measured, eviction, clock.monotonicMs());
     return {
       facts,
-      resources: nodeResources(measured, maxPods, { least: eviction.hard, reserved }),
+      resources: withExtra(
+        nodeResources(measured, maxPods, { least: eviction.hard, reserved }),
+        options.extraResources?.(),
+      ),
       findings: [...findConditions(short, seen, remarks()), ...(options.conditions?.() ?? [])],
       addresses: addresses(),
       port: port(),

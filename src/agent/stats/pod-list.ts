@@ -32,7 +32,12 @@ export function runningPodList(pods: readonly PodAt[]) {
   );
 }
 
-const listOf = (items: readonly object[]) => ({ kind: 'PodList', apiVersion: 'v1', metadata: {}, items });
+const listOf = <T extends object>(items: readonly T[]) => ({
+  kind: 'PodList',
+  apiVersion: 'v1',
+  metadata: {},
+  items,
+});
 
 const identityOf = ({ name, namespace, uid }: PodAt) => ({ name, namespace, uid });
 

@@ -1,8 +1,10 @@
 import { isIP } from 'node:net';
 import type { FastifyReply } from 'fastify';
+import type { Pod } from '../../api/index.ts';
 import { RuntimeError } from '../runtime/index.ts';
 import type { AgentRequest, AgentRoute } from '../server/index.ts';
 import { RefusedError, sendJson } from '../server/index.ts';
+import { withKnown } from './known-pods.ts';
 import type { NodeUsage } from './node-usage.ts';
 import { podList, runningPodList } from './pod-list.ts';
 import type { PodAt } from './pods.ts';
@@ -17,6 +19,8 @@ export interface StatsRoutesOptions {
   /** Such as containerd; empty while it is not known. */
   runtimeName(): string;
   source: RuntimeSource;
+  /** The pods that are meant for this node, whether they run or not; default none. */
+  known?(): readonly Pod[];
   nodeUsage(signal: AbortSignal): Promise<NodeUsage>;
 }
 
@@ -48,6 +52,20 @@ export function statsRoutes(options: StatsRoutesOptions): readonly AgentRoute[] 
     return sendJson(reply, 200, summary(parts));
   }
 
+  /** Where the runtime is away, what is known without it is told, with a warning; nothing at all is no answer. */
+  async function answerPods({ reply }: AgentRequest): Promise<FastifyReply> {
+    const known = options.known?.() ?? [];
+    try {
+      const running = podList(await detailed(), listOptions());
+      return sendJson(reply, 200, withKnown(running, known));
+    } catch (error) {
+      if (!(error instanceof RefusedError) || known.length === 0) throw error;
+      const warning = `${error.message}; what runs is not told`.replaceAll(/[^\x20-\x7e]|["\\]/g, ' ');
+      reply.header('warning', `299 - "${warning.slice(0, 1000)}"`);
+      return sendJson(reply, 200, withKnown(podList([], listOptions()), known));
+    }
+  }
+
   const lists = (path: string, subresource: string, ask: () => Promise<unknown>): AgentRoute => ({
     path,
     subresource,
@@ -55,7 +73,7 @@ export function statsRoutes(options: StatsRoutesOptions): readonly AgentRoute[] 
   });
   const running = async () => runningPodList(await plain());
   return [
-    lists('/pods', 'pods', async () => podList(await detailed(), listOptions())),
+    { path: '/pods', subresource: 'pods', methods: { GET: answerPods } },
     lists('/runningpods', 'pods', running),
     lists('/runningpods/', 'pods', running),
     { path: '/stats/summary', subresource: 'stats', methods: { GET: answerSummary } },

@@ -124,3 +124,4 @@ export { type Role, roleKind } from './rbac/role.ts';
 export { type RoleBinding, roleBindingKind } from './rbac/role-binding.ts';
 export type { RoleRef } from './rbac/role-ref.ts';
 export type { Subject } from './rbac/subject.ts';
+export { type CSINode, type CSINodeDriver, csiNodeKind } from './storage/csi-node.ts';

@@ -92,7 +92,7 @@ export class ChangeFeed {
     if (at < this.#recent.floor) return this.#replay(prefix, at);
     const taken = this.#recent.after(at, batchLimit);
     const last = taken.at(-1);
-    const through = last !== undefined && taken.length === batchLimit ? last.revision : this.#revision;
+    const through = last !== undefined && taken.length >= batchLimit ? last.revision : this.#revision;
     return { changes: prefix === '' ? taken : taken.filter((c) => c.key.startsWith(prefix)), through };
   }
 

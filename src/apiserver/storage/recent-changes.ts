@@ -89,11 +89,16 @@ export class RecentChanges<T extends { readonly revision: Revision }> {
     this.#tidy();
   }
 
-  /** The changes after `revision`, which is not below `floor`; at most `limit`. */
+  /**
+   * The changes after `revision`, which is not below `floor`; at most `limit`, but all of a revision: who goes on behind it
+   * would never see the rest of several that somebody else has written to etcd at once.
+   */
   after(revision: Revision, limit: number): readonly T[] {
     const found: T[] = [];
     const from = this.#find(revision);
-    for (const change of this.#changes.slice(from, from + limit)) {
+    const last = this.#changes[from + limit - 1];
+    const end = last === undefined ? from + limit : this.#find(last.revision);
+    for (const change of this.#changes.slice(from, end)) {
       if (change !== undefined) found.push(change);
     }
     return found;

@@ -55,6 +55,7 @@ export function openUnixClient(path: string, options: UnixClientOptions = {}): U
     'grpc.max_reconnect_backoff_ms': 3000,
     'grpc.use_local_subchannel_pool': 1,
     'grpc.enable_http_proxy': 0,
+    'grpc.client_idle_timeout_ms': 2 ** 31 - 1, // a connection that is followed ends only with its server
     'grpc.enable_retries': 0, // who calls decides what may be done twice
   });
 

@@ -16,17 +16,16 @@ export interface AgentFlags {
   groupSuffix: string;
 }
 
-/** The flags of every command that asks an agent. */
-export const agentOptions = () => [
+/** The flags of every command that asks an agent; `node`: what `--node` is for. */
+export const agentOptions = (
+  node = 'where the container runs (default: the node of its pod, the only node, or this machine)',
+) => [
   new Option(
     '--kubeconfig <file>',
     'whose credentials to use, through its control plane (default: the one in the root dir, to the agent itself)',
   ).argParser(filePath),
   rootDirOption(),
-  new Option(
-    '--node <name>',
-    'where the container runs (default: the node of its pod, the only node, or this machine)',
-  ),
+  new Option('--node <name>', node),
   new Option('--group-suffix <domain>', 'domain suffix of API groups').default('k8s.io').argParser(domain),
 ];
 

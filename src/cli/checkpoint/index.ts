@@ -15,6 +15,11 @@ import { pruneCommand } from './prune.ts';
 import { rmCommand } from './rm.ts';
 import { verifyCommand } from './verify.ts';
 
+/** How other commands ask an agent. */
+export { askAgent, itemsOf } from './agent-answer.ts';
+export { type AgentFlags, agentOptions, connectAgent } from './agent-connection.ts';
+export { rendered, table } from './output.ts';
+
 /**
  * `nodeward checkpoint …`: one file for each subcommand, `create` the one that is meant where none is named. How the
  * agent is reached stands before or after the subcommand's name: actions read it with `optsWithGlobals()`.

@@ -1,6 +1,8 @@
 import '../../support/bounded-file.ts';
+import { test } from 'node:test';
 import type { Store } from '../../../src/apiserver/storage/index.ts';
 import { createCache, openStore } from '../../../src/apiserver/storage/index.ts';
+import { EtcdPlace, etcdLack, sharedEtcd } from './etcd-place.ts';
 import type { OpenCache } from './open-cache.ts';
 import type { OpenStore } from './scenario.ts';
 import { SqliteFolder } from './sqlite-folder.ts';
@@ -39,7 +41,24 @@ const memory: Backend = {
 
 const sqlite: Backend = { name: 'sqlite', isDurable: true, makePlace: () => SqliteFolder.make() };
 
-export const backends: readonly Backend[] = [memory, sqlite];
+/** One member or three; a file of tests has each of them once, and a prefix for each place. */
+function etcd(members: 1 | 3): Backend {
+  const shared = sharedEtcd({ members });
+  return {
+    name: `etcd of ${members}`,
+    isDurable: true,
+    makePlace: async () => new EtcdPlace(await shared()),
+  };
+}
+
+const lack = etcdLack();
+if (lack !== undefined) test('etcd', { skip: lack });
+
+export const backends: readonly Backend[] = [
+  memory,
+  sqlite,
+  ...(lack === undefined ? [etcd(1), etcd(3)] : []),
+];
 
 /** A new store by itself. */
 export function bare({ makePlace }: Backend): OpenStore {

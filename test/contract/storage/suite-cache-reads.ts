@@ -7,8 +7,9 @@ export function cacheReadsSuite(open: OpenCache): void {
   describe('reads of the cache', () => {
     test('start with what the store holds', async () => {
       await using opened = await open({}, async (store) => {
-        for (let n = 0; n < 1_100; n++) await put(store, lease(`n${n}`), String(n));
-        await remove(store, lease('n7'), 9);
+        const written: number[] = [];
+        for (let n = 0; n < 1_100; n++) written.push(await put(store, lease(`n${n}`), String(n)));
+        await remove(store, lease('n7'), written[7] ?? 0);
       });
       const { cache } = opened;
       assert.equal(cache.applied, await cache.revision());

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import type { Change, Store } from '../../../src/apiserver/storage/index.ts';
+import type { Change, Revision, Store } from '../../../src/apiserver/storage/index.ts';
 import type { OpenStore } from './scenario.ts';
 import { allAt, bytes, eventually, lease, put, readChanges, remove, shown } from './scenario.ts';
 
@@ -110,11 +110,12 @@ export function changesSuite(open: OpenStore): void {
     test('end when their reader stops them, also while they wait', async () => {
       await using opened = await open();
       const stop = new AbortController();
-      const reading = drain(opened.store, stop.signal);
+      const start = await opened.store.revision();
+      const reading = drain(opened.store, start, stop.signal);
       await put(opened.store, lease('a'), '1');
       stop.abort();
       assert.notEqual(await reading, 'compacted');
-      assert.equal(await drain(opened.store, AbortSignal.abort()), 'ended');
+      assert.equal(await drain(opened.store, start, AbortSignal.abort()), 'ended');
     });
 
     test('from before the compacted revision are compacted, from it they go on', async () => {
@@ -137,7 +138,7 @@ export function changesSuite(open: OpenStore): void {
       await using opened = await open();
       const { store } = opened;
       const seen: Change[] = [];
-      const reading = collect(store, seen);
+      const reading = collect(store, seen, await store.revision());
       const writes = Array.from({ length: 20 }, (_, n) => put(store, lease(`n${n}`), 'x'));
       await writes[0];
       await store.close();
@@ -149,7 +150,7 @@ export function changesSuite(open: OpenStore): void {
     test('reach a waiting reader at once', async () => {
       await using opened = await open();
       const seen: Change[] = [];
-      const reading = collect(opened.store, seen);
+      const reading = collect(opened.store, seen, await opened.store.revision());
       await put(opened.store, lease('a'), '1');
       await eventually('the change arrives', () => seen.length === 1);
       await opened.store.close();
@@ -178,7 +179,7 @@ async function followedAlike(store: Store, steps: readonly Step[], how: Reader):
   const start = await store.revision();
   const written: { revision: number; key: string }[] = [];
   const live: Change[] = [];
-  const following = collect(store, live, how.prefix);
+  const following = collect(store, live, start, how.prefix);
   await writeAll(store, steps, written);
   const end = await store.revision();
   const expected = written
@@ -236,15 +237,14 @@ function assertChained(changes: readonly Change[]): void {
   }
 }
 
-async function collect(store: Store, seen: Change[], prefix = ''): Promise<void> {
-  const start = await store.revision();
+async function collect(store: Store, seen: Change[], start: Revision, prefix = ''): Promise<void> {
   for await (const batch of store.changes(prefix, start, new AbortController().signal)) {
     assert.notEqual(batch, 'compacted');
     if (typeof batch !== 'string' && !('progress' in batch)) seen.push(...batch);
   }
 }
 
-async function drain(store: Store, signal: AbortSignal): Promise<'compacted' | 'ended'> {
-  for await (const batch of store.changes('', 0, signal)) if (batch === 'compacted') return batch;
+async function drain(store: Store, start: Revision, signal: AbortSignal): Promise<'compacted' | 'ended'> {
+  for await (const batch of store.changes('', start, signal)) if (batch === 'compacted') return batch;
   return 'ended';
 }

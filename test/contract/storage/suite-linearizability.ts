@@ -82,7 +82,8 @@ async function forgetAll(store: Store): Promise<void> {
   await store.compact(await store.revision());
 }
 
-function storeRegisters(store: Store): Registers {
+/** The keys of a store as registers. */
+export function storeRegisters(store: Store): Registers {
   return {
     write: (key, expect, value) => writeTo(store, key, expect, value),
     async read(key) {

@@ -167,14 +167,9 @@ export function watchSuite(open: OpenCache): void {
     test('of everything sees every bucket in order', async () => {
       await using opened = await open();
       const { cache } = opened;
+      const start = { at: 'exact', revision: cache.applied } as const;
       const sink = new RecordingSink();
-      const watch = cache.watch(
-        '',
-        { at: 'exact', revision: cache.applied },
-        everything,
-        new TextEncoding(),
-        sink,
-      );
+      const watch = cache.watch('', start, everything, new TextEncoding(), sink);
       const keys = ['/registry/a/1', '/odd', '/registry/b/1', '/registry/a/2'];
       for (const key of keys) await put(cache, key, 'x');
       await sink.has(4);
@@ -184,7 +179,7 @@ export function watchSuite(open: OpenCache): void {
       );
       watch[Symbol.dispose]();
       const second = new RecordingSink();
-      cache.watch('/registry/', { at: 'exact', revision: 1 }, everything, new TextEncoding(), second);
+      cache.watch('/registry/', start, everything, new TextEncoding(), second);
       await second.has(3);
     });
 

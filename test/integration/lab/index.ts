@@ -1,6 +1,8 @@
 export { type ContainerdOptions, type LabContainerd, startContainerd } from './containerd.ts';
 export { type ContainerdVersion, image } from './containerd-config.ts';
 export { type CriClient, connectCri } from './cri.ts';
+export { type EtcdMember, type EtcdOptions, type LabEtcd, startEtcd } from './etcd.ts';
+export type { EtcdCertificates } from './etcd-certificates.ts';
 export { fetched, repository } from './folder.ts';
 export { type Kubectl, type KubectlOptions, kubectl } from './kubectl.ts';
 export type {
@@ -11,4 +13,5 @@ export type {
   PodOptions,
 } from './pod.ts';
 export { bootSystemd, type LabMachine, type SystemdOptions } from './systemd.ts';
+export { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 export { counting, holdingMemory, idle, type Workload } from './workload.ts';

@@ -1,6 +1,7 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ContainerStatus } from '../../../src/agent/runtime/gen/cri_pb.js';
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import type { ContainerStatus, SecurityProfileSchema } from '../../../src/agent/runtime/gen/cri_pb.js';
 import { NamespaceMode, RuntimeService } from '../../../src/agent/runtime/gen/cri_pb.js';
 import { waitFor } from '../../support/index.ts';
 import { image } from './containerd-config.ts';
@@ -26,8 +27,8 @@ export interface ContainerOptions {
   workload?: Workload;
   env?: Readonly<Record<string, string>>;
   annotations?: Readonly<Record<string, string>>;
-  /** An absolute path of a seccomp profile on this machine; default none (unconfined). */
-  seccompProfile?: string;
+  /** As the runtime is told it; default nothing, which is unconfined. */
+  seccomp?: MessageInitShape<typeof SecurityProfileSchema>;
   /** False: CreateContainer only; default true. */
   start?: boolean;
 }
@@ -143,7 +144,7 @@ async function startContainer(sandbox: Sandbox, options: ContainerOptions): Prom
 }
 
 function containerConfig(sandbox: Sandbox, options: ContainerOptions) {
-  const { name = 'main', workload = counting(), env = {}, annotations = {}, seccompProfile } = options;
+  const { name = 'main', workload = counting(), env = {}, annotations = {}, seccomp } = options;
   const ofImage = options.image ?? image;
   // the test runner finds what a test left behind by this variable
   const marker = process.env['NODEWARD_TEST_FILE'];
@@ -160,9 +161,7 @@ function containerConfig(sandbox: Sandbox, options: ContainerOptions) {
       securityContext: {
         namespaceOptions: sandbox.config.linux.securityContext.namespaceOptions,
         runAsUser: { value: 0n },
-        ...(seccompProfile === undefined
-          ? {}
-          : { seccomp: { profileType: 2, localhostRef: seccompProfile } }),
+        ...(seccomp === undefined ? {} : { seccomp }),
       },
     },
   };

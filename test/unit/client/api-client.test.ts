@@ -73,6 +73,13 @@ describe('each verb is one request', () => {
     ],
     ['delete', (client) => client.delete(leaseKind, 'a', { namespace }), 'DELETE', `${prefix}/a`, undefined],
     [
+      'delete at once',
+      (client) => client.delete(leaseKind, 'a', { namespace, gracePeriodSeconds: 0 }),
+      'DELETE',
+      `${prefix}/a`,
+      { kind: 'DeleteOptions', apiVersion: 'v1', preconditions: {}, gracePeriodSeconds: 0 },
+    ],
+    [
       'delete of one version',
       (client) => client.delete(leaseKind, 'a', { namespace, uid: 'u', propagationPolicy: 'Foreground' }),
       'DELETE',

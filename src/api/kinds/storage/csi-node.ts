@@ -43,7 +43,8 @@ const root = objectStruct('CSINode', {
 
 /** The volume drivers on a node of the same name; the node's agent writes it. */
 export interface CSINode extends Infer<typeof root> {}
-interface Driver extends Infer<typeof driver> {}
+/** One of them. */
+export interface CSINodeDriver extends Infer<typeof driver> {}
 
 const driverNameLimit = 63;
 const nodeIdLimit = 256;
@@ -59,7 +60,10 @@ function validate({ spec }: CSINode, old: CSINode | undefined): Cause[] {
   return [...causes, ...changeCauses(spec.drivers, old?.spec.drivers ?? [])];
 }
 
-function driverCauses({ name, nodeID, topologyKeys = [], allocatable }: Driver, path: string): Cause[] {
+function driverCauses(
+  { name, nodeID, topologyKeys = [], allocatable }: CSINodeDriver,
+  path: string,
+): Cause[] {
   const count = allocatable?.count ?? 0;
   return [
     ...nameCauses(name, `${path}.name`),
@@ -93,15 +97,15 @@ function keyCauses(keys: readonly string[], path: string): Cause[] {
 }
 
 /** A driver that stays is the same, but for how many volumes it takes. */
-function changeCauses(next: readonly Driver[], old: readonly Driver[]): Cause[] {
+function changeCauses(next: readonly CSINodeDriver[], old: readonly CSINodeDriver[]): Cause[] {
   const before = new Map(old.map((entry) => [entry.name, entry]));
   return next
     .filter((entry) => before.has(entry.name) && !isSame(entry, before.get(entry.name)))
     .map((entry) => invalidValue('spec.drivers', entry, 'field is immutable'));
 }
 
-function isSame(next: Driver, old: Driver | undefined): boolean {
-  const fixed = ({ name, nodeID, topologyKeys = [] }: Driver) => ({ name, nodeID, topologyKeys });
+function isSame(next: CSINodeDriver, old: CSINodeDriver | undefined): boolean {
+  const fixed = ({ name, nodeID, topologyKeys = [] }: CSINodeDriver) => ({ name, nodeID, topologyKeys });
   return old === undefined || isDeepStrictEqual(fixed(next), fixed(old));
 }
 

@@ -187,11 +187,11 @@ const namesOfTheReference = `
   containerRuntimeEndpoint imageServiceEndpoint failCgroupV1 userNamespaces`;
 
 describe('fields without effect', () => {
-  test('every field of the reference is known, and of our own one section', () => {
+  test('every field of the reference is known, and of our own two sections', () => {
     const names = namesOfTheReference.trim().split(/\s+/);
     assert.deepEqual(
       Object.keys(kubeletConfiguration.fields).sort(),
-      [...names, 'apiVersion', 'kind', 'checkpoint'].sort(),
+      [...names, 'apiVersion', 'kind', 'checkpoint', 'deviceManager'].sort(),
     );
   });
 

@@ -93,6 +93,9 @@ describe('loading the configuration', () => {
         retention: {},
         encryption: { recipients: [], recipientsFile: '' },
       },
+      seccompDefault: false,
+      staticPods: { folder: '/etc/nodeward/manifests', isStated: false, rescanMs: 20_000 },
+      deviceManager: { kubeletPaths: false, kubeletDir: '/var/lib/kubelet', graceMs: 300_000 },
     });
     assert.ok(Object.isFrozen(config) && Object.isFrozen(config.featureGates));
     assert.deepEqual(warnings, []);

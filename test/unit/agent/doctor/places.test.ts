@@ -20,7 +20,11 @@ const signal = new AbortController().signal;
 describe('folders', () => {
   test('what others can write in or read is told', async () => {
     await using machine = await makeMachine({
-      files: { 'var/lib/nodeward/pki/a.key': 'secret', 'var/lib/nodeward/checkpoints/x.tar': '' },
+      files: {
+        'var/lib/nodeward/pki/a.key': 'secret',
+        'var/lib/nodeward/checkpoints/x.tar': '',
+        'var/lib/nodeward/plugins_registry/a.sock': '',
+      },
       user: process.getuid?.() ?? 0,
     });
     const at = (name: string) => join(machine.root, rootDir, name);
@@ -28,9 +32,13 @@ describe('folders', () => {
     await chmod(at('pki'), 0o777);
     await chmod(at('checkpoints'), 0o755);
     await chmod(at('pki/a.key'), 0o640);
+    await chmod(at('plugins_registry'), 0o777);
     assert.equal((await machine.run(folders, 'root-dir')).verdict, 'ok');
     assert.equal((await machine.run(folders, 'cert-dir')).verdict, 'failed');
     assert.equal((await machine.run(folders, 'checkpoint-dir')).verdict, 'warning');
+    assert.equal((await machine.run(folders, 'plugins-dir')).verdict, 'failed');
+    await chmod(at('plugins_registry'), 0o750);
+    assert.equal((await machine.run(folders, 'plugins-dir')).verdict, 'ok');
     const secrets = await machine.run(folders, 'secret-files');
     assert.equal(secrets.verdict, 'failed');
     assert.match(secrets.found, /a\.key \(file, 640\)$/);

@@ -1,0 +1,166 @@
+import type { Node, Pod } from '../../api/index.ts';
+import { nodeKind, podKind, StatusError } from '../../api/index.ts';
+import type { Clock, Logger, Service } from '../../base/index.ts';
+import { createBackoff, describeError } from '../../base/index.ts';
+import type { ApiClient } from '../../client/index.ts';
+import { createWaker } from '../node/index.ts';
+import type { ApiPods } from './api-pods.ts';
+import type { PodMetrics } from './metrics.ts';
+import type { MirrorPlan } from './mirror-plan.ts';
+import { mirrorOf, planMirrors } from './mirror-plan.ts';
+import { annotationOf, fullName, mirrorAnnotation } from './names.ts';
+import type { StaticPods } from './static-pods.ts';
+
+export interface MirrorPodsOptions {
+  api: Pick<ApiClient, 'get' | 'create' | 'delete' | 'patch'>;
+  nodeName: string;
+  statics: Pick<StaticPods, 'pods' | 'isComplete' | 'onChange'>;
+  onApi: Pick<ApiPods, 'pods' | 'isSynced' | 'onChange'>;
+  metrics: PodMetrics;
+  log: Logger;
+  clock: Clock;
+}
+
+/** Looked at anyway after so long. */
+const checkMs = 60_000;
+const firstWaitMs = 1000;
+const longestWaitMs = 60_000;
+
+/**
+ * Keeps a mirror pod on the API for each static pod: made anew when somebody deletes it, replaced with its manifest,
+ * removed with it. None is removed for want of a manifest before all manifests are known. That of a service.
+ */
+export function mirrorPods(options: MirrorPodsOptions): Service['run'] {
+  const { statics, onApi, clock, log } = options;
+  const complaints = new Map<string, string>();
+
+  /** Told once for each reason. */
+  function complain(pod: Pod, message: string): void {
+    if (complaints.get(fullName(pod)) !== message)
+      log.warn(`static pod ${fullName(pod)} is not shown on the API: ${message}`);
+    complaints.set(fullName(pod), message);
+  }
+
+  /** Answers whether all is as it should be, or is on its way. */
+  async function reconcile(signal: AbortSignal): Promise<boolean> {
+    if (!onApi.isSynced()) return true;
+    const plan = planMirrors(statics.pods(), onApi.pods(), statics.isComplete());
+    for (const pod of plan.blocked) complain(pod, 'another pod has its name');
+    const node = plan.create.length === 0 ? undefined : await ownNode(options, signal);
+    const failed = await carryOut(plan, node, options, complain, signal);
+    for (const name of [...complaints.keys()])
+      if (!failed.has(name) && !plan.blocked.some((pod) => fullName(pod) === name)) complaints.delete(name);
+    return failed.size === 0 && (plan.create.length === 0 || node !== undefined);
+  }
+
+  return async (signal, ready) => {
+    const waker = createWaker(clock);
+    const backoff = createBackoff({ initialMs: firstWaitMs, maxMs: longestWaitMs, jitter: 0.2 });
+    using _statics = statics.onChange(waker.wake);
+    using _pods = onApi.onChange(waker.wake);
+    ready();
+    while (!signal.aborted) {
+      const isDone = await reconcile(signal);
+      if (isDone) backoff.reset();
+      await waker.sleep(isDone ? checkMs : backoff.next(), signal);
+    }
+  };
+}
+
+type Complain = (pod: Pod, message: string) => void;
+
+/** Each by itself: one pod that is refused holds up no other. Answers the names of those that failed. */
+async function carryOut(
+  plan: MirrorPlan,
+  node: Node | undefined,
+  options: MirrorPodsOptions,
+  complain: Complain,
+  signal: AbortSignal,
+): Promise<Set<string>> {
+  const { metrics, log } = options;
+  const failed = new Set<string>();
+  async function attempt(
+    operation: 'create' | 'delete' | 'status',
+    pod: Pod,
+    act: () => Promise<unknown>,
+  ): Promise<void> {
+    if (signal.aborted) return;
+    try {
+      await act();
+      metrics.mirror(operation, 'done');
+      log.debug(`mirror pod ${fullName(pod)}: ${operation}`);
+    } catch (error) {
+      if (signal.aborted) return;
+      metrics.mirror(operation, 'failed');
+      failed.add(fullName(pod));
+      complain(pod, describeError(error));
+    }
+  }
+  for (const mirror of plan.remove) await attempt('delete', mirror, () => remove(mirror, options, signal));
+  if (node !== undefined)
+    for (const pod of plan.create) await attempt('create', pod, () => create(pod, node, options, signal));
+  for (const [mirror, pod] of plan.tell)
+    await attempt('status', pod, () => tell(mirror, pod, options, signal));
+  return failed;
+}
+
+async function remove(
+  { metadata = {} }: Pod,
+  { api }: MirrorPodsOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { name = '', namespace = '', uid } = metadata;
+  try {
+    // the grace period is for containers, and a mirror has none
+    const precondition = uid === undefined ? {} : { uid };
+    await api.delete(podKind, name, { namespace, ...precondition, gracePeriodSeconds: 0, signal });
+  } catch (error) {
+    if (!(error instanceof StatusError) || (error.reason !== 'NotFound' && error.reason !== 'Conflict'))
+      throw error; // gone, or another one by now
+  }
+}
+
+/** Undefined while there is none, or nobody who knows: nothing can be owned by it. */
+async function ownNode(
+  { api, nodeName, log }: MirrorPodsOptions,
+  signal: AbortSignal,
+): Promise<Node | undefined> {
+  try {
+    return await api.get(nodeKind, nodeName, { signal });
+  } catch (error) {
+    log.debug(`static pods are not shown on the API yet: ${describeError(error)}`);
+    return undefined;
+  }
+}
+
+async function create(pod: Pod, node: Node, options: MirrorPodsOptions, signal: AbortSignal): Promise<void> {
+  try {
+    const made = await options.api.create(podKind, mirrorOf(pod, node), { signal });
+    await tell(made, pod, options, signal);
+  } catch (error) {
+    if (!(error instanceof StatusError) || error.reason !== 'AlreadyExists') throw error;
+    // where the watch is only a step behind, what it brings is looked at then
+    if (!(await isOwnMirror(pod, options, signal))) throw new Error('another pod has its name');
+  }
+}
+
+async function isOwnMirror(
+  { metadata = {} }: Pod,
+  { api, nodeName }: MirrorPodsOptions,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { name = '', namespace = '' } = metadata;
+  const there = await api.get(podKind, name, { namespace, signal }).catch(() => undefined);
+  return there?.spec?.nodeName === nodeName && annotationOf(there, mirrorAnnotation) !== undefined;
+}
+
+async function tell(
+  { metadata = {} }: Pod,
+  { status }: Pod,
+  { api }: MirrorPodsOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { name = '', namespace = '', uid } = metadata;
+  const change = { metadata: { uid }, status };
+  await api.patch(podKind, name, change, { as: 'strategic', namespace, subresource: 'status', signal });
+}

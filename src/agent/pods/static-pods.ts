@@ -1,0 +1,124 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Pod } from '../../api/index.ts';
+import { loadYamlReader } from '../../api/index.ts';
+import type { Clock, Logger, Service } from '../../base/index.ts';
+import type { FolderWatch } from '../folder-watch/index.ts';
+import { watchFolder } from '../folder-watch/index.ts';
+import { createWaker } from '../node/index.ts';
+import { createListeners } from './listeners.ts';
+import { isShown } from './manifest-file.ts';
+import type { ManifestStore } from './manifest-store.ts';
+import { createManifestStore } from './manifest-store.ts';
+import type { PodMetrics } from './metrics.ts';
+import { byFullName } from './names.ts';
+import type { PodSource } from './types.ts';
+import type { Verdict } from './verdicts.ts';
+import { verdictText } from './verdicts.ts';
+
+export interface StaticPodsOptions {
+  /** Absolute. */
+  folder: string;
+  /** Whether the configuration says so: the default folder may be missing without a word. */
+  isStated: boolean;
+  nodeName: string;
+  /** The folder is looked at anyway after so long. */
+  rescanMs: number;
+  /** A file must have been left alone for so long before it is read; default 500. */
+  quietMs?: number;
+  metrics: PodMetrics;
+  log: Logger;
+  clock: Clock;
+}
+
+/** The pods of the manifests on this node. */
+export interface StaticPods extends PodSource {
+  readonly folder: string;
+  /** What became of each file, in the order of their names. */
+  verdicts(): readonly Verdict[];
+  /** What is wrong with the folder as a whole. */
+  problem(): string | undefined;
+  /** Whether all files have been judged once: before, what is not there may only not have been read. */
+  isComplete(): boolean;
+  /** That of a service. */
+  readonly run: Service['run'];
+}
+
+const maxManifests = 500;
+
+/** Follows the folder of manifests; see docs/static-pods.md. */
+export function createStaticPods(options: StaticPodsOptions): StaticPods {
+  const { folder, nodeName, rescanMs, quietMs = 500, metrics, log, clock } = options;
+  const listeners = createListeners(log);
+  const watch = watchFolder({ folder, select: isShown, maxEntries: maxManifests, rescanMs, log, clock });
+  let verdicts: readonly Verdict[] = [];
+  let pods: readonly Pod[] = [];
+  let problem: string | undefined;
+  let isComplete = false;
+
+  function tell(now: readonly Verdict[]): void {
+    logChanges(verdicts, now, log);
+    verdicts = now;
+    metrics.manifests(now);
+    const counting = now.flatMap(({ pod }) => (pod === undefined ? [] : [pod])).sort(byFullName);
+    const { problem: wrong, isMissing } = watch.view ?? {};
+    const isWhole = wrong === undefined || isMissing === true;
+    const isKnown = isComplete || (isWhole && now.every(({ state }) => state !== 'waiting'));
+    if (isKnown === isComplete && isDeepStrictEqual(counting, pods)) return;
+    isComplete = isKnown;
+    pods = counting;
+    listeners.tell(pods);
+  }
+
+  function tellProblem(): void {
+    const now = isToTell(watch, options.isStated) ? watch.view?.problem : undefined;
+    if (now !== undefined && now !== problem) log.warn(now);
+    problem = now;
+  }
+
+  async function follow(store: ManifestStore, signal: AbortSignal, ready: () => void): Promise<void> {
+    const waker = createWaker(clock);
+    using _changes = watch.onChange(waker.wake);
+    while (!signal.aborted) {
+      const waitMs = await store.look(watch.view ?? (await watch.rescan()));
+      tellProblem();
+      tell(store.verdicts());
+      ready();
+      await waker.sleep(waitMs || rescanMs, signal);
+      if (waitMs > 0) await watch.rescan();
+    }
+  }
+
+  return {
+    folder,
+    pods: () => pods,
+    verdicts: () => verdicts,
+    problem: () => problem,
+    isComplete: () => isComplete,
+    onChange: listeners.add,
+    async run(signal, ready) {
+      const readYaml = await loadYamlReader();
+      const store = createManifestStore({ folder, nodeName, readYaml, quietMs, clock });
+      const seen = Promise.withResolvers<void>();
+      const watching = watch.run(signal, seen.resolve);
+      await Promise.race([seen.promise, watching]);
+      await Promise.all([watching, follow(store, signal, ready)]);
+    },
+  };
+}
+
+function isToTell({ view }: FolderWatch, isStated: boolean): boolean {
+  return isStated || view === undefined || view.isMissing !== true;
+}
+
+/** Once for each change; what is being written is nothing to tell yet. */
+function logChanges(before: readonly Verdict[], now: readonly Verdict[], log: Logger): void {
+  const texts = new Map(before.map((verdict) => [verdict.file, verdictText(verdict)]));
+  for (const verdict of now) {
+    const text = verdictText(verdict);
+    if (verdict.state === 'waiting' || texts.get(verdict.file) === text) continue;
+    if (verdict.state === 'accepted' || verdict.state === 'ignored') log.info(text);
+    else log.warn(text);
+  }
+  const files = new Set(now.map(({ file }) => file));
+  for (const { file } of before) if (!files.has(file)) log.info(`manifest ${file} is gone`);
+}

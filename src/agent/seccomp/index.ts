@@ -1,0 +1,35 @@
+/** Seccomp profiles: what they are worth, which one a container gets, what one does (specification 2.8). Reads no files. */
+export {
+  type HostAppArmor,
+  type ResolvedAppArmor,
+  resolveAppArmor,
+  type WantedAppArmor,
+} from './app-armor.ts';
+export { type Architecture, nodeArchitecture, readArchitecture } from './architectures.ts';
+export {
+  type ApplyingRule,
+  type Decision,
+  describeOutcome,
+  type ExplainOptions,
+  type Explanation,
+  explainCall,
+} from './explain.ts';
+export { type JudgeOptions, judgeProfile, loadJudge, profileLimitBytes } from './judge.ts';
+export {
+  type FoundProfile,
+  type ResolvedSeccomp,
+  type ResolveOptions,
+  resolveSeccomp,
+} from './resolve.ts';
+export { type CriSecurityProfile, sandboxSeccomp } from './security-profile.ts';
+export type { ProfileStatus, ProfileUser, SeccompStatus } from './status.ts';
+export { loadSyscallTable, type SyscallTable } from './syscalls.ts';
+export type { Judgement, Outcome, Remark, SeccompAction, SeccompProfile, SeccompRule } from './types.ts';
+export {
+  type ContainerRefusal,
+  containersOf,
+  ignoredSeccompAnnotations,
+  type WantedSeccomp,
+  type Whence,
+  wantedSeccomp,
+} from './wanted.ts';

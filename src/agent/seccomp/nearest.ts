@@ -1,0 +1,33 @@
+const longest = 40;
+
+/** The name that is most like `name`, if one is alike enough to be what was meant. */
+export function nearestName(name: string, names: readonly string[]): string | undefined {
+  if (name.length > longest) return undefined;
+  let best: string | undefined;
+  let least = Math.max(1, Math.floor(name.length / 3)) + 1;
+  for (const each of names) {
+    if (Math.abs(each.length - name.length) >= least) continue;
+    const distance = editDistance(name, each);
+    if (distance < least) [best, least] = [each, distance];
+  }
+  return best;
+}
+
+/** How many characters must be put in, taken out, replaced, or exchanged with their neighbour. */
+export function editDistance(a: string, b: string): number {
+  let before: number[] = [];
+  let above = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = at(above, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      const isExchange = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const exchanged = isExchange ? at(before, j - 2) + 1 : Infinity;
+      row.push(Math.min(at(above, j) + 1, at(row, j - 1) + 1, replaced, exchanged));
+    }
+    [before, above] = [above, row];
+  }
+  return at(above, b.length);
+}
+
+const at = (row: readonly number[], index: number): number => row[index] ?? Infinity;

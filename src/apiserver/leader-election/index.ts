@@ -1,0 +1,1 @@
+export { type LeaderElectionOptions, leaderElection, leaderLease } from './service.ts';

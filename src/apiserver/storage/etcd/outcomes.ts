@@ -1,0 +1,58 @@
+import type { Logger } from '../../../base/index.ts';
+import { failure } from '../refuse.ts';
+import type { FailureCode, Outcome } from '../types.ts';
+import { StorageError } from '../types.ts';
+import type { EtcdFailure } from './errors.ts';
+import { EtcdError } from './errors.ts';
+import type { Failed, Written } from './write.ts';
+
+/** Whether it is one that the contract knows. */
+export function isOutcome(outcome: Written | Failed): outcome is Written {
+  return outcome.ok || outcome.code === 'conflict';
+}
+
+const codes: Readonly<Record<EtcdFailure, FailureCode>> = {
+  away: 'unavailable',
+  unknown: 'unknown',
+  compacted: 'unavailable',
+  future: 'unavailable',
+  full: 'full',
+  tooLarge: 'tooLarge',
+  tooLong: 'unknown', // it was done, and its answer could not be read
+  denied: 'unavailable',
+  failed: 'unavailable',
+};
+
+/** What a call that failed means for the write of a key. */
+export function failedOutcome(key: string, error: unknown): Outcome {
+  const code = error instanceof EtcdError ? codes[error.reason] : 'unknown';
+  const why = error instanceof Error ? error.message : String(error);
+  return failure(code, new Error(`cannot store ${key}: ${why}`, { cause: error }));
+}
+
+/** What a call that failed means for a reader. */
+export function storageError(error: unknown): StorageError {
+  if (error instanceof StorageError) return error;
+  const why = error instanceof Error ? error.message : String(error);
+  return new StorageError('unavailable', `the store cannot answer: ${why}`, { cause: error });
+}
+
+/** Why an object in another encoding is not replaced. */
+export function foreignError(key: string): Error {
+  return new Error(
+    `cannot store ${key}: what etcd has there is no JSON, so this program can neither read nor replace it`,
+  );
+}
+
+/** Told once for each of the first keys, so that the log stays readable. */
+export function warnOfForeign(log: Logger): (key: string) => void {
+  const told = new Set<string>();
+  return (key) => {
+    if (told.has(key) || told.size >= 20) return;
+    told.add(key);
+    log.error(
+      { key },
+      'an object in etcd is not written in JSON and is left out; store it anew with --storage-media-type=application/json',
+    );
+  };
+}

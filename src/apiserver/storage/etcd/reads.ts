@@ -1,0 +1,132 @@
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import type { Page, Revision, Stored } from '../types.ts';
+import type { EtcdClient } from './client.ts';
+import { EtcdError } from './errors.ts';
+import type { RangeRequestSchema, RangeResponse } from './gen/rpc_pb.js';
+import { KV } from './gen/rpc_pb.js';
+import type { KeyMap } from './key-map.ts';
+import type { Values } from './values.ts';
+import { revisionOf } from './values.ts';
+import type { KeyRange } from './watch-call.ts';
+
+/** How much one answer should hold, and how many objects it is at first and at most. */
+const answer = { bytes: 4 * 1024 * 1024, first: 500, most: 10_000 };
+
+/** What a range is when it is read: which store it is of, and how far that is. */
+export interface Head {
+  readonly revision: Revision;
+  readonly clusterId: bigint;
+}
+
+/** Reads of etcd, all of which see what was written before they were asked. */
+export class Reads {
+  readonly #client: EtcdClient;
+  readonly #keys: KeyMap;
+  readonly #values: Values;
+  /** How many objects the next answer is to hold. */
+  #size = answer.first;
+
+  constructor(client: EtcdClient, keys: KeyMap, values: Values) {
+    this.#client = client;
+    this.#keys = keys;
+    this.#values = values;
+  }
+
+  async head(): Promise<Head> {
+    const { header } = await this.#range({ key: this.#keys.identityKey, countOnly: true });
+    return { revision: revisionOf(header?.revision), clusterId: header?.clusterId ?? 0n };
+  }
+
+  /** The revision of the last write of a key; 0: it is absent. */
+  async revisionOfKey(key: string): Promise<Revision> {
+    const { kvs } = await this.#range({ key: this.#keys.toEtcd(key), keysOnly: true });
+    return revisionOf(kvs[0]?.modRevision);
+  }
+
+  /** Whether the state at a revision can be read still, and with it every change after it. */
+  async reaches(revision: Revision): Promise<boolean> {
+    const key = this.#keys.identityKey;
+    try {
+      await this.#range({ key, countOnly: true, revision: BigInt(Math.max(1, revision)) });
+      return true;
+    } catch (error) {
+      if (error instanceof EtcdError && error.reason === 'compacted') return false;
+      if (error instanceof EtcdError && error.reason === 'future') return true;
+      throw error;
+    }
+  }
+
+  /** As Store.listAt; rejects with an EtcdError. */
+  async list(prefix: string, revision: Revision, after: string, limit: number): Promise<Page> {
+    if (revision < 1) return 'compacted'; // for etcd that is the newest
+    try {
+      return await this.#list(prefix, revision, after, limit);
+    } catch (error) {
+      if (error instanceof EtcdError && (error.reason === 'compacted' || error.reason === 'future')) {
+        return error.reason;
+      }
+      throw error;
+    }
+  }
+
+  async #list(prefix: string, revision: Revision, after: string, limit: number): Promise<Page> {
+    const items: Stored[] = [];
+    let remaining = 0;
+    let isChecked = false;
+    for (const range of this.#keys.ranges(prefix, after)) {
+      remaining += await this.#take(range, revision, limit, items);
+      isChecked = true;
+    }
+    if (!isChecked && !(await this.reaches(revision))) return 'compacted';
+    return { revision, items, remaining };
+  }
+
+  /** Adds what is in a range until there are `limit` (0: all); answers how many are left out. */
+  async #take({ from, end }: KeyRange, revision: Revision, limit: number, items: Stored[]): Promise<number> {
+    let key = from;
+    for (;;) {
+      const wanted = limit === 0 ? this.#size : Math.min(this.#size, limit - items.length);
+      const page = await this.#page(key, end, revision, wanted);
+      for (const found of page.kvs) {
+        const stored = this.#values.stored(found);
+        if (stored !== undefined) items.push(stored);
+      }
+      const last = page.kvs.at(-1);
+      const left = Number(page.count) - page.kvs.length;
+      if (left === 0 || (limit !== 0 && items.length >= limit) || (wanted > 0 && last === undefined))
+        return left;
+      if (last !== undefined) key = Buffer.concat([last.key, Uint8Array.of(0)]);
+    }
+  }
+
+  /** `wanted` 0: only how many there are. */
+  async #page(
+    key: Uint8Array,
+    rangeEnd: Uint8Array,
+    revision: Revision,
+    wanted: number,
+  ): Promise<RangeResponse> {
+    const at = { key, rangeEnd, revision: BigInt(revision) };
+    if (wanted === 0) return await this.#range({ ...at, countOnly: true });
+    for (let limit = wanted; ; limit = Math.ceil(limit / 8)) {
+      try {
+        const page = await this.#range({ ...at, limit: BigInt(limit) });
+        this.#learn(page);
+        return page;
+      } catch (error) {
+        if (!(error instanceof EtcdError) || error.reason !== 'tooLong' || limit === 1) throw error;
+      }
+    }
+  }
+
+  #learn({ kvs }: RangeResponse): void {
+    if (kvs.length < 10) return;
+    const bytes = kvs.reduce((sum, { value }) => sum + value.length + 200, 0);
+    const fitting = Math.floor((answer.bytes / bytes) * kvs.length);
+    this.#size = Math.max(10, Math.min(answer.most, fitting));
+  }
+
+  async #range(request: MessageInitShape<typeof RangeRequestSchema>): Promise<RangeResponse> {
+    return await this.#client.call(KV.method.range, request, { repeatable: true });
+  }
+}

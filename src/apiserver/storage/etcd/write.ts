@@ -1,0 +1,83 @@
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import type { Outcome, Stored, Write } from '../types.ts';
+import { EtcdError } from './errors.ts';
+import type { RequestOpSchema, TxnRequestSchema, TxnResponse } from './gen/rpc_pb.js';
+import { Compare_CompareResult, Compare_CompareTarget, KV } from './gen/rpc_pb.js';
+import type { Values } from './values.ts';
+import { revisionOf } from './values.ts';
+
+/** Compares and writes one object; answers what is there when it is not as expected. */
+export const transact = KV.method.txn;
+
+type Operation = MessageInitShape<typeof RequestOpSchema>;
+
+/** One object in one transaction, so that it has its revision for itself. */
+export function transactionOf(
+  { expect, value }: Write,
+  key: Uint8Array,
+  knowsCreation: boolean,
+): MessageInitShape<typeof TxnRequestSchema> {
+  const read = (keysOnly: boolean): Operation => ({
+    request: { case: 'requestRange', value: { key, keysOnly } },
+  });
+  const write: Operation =
+    value === null
+      ? { request: { case: 'requestDeleteRange', value: { key } } }
+      : { request: { case: 'requestPut', value: { key, value } } };
+  const compare = {
+    result: Compare_CompareResult.EQUAL,
+    target: Compare_CompareTarget.MOD,
+    key,
+    targetUnion: { case: 'modRevision', value: BigInt(expect) },
+  } as const;
+  // to delete what must be absent is a conflict in any case
+  const impossible = { ...compare, targetUnion: { case: 'modRevision', value: -1n } } as const;
+  return {
+    compare: [expect === 0 && value === null ? impossible : compare],
+    success: knowsCreation || value === null ? [write] : [write, read(true)],
+    failure: [read(false)],
+  };
+}
+
+/** The revision of the creation, when the writer has told it. */
+export function knownCreation({ key, expect, previous }: Write): number | undefined {
+  return previous?.key === key && previous.revision === expect && expect > 0
+    ? previous.createRevision
+    : undefined;
+}
+
+/** What etcd answered. `revision` is the store's when it was compared, the write's own when it was done. */
+export function outcomeOf(write: Write, response: TxnResponse, values: Values): Written | Failed {
+  const revision = revisionOf(response.header?.revision);
+  if (!response.succeeded) {
+    const found = keyValueOf(response);
+    const now = found === undefined ? null : values.stored(found);
+    if (now === undefined) return { ok: false, code: 'unreadable', revision };
+    return { ok: false, code: 'conflict', now, revision };
+  }
+  const { key, value } = write;
+  if (value === null) return { ok: true, revision, now: null };
+  const created = write.expect === 0 ? revision : (knownCreation(write) ?? creationOf(response));
+  const now: Stored = { key, revision, createRevision: created, value };
+  return { ok: true, revision, now };
+}
+
+export type Written = Extract<Outcome, { ok: true } | { code: 'conflict' }>;
+
+/** Somebody else's, in another encoding, is where the object should be. */
+export interface Failed {
+  readonly ok: false;
+  readonly code: 'unreadable';
+  readonly revision: number;
+}
+
+function keyValueOf({ responses }: TxnResponse) {
+  const read = responses.at(-1)?.response;
+  return read?.case === 'responseRange' ? read.value.kvs[0] : undefined;
+}
+
+function creationOf(response: TxnResponse): number {
+  const found = keyValueOf(response);
+  if (found === undefined) throw new EtcdError('unknown', 'etcd did not tell when the object was created');
+  return revisionOf(found.createRevision);
+}
