@@ -46,6 +46,7 @@ const shared = {
   sourcemap: 'linked',
   sourcesContent: false,
   legalComments: 'linked',
+  minifyWhitespace: true, // the text stays in memory for as long as the process runs
   logLevel: 'warning',
 } as const;
 

@@ -11,6 +11,8 @@ export interface Measured {
   p99Ms: number;
   /** How many were told to come again later (429). */
   refused: number;
+  /** Of each process that was to be watched, per request. */
+  othersCpuMs: readonly number[];
 }
 
 export interface Load {
@@ -21,6 +23,8 @@ export interface Load {
   everyMs?: number;
   /** Who asks on each connection; default the target's for all. */
   targets?: readonly Target[];
+  /** Further processes whose CPU is told. */
+  others?: readonly number[];
   /** The request with this number, sent over this connection. */
   request(index: number, connection: number): Uint8Array;
   /** Looks at the answer to the request with this number. */
@@ -58,10 +62,12 @@ export async function measure(target: Target, load: Load): Promise<Measured> {
       load.answered?.(reply, index, connection);
     }
   };
-  const [cpuBefore, startedMs] = [await cpuMs(target.pid), performance.now()];
+  const pids = [target.pid, ...(load.others ?? [])];
+  const [cpuBefore, startedMs] = [await Promise.all(pids.map(cpuMs)), performance.now()];
   await Promise.all(lines.all.map(work));
   const tookMs = performance.now() - startedMs;
-  const usedMs = (await cpuMs(target.pid)) - cpuBefore;
+  const cpuAfter = await Promise.all(pids.map(cpuMs));
+  const [usedMs = 0, ...othersMs] = cpuAfter.map((after, index) => after - (cpuBefore[index] ?? 0));
   latencies.sort();
   return {
     perSecond: ((count - refused) * 1000) / tookMs,
@@ -69,6 +75,7 @@ export async function measure(target: Target, load: Load): Promise<Measured> {
     p50Ms: latencies[Math.floor(count * 0.5)] ?? 0,
     p99Ms: latencies[Math.floor(count * 0.99)] ?? 0,
     refused,
+    othersCpuMs: othersMs.map((each) => each / count),
   };
 }
 

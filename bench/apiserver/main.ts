@@ -73,7 +73,7 @@ async function measureBare(server: AsyncDisposable & { target: Target }): Promis
 async function showPages(target: Target, bare: Bare): Promise<void> {
   const { p50Ms, cpuMs } = await measurePages(target, pageSize, count / pageSize, 15);
   const what = `list all in pages of ${pageSize}`;
-  const measured = { perSecond: 1000 / p50Ms, cpuMs, p50Ms, p99Ms: Number.NaN, refused: 0 };
+  const measured = { perSecond: 1000 / p50Ms, cpuMs, p50Ms, p99Ms: Number.NaN, refused: 0, othersCpuMs: [] };
   show({ what, targetMs: 25 * (count / 10_000) }, measured, bare.large);
 }
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -18,14 +18,25 @@ export interface Server extends AsyncDisposable {
   folder: string;
 }
 
+export interface ServerSettings {
+  /** Further arguments of the command. */
+  readonly args?: readonly string[];
+  /** Keys and certificates are this server's, so that clients of one are clients of the other. */
+  readonly beside?: Server | undefined;
+}
+
 /**
  * Starts the built control plane as an agent does, or without flags as a person does, with an empty store; disposing
  * stops it and removes the store.
  */
-export async function startServer(nodeOptions: readonly string[] = boundedMemoryFlags): Promise<Server> {
+export async function startServer(
+  nodeOptions: readonly string[] = boundedMemoryFlags,
+  { args = [], beside }: ServerSettings = {},
+): Promise<Server> {
   const folder = await mkdtemp(join(tmpdir(), 'nodeward-bench-'));
+  if (beside !== undefined) await cp(join(beside.folder, 'pki'), join(folder, 'pki'), { recursive: true });
   const startedMs = performance.now();
-  const command = [join(dist, 'main.js'), 'apiserver', '--root-dir', folder, '--secure-port', '0'];
+  const command = [join(dist, 'main.js'), 'apiserver', '--root-dir', folder, '--secure-port', '0', ...args];
   const child = spawn(process.execPath, [...nodeOptions, ...command], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: nodeOptions.length === 0 ? process.env : { ...process.env, ...boundedMemoryEnvironment },

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Service } from '../base/index.ts';
-import { untilAborted } from '../base/index.ts';
+import type { RegisteredIds } from './allocation/index.ts';
 import type { AgentContext } from './context.ts';
 import { part } from './context.ts';
 import type { DeviceAmounts, DeviceInventory, DeviceUsers, KubeletPart } from './devices/index.ts';
@@ -9,9 +9,9 @@ import {
   deviceAmounts,
   devicePluginHandler,
   deviceRoutes,
-  keepMemory,
   kubeletPaths,
   registrationServer,
+  rememberDevices,
   serveKubeletPaths,
 } from './devices/index.ts';
 import type { PluginHandler } from './plugins/index.ts';
@@ -19,6 +19,8 @@ import type { AgentRoute } from './server/index.ts';
 
 export interface DeviceParts {
   readonly inventory: DeviceInventory;
+  /** Tells which devices an earlier start has known. */
+  remember(before: RegisteredIds): void;
   /** For the registry of plugins. */
   readonly handler: PluginHandler;
   /** What the node's status has of them. */
@@ -50,20 +52,9 @@ export function assembleDevices(context: AgentContext): DeviceParts {
       },
       ...common,
     });
-  const path = join(options.rootDir, 'device_manager_state');
-
-  const memory: Service = {
-    name: 'device-memory',
-    dependsOn: ['lock'],
-    onFailure: 'restart',
-    async run(signal, ready) {
-      await keepMemory({ path, inventory, ...common }, ready, signal);
-      await untilAborted(signal);
-    },
-  };
   const registration: Service = {
     name: 'devices',
-    dependsOn: ['device-memory'],
+    dependsOn: ['device-allocations'], // so that the devices of before are known
     onFailure: 'restart',
     run: serve(join(options.rootDir, registrationSocket)),
   };
@@ -78,9 +69,10 @@ export function assembleDevices(context: AgentContext): DeviceParts {
 
   return {
     inventory,
+    remember: (before) => rememberDevices(inventory, before),
     handler: devicePluginHandler(manager),
     amounts: () => deviceAmounts(inventory),
     routes: (users) => deviceRoutes({ manager, users, problems: () => [...problems.values()] }),
-    services: (others = []) => [memory, registration, ...atPaths(others)],
+    services: (others = []) => [registration, ...atPaths(others)],
   };
 }

@@ -29,9 +29,9 @@ export function assembleLocal(context: AgentContext, identity: Identity): LocalP
   const events = assembleEvents(context, identity);
   const seccomp = assembleSeccomp(context, pods.source, events.recorder);
   const devices = assembleDevices(context);
-  const { inventory } = devices;
+  const { inventory, remember } = devices;
   const { source, isComplete } = pods;
-  const resources = assembleResources(context, { inventory, pods: source, isComplete });
+  const resources = assembleResources(context, { inventory, remember, pods: source, isComplete });
   const drivers = assembleDrivers(context, identity);
   const handlers = [devices.handler, ...drivers.handlers];
   const plugins = assemblePlugins(context, handlers);

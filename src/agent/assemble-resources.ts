@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Service } from '../base/index.ts';
-import type { DeviceAllocator } from './allocation/index.ts';
+import type { DeviceAllocator, RegisteredIds } from './allocation/index.ts';
 import { createDeviceAllocations } from './allocation/index.ts';
 import type { AgentContext } from './context.ts';
 import { part } from './context.ts';
@@ -12,6 +12,8 @@ import { keepPodAllocations, keepPolicyStates } from './resource-state/index.ts'
 
 export interface ResourceSources {
   inventory: DeviceInventory;
+  /** Told at the start which devices an earlier one has known. */
+  remember(before: RegisteredIds): void;
   pods: PodSource;
   /** Whether all pods of the node are known: one that is not among them is gone then. */
   isComplete(): boolean;

@@ -35,6 +35,7 @@ const exitCodeOf: Readonly<Record<StorageErrorCode, ExitCode>> = {
   newerFormat: exitCodes.configuration,
   wrongIdentity: exitCodes.configuration,
   occupied: exitCodes.failed,
+  moved: exitCodes.configuration,
   unusable: exitCodes.unwritable,
   unavailable: exitCodes.failed,
   closed: exitCodes.failed,

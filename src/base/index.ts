@@ -15,3 +15,5 @@ export * from './lifecycle/index.ts';
 export { createLogger, type LogFormat, type Logger, type LogLevel, logLevels, silentLogger } from './log.ts';
 export { Counter, createMetrics, Gauge, Histogram, Registry } from './metrics.ts';
 export { type PeerCertificate, readPeerCertificate } from './peer-certificate.ts';
+export { createTokenBuckets, forgetOldest, type TokenBuckets } from './token-buckets.ts';
+export { createKeyedTurns, createTurns, type KeyedTurns, type Turns } from './turns.ts';

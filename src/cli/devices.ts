@@ -1,36 +1,25 @@
 import { Command, Option } from 'commander';
 import { isRecord } from '../api/index.ts';
 import { harmless } from './access-report.ts';
-import type { AgentFlags } from './checkpoint/index.ts';
-import { agentOptions, askAgent, connectAgent, itemsOf, rendered, table } from './checkpoint/index.ts';
+import type { ListFlags } from './agent-group.ts';
+import { agentGroup, listOutput } from './agent-group.ts';
+import { askAgent, connectAgent, itemsOf, rendered, table } from './checkpoint/index.ts';
 import type { CommandContext } from './context.ts';
 
-interface Flags extends AgentFlags {
-  output: 'json' | 'yaml' | 'table';
+interface Flags extends ListFlags {
   each?: boolean;
 }
 
 /** `nodeward devices …` */
 export function devicesCommand(context: CommandContext): Command {
-  const group = new Command('devices')
-    .description('The devices of a node that its device plugins offer.')
-    .helpCommand(false);
-  for (const option of agentOptions('whose agent is asked (default: the only node, or this machine)'))
-    group.addOption(option);
-  group.addCommand(lsCommand(context));
-  for (const command of group.commands) command.configureHelp({ showGlobalOptions: true });
-  return group;
+  return agentGroup('devices', 'The devices of a node that its device plugins offer.', [lsCommand(context)]);
 }
 
 function lsCommand(context: CommandContext): Command {
   return new Command('ls')
     .description('List the resources that device plugins offer, and how each plugin is.')
     .addOption(new Option('--each', 'list each device, with its health, its NUMA nodes and who uses it'))
-    .addOption(
-      new Option('-o, --output <format>', 'table, json or yaml')
-        .choices(['table', 'json', 'yaml'])
-        .default('table'),
-    )
+    .addOption(listOutput())
     .action(async (_own: unknown, command: Command) => {
       const flags = command.optsWithGlobals<Flags>();
       await using client = await connectAgent(flags);

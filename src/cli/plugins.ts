@@ -1,25 +1,19 @@
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import { isRecord } from '../api/index.ts';
 import { systemClock } from '../base/index.ts';
 import { harmless } from './access-report.ts';
-import type { AgentFlags } from './checkpoint/index.ts';
-import { agentOptions, askAgent, connectAgent, itemsOf, rendered, table } from './checkpoint/index.ts';
+import type { ListFlags } from './agent-group.ts';
+import { agentGroup, listOutput } from './agent-group.ts';
+import { askAgent, connectAgent, itemsOf, rendered, table } from './checkpoint/index.ts';
 import type { CommandContext } from './context.ts';
-
-interface Flags extends AgentFlags {
-  output: 'json' | 'yaml' | 'table';
-}
 
 /** `nodeward plugins …` */
 export function pluginsCommand(context: CommandContext): Command {
-  const group = new Command('plugins')
-    .description('The plugins of a node: drivers of storage and devices that register with its agent.')
-    .helpCommand(false);
-  for (const option of agentOptions('whose agent is asked (default: the only node, or this machine)'))
-    group.addOption(option);
-  group.addCommand(lsCommand(context));
-  for (const command of group.commands) command.configureHelp({ showGlobalOptions: true });
-  return group;
+  return agentGroup(
+    'plugins',
+    'The plugins of a node: drivers of storage and devices that register with its agent.',
+    [lsCommand(context)],
+  );
 }
 
 function lsCommand(context: CommandContext): Command {
@@ -27,13 +21,9 @@ function lsCommand(context: CommandContext): Command {
     .description(
       'List the sockets of plugins that the agent has found, and how far the registration of each is.',
     )
-    .addOption(
-      new Option('-o, --output <format>', 'table, json or yaml')
-        .choices(['table', 'json', 'yaml'])
-        .default('table'),
-    )
+    .addOption(listOutput())
     .action(async (_own: unknown, command: Command) => {
-      const flags = command.optsWithGlobals<Flags>();
+      const flags = command.optsWithGlobals<ListFlags>();
       await using client = await connectAgent(flags);
       const list = await askAgent(client, { method: 'GET', path: '/plugins', signal: context.signal });
       const output = flags.output === 'table' ? {} : { output: flags.output };

@@ -5,6 +5,8 @@ import type { Logger } from '../base/index.ts';
 import { describeError, ExitError, errorCode, exitCodes } from '../base/index.ts';
 import type { Kubeconfig } from '../client/index.ts';
 import { ApiClient, ConnectionError, clientOptionsOf, readKubeconfig } from '../client/index.ts';
+import type { HoldCalls } from './storage-hold.ts';
+import { holdInFolder, holdThroughServer } from './storage-hold.ts';
 
 /** The store as a command reaches it: through the server that uses it, or in its folder when none does. */
 export interface StorageAccess extends AsyncDisposable {
@@ -12,6 +14,7 @@ export interface StorageAccess extends AsyncDisposable {
   check(): Promise<CheckReport>;
   defrag(): Promise<DefragReport>;
   snapshot(): AsyncIterable<Uint8Array>;
+  readonly hold: HoldCalls;
 }
 
 export interface AccessOptions {
@@ -55,6 +58,7 @@ async function inFolder(store: MaintainedStore): Promise<StorageAccess> {
     check: () => store.run('check'),
     defrag: () => store.run('defrag'),
     snapshot: () => takeSnapshot(store),
+    hold: holdInFolder(store),
     [Symbol.asyncDispose]: () => store.close(),
   };
 }
@@ -77,6 +81,7 @@ async function throughServer(kubeconfig: Kubeconfig, { signal }: AccessOptions):
     check: () => ask('check', 'POST', admin.isCheckReport),
     defrag: () => ask('defrag', 'POST', admin.isDefragReport),
     snapshot: () => client.download({ method: 'GET', path: '/storage/snapshot', signal }, silenceMs),
+    hold: holdThroughServer(client, signal, reasonIn),
     [Symbol.asyncDispose]: () => client.close(),
   };
 }

@@ -7,6 +7,7 @@ import { showProgress } from './progress.ts';
 import type { StorageAccess } from './storage-access.ts';
 import { accessStorage } from './storage-access.ts';
 import { saveSnapshot } from './storage-file.ts';
+import { migrateCommand } from './storage-migrate.ts';
 import { shownBytes, shownCheck, shownDefrag, shownStats } from './storage-report.ts';
 
 interface Flags {
@@ -18,7 +19,8 @@ interface Flags {
 /** `nodeward storage …`: looks after the store, through the server that uses it or in its folder when none does. */
 export function storageCommand(context: CommandContext): Command {
   const command = new Command('storage').description('Look after the store of a control plane.');
-  for (const part of [stats, check, snapshot, restore, defrag]) command.addCommand(part(context));
+  for (const part of [stats, check, snapshot, restore, defrag, migrateCommand])
+    command.addCommand(part(context));
   return command;
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { DeviceAllocations } from '../../src/agent/allocation/index.ts';
 import { createDeviceAllocations } from '../../src/agent/allocation/index.ts';
-import { createDeviceManager, registrationServer } from '../../src/agent/devices/index.ts';
+import { createDeviceManager, registrationServer, rememberDevices } from '../../src/agent/devices/index.ts';
 import { podResourcesServer } from '../../src/agent/pod-resources/index.ts';
 import type { Pod } from '../../src/api/index.ts';
 import { silentLogger, systemClock } from '../../src/base/index.ts';
@@ -34,7 +34,11 @@ async function startNode(rootDir: string, pods: Pod[] = []): Promise<Node> {
   const { inventory } = manager;
   const source = { pods: () => pods, onChange: () => ({ [Symbol.dispose]: () => undefined }) };
   const sources = { inventory, pods: source, isComplete: () => false, ...common };
-  const allocations = createDeviceAllocations({ rootDir, ...sources });
+  const allocations = createDeviceAllocations({
+    rootDir,
+    remember: (before) => rememberDevices(inventory, before),
+    ...sources,
+  });
   const folder = join(rootDir, 'device-plugins');
   const socket = join(rootDir, 'pod-resources/nodeward.sock');
   const serve = podResourcesServer({ ...sources, allocations: allocations.allocator });

@@ -190,7 +190,9 @@ describe('a device plugin and the node', { timeout: 240_000 }, () => {
       await plugin.saw('registered');
       await lab.says('4/4');
       const kept = async () =>
-        (await readFile(join(lab.rootDir, 'device_manager_state'), 'utf8')).includes('d3');
+        (await readFile(join(lab.rootDir, 'device-plugins/nodeward_internal_checkpoint'), 'utf8')).includes(
+          'd3',
+        );
       await waitFor('the devices to be kept', kept);
     }
     await lab.restart('killed');

@@ -78,7 +78,9 @@ describe('a DRA driver that the registry has found', () => {
     assert.deepEqual(results?.get('uid-2'), { error: 'no device is left for uid-2' });
     const back = await drivers.driver(name)?.unprepare(claims, forever);
     assert.deepEqual([...(back?.keys() ?? [])], ['uid-1', 'uid-2']);
-    const said = plugin.events().find(({ event }) => event === 'NodeUnprepareResources');
+    const said = await waitFor('the driver to tell', () =>
+      plugin.events().find(({ event }) => event === 'NodeUnprepareResources'),
+    );
     assert.deepEqual(said, { event: 'NodeUnprepareResources', version: 'v1', claims: ['uid-1', 'uid-2'] });
     await plugin.stop();
     await untilGone();

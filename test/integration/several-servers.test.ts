@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Lease, Node } from '../../src/api/index.ts';
 import { leaseKind, nodeKind, StatusError } from '../../src/api/index.ts';
@@ -7,11 +7,14 @@ import { configMapKind } from '../../src/api/kinds/core/config-map.ts';
 import type { ApiClient } from '../../src/client/index.ts';
 import { createClient } from '../../src/client/index.ts';
 import { waitFor } from '../support/index.ts';
+import { ensureBuilt } from './installation.ts';
 import { startEtcd } from './lab/index.ts';
 import { startBalancer } from './several-servers/balancer.ts';
 import type { Member } from './several-servers/servers.ts';
 import { startMembers } from './several-servers/servers.ts';
 import { SimulatedNode } from './several-servers/simulated-node.ts';
+
+before(ensureBuilt);
 
 const leader = { namespace: 'kube-system', name: 'nodeward-controllers' };
 
@@ -49,7 +52,7 @@ test('three servers on one etcd are one control plane', async (t) => {
   await using third = three.client();
 
   await t.test('what is written through one is read through another at once', async () => {
-    for (let round = 0; round < 100; round += 1) {
+    for (let round = 0; round < 40; round += 1) {
       const object = {
         metadata: { name: `at-once-${round}`, namespace: 'default' },
         data: { round: `${round}` },
@@ -79,10 +82,11 @@ test('three servers on one etcd are one control plane', async (t) => {
 
   await t.test('the controllers run in one; killed, it is followed; stopped, at once', async () => {
     const { member: killed, holder } = await leaderOf(members.all);
-    assert.equal(
-      members.all.filter(({ log }) => log.includes('leading: the controllers run here')).length,
-      1,
-    );
+    const clients = [first, second, third];
+    await waitFor('one to say that it leads', async () => {
+      const said = await Promise.all(clients.map(leads));
+      return said.filter(Boolean).length === 1;
+    });
     const killedMs = performance.now();
     await killed.kill9();
     const rest = members.all.filter((member) => member !== killed);
@@ -125,7 +129,7 @@ test('three servers on one etcd are one control plane', async (t) => {
       const written = await client.create(configMapKind, named('without')).catch(codeOf);
       assert.ok([500, 503, 504].includes(Number(written)), `a write is answered ${JSON.stringify(written)}`);
       const cached = await client.list(configMapKind, { namespace: 'default', resourceVersion: '0' });
-      assert.ok(cached.items.length > 100, 'reads at 0 go on');
+      assert.ok(cached.items.length > 40, 'reads at 0 go on');
 
       await etcdOne.start();
       await etcdTwo.start();
@@ -136,6 +140,11 @@ test('three servers on one etcd are one control plane', async (t) => {
     },
   );
 });
+
+async function leads(client: ApiClient): Promise<boolean> {
+  const { body } = await client.request({ method: 'GET', path: '/metrics' });
+  return /^leader_election_master_status\{name="nodeward-controllers"\} 1$/m.test(body);
+}
 
 function named(name: string) {
   return { metadata: { name, namespace: 'default' } };
@@ -178,7 +187,8 @@ async function listening(client: ApiClient, signal: AbortSignal) {
 
 const nodeCount = 500;
 const heartbeatMs = 5000;
-const kills = 4;
+/** More of them show no more in one run; a long run is `NODEWARD_SERVER_KILLS=30`. */
+const kills = Number(process.env['NODEWARD_SERVER_KILLS'] ?? 2);
 const betweenKillsMs = 20_000;
 
 test('500 nodes heartbeat while a server is killed every 20 seconds', async (t) => {

@@ -188,20 +188,19 @@ describe('nodeward storage', { timeout: 180_000 }, () => {
       assert.equal((await curl(pki, url, { method: 'GET' })).code, 200);
     }
     const token = await tokenOf(server.kubeconfig);
-    const { code, stdout } = await runCommand('curl', [
-      ...[
-        '--silent',
-        '--noproxy',
-        '*',
-        '--cacert',
-        join(pki, 'ca.crt'),
-        '-H',
-        `Authorization: Bearer ${token}`,
-      ],
-      ...['--write-out', '%{http_code}', `${server.url}/storage/snapshot`],
-    ]);
-    assert.equal(code, 0);
-    assert.match(stdout, /403$/);
+    const bearer = ['--cacert', join(pki, 'ca.crt'), '-H', `Authorization: Bearer ${token}`];
+    for (const [method, path] of [
+      ['GET', 'snapshot'],
+      ['POST', 'hold?id=mine&to=elsewhere'],
+      ['PUT', 'hold?id=mine&revision=1'],
+    ] as const) {
+      const { code, stdout } = await runCommand('curl', [
+        ...['--silent', '--noproxy', '*', ...bearer, '--request', method],
+        ...['--write-out', '%{http_code}', `${server.url}/storage/${path}`],
+      ]);
+      assert.equal(code, 0);
+      assert.match(stdout, /403$/, `${method} ${path}`);
+    }
   });
 });
 

@@ -12,6 +12,7 @@ import { idsOf, Ledger } from './ledger.ts';
 import { allocationMetrics } from './metrics.ts';
 import { createKeyedQueue } from './queue.ts';
 import type { DeviceRecord } from './record.ts';
+import { RegisteredDevices } from './registered.ts';
 import { mergeResponses, responseFault } from './response.ts';
 import type { Selection } from './selection.ts';
 import { choose, selectionFor } from './selection.ts';
@@ -53,23 +54,21 @@ export class Allocator implements DeviceAllocator, Disposable {
   /** Pods that nobody but their allocation has named yet, and since when. */
   readonly #unseen = new Map<string, number>();
   readonly #closing = new AbortController();
-  readonly #watch: Disposable;
   readonly #restored = Promise.withResolvers<void>();
-  #isRestored = false;
-  #registered = '{}';
+  readonly #registered: RegisteredDevices;
 
   constructor(options: AllocatorOptions) {
     this.#options = options;
     this.#metrics = allocationMetrics(() => this.#ledger.counts(), options.metrics);
-    this.#watch = options.inventory.onChange(() => this.#keepRegistered());
+    const write = () => void this.#write().catch(() => undefined); // told, and tried again
+    this.#registered = new RegisteredDevices({ ...options, write });
   }
 
-  /** Tells what was held before, as the state file says. Until then all calls wait. */
-  restore(holdings: readonly Holding[]): void {
-    for (const holding of holdings) this.#ledger.put(holding);
-    this.#isRestored = true;
+  /** Tells what was held before, as the state file says; without one it is made. Until then all calls wait, and nothing is written. */
+  restore(record: DeviceRecord | undefined): void {
+    for (const holding of record?.holdings ?? []) this.#ledger.put(holding);
     this.#restored.resolve();
-    this.#keepRegistered();
+    this.#registered.start(record?.registered);
   }
 
   /** All that is held now, by whomever. */
@@ -146,8 +145,8 @@ export class Allocator implements DeviceAllocator, Disposable {
 
   /** Calls under way are given up, and so are their allocations. */
   [Symbol.dispose](): void {
-    this.#watch[Symbol.dispose]();
     this.#closing.abort();
+    this.#registered[Symbol.dispose]();
     this.#restored.resolve(); // who still waits is refused
   }
 
@@ -236,15 +235,8 @@ export class Allocator implements DeviceAllocator, Disposable {
   }
 
   #write(): Promise<void> {
-    const registered = registeredOf(this.#options.inventory);
-    this.#registered = JSON.stringify(registered);
+    const registered = this.#registered.take();
     return this.#options.state.write({ holdings: this.#ledger.all(), registered });
-  }
-
-  #keepRegistered(): void {
-    if (this.#closing.signal.aborted || !this.#isRestored) return;
-    if (JSON.stringify(registeredOf(this.#options.inventory)) === this.#registered) return;
-    this.#write().catch(() => undefined); // told, and tried again
   }
 
   async #during<T>(podUid: string, work: (cancel: AbortSignal) => Promise<T>): Promise<T> {
@@ -273,9 +265,4 @@ export class Allocator implements DeviceAllocator, Disposable {
 
 function toDevices(holdings: readonly Holding[]): ContainerDevices {
   return { holdings, options: mergeResponses(holdings.map(({ response }) => response)) };
-}
-
-function registeredOf(inventory: DeviceInventory): Record<string, string[]> {
-  const resources = [...inventory.resources().values()].sort((a, b) => (a.name < b.name ? -1 : 1));
-  return Object.fromEntries(resources.map(({ name, devices }) => [name, [...devices.keys()].sort()]));
 }

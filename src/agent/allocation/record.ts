@@ -4,13 +4,14 @@ import type { ContainerAllocation } from '../devices/index.ts';
 import { ContainerAllocateResponseSchema } from '../devices/index.ts';
 import type { StateRecord } from '../state-file/index.ts';
 import { byId } from './choose.ts';
+import type { RegisteredIds } from './registered.ts';
 import type { HeldDevice, Holding } from './types.ts';
 
 /** What the state file holds (specification 2.6). */
 export interface DeviceRecord {
   readonly holdings: readonly Holding[];
   /** Ids of the devices of every resource that was known. */
-  readonly registered: Readonly<Record<string, readonly string[]>>;
+  readonly registered: RegisteredIds;
 }
 
 /**
@@ -20,7 +21,7 @@ export interface DeviceRecord {
 interface FileContent {
   readonly Data: {
     readonly PodDeviceEntries: readonly FileEntry[];
-    readonly RegisteredDevices: Readonly<Record<string, readonly string[]>>;
+    readonly RegisteredDevices: RegisteredIds;
   };
 }
 

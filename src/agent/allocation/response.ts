@@ -1,10 +1,8 @@
 import type { ContainerAllocation } from '../devices/index.ts';
+import { cdiFault } from '../devices/index.ts';
 
 /** Of an answer in all; what a container's sandbox takes from its devices is far below. */
 const bytesLimit = 256 * 1024;
-
-/** Without two ways to read one text: what a plugin sends must not take long to refuse. */
-const cdiName = /^[A-Za-z][A-Za-z0-9._-]*\/[A-Za-z][A-Za-z0-9_-]*=[A-Za-z0-9][A-Za-z0-9_.:-]*$/;
 
 /** What is wrong with a plugin's answer, so that no runtime could use it; undefined where nothing is. */
 export function responseFault(response: ContainerAllocation): string | undefined {
@@ -22,7 +20,7 @@ export function responseFault(response: ContainerAllocation): string | undefined
   if (wrong !== undefined)
     return `the permissions ${shown(wrong.permissions)} of ${shown(wrong.containerPath)} are not letters of rwm`;
   if (Object.keys(response.annotations).includes('')) return 'an annotation has no name';
-  const cdi = response.cdiDevices.find((name) => !cdiName.test(name));
+  const cdi = response.cdiDevices.find((name) => cdiFault(name) !== undefined);
   return cdi === undefined ? undefined : `${shown(cdi)} is no qualified name of a CDI device`;
 }
 

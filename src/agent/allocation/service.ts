@@ -4,11 +4,14 @@ import type { DeviceInventory } from '../devices/index.ts';
 import type { PodSource } from '../pods/index.ts';
 import { Allocator } from './allocator.ts';
 import { openDeviceState } from './device-state.ts';
+import type { RegisteredIds } from './registered.ts';
 import type { DeviceAllocator } from './types.ts';
 
 export interface DeviceAllocationsOptions {
   rootDir: string;
   inventory: DeviceInventory;
+  /** Told at the start which devices an earlier agent has known. */
+  remember(registered: RegisteredIds): void;
   pods: PodSource;
   /** Whether all pods are known: one that is not among them is gone then. */
   isComplete(): boolean;
@@ -50,10 +53,11 @@ export function createDeviceAllocations(options: DeviceAllocationsOptions): Devi
     users: () => usersOf(allocator, pods),
     async run(signal, ready) {
       const found = await state.read();
-      const holdings = found.state === 'value' ? found.value.holdings : [];
-      if (holdings.length > 0)
-        log.info({ count: holdings.length }, 'devices stay with the containers that had them');
-      allocator.restore(holdings);
+      const record = found.state === 'value' ? found.value : undefined;
+      const count = record?.holdings.length ?? 0;
+      if (count > 0) log.info({ count }, 'devices stay with the containers that had them');
+      options.remember(record?.registered ?? {});
+      allocator.restore(record);
       ready();
       await followPods(signal);
       allocator[Symbol.dispose]();

@@ -19,13 +19,19 @@ import type { FileHandle } from 'node:fs/promises';
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from '../../base/index.ts';
-import { describeError, errorCode, readRegularFile, syncFolder, writeFileAtomic } from '../../base/index.ts';
+import {
+  createKeyedTurns,
+  describeError,
+  errorCode,
+  readRegularFile,
+  syncFolder,
+  writeFileAtomic,
+} from '../../base/index.ts';
 import { openRegular, publishPair, unlessAbsent } from './named-files.ts';
 import type { SetManifest } from './pod-set/manifest.ts';
 import { isSetFile, openManifestFiles } from './pod-set/manifest-files.ts';
 import type { CheckpointRecord, RecordChange } from './record.ts';
 import { changeRecord, DamagedRecord, parseRecord } from './record.ts';
-import { createKeyedTurns } from './turns.ts';
 
 /** A checkpoint in the folder. */
 export interface StoredCheckpoint {

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { describeError, systemClock } from '../../base/index.ts';
+import { createKeyedTurns, createTurns, describeError, systemClock } from '../../base/index.ts';
 import { rememberAbandoned } from './abandoned.ts';
 import { createAnnouncements } from './announcements.ts';
 import { openArchiveFolder } from './archive-folder.ts';
@@ -18,7 +18,6 @@ import { createSetDumper, serveSet } from './pod-set/index.ts';
 import { keepRecovering } from './recover.ts';
 import { defaultSettings } from './settings.ts';
 import { startTimeLimit } from './time-limit.ts';
-import { createKeyedTurns, createTurns } from './turns.ts';
 import type { Checkpointer, CheckpointerOptions, CheckpointRequest } from './types.ts';
 
 const stillPending =

@@ -23,6 +23,9 @@ export interface Stored {
 
 const requestTimeoutMs = 10_000;
 
+/** An entry that has changed goes, comes, and is done. */
+const mostWrites = 3;
+
 /**
  * The Node and its CSINode, which is made where there is none and given its owner where that is another. Rejects as the API
  * does, and where there is no Node yet.
@@ -67,9 +70,13 @@ export async function publishDriver(
   let { node, csiNode } = stored;
   const marks = marksFor(node, driver);
   if (marks !== undefined) node = await mark(context, node, marks, signal);
-  for (let next = withDriver(csiNode, driver); next !== undefined; next = withDriver(csiNode, driver)) {
+  for (let writes = 0; writes < mostWrites; writes += 1) {
+    const next = withDriver(csiNode, driver);
+    if (next === undefined) return { node, csiNode };
     csiNode = await replace(context, next, signal);
   }
+  if (withDriver(csiNode, driver) !== undefined)
+    throw new Error(`the API does not keep what it is told of ${driver.name} in the CSINode`);
   return { node, csiNode };
 }
 

@@ -1,5 +1,6 @@
 /** Device plugins: who has registered, what they offer, and what the node has of it. */
 export type { Attachment, AttachmentState, Way } from './attachment.ts';
+export { cdiFault } from './cdi.ts';
 export { ContainerAllocateResponseSchema } from './gen/device-plugin_pb.js';
 export type { Inventory } from './inventory.ts';
 export { type KubeletPart, type KubeletPaths, kubeletPaths, serveKubeletPaths } from './kubelet-paths.ts';
@@ -10,10 +11,10 @@ export {
   type DeviceManagerOptions,
   RefusedPluginError,
 } from './manager.ts';
-export { keepMemory } from './memory.ts';
 export { type DeviceAmounts, deviceAmounts } from './node-resources.ts';
 export { devicePluginHandler } from './plugin-handler.ts';
 export { registrationServer } from './registration-server.ts';
+export { rememberDevices } from './remember.ts';
 export { type DeviceUsers, deviceRoutes } from './routes.ts';
 export type {
   ContainerAllocation,

@@ -1,6 +1,7 @@
 import type { Clock, Logger } from '../../base/index.ts';
 import { describeError } from '../../base/index.ts';
 import { sameDevices, unhealthy } from './device-list.ts';
+import { limits } from './limits.ts';
 import type { Device, DeviceInventory, DeviceOptions, DevicePluginCalls, DeviceResource } from './types.ts';
 
 export interface InventoryOptions {
@@ -27,7 +28,7 @@ export interface Inventory extends DeviceInventory, Disposable {
   away(name: string): void;
   /** Of a plugin before this agent's start, which may come back. */
   remembered(name: string, ids: readonly string[]): void;
-  /** Resources that have been here and are gone: the node has none of them. */
+  /** Resources that have been here and are gone, the latest 256: the node has none of them. */
   gone(): ReadonlySet<string>;
   /** Calls `listener` when a grace is over. */
   onGone(listener: (name: string) => void): Disposable;
@@ -71,6 +72,7 @@ export function createInventory({ clock, log, graceMs }: InventoryOptions): Inve
     if (end.signal.aborted) return;
     graces.delete(name);
     gone.add(name);
+    if (gone.size > limits.resources) gone.delete([...gone][0] ?? name);
     log.warn(
       { resource: name },
       'no plugin has come back for the resource; the node has none of it any more',

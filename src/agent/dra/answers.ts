@@ -1,4 +1,4 @@
-import { cdiFault } from './cdi.ts';
+import { cdiFault } from '../devices/index.ts';
 import type {
   Device,
   NodePrepareResourceResponse,

@@ -1,11 +1,10 @@
 import type { Event } from '../../api/index.ts';
 import { eventKind, StatusError } from '../../api/index.ts';
 import type { Clock, Logger, Registry, Service } from '../../base/index.ts';
-import { Counter, createMetrics, describeError } from '../../base/index.ts';
+import { Counter, createMetrics, createTokenBuckets, describeError, forgetOldest } from '../../base/index.ts';
 import type { ApiCalls } from '../node/index.ts';
 import type { Draft } from './draft.ts';
 import { draftKey, eventOf, mergeDrafts, namespaceOf, shortened, timestamp } from './draft.ts';
-import { EventLimits, forgetOldest } from './limits.ts';
 import type { EventRecorder } from './types.ts';
 
 /*
@@ -29,6 +28,8 @@ export interface EventRecorderOptions {
   waitingLimit?: number;
 }
 
+/** About one object, as in the reference: so many may follow at once, and one more every five minutes. */
+const eventRate = { burst: 25, refillMs: 300_000 };
 const writtenLimit = 1024;
 const requestTimeoutMs = 10_000;
 /** As the reference waits for a server that takes no Events. */
@@ -41,7 +42,7 @@ export function createEventRecorder(options: EventRecorderOptions): Service & Ev
   let waiting = new Map<string, Draft>();
   /** Names of Events that can be counted up, and how far they are. */
   const written = new Map<string, { name: string; count: number }>();
-  const limits = new EventLimits();
+  const limits = createTokenBuckets({ ...eventRate, limit: 1024 });
   let sequence = 0;
   let dropped = 0;
   let wake = Promise.withResolvers<void>();

@@ -45,6 +45,9 @@ export interface FolderWatchOptions {
 /** In a folder whose subfolders are made anew all the time. */
 const scansAtOnce = 5;
 
+/** Of the time no more than a tenth goes into looks, however much there is to see and to hear; then it rests so many times as long. */
+const restPerLook = 9;
+
 /** A file system that hangs holds up no stop for longer. */
 const stopMs = 1000;
 
@@ -58,6 +61,7 @@ export function watchFolder(options: FolderWatchOptions): FolderWatch {
   let stopping: AbortSignal | undefined;
   let last: Promise<unknown> = Promise.resolve();
   let next: Promise<Scan> | undefined;
+  let tookMs = 0;
 
   function tell(seen: FolderView): void {
     const diff = difference(view, seen);
@@ -76,7 +80,9 @@ export function watchFolder(options: FolderWatchOptions): FolderWatch {
     const { fileSystem: reader = folderReader, select = () => true, depth = 0, maxEntries = 1000 } = options;
     const known = view?.entries ?? new Map();
     const bounds = { depth, maxEntries, nowMs: clock.now(), signal: stopping };
+    const beganMs = clock.monotonicMs();
     const seen = await scanFolder({ folder, reader, select, known, ...bounds });
+    tookMs = clock.monotonicMs() - beganMs;
     tell(viewOf(seen));
     return seen;
   }
@@ -132,6 +138,7 @@ export function watchFolder(options: FolderWatchOptions): FolderWatch {
       if (isFirst) ready();
       isFirst = false;
       const dueMs = ears.by === 'events' ? rescanMs : pollMs;
+      await clock.sleep(Math.min(rescanMs, restPerLook * tookMs), signal); // who rings meanwhile is heard after it
       await alarm.wait(isFresh ? Math.min(dueMs, settleMs) : dueMs, signal);
     }
   }

@@ -1,15 +1,14 @@
-import type { Clock } from '../../base/index.ts';
+import type { Clock, Turns } from '../../base/index.ts';
 import { describeError } from '../../base/index.ts';
 import { checkAnswer } from './check-answer.ts';
 import type { PluginAnswer, PluginPeer } from './peer.ts';
-import type { Places } from './places.ts';
 import type { FoundSocket, PluginHandler, PluginInfo, PluginState } from './types.ts';
 
 export interface AttemptParts {
   readonly handlers: ReadonlyMap<string, PluginHandler>;
   /** Throws an Error for a path that cannot be connected to. */
   open(socket: string): PluginPeer;
-  readonly places: Places;
+  readonly turns: Turns;
   readonly clock: Clock;
 }
 
@@ -32,7 +31,7 @@ export type AttemptOutcome =
 const registerLimitMs = 3 * 60_000;
 
 /**
- * One try to register what is behind a socket: who are you, is that all right, take it, tell it. A place is needed for the
+ * One try to register what is behind a socket: who are you, is that all right, take it, tell it. A turn is needed for the
  * first question only, which has a short end; what a handler does afterwards holds up nobody else.
  */
 export async function attempt(
@@ -42,15 +41,16 @@ export async function attempt(
   signal: AbortSignal,
 ): Promise<AttemptOutcome> {
   using stack = new DisposableStack();
-  const place = stack.adopt(await parts.places.take(signal), (taken) => taken?.[Symbol.dispose]());
-  if (place === undefined) return { result: 'abandoned' };
+  const turn = await parts.turns.take(signal).catch(() => undefined);
+  if (turn === undefined) return { result: 'abandoned' };
+  stack.use(turn);
   progress.state('asking');
   const opened = openPeer(socket, parts);
   if ('error' in opened) return { result: 'failed', error: opened.error, hopeless: true };
   const peer = stack.use(opened.peer);
   try {
     const answer = await peer.info(signal);
-    place[Symbol.dispose]();
+    turn[Symbol.dispose]();
     if (signal.aborted) return { result: 'abandoned' };
     return await takeIn(answer, peer, socket, parts, progress, signal);
   } catch (error) {

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import type { Clock, Logger, Registry } from '../../base/index.ts';
+import { createTurns } from '../../base/index.ts';
 import type { FolderEntry } from '../folder-watch/index.ts';
 import { pluginMetrics } from './metrics.ts';
 import type { PluginPeer } from './peer.ts';
 import { openPeer } from './peer.ts';
-import { createPlaces } from './places.ts';
 import type { TrackedParts } from './tracked-socket.ts';
 import { TrackedSocket } from './tracked-socket.ts';
 import type { FoundSocket, PluginHandler, PluginInfo, PluginRegistry, PluginSocket } from './types.ts';
@@ -58,7 +58,7 @@ export function createSocketRegistry(options: SocketRegistryOptions): SocketRegi
   const parts: Omit<TrackedParts, 'onEnd'> = {
     handlers: byType,
     open,
-    places: createPlaces(askedAtOnce),
+    turns: createTurns(() => askedAtOnce),
     clock,
     random,
     metrics: pluginMetrics([...byType.keys()], sockets, options.metrics),

@@ -85,7 +85,7 @@ function keepFolder(folder: string, watch: FolderWatch, log: Logger, clock: Cloc
 
   async function make(): Promise<void> {
     try {
-      await mkdir(folder, { mode: 0o750 });
+      await mkdir(folder, { mode: 0o700 });
       problem = undefined;
     } catch (error) {
       const isThere = errorCode(error) === 'EEXIST';

@@ -29,6 +29,8 @@ export interface ManifestStoreOptions {
   /** A file must have been left alone for so long before it is read. */
   quietMs: number;
   clock: Clock;
+  /** Default: the file system of this machine. */
+  read?: typeof readUndisturbed;
 }
 
 export const manifestLimitBytes = 1024 * 1024;
@@ -37,7 +39,11 @@ interface Found {
   /** Of the file that was judged; empty while there is none. */
   identity: string;
   verdict: Verdict;
+  /** The machine was short of something, or the disk was ill: another look may do though the file stays as it is. */
+  mayPass?: true;
 }
+
+type Judged = Judgement & Pick<Found, 'mayPass'>;
 
 export function createManifestStore(options: ManifestStoreOptions): ManifestStore {
   const { clock, quietMs } = options;
@@ -45,9 +51,13 @@ export function createManifestStore(options: ManifestStoreOptions): ManifestStor
   const found = new Map<string, Found>();
   let isFirstLook = true;
 
-  function set({ path, identity }: FolderEntry, verdict: Omit<Verdict, 'file' | 'since'>): void {
+  function set(
+    { path, identity }: FolderEntry,
+    verdict: Omit<Verdict, 'file' | 'since'>,
+    passing: Pick<Found, 'mayPass'> = {},
+  ): void {
     const since = new Date(clock.now()).toISOString();
-    found.set(path, { identity, verdict: { file: path, since, ...verdict } });
+    found.set(path, { identity, verdict: { file: path, since, ...verdict }, ...passing });
     stability.forget(path);
   }
 
@@ -61,11 +71,17 @@ export function createManifestStore(options: ManifestStoreOptions): ManifestStor
     found.set(entry.path, { identity: '', verdict });
   }
 
-  function setJudged(entry: FolderEntry, judgement: Judgement): void {
+  function setJudged(entry: FolderEntry, judgement: Judged): void {
     const last = found.get(entry.path)?.verdict.pod;
     if ('faults' in judgement) {
-      const { faults } = judgement;
-      set(entry, { state: 'invalid', faults, warnings: [], ...(last === undefined ? {} : { pod: last }) });
+      const { faults, mayPass } = judgement;
+      const verdict = {
+        state: 'invalid' as const,
+        faults,
+        warnings: [],
+        ...(last === undefined ? {} : { pod: last }),
+      };
+      set(entry, verdict, mayPass === undefined ? {} : { mayPass });
       return;
     }
     const { pod, hash, warnings } = judgement;
@@ -75,13 +91,15 @@ export function createManifestStore(options: ManifestStoreOptions): ManifestStor
   }
 
   async function lookAt(entry: FolderEntry): Promise<number> {
-    if (found.get(entry.path)?.identity === entry.identity) return 0;
+    const before = found.get(entry.path);
+    const isSame = before?.identity === entry.identity;
+    if (isSame && before.mayPass === undefined) return 0;
     const ignored = whyIgnored(entry);
     if (ignored !== undefined) {
       set(entry, { state: 'ignored', faults: [{ field: '', message: ignored }], warnings: [] });
       return 0;
     }
-    const waitMs = stability.waitMs(entry, isFirstLook);
+    const waitMs = isSame ? 0 : stability.waitMs(entry, isFirstLook);
     const judgement = waitMs > 0 ? undefined : await judge(entry, options);
     if (judgement === undefined) wait(entry);
     else setJudged(entry, judgement);
@@ -115,15 +133,17 @@ export function createManifestStore(options: ManifestStoreOptions): ManifestStor
 /** Undefined where the file is being written, or has gone. */
 async function judge(
   entry: FolderEntry,
-  { folder, nodeName, readYaml }: ManifestStoreOptions,
-): Promise<Judgement | undefined> {
+  { folder, nodeName, readYaml, read = readUndisturbed }: ManifestStoreOptions,
+): Promise<Judged | undefined> {
   const fault = faultOfFile(entry);
   if (fault !== undefined) return { faults: [fault] };
   try {
-    const bytes = await readUndisturbed(join(folder, entry.path), manifestLimitBytes);
+    const bytes = await read(join(folder, entry.path), manifestLimitBytes);
     return bytes && judgeManifest({ file: entry.path, bytes }, { nodeName, readYaml });
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return undefined;
-    return { faults: [{ field: '', message: `it cannot be read: ${describeError(error)}` }] };
+    const code = errorCode(error);
+    if (code === 'ENOENT') return undefined;
+    const faults = [{ field: '', message: `it cannot be read: ${describeError(error)}` }];
+    return code === undefined ? { faults } : { faults, mayPass: true };
   }
 }

@@ -67,7 +67,7 @@ function judge({ file, bytes }: Manifest, { nodeName, readYaml }: JudgeOptions):
   const typeCauses = causesOfType(value);
   if (typeCauses.length > 0) return { faults: faultsOf(typeCauses) };
   const hash = hashOf(value, `host:${nodeName}file:${file}`);
-  const { object, complaints } = decodeValue(podKind, 'v1', value);
+  const { object, complaints } = decodeValue(secretive, 'v1', value);
   const strict = [...complaints, ...complaintsOf('duplicate', duplicates)];
   const own = ownCauses(object);
   const pod = podKind.default(staticPod(object, nodeName, hash));
@@ -81,6 +81,9 @@ function judge({ file, bytes }: Manifest, { nodeName, readYaml }: JudgeOptions):
     named === undefined || named === '' || named === nodeName ? [] : [toldElsewhere(named, nodeName)];
   return { pod, hash, warnings: [...elsewhere, ...podKind.warnings(pod, undefined)] };
 }
+
+/** What stands in the wrong place is not shown: faults go to the log, and it may be a password without its quotes. */
+const secretive = { ...podKind, sensitive: true } as const;
 
 const toldElsewhere = (named: string, nodeName: string) =>
   `spec.nodeName: ${JSON.stringify(named)} is replaced by the name of this node, ${JSON.stringify(nodeName)}`;

@@ -35,17 +35,16 @@ export function mirrorPods(options: MirrorPodsOptions): Service['run'] {
   const complaints = new Map<string, string>();
 
   /** Told once for each reason. */
-  function complain(pod: Pod, message: string): void {
-    if (complaints.get(fullName(pod)) !== message)
-      log.warn(`static pod ${fullName(pod)} is not shown on the API: ${message}`);
-    complaints.set(fullName(pod), message);
+  function complain(pod: Pod, what: string): void {
+    if (complaints.get(fullName(pod)) !== what) log.warn(what);
+    complaints.set(fullName(pod), what);
   }
 
   /** Answers whether all is as it should be, or is on its way. */
   async function reconcile(signal: AbortSignal): Promise<boolean> {
     if (!onApi.isSynced()) return true;
     const plan = planMirrors(statics.pods(), onApi.pods(), statics.isComplete());
-    for (const pod of plan.blocked) complain(pod, 'another pod has its name');
+    for (const pod of plan.blocked) complain(pod, notShown(pod, 'another pod has its name'));
     const node = plan.create.length === 0 ? undefined : await ownNode(options, signal);
     const failed = await carryOut(plan, node, options, complain, signal);
     for (const name of [...complaints.keys()])
@@ -62,12 +61,21 @@ export function mirrorPods(options: MirrorPodsOptions): Service['run'] {
     while (!signal.aborted) {
       const isDone = await reconcile(signal);
       if (isDone) backoff.reset();
-      await waker.sleep(isDone ? checkMs : backoff.next(), signal);
+      else await clock.sleep(firstWaitMs, signal); // each pod that comes or goes wakes it: what fails is not tried each time
+      await waker.sleep(isDone ? checkMs : backoff.next() - firstWaitMs, signal);
     }
   };
 }
 
-type Complain = (pod: Pod, message: string) => void;
+type Complain = (pod: Pod, what: string) => void;
+
+function notShown(pod: Pod, why: string): string {
+  return `static pod ${fullName(pod)} is not shown on the API: ${why}`;
+}
+
+function notRemoved(mirror: Pod, why: string): string {
+  return `mirror pod ${fullName(mirror)} cannot be removed from the API, trying on: ${why}`;
+}
 
 /** Each by itself: one pod that is refused holds up no other. Answers the names of those that failed. */
 async function carryOut(
@@ -93,7 +101,7 @@ async function carryOut(
       if (signal.aborted) return;
       metrics.mirror(operation, 'failed');
       failed.add(fullName(pod));
-      complain(pod, describeError(error));
+      complain(pod, (operation === 'delete' ? notRemoved : notShown)(pod, describeError(error)));
     }
   }
   for (const mirror of plan.remove) await attempt('delete', mirror, () => remove(mirror, options, signal));

@@ -78,11 +78,13 @@ export function createStaticPods(options: StaticPodsOptions): StaticPods {
   async function follow(store: ManifestStore, signal: AbortSignal, ready: () => void): Promise<void> {
     const waker = createWaker(clock);
     using _changes = watch.onChange(waker.wake);
+    let isFirst = true;
     while (!signal.aborted) {
       const waitMs = await store.look(watch.view ?? (await watch.rescan()));
       tellProblem();
       tell(store.verdicts());
-      ready();
+      if (isFirst) ready();
+      isFirst = false;
       await waker.sleep(waitMs || rescanMs, signal);
       if (waitMs > 0) await watch.rescan();
     }

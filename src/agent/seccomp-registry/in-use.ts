@@ -1,6 +1,6 @@
 import type { Pod } from '../../api/index.ts';
 import { podHasEnded } from '../../api/index.ts';
-import { containersOf, wantedSeccomp } from '../seccomp/index.ts';
+import { containersOf, localhostProfileOf } from '../seccomp/index.ts';
 import { normalizedProfile } from './file-names.ts';
 
 /** A pod of this node that names a profile. */
@@ -16,48 +16,58 @@ export interface ProfileUse {
   readonly fieldPath?: string;
 }
 
-/** Who names which profile, by the profile's path; pods that have ended use nothing any more. */
+/**
+ * Who names which profile, by the profile's path; pods that have ended use nothing any more. It is asked each time that a
+ * pod changes, and others say how many containers a pod has: the time goes with the number of containers.
+ */
 export function profilesInUse(pods: readonly Pod[]): ReadonlyMap<string, readonly ProfileUse[]> {
   const uses = new Map<string, ProfileUse[]>();
   for (const pod of pods) {
     if (podHasEnded(pod)) continue;
-    for (const [path, containers] of containersByProfile(pod)) {
-      uses.set(path, [...(uses.get(path) ?? []), useOf(pod, containers)]);
-    }
+    for (const [path, use] of usesOf(pod)) addTo(uses, path, use);
   }
   return uses;
 }
 
-function useOf(pod: Pod, containers: readonly string[]): ProfileUse {
+function usesOf(pod: Pod): [path: string, use: ProfileUse][] {
   const { namespace = '', name = '', uid = '' } = pod.metadata ?? {};
+  const named = containersByProfile(pod);
+  if (named.size === 0) return [];
   const runs = runningIn(pod);
-  const fieldPath = fieldPathOf(pod, containers);
-  return {
-    namespace,
-    pod: name,
-    uid: uid || `${namespace}/${name}`,
-    containers,
-    running: containers.filter((each) => runs.has(each)),
-    ...(fieldPath === undefined ? {} : { fieldPath }),
-  };
-}
-
-const lists = ['containers', 'initContainers', 'ephemeralContainers'] as const;
-
-function fieldPathOf({ spec }: Pod, [only, ...more]: readonly string[]): string | undefined {
-  if (more.length > 0) return undefined;
-  const list = lists.find((each) => spec?.[each]?.some(({ name }) => name === only));
-  return list === undefined ? undefined : `spec.${list}{${only}}`;
+  const places = placesIn(pod);
+  return [...named].map(([path, containers]) => {
+    const fieldPath = containers.length === 1 ? places.get(containers[0] ?? '') : undefined;
+    const use = {
+      ...{ namespace, pod: name, uid: uid || `${namespace}/${name}`, containers },
+      running: containers.filter((each) => runs.has(each)),
+      ...(fieldPath === undefined ? {} : { fieldPath }),
+    };
+    return [path, use];
+  });
 }
 
 function containersByProfile(pod: Pod): Map<string, string[]> {
   const found = new Map<string, string[]>();
-  for (const { name = '' } of containersOf(pod)) {
-    const wanted = wantedSeccomp(pod, name, { seccompDefault: true });
-    const path = wanted.type === 'Localhost' ? normalizedProfile(wanted.localhostProfile) : undefined;
-    if (path !== undefined) found.set(path, [...(found.get(path) ?? []), name]);
+  for (const container of containersOf(pod)) {
+    const path = normalizedProfile(localhostProfileOf(pod, container) ?? '');
+    if (path !== undefined) addTo(found, path, container.name ?? '');
   }
   return found;
+}
+
+function addTo<T>(lists: Map<string, T[]>, key: string, item: T): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [item]);
+  else list.push(item);
+}
+
+/** Where each container stands, by its name: `spec.containers{app}`. */
+function placesIn({ spec }: Pod): Map<string, string> {
+  const places = new Map<string, string>();
+  for (const list of ['containers', 'initContainers', 'ephemeralContainers'] as const)
+    for (const { name = '' } of spec?.[list] ?? [])
+      if (!places.has(name)) places.set(name, `spec.${list}{${name}}`);
+  return places;
 }
 
 function runningIn({ status }: Pod): Set<string> {

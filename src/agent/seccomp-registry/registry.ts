@@ -3,7 +3,7 @@ import type { Clock, Logger, Registry, Service } from '../../base/index.ts';
 import { describeError } from '../../base/index.ts';
 import type { EventRecorder } from '../events/index.ts';
 import type { FolderDiff, FolderWatch } from '../folder-watch/index.ts';
-import { logChange } from './change-log.ts';
+import { createChangeLog } from './change-log.ts';
 import { isProfileName, normalizedProfile } from './file-names.ts';
 import type { ProfileUse } from './in-use.ts';
 import { profilesInUse } from './in-use.ts';
@@ -11,7 +11,7 @@ import { registryMetrics } from './metrics.ts';
 import { createTelling } from './telling.ts';
 import type { TrackerOptions } from './tracker.ts';
 import { createProfileTracker } from './tracker.ts';
-import type { ProfileChange, SeccompRegistry } from './types.ts';
+import type { ProfileChange, RegisteredProfile, SeccompRegistry } from './types.ts';
 
 export interface SeccompRegistryOptions {
   /** Absolute; it may be missing. Nothing is ever written in it. */
@@ -66,12 +66,14 @@ export function createSeccompRegistry(options: SeccompRegistryOptions): SeccompR
   });
   const metrics = registryMetrics(options.metrics, { all: () => tracker.all(), isNamed });
   const telling = createTelling(options);
-  const compare = () => telling.compare(uses, (path) => tracker.get(path)?.verdict);
+
+  const logChange = createChangeLog(log, clock);
 
   function onVerdict(change: ProfileChange): void {
     metrics.changed(change);
-    logChange(log, change, isNamed(change.path));
-    if (isNamed(change.path)) compare();
+    logChange(change, isNamed(change.path));
+    const users = uses.get(change.path);
+    if (users !== undefined) telling.compareOne(change.path, users, change.after);
     for (const listener of listeners) tell(listener, change);
   }
 
@@ -103,19 +105,24 @@ export function createSeccompRegistry(options: SeccompRegistryOptions): SeccompR
       const isThere = watch.view?.entries.has(path) === true;
       if (!isThere || !isProfileName(path)) tracker.forget(path);
     }
-    compare();
+    telling.compare(uses, (path) => tracker.get(path)?.verdict);
   }
 
   /** What the watch does not tell of: what lies beyond it, and what failed and may succeed by itself. */
   async function recheck(signal: AbortSignal): Promise<void> {
+    let last = '';
     while (!signal.aborted) {
       await clock.sleep(options.recheckMs ?? 10_000, signal);
-      for (const { path, verdict, isSettling } of tracker.all()) {
-        const isBeyond = isNamed(path) && watch.view?.entries.has(path) !== true;
-        const mayPass = verdict?.kind === 'unreadable' && verdict.mayPass === true;
-        if (!isSettling && (isBeyond || mayPass)) tracker.mark(path);
-      }
+      const turn = turnAfter(last, tracker.all().filter(isOpen));
+      for (const { path } of turn) tracker.mark(path);
+      last = turn.at(-1)?.path ?? '';
     }
+  }
+
+  function isOpen({ path, verdict, isSettling }: RegisteredProfile): boolean {
+    const isBeyond = isNamed(path) && watch.view?.entries.has(path) !== true;
+    const mayPass = verdict?.kind === 'unreadable' && verdict.mayPass === true;
+    return !isSettling && (isBeyond || mayPass);
   }
 
   return {
@@ -144,6 +151,16 @@ export function createSeccompRegistry(options: SeccompRegistryOptions): SeccompR
       ]);
     },
   };
+}
+
+/** So many are looked at again at once: others say what pods name. */
+const turnLimit = 200;
+
+/** The next ones in the order of their paths, and from the first again after the last. */
+function turnAfter(last: string, profiles: readonly RegisteredProfile[]): readonly RegisteredProfile[] {
+  if (profiles.length <= turnLimit) return profiles;
+  const rest = profiles.filter(({ path }) => path > last);
+  return (rest.length > 0 ? rest : profiles).slice(0, turnLimit);
 }
 
 /** Runs the parts; when one fails the others are ended before the failure is passed on. */

@@ -17,37 +17,43 @@ export type Uses = ReadonlyMap<string, readonly ProfileUse[]>;
  * again. What is well when it is first seen is not worth an Event; what is not well is.
  */
 export interface Telling {
-  /** Compares what was told with what is; call it whenever either side has changed. */
+  /** Compares what was told with what is; call it when other pods name profiles. */
   compare(uses: Uses, verdictOf: (path: string) => Verdict | undefined): void;
+  /** The same for one profile; call it when that has changed. */
+  compareOne(path: string, users: readonly ProfileUse[], verdict: Verdict | undefined): void;
 }
 
+/** By whom it was told. */
+type Told = ReadonlyMap<string, Verdict>;
+
 export function createTelling(options: TellingOptions): Telling {
-  const { events, nodeName } = options;
-  /** By whom and which profile. */
-  let told = new Map<string, Verdict>();
+  const { events, nodeName, folder } = options;
+  /** By the profile's path. */
+  let told = new Map<string, Told>();
+
+  function tellAll(path: string, users: readonly ProfileUse[], verdict: Verdict | undefined): Told {
+    const earlier = told.get(path);
+    const next = new Map<string, Verdict>();
+    const tell = (subject: Subject, ending: string): void => {
+      const whom = `${subject.kind} ${subject.uid}`;
+      const before = earlier?.get(whom);
+      const now = verdict ?? before;
+      if (now === undefined) return;
+      next.set(whom, now);
+      const what = happening(path, before, now, folder);
+      if (what !== undefined) events.record(subject, { ...what, message: `${what.message}${ending}` });
+    };
+    for (const use of users) tell(subjectOf(use), endingOf(use));
+    const pods = users.length === 1 ? 'pod' : 'pods';
+    tell(nodeSubject(nodeName), `; named by ${users.length} ${pods} of this node`);
+    return next;
+  }
 
   return {
     compare(uses, verdictOf) {
-      const next = new Map<string, Verdict>();
-      const tell = (subject: Subject, path: string, ending: string): void => {
-        const key = JSON.stringify([subject.uid, path]);
-        const before = told.get(key);
-        const now = verdictOf(path) ?? before;
-        if (now === undefined) return;
-        next.set(key, now);
-        const what = happening(path, before, now, options.folder);
-        if (what !== undefined) events.record(subject, { ...what, message: `${what.message}${ending}` });
-      };
-      for (const [path, users] of uses) {
-        for (const use of users) tell(subjectOf(use), path, endingOf(use));
-        tell(
-          nodeSubject(nodeName),
-          path,
-          `; named by ${users.length} ${users.length === 1 ? 'pod' : 'pods'} of this node`,
-        );
-      }
-      told = next;
+      told = new Map([...uses].map(([path, users]) => [path, tellAll(path, users, verdictOf(path))]));
     },
+    compareOne: (path, users, verdict) => void told.set(path, tellAll(path, users, verdict)),
   };
 }
 

@@ -42,7 +42,7 @@ export function tellUnknown(
 ): void {
   for (const name of Object.keys(object)) {
     if (known.includes(name)) continue;
-    const meant = known.find((each) => each.toLowerCase() === name.toLowerCase());
+    const meant = known.find((each) => folded(each) === folded(name));
     const where = at(path, shortName(name));
     if (meant !== undefined) {
       remarks.error(where, `must be written ${meant}: some runtimes take it for that, others ignore it`);
@@ -51,6 +51,9 @@ export function tellUnknown(
     }
   }
 }
+
+/** As containerd's decoder compares names: to it `ſ` is an s, and the sign of Kelvin a k. */
+const folded = (name: string): string => name.toUpperCase().toLowerCase();
 
 /** A name of the file in a path. */
 function shortName(name: string): string {

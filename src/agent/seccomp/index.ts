@@ -29,6 +29,7 @@ export {
   type ContainerRefusal,
   containersOf,
   ignoredSeccompAnnotations,
+  localhostProfileOf,
   type WantedSeccomp,
   type Whence,
   wantedSeccomp,

@@ -55,8 +55,12 @@ const isEmpty = (value: unknown): boolean =>
 
 function parseNames(object: Record<string, unknown>, path: string, remarks: Remarks): string[] {
   const names = readTexts(object['names'], `${path}.names`, namesLimit, remarks);
-  for (const [index, name] of names.entries())
-    if (name === '') remarks.error(at(`${path}.names`, index), 'is empty, which runtimes refuse');
+  for (const [index, name] of names.entries()) {
+    const where = at(`${path}.names`, index);
+    if (name === '') remarks.error(where, 'is empty, which runtimes refuse');
+    else if (name.includes('\0'))
+      remarks.error(where, `${quoted(name)} has a zero byte, and runtimes take what stands before it`);
+  }
   const list = object['names'];
   if (list !== undefined && !(Array.isArray(list) && list.length === 0)) return names;
   const why = 'a rule without names does nothing';

@@ -65,6 +65,14 @@ export function wantedSeccomp(
   return { type: 'Unconfined', from: 'privileged' };
 }
 
+/** The file that a container of the pod is to run with, its own or its pod's; undefined where it is none. */
+export function localhostProfileOf({ spec }: Pod, { securityContext: own }: ContainerOf): string | undefined {
+  if (own?.privileged === true) return undefined;
+  const wanted =
+    stated(own?.seccompProfile, 'container') ?? stated(spec?.securityContext?.seccompProfile, 'pod');
+  return wanted?.type === 'Localhost' ? wanted.localhostProfile : undefined;
+}
+
 function whenUnset(seccompDefault: boolean): Unset<true> | Unset<false> {
   return seccompDefault
     ? { type: 'RuntimeDefault', from: 'default' }

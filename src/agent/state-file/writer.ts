@@ -93,7 +93,7 @@ export class StateWriter<T> {
       await writeFile(path, text);
     } catch (error) {
       if (errorCode(error) !== 'ENOENT') throw error;
-      await mkdir(dirname(path), { mode: 0o700 });
+      await mkdir(dirname(path), { mode: 0o700 }).catch(unlessThere);
       await writeFile(path, text);
     }
   }
@@ -113,6 +113,11 @@ export class StateWriter<T> {
     this.#problem = problem;
     return new StateWriteError(problem, { cause: error });
   }
+}
+
+/** Somebody else has made it meanwhile. */
+function unlessThere(error: unknown): void {
+  if (errorCode(error) !== 'EEXIST') throw error;
 }
 
 function reasonOf(error: unknown): string {

@@ -11,6 +11,8 @@ import type { User } from './user.ts';
 export interface TokenObjects {
   /** Undefined when there is none of that name; `namespace` is of no matter for a Node. */
   find(kind: TokenObjectKind, namespace: string, name: string): TokenObject | undefined;
+  /** Comes to what was written up to now, where others write the same objects. Rejects when that cannot be had. */
+  newest?(): Promise<void>;
 }
 export type TokenObjectKind = 'ServiceAccount' | 'Pod' | 'Secret' | 'Node';
 
@@ -123,7 +125,11 @@ export function serviceAccountTokens({ key, clock, objects }: TokenOptions): Ser
       if (token.length > longestToken || !isHarmlessToken(token)) return { fault: notValid };
       const claims = await cache.find(token, () => verify(token));
       if (claims === undefined) return { fault: notValid };
-      const fault = faultOf(claims);
+      let fault = faultOf(claims);
+      if (fault !== undefined && objects.newest !== undefined) {
+        await objects.newest(); // another server may just have made what the token speaks of
+        fault = faultOf(claims);
+      }
       if (fault !== undefined) {
         cache.forget(token);
         return { fault };

@@ -1,4 +1,5 @@
 export { accessDiff, accessDiffHeader, checkDiffable } from './access-diff.ts';
+export { confirmed } from './confirmed.ts';
 export { type ContinueTokens, continueTokens } from './continue-token.ts';
 export { create } from './create.ts';
 export { remove } from './delete.ts';

@@ -3,6 +3,7 @@ import type { Verb } from '../../api/index.ts';
 import type { Answer, ApiRequest, SharedReads } from '../handlers/index.ts';
 import {
   accessDiff,
+  confirmed,
   create,
   get,
   list,
@@ -32,13 +33,13 @@ import type { WatchStreamOptions } from './watch-stream.ts';
 import { streamWatch } from './watch-stream.ts';
 
 const handlers: Readonly<Record<Exclude<Verb, 'watch'>, (request: ApiRequest) => Promise<Answer>>> = {
-  create,
-  delete: remove,
+  create: confirmed(create),
+  delete: confirmed(remove),
   deletecollection: removeCollection,
   get,
   list,
-  patch,
-  update,
+  patch: confirmed(patch),
+  update: confirmed(update),
 };
 
 /** What the handlers of all routes share. */

@@ -10,6 +10,12 @@ export function endOfWatch(why: WatchEnd): StatusError {
       return new StatusError('Expired', 'too old resource version: list again and watch from there');
     case 'failed':
       return new StatusError('InternalError', 'the watch failed: start it again');
+    case 'unavailable':
+      return new StatusError(
+        'ServiceUnavailable',
+        'the store cannot answer now: start the watch again',
+        soon,
+      );
     case 'slow':
       return new StatusError('Expired', 'the reader of the watch fell too far behind: list again');
     case 'stop':

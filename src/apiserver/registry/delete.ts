@@ -3,6 +3,7 @@ import { admit, checkPreconditions, modified } from './checks.ts';
 import { commit, getStored } from './commit.ts';
 import type { Deletion } from './deletion-plan.ts';
 import { planDeletion } from './deletion-plan.ts';
+import { isNewest } from './newest.ts';
 import type { Parts, Place } from './parts.ts';
 import { updateAttempts } from './parts.ts';
 import type { WriteContext } from './strategy.ts';
@@ -30,7 +31,10 @@ export async function deleteObject<T extends ApiObject>(
     admit(parts, 'delete', '', context, undefined, old);
     parts.strategy.beforeDelete?.(old);
     const plan = planDeletion(old, deletion, parts.strategy, parts.clock.now());
-    if (plan.act === 'wait') return { last: old, gone: false };
+    if (plan.act === 'wait') {
+      if (await isNewest(parts, stored)) return { last: old, gone: false };
+      continue;
+    }
     const value = plan.act === 'remove' ? null : parts.encoding.encode(plan.next);
     const outcome = await commit(parts, stored.key, stored, value, context);
     if (outcome.ok)

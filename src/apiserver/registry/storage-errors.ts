@@ -1,5 +1,6 @@
 import { StatusError } from '../../api/index.ts';
 import type { FailureCode } from '../storage/index.ts';
+import { StorageError } from '../storage/index.ts';
 
 /** What a client is told when a commit failed other than by a conflict. */
 export function storageFailure(code: FailureCode, cause: Error): StatusError {
@@ -7,6 +8,7 @@ export function storageFailure(code: FailureCode, cause: Error): StatusError {
     case 'full':
       return retriable('the store has no room left on its disk; nothing was changed', cause);
     case 'unavailable':
+      if (cause instanceof StorageError && cause.code === 'moved') return retriable(cause.message, cause);
       return retriable('the store cannot take writes now; nothing was changed', cause);
     case 'unknown':
       return new StatusError(

@@ -11,6 +11,7 @@ import { keyOf } from './keys.ts';
 import type { WriteOperation } from './managed-fields.ts';
 import { isSame, managersSaid, withManagers } from './managed-fields.ts';
 import { carriedMetadata } from './metadata.ts';
+import { isNewest } from './newest.ts';
 import { withOwnFields } from './own-fields.ts';
 import type { Parts, Place } from './parts.ts';
 import { updateAttempts } from './parts.ts';
@@ -121,7 +122,9 @@ export async function replaceStored<T extends ApiObject>(
   context: WriteContext,
 ): Promise<Stored | undefined> {
   const value = parts.encoding.encode(next);
-  if (Buffer.compare(value, stored.value) === 0 || isSame(next, old)) return stored;
+  if (Buffer.compare(value, stored.value) === 0 || isSame(next, old)) {
+    return (await isNewest(parts, stored)) ? stored : undefined;
+  }
   const isLast = isFinished(next, parts.strategy); // the last finalizer went: the object goes with it
   const outcome = await commit(parts, stored.key, stored, isLast ? null : value, context);
   if (!outcome.ok) return undefined;

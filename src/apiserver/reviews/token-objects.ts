@@ -11,6 +11,9 @@ const kinds: Readonly<Record<TokenObjectKind, Kind>> = {
   Node: nodeKind,
 };
 
+/** How long memory may take to come to what the store has. */
+const waitLimitMs = 3_000;
+
 /** The objects that tokens speak of, out of the registry; each state of one is read once. */
 export function tokenObjects(registry: () => Registry): TokenObjects {
   const known = new WeakMap<Stored, TokenObject>();
@@ -22,6 +25,11 @@ export function tokenObjects(registry: () => Registry): TokenObjects {
       const object = known.get(stored) ?? describe(resource.encoding.read(stored).metadata);
       known.set(stored, object);
       return object;
+    },
+    async newest() {
+      const { storage } = registry().of(serviceAccountKind);
+      if (storage.shared !== true) return;
+      await storage.waitFor(await storage.revision(), AbortSignal.timeout(waitLimitMs));
     },
   };
 }

@@ -4,7 +4,7 @@ import type { Logger } from '../../base/index.ts';
 import { ensurePrivateFolder } from '../../base/index.ts';
 import { operatorsError } from '../open-storage.ts';
 import type { MaintainedStore, Restored } from '../storage/index.ts';
-import { openSqlite, restoreStore, StorageError } from '../storage/index.ts';
+import { openSqlite, removeMark, restoreStore, StorageError } from '../storage/index.ts';
 import { SnapshotReader } from './snapshot-format.ts';
 
 /** Where a control plane with this root dir keeps its store. */
@@ -46,7 +46,11 @@ export async function restoreSnapshot({ rootDir, file, force, now }: RestoreSnap
     await ensurePrivateFolder(rootDir);
     const snapshot = await SnapshotReader.open(createReadStream(file), file);
     const objects = snapshot.objects();
-    return await restoreStore({ folder: storageFolderOf(rootDir), ...snapshot.header, force, now, objects });
+    const folder = storageFolderOf(rootDir);
+    const restored = await restoreStore({ folder, ...snapshot.header, force, now, objects });
+    // of what was there before: this is whole, and here
+    for (const mark of ['incomplete', 'moved'] as const) await removeMark(folder, mark);
+    return restored;
   } catch (error) {
     throw operatorsError(error);
   }

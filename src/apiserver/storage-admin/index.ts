@@ -14,3 +14,4 @@ export {
   type StoreStats,
 } from './stats.ts';
 export { takeSnapshot } from './take-snapshot.ts';
+export { type HoldReport, holdMs } from './write-hold.ts';

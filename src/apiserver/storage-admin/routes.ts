@@ -4,18 +4,20 @@
  */
 import { addAbortSignal, Readable } from 'node:stream';
 import { StatusError } from '../../api/index.ts';
-import type { Logger } from '../../base/index.ts';
+import type { Clock, Logger } from '../../base/index.ts';
 import { mastersGroup } from '../authn/index.ts';
 import type { DocumentRoute } from '../http/index.ts';
 import type { MaintainedStore, TaskName } from '../storage/index.ts';
 import { StorageError } from '../storage/index.ts';
 import { liveStats } from './stats.ts';
 import { takeSnapshot } from './take-snapshot.ts';
+import type { HoldReport } from './write-hold.ts';
+import { WriteHold } from './write-hold.ts';
 
 /** A client that reads a snapshot slower than this is cut off. */
 const longestSnapshotMs = 10 * 60_000;
 
-export function storageRoutes(store: MaintainedStore, log: Logger): DocumentRoute[] {
+export function storageRoutes(store: MaintainedStore, clock: Clock, log: Logger): DocumentRoute[] {
   const turn = new Turn();
   const statsTurn = new Turn();
   const only = { group: mastersGroup };
@@ -46,7 +48,38 @@ export function storageRoutes(store: MaintainedStore, log: Logger): DocumentRout
         return reply.header('content-type', 'application/octet-stream').send(snapshot);
       },
     },
+    holdRoute(new WriteHold(store, clock, log)),
   ];
+}
+
+/** POST begins or renews a hold, PUT makes it permanent, DELETE ends it; which and whither stand in the query. */
+function holdRoute(hold: WriteHold): DocumentRoute {
+  return {
+    path: '/storage/hold',
+    methods: ['POST', 'PUT', 'DELETE'],
+    group: mastersGroup,
+    respond: async (request, reply) => {
+      const { id, to, revision } = holdQuery(request.url);
+      if (request.method === 'DELETE') hold.release(id);
+      const report = await told<HoldReport | object | undefined>(async () => {
+        if (request.method === 'POST') return await hold.take(id, to);
+        return request.method === 'PUT' ? await hold.seal(id, revision) : {};
+      });
+      if (report === undefined) throw new StatusError('Conflict', 'the store is not held by this migration');
+      return reply.header('content-type', 'application/json').send(JSON.stringify(report));
+    },
+  };
+}
+
+function holdQuery(url: string): { id: string; to: string; revision: number } {
+  const query = new URL(url, 'https://server').searchParams;
+  const [id = '', to = '', revision = '0'] = ['id', 'to', 'revision'].map(
+    (name) => query.get(name) ?? undefined,
+  );
+  if (!/^[\w-]{1,64}$/.test(id) || to.length > 4096 || !/^\d{1,16}$/.test(revision)) {
+    throw new StatusError('BadRequest', 'a hold needs an id, and says where the objects go');
+  }
+  return { id, to, revision: Number(revision) };
 }
 
 /** Lets one in and refuses the others. */

@@ -10,6 +10,17 @@ export type {
   WatchStart,
 } from './cache/types.ts';
 export { compareKeys } from './key-order.ts';
+export {
+  type Migrated,
+  type MigrationSource,
+  type MigrationTarget,
+  migrate,
+  type Progress,
+  type Reading,
+  type SourceHold,
+  SqliteTarget,
+} from './migration/index.ts';
+export { openEtcdSource, openEtcdTarget } from './open-migration.ts';
 export { openSqlite, openStore, type StoreOptions } from './open-store.ts';
 export type {
   CheckReport,
@@ -20,6 +31,14 @@ export type {
   StoreStats,
   TaskName,
 } from './sqlite/maintenance.ts';
+export {
+  type Mark,
+  type MarkName,
+  markFile,
+  readMark,
+  removeMark,
+  writeMark,
+} from './sqlite/marks.ts';
 export type { StoreOrigin } from './sqlite/origin.ts';
 export { type Restored, type RestoreOptions, restoreStore } from './sqlite/restore.ts';
 export {

@@ -93,6 +93,13 @@ export interface Store extends AsyncDisposable {
    * StorageError. From then on nothing is written, and what follows changes throws. Only opening it anew helps.
    */
   readonly failed: AbortSignal;
+  /** Others write to it too: what memory shows may be a moment behind what is durable. Default: nobody else does. */
+  readonly shared?: boolean;
+  /**
+   * Versions up to this one may be of a state that is lost (somebody has put the store back to an earlier one): nobody can go
+   * on from them. Default 0.
+   */
+  readonly doubtful?: Revision;
   /** Compares and writes. Never rejects: every failure is an outcome. */
   commit(write: Write): Promise<Outcome>;
   /** The newest durable revision; linearizable. Rejects with a StorageError when the store cannot answer. */
@@ -126,6 +133,7 @@ export interface Store extends AsyncDisposable {
  * - `newerFormat`: written by a newer version of this program.
  * - `wrongIdentity`: made with another group suffix.
  * - `occupied`: another one is in its place and is not to be replaced.
+ * - `moved`: its objects are being moved, or were moved, to another store; or they are not all here yet.
  * - `unusable`: the folder or file cannot be used (permissions, no room, I/O error).
  * - `unavailable`: open, but cannot answer now.
  * - `closed`: close() was called.
@@ -136,6 +144,7 @@ export const storageErrorCodes = [
   'newerFormat',
   'wrongIdentity',
   'occupied',
+  'moved',
   'unusable',
   'unavailable',
   'closed',

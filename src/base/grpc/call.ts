@@ -79,7 +79,7 @@ export async function* callStream<I extends DescMessage, O extends DescMessage>(
   const abort = (): void => call.cancel();
   cancel?.addEventListener('abort', abort, { once: true });
   try {
-    for await (const message of call as AsyncIterable<MessageShape<O>>) yield message;
+    for await (const bytes of call as AsyncIterable<Buffer>) yield read(bytes);
   } catch (error) {
     if (isServiceError(error)) throw fromServiceError(error, cancel?.aborted ?? false);
     throw error;
@@ -89,12 +89,20 @@ export async function* callStream<I extends DescMessage, O extends DescMessage>(
     call.cancel();
   }
 
+  function read(bytes: Buffer): MessageShape<O> {
+    try {
+      return fromBinary(method.output, bytes);
+    } catch (cause) {
+      throw new GrpcError(grpcCodes.INTERNAL, `${method.name}: a message that cannot be read`, { cause });
+    }
+  }
+
   function openStream() {
     try {
-      return client.makeServerStreamRequest<MessageShape<I>, MessageShape<O>>(
+      return client.makeServerStreamRequest<MessageShape<I>, Buffer>(
         pathOf(method),
         (message) => Buffer.from(toBinary(method.input, message)),
-        (bytes) => fromBinary(method.output, bytes),
+        (bytes) => bytes, // many are read ahead, and are far smaller so
         create(method.input, request),
         headers(metadata),
         deadlineMs === null ? {} : { deadline: Date.now() + deadlineMs },

@@ -23,8 +23,11 @@ export class GrpcError extends Error {
   }
 }
 
+/** What grpc-js adds behind the reason why it cannot connect: a time, so that no two are the same, and an empty remark. */
+const remarks = /( \(\d{4}-\d\d-\d\dT[\d:.]+Z\))?(\. Resolution note:\s*)?$/;
+
 export function fromServiceError(error: ServiceError, byCaller: boolean): GrpcError {
-  const told = error.details.replace(/\. Resolution note:\s*$/, ''); // an empty remark of grpc-js
+  const told = error.details.replace(remarks, '');
   const message = told === '' ? `no message, gRPC code ${error.code}` : told;
-  return new GrpcError(error.code, message, { cause: error, byCaller });
+  return new GrpcError(error.code, message, { byCaller }); // the cause says the same, in other words
 }

@@ -1,8 +1,10 @@
 import { chmod, lstat, rename, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { logVerbosity, Server, ServerCredentials, setLogVerbosity } from '@grpc/grpc-js';
+import { logVerbosity, Server, setLogVerbosity } from '@grpc/grpc-js';
 import { describeError } from '../errors.ts';
 import type { Logger } from '../log.ts';
+import type { Acceptor } from './connections.ts';
+import { acceptAt } from './connections.ts';
 import { GrpcError, grpcCodes } from './errors.ts';
 import type { Implementation, Runner, Served, StreamingCall, UnaryCall } from './implement.ts';
 import { socketPathFault } from './unix-path.ts';
@@ -51,13 +53,15 @@ export async function serveUnix(options: UnixServerOptions): Promise<AsyncDispos
   const closing = new AbortController();
   const runner = createRunner(maxCalls, closing.signal, log);
   for (const { definition, handlers } of services) server.addService(definition, handlers(runner));
-  const inode = await listen(server, path, mode);
+  const { inode, acceptor } = await listen(server, path, mode);
   return {
     async [Symbol.asyncDispose]() {
+      acceptor.close();
       const now = await lstat(path).catch(() => undefined);
       if (now?.ino === inode) await unlink(path).catch(() => undefined);
       closing.abort();
       await drain(server);
+      acceptor[Symbol.dispose]();
     },
   };
 }
@@ -71,29 +75,27 @@ async function refuseOther(path: string): Promise<void> {
 let drafts = 0;
 
 /** Bound under another name first: whoever sees the socket finds it with its mode and its server. */
-async function listen(server: Server, path: string, mode: number): Promise<number> {
+async function listen(
+  server: Server,
+  path: string,
+  mode: number,
+): Promise<{ inode: number; acceptor: Acceptor }> {
   drafts += 1;
   const draft = join(dirname(path), `.${process.pid}-${drafts}~`);
   await unlink(draft).catch(() => undefined);
+  using undo = new DisposableStack();
   try {
-    await bind(server, draft);
+    const acceptor = undo.use(await acceptAt(draft, server));
     await chmod(draft, mode);
     const { ino } = await lstat(draft);
     await rename(draft, path);
-    return ino;
+    undo.move();
+    return { inode: ino, acceptor };
   } catch (error) {
     server.forceShutdown();
     await unlink(draft).catch(() => undefined);
     throw new Error(`${path} cannot be served: ${describeError(error)}`, { cause: error });
   }
-}
-
-async function bind(server: Server, path: string): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.bindAsync(`unix:${path}`, ServerCredentials.createInsecure(), (error) =>
-    error === null ? resolve() : reject(error),
-  );
-  await promise;
 }
 
 async function drain(server: Server): Promise<void> {

@@ -56,7 +56,7 @@ export class ConfigMapRegisters implements Registers {
     if (this.gone.aborted) return 'never';
     try {
       const answer = await this.#api.request(request);
-      if (answer.code === 429) return 'never';
+      if (answer.code === 429 || answer.code === 503) return 'never'; // nothing was changed
       return answer.code >= 500 ? 'unknown' : answer;
     } catch (error) {
       if (!(error instanceof ConnectionError)) throw error;

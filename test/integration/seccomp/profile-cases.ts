@@ -105,6 +105,14 @@ export const stricter: readonly ProfileCase[] = [
     text: json({ DefaultAction: allow }),
     stricter: 'only readers written in Go take names in other letters',
   },
+  {
+    text: whole({ syscalls: [], '\u017Fyscalls': [] }),
+    stricter: 'readers written in Go take the long s for an s, too, and this one for the list of rules',
+  },
+  {
+    text: rule({ names: ['mkdir\0'] }),
+    stricter: 'libseccomp takes what stands before the zero byte',
+  },
 ];
 
 export const depending: readonly ProfileCase[] = [

@@ -19,6 +19,9 @@ export interface Member {
   kill9(): Promise<void>;
   /** SIGTERM. */
   stop(): Promise<void>;
+  /** It hangs: connections stay, nothing is answered. */
+  freeze(): void;
+  thaw(): void;
 }
 
 export interface Members extends AsyncDisposable {
@@ -74,7 +77,10 @@ function memberOf(
       await running?.process.kill9();
     },
     async stop() {
+      running?.process.signal('SIGCONT');
       await running?.process.stop();
     },
+    freeze: () => running?.process.signal('SIGSTOP'),
+    thaw: () => running?.process.signal('SIGCONT'),
   };
 }

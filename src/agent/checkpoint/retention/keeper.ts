@@ -1,8 +1,7 @@
 import type { Clock, Logger } from '../../../base/index.ts';
-import { describeError, untilAborted } from '../../../base/index.ts';
+import { createKeyedTurns, describeError, untilAborted } from '../../../base/index.ts';
 import type { ArchiveFolder, StoredCheckpoint } from '../archive-folder.ts';
 import { timeOfId } from '../archive-folder.ts';
-import { createKeyedTurns } from '../turns.ts';
 import type { Uses } from '../uses.ts';
 import type { Candidate, Removal } from './plan.ts';
 import { planRetention } from './plan.ts';

@@ -10,6 +10,8 @@ import { reconciledBinding, reconciledRole } from './reconcile.ts';
 
 const context = { user: controlPlaneUser, dryRun: false };
 const atOnce = 32;
+const attempts = 5;
+const races: ReadonlySet<string> = new Set(['AlreadyExists', 'Conflict', 'NotFound']);
 
 /**
  * Makes sure that the default roles and bindings exist and have what they should have, unless they are annotated with
@@ -25,11 +27,24 @@ export async function ensureDefaultPolicy(registry: Registry, log: Logger): Prom
     ),
   ];
   await concurrently(works, atOnce, (work) =>
-    work().catch((error: unknown) => {
+    again(work).catch((error: unknown) => {
       if (!(error instanceof StatusError)) throw error;
       log.warn(`a default role or binding could not be brought up to date: ${describeError(error)}`);
     }),
   );
+}
+
+/** Another server that starts at the same time may be first: then what it has written is looked at. */
+async function again(work: () => Promise<void>): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await work();
+      return;
+    } catch (error) {
+      const isRace = error instanceof StatusError && races.has(error.reason);
+      if (!isRace || attempt === attempts) throw error;
+    }
+  }
 }
 
 async function ensureRole(roles: Resource<ClusterRole>, wanted: ClusterRole): Promise<void> {

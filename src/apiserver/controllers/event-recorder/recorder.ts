@@ -1,10 +1,9 @@
 import type { Event } from '../../../api/index.ts';
 import { eventKind, StatusError } from '../../../api/index.ts';
-import { describeError } from '../../../base/index.ts';
+import { createTokenBuckets, describeError, forgetOldest } from '../../../base/index.ts';
 import { controlPlaneUser } from '../../authn/index.ts';
 import { timestamp } from '../../registry/index.ts';
 import type { ControllerOptions } from '../namespace-deletion.ts';
-import { EventLimits, forgetOldest } from './limits.ts';
 
 /*
  * Events are told beside the work, never in its way: whoever records does not wait, and what cannot be written in time
@@ -49,6 +48,8 @@ interface Draft {
 const context = { user: controlPlaneUser, dryRun: false };
 /** A whole fleet that falls silent is told of; more than that is not worth its memory. */
 const pendingLimit = 10_000;
+/** About one object, as in the reference: so many may follow at once, and one more every five minutes. */
+const eventRate = { burst: 25, refillMs: 300_000 };
 const writtenLimit = 4096;
 /** Enough to share the store's group commits. */
 const atOnce = 8;
@@ -61,7 +62,7 @@ export function createEventRecorder(options: ControllerOptions): EventRecorder {
   const pending = new Map<string, Draft>();
   /** Names of Events that can be counted up. */
   const written = new Map<string, string>();
-  const limits = new EventLimits();
+  const limits = createTokenBuckets({ ...eventRate, limit: 4096 });
   let dropped = 0;
   let sequence = 0;
   let wake = Promise.withResolvers<void>();

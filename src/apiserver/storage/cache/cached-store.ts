@@ -20,6 +20,7 @@ import type {
   Write,
 } from '../types.ts';
 import { AppliedWaiters } from './applied-waiters.ts';
+import { LateWriters } from './late-writers.ts';
 import { differences, loadAll } from './load.ts';
 import type { Objects } from './objects.ts';
 import type { PastBounds } from './past-lists.ts';
@@ -39,6 +40,7 @@ export class MemoryCache implements CachedStore {
   readonly #watches: Watches;
   readonly #past: PastLists;
   readonly #waiters = new AppliedWaiters();
+  readonly #lateWriters: LateWriters;
   readonly #listeners = new Set<(change: Change) => void>();
   readonly #stop = new AbortController();
   /** Nothing is tried again: the cache closes or has failed. */
@@ -55,6 +57,7 @@ export class MemoryCache implements CachedStore {
     this.#objects = objects;
     this.#applied = applied;
     this.#past = new PastLists(settings.past, settings.clock);
+    this.#lateWriters = new LateWriters(this.#waiters);
     const source = {
       store,
       applied: () => this.#applied,
@@ -78,6 +81,14 @@ export class MemoryCache implements CachedStore {
     return this.#failed.signal;
   }
 
+  get shared(): boolean {
+    return this.#store.shared ?? false;
+  }
+
+  get doubtful(): Revision {
+    return this.#store.doubtful ?? 0;
+  }
+
   get applied(): Revision {
     return this.#applied;
   }
@@ -97,7 +108,7 @@ export class MemoryCache implements CachedStore {
     const { expect, value } = write;
     const outcome = await this.#store.commit({ key, expect, value, previous });
     if ((outcome.ok || outcome.code === 'conflict') && outcome.revision > this.#applied) {
-      await this.#waiters.wait(outcome.revision);
+      await this.#lateWriters.wait(outcome.revision);
     }
     return outcome;
   }
@@ -107,6 +118,7 @@ export class MemoryCache implements CachedStore {
   }
 
   async listAt(prefix: string, revision: Revision, after: string, limit: number): Promise<Page> {
+    if (revision <= this.doubtful) return 'compacted';
     const open = this.#closing === undefined;
     if (open && revision <= this.#applied && this.#objects.unchangedSince(prefix, revision)) {
       return this.#listPresent(prefix, revision, after, limit);

@@ -26,6 +26,10 @@ export async function coldStart(
 ): Promise<void> {
   if (watcher.ended) return;
   if (start.at === 'exact') {
+    if (start.revision <= (source.store.doubtful ?? 0)) {
+      watcher.end('expired');
+      return;
+    }
     watcher.position = start.revision;
     if (watcher.inReach) watcher.start();
     await replay(watcher, prefix, source, watcher.inReach);

@@ -24,10 +24,10 @@ export type WatchStart =
 
 /**
  * Why a watch ended. `slow`: the reader fell behind what is kept for it. `expired`: history does not reach
- * back to the start (or no longer to where a replay was). `stop`: the cache closes. `failed`: the store or
- * the encoding failed; the log has the cause.
+ * back to the start (or no longer to where a replay was). `stop`: the cache closes. `unavailable`: the store cannot be
+ * read now. `failed`: the store or the encoding failed; the log has the cause.
  */
-export type WatchEnd = 'slow' | 'expired' | 'stop' | 'failed';
+export type WatchEnd = 'slow' | 'expired' | 'stop' | 'unavailable' | 'failed';
 
 /** The reader of a watch. Its methods are called one at a time and must not throw. */
 export interface Sink {

@@ -1,5 +1,6 @@
 import type { Clock, Logger } from '../../../base/index.ts';
 import type { Change, Revision, Stored } from '../types.ts';
+import { StorageError } from '../types.ts';
 import type { StartSource } from './cold-start.ts';
 import { coldStart } from './cold-start.ts';
 import type { LaneBounds } from './lanes.ts';
@@ -87,11 +88,16 @@ export class Watches implements Disposable {
       await coldStart(watcher, prefix, start, this.#options.source);
     } catch (error) {
       if (!watcher.ended) this.#options.log.warn({ err: error, prefix }, 'a watch could not be started');
-      watcher.end('failed');
+      watcher.end(isAway(error) ? 'unavailable' : 'failed');
     }
   }
 
   #endAll(why: WatchEnd): void {
     for (const watcher of [...this.#watchers]) watcher.end(why);
   }
+}
+
+/** What passes: the same watch can be started later. */
+function isAway(error: unknown): boolean {
+  return error instanceof StorageError && error.code === 'unavailable';
 }

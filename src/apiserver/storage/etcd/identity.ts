@@ -1,55 +1,66 @@
+import type { Numbering } from '../renumbered-store.ts';
 import type { StoreIdentity } from '../types.ts';
 import { StorageError } from '../types.ts';
 import type { EtcdClient } from './client.ts';
+import type { TxnResponse } from './gen/rpc_pb.js';
 import { Compare_CompareResult, Compare_CompareTarget, KV } from './gen/rpc_pb.js';
 import type { KeyMap } from './key-map.ts';
+import { bytesOfRecord, markIn, recordIn } from './store-record.ts';
 
 /**
- * Records what the store is for when it is new, else compares. Rejects with a StorageError (`wrongIdentity`,
- * `corrupt`) or an EtcdError.
+ * Records what the store is for when it is new, else compares; answers how its revisions are counted, if not as etcd
+ * counts them. Rejects with a StorageError (`wrongIdentity`, `corrupt`, `moved`) or an EtcdError.
  */
 export async function checkIdentity(
   client: EtcdClient,
   keys: KeyMap,
   identity: StoreIdentity,
-): Promise<void> {
+): Promise<Numbering | undefined> {
   const key = keys.identityKey;
   const { groupSuffix } = identity;
-  const value = Buffer.from(JSON.stringify({ groupSuffix }));
+  const value = bytesOfRecord({ groupSuffix });
   const compare = { result: Compare_CompareResult.EQUAL, target: Compare_CompareTarget.VERSION, key };
+  const mark = { request: { case: 'requestRange', value: { key: keys.readOnlyKey } } } as const;
   const response = await client.call(
     KV.method.txn,
     {
       compare: [{ ...compare, targetUnion: { case: 'version', value: 0n } }],
-      success: [{ request: { case: 'requestPut', value: { key, value } } }],
-      failure: [{ request: { case: 'requestRange', value: { key } } }],
+      success: [{ request: { case: 'requestPut', value: { key, value } } }, mark],
+      failure: [{ request: { case: 'requestRange', value: { key } } }, mark],
     },
     { repeatable: true },
   );
-  if (response.succeeded) return;
-  const read = response.responses[0]?.response;
-  const found = read?.case === 'responseRange' ? read.value.kvs[0] : undefined;
-  const recorded = found === undefined ? undefined : suffixIn(found.value);
-  if (recorded === groupSuffix) return;
-  const name = Buffer.from(key).toString();
-  if (recorded === undefined) {
+  const place = `the store at ${Buffer.from(key).toString()} in etcd at ${client.name}`;
+  refuseMoved(place, Buffer.from(keys.readOnlyKey).toString(), valueAt(response, 1));
+  if (response.succeeded) return undefined;
+  const found = valueAt(response, 0);
+  const recorded = found && recordIn(found);
+  if (recorded === undefined) throw new StorageError('corrupt', `${place} does not tell what it is for`);
+  if (recorded.groupSuffix !== groupSuffix) {
     throw new StorageError(
-      'corrupt',
-      `${name} in etcd at ${client.name} does not tell what the store is for`,
+      'wrongIdentity',
+      `${place} is for the group suffix ${recorded.groupSuffix}, not ${groupSuffix}; use another --etcd-prefix`,
     );
   }
+  if (recorded.incomplete === undefined) return recorded.revisions;
+  const { from, at } = recorded.incomplete;
   throw new StorageError(
-    'wrongIdentity',
-    `the store at ${name} in etcd at ${client.name} is for the group suffix ${recorded}, not ${groupSuffix}; use another --etcd-prefix`,
+    'moved',
+    `${place} is not complete: a migration from ${from} into it, begun at ${at}, has not ended; run it again`,
   );
 }
 
-function suffixIn(value: Uint8Array): string | undefined {
-  try {
-    const read: unknown = JSON.parse(Buffer.from(value).toString());
-    if (typeof read !== 'object' || read === null || !('groupSuffix' in read)) return undefined;
-    return typeof read.groupSuffix === 'string' ? read.groupSuffix : undefined;
-  } catch {
-    return undefined;
-  }
+/** No server is to serve, from old objects, what lives elsewhere now. */
+function refuseMoved(place: string, key: string, found: Uint8Array | undefined): void {
+  const mark = found && markIn(found);
+  if (!mark?.moved) return;
+  throw new StorageError(
+    'moved',
+    `the objects of ${place} were moved to ${mark.to} at ${mark.at}: start the server there; to go on here instead, without what was written since, delete the key ${key}`,
+  );
+}
+
+function valueAt({ responses }: TxnResponse, index: number): Uint8Array | undefined {
+  const read = responses[index]?.response;
+  return read?.case === 'responseRange' ? read.value.kvs[0]?.value : undefined;
 }

@@ -1,3 +1,6 @@
+export type { MigrationEtcd } from './migration-access.ts';
+export { EtcdSource } from './migration-source.ts';
+export { EtcdTarget } from './migration-target.ts';
 export {
   defaultCompactionIntervalMs,
   defaultEtcdPrefix,

@@ -1,4 +1,4 @@
-import { identityPart, keysPart, ourPrefix, ownPart, places } from './layout.ts';
+import { identityPart, keysPart, ourPrefix, ownPart, places, raisePart, readOnlyPart } from './layout.ts';
 import type { KeyRange } from './watch-call.ts';
 
 /** A part of our keys, in order, whose texts behind `ours` are the same behind `theirs` in etcd. */
@@ -20,6 +20,8 @@ export class KeyMap {
   /** Of all that is watched: a key's prefix with a slash at its end. */
   readonly root: KeyRange;
   readonly identityKey: Uint8Array;
+  readonly raiseKey: Uint8Array;
+  readonly readOnlyKey: Uint8Array;
   readonly #prefix: string;
   readonly #regions: readonly Region[];
 
@@ -28,6 +30,8 @@ export class KeyMap {
     this.#prefix = `${prefix.replace(/\/+$/, '')}/`;
     this.root = { from: bytesOf(this.#prefix), end: endOf(this.#prefix) };
     this.identityKey = bytesOf(this.#prefix + identityPart);
+    this.raiseKey = bytesOf(this.#prefix + raisePart);
+    this.readOnlyKey = bytesOf(this.#prefix + readOnlyPart);
     this.#regions = this.#cut();
   }
 

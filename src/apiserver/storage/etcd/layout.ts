@@ -28,3 +28,7 @@ export const ownPart = 'nodeward/';
 export const keysPart = `${ownPart}keys/`;
 /** Tells what the store is for. */
 export const identityPart = `${ownPart}store`;
+/** Written again and again to raise etcd's revision. */
+export const raisePart = `${ownPart}raised`;
+/** Is there while no server may write. */
+export const readOnlyPart = `${ownPart}read-only`;

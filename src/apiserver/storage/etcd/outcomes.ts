@@ -37,8 +37,18 @@ export function storageError(error: unknown): StorageError {
   return new StorageError('unavailable', `the store cannot answer: ${why}`, { cause: error });
 }
 
+/** What a write is told that etcd did not do. */
+export function refusedOutcome(key: string, failed: Failed): Outcome {
+  if (failed.code === 'unreadable') return failure('invalid', foreignError(key));
+  const { to, moved } = failed.mark;
+  const why = moved
+    ? `the store was moved to ${to}, where it goes on; it takes no writes here`
+    : `the store is being moved to ${to}: it takes no writes meanwhile`;
+  return failure('unavailable', new StorageError('moved', `${why}; nothing was changed`));
+}
+
 /** Why an object in another encoding is not replaced. */
-export function foreignError(key: string): Error {
+function foreignError(key: string): Error {
   return new Error(
     `cannot store ${key}: what etcd has there is no JSON, so this program can neither read nor replace it`,
   );

@@ -69,6 +69,20 @@ export class Reads {
     }
   }
 
+  /** All objects at a revision, in their order, as many at a time as one answer holds. Rejects with an EtcdError. */
+  async *pages(revision: Revision): AsyncGenerator<readonly Stored[], void> {
+    for (const { from, end } of this.#keys.ranges('', '')) {
+      let key = from;
+      for (let left = 1; left > 0; ) {
+        const page = await this.#page(key, end, revision, this.#size);
+        yield page.kvs.map((found) => this.#values.stored(found)).filter((stored) => stored !== undefined);
+        const last = page.kvs.at(-1);
+        left = last === undefined ? 0 : Number(page.count) - page.kvs.length;
+        if (last !== undefined) key = Buffer.concat([last.key, Uint8Array.of(0)]);
+      }
+    }
+  }
+
   async #list(prefix: string, revision: Revision, after: string, limit: number): Promise<Page> {
     const items: Stored[] = [];
     let remaining = 0;

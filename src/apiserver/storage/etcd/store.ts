@@ -11,6 +11,7 @@
 import type { Clock, Logger } from '../../../base/index.ts';
 import { silentLogger, systemClock } from '../../../base/index.ts';
 import { bytesToKeep, failure, refuse } from '../refuse.ts';
+import { RenumberedStore } from '../renumbered-store.ts';
 import type { ChangeBatch, Outcome, Page, Revision, Store, Write } from '../types.ts';
 import { StorageError } from '../types.ts';
 import { Answers } from './answers.ts';
@@ -26,7 +27,8 @@ import { KeyMap } from './key-map.ts';
 import { KeyTurns } from './key-turns.ts';
 import type { EtcdStoreOptions, EtcdTimes } from './options.ts';
 import { defaultCompactionIntervalMs, defaultEtcdPrefix, defaultTimes } from './options.ts';
-import { failedOutcome, foreignError, isOutcome, storageError, warnOfForeign } from './outcomes.ts';
+import { failedOutcome, isOutcome, refusedOutcome, storageError, warnOfForeign } from './outcomes.ts';
+import { raise } from './raise.ts';
 import type { Head } from './reads.ts';
 import { Reads } from './reads.ts';
 import { SharedRevision } from './shared-revision.ts';
@@ -46,7 +48,7 @@ interface Parts {
 }
 
 /** How long what is durable is kept back from its writer when it cannot be told to those who follow. */
-const patienceMs = 10_000;
+const patienceMs = 5_000;
 
 /** More wait here: etcd does no more by having them sooner, and the time of a call begins when it is sent. */
 const transactionsAtOnce = 512;
@@ -54,6 +56,7 @@ const transactionsAtOnce = 512;
 export class EtcdStore implements Store {
   /** Never aborts: etcd may always come back. */
   readonly failed = new AbortController().signal;
+  readonly shared = true;
   readonly #parts: Parts;
   readonly #answers: Answers;
   readonly #told: ToldChanges;
@@ -74,7 +77,9 @@ export class EtcdStore implements Store {
       return await this.#asked(history.read(prefix, after, upTo, this.#stop.signal));
     };
     this.#answers = new Answers(head.revision);
-    this.#told = new ToldChanges(head.revision, readHistory, this.#answers, log);
+    // one more than was given: who comes from the last of them has seen what is no more
+    const replaced = (now: Revision, before: Revision) => void this.#raise(now, before + 1);
+    this.#told = new ToldChanges(head.revision, readHistory, this.#answers, log, replaced);
     this.#follower = new Follower({ ...parts, head, follows: this.#told });
     this.#revision = new SharedRevision(async () => (await reads.head()).revision);
     const forgotten = (upTo: Revision) => this.#told.forget(upTo);
@@ -86,7 +91,7 @@ export class EtcdStore implements Store {
   }
 
   /** Rejects with a StorageError that names the servers. */
-  static async open(options: EtcdStoreOptions): Promise<EtcdStore> {
+  static async open(options: EtcdStoreOptions): Promise<Store> {
     const endpoints = parseEndpoints(options.servers);
     const { clock = systemClock, log = silentLogger(), tls = {} } = options;
     const times = { ...defaultTimes, ...options.times };
@@ -95,14 +100,19 @@ export class EtcdStore implements Store {
       const keys = new KeyMap(options.prefix ?? defaultEtcdPrefix);
       const values = new Values(keys, warnOfForeign(log));
       const reads = new Reads(client, keys, values);
-      await checkIdentity(client, keys, options.identity);
+      const numbering = await checkIdentity(client, keys, options.identity);
       const parts = { client, keys, values, reads, clock, log, times };
       const intervalMs = options.compactionIntervalMs ?? defaultCompactionIntervalMs;
-      return new EtcdStore(parts, await reads.head(), intervalMs);
+      const store = new EtcdStore(parts, await reads.head(), intervalMs);
+      return numbering === undefined ? store : new RenumberedStore(store, numbering);
     } catch (error) {
       client[Symbol.dispose]();
       throw storageError(error);
     }
+  }
+
+  get doubtful(): Revision {
+    return this.#told.doubtful;
   }
 
   async commit(write: Write): Promise<Outcome> {
@@ -159,7 +169,12 @@ export class EtcdStore implements Store {
     const { client, keys, values, clock } = this.#parts;
     const flight = this.#answers.begin(write.key);
     try {
-      const request = transactionOf(write, keys.toEtcd(write.key), knownCreation(write) !== undefined);
+      const request = transactionOf(
+        write,
+        keys.toEtcd(write.key),
+        keys.readOnlyKey,
+        knownCreation(write) !== undefined,
+      );
       const response = await client.call(transact, request, { repeatable: false });
       const outcome = outcomeOf(write, response, values);
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -167,7 +182,7 @@ export class EtcdStore implements Store {
       queueMicrotask(() => this.#answers.finish(flight, outcome.revision, clock.monotonicMs(), resolve));
       this.#want(outcome.revision);
       await promise;
-      return isOutcome(outcome) ? outcome : failure('invalid', foreignError(write.key));
+      return isOutcome(outcome) ? outcome : refusedOutcome(write.key, outcome);
     } catch (error) {
       this.#answers.drop(flight);
       return failedOutcome(write.key, await this.#reallyFull(write, error));
@@ -180,6 +195,24 @@ export class EtcdStore implements Store {
     const now = await this.#parts.reads.revisionOfKey(key).catch(() => undefined);
     if (now === expect) return error;
     return new EtcdError('unknown', `${error.message}, and it may have been written`, { cause: error });
+  }
+
+  /** Sees to it that no revision is given a second time after etcd was put back. */
+  async #raise(from: Revision, beyond: Revision): Promise<void> {
+    const { client, keys, clock, log } = this.#parts;
+    const { signal } = this.#stop;
+    const key = keys.raiseKey;
+    while (!signal.aborted && from <= beyond) {
+      try {
+        if (await raise({ client, key, from, beyond, log, signal })) this.#told.forget(beyond);
+        else this.#told.trust();
+        return;
+      } catch (error) {
+        if (!signal.aborted)
+          log.warn({ err: error }, 'the revision of etcd cannot be raised yet; it is tried again');
+        await clock.sleep(1_000, signal);
+      }
+    }
   }
 
   #want(revision: Revision): void {

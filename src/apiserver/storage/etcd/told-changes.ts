@@ -20,15 +20,24 @@ export class ToldChanges implements Follows {
   readonly #readHistory: ReadHistory;
   readonly #answers: Answers;
   readonly #log: Logger;
+  readonly #replaced: (now: Revision, before: Revision) => void;
   #era: Era;
   /** Before the store was replaced there were revisions up to this one: they mean nothing any more. */
   #void: Revision = 0;
   #lastChange: Revision;
 
-  constructor(revision: Revision, readHistory: ReadHistory, answers: Answers, log: Logger) {
+  /** `replaced` is told when etcd was put back: where it is now, and where it has been at most. */
+  constructor(
+    revision: Revision,
+    readHistory: ReadHistory,
+    answers: Answers,
+    log: Logger,
+    replaced: (now: Revision, before: Revision) => void,
+  ) {
     this.#readHistory = readHistory;
     this.#answers = answers;
     this.#log = log;
+    this.#replaced = replaced;
     this.#era = this.#begin(revision);
     this.#lastChange = revision;
   }
@@ -65,6 +74,17 @@ export class ToldChanges implements Follows {
     this.#lastChange = revision;
     old.over.abort();
     this.#answers.applied(revision);
+    this.#replaced(revision, this.#void);
+  }
+
+  /** Revisions up to this one may be of before the store was replaced. */
+  get doubtful(): Revision {
+    return this.#void;
+  }
+
+  /** What came before cannot be told from what is now; it is left at that. */
+  trust(): void {
+    this.#void = 0;
   }
 
   /** All before is forgotten. */

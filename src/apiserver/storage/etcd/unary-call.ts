@@ -56,6 +56,7 @@ class Answer {
   readonly #settled = Promise.withResolvers<Buffer>();
   #message: Buffer | undefined;
   #status: GrpcError | 'ok' | undefined;
+  #isSettled = false;
 
   constructor(stream: ClientHttp2Stream) {
     this.#stream = stream;
@@ -69,7 +70,9 @@ class Answer {
     stream.on('data', (piece: Buffer) => this.#take(piece));
     stream.on('end', () => this.#end());
     stream.on('error', (error) => this.#settled.reject(brokenOff(stream, error)));
-    stream.on('close', () => this.#settled.reject(brokenOff(stream)));
+    stream.on('close', () => {
+      if (!this.#isSettled) this.#settled.reject(brokenOff(stream)); // an error is dear to make
+    });
   }
 
   get message(): Promise<Buffer> {
@@ -91,6 +94,7 @@ class Answer {
   }
 
   #end(): void {
+    this.#isSettled = true;
     if (this.#status instanceof GrpcError) this.#settled.reject(this.#status);
     else if (this.#status === 'ok' && this.#message !== undefined) this.#settled.resolve(this.#message);
     else this.#settled.reject(brokenOff(this.#stream));

@@ -3,6 +3,8 @@ import type { Outcome, Stored, Write } from '../types.ts';
 import { EtcdError } from './errors.ts';
 import type { RequestOpSchema, TxnRequestSchema, TxnResponse } from './gen/rpc_pb.js';
 import { Compare_CompareResult, Compare_CompareTarget, KV } from './gen/rpc_pb.js';
+import type { WritersMark } from './store-record.ts';
+import { markIn } from './store-record.ts';
 import type { Values } from './values.ts';
 import { revisionOf } from './values.ts';
 
@@ -11,10 +13,11 @@ export const transact = KV.method.txn;
 
 type Operation = MessageInitShape<typeof RequestOpSchema>;
 
-/** One object in one transaction, so that it has its revision for itself. */
+/** One object in one transaction, so that it has its revision for itself; nothing is written while `readOnlyKey` is there. */
 export function transactionOf(
   { expect, value }: Write,
   key: Uint8Array,
+  readOnlyKey: Uint8Array,
   knowsCreation: boolean,
 ): MessageInitShape<typeof TxnRequestSchema> {
   const read = (keysOnly: boolean): Operation => ({
@@ -33,11 +36,16 @@ export function transactionOf(
   // to delete what must be absent is a conflict in any case
   const impossible = { ...compare, targetUnion: { case: 'modRevision', value: -1n } } as const;
   return {
-    compare: [expect === 0 && value === null ? impossible : compare],
+    compare: [
+      expect === 0 && value === null ? impossible : compare,
+      { ...absent, key: readOnlyKey, targetUnion: { case: 'modRevision', value: 0n } },
+    ],
     success: knowsCreation || value === null ? [write] : [write, read(true)],
-    failure: [read(false)],
+    failure: [{ request: { case: 'requestRange', value: { key: readOnlyKey } } }, read(false)],
   };
 }
+
+const absent = { result: Compare_CompareResult.EQUAL, target: Compare_CompareTarget.MOD } as const;
 
 /** The revision of the creation, when the writer has told it. */
 export function knownCreation({ key, expect, previous }: Write): number | undefined {
@@ -50,6 +58,8 @@ export function knownCreation({ key, expect, previous }: Write): number | undefi
 export function outcomeOf(write: Write, response: TxnResponse, values: Values): Written | Failed {
   const revision = revisionOf(response.header?.revision);
   if (!response.succeeded) {
+    const held = heldBy(response);
+    if (held !== undefined) return { ok: false, code: 'held', revision, mark: held };
     const found = keyValueOf(response);
     const now = found === undefined ? null : values.stored(found);
     if (now === undefined) return { ok: false, code: 'unreadable', revision };
@@ -64,11 +74,15 @@ export function outcomeOf(write: Write, response: TxnResponse, values: Values): 
 
 export type Written = Extract<Outcome, { ok: true } | { code: 'conflict' }>;
 
-/** Somebody else's, in another encoding, is where the object should be. */
-export interface Failed {
-  readonly ok: false;
-  readonly code: 'unreadable';
-  readonly revision: number;
+/** Somebody else's, in another encoding, is where the object should be; or no server may write now. */
+export type Failed =
+  | { readonly ok: false; readonly code: 'unreadable'; readonly revision: number }
+  | { readonly ok: false; readonly code: 'held'; readonly revision: number; readonly mark: WritersMark };
+
+function heldBy({ responses }: TxnResponse): WritersMark | undefined {
+  const read = responses[0]?.response;
+  const found = read?.case === 'responseRange' ? read.value.kvs[0] : undefined;
+  return found && markIn(found.value);
 }
 
 function keyValueOf({ responses }: TxnResponse) {

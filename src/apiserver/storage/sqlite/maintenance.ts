@@ -1,4 +1,4 @@
-import type { Revision, Store } from '../types.ts';
+import type { Revision, StorageError, Store } from '../types.ts';
 import type { StoreOrigin } from './origin.ts';
 
 /** What a store holds and takes. Sizes in bytes. */
@@ -62,6 +62,8 @@ export interface HistoryFacts {
 export interface Maintenance {
   /** Whether this opening made the store. */
   readonly fresh: boolean;
+  /** The database. */
+  readonly file: string;
   readonly groupSuffix: string;
   /** How the store came to be; undefined for one that was made before this was recorded. */
   readonly origin: StoreOrigin | undefined;
@@ -75,6 +77,11 @@ export interface Maintenance {
   run<N extends TaskName>(task: N): Promise<Reports[N]>;
   /** Keeps all history from now on until disposed of; answers the revision that can be read until then. */
   hold(): Promise<{ readonly revision: Revision } & Disposable>;
+  /**
+   * Answers writes `unavailable`, with the reason, until disposed of. Resolves with the revision behind which nothing comes
+   * meanwhile, when all that was accepted before is answered.
+   */
+  holdWrites(reason: StorageError): Promise<{ readonly revision: Revision } & Disposable>;
 }
 
 export type MaintainedStore = Store & Maintenance;

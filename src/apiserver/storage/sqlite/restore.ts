@@ -11,7 +11,7 @@ import { errorCode, syncFolder } from '../../../base/index.ts';
 import type { Revision, Stored } from '../types.ts';
 import { StorageError } from '../types.ts';
 import { Database } from './database.ts';
-import { openError } from './errors.ts';
+import { damagedRow, openError } from './errors.ts';
 import { databaseName, makeFolder } from './folder.ts';
 
 export interface RestoreOptions {
@@ -25,6 +25,8 @@ export interface RestoreOptions {
   readonly now: Date;
   /** In any order; a key twice, or a revision, is refused. */
   readonly objects: AsyncIterable<Stored>;
+  /** Looks at the new store, read from disk, before it takes its place; when it rejects, nothing has changed. */
+  readonly check?: ((written: Iterable<Stored>) => Promise<void>) | undefined;
 }
 
 export interface Restored {
@@ -56,6 +58,7 @@ export async function restoreStore(options: RestoreOptions): Promise<Restored> {
   try {
     await remove(fresh);
     const objects = await writeStore(fresh, revision, options);
+    await options.check?.(readStore(fresh));
     await giveToOwnerOf(folder, fresh);
     const keptAside = await publish(fresh, file, before.what, options.now);
     return { file, revision, objects, keptAside };
@@ -117,6 +120,17 @@ async function writeStore(file: string, revision: Revision, options: RestoreOpti
     throw error instanceof Error && 'errcode' in error ? openError(file, error) : error;
   }
   return written;
+}
+
+/** Everything in a store that nobody else uses, in order. Throws a StorageError when a row is not what was written. */
+function* readStore(file: string): Generator<Stored> {
+  using database = openAny(file);
+  for (const { key, revision, createRevision } of database.heads('', '')) {
+    if (createRevision === 0) continue;
+    const version = database.version(revision, key);
+    if (version === undefined) throw damagedRow(file, key, revision);
+    yield { key, revision, createRevision, value: version.value };
+  }
 }
 
 async function* batches(objects: AsyncIterable<Stored>): AsyncGenerator<Stored[]> {

@@ -16,6 +16,7 @@ import { answersOf } from './group-answers.ts';
 import { HistoryCuts } from './history-cuts.ts';
 import { Holds } from './holds.ts';
 import type { HistoryFacts, MaintainedStore, Reports, TaskName } from './maintenance.ts';
+import { refuseMarked } from './marks.ts';
 import type { FromWriter, GroupResult } from './messages.ts';
 import type { StoreOrigin } from './origin.ts';
 import { HistoryReader } from './reader.ts';
@@ -28,9 +29,9 @@ import { WriteQueue } from './write-queue.ts';
 
 export class SqliteStore implements MaintainedStore {
   readonly fresh: boolean;
+  readonly file: string;
   readonly groupSuffix: string;
   readonly origin: StoreOrigin | undefined;
-  readonly #file: string;
   readonly #options: SqliteStoreOptions;
   readonly #log: Logger;
   readonly #thread: WriterThread;
@@ -45,6 +46,8 @@ export class SqliteStore implements MaintainedStore {
   readonly #holds = new Holds((from) => this.#ended ?? this.#thread.post({ type: 'hold', from }));
   #compacted: Revision;
   #noRoom: string | undefined;
+  /** Why writes are refused for a while. */
+  #held: StorageError | undefined;
   #groupDone = Promise.withResolvers<void>();
   #closing: Promise<void> | undefined;
   /** Why nothing can be done any more. */
@@ -52,7 +55,7 @@ export class SqliteStore implements MaintainedStore {
 
   private constructor(options: SqliteStoreOptions, file: string, opened: Opened) {
     this.#options = options;
-    this.#file = file;
+    this.file = file;
     this.#log = options.log ?? silentLogger();
     this.fresh = opened.fresh;
     this.groupSuffix = opened.groupSuffix;
@@ -82,6 +85,7 @@ export class SqliteStore implements MaintainedStore {
   /** Rejects with a StorageError that names the file. */
   static async open(options: SqliteStoreOptions): Promise<SqliteStore> {
     const { folder, identity, limitBytes, isExpected = false, clock = systemClock } = options;
+    if (identity !== undefined) await refuseMarked(folder);
     const file = await (identity === undefined ? findStore(folder) : prepareFolder(folder));
     const { historyBytes, reserveBytes } = { ...defaults, ...options };
     const groupSuffix = identity?.groupSuffix;
@@ -97,7 +101,7 @@ export class SqliteStore implements MaintainedStore {
   commit(write: Write): Promise<Outcome> {
     const refusal = refuse(write);
     if (refusal !== undefined) return Promise.resolve(refusal);
-    const ended = this.#ended ?? (this.#closing && this.#closedError());
+    const ended = this.#ended ?? (this.#closing && this.#closedError()) ?? this.#held;
     if (ended !== undefined) return Promise.resolve(failure('unavailable', ended));
     const { key, expect, previous } = write;
     const value = write.value === null ? null : bytesToKeep(write.value);
@@ -150,6 +154,17 @@ export class SqliteStore implements MaintainedStore {
     return this.#holds.add(this.#feed.revision);
   }
 
+  async holdWrites(reason: StorageError): Promise<{ readonly revision: Revision } & Disposable> {
+    this.#mustBeOpen();
+    this.#held = reason;
+    while (this.#queue.size > 0 && !this.#ended) await this.#groupDone.promise;
+    this.#mustBeOpen();
+    const release = () => {
+      if (this.#held === reason) this.#held = undefined;
+    };
+    return { revision: this.#feed.revision, [Symbol.dispose]: release };
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -192,7 +207,7 @@ export class SqliteStore implements MaintainedStore {
         this.#feed.jumpTo(message.revision);
         break;
       case 'log':
-        this.#log[message.level]({ store: this.#file }, message.message);
+        this.#log[message.level]({ store: this.file }, message.message);
         break;
     }
   }
@@ -219,14 +234,14 @@ export class SqliteStore implements MaintainedStore {
 
   #warnOfHistory(error: unknown): void {
     if (this.#ended || this.#closing) return;
-    this.#log.warn({ store: this.#file, err: error }, 'old history was not forgotten; it is tried again');
+    this.#log.warn({ store: this.file, err: error }, 'old history was not forgotten; it is tried again');
   }
 
   #threadEnded(error: Error | undefined): void {
     if (this.#ended || (this.#closing && error === undefined)) return;
     const why = error === undefined ? 'it ended' : error.message;
     const ended = this.#unavailable(`its writer thread is gone: ${why}`);
-    this.#log.error({ store: this.#file, err: error }, ended.message);
+    this.#log.error({ store: this.file, err: error }, ended.message);
     this.#end(ended, ended);
     this.#failed.abort(ended);
   }
@@ -264,7 +279,7 @@ export class SqliteStore implements MaintainedStore {
   }
 
   #closedError(): StorageError {
-    return new StorageError('closed', `the store ${this.#file} is closed`);
+    return new StorageError('closed', `the store ${this.file} is closed`);
   }
 
   #unavailable(why: string): StorageError {
@@ -273,7 +288,7 @@ export class SqliteStore implements MaintainedStore {
 
   /** What is damaged says so itself. */
   #failure(code: StorageErrorCode, why: string): StorageError {
-    if (code === 'corrupt' && why.includes(this.#file)) return new StorageError(code, why);
-    return new StorageError(code, `the store ${this.#file} cannot answer: ${why}`);
+    if (code === 'corrupt' && why.includes(this.file)) return new StorageError(code, why);
+    return new StorageError(code, `the store ${this.file} cannot answer: ${why}`);
   }
 }

@@ -23,6 +23,7 @@ function nodeWith(rootDir: string, inventory: FakeInventory): Node {
   const allocations = createDeviceAllocations({
     rootDir,
     inventory,
+    remember: () => undefined,
     pods: {
       pods: () => pods,
       onChange(listener) {

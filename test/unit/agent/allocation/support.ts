@@ -22,7 +22,7 @@ export async function startAllocator(
   const state = openDeviceState({ rootDir, ...common, ...options });
   const read = await state.read();
   const allocator = new Allocator({ inventory, state, metrics, ...common });
-  allocator.restore(read.state === 'value' ? read.value.holdings : []);
+  allocator.restore(read.state === 'value' ? read.value : undefined);
   return {
     allocator,
     metrics: () => metrics.metrics(),

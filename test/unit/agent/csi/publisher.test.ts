@@ -214,6 +214,28 @@ describe('what the cluster is told of the CSI drivers of a node', () => {
     assert.equal((await publishing.csiNode()).metadata?.labels?.['written'], 'in-between');
   });
 
+  test('asks an API that keeps nothing of it no more than a few times, and says so', async () => {
+    let writes = 0;
+    const between = (api: ApiCalls): ApiCalls =>
+      ({
+        ...passedOn(api),
+        replace: async (kind, object, options) => {
+          writes += 1;
+          if (writes > 100) throw new Error('it is asked without end');
+          return await api.get(kind, object.metadata?.name ?? '', options);
+        },
+      }) satisfies ApiCalls;
+    await using publishing = await start({ between, resyncMs: 60_000 });
+    await waitFor('the CSINode', () => publishing.csiNode());
+    const driver = driverOf('one.example.com');
+    publishing.publisher.publish([driver]);
+    await publishing.publisher.tried(driver, 10_000, new AbortController().signal);
+    const { state, problem } = publishing.publisher.publicationOf(driver);
+    assert.equal(state, 'pending');
+    assert.match(problem ?? '', /does not keep what it is told of one\.example\.com/);
+    assert.ok(writes <= 6, `${writes} writes`);
+  });
+
   test('is told as soon as an API that was away is back, and the reason is seen meanwhile', async () => {
     let away = true;
     const guard = async () => {

@@ -271,6 +271,36 @@ describe('scans', () => {
     assert.notEqual(followed.watch.view?.entries.get('file')?.identity, first);
   });
 
+  test('that take long are far between, however much is heard', async () => {
+    await using folder = await temporaryFolder();
+    const { folderReader } = await import('../../../../src/agent/folder-watch/reader.ts');
+    let spentMs = 0;
+    const waits: number[] = [];
+    const clock = {
+      ...systemClock,
+      monotonicMs: () => spentMs,
+      sleep(ms: number, signal?: AbortSignal) {
+        waits.push(ms);
+        return systemClock.sleep(1, signal);
+      },
+    };
+    const fileSystem = {
+      ...folderReader,
+      names(path: string, limit: number) {
+        spentMs += 400;
+        return folderReader.names(path, limit);
+      },
+    };
+    const loud = {
+      async listen(_folder: string, { changed }: { changed(): void }) {
+        const ringing = setInterval(changed, 1);
+        return { [Symbol.asyncDispose]: async () => clearInterval(ringing) };
+      },
+    };
+    await using _followed = await follow({ folder: folder.path, clock, fileSystem, hints: loud });
+    await waitFor('a rest', () => waits.includes(9 * 400));
+  });
+
   test('a file system that hangs holds up no stop', async () => {
     await using folder = await temporaryFolder();
     const { folderReader } = await import('../../../../src/agent/folder-watch/reader.ts');

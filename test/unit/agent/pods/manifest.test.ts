@@ -157,6 +157,13 @@ describe('a manifest that is wrong is refused with the field', () => {
     assert.ok(told.length < 600, `${told.length}`);
   });
 
+  test('and what stands in the wrong place is not shown: it may be a password', () => {
+    const env = '      env: [{name: PIN, value: 271828}, s3cret-1]\n      command: s3cret-2\n';
+    const told = faults(manifest('a', 'app:1', env)).join('\n');
+    assert.match(told, /env\[0\]\.value: expected a string, found a number/);
+    assert.doesNotMatch(told, /271828|s3cret/);
+  });
+
   test('and a thousand mistakes are not all told', () => {
     const volumes = Array.from({ length: 1000 }, (_, at) => `{name: v${at}, secret: {secretName: s}}`).join(
       ', ',

@@ -77,7 +77,7 @@ test('a mirror is owned by its Node as the API asks for it, and has no uid of th
   ]);
 });
 
-function parts(api: Record<string, unknown>, statics: readonly Pod[]) {
+function parts(api: Record<string, unknown>, statics: readonly Pod[], onApi: readonly Pod[] = []) {
   const clock = createManualClock();
   const { log, lines } = memoryLog();
   const onChange = () => ({ [Symbol.dispose]: () => undefined });
@@ -85,7 +85,7 @@ function parts(api: Record<string, unknown>, statics: readonly Pod[]) {
     api: api as unknown as MirrorPodsOptions['api'], // the fake has what the test calls
     nodeName: 'n1',
     statics: { pods: () => statics, isComplete: () => true, onChange },
-    onApi: { pods: () => [], isSynced: () => true, onChange },
+    onApi: { pods: () => onApi, isSynced: () => true, onChange },
     ...{ metrics: metrics(), log, clock },
   };
   return { options, clock, lines };
@@ -121,6 +121,46 @@ test('one pod that is refused holds up no other, is told once and tried again', 
       1,
     );
   });
+});
+
+test('what fails is not tried each time that a pod comes or goes', async () => {
+  let tries = 0;
+  const api = {
+    get: async () => node,
+    async create() {
+      tries += 1;
+      throw new StatusError('NotFound', 'namespaces "x" not found', { code: 404 });
+    },
+  };
+  const { options, clock } = parts(api, [staticPod('a', 'h1')]);
+  const changed: ((pods: readonly Pod[]) => void)[] = [];
+  const onChange = (listener: (pods: readonly Pod[]) => void) => {
+    changed.push(listener);
+    return { [Symbol.dispose]: () => undefined };
+  };
+  await running({ ...options, onApi: { ...options.onApi, onChange } }, async () => {
+    for (let each = 0; each < 200; each += 1) {
+      for (const tell of changed) tell([]);
+      await clock.advance(10);
+    }
+  });
+  assert.ok(tries >= 2 && tries <= 3, `${tries} tries in two seconds`);
+});
+
+test('a mirror that cannot be removed is told as what it is, once, and tried again', async () => {
+  let tries = 0;
+  const api = {
+    async delete() {
+      tries += 1;
+      throw new Error('connection refused');
+    },
+  };
+  const { options, clock, lines } = parts(api, [], [mirrorOf(staticPod('a', 'h1'), node)]);
+  await running(options, () => clock.advance(10_000));
+  assert.ok(tries > 2);
+  const told = lines.filter((line) => /default\/a/.test(line));
+  assert.equal(told.length, 1, told.join(''));
+  assert.match(told[0] ?? '', /mirror pod default\/a cannot be removed from the API.*: connection refused/);
 });
 
 test('no mirror goes for want of a manifest before all manifests are known; what has changed goes', () => {

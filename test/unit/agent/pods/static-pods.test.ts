@@ -74,6 +74,23 @@ describe('static pods', () => {
     );
   });
 
+  test('are ready once, however often they are looked at', async () => {
+    await using parent = await temporaryFolder();
+    const statics = createStaticPods({
+      ...{ folder: parent.path, isStated: true, nodeName: 'n1', rescanMs: 5, quietMs: 10 },
+      ...{ metrics: metrics(), log: memoryLog().log, clock: systemClock },
+    });
+    const stop = new AbortController();
+    const ready: true[] = [];
+    const running = statics.run(stop.signal, () => void ready.push(true));
+    await waitFor('readiness', () => ready.length > 0);
+    await writeFile(join(parent.path, 'a.yaml'), manifest('a'));
+    await waitFor('the pod', () => statics.pods().length === 1);
+    stop.abort();
+    await running;
+    assert.equal(ready.length, 1);
+  });
+
   test('half written, the last good one stays until the whole is there', async () => {
     await using followed = await follow((at) => writeOld(at('web.yaml'), manifest('web')));
     const { statics, folder } = followed;

@@ -47,6 +47,15 @@ test('a folder that is exchanged for a link while a profile is read never shows 
   assert.ok(seen.has('inside'), [...seen].join());
 });
 
+test('a folder whose name only begins with the name of this one is outside', async () => {
+  await using home = await temporaryFolder('read-profile-');
+  for (const name of ['seccomp', 'seccomp-other']) await mkdir(join(home.path, name));
+  await writeFile(join(home.path, 'seccomp-other/a.json'), '{}');
+  await symlink('../seccomp-other/a.json', join(home.path, 'seccomp/a.json'));
+  const found = await readProfile(join(home.path, 'seccomp'), 'a.json', 100);
+  assert.equal(found.kind, 'refused');
+});
+
 test('a container that is to be made gets the file as it is now, by its path without links', async () => {
   await using home = await temporaryFolder('read-profile-');
   const judge = (bytes: Uint8Array) => ({ digest: `sha256:${bytes.length}`, errors: [], warnings: [] });

@@ -160,6 +160,10 @@ describe('a profile', () => {
       'of others, too',
     );
     assert.match(errorsOf(denying(allowing(''))).join(), /names\[0\]: is empty/);
+    assert.match(
+      errorsOf(denying(allowing('mount\0x'))).join(),
+      /names\[0\]: "mount\\u0000x" has a zero byte/,
+    );
     assert.match(errorsOf(denying({ names: [], action: 'SCMP_ACT_ALLOW' }))[0] ?? '', /at least one call/);
   });
 
@@ -184,6 +188,11 @@ describe('a profile', () => {
     assert.match(
       errorsOf({ ...denying(), Syscalls: [] })[0] ?? '',
       /^Syscalls: must be written syscalls: some runtimes take it for that, others ignore it$/,
+    );
+    assert.match(
+      errorsOf({ ...denying(), '\u017Fyscalls': [] })[0] ?? '',
+      /must be written syscalls/,
+      'to containerd the long s is an s',
     );
     assert.deepEqual(warningsOf({ ...denying(), linux: {} }), [
       'linux: is no field of a profile: runtimes ignore it',

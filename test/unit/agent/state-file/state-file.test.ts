@@ -272,3 +272,21 @@ function logInto(lines: string[]): Logger {
   });
   return createLogger({ format: 'json', level: 'info', output });
 }
+
+test('a folder that somebody else makes at the same time is no failure', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'made-by-others', 'state');
+  let tries = 0;
+  await using file = open(path, {
+    async writeFile(at, text) {
+      tries += 1;
+      if (tries === 1) {
+        await mkdir(join(folder.path, 'made-by-others'));
+        throw Object.assign(new Error('no such folder'), { code: 'ENOENT' });
+      }
+      await writeFileAtomic(at, text);
+    },
+  });
+  await file.write({ name: 'first' });
+  assert.equal(tries, 2);
+});

@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { lstat, writeFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { ServerWritableStream } from '@grpc/grpc-js';
+import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { DevicePlugin } from '../../../../src/agent/devices/gen/device-plugin_pb.js';
 import type { Handlers, UnixServerOptions } from '../../../../src/base/grpc/index.ts';
 import {
@@ -15,7 +17,7 @@ import {
   openUnixClient,
   serveUnix,
 } from '../../../../src/base/grpc/index.ts';
-import { silentLogger } from '../../../../src/base/index.ts';
+import { describeError, silentLogger } from '../../../../src/base/index.ts';
 import { temporaryFolder, waitFor } from '../../../support/index.ts';
 import { recordedLog } from '../recorded-log.ts';
 
@@ -275,4 +277,77 @@ test('a peer that is silent, or speaks something else, fails the call and nothin
   await waitFor('no connection is left', () => open.size === 0);
 
   peer.close();
+});
+
+test('why nobody can be reached is told in the same words each time, and only once', async () => {
+  await using at = await place();
+  const peer = createServer((socket) =>
+    socket.on('error', () => undefined).end('HTTP/1.1 400 Bad Request\r\n\r\n'),
+  );
+  peer.listen(at.path);
+  await once(peer, 'listening');
+
+  async function failure(path: string): Promise<string> {
+    using client = openUnixClient(path);
+    return await client.unary(allocate, {}, soon).then(() => 'answered', describeError);
+  }
+  const told = [await failure(at.path), await failure(at.path)];
+  const missing = await failure(`${at.path}.none`);
+
+  assert.deepEqual(told, Array(2).fill('No connection established. Last error: Protocol error'));
+  assert.match(missing, /^[^\n]*Last error: [^\n]*ENOENT [^ ]*\.none$/);
+  peer.close();
+});
+
+test('a message of a stream that cannot be read ends it, and what came before is given', async () => {
+  await using at = await place();
+  const peer = new Server();
+  const asIs = (bytes: Buffer) => bytes;
+  const path = '/v1beta1.DevicePlugin/ListAndWatch';
+  const codecs = { requestSerialize: asIs, requestDeserialize: asIs, responseSerialize: asIs };
+  const definition = {
+    path,
+    requestStream: false,
+    responseStream: true,
+    ...codecs,
+    responseDeserialize: asIs,
+  };
+  peer.addService(
+    { listAndWatch: definition },
+    {
+      listAndWatch(call: ServerWritableStream<Buffer, Buffer>) {
+        call.write(Buffer.from('0a030a0161', 'hex'));
+        call.write(Buffer.from('0aff', 'hex'));
+      },
+    },
+  );
+  await new Promise<void>((resolve) =>
+    peer.bindAsync(`unix:${at.path}`, ServerCredentials.createInsecure(), () => resolve()),
+  );
+  using client = openUnixClient(at.path);
+
+  const ids: (string | undefined)[] = [];
+  const reading = async () => {
+    for await (const { devices } of client.stream(listAndWatch, {}, soon)) ids.push(devices[0]?.ID);
+  };
+
+  await assert.rejects(reading(), codeIs(grpcCodes.INTERNAL, /a message that cannot be read/));
+  assert.deepEqual(ids, ['a']);
+  peer.forceShutdown();
+});
+
+test('a closed server has let go of clients that do not let go of it', async () => {
+  await using at = await place();
+  const server = await serve(at.path, {});
+  const client = connect({ path: at.path, allowHalfOpen: true });
+  const failed = once(client, 'error');
+  client.resume();
+  await once(client, 'data'); // the server's settings: it knows of the client
+
+  await server[Symbol.asyncDispose]();
+
+  const writing = setInterval(() => client.write('x'), 20);
+  const [error] = await failed;
+  clearInterval(writing);
+  assert.match(String(error), /EPIPE|ECONNRESET/);
 });

@@ -15,6 +15,96 @@ import type { Event, KeyValue } from "./kv_pb.js";
 export declare const file_rpc: GenFile;
 
 /**
+ * @generated from message etcdserverpb.LeaseGrantRequest
+ */
+export declare type LeaseGrantRequest = Message<"etcdserverpb.LeaseGrantRequest"> & {
+  /**
+   * Seconds.
+   *
+   * @generated from field: int64 TTL = 1;
+   */
+  TTL: bigint;
+
+  /**
+   * 0: etcd chooses one.
+   *
+   * @generated from field: int64 ID = 2;
+   */
+  ID: bigint;
+};
+
+/**
+ * Describes the message etcdserverpb.LeaseGrantRequest.
+ * Use `create(LeaseGrantRequestSchema)` to create a new message.
+ */
+export declare const LeaseGrantRequestSchema: GenMessage<LeaseGrantRequest>;
+
+/**
+ * @generated from message etcdserverpb.LeaseGrantResponse
+ */
+export declare type LeaseGrantResponse = Message<"etcdserverpb.LeaseGrantResponse"> & {
+  /**
+   * @generated from field: etcdserverpb.ResponseHeader header = 1;
+   */
+  header?: ResponseHeader | undefined;
+
+  /**
+   * @generated from field: int64 ID = 2;
+   */
+  ID: bigint;
+
+  /**
+   * As it was granted.
+   *
+   * @generated from field: int64 TTL = 3;
+   */
+  TTL: bigint;
+
+  /**
+   * @generated from field: string error = 4;
+   */
+  error: string;
+};
+
+/**
+ * Describes the message etcdserverpb.LeaseGrantResponse.
+ * Use `create(LeaseGrantResponseSchema)` to create a new message.
+ */
+export declare const LeaseGrantResponseSchema: GenMessage<LeaseGrantResponse>;
+
+/**
+ * @generated from message etcdserverpb.LeaseRevokeRequest
+ */
+export declare type LeaseRevokeRequest = Message<"etcdserverpb.LeaseRevokeRequest"> & {
+  /**
+   * @generated from field: int64 ID = 1;
+   */
+  ID: bigint;
+};
+
+/**
+ * Describes the message etcdserverpb.LeaseRevokeRequest.
+ * Use `create(LeaseRevokeRequestSchema)` to create a new message.
+ */
+export declare const LeaseRevokeRequestSchema: GenMessage<LeaseRevokeRequest>;
+
+/**
+ * @generated from message etcdserverpb.LeaseRevokeResponse
+ */
+export declare type LeaseRevokeResponse = Message<"etcdserverpb.LeaseRevokeResponse"> & {
+  /**
+   * @generated from field: etcdserverpb.ResponseHeader header = 1;
+   */
+  header?: ResponseHeader | undefined;
+};
+
+/**
+ * Describes the message etcdserverpb.LeaseRevokeResponse.
+ * Use `create(LeaseRevokeResponseSchema)` to create a new message.
+ */
+export declare const LeaseRevokeResponseSchema: GenMessage<LeaseRevokeResponse>;
+
+/**
  * @generated from message etcdserverpb.ResponseHeader
  */
 export declare type ResponseHeader = Message<"etcdserverpb.ResponseHeader"> & {
@@ -149,6 +239,13 @@ export declare type PutRequest = Message<"etcdserverpb.PutRequest"> & {
    * @generated from field: bytes value = 2;
    */
   value: Uint8Array;
+
+  /**
+   * At whose end the key is deleted; 0: none.
+   *
+   * @generated from field: int64 lease = 3;
+   */
+  lease: bigint;
 };
 
 /**
@@ -926,6 +1023,28 @@ export declare const Maintenance: GenService<{
     methodKind: "unary";
     input: typeof DefragmentRequestSchema;
     output: typeof DefragmentResponseSchema;
+  },
+}>;
+
+/**
+ * @generated from service etcdserverpb.Lease
+ */
+export declare const Lease: GenService<{
+  /**
+   * @generated from rpc etcdserverpb.Lease.LeaseGrant
+   */
+  leaseGrant: {
+    methodKind: "unary";
+    input: typeof LeaseGrantRequestSchema;
+    output: typeof LeaseGrantResponseSchema;
+  },
+  /**
+   * @generated from rpc etcdserverpb.Lease.LeaseRevoke
+   */
+  leaseRevoke: {
+    methodKind: "unary";
+    input: typeof LeaseRevokeRequestSchema;
+    output: typeof LeaseRevokeResponseSchema;
   },
 }>;
 

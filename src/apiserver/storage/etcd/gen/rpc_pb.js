@@ -12,83 +12,111 @@ import { file_kv } from "./kv_pb.js";
  * Describes the file rpc.proto.
  */
 export const file_rpc = /*@__PURE__*/
-  fileDesc("CglycGMucHJvdG8SDGV0Y2RzZXJ2ZXJwYiJcCg5SZXNwb25zZUhlYWRlchISCgpjbHVzdGVyX2lkGAEgASgEEhEKCW1lbWJlcl9pZBgCIAEoBBIQCghyZXZpc2lvbhgDIAEoAxIRCglyYWZ0X3Rlcm0YBCABKAQijAEKDFJhbmdlUmVxdWVzdBILCgNrZXkYASABKAwSEQoJcmFuZ2VfZW5kGAIgASgMEg0KBWxpbWl0GAMgASgDEhAKCHJldmlzaW9uGAQgASgDEhQKDHNlcmlhbGl6YWJsZRgHIAEoCBIRCglrZXlzX29ubHkYCCABKAgSEgoKY291bnRfb25seRgJIAEoCCJ5Cg1SYW5nZVJlc3BvbnNlEiwKBmhlYWRlchgBIAEoCzIcLmV0Y2RzZXJ2ZXJwYi5SZXNwb25zZUhlYWRlchIdCgNrdnMYAiADKAsyEC5tdmNjcGIuS2V5VmFsdWUSDAoEbW9yZRgDIAEoCBINCgVjb3VudBgEIAEoAyIoCgpQdXRSZXF1ZXN0EgsKA2tleRgBIAEoDBINCgV2YWx1ZRgCIAEoDCI7CgtQdXRSZXNwb25zZRIsCgZoZWFkZXIYASABKAsyHC5ldGNkc2VydmVycGIuUmVzcG9uc2VIZWFkZXIiNAoSRGVsZXRlUmFuZ2VSZXF1ZXN0EgsKA2tleRgBIAEoDBIRCglyYW5nZV9lbmQYAiABKAwiVAoTRGVsZXRlUmFuZ2VSZXNwb25zZRIsCgZoZWFkZXIYASABKAsyHC5ldGNkc2VydmVycGIuUmVzcG9uc2VIZWFkZXISDwoHZGVsZXRlZBgCIAEoAyK+AQoJUmVxdWVzdE9wEjMKDXJlcXVlc3RfcmFuZ2UYASABKAsyGi5ldGNkc2VydmVycGIuUmFuZ2VSZXF1ZXN0SAASLwoLcmVxdWVzdF9wdXQYAiABKAsyGC5ldGNkc2VydmVycGIuUHV0UmVxdWVzdEgAEkAKFHJlcXVlc3RfZGVsZXRlX3JhbmdlGAMgASgLMiAuZXRjZHNlcnZlcnBiLkRlbGV0ZVJhbmdlUmVxdWVzdEgAQgkKB3JlcXVlc3QixgEKClJlc3BvbnNlT3ASNQoOcmVzcG9uc2VfcmFuZ2UYASABKAsyGy5ldGNkc2VydmVycGIuUmFuZ2VSZXNwb25zZUgAEjEKDHJlc3BvbnNlX3B1dBgCIAEoCzIZLmV0Y2RzZXJ2ZXJwYi5QdXRSZXNwb25zZUgAEkIKFXJlc3BvbnNlX2RlbGV0ZV9yYW5nZRgDIAEoCzIhLmV0Y2RzZXJ2ZXJwYi5EZWxldGVSYW5nZVJlc3BvbnNlSABCCgoIcmVzcG9uc2Ui4QIKB0NvbXBhcmUSMwoGcmVzdWx0GAEgASgOMiMuZXRjZHNlcnZlcnBiLkNvbXBhcmUuQ29tcGFyZVJlc3VsdBIzCgZ0YXJnZXQYAiABKA4yIy5ldGNkc2VydmVycGIuQ29tcGFyZS5Db21wYXJlVGFyZ2V0EgsKA2tleRgDIAEoDBIRCgd2ZXJzaW9uGAQgASgDSAASGQoPY3JlYXRlX3JldmlzaW9uGAUgASgDSAASFgoMbW9kX3JldmlzaW9uGAYgASgDSAAiQAoNQ29tcGFyZVJlc3VsdBIJCgVFUVVBTBAAEgsKB0dSRUFURVIQARIICgRMRVNTEAISDQoJTk9UX0VRVUFMEAMiRwoNQ29tcGFyZVRhcmdldBILCgdWRVJTSU9OEAASCgoGQ1JFQVRFEAESBwoDTU9EEAISCQoFVkFMVUUQAxIJCgVMRUFTRRAEQg4KDHRhcmdldF91bmlvbiKIAQoKVHhuUmVxdWVzdBImCgdjb21wYXJlGAEgAygLMhUuZXRjZHNlcnZlcnBiLkNvbXBhcmUSKAoHc3VjY2VzcxgCIAMoCzIXLmV0Y2RzZXJ2ZXJwYi5SZXF1ZXN0T3ASKAoHZmFpbHVyZRgDIAMoCzIXLmV0Y2RzZXJ2ZXJwYi5SZXF1ZXN0T3AiewoLVHhuUmVzcG9uc2USLAoGaGVhZGVyGAEgASgLMhwuZXRjZHNlcnZlcnBiLlJlc3BvbnNlSGVhZGVyEhEKCXN1Y2NlZWRlZBgCIAEoCBIrCglyZXNwb25zZXMYAyADKAsyGC5ldGNkc2VydmVycGIuUmVzcG9uc2VPcCI3ChFDb21wYWN0aW9uUmVxdWVzdBIQCghyZXZpc2lvbhgBIAEoAxIQCghwaHlzaWNhbBgCIAEoCCJCChJDb21wYWN0aW9uUmVzcG9uc2USLAoGaGVhZGVyGAEgASgLMhwuZXRjZHNlcnZlcnBiLlJlc3BvbnNlSGVhZGVyItcBCgxXYXRjaFJlcXVlc3QSOgoOY3JlYXRlX3JlcXVlc3QYASABKAsyIC5ldGNkc2VydmVycGIuV2F0Y2hDcmVhdGVSZXF1ZXN0SAASOgoOY2FuY2VsX3JlcXVlc3QYAiABKAsyIC5ldGNkc2VydmVycGIuV2F0Y2hDYW5jZWxSZXF1ZXN0SAASPgoQcHJvZ3Jlc3NfcmVxdWVzdBgDIAEoCzIiLmV0Y2RzZXJ2ZXJwYi5XYXRjaFByb2dyZXNzUmVxdWVzdEgAQg8KDXJlcXVlc3RfdW5pb24iiAEKEldhdGNoQ3JlYXRlUmVxdWVzdBILCgNrZXkYASABKAwSEQoJcmFuZ2VfZW5kGAIgASgMEhYKDnN0YXJ0X3JldmlzaW9uGAMgASgDEhcKD3Byb2dyZXNzX25vdGlmeRgEIAEoCBIPCgdwcmV2X2t2GAYgASgIEhAKCGZyYWdtZW50GAggASgIIiYKEldhdGNoQ2FuY2VsUmVxdWVzdBIQCgh3YXRjaF9pZBgBIAEoAyIWChRXYXRjaFByb2dyZXNzUmVxdWVzdCLUAQoNV2F0Y2hSZXNwb25zZRIsCgZoZWFkZXIYASABKAsyHC5ldGNkc2VydmVycGIuUmVzcG9uc2VIZWFkZXISEAoId2F0Y2hfaWQYAiABKAMSDwoHY3JlYXRlZBgDIAEoCBIQCghjYW5jZWxlZBgEIAEoCBIYChBjb21wYWN0X3JldmlzaW9uGAUgASgDEhUKDWNhbmNlbF9yZWFzb24YBiABKAkSEAoIZnJhZ21lbnQYByABKAgSHQoGZXZlbnRzGAsgAygLMg0ubXZjY3BiLkV2ZW50IrcBCgxBbGFybVJlcXVlc3QSNgoGYWN0aW9uGAEgASgOMiYuZXRjZHNlcnZlcnBiLkFsYXJtUmVxdWVzdC5BbGFybUFjdGlvbhIRCgltZW1iZXJfaWQYAiABKAQSJgoFYWxhcm0YAyABKA4yFy5ldGNkc2VydmVycGIuQWxhcm1UeXBlIjQKC0FsYXJtQWN0aW9uEgcKA0dFVBAAEgwKCEFDVElWQVRFEAESDgoKREVBQ1RJVkFURRACIkgKC0FsYXJtTWVtYmVyEhEKCW1lbWJlcl9pZBgBIAEoBBImCgVhbGFybRgCIAEoDjIXLmV0Y2RzZXJ2ZXJwYi5BbGFybVR5cGUiaAoNQWxhcm1SZXNwb25zZRIsCgZoZWFkZXIYASABKAsyHC5ldGNkc2VydmVycGIuUmVzcG9uc2VIZWFkZXISKQoGYWxhcm1zGAIgAygLMhkuZXRjZHNlcnZlcnBiLkFsYXJtTWVtYmVyIg8KDVN0YXR1c1JlcXVlc3QicAoOU3RhdHVzUmVzcG9uc2USLAoGaGVhZGVyGAEgASgLMhwuZXRjZHNlcnZlcnBiLlJlc3BvbnNlSGVhZGVyEg8KB3ZlcnNpb24YAiABKAkSDwoHZGJfc2l6ZRgDIAEoAxIOCgZsZWFkZXIYBCABKAQiEwoRRGVmcmFnbWVudFJlcXVlc3QiQgoSRGVmcmFnbWVudFJlc3BvbnNlEiwKBmhlYWRlchgBIAEoCzIcLmV0Y2RzZXJ2ZXJwYi5SZXNwb25zZUhlYWRlciovCglBbGFybVR5cGUSCAoETk9ORRAAEgsKB05PU1BBQ0UQARILCgdDT1JSVVBUEAIy0AEKAktWEkAKBVJhbmdlEhouZXRjZHNlcnZlcnBiLlJhbmdlUmVxdWVzdBobLmV0Y2RzZXJ2ZXJwYi5SYW5nZVJlc3BvbnNlEjoKA1R4bhIYLmV0Y2RzZXJ2ZXJwYi5UeG5SZXF1ZXN0GhkuZXRjZHNlcnZlcnBiLlR4blJlc3BvbnNlEkwKB0NvbXBhY3QSHy5ldGNkc2VydmVycGIuQ29tcGFjdGlvblJlcXVlc3QaIC5ldGNkc2VydmVycGIuQ29tcGFjdGlvblJlc3BvbnNlMk0KBVdhdGNoEkQKBVdhdGNoEhouZXRjZHNlcnZlcnBiLldhdGNoUmVxdWVzdBobLmV0Y2RzZXJ2ZXJwYi5XYXRjaFJlc3BvbnNlKAEwATLlAQoLTWFpbnRlbmFuY2USQAoFQWxhcm0SGi5ldGNkc2VydmVycGIuQWxhcm1SZXF1ZXN0GhsuZXRjZHNlcnZlcnBiLkFsYXJtUmVzcG9uc2USQwoGU3RhdHVzEhsuZXRjZHNlcnZlcnBiLlN0YXR1c1JlcXVlc3QaHC5ldGNkc2VydmVycGIuU3RhdHVzUmVzcG9uc2USTwoKRGVmcmFnbWVudBIfLmV0Y2RzZXJ2ZXJwYi5EZWZyYWdtZW50UmVxdWVzdBogLmV0Y2RzZXJ2ZXJwYi5EZWZyYWdtZW50UmVzcG9uc2ViBnByb3RvMw", [file_kv]);
+  fileDesc("CglycGMucHJvdG8SDGV0Y2RzZXJ2ZXJwYiIsChFMZWFzZUdyYW50UmVxdWVzdBILCgNUVEwYASABKAMSCgoCSUQYAiABKAMiagoSTGVhc2VHcmFudFJlc3BvbnNlEiwKBmhlYWRlchgBIAEoCzIcLmV0Y2RzZXJ2ZXJwYi5SZXNwb25zZUhlYWRlchIKCgJJRBgCIAEoAxILCgNUVEwYAyABKAMSDQoFZXJyb3IYBCABKAkiIAoSTGVhc2VSZXZva2VSZXF1ZXN0EgoKAklEGAEgASgDIkMKE0xlYXNlUmV2b2tlUmVzcG9uc2USLAoGaGVhZGVyGAEgASgLMhwuZXRjZHNlcnZlcnBiLlJlc3BvbnNlSGVhZGVyIlwKDlJlc3BvbnNlSGVhZGVyEhIKCmNsdXN0ZXJfaWQYASABKAQSEQoJbWVtYmVyX2lkGAIgASgEEhAKCHJldmlzaW9uGAMgASgDEhEKCXJhZnRfdGVybRgEIAEoBCKMAQoMUmFuZ2VSZXF1ZXN0EgsKA2tleRgBIAEoDBIRCglyYW5nZV9lbmQYAiABKAwSDQoFbGltaXQYAyABKAMSEAoIcmV2aXNpb24YBCABKAMSFAoMc2VyaWFsaXphYmxlGAcgASgIEhEKCWtleXNfb25seRgIIAEoCBISCgpjb3VudF9vbmx5GAkgASgIInkKDVJhbmdlUmVzcG9uc2USLAoGaGVhZGVyGAEgASgLMhwuZXRjZHNlcnZlcnBiLlJlc3BvbnNlSGVhZGVyEh0KA2t2cxgCIAMoCzIQLm12Y2NwYi5LZXlWYWx1ZRIMCgRtb3JlGAMgASgIEg0KBWNvdW50GAQgASgDIjcKClB1dFJlcXVlc3QSCwoDa2V5GAEgASgMEg0KBXZhbHVlGAIgASgMEg0KBWxlYXNlGAMgASgDIjsKC1B1dFJlc3BvbnNlEiwKBmhlYWRlchgBIAEoCzIcLmV0Y2RzZXJ2ZXJwYi5SZXNwb25zZUhlYWRlciI0ChJEZWxldGVSYW5nZVJlcXVlc3QSCwoDa2V5GAEgASgMEhEKCXJhbmdlX2VuZBgCIAEoDCJUChNEZWxldGVSYW5nZVJlc3BvbnNlEiwKBmhlYWRlchgBIAEoCzIcLmV0Y2RzZXJ2ZXJwYi5SZXNwb25zZUhlYWRlchIPCgdkZWxldGVkGAIgASgDIr4BCglSZXF1ZXN0T3ASMwoNcmVxdWVzdF9yYW5nZRgBIAEoCzIaLmV0Y2RzZXJ2ZXJwYi5SYW5nZVJlcXVlc3RIABIvCgtyZXF1ZXN0X3B1dBgCIAEoCzIYLmV0Y2RzZXJ2ZXJwYi5QdXRSZXF1ZXN0SAASQAoUcmVxdWVzdF9kZWxldGVfcmFuZ2UYAyABKAsyIC5ldGNkc2VydmVycGIuRGVsZXRlUmFuZ2VSZXF1ZXN0SABCCQoHcmVxdWVzdCLGAQoKUmVzcG9uc2VPcBI1Cg5yZXNwb25zZV9yYW5nZRgBIAEoCzIbLmV0Y2RzZXJ2ZXJwYi5SYW5nZVJlc3BvbnNlSAASMQoMcmVzcG9uc2VfcHV0GAIgASgLMhkuZXRjZHNlcnZlcnBiLlB1dFJlc3BvbnNlSAASQgoVcmVzcG9uc2VfZGVsZXRlX3JhbmdlGAMgASgLMiEuZXRjZHNlcnZlcnBiLkRlbGV0ZVJhbmdlUmVzcG9uc2VIAEIKCghyZXNwb25zZSLhAgoHQ29tcGFyZRIzCgZyZXN1bHQYASABKA4yIy5ldGNkc2VydmVycGIuQ29tcGFyZS5Db21wYXJlUmVzdWx0EjMKBnRhcmdldBgCIAEoDjIjLmV0Y2RzZXJ2ZXJwYi5Db21wYXJlLkNvbXBhcmVUYXJnZXQSCwoDa2V5GAMgASgMEhEKB3ZlcnNpb24YBCABKANIABIZCg9jcmVhdGVfcmV2aXNpb24YBSABKANIABIWCgxtb2RfcmV2aXNpb24YBiABKANIACJACg1Db21wYXJlUmVzdWx0EgkKBUVRVUFMEAASCwoHR1JFQVRFUhABEggKBExFU1MQAhINCglOT1RfRVFVQUwQAyJHCg1Db21wYXJlVGFyZ2V0EgsKB1ZFUlNJT04QABIKCgZDUkVBVEUQARIHCgNNT0QQAhIJCgVWQUxVRRADEgkKBUxFQVNFEARCDgoMdGFyZ2V0X3VuaW9uIogBCgpUeG5SZXF1ZXN0EiYKB2NvbXBhcmUYASADKAsyFS5ldGNkc2VydmVycGIuQ29tcGFyZRIoCgdzdWNjZXNzGAIgAygLMhcuZXRjZHNlcnZlcnBiLlJlcXVlc3RPcBIoCgdmYWlsdXJlGAMgAygLMhcuZXRjZHNlcnZlcnBiLlJlcXVlc3RPcCJ7CgtUeG5SZXNwb25zZRIsCgZoZWFkZXIYASABKAsyHC5ldGNkc2VydmVycGIuUmVzcG9uc2VIZWFkZXISEQoJc3VjY2VlZGVkGAIgASgIEisKCXJlc3BvbnNlcxgDIAMoCzIYLmV0Y2RzZXJ2ZXJwYi5SZXNwb25zZU9wIjcKEUNvbXBhY3Rpb25SZXF1ZXN0EhAKCHJldmlzaW9uGAEgASgDEhAKCHBoeXNpY2FsGAIgASgIIkIKEkNvbXBhY3Rpb25SZXNwb25zZRIsCgZoZWFkZXIYASABKAsyHC5ldGNkc2VydmVycGIuUmVzcG9uc2VIZWFkZXIi1wEKDFdhdGNoUmVxdWVzdBI6Cg5jcmVhdGVfcmVxdWVzdBgBIAEoCzIgLmV0Y2RzZXJ2ZXJwYi5XYXRjaENyZWF0ZVJlcXVlc3RIABI6Cg5jYW5jZWxfcmVxdWVzdBgCIAEoCzIgLmV0Y2RzZXJ2ZXJwYi5XYXRjaENhbmNlbFJlcXVlc3RIABI+ChBwcm9ncmVzc19yZXF1ZXN0GAMgASgLMiIuZXRjZHNlcnZlcnBiLldhdGNoUHJvZ3Jlc3NSZXF1ZXN0SABCDwoNcmVxdWVzdF91bmlvbiKIAQoSV2F0Y2hDcmVhdGVSZXF1ZXN0EgsKA2tleRgBIAEoDBIRCglyYW5nZV9lbmQYAiABKAwSFgoOc3RhcnRfcmV2aXNpb24YAyABKAMSFwoPcHJvZ3Jlc3Nfbm90aWZ5GAQgASgIEg8KB3ByZXZfa3YYBiABKAgSEAoIZnJhZ21lbnQYCCABKAgiJgoSV2F0Y2hDYW5jZWxSZXF1ZXN0EhAKCHdhdGNoX2lkGAEgASgDIhYKFFdhdGNoUHJvZ3Jlc3NSZXF1ZXN0ItQBCg1XYXRjaFJlc3BvbnNlEiwKBmhlYWRlchgBIAEoCzIcLmV0Y2RzZXJ2ZXJwYi5SZXNwb25zZUhlYWRlchIQCgh3YXRjaF9pZBgCIAEoAxIPCgdjcmVhdGVkGAMgASgIEhAKCGNhbmNlbGVkGAQgASgIEhgKEGNvbXBhY3RfcmV2aXNpb24YBSABKAMSFQoNY2FuY2VsX3JlYXNvbhgGIAEoCRIQCghmcmFnbWVudBgHIAEoCBIdCgZldmVudHMYCyADKAsyDS5tdmNjcGIuRXZlbnQitwEKDEFsYXJtUmVxdWVzdBI2CgZhY3Rpb24YASABKA4yJi5ldGNkc2VydmVycGIuQWxhcm1SZXF1ZXN0LkFsYXJtQWN0aW9uEhEKCW1lbWJlcl9pZBgCIAEoBBImCgVhbGFybRgDIAEoDjIXLmV0Y2RzZXJ2ZXJwYi5BbGFybVR5cGUiNAoLQWxhcm1BY3Rpb24SBwoDR0VUEAASDAoIQUNUSVZBVEUQARIOCgpERUFDVElWQVRFEAIiSAoLQWxhcm1NZW1iZXISEQoJbWVtYmVyX2lkGAEgASgEEiYKBWFsYXJtGAIgASgOMhcuZXRjZHNlcnZlcnBiLkFsYXJtVHlwZSJoCg1BbGFybVJlc3BvbnNlEiwKBmhlYWRlchgBIAEoCzIcLmV0Y2RzZXJ2ZXJwYi5SZXNwb25zZUhlYWRlchIpCgZhbGFybXMYAiADKAsyGS5ldGNkc2VydmVycGIuQWxhcm1NZW1iZXIiDwoNU3RhdHVzUmVxdWVzdCJwCg5TdGF0dXNSZXNwb25zZRIsCgZoZWFkZXIYASABKAsyHC5ldGNkc2VydmVycGIuUmVzcG9uc2VIZWFkZXISDwoHdmVyc2lvbhgCIAEoCRIPCgdkYl9zaXplGAMgASgDEg4KBmxlYWRlchgEIAEoBCITChFEZWZyYWdtZW50UmVxdWVzdCJCChJEZWZyYWdtZW50UmVzcG9uc2USLAoGaGVhZGVyGAEgASgLMhwuZXRjZHNlcnZlcnBiLlJlc3BvbnNlSGVhZGVyKi8KCUFsYXJtVHlwZRIICgROT05FEAASCwoHTk9TUEFDRRABEgsKB0NPUlJVUFQQAjLQAQoCS1YSQAoFUmFuZ2USGi5ldGNkc2VydmVycGIuUmFuZ2VSZXF1ZXN0GhsuZXRjZHNlcnZlcnBiLlJhbmdlUmVzcG9uc2USOgoDVHhuEhguZXRjZHNlcnZlcnBiLlR4blJlcXVlc3QaGS5ldGNkc2VydmVycGIuVHhuUmVzcG9uc2USTAoHQ29tcGFjdBIfLmV0Y2RzZXJ2ZXJwYi5Db21wYWN0aW9uUmVxdWVzdBogLmV0Y2RzZXJ2ZXJwYi5Db21wYWN0aW9uUmVzcG9uc2UyTQoFV2F0Y2gSRAoFV2F0Y2gSGi5ldGNkc2VydmVycGIuV2F0Y2hSZXF1ZXN0GhsuZXRjZHNlcnZlcnBiLldhdGNoUmVzcG9uc2UoATABMuUBCgtNYWludGVuYW5jZRJACgVBbGFybRIaLmV0Y2RzZXJ2ZXJwYi5BbGFybVJlcXVlc3QaGy5ldGNkc2VydmVycGIuQWxhcm1SZXNwb25zZRJDCgZTdGF0dXMSGy5ldGNkc2VydmVycGIuU3RhdHVzUmVxdWVzdBocLmV0Y2RzZXJ2ZXJwYi5TdGF0dXNSZXNwb25zZRJPCgpEZWZyYWdtZW50Eh8uZXRjZHNlcnZlcnBiLkRlZnJhZ21lbnRSZXF1ZXN0GiAuZXRjZHNlcnZlcnBiLkRlZnJhZ21lbnRSZXNwb25zZTKsAQoFTGVhc2USTwoKTGVhc2VHcmFudBIfLmV0Y2RzZXJ2ZXJwYi5MZWFzZUdyYW50UmVxdWVzdBogLmV0Y2RzZXJ2ZXJwYi5MZWFzZUdyYW50UmVzcG9uc2USUgoLTGVhc2VSZXZva2USIC5ldGNkc2VydmVycGIuTGVhc2VSZXZva2VSZXF1ZXN0GiEuZXRjZHNlcnZlcnBiLkxlYXNlUmV2b2tlUmVzcG9uc2ViBnByb3RvMw", [file_kv]);
+
+/**
+ * Describes the message etcdserverpb.LeaseGrantRequest.
+ * Use `create(LeaseGrantRequestSchema)` to create a new message.
+ */
+export const LeaseGrantRequestSchema = /*@__PURE__*/
+  messageDesc(file_rpc, 0);
+
+/**
+ * Describes the message etcdserverpb.LeaseGrantResponse.
+ * Use `create(LeaseGrantResponseSchema)` to create a new message.
+ */
+export const LeaseGrantResponseSchema = /*@__PURE__*/
+  messageDesc(file_rpc, 1);
+
+/**
+ * Describes the message etcdserverpb.LeaseRevokeRequest.
+ * Use `create(LeaseRevokeRequestSchema)` to create a new message.
+ */
+export const LeaseRevokeRequestSchema = /*@__PURE__*/
+  messageDesc(file_rpc, 2);
+
+/**
+ * Describes the message etcdserverpb.LeaseRevokeResponse.
+ * Use `create(LeaseRevokeResponseSchema)` to create a new message.
+ */
+export const LeaseRevokeResponseSchema = /*@__PURE__*/
+  messageDesc(file_rpc, 3);
 
 /**
  * Describes the message etcdserverpb.ResponseHeader.
  * Use `create(ResponseHeaderSchema)` to create a new message.
  */
 export const ResponseHeaderSchema = /*@__PURE__*/
-  messageDesc(file_rpc, 0);
+  messageDesc(file_rpc, 4);
 
 /**
  * Describes the message etcdserverpb.RangeRequest.
  * Use `create(RangeRequestSchema)` to create a new message.
  */
 export const RangeRequestSchema = /*@__PURE__*/
-  messageDesc(file_rpc, 1);
+  messageDesc(file_rpc, 5);
 
 /**
  * Describes the message etcdserverpb.RangeResponse.
  * Use `create(RangeResponseSchema)` to create a new message.
  */
 export const RangeResponseSchema = /*@__PURE__*/
-  messageDesc(file_rpc, 2);
+  messageDesc(file_rpc, 6);
 
 /**
  * Describes the message etcdserverpb.PutRequest.
  * Use `create(PutRequestSchema)` to create a new message.
  */
 export const PutRequestSchema = /*@__PURE__*/
-  messageDesc(file_rpc, 3);
+  messageDesc(file_rpc, 7);
 
 /**
  * Describes the message etcdserverpb.PutResponse.
  * Use `create(PutResponseSchema)` to create a new message.
  */
 export const PutResponseSchema = /*@__PURE__*/
-  messageDesc(file_rpc, 4);
+  messageDesc(file_rpc, 8);
 
 /**
  * Describes the message etcdserverpb.DeleteRangeRequest.
  * Use `create(DeleteRangeRequestSchema)` to create a new message.
  */
 export const DeleteRangeRequestSchema = /*@__PURE__*/
-  messageDesc(file_rpc, 5);
+  messageDesc(file_rpc, 9);
 
 /**
  * Describes the message etcdserverpb.DeleteRangeResponse.
  * Use `create(DeleteRangeResponseSchema)` to create a new message.
  */
 export const DeleteRangeResponseSchema = /*@__PURE__*/
-  messageDesc(file_rpc, 6);
+  messageDesc(file_rpc, 10);
 
 /**
  * Describes the message etcdserverpb.RequestOp.
  * Use `create(RequestOpSchema)` to create a new message.
  */
 export const RequestOpSchema = /*@__PURE__*/
-  messageDesc(file_rpc, 7);
+  messageDesc(file_rpc, 11);
 
 /**
  * Describes the message etcdserverpb.ResponseOp.
  * Use `create(ResponseOpSchema)` to create a new message.
  */
 export const ResponseOpSchema = /*@__PURE__*/
-  messageDesc(file_rpc, 8);
+  messageDesc(file_rpc, 12);
 
 /**
  * Describes the message etcdserverpb.Compare.
  * Use `create(CompareSchema)` to create a new message.
  */
 export const CompareSchema = /*@__PURE__*/
-  messageDesc(file_rpc, 9);
+  messageDesc(file_rpc, 13);
 
 /**
  * Describes the enum etcdserverpb.Compare.CompareResult.
  */
 export const Compare_CompareResultSchema = /*@__PURE__*/
-  enumDesc(file_rpc, 9, 0);
+  enumDesc(file_rpc, 13, 0);
 
 /**
  * @generated from enum etcdserverpb.Compare.CompareResult
@@ -100,7 +128,7 @@ export const Compare_CompareResult = /*@__PURE__*/
  * Describes the enum etcdserverpb.Compare.CompareTarget.
  */
 export const Compare_CompareTargetSchema = /*@__PURE__*/
-  enumDesc(file_rpc, 9, 1);
+  enumDesc(file_rpc, 13, 1);
 
 /**
  * @generated from enum etcdserverpb.Compare.CompareTarget
@@ -113,76 +141,76 @@ export const Compare_CompareTarget = /*@__PURE__*/
  * Use `create(TxnRequestSchema)` to create a new message.
  */
 export const TxnRequestSchema = /*@__PURE__*/
-  messageDesc(file_rpc, 10);
+  messageDesc(file_rpc, 14);
 
 /**
  * Describes the message etcdserverpb.TxnResponse.
  * Use `create(TxnResponseSchema)` to create a new message.
  */
 export const TxnResponseSchema = /*@__PURE__*/
-  messageDesc(file_rpc, 11);
+  messageDesc(file_rpc, 15);
 
 /**
  * Describes the message etcdserverpb.CompactionRequest.
  * Use `create(CompactionRequestSchema)` to create a new message.
  */
 export const CompactionRequestSchema = /*@__PURE__*/
-  messageDesc(file_rpc, 12);
+  messageDesc(file_rpc, 16);
 
 /**
  * Describes the message etcdserverpb.CompactionResponse.
  * Use `create(CompactionResponseSchema)` to create a new message.
  */
 export const CompactionResponseSchema = /*@__PURE__*/
-  messageDesc(file_rpc, 13);
+  messageDesc(file_rpc, 17);
 
 /**
  * Describes the message etcdserverpb.WatchRequest.
  * Use `create(WatchRequestSchema)` to create a new message.
  */
 export const WatchRequestSchema = /*@__PURE__*/
-  messageDesc(file_rpc, 14);
+  messageDesc(file_rpc, 18);
 
 /**
  * Describes the message etcdserverpb.WatchCreateRequest.
  * Use `create(WatchCreateRequestSchema)` to create a new message.
  */
 export const WatchCreateRequestSchema = /*@__PURE__*/
-  messageDesc(file_rpc, 15);
+  messageDesc(file_rpc, 19);
 
 /**
  * Describes the message etcdserverpb.WatchCancelRequest.
  * Use `create(WatchCancelRequestSchema)` to create a new message.
  */
 export const WatchCancelRequestSchema = /*@__PURE__*/
-  messageDesc(file_rpc, 16);
+  messageDesc(file_rpc, 20);
 
 /**
  * Describes the message etcdserverpb.WatchProgressRequest.
  * Use `create(WatchProgressRequestSchema)` to create a new message.
  */
 export const WatchProgressRequestSchema = /*@__PURE__*/
-  messageDesc(file_rpc, 17);
+  messageDesc(file_rpc, 21);
 
 /**
  * Describes the message etcdserverpb.WatchResponse.
  * Use `create(WatchResponseSchema)` to create a new message.
  */
 export const WatchResponseSchema = /*@__PURE__*/
-  messageDesc(file_rpc, 18);
+  messageDesc(file_rpc, 22);
 
 /**
  * Describes the message etcdserverpb.AlarmRequest.
  * Use `create(AlarmRequestSchema)` to create a new message.
  */
 export const AlarmRequestSchema = /*@__PURE__*/
-  messageDesc(file_rpc, 19);
+  messageDesc(file_rpc, 23);
 
 /**
  * Describes the enum etcdserverpb.AlarmRequest.AlarmAction.
  */
 export const AlarmRequest_AlarmActionSchema = /*@__PURE__*/
-  enumDesc(file_rpc, 19, 0);
+  enumDesc(file_rpc, 23, 0);
 
 /**
  * @generated from enum etcdserverpb.AlarmRequest.AlarmAction
@@ -195,42 +223,42 @@ export const AlarmRequest_AlarmAction = /*@__PURE__*/
  * Use `create(AlarmMemberSchema)` to create a new message.
  */
 export const AlarmMemberSchema = /*@__PURE__*/
-  messageDesc(file_rpc, 20);
+  messageDesc(file_rpc, 24);
 
 /**
  * Describes the message etcdserverpb.AlarmResponse.
  * Use `create(AlarmResponseSchema)` to create a new message.
  */
 export const AlarmResponseSchema = /*@__PURE__*/
-  messageDesc(file_rpc, 21);
+  messageDesc(file_rpc, 25);
 
 /**
  * Describes the message etcdserverpb.StatusRequest.
  * Use `create(StatusRequestSchema)` to create a new message.
  */
 export const StatusRequestSchema = /*@__PURE__*/
-  messageDesc(file_rpc, 22);
+  messageDesc(file_rpc, 26);
 
 /**
  * Describes the message etcdserverpb.StatusResponse.
  * Use `create(StatusResponseSchema)` to create a new message.
  */
 export const StatusResponseSchema = /*@__PURE__*/
-  messageDesc(file_rpc, 23);
+  messageDesc(file_rpc, 27);
 
 /**
  * Describes the message etcdserverpb.DefragmentRequest.
  * Use `create(DefragmentRequestSchema)` to create a new message.
  */
 export const DefragmentRequestSchema = /*@__PURE__*/
-  messageDesc(file_rpc, 24);
+  messageDesc(file_rpc, 28);
 
 /**
  * Describes the message etcdserverpb.DefragmentResponse.
  * Use `create(DefragmentResponseSchema)` to create a new message.
  */
 export const DefragmentResponseSchema = /*@__PURE__*/
-  messageDesc(file_rpc, 25);
+  messageDesc(file_rpc, 29);
 
 /**
  * Describes the enum etcdserverpb.AlarmType.
@@ -261,4 +289,10 @@ export const Watch = /*@__PURE__*/
  */
 export const Maintenance = /*@__PURE__*/
   serviceDesc(file_rpc, 2);
+
+/**
+ * @generated from service etcdserverpb.Lease
+ */
+export const Lease = /*@__PURE__*/
+  serviceDesc(file_rpc, 3);
 

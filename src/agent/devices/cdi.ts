@@ -1,7 +1,6 @@
 const longest = 512;
-/** Vendor, class and name, as the specification of the Container Device Interface has them. */
-const vendor = /^[A-Za-z](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?$/;
-const deviceClass = /^[A-Za-z](?:[A-Za-z0-9_-]*[A-Za-z0-9])?$/;
+/** Vendor or class, and name, as the library of the Container Device Interface takes them: dots in a class too. */
+const vendorOrClass = /^[A-Za-z](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?$/;
 const deviceName = /^[A-Za-z0-9](?:[A-Za-z0-9_.:-]*[A-Za-z0-9])?$/;
 
 /** What is wrong with a fully qualified CDI device name (`vendor.com/class=device`), or undefined. */
@@ -12,8 +11,8 @@ export function cdiFault(id: string): string | undefined {
   if (name === undefined || sort === undefined || more.length > 0 || rest.length > 0) {
     return 'must have the form vendor.com/class=device';
   }
-  if (!vendor.test(maker)) return `${JSON.stringify(maker)} cannot be the name of a vendor`;
-  if (!deviceClass.test(sort)) return `${JSON.stringify(sort)} cannot be the name of a class`;
+  if (!vendorOrClass.test(maker)) return `${JSON.stringify(maker)} cannot be the name of a vendor`;
+  if (!vendorOrClass.test(sort)) return `${JSON.stringify(sort)} cannot be the name of a class`;
   if (!deviceName.test(name)) return `${JSON.stringify(name)} cannot be the name of a device`;
   return undefined;
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { createKeyedTurns, createTurns } from '../../../../src/agent/checkpoint/turns.ts';
+import { createKeyedTurns, createTurns } from '../../../src/base/index.ts';
 
 const never = new AbortController().signal;
 

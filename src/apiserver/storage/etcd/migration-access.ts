@@ -1,0 +1,112 @@
+import { silentLogger, systemClock } from '../../../base/index.ts';
+import type { Numbering } from '../renumbered-store.ts';
+import type { Revision, Stored } from '../types.ts';
+import { StorageError } from '../types.ts';
+import { EtcdClient } from './client.ts';
+import { parseEndpoints } from './endpoints.ts';
+import { EtcdError } from './errors.ts';
+import type { KeyValue } from './gen/kv_pb.js';
+import { KV } from './gen/rpc_pb.js';
+import { KeyMap } from './key-map.ts';
+import type { EtcdStoreOptions } from './options.ts';
+import { defaultEtcdPrefix, defaultTimes } from './options.ts';
+import { storageError } from './outcomes.ts';
+import { Reads } from './reads.ts';
+import type { StoreRecord } from './store-record.ts';
+import { recordIn } from './store-record.ts';
+import { Values } from './values.ts';
+
+/** Which etcd. */
+export type MigrationEtcd = Pick<EtcdStoreOptions, 'servers' | 'prefix' | 'tls'>;
+
+/** What is kept for itself of a store in etcd, with where it stands. */
+export interface Found {
+  readonly value: Uint8Array;
+  readonly modRevision: bigint;
+}
+
+/** A store in etcd as a migration looks at it: nothing follows it, and nothing of it is left out. */
+export class MigrationAccess implements Disposable {
+  readonly name: string;
+  readonly client: EtcdClient;
+  readonly keys: KeyMap;
+  readonly #reads: Reads;
+
+  constructor({ servers, prefix = defaultEtcdPrefix, tls = {} }: MigrationEtcd) {
+    const endpoints = parseEndpoints(servers);
+    this.name = `etcd:${endpoints.map(({ url }) => url).join(',')} (${prefix})`;
+    this.client = new EtcdClient({
+      ...{ endpoints, tls, times: defaultTimes, clock: systemClock, log: silentLogger() },
+    });
+    this.keys = new KeyMap(prefix);
+    this.#reads = new Reads(this.client, this.keys, new Values(this.keys, foreign));
+  }
+
+  /** As etcd counts. */
+  async revision(): Promise<Revision> {
+    return (await asked(this.#reads.head())).revision;
+  }
+
+  /** In the order of keys, with revisions as etcd counts them. What is not in JSON is a StorageError. */
+  async *objects(revision: Revision): AsyncGenerator<Stored, void> {
+    const pages = this.#reads.pages(revision);
+    try {
+      for await (const page of pages) yield* page;
+    } catch (error) {
+      throw error instanceof EtcdError ? readError(error) : error;
+    }
+  }
+
+  async found(key: Uint8Array): Promise<Found | undefined> {
+    const { kvs } = await asked(this.client.call(KV.method.range, { key }, { repeatable: true }));
+    return foundIn(kvs[0]);
+  }
+
+  /** Undefined: no store was ever there. */
+  async record(): Promise<{ readonly record: StoreRecord; readonly found: Found } | undefined> {
+    const found = await this.found(this.keys.identityKey);
+    if (found === undefined) return undefined;
+    const record = recordIn(found.value);
+    if (record !== undefined) return { record, found };
+    throw new StorageError('corrupt', `${this.name} does not tell what its store is for`);
+  }
+
+  [Symbol.dispose](): void {
+    this.client[Symbol.dispose]();
+  }
+}
+
+export function foundIn(keyValue: KeyValue | undefined): Found | undefined {
+  return keyValue && { value: keyValue.value, modRevision: keyValue.modRevision };
+}
+
+/** As etcd counts, and as the store does. */
+export function counted(revision: Revision, numbering: Numbering | undefined): Revision {
+  return revision + (numbering?.offset ?? 0);
+}
+
+/** What etcd was asked, with its errors as a store's, which say what to do. */
+export async function asked<T>(question: Promise<T>): Promise<T> {
+  try {
+    return await question;
+  } catch (error) {
+    throw error instanceof EtcdError ? readError(error) : storageError(error);
+  }
+}
+
+function readError(error: EtcdError): StorageError {
+  const advice: Partial<Record<EtcdError['reason'], string>> = {
+    full: '; make room in etcd (compact, defragment, disarm the alarm) and migrate again',
+    tooLarge: '; start etcd with --max-request-bytes 2097152 and migrate again',
+    compacted: '; reading it took too long: migrate again',
+  };
+  const code = error.reason === 'full' || error.reason === 'tooLarge' ? 'unusable' : 'unavailable';
+  return new StorageError(code, `${error.message}${advice[error.reason] ?? ''}`, { cause: error });
+}
+
+function foreign(key: string): never {
+  throw new StorageError(
+    'unusable',
+    `${key} in etcd is not written in JSON, so it cannot be moved; store it anew with --storage-media-type=application/json, or delete it`,
+  );
+}

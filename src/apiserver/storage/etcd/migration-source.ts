@@ -1,0 +1,213 @@
+import type { MigrationSource, Reading, SourceHold } from '../migration/index.ts';
+import type { Stored } from '../types.ts';
+import { StorageError } from '../types.ts';
+import { Compare_CompareResult, Compare_CompareTarget, KV, Lease } from './gen/rpc_pb.js';
+import type { MigrationEtcd } from './migration-access.ts';
+import { asked, counted, MigrationAccess } from './migration-access.ts';
+import type { StoreRecord, WritersMark } from './store-record.ts';
+import { bytesOfRecord, markIn } from './store-record.ts';
+import { revisionOf } from './values.ts';
+
+/** Writers go on after so long when whoever holds them has died. */
+const holdSeconds = 30;
+
+/** A store in etcd whose objects are moved elsewhere, while servers work on it. */
+export class EtcdSource implements MigrationSource {
+  readonly name: string;
+  readonly groupSuffix: string;
+  readonly #access: MigrationAccess;
+  readonly #record: StoreRecord;
+
+  private constructor(access: MigrationAccess, record: StoreRecord) {
+    this.name = access.name;
+    this.groupSuffix = record.groupSuffix;
+    this.#access = access;
+    this.#record = record;
+  }
+
+  static async open(etcd: MigrationEtcd): Promise<EtcdSource> {
+    using opening = new DisposableStack();
+    const access = opening.use(new MigrationAccess(etcd));
+    const found = await access.record();
+    if (found === undefined) throw new StorageError('unusable', `there is no store in ${access.name}`);
+    if (found.record.incomplete !== undefined) {
+      const { from } = found.record.incomplete;
+      throw new StorageError(
+        'moved',
+        `the store in ${access.name} is not complete: its migration from ${from} has not ended`,
+      );
+    }
+    const source = new EtcdSource(access, found.record);
+    opening.move();
+    return source;
+  }
+
+  async read(): Promise<Reading> {
+    const revision = await this.#access.revision();
+    const { revisions } = this.#record;
+    return { revision: counted(revision, revisions), objects: this.#objects(revision) };
+  }
+
+  async hold(to: string): Promise<SourceHold> {
+    const hold = new WritersHold(this.#access, to);
+    const revision = await hold.take();
+    return {
+      revision: counted(revision, this.#record.revisions),
+      seal: () => hold.seal(),
+      [Symbol.asyncDispose]: () => hold.release(),
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#access[Symbol.dispose]();
+  }
+
+  async *#objects(revision: number): AsyncGenerator<Stored, void> {
+    const { revisions } = this.#record;
+    for await (const { key, value, ...at } of this.#access.objects(revision)) {
+      const createRevision = counted(at.createRevision, revisions);
+      yield { key, value, revision: counted(at.revision, revisions), createRevision };
+    }
+  }
+}
+
+/**
+ * The key that every server's transactions want absent. It goes with a lease, so writers go on when this process dies;
+ * it is written again, with a new lease, long before.
+ */
+class WritersHold {
+  readonly #access: MigrationAccess;
+  readonly #to: string;
+  #at = 0n;
+  #sealed = false;
+  #ending = false;
+  #timer: NodeJS.Timeout | undefined;
+  /** Renewals and the end come one after the other. */
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(access: MigrationAccess, to: string) {
+    this.#access = access;
+    this.#to = to;
+  }
+
+  /** Answers the revision behind which no server writes, as etcd counts. */
+  async take(): Promise<number> {
+    const before = await this.#access.found(this.#access.keys.readOnlyKey);
+    if (before !== undefined) {
+      this.#refuseOther(markIn(before.value));
+      this.#sealed = true;
+      return await this.#access.revision();
+    }
+    const revision = await this.#put(await this.#lease());
+    if (revision === undefined) throw busy(this.#access.name);
+    this.#schedule();
+    return revision;
+  }
+
+  async seal(): Promise<void> {
+    if (this.#sealed) return;
+    await this.#end(async () => {
+      if ((await this.#put(0n)) === undefined) throw this.#lost();
+      this.#sealed = true;
+    });
+  }
+
+  /** Writers go on, unless they are kept off for good. */
+  async release(): Promise<void> {
+    if (this.#sealed || this.#ending) return;
+    await this.#end(async () => {
+      const { client, keys } = this.#access;
+      const key = keys.readOnlyKey;
+      const success = [{ request: { case: 'requestDeleteRange', value: { key } } } as const];
+      // without it they go on a little later
+      await client
+        .call(KV.method.txn, { compare: [this.#mine()], success }, { repeatable: true })
+        .catch(() => undefined);
+    });
+  }
+
+  #end(work: () => Promise<void>): Promise<void> {
+    this.#ending = true;
+    clearTimeout(this.#timer);
+    const done = this.#turn.then(work);
+    this.#turn = done.catch(() => undefined);
+    return done;
+  }
+
+  #schedule(): void {
+    if (this.#ending) return;
+    this.#timer = setTimeout(
+      () => {
+        this.#turn = this.#renew();
+      },
+      (holdSeconds * 1000) / 3,
+    );
+  }
+
+  /** A failure is found by whoever seals. */
+  async #renew(): Promise<void> {
+    try {
+      await this.#put(await this.#lease());
+    } catch {
+      // tried again; meanwhile the lease from before lasts
+    }
+    this.#schedule();
+  }
+
+  async #lease(): Promise<bigint> {
+    const request = { TTL: BigInt(holdSeconds), ID: 0n };
+    const { ID } = await asked(
+      this.#access.client.call(Lease.method.leaseGrant, request, { repeatable: true }),
+    );
+    return ID;
+  }
+
+  /** Undefined: it is not ours any more. `lease` 0: it stays. */
+  async #put(lease: bigint): Promise<number | undefined> {
+    const { client, keys } = this.#access;
+    const mark: WritersMark = { to: this.#to, at: new Date().toISOString(), moved: lease === 0n };
+    const put = { key: keys.readOnlyKey, value: bytesOfRecord(mark), lease };
+    const request = {
+      compare: [this.#mine()],
+      success: [{ request: { case: 'requestPut', value: put } } as const],
+    };
+    const { succeeded, header } = await asked(client.call(KV.method.txn, request, { repeatable: false }));
+    if (!succeeded) return undefined;
+    this.#at = header?.revision ?? 0n;
+    return revisionOf(this.#at);
+  }
+
+  /** Absent at first, afterwards as we have left it. */
+  #mine() {
+    return {
+      result: Compare_CompareResult.EQUAL,
+      target: Compare_CompareTarget.MOD,
+      key: this.#access.keys.readOnlyKey,
+      targetUnion: { case: 'modRevision', value: this.#at },
+    } as const;
+  }
+
+  #refuseOther({ moved, to, at }: WritersMark): void {
+    if (moved && to === this.#to) return;
+    if (!moved) throw busy(this.#access.name);
+    const key = Buffer.from(this.#access.keys.readOnlyKey).toString();
+    throw new StorageError(
+      'moved',
+      `the objects in ${this.#access.name} were moved to ${to} at ${at}; to move what is here nevertheless, delete the key ${key}`,
+    );
+  }
+
+  #lost(): StorageError {
+    return new StorageError(
+      'unavailable',
+      `servers on ${this.#access.name} may have written meanwhile, as they could not be kept off in time; migrate again`,
+    );
+  }
+}
+
+function busy(name: string): StorageError {
+  return new StorageError(
+    'locked',
+    `another migration keeps writers off ${name}; when it has died, that ends within ${holdSeconds} seconds: try again then`,
+  );
+}

@@ -1,0 +1,53 @@
+import type { Logger } from '../../../base/index.ts';
+import type { Revision } from '../types.ts';
+import type { EtcdClient } from './client.ts';
+import { compactEtcd } from './compactor.ts';
+import { KV } from './gen/rpc_pb.js';
+import { revisionOf } from './values.ts';
+
+/** Puts under way at once. */
+const atOnce = 64;
+
+/** More would take longer than it is worth: some 4,000 are done in a second. */
+export const mostRaised = 1_000_000;
+
+export interface RaiseOptions {
+  readonly client: EtcdClient;
+  /** Written again and again. */
+  readonly key: Uint8Array;
+  readonly from: Revision;
+  /** Where it has been before. */
+  readonly beyond: Revision;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * After etcd was put back to an earlier state its revisions would be given a second time, and who goes on from one of before
+ * would miss what lies between. Writes until all of them are given, then forgets history up to there: everybody who
+ * comes with one of them, on whatever server, is told that it is too old. Resolves with whether that is so; rejects with
+ * an EtcdError.
+ */
+export async function raise({ client, key, from, beyond, log, signal }: RaiseOptions): Promise<boolean> {
+  if (beyond - from > mostRaised) {
+    log.error(
+      { from, beyond },
+      'etcd was put back too far for its revision to be raised: clients that go on from before may miss changes; restart them',
+    );
+    return false;
+  }
+  let revision = from;
+  const value = { key, value: Buffer.from(String(beyond)) };
+  const put = { success: [{ request: { case: 'requestPut', value } as const }] };
+  async function write(): Promise<void> {
+    while (revision < beyond && !signal.aborted) {
+      const { header } = await client.call(KV.method.txn, put, { repeatable: true, cancel: signal });
+      revision = Math.max(revision, revisionOf(header?.revision));
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(atOnce, beyond - from) }, write));
+  if (signal.aborted) return false;
+  await compactEtcd(client, beyond);
+  log.warn({ from, beyond }, 'the revision of etcd was raised to where it has been before');
+  return true;
+}

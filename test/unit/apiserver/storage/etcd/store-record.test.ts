@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { bytesOfRecord, markIn, recordIn } from '../../../../../src/apiserver/storage/etcd/store-record.ts';
+
+const groupSuffix = 'k8s.io';
+
+describe('what is recorded of a store in etcd', () => {
+  test('reads as it was written', () => {
+    const incomplete = { from: 'sqlite:/a', at: '2026-01-01T00:00:00.000Z' };
+    const revisions = { offset: 1_000_000_007, floor: 1_000_000_900 };
+    for (const record of [
+      { groupSuffix },
+      { groupSuffix, revisions },
+      { groupSuffix, revisions, incomplete },
+    ]) {
+      const expected = { revisions: undefined, incomplete: undefined, ...record };
+      assert.deepEqual(recordIn(bytesOfRecord(record)), expected);
+    }
+    const mark = { to: 'sqlite:/a', at: incomplete.at, moved: true };
+    assert.deepEqual(markIn(bytesOfRecord(mark)), mark);
+  });
+
+  test('is not guessed where it cannot be understood', () => {
+    const wrong = [
+      '',
+      'null',
+      '[]',
+      '{}',
+      '{"groupSuffix":1}',
+      '{"groupSuffix":"k8s.io","revisions":{}}',
+      '{"groupSuffix":"k8s.io","revisions":{"offset":-1,"floor":1}}',
+      '{"groupSuffix":"k8s.io","revisions":{"offset":1e300,"floor":1}}',
+    ];
+    for (const text of wrong) assert.equal(recordIn(Buffer.from(text)), undefined, text);
+  });
+
+  test('a mark that cannot be understood keeps writers off, but is no reason not to start', () => {
+    assert.deepEqual(markIn(Buffer.from('?')), { to: 'unknown', at: 'unknown', moved: false });
+  });
+});
