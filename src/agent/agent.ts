@@ -11,6 +11,7 @@ import {
   runServices,
   untilAborted,
 } from '../base/index.ts';
+import { agentUrl } from './agent-url.ts';
 import { assembleHeartbeats } from './assemble-heartbeats.ts';
 import { assembleIdentity } from './assemble-identity.ts';
 import { assembleLocal } from './assemble-local.ts';
@@ -91,7 +92,7 @@ async function runParts(
 ): Promise<void> {
   const { options, config, live, nodeName, addresses, stack } = context;
   const checkpointer = stack.use(openCheckpointer(context, runtime));
-  const url = async () => urlOf(addresses(), await server.port.get());
+  const url = async () => agentUrl(config.address, addresses(), await server.port.get());
   const { identity, controlPlane, services } = await assembleIdentity(context, url);
   const standalone = options.controlPlane.mode === 'standalone';
   stack.use(servingFiles.follow(identity.serving));
@@ -125,7 +126,7 @@ async function runParts(
     manager.ready();
     onReady({
       nodeName,
-      url: urlOf(addresses(), port()),
+      url: agentUrl(config.address, addresses(), port()),
       api: controlPlane?.connection.value,
       agentKubeconfig: standalone ? join(options.rootDir, 'agent.kubeconfig') : undefined,
       runtime: runtime.status(),
@@ -263,9 +264,4 @@ function checkpointerService(checkpointer: Checkpointer): Service {
     onFailure: 'stop',
     run: (signal, ready) => checkpointer.run(signal, ready),
   };
-}
-
-function urlOf(addresses: readonly string[], port: number): string {
-  const address = addresses[0] ?? '127.0.0.1';
-  return `https://${address.includes(':') ? `[${address}]` : address}:${port}`;
 }

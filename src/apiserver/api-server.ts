@@ -2,7 +2,7 @@ import { resolveGates } from '../api/index.ts';
 import { createMetrics, runServices } from '../base/index.ts';
 import { createAccess } from './access.ts';
 import type { ApiServerOptions } from './api-server-options.ts';
-import { assembleControllers } from './assemble-controllers.ts';
+import { assembleControllers, ownNames } from './assemble-controllers.ts';
 import { httpOptions } from './assemble-http.ts';
 import { openAuthorizationWebhook } from './authorization-webhook.ts';
 import { clientCaReload, readClientCa } from './client-ca.ts';
@@ -17,6 +17,7 @@ import type { NodeRequest, Pki } from './pki/index.ts';
 import { fileKeys, nodeSigner, pkiRenewal } from './pki/index.ts';
 import type { Registry } from './registry/index.ts';
 import { createRegistry } from './registry/index.ts';
+import { serverLease } from './server-leases/index.ts';
 
 /** A control plane that serves. */
 export interface RunningApiServer {
@@ -142,7 +143,10 @@ export async function runApiServer(
   const assembled = assembleControllers(options, parts);
   const isOneOfSeveral = options.leaderElection ?? options.storage === 'etcd';
   const controllers = isOneOfSeveral
-    ? [leaderElection({ registry, storage, services: assembled, metrics, clock, log })]
+    ? [
+        leaderElection({ registry, storage, services: assembled, metrics, clock, log }),
+        serverLease({ registry, rootDir, names: ownNames(bindAddress), clock, log }),
+      ]
     : assembled;
   const tell = () => running.server && onReady(running.server);
   await runServices(

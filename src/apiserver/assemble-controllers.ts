@@ -15,6 +15,7 @@ import {
 import type { NodeSigner } from './pki/index.ts';
 import { servingNames } from './pki/index.ts';
 import type { Registry } from './registry/index.ts';
+import { serverNames } from './server-leases/index.ts';
 import type { CachedStore } from './storage/index.ts';
 
 interface Parts {
@@ -29,8 +30,7 @@ export function assembleControllers(options: ApiServerOptions, parts: Parts): re
   const { clock, log, bindAddress, eventTtlMs, nodeLifecycle: settings = {} } = options;
   const { registry, storage, signer, authorizer } = parts;
   const controller = { registry, storage, clock, log };
-  const { dnsNames, ipAddresses } = servingNames([bindAddress]);
-  const controlPlaneNames = [...dnsNames, ...ipAddresses];
+  const controlPlaneNames = () => [...ownNames(bindAddress), ...serverNames(registry)];
   return [
     namespaceDeletion(controller),
     ownerGarbage(controller),
@@ -42,4 +42,10 @@ export function assembleControllers(options: ApiServerOptions, parts: Parts): re
     defaultServiceAccounts(controller),
     eventExpiry({ ...controller, ttlMs: eventTtlMs }),
   ];
+}
+
+/** What this server's certificate is good for. */
+export function ownNames(bindAddress: string): readonly string[] {
+  const { dnsNames, ipAddresses } = servingNames([bindAddress]);
+  return [...dnsNames, ...ipAddresses];
 }

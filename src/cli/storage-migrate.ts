@@ -45,14 +45,18 @@ export function migrateCommand(context: CommandContext): Command {
     )
     .action(async (flags: Flags) => {
       const { report, from, to } = await run(flags, context);
-      const text = `${report.objects} objects (${shownBytes(report.bytes)}) moved from ${from} to ${to}, revision ${report.revision}\n${next(flags.to)}`;
+      const text = `${report.objects} objects (${shownBytes(report.bytes)}) moved from ${from} to ${to}, revision ${report.revision}\n${nextStep(flags.to, flags.etcdPrefix)}`;
       context.stdout.write(flags.output === 'json' ? `${JSON.stringify({ from, to, ...report })}\n` : text);
     });
 }
 
-function next(to: Place): string {
+/** What is left to be done, in a line. `etcdPrefix`: what was given; undefined: the default. */
+export function nextStep(to: Place, etcdPrefix: string | undefined): string {
+  const prefix = etcdPrefix === undefined ? '' : ` --etcd-prefix ${etcdPrefix}`;
   const how =
-    to.kind === 'etcd' ? `--storage etcd --etcd-servers ${to.servers.join(',')}` : `--root-dir ${to.rootDir}`;
+    to.kind === 'etcd'
+      ? `--storage etcd --etcd-servers ${to.servers.join(',')}${prefix}`
+      : `--root-dir ${to.rootDir}`;
   return `now stop the servers on the old store, which takes no writes any more, and start them with ${how}\n`;
 }
 

@@ -80,6 +80,17 @@ test('three servers on one etcd are one control plane', async (t) => {
     for (const { names } of heard) assert.deepEqual(names, inOrder);
   });
 
+  await t.test('each tells the others under which names it serves', async () => {
+    const names = await waitFor('three to have told', async () => {
+      const { items } = await second.list(leaseKind, { namespace: 'kube-system' });
+      const told = items.filter(({ metadata }) => metadata?.name?.startsWith('nodeward-apiserver-'));
+      return (
+        told.length === 3 && told.map(({ metadata }) => metadata?.annotations?.['nodeward.io/serving-names'])
+      );
+    });
+    for (const each of names) assert.match(each ?? '', /(^|,)127\.0\.0\.1(,|$)/);
+  });
+
   await t.test('the controllers run in one; killed, it is followed; stopped, at once', async () => {
     const { member: killed, holder } = await leaderOf(members.all);
     const clients = [first, second, third];

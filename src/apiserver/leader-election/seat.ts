@@ -72,7 +72,7 @@ export function createSeat(options: SeatOptions): Seat {
       see(stored);
       return true;
     } catch (error) {
-      if (error instanceof StatusError && races.has(error.reason)) return false;
+      if (error instanceof StatusError && (lease ? goneOrChanged : made).has(error.reason)) return false;
       throw error;
     }
   }
@@ -109,7 +109,9 @@ export function createSeat(options: SeatOptions): Seat {
 }
 
 /** Another was quicker, or the Lease has gone: it is looked at again. */
-const races: ReadonlySet<string> = new Set(['Conflict', 'AlreadyExists', 'NotFound']);
+const goneOrChanged: ReadonlySet<string> = new Set(['Conflict', 'NotFound']);
+/** What is not found when one is made is its namespace, which nobody else makes: that is told. */
+const made: ReadonlySet<string> = new Set(['Conflict', 'AlreadyExists']);
 
 function microTime(ms: number): string {
   return new Date(ms).toISOString().replace('Z', '000Z');

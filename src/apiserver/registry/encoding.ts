@@ -7,7 +7,8 @@ import { spliceBehind } from './splice.ts';
 /*
  * Stored bytes are the object's JSON without resourceVersion; the version is spliced in when they are shown. The
  * splice needs no parsing: every object of a kind is written with the same beginning, so the place where the
- * metadata opens is the same number of bytes into each.
+ * metadata opens is the same number of bytes into each. Others who write to the same etcd may write otherwise; that is
+ * noticed, and parsed.
  *
  *     {"kind":"Lease","apiVersion":"coordination.k8s.io/v1","metadata":{ ▲ "name":"a", …
  *                                                  "resourceVersion":"17",
@@ -35,20 +36,22 @@ export function objectEncoding<T extends ApiObject>(kind: Kind<T>, groupSuffix: 
   const opening = Buffer.from(
     `{"kind":${JSON.stringify(kind.kind)},"apiVersion":${JSON.stringify(apiVersion)},"metadata":{`,
   );
-  const splice = spliceBehind(opening);
+  const encode = (object: T): Uint8Array => {
+    const { kind: _kind, apiVersion: _version, metadata: whole = {}, ...rest } = object;
+    const metadata = withoutVersion(whole);
+    return bytesOf(JSON.stringify({ kind: kind.kind, apiVersion, metadata, ...rest }));
+  };
+  const read = (stored: Stored): T => {
+    const object = readable(kind, stored);
+    if (stored.revision > 0) {
+      object.metadata = { ...object.metadata, resourceVersion: String(stored.revision) };
+    }
+    return object;
+  };
+  const splice = spliceBehind(opening, (stored) => encode(read(stored)));
   return {
-    encode(object) {
-      const { kind: _kind, apiVersion: _version, metadata: whole = {}, ...rest } = object;
-      const metadata = withoutVersion(whole);
-      return bytesOf(JSON.stringify({ kind: kind.kind, apiVersion, metadata, ...rest }));
-    },
-    read(stored) {
-      const object = readStored(kind, stored.value);
-      if (stored.revision > 0) {
-        object.metadata = { ...object.metadata, resourceVersion: String(stored.revision) };
-      }
-      return object;
-    },
+    encode,
+    read,
     parse: (shown) => readStored(kind, shown),
     show(stored) {
       if (stored.revision === 0) return stored.value;
@@ -58,6 +61,16 @@ export function objectEncoding<T extends ApiObject>(kind: Kind<T>, groupSuffix: 
     },
     splice,
   };
+}
+
+/** Throws an Error that says which object it is. */
+function readable<T extends ApiObject>(kind: Kind<T>, { key, value }: Stored): T {
+  try {
+    return readStored(kind, value);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Error(`what is stored as ${key} cannot be read: ${why}`, { cause: error });
+  }
 }
 
 function withoutVersion(metadata: ObjectMeta): ObjectMeta {

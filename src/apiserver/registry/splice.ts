@@ -11,13 +11,30 @@ export interface Splice {
 const beforeVersion = Buffer.from('"resourceVersion":"');
 const behindVersion = Buffer.from('",');
 
-/** Puts the version behind `opening`, with which all stored bytes of a kind begin. */
-export function spliceBehind(opening: Buffer): Splice {
+/** With which every opening ends. */
+const metadataOpens = Buffer.from('"metadata":{');
+
+/**
+ * Puts the version behind `opening`, with which all stored bytes of a kind begin that this program has written. What
+ * others have written otherwise into a store that they share is written anew by `rewrite` first.
+ */
+export function spliceBehind(opening: Buffer, rewrite: (stored: Stored) => Uint8Array): Splice {
   const upToVersion = Buffer.concat([opening, beforeVersion]);
   const added = beforeVersion.length + behindVersion.length;
+  const rewritten = new WeakMap<Uint8Array, Uint8Array>();
+
+  function bytesOf(stored: Stored): Uint8Array {
+    if (opensAt(stored.value, opening.length)) return stored.value;
+    const bytes = rewritten.get(stored.value) ?? rewrite(stored);
+    rewritten.set(stored.value, bytes);
+    return bytes;
+  }
+
   return {
-    size: ({ revision, value }) => value.length + added + digitsOf(revision),
-    write({ revision, value }, target, at) {
+    size: (stored) => bytesOf(stored).length + added + digitsOf(stored.revision),
+    write(stored, target, at) {
+      const { revision } = stored;
+      const value = bytesOf(stored);
       const digits = digitsOf(revision);
       // all of it, moved on by as much as is added; then what comes before, over the beginning of that
       target.set(value, at + added + digits);
@@ -28,6 +45,15 @@ export function spliceBehind(opening: Buffer): Splice {
       return at + added + digits + value.length;
     },
   };
+}
+
+/** Whether the metadata begin there. Asked for every object that is shown. */
+function opensAt(value: Uint8Array, end: number): boolean {
+  const start = end - metadataOpens.length;
+  for (let index = 0; index < metadataOpens.length; index++) {
+    if (value[start + index] !== metadataOpens[index]) return false;
+  }
+  return true;
 }
 
 function digitsOf(revision: number): number {

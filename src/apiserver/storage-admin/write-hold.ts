@@ -12,6 +12,8 @@ interface Held {
   readonly revision: Revision;
   readonly release: Disposable;
   timer: NodeJS.Timeout | undefined;
+  /** The mark is being written: it lasts until that is known. */
+  sealing: boolean;
   /** For good: the objects are elsewhere now. */
   sealed: boolean;
 }
@@ -68,12 +70,14 @@ export class WriteHold {
     if (held === undefined || held.revision !== at) return undefined;
     if (held.id !== id && !held.sealed) return undefined;
     if (!held.sealed) {
-      clearTimeout(held.timer); // it must not end while the mark is written
+      held.sealing = true;
+      clearTimeout(held.timer);
       const { revision, to } = held;
       try {
         const now = new Date(this.#clock.now()).toISOString();
         await writeMark(dirname(this.#store.file), 'moved', { place: to, at: now });
       } catch (error) {
+        held.sealing = false;
         this.#renew(held);
         throw error;
       }
@@ -86,10 +90,10 @@ export class WriteHold {
     return { revision: held.revision, sealed: true };
   }
 
-  /** Writers go on, unless it is sealed. */
+  /** Writers go on, unless it is sealed or just being so: then nobody knows yet what servers to come will find. */
   release(id: string): void {
     const held = this.#held;
-    if (held?.id === id && !held.sealed) this.#end(held);
+    if (held?.id === id) this.#end(held);
   }
 
   async #begin(id: string, to: string): Promise<HoldReport> {
@@ -99,7 +103,7 @@ export class WriteHold {
     );
     const release = await this.#store.holdWrites(reason);
     const { revision } = release;
-    const held: Held = { id, to, revision, release, timer: undefined, sealed: false };
+    const held: Held = { id, to, revision, release, timer: undefined, sealing: false, sealed: false };
     this.#held = held;
     this.#renew(held);
     this.#log.warn({ to, revision }, `no writes are taken while the store is moved to ${to}`);
@@ -108,12 +112,12 @@ export class WriteHold {
 
   #renew(held: Held): void {
     clearTimeout(held.timer);
-    if (held.sealed) return;
+    if (held.sealing || held.sealed) return;
     held.timer = setTimeout(() => this.#end(held), holdMs).unref();
   }
 
   #end(held: Held): void {
-    if (held.sealed || this.#held !== held) return;
+    if (held.sealing || held.sealed || this.#held !== held) return;
     clearTimeout(held.timer);
     this.#held = undefined;
     held.release[Symbol.dispose]();

@@ -241,6 +241,29 @@ describe('an operator', { skip }, () => {
     assert.equal(cache.get(lease('kept'))?.revision, next);
   });
 
+  test('who empties etcd under a server ends it, and nothing is written there', {
+    timeout: 60_000,
+  }, async () => {
+    await using etcd = await startEtcd();
+    await using place = new EtcdPlace(etcd);
+    const [member] = etcd.members;
+    assert.ok(member);
+    const store = await place.open();
+    const cache = await createCache(store);
+    const kept = await put(cache, lease('kept'), '1');
+    await member.stop();
+    await rm(member.data, { recursive: true });
+    await member.start();
+
+    await eventually('the store to have failed', () => cache.failed.aborted);
+    assert.match(String(cache.failed.reason), /holds no store any more .*nodeward\/store is missing/);
+    await assert.rejects(store.revision(), /holds no store any more/);
+    const outcome = await store.commit({ key: lease('kept'), expect: kept, value: bytes('2') });
+    assert.ok(!outcome.ok && outcome.code === 'unavailable', JSON.stringify(outcome));
+    using raw = new RawEtcd(etcd.urls[0] ?? '');
+    assert.deepEqual(await raw.list('/'), []);
+  });
+
   test('who gives etcd too little room gets full, told truly, and writes again when there is some', {
     timeout: 60_000,
   }, async () => {

@@ -21,8 +21,8 @@ export interface SigningOptions {
   signer: NodeSigner;
   /** Says who gets a client certificate without being approved by a person. */
   authorizer: Pick<Authorizer, 'authorize'>;
-  /** Names and addresses of the control plane itself: no node may have them. */
-  controlPlaneNames: readonly string[];
+  /** Names and addresses of the control plane itself, of all its servers: no node may have them. */
+  controlPlaneNames(): readonly string[];
 }
 
 /** A request that may be answered by itself once the node in whose name it is made is not heard any more. */
@@ -115,7 +115,7 @@ export function signing({ registry, signer, alive, authorizer, controlPlaneNames
     const reported = reportedAddresses(node);
     if (spec.groups?.includes(mastersGroup)) return { addresses: reported };
     const others = all.filter((other) => other !== node);
-    return { addresses: ownAddresses(node, others, controlPlaneNames), doubtful: reported };
+    return { addresses: ownAddresses(node, others, controlPlaneNames()), doubtful: reported };
   }
 
   async function sign(

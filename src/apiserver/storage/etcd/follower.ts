@@ -1,6 +1,7 @@
 import type { Clock, Logger } from '../../../base/index.ts';
 import { createBackoff } from '../../../base/index.ts';
 import type { Change, Revision } from '../types.ts';
+import { StorageError } from '../types.ts';
 import type { EtcdClient } from './client.ts';
 import { EtcdError } from './errors.ts';
 import type { KeyMap } from './key-map.ts';
@@ -28,6 +29,8 @@ export interface FollowerOptions {
   readonly values: Values;
   readonly follows: Follows;
   readonly head: Head;
+  /** Told when the store is there no more; nothing is followed from then on. */
+  readonly lost: () => StorageError;
   readonly clock: Clock;
   readonly times: EtcdTimes;
   readonly log: Logger;
@@ -71,7 +74,7 @@ export class Follower implements AsyncDisposable {
           backoff.reset();
         });
       } catch (error) {
-        if (this.#stop.signal.aborted) return;
+        if (this.#stop.signal.aborted || error instanceof StorageError) return;
         if (!isTold) log.warn({ err: error }, 'etcd cannot be followed; it is tried again');
         isTold = true;
       }
@@ -108,8 +111,9 @@ export class Follower implements AsyncDisposable {
 
   /** A member that is behind may be watched; a cluster that is behind was put back. */
   async #compare(): Promise<void> {
-    const { reads, follows } = this.#options;
+    const { reads, follows, lost } = this.#options;
     const head = await reads.head();
+    if (!head.isRecorded) throw lost();
     const isOther = head.clusterId !== this.#clusterId;
     if (!isOther && head.revision >= follows.revision) return;
     this.#clusterId = head.clusterId;

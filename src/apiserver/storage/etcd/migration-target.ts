@@ -56,6 +56,8 @@ export class EtcdTarget implements MigrationTarget {
   async finish({ source, hold }: LastPart): Promise<Migrated> {
     this.#progress.step('copying the last changes');
     await this.#copy(await source.read());
+    // what was tried twice and is under way still must not come behind what is compared now
+    await this.#fence();
     this.#progress.step('comparing');
     const revision = await this.#access.revision();
     const verified = await verify(await source.read(), this.#access.objects(revision), this.#progress);
@@ -65,7 +67,7 @@ export class EtcdTarget implements MigrationTarget {
       throw new StorageError('unusable', `the revisions of ${source.name} are too large to go on from`);
     }
     const revisions = { offset, floor: revision + offset };
-    if (this.#record !== undefined) await this.#save(this.#record.record); // nobody else works on it
+    await this.#fence(); // nobody else works on it
     await hold.seal();
     await this.#save({ groupSuffix: source.groupSuffix, revisions });
     return { ...verified, revision: revisions.floor };
@@ -92,6 +94,11 @@ export class EtcdTarget implements MigrationTarget {
     const key = this.#access.keys.toEtcd(name);
     if (value === null) await this.#transact({ request: { case: 'requestDeleteRange', value: { key } } });
     else await this.#transact({ request: { case: 'requestPut', value: { key, value } } });
+  }
+
+  /** Makes void what this process has asked for and was not told of; fails when another one works on the store. */
+  async #fence(): Promise<void> {
+    if (this.#record !== undefined) await this.#save(this.#record.record);
   }
 
   /** `before`: what is replaced, when it is not what this process has written. */

@@ -16,6 +16,8 @@ const answer = { bytes: 4 * 1024 * 1024, first: 500, most: 10_000 };
 export interface Head {
   readonly revision: Revision;
   readonly clusterId: bigint;
+  /** Whether it is recorded there what the store is for: it is no store of ours any more else. */
+  readonly isRecorded: boolean;
 }
 
 /** Reads of etcd, all of which see what was written before they were asked. */
@@ -33,8 +35,9 @@ export class Reads {
   }
 
   async head(): Promise<Head> {
-    const { header } = await this.#range({ key: this.#keys.identityKey, countOnly: true });
-    return { revision: revisionOf(header?.revision), clusterId: header?.clusterId ?? 0n };
+    const { header, count } = await this.#range({ key: this.#keys.identityKey, countOnly: true });
+    const clusterId = header?.clusterId ?? 0n;
+    return { revision: revisionOf(header?.revision), clusterId, isRecorded: count > 0n };
   }
 
   /** The revision of the last write of a key; 0: it is absent. */

@@ -54,8 +54,6 @@ const patienceMs = 5_000;
 const transactionsAtOnce = 512;
 
 export class EtcdStore implements Store {
-  /** Never aborts: etcd may always come back. */
-  readonly failed = new AbortController().signal;
   readonly shared = true;
   readonly #parts: Parts;
   readonly #answers: Answers;
@@ -66,6 +64,7 @@ export class EtcdStore implements Store {
   readonly #turns = new KeyTurns();
   readonly #gate = new Gate(transactionsAtOnce);
   readonly #stop = new AbortController();
+  readonly #failure = new AbortController();
   #closing: Promise<void> | undefined;
 
   private constructor(parts: Parts, head: Head, intervalMs: number) {
@@ -80,8 +79,13 @@ export class EtcdStore implements Store {
     // one more than was given: who comes from the last of them has seen what is no more
     const replaced = (now: Revision, before: Revision) => void this.#raise(now, before + 1);
     this.#told = new ToldChanges(head.revision, readHistory, this.#answers, log, replaced);
-    this.#follower = new Follower({ ...parts, head, follows: this.#told });
-    this.#revision = new SharedRevision(async () => (await reads.head()).revision);
+    const lost = () => this.#lose();
+    this.#follower = new Follower({ ...parts, head, follows: this.#told, lost });
+    this.#revision = new SharedRevision(async () => {
+      const { revision, isRecorded } = await reads.head();
+      if (!isRecorded) throw this.#lose();
+      return revision;
+    });
     const forgotten = (upTo: Revision) => this.#told.forget(upTo);
     const lastChange = () => this.#told.lastChange;
     if (intervalMs > 0) {
@@ -111,6 +115,11 @@ export class EtcdStore implements Store {
     }
   }
 
+  /** Only when what is in etcd is this store no more: etcd itself may always come back. */
+  get failed(): AbortSignal {
+    return this.#failure.signal;
+  }
+
   get doubtful(): Revision {
     return this.#told.doubtful;
   }
@@ -119,6 +128,7 @@ export class EtcdStore implements Store {
     const refusal = refuse(write);
     if (refusal !== undefined) return refusal;
     if (this.#closing !== undefined) return failure('unavailable', this.#closedError());
+    if (this.failed.aborted) return failure('unavailable', this.failed.reason);
     const { key, expect, previous } = write;
     const value = write.value === null ? null : bytesToKeep(write.value);
     const accepted = { key, expect, value, previous };
@@ -195,6 +205,17 @@ export class EtcdStore implements Store {
     const now = await this.#parts.reads.revisionOfKey(key).catch(() => undefined);
     if (now === expect) return error;
     return new EtcdError('unknown', `${error.message}, and it may have been written`, { cause: error });
+  }
+
+  /** Emptied or replaced while it was in use: what is written there now would be of another store. */
+  #lose(): StorageError {
+    const { client, keys } = this.#parts;
+    const error = new StorageError(
+      'corrupt',
+      `etcd at ${client.name} holds no store any more (${Buffer.from(keys.identityKey).toString()} is missing): it was emptied or replaced while this server ran; restore it, or start this server anew on what is there`,
+    );
+    if (!this.failed.aborted) this.#failure.abort(error);
+    return error;
   }
 
   /** Sees to it that no revision is given a second time after etcd was put back. */

@@ -81,6 +81,21 @@ describe('certificates of node agents through the API', () => {
     });
   }
 
+  test('a node gets none for the address of another server on the store', async () => {
+    await using server = await startServer();
+    const annotations = { 'nodeward.io/serving-names': 'api.example,192.0.2.9' };
+    const metadata = { name: 'nodeward-apiserver-0123456789abcdef', annotations };
+    await server.admin.must('POST', '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases', {
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata,
+    });
+    await using client = await nodeClient(server, 'a', ['192.0.2.7', '192.0.2.9']);
+
+    assert.equal((await ask(client, 'a', ['a', '192.0.2.9']))?.certificate, undefined);
+    assert.match(namesIn(await ask(client, 'a', ['a', '192.0.2.7'])), /192\.0\.2\.7/);
+  });
+
   test('a node whose address another Node has too is told so, and gets it when that is gone', async () => {
     await using server = await startServer();
     await using _old = await nodeClient(server, 'old', ['192.0.2.7']);

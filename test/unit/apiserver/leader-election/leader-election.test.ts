@@ -260,3 +260,18 @@ test('whatever happens to their stores, no two work at once, and in the end one 
     { numRuns: 60 },
   );
 });
+
+test('without the namespace of the Lease nobody leads, which is told, until it is there again', async () => {
+  await using servers = await house();
+  const namespaces = servers.registry.of(namespaceKind);
+  const { key, revision: expect } = namespaces.get('', 'kube-system');
+  await namespaces.storage.commit({ key, expect, value: null });
+  const a = servers.add('a');
+  await servers.clock.advance(5000);
+  assert.deepEqual(servers.story, []);
+  assert.match(a.text(), /cannot ask to lead, trying again: .*kube-system.* not found/);
+
+  await namespaces.create('', { metadata: { name: 'kube-system' } }, context);
+  await servers.clock.advance(5000);
+  assert.deepEqual(servers.story, ['a begins']);
+});

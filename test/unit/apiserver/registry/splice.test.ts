@@ -34,4 +34,29 @@ describe('the JSON that is shown of a stored object', () => {
       assert.equal(target.toString('utf8'), `#####${Buffer.from(show(stored)).toString('utf8')}#####`);
     }
   });
+
+  test('is right also of what others have written in another order, with spaces or in another version', () => {
+    const [kind, name] = ['"kind": "Lease"', '"metadata": { "name": "a" }'];
+    for (const text of [
+      `{ ${kind}, "apiVersion": "coordination.k8s.io/v1", ${name}, "spec": { "holderIdentity": "x" } }`,
+      `{"apiVersion":"coordination.k8s.io/v1beta1",${kind},"spec":{"holderIdentity":"x"},${name}}`,
+      '{"metadata":{"name":"a"},"kind":"Lease","apiVersion":"coordination.k8s.io/v1","spec":{"holderIdentity":"x"}}',
+    ]) {
+      const stored = { ...storedAt(7, 'x'), value: Buffer.from(text) };
+      const shown = Buffer.from(show(stored)).toString('utf8');
+      assert.deepEqual(JSON.parse(shown), {
+        ...{ kind: 'Lease', apiVersion: 'coordination.k8s.io/v1' },
+        ...{ metadata: { resourceVersion: '7', name: 'a' }, spec: { holderIdentity: 'x' } },
+      });
+      assert.equal(splice?.size(stored), shown.length);
+    }
+  });
+
+  test('cannot be told of what is no such object, which is named', () => {
+    for (const text of ['{not json', '[]', '{"kind":"Pod"}']) {
+      const stored = { ...storedAt(7, 'x'), value: Buffer.from(text) };
+      assert.throws(() => read(stored), /what is stored as \/registry\/leases\/x\/a cannot be read: /);
+      assert.throws(() => show(stored), /\/registry\/leases\/x\/a/);
+    }
+  });
 });

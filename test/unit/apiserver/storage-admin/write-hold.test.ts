@@ -110,4 +110,15 @@ describe('a hold of writers', () => {
     await rm(`${folder}/store.moved`);
     await (await openSqlite({ folder, identity, reserveBytes: 0 })).close();
   });
+
+  test('that is given up while it is sealed stays: its mark may be there already', async (t) => {
+    await using own = await opened(t);
+    const { store, hold } = own;
+    const { revision = 0 } = (await hold.take('a', to)) ?? {};
+    const sealing = hold.seal('a', revision);
+    hold.release('a');
+    await assertRefused(store);
+    assert.deepEqual(await sealing, { revision, sealed: true });
+    await assertRefused(store);
+  });
 });

@@ -1,0 +1,2 @@
+export { serverNames } from './names.ts';
+export { serverLease } from './service.ts';
