@@ -267,7 +267,7 @@ describe('scripts/up that cannot start', () => {
       [['--port', '65536'], /'--port <port>' argument '65536' is invalid\. It must be a port/],
       [['--secure-port'], /'--secure-port <port>' argument missing/],
       [['--embedded-control-plane', 'maybe'], /It must be true or false/],
-      [['--storage', 'clay'], /Allowed choices are sqlite, memory/],
+      [['--storage', 'clay'], /Allowed choices are sqlite, etcd, memory/],
       [['--hostname-override', 'Two Words'], /the node cannot be named "two words"/],
       [['surplus'], /too many arguments/],
       [

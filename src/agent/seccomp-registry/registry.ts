@@ -108,7 +108,10 @@ export function createSeccompRegistry(options: SeccompRegistryOptions): SeccompR
     telling.compare(uses, (path) => tracker.get(path)?.verdict);
   }
 
-  /** What the watch does not tell of: what lies beyond it, and what failed and may succeed by itself. */
+  /**
+   * What the watch does not tell of: what lies beyond it, what was there between two of its looks only, and what failed and may
+   * succeed by itself.
+   */
   async function recheck(signal: AbortSignal): Promise<void> {
     let last = '';
     while (!signal.aborted) {
@@ -120,7 +123,7 @@ export function createSeccompRegistry(options: SeccompRegistryOptions): SeccompR
   }
 
   function isOpen({ path, verdict, isSettling }: RegisteredProfile): boolean {
-    const isBeyond = isNamed(path) && watch.view?.entries.has(path) !== true;
+    const isBeyond = watch.view?.entries.has(path) !== true;
     const mayPass = verdict?.kind === 'unreadable' && verdict.mayPass === true;
     return !isSettling && (isBeyond || mayPass);
   }

@@ -30,7 +30,7 @@ export interface SampleRegistry extends AsyncDisposable {
 }
 
 export type SampleOptions = Partial<
-  Pick<SeccompRegistryOptions, 'settleMs' | 'patienceMs' | 'recheckMs' | 'metrics' | 'limitBytes'>
+  Pick<SeccompRegistryOptions, 'settleMs' | 'patienceMs' | 'recheckMs' | 'metrics' | 'limitBytes' | 'watch'>
 > & {
   pods?: readonly Pod[];
   /** So many judgements fail at first. */
