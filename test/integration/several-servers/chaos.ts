@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { waitFor } from '../../support/index.ts';
 import type { LabEtcd } from '../lab/index.ts';
-import type { Members } from './servers.ts';
+import type { Member, Members } from './servers.ts';
 
 /** Something that goes wrong, and is put right. */
 interface Trouble {
@@ -43,8 +44,20 @@ function serverTroubles({ all }: Members): readonly Trouble[] {
   return all.map((member) => ({
     name: `${member.name} is killed`,
     begin: () => member.kill9(),
-    end: () => member.start(),
+    end: () => startedAgain(member),
   }));
+}
+
+/** One that finds no etcd that answers at its start ends, and whoever runs it starts it again, as systemd does. */
+async function startedAgain(member: Member): Promise<void> {
+  await waitFor(
+    `${member.name} to serve`,
+    async () => {
+      await member.start();
+      return true;
+    },
+    { timeoutMs: 60_000, intervalMs: 500 },
+  );
 }
 
 function etcdTroubles({ members }: LabEtcd): readonly Trouble[] {
