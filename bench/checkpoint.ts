@@ -8,7 +8,7 @@ import { mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { createDigester } from '../src/agent/checkpoint/digest.ts';
+import { createDigester } from '../src/agent/checkpoint/dump/digest.ts';
 import type { MadeCheckpoint } from '../src/agent/checkpoint/index.ts';
 import { createCheckpointer } from '../src/agent/checkpoint/index.ts';
 import { RuntimeService } from '../src/agent/runtime/gen/cri_pb.js';

@@ -63,8 +63,8 @@ await build({
   plugins: [lazyPackages],
 });
 // by itself: from the chunks of the others its thread would load ten times of what it needs
-await build({ ...shared, entryPoints: { 'sqlite-writer': 'src/apiserver/storage/sqlite/writer.ts' } });
-await build({ ...shared, entryPoints: { 'archive-digest': 'src/agent/checkpoint/digest-worker.ts' } });
+await build({ ...shared, entryPoints: { 'sqlite-writer': 'src/apiserver/storage/sqlite/writer/writer.ts' } });
+await build({ ...shared, entryPoints: { 'archive-digest': 'src/agent/checkpoint/dump/digest-worker.ts' } });
 await build({ ...shared, entryPoints: { 'archive-seal': 'src/agent/checkpoint/sealing/seal-worker.ts' } });
 await chmod(join(outdir, 'main.js'), 0o755);
 await writeTestingTypes(root, outdir);

@@ -4,7 +4,7 @@
  * Names every violation with file and line and ends with 1 when there is one.
  */
 import { readFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { findCycles } from './imports/cycles.ts';
 import { checkFile } from './imports/rules.ts';
 import { readSourceFiles } from './imports/source-file.ts';
@@ -22,9 +22,11 @@ async function main(root: string): Promise<void> {
   const files = await readSourceFiles(root, ['src', 'test', 'scripts', 'bench']);
   const own = files.filter(({ path }) => path.startsWith('src/'));
   if (own.length === 0) throw new Error(`${root}/src holds no TypeScript files`);
+  const indexes = own.filter(({ path }) => path.endsWith('/index.ts'));
+  const modules = new Set(indexes.map(({ path }) => dirname(path)));
   const complaints = [
     ...own
-      .flatMap((file) => checkFile(file, dependencies))
+      .flatMap((file) => checkFile(file, { dependencies, modules }))
       .map(({ path, line, message }) => `${path}:${line}: ${message}`),
     ...findCycles(files).map((cycle) => `${cycle[0]}: import cycle ${cycle.join(' → ')}`),
   ];

@@ -20,12 +20,12 @@ const bin = join(root, 'node_modules/.bin');
 /** A folder of .proto files and the folder its code lives in. */
 const protobuf = [
   { from: 'proto/runtime', to: 'src/agent/runtime/gen' },
-  { from: 'proto/criu', to: 'src/agent/checkpoint-archive/gen' },
-  { from: 'proto/csi', to: 'src/agent/csi/gen' },
-  { from: 'proto/dra', to: 'src/agent/dra/gen' },
+  { from: 'proto/criu', to: 'src/agent/checkpoint/archive/gen' },
+  { from: 'proto/csi', to: 'src/agent/plugins/csi/gen' },
+  { from: 'proto/dra', to: 'src/agent/plugins/dra/gen' },
   { from: 'proto/plugin-registration', to: 'src/agent/plugins/gen' },
-  { from: 'proto/device-plugin', to: 'src/agent/devices/gen' },
-  { from: 'proto/pod-resources', to: 'src/agent/pod-resources/gen' },
+  { from: 'proto/device-plugin', to: 'src/agent/plugins/devices/gen' },
+  { from: 'proto/pod-resources', to: 'src/agent/plugins/pod-resources/gen' },
   { from: 'proto/etcd', to: 'src/apiserver/storage/etcd/gen' },
 ] as const;
 

@@ -5,8 +5,8 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { EventParts } from '../../src/apiserver/http/event-parts.ts';
-import { streamWatch } from '../../src/apiserver/http/watch-stream.ts';
+import { EventParts } from '../../src/apiserver/http/watch/event-parts.ts';
+import { streamWatch } from '../../src/apiserver/http/watch/watch-stream.ts';
 import { createCache, openStore } from '../../src/apiserver/storage/index.ts';
 import { silentLogger, systemClock } from '../../src/base/index.ts';
 

@@ -1,7 +1,7 @@
-import { EtcdClient } from '../../src/apiserver/storage/etcd/client.ts';
-import { parseEndpoints } from '../../src/apiserver/storage/etcd/endpoints.ts';
 import { KV } from '../../src/apiserver/storage/etcd/gen/rpc_pb.js';
-import { defaultTimes } from '../../src/apiserver/storage/etcd/options.ts';
+import { EtcdClient } from '../../src/apiserver/storage/etcd/wire/client.ts';
+import { parseEndpoints } from '../../src/apiserver/storage/etcd/wire/endpoints.ts';
+import { defaultTimes } from '../../src/apiserver/storage/etcd/wire/options.ts';
 import { silentLogger, systemClock } from '../../src/base/index.ts';
 import { Connection, requestBytes } from '../apiserver/connection.ts';
 import { expectSuccess } from '../apiserver/load.ts';

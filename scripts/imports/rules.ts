@@ -1,12 +1,14 @@
 /**
- * Which file below src may import which: downwards only,
+ * Which file below src may import which. Imports go downwards only: through the layers of the house
  *
  *   main → cli → agent, apiserver → client → api → base        agent and apiserver never each other
  *   testing → apiserver, client, api, base                     and nothing imports testing
- *   within apiserver: http → handlers → registry → storage
  *
- * and from outside a module only through its index.ts. A module is one of the folders cli, testing, agent,
- * apiserver, client, api, base, or a folder directly below one of them.
+ * and through the layers of rooms inside agent, apiserver and api, which `layersOf` lists from top to bottom. Rooms
+ * in one layer do not import each other, and a room that is in no layer is an error.
+ *
+ * A folder that has an index.ts is a module: from outside it is entered through that file only. A folder without one
+ * belongs to the folder above it.
  */
 import { dirname } from 'node:path/posix';
 import type { Import, SourceFile } from './source-file.ts';
@@ -17,27 +19,69 @@ export interface Violation {
   message: string;
 }
 
-const layers: readonly (readonly string[])[] = [
-  ['main.ts', 'testing'],
-  ['cli'],
-  ['agent', 'apiserver'],
-  ['client'],
-  ['api'],
-  ['base'],
-];
+/** A file that stands directly in its folder, beside the rooms. */
+const ownFiles = '';
+
+/** From top to bottom. */
+type Layers = readonly (readonly string[])[];
+
+const layersOf: Readonly<Record<string, Layers>> = {
+  src: [['main.ts', 'testing'], ['cli'], ['agent', 'apiserver'], ['client'], ['api'], ['base']],
+  'src/agent': [
+    [ownFiles],
+    ['assembly'],
+    ['doctor'],
+    ['config'],
+    ['plugins'],
+    ['checkpoint', 'pods', 'seccomp'],
+    ['server'],
+    ['identity'],
+    ['node'],
+    ['lock', 'runtime'],
+  ],
+  'src/apiserver': [
+    [ownFiles],
+    ['assembly'],
+    ['leader-election', 'server-leases', 'storage-admin'],
+    ['http'],
+    ['access-answers', 'audit', 'handlers', 'node-proxy'],
+    ['controllers', 'reviews'],
+    ['authz'],
+    ['registry'],
+    ['authn', 'storage'],
+    ['pki'],
+  ],
+  'src/api': [
+    ['openapi'],
+    [ownFiles],
+    ['apply', 'codec', 'errors', 'selectors', 'validation'],
+    ['patch'],
+    ['kinds'],
+    ['json', 'names'],
+    ['schema'],
+  ],
+};
 /** What stands below it and is not for it all the same. */
 const notFor: Readonly<Record<string, readonly string[]>> = { testing: ['cli', 'agent'] };
-const apiserverLayers: readonly (readonly string[])[] = [['http'], ['handlers'], ['registry'], ['storage']];
 
-/** The violations of one file below `src`. `dependencies` are the packages that production code may use. */
-export function checkFile(file: SourceFile, dependencies: ReadonlySet<string>): Violation[] {
+export interface House {
+  /** The packages that production code may use. */
+  dependencies: ReadonlySet<string>;
+  /** The folders below src that have an index.ts. */
+  modules: ReadonlySet<string>;
+}
+
+/** The violations of one file below `src`. */
+export function checkFile(file: SourceFile, { dependencies, modules }: House): Violation[] {
+  const unlisted = unlistedRoom(file.path);
+  if (unlisted !== undefined) return [{ path: file.path, line: 1, message: unlisted }];
   return file.imports.flatMap((each) => {
     const message =
       each.target === undefined
         ? packageProblem(each.specifier, dependencies)
         : (outsideProblem(each) ??
           directionProblem(file.path, each.target) ??
-          indexProblem(file.path, each.target));
+          indexProblem(file.path, each.target, modules));
     return message === undefined ? [] : [{ path: file.path, line: each.line, message }];
   });
 }
@@ -53,36 +97,47 @@ function outsideProblem({ target = '', specifier }: Import): string | undefined 
   return target.startsWith('src/') ? undefined : `${specifier} is outside src`;
 }
 
+function unlistedRoom(path: string): string | undefined {
+  for (const [folder, layers] of Object.entries(layersOf)) {
+    if (!path.startsWith(`${folder}/`)) continue;
+    const room = roomOf(path, folder);
+    if (rank(layers, room) === -1) return `${folder}/${room} is in no layer of scripts/imports/rules.ts`;
+  }
+  return undefined;
+}
+
 function directionProblem(path: string, target: string): string | undefined {
-  const [, from = '', ...fromRest] = path.split('/');
-  const [, to = '', ...toRest] = target.split('/');
-  if (notFor[from]?.includes(to)) return `${from} must not import ${to}`;
-  if (from !== to) return upwards(layers, from, to);
-  if (from !== 'apiserver') return undefined;
-  return upwards(apiserverLayers, fromRest[0] ?? '', toRest[0] ?? '', 'apiserver/');
+  for (const [folder, layers] of Object.entries(layersOf)) {
+    if (!path.startsWith(`${folder}/`) || !target.startsWith(`${folder}/`)) continue;
+    const from = roomOf(path, folder);
+    const to = roomOf(target, folder);
+    const allowed = from === to || rank(layers, from) < rank(layers, to);
+    if (!allowed || notFor[from]?.includes(to)) {
+      return `${roomName(folder, from)} must not import ${roomName(folder, to)}`;
+    }
+  }
+  return undefined;
 }
 
-/** Names that stand in no layer are free. */
-function upwards(
-  order: readonly (readonly string[])[],
-  from: string,
-  to: string,
-  prefix = '',
-): string | undefined {
-  const rank = (name: string): number => order.findIndex((layer) => layer.includes(name));
-  if (from === to || rank(from) === -1 || rank(to) === -1 || rank(from) < rank(to)) return undefined;
-  return `${prefix}${from} must not import ${prefix}${to}`;
+/** The folder directly below `folder` in which the file lies. Only below src a file can be a room by itself. */
+function roomOf(path: string, folder: string): string {
+  const [first = '', ...deeper] = path.slice(folder.length + 1).split('/');
+  return deeper.length > 0 || folder === 'src' ? first : ownFiles;
 }
 
-/** A file that lies below the module's folder is inside it and may take its files directly. */
-function indexProblem(path: string, target: string): string | undefined {
-  const module = moduleOf(target);
-  if (module === undefined || path.startsWith(`${module}/`) || target === `${module}/index.ts`)
-    return undefined;
+function roomName(folder: string, room: string): string {
+  const name = room === ownFiles ? folder : `${folder}/${room}`;
+  return name.replace(/^src\//, '');
+}
+
+function rank(layers: Layers, room: string): number {
+  return layers.findIndex((layer) => layer.includes(room));
+}
+
+/** A file inside a module may take the module's files directly. */
+function indexProblem(path: string, target: string, modules: ReadonlySet<string>): string | undefined {
+  let module = dirname(target);
+  while (module !== '.' && !modules.has(module)) module = dirname(module);
+  if (module === '.' || path.startsWith(`${module}/`) || target === `${module}/index.ts`) return undefined;
   return `${target} is reached past ${module}/index.ts`;
-}
-
-function moduleOf(path: string): string | undefined {
-  const folders = dirname(path).split('/').slice(0, 3);
-  return folders.length > 1 ? folders.join('/') : undefined;
 }

@@ -11,29 +11,29 @@ import {
   runServices,
   untilAborted,
 } from '../base/index.ts';
-import { agentUrl } from './agent-url.ts';
-import { assembleHeartbeats } from './assemble-heartbeats.ts';
-import { assembleIdentity } from './assemble-identity.ts';
-import { assembleLocal } from './assemble-local.ts';
-import { assembleServer } from './assemble-server.ts';
+import { agentUrl } from './assembly/agent-url.ts';
+import { assembleHeartbeats } from './assembly/assemble-heartbeats.ts';
+import { assembleIdentity } from './assembly/assemble-identity.ts';
+import { assembleLocal } from './assembly/assemble-local.ts';
+import { assembleServer } from './assembly/assemble-server.ts';
+import type { AgentContext } from './assembly/context.ts';
+import { part } from './assembly/context.ts';
+import type { AgentOptions, RunningAgent } from './assembly/options.ts';
+import { createReload } from './assembly/reload.ts';
+import { serviceManager } from './assembly/service-manager.ts';
 import type { Checkpointer } from './checkpoint/index.ts';
 import { createCheckpointer, readRecipients } from './checkpoint/index.ts';
+import { controlSocketService } from './config/control-socket/index.ts';
 import type { EffectiveConfig, LiveConfig } from './config/index.ts';
 import { createLiveConfig, loadConfig } from './config/index.ts';
-import type { AgentContext } from './context.ts';
-import { part } from './context.ts';
-import { controlSocketService } from './control-socket/index.ts';
 import { hostChecksService } from './doctor/index.ts';
 import type { Lock } from './lock/index.ts';
 import { acquireLock } from './lock/index.ts';
 import { nodeAddresses, nodeIpsFault } from './node/index.ts';
-import type { AgentOptions, RunningAgent } from './options.ts';
-import { createReload } from './reload.ts';
 import type { Runtime } from './runtime/index.ts';
 import { connectRuntime } from './runtime/index.ts';
-import { serviceManager } from './service-manager.ts';
-import type { ServingFiles } from './serving-files.ts';
-import { createServingFiles, servingFilesService } from './serving-files.ts';
+import type { ServingFiles } from './server/index.ts';
+import { createServingFiles, servingFilesService } from './server/index.ts';
 
 /**
  * Runs the node agent until `signal` aborts. What must be right is looked at first (configuration, folders, lock); then

@@ -1,5 +1,8 @@
 /** The node agent. */
 export { runAgent } from './agent.ts';
+export type { AgentOptions, ControlPlane, RunningAgent } from './assembly/options.ts';
+export { describeRuntime } from './assembly/service-manager.ts';
+export { requestReload } from './config/control-socket/index.ts';
 export {
   type ConfigSources,
   type LoadedConfig,
@@ -8,7 +11,6 @@ export {
   originTable,
   type Reloaded,
 } from './config/index.ts';
-export { requestReload } from './control-socket/index.ts';
 export {
   allChecks,
   type ControlPlanePlace,
@@ -19,7 +21,6 @@ export {
   type Verdict,
   verdicts,
 } from './doctor/index.ts';
-export type { AgentOptions, ControlPlane, RunningAgent } from './options.ts';
 export {
   type ApplyingRule,
   type Architecture,
@@ -40,6 +41,5 @@ export {
   resolveSeccomp,
   type SeccompProfile,
 } from './seccomp/index.ts';
-export { profileFinder } from './seccomp-registry/index.ts';
-export { describeRuntime } from './service-manager.ts';
-export { checkServingFiles } from './serving-files.ts';
+export { profileFinder } from './seccomp/registry/index.ts';
+export { checkServingFiles } from './server/index.ts';

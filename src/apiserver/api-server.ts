@@ -1,23 +1,23 @@
 import { resolveGates } from '../api/index.ts';
 import { createMetrics, runServices } from '../base/index.ts';
-import { createAccess } from './access.ts';
-import type { ApiServerOptions } from './api-server-options.ts';
-import { assembleControllers, ownNames } from './assemble-controllers.ts';
-import { httpOptions } from './assemble-http.ts';
-import { openAuthorizationWebhook } from './authorization-webhook.ts';
-import { clientCaReload, readClientCa } from './client-ca.ts';
+import { createAccess } from './assembly/access.ts';
+import { assembleControllers, ownNames } from './assembly/assemble-controllers.ts';
+import { httpOptions } from './assembly/assemble-http.ts';
+import { openAuthorizationWebhook } from './assembly/authorization-webhook.ts';
+import { clientCaReload, readClientCa } from './assembly/client-ca.ts';
+import { httpService } from './assembly/http-service.ts';
+import { openAudit } from './assembly/open-audit.ts';
+import type { ApiServerOptions } from './assembly/options.ts';
 import { ensureDefaultPolicy, ensureSystemNamespaces } from './controllers/index.ts';
 import type { HttpOptions } from './http/index.ts';
-import { httpService } from './http-service.ts';
 import { leaderElection } from './leader-election/index.ts';
 import { createNodeProxy } from './node-proxy/index.ts';
-import { openAudit } from './open-audit.ts';
-import { openStorage, storageService } from './open-storage.ts';
 import type { NodeRequest, Pki } from './pki/index.ts';
 import { fileKeys, nodeSigner, pkiRenewal } from './pki/index.ts';
 import type { Registry } from './registry/index.ts';
 import { createRegistry } from './registry/index.ts';
 import { serverLease } from './server-leases/index.ts';
+import { openStorage, storageService } from './storage/index.ts';
 
 /** A control plane that serves. */
 export interface RunningApiServer {

@@ -1,5 +1,5 @@
 /** The control plane: the API over HTTPS, its storage, and the controllers. */
 export { type RunningApiServer, runApiServer } from './api-server.ts';
-export type { ApiServerOptions } from './api-server-options.ts';
-export { type StorageKind, storageKinds } from './open-storage.ts';
+export type { ApiServerOptions } from './assembly/options.ts';
 export { type NodeRequest, SigningRefusedError } from './pki/index.ts';
+export { type StorageKind, storageKinds } from './storage/index.ts';

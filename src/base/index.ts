@@ -1,5 +1,6 @@
 export { type Backoff, type BackoffOptions, createBackoff } from './backoff.ts';
 export { type Clock, systemClock } from './clock.ts';
+export { DeadlineError, type DeadlineLimits, withDeadline } from './deadline.ts';
 export { durationMs, formatDuration, parseDuration } from './duration.ts';
 export { describeError, type ExitCode, ExitError, errorCode, exitCodes } from './errors.ts';
 export {
@@ -10,6 +11,7 @@ export {
   syncFolder,
   writeFileAtomic,
 } from './files.ts';
+export { readKernelFile, readKernelFolder, readKernelNumber } from './kernel-file.ts';
 export { createLatest, type Latest } from './latest.ts';
 export * from './lifecycle/index.ts';
 export { createLogger, type LogFormat, type Logger, type LogLevel, logLevels, silentLogger } from './log.ts';
@@ -17,3 +19,4 @@ export { Counter, createMetrics, Gauge, Histogram, Registry } from './metrics.ts
 export { type PeerCertificate, readPeerCertificate } from './peer-certificate.ts';
 export { createTokenBuckets, forgetOldest, type TokenBuckets } from './token-buckets.ts';
 export { createKeyedTurns, createTurns, type KeyedTurns, type Turns } from './turns.ts';
+export { createWaker, type Waker } from './waker.ts';

@@ -5,10 +5,12 @@ import type { AskedGates } from '../api/index.ts';
 import { apiServerGates } from '../api/index.ts';
 import type { Logger } from '../base/index.ts';
 import { ExitError, exitCodes, systemClock } from '../base/index.ts';
-import { auditOf } from './audit-flags.ts';
-import { authenticationOf } from './authentication-flags.ts';
-import { authorizationOf } from './authorization-flags.ts';
-import type { ConfigFlags } from './config-flags.ts';
+import type { CommandContext, LogFlags } from './context.ts';
+import { commandLogger } from './context.ts';
+import { auditOf } from './flags/audit-flags.ts';
+import { authenticationOf } from './flags/authentication-flags.ts';
+import { authorizationOf } from './flags/authorization-flags.ts';
+import type { ConfigFlags } from './flags/config-flags.ts';
 import {
   configFieldOptions,
   configFileOptions,
@@ -16,14 +18,12 @@ import {
   controlPlaneChoiceOptions,
   nodeAddressOptions,
   nodeLabelsOption,
-} from './config-flags.ts';
-import type { CommandContext, LogFlags } from './context.ts';
-import { commandLogger } from './context.ts';
-import type { AllControlPlaneFlags } from './control-plane-flags.ts';
-import { allControlPlaneOptions } from './control-plane-flags.ts';
-import { filePath, logOptions, rootDirOption } from './flags.ts';
-import { nodeLifecycleOf } from './node-lifecycle-flags.ts';
-import { passedOnFlags } from './passed-on-flags.ts';
+} from './flags/config-flags.ts';
+import type { AllControlPlaneFlags } from './flags/control-plane-flags.ts';
+import { allControlPlaneOptions } from './flags/control-plane-flags.ts';
+import { filePath, logOptions, rootDirOption } from './flags/flags.ts';
+import { nodeLifecycleOf } from './flags/node-lifecycle-flags.ts';
+import { passedOnFlags } from './flags/passed-on-flags.ts';
 
 interface AgentFlags extends ConfigFlags, AllControlPlaneFlags, LogFlags {
   rootDir: string;

@@ -3,16 +3,16 @@ import { resolveGates } from '../api/index.ts';
 import { describeError, ExitError, exitCodes, systemClock } from '../base/index.ts';
 import type { ChildEnd } from '../client/embedded/index.ts';
 import { attachToAgent } from '../client/embedded/index.ts';
-import { auditOf } from './audit-flags.ts';
-import { authenticationOf } from './authentication-flags.ts';
-import { authorizationOf } from './authorization-flags.ts';
 import type { CommandContext, LogFlags } from './context.ts';
 import { commandLogger, ReportedError } from './context.ts';
-import type { AllControlPlaneFlags } from './control-plane-flags.ts';
-import { allControlPlaneOptions } from './control-plane-flags.ts';
-import { etcdOf } from './etcd-flags.ts';
-import { checkGates, featureGatesOption, logOptions, rootDirOption } from './flags.ts';
-import { nodeLifecycleOf } from './node-lifecycle-flags.ts';
+import { auditOf } from './flags/audit-flags.ts';
+import { authenticationOf } from './flags/authentication-flags.ts';
+import { authorizationOf } from './flags/authorization-flags.ts';
+import type { AllControlPlaneFlags } from './flags/control-plane-flags.ts';
+import { allControlPlaneOptions } from './flags/control-plane-flags.ts';
+import { etcdOf } from './flags/etcd-flags.ts';
+import { checkGates, featureGatesOption, logOptions, rootDirOption } from './flags/flags.ts';
+import { nodeLifecycleOf } from './flags/node-lifecycle-flags.ts';
 
 type Flags = AllControlPlaneFlags & LogFlags & { rootDir: string; featureGates?: Record<string, boolean> };
 

@@ -1,14 +1,14 @@
 import { Command, Option } from 'commander';
 import type { LoadedConfig } from '../agent/index.ts';
-import type { ConfigFlags } from './config-flags.ts';
+import { originTableText } from './config-table.ts';
+import type { CommandContext } from './context.ts';
+import type { ConfigFlags } from './flags/config-flags.ts';
 import {
   configFieldOptions,
   configFileOptions,
   configSources,
   controlPlaneChoiceOptions,
-} from './config-flags.ts';
-import { originTableText } from './config-table.ts';
-import type { CommandContext } from './context.ts';
+} from './flags/config-flags.ts';
 
 type Format = 'yaml' | 'json';
 

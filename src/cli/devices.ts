@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import { isRecord } from '../api/index.ts';
-import { harmless } from './access-report.ts';
+import { harmless } from './access/report.ts';
 import type { ListFlags } from './agent-group.ts';
 import { agentGroup, listOutput } from './agent-group.ts';
 import { askAgent, connectAgent, itemsOf, rendered, table } from './checkpoint/index.ts';

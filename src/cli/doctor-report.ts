@@ -1,5 +1,5 @@
 import type { Row, Verdict } from '../agent/index.ts';
-import { harmless } from './access-report.ts';
+import { harmless } from './access/report.ts';
 
 /** How many rows have each verdict. */
 export function countVerdicts(rows: readonly Row[]): Partial<Record<Verdict, number>> {

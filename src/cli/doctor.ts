@@ -3,17 +3,17 @@ import { join, resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { ControlPlanePlace, Examined, Row, Verdict } from '../agent/index.ts';
 import { ExitError, exitCodes, systemClock } from '../base/index.ts';
-import type { ConfigFlags } from './config-flags.ts';
+import type { CommandContext } from './context.ts';
+import { ReportedError } from './context.ts';
+import { countVerdicts, reportText } from './doctor-report.ts';
+import type { ConfigFlags } from './flags/config-flags.ts';
 import {
   configFieldOptions,
   configFileOptions,
   configSources,
   controlPlaneChoiceOptions,
-} from './config-flags.ts';
-import type { CommandContext } from './context.ts';
-import { ReportedError } from './context.ts';
-import { countVerdicts, reportText } from './doctor-report.ts';
-import { domain, filePath, port, rootDirOption } from './flags.ts';
+} from './flags/config-flags.ts';
+import { domain, filePath, port, rootDirOption } from './flags/flags.ts';
 
 interface Flags extends ConfigFlags {
   output?: 'json' | 'yaml';

@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { version } from '../api/index.ts';
 import { describeError, ExitError, exitCodes } from '../base/index.ts';
-import { accessCommand } from './access.ts';
+import { accessCommand } from './access/command.ts';
 import { agentCommand } from './agent.ts';
 import { apiServerCommand } from './apiserver.ts';
 import { checkpointCommand } from './checkpoint/index.ts';
@@ -14,8 +14,8 @@ import { helpCommand } from './help.ts';
 import { pluginsCommand } from './plugins.ts';
 import { reloadCommand } from './reload.ts';
 import { seccompCommand } from './seccomp/index.ts';
-import { storageCommand } from './storage.ts';
-import { tokenCommand } from './token.ts';
+import { storageCommand } from './storage/command.ts';
+import { tokenCommand } from './token/command.ts';
 import { versionCommand } from './version.ts';
 
 export type { CommandContext } from './context.ts';

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { isRecord } from '../api/index.ts';
 import { systemClock } from '../base/index.ts';
-import { harmless } from './access-report.ts';
+import { harmless } from './access/report.ts';
 import type { ListFlags } from './agent-group.ts';
 import { agentGroup, listOutput } from './agent-group.ts';
 import { askAgent, connectAgent, itemsOf, rendered, table } from './checkpoint/index.ts';

@@ -1,4 +1,4 @@
-import { shownBytes } from './storage-report.ts';
+import { shownBytes } from './storage/report.ts';
 
 const everyMs = 200;
 const eraseLine = '\r\u001b[K';

@@ -3,7 +3,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Reloaded } from '../agent/index.ts';
 import { parseDuration } from '../base/index.ts';
 import type { CommandContext } from './context.ts';
-import { rootDirOption } from './flags.ts';
+import { rootDirOption } from './flags/flags.ts';
 
 interface Flags {
   rootDir: string;

@@ -1,4 +1,5 @@
 export type { WatchEvent } from './answers.ts';
+export { type ApiCalls, type CallOptions, type PatchOptions, whoAnswers } from './api-calls.ts';
 export { ApiClient, createClient } from './api-client.ts';
 export { ConnectionError, type ConnectionFailure } from './errors.ts';
 export {
@@ -17,4 +18,5 @@ export type {
   Place,
   WatchOptions,
 } from './options.ts';
+export { createOutageLog, type OutageLog, retryAfterMs } from './outage.ts';
 export type { WireAnswer as RawAnswer, WireRequest as RawRequest } from './transport.ts';

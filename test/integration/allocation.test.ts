@@ -2,15 +2,19 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import type { DeviceAllocations } from '../../src/agent/allocation/index.ts';
-import { createDeviceAllocations } from '../../src/agent/allocation/index.ts';
-import { createDeviceManager, registrationServer, rememberDevices } from '../../src/agent/devices/index.ts';
-import { podResourcesServer } from '../../src/agent/pod-resources/index.ts';
+import type { DeviceAllocations } from '../../src/agent/plugins/allocation/index.ts';
+import { createDeviceAllocations } from '../../src/agent/plugins/allocation/index.ts';
+import {
+  createDeviceManager,
+  registrationServer,
+  rememberDevices,
+} from '../../src/agent/plugins/devices/index.ts';
+import { podResourcesServer } from '../../src/agent/plugins/pod-resources/index.ts';
 import type { Pod } from '../../src/api/index.ts';
 import { silentLogger, systemClock } from '../../src/base/index.ts';
 import { startFakePlugin } from '../support/fake-device-plugin.ts';
 import { temporaryFolder, waitFor } from '../support/index.ts';
-import { openRawClient } from '../unit/agent/pod-resources/raw-client.ts';
+import { openRawClient } from '../unit/agent/plugins/pod-resources/raw-client.ts';
 import { runDevicePlugin } from './example-plugins/run-device-plugin.ts';
 
 const gpu = 'vendor.example/gpu';

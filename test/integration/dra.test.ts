@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { DraDrivers } from '../../src/agent/dra/index.ts';
-import { createDraHandler } from '../../src/agent/dra/index.ts';
+import type { DraDrivers } from '../../src/agent/plugins/dra/index.ts';
+import { createDraHandler } from '../../src/agent/plugins/dra/index.ts';
 import { createPluginService } from '../../src/agent/plugins/index.ts';
 import { silentLogger, systemClock } from '../../src/base/index.ts';
 import type { TemporaryFolder } from '../support/index.ts';

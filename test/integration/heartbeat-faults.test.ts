@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { createLeaseService } from '../../src/agent/lease/index.ts';
 import { createNodeStatusService } from '../../src/agent/node/index.ts';
+import { createLeaseService } from '../../src/agent/node/lease/index.ts';
 import { leaseKind } from '../../src/api/index.ts';
 import { ApiClient } from '../../src/client/index.ts';
 import type { TestApiServer } from '../../src/testing/index.ts';

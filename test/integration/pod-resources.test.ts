@@ -6,20 +6,20 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fromBinary } from '@bufbuild/protobuf';
 import { status } from '@grpc/grpc-js';
-import { openDeviceState } from '../../src/agent/allocation/index.ts';
+import { openDeviceState } from '../../src/agent/plugins/allocation/index.ts';
 import {
   AllocatableResourcesResponseSchema,
   GetPodResourcesResponseSchema,
   ListPodResourcesResponseSchema,
-} from '../../src/agent/pod-resources/gen/pod-resources-v1_pb.js';
+} from '../../src/agent/plugins/pod-resources/gen/pod-resources-v1_pb.js';
 import type { Pod } from '../../src/api/index.ts';
 import { podKind } from '../../src/api/index.ts';
 import { silentLogger, systemClock } from '../../src/base/index.ts';
 import type { ApiClient } from '../../src/client/index.ts';
 import { clientOptionsOf, createClient, readKubeconfig } from '../../src/client/index.ts';
 import { temporaryFolder, waitFor } from '../support/index.ts';
-import type { RawClient } from '../unit/agent/pod-resources/raw-client.ts';
-import { openRawClient, wire } from '../unit/agent/pod-resources/raw-client.ts';
+import type { RawClient } from '../unit/agent/plugins/pod-resources/raw-client.ts';
+import { openRawClient, wire } from '../unit/agent/plugins/pod-resources/raw-client.ts';
 import { runDevicePlugin } from './example-plugins/run-device-plugin.ts';
 import { ensureBuilt } from './installation.ts';
 import { startAgent } from './nodeward/index.ts';

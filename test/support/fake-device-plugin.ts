@@ -1,4 +1,4 @@
-import { DevicePlugin } from '../../src/agent/devices/gen/device-plugin_pb.js';
+import { DevicePlugin } from '../../src/agent/plugins/devices/gen/device-plugin_pb.js';
 import type { UnixServerOptions } from '../../src/base/grpc/index.ts';
 import { GrpcError, grpcCodes, implement, serveUnix } from '../../src/base/grpc/index.ts';
 import { silentLogger } from '../../src/base/index.ts';

@@ -1,5 +1,5 @@
 import type { ArchiveFolder } from './archive-folder.ts';
-import type { MadeCheckpoint } from './dump.ts';
+import type { MadeCheckpoint } from './dump/dump.ts';
 
 /** Tells of checkpoints that were made, and knows those that can be seen before anybody was told of them. */
 export interface Announcements {

@@ -28,10 +28,10 @@ import {
   writeFileAtomic,
 } from '../../base/index.ts';
 import { openRegular, publishPair, unlessAbsent } from './named-files.ts';
-import type { SetManifest } from './pod-set/manifest.ts';
-import { isSetFile, openManifestFiles } from './pod-set/manifest-files.ts';
 import type { CheckpointRecord, RecordChange } from './record.ts';
 import { changeRecord, DamagedRecord, parseRecord } from './record.ts';
+import type { SetManifest } from './set-manifest.ts';
+import { isSetFile, openManifestFiles } from './set-manifest-files.ts';
 
 /** A checkpoint in the folder. */
 export interface StoredCheckpoint {

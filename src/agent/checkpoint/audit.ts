@@ -1,5 +1,5 @@
 import type { Logger } from '../../base/index.ts';
-import type { MadeCheckpoint } from './dump.ts';
+import type { MadeCheckpoint } from './dump/dump.ts';
 import type { Target } from './errors.ts';
 import { CheckpointError } from './errors.ts';
 import type { CheckpointMetrics } from './metrics.ts';

@@ -1,23 +1,23 @@
 import { join, resolve } from 'node:path';
 import { createKeyedTurns, createTurns, describeError, systemClock } from '../../base/index.ts';
-import { rememberAbandoned } from './abandoned.ts';
 import { createAnnouncements } from './announcements.ts';
 import { openArchiveFolder } from './archive-folder.ts';
 import { audit } from './audit.ts';
-import { createDiskRoom } from './disk-room.ts';
-import { createDraftsUnderWay } from './drafts-under-way.ts';
-import type { MadeCheckpoint } from './dump.ts';
-import { createDumper } from './dump.ts';
+import { rememberAbandoned } from './dump/abandoned.ts';
+import { createDiskRoom } from './dump/disk-room.ts';
+import { createDraftsUnderWay } from './dump/drafts-under-way.ts';
+import type { MadeCheckpoint } from './dump/dump.ts';
+import { createDumper } from './dump/dump.ts';
+import { checkNames, findRunning } from './dump/find-running.ts';
+import { findLeftDumps } from './dump/left-dumps.ts';
+import { keepRecovering } from './dump/recover.ts';
+import { startTimeLimit } from './dump/time-limit.ts';
 import type { CheckpointError, Target } from './errors.ts';
 import { failed, toCheckpointError, wholePod } from './errors.ts';
-import { checkNames, findRunning } from './find-running.ts';
-import { findLeftDumps } from './left-dumps.ts';
 import { checkpointMetrics } from './metrics.ts';
 import type { MadeSet, PodCheckpointRequest } from './pod-set/index.ts';
 import { createSetDumper, serveSet } from './pod-set/index.ts';
-import { keepRecovering } from './recover.ts';
 import { defaultSettings } from './settings.ts';
-import { startTimeLimit } from './time-limit.ts';
 import type { Checkpointer, CheckpointerOptions, CheckpointRequest } from './types.ts';
 
 const stillPending =

@@ -8,10 +8,11 @@ export {
   type StoredCheckpoint,
 } from './archive-folder.ts';
 export { createCheckpointer } from './checkpointer.ts';
-export { criuVersion, dumpLog, frozenMs, statsDump } from './criu-notes.ts';
-export type { MadeCheckpoint } from './dump.ts';
+export { criuVersion, dumpLog, frozenMs, statsDump } from './dump/criu-notes.ts';
+export type { MadeCheckpoint } from './dump/dump.ts';
+export { findLeftDumps, type LeftDump } from './dump/left-dumps.ts';
+export { isTarHeader } from './dump/tar.ts';
 export { CheckpointError, type CheckpointFailure, type Target } from './errors.ts';
-export { findLeftDumps, type LeftDump } from './left-dumps.ts';
 export { type CheckpointManager, createCheckpointManager, type ManagerOptions } from './manage/index.ts';
 export type { MadeSet, PodCheckpointRequest, SetManifest } from './pod-set/index.ts';
 export { type CheckpointRecord, parseRecord, type RecordChange } from './record.ts';
@@ -32,5 +33,4 @@ export {
   SealError,
 } from './sealing/index.ts';
 export { type CheckpointSettings, type DiskReserve, defaultSettings } from './settings.ts';
-export { isTarHeader } from './tar.ts';
 export type { Checkpointer, CheckpointerOptions, CheckpointRequest, CheckpointRuntime } from './types.ts';

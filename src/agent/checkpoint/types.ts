@@ -1,7 +1,7 @@
 import type { Clock, Logger, Registry } from '../../base/index.ts';
 import type { Runtime } from '../runtime/index.ts';
 import type { ArchiveFolder } from './archive-folder.ts';
-import type { MadeCheckpoint } from './dump.ts';
+import type { MadeCheckpoint } from './dump/dump.ts';
 import type { Target } from './errors.ts';
 import type { MadeSet, PodCheckpointRequest } from './pod-set/index.ts';
 import type { CheckpointSettings } from './settings.ts';

@@ -5,6 +5,7 @@ import { isRecord } from '../../api/schema/index.ts';
 import { durationMs } from '../../base/index.ts';
 import type { CheckpointSettings } from '../checkpoint/index.ts';
 import type { Eviction, Reserved } from '../node/index.ts';
+import type { ServingFileNames } from '../server/index.ts';
 import { readQuantity } from './amounts.ts';
 import { checkpointSettings } from './checkpoint-section.ts';
 import { defaultValues } from './defaults.ts';
@@ -52,13 +53,6 @@ export interface EffectiveConfig {
   /** What a container gets of which nothing is said: the seccomp profile of the runtime, or none. */
   readonly seccompDefault: boolean;
   readonly deviceManager: DeviceManagerSettings;
-}
-
-/** Files that the agent serves with instead of what it is given; empty where there are none. */
-export interface ServingFileNames {
-  readonly tlsCertFile: string;
-  readonly tlsPrivateKeyFile: string;
-  readonly clientCAFile: string;
 }
 
 /** Computes what follows from the merged and validated values. */

@@ -1,4 +1,4 @@
-export type { EffectiveConfig, ServingFileNames } from './effective.ts';
+export type { EffectiveConfig } from './effective.ts';
 export type { FlagValues } from './flags.ts';
 export { createLiveConfig, type LiveConfig, type Reloaded } from './live.ts';
 export { type ConfigSources, type LoadedConfig, loadConfig } from './load.ts';

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { isRecord } from '../../api/index.ts';
 import { bool, duration, field, int32, list, string, struct } from '../../api/schema/index.ts';
 import { durationMs } from '../../base/index.ts';
-import type { AccessSettings } from '../access/index.ts';
+import type { AccessSettings } from '../server/access/index.ts';
 import type { TlsSettings } from '../server/index.ts';
 import { cipherSuites, openSslCiphers } from './cipher-suites.ts';
 import type { Entry, Origin } from './located.ts';

@@ -1,6 +1,5 @@
 import type { Clock } from '../../base/index.ts';
-import { describeError } from '../../base/index.ts';
-import { DeadlineError, withDeadline } from '../node/index.ts';
+import { DeadlineError, describeError, withDeadline } from '../../base/index.ts';
 import type { Host } from './host.ts';
 import type { Check, Finding, Row } from './types.ts';
 import { topics, unknown } from './types.ts';

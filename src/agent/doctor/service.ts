@@ -1,8 +1,7 @@
 import type { Clock, Logger, Registry, Service } from '../../base/index.ts';
-import { Gauge } from '../../base/index.ts';
+import { createWaker, Gauge } from '../../base/index.ts';
 import type { EffectiveConfig } from '../config/index.ts';
 import type { Finding as Condition } from '../node/index.ts';
-import { createWaker } from '../node/index.ts';
 import type { Runtime } from '../runtime/index.ts';
 import { fastChecks } from './catalogue.ts';
 import { checkpointCondition } from './condition.ts';

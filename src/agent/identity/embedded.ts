@@ -2,7 +2,7 @@ import type { Clock, Logger, Service } from '../../base/index.ts';
 import { createLatest } from '../../base/index.ts';
 import { alternativeNames } from '../../base/x509/index.ts';
 import type { ClientOptions } from '../../client/index.ts';
-import type { ControlPlaneService } from '../controlplane/index.ts';
+import type { ControlPlaneService } from './control-plane/index.ts';
 import type { Identity, ServingCredentials } from './credentials.ts';
 import { loopbackNames, nodeSubject, publishApi, publishServing } from './credentials.ts';
 import { obtainPair } from './obtain.ts';

@@ -1,8 +1,15 @@
 import type { ApiObject, Kind } from '../../api/index.ts';
 import type { Latest } from '../../base/index.ts';
-import type { ClientOptions, DeleteOptions, ListOptions, WatchOptions } from '../../client/index.ts';
+import type {
+  ApiCalls,
+  CallOptions,
+  ClientOptions,
+  DeleteOptions,
+  ListOptions,
+  PatchOptions,
+  WatchOptions,
+} from '../../client/index.ts';
 import { ApiClient } from '../../client/index.ts';
-import type { ApiCalls, CallOptions, PatchOptions } from '../node/index.ts';
 
 /** The API as this node; waits for credentials and follows them when they change. */
 export interface NodeApi extends ApiCalls, Pick<ApiClient, 'list' | 'watch' | 'delete'>, AsyncDisposable {

@@ -2,7 +2,7 @@ import { BlockList, isIP } from 'node:net';
 import type { NetworkInterfaceInfo } from 'node:os';
 import { networkInterfaces } from 'node:os';
 import type { NodeAddress } from '../../api/index.ts';
-import { readKernelFile } from './kernel-file.ts';
+import { readKernelFile } from '../../base/index.ts';
 
 export interface AddressOptions {
   /** As the kernel reports it, or what overrides it. */

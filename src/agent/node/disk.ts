@@ -1,8 +1,7 @@
 import type { StatsFs } from 'node:fs';
 import { statfs as statfsOfNode } from 'node:fs/promises';
 import type { Clock, Logger } from '../../base/index.ts';
-import { describeError } from '../../base/index.ts';
-import { withDeadline } from './deadline.ts';
+import { describeError, withDeadline } from '../../base/index.ts';
 
 export interface DiskSpace {
   readonly capacityBytes: number;

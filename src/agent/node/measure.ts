@@ -1,8 +1,8 @@
 import { cpus } from 'node:os';
 import type { Clock, Logger } from '../../base/index.ts';
+import { readKernelFile, readKernelFolder, readKernelNumber } from '../../base/index.ts';
 import type { DiskSpace, StatFs } from './disk.ts';
 import { createDiskProbes } from './disk.ts';
-import { readKernelFile, readKernelFolder, readKernelNumber } from './kernel-file.ts';
 import { readMemory, readSwap } from './memory.ts';
 
 export type { DiskSpace, StatFs } from './disk.ts';

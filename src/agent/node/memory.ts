@@ -1,4 +1,4 @@
-import { readKernelFile, readKernelNumber } from './kernel-file.ts';
+import { readKernelFile, readKernelNumber } from '../../base/index.ts';
 
 export interface Memory {
   readonly capacityBytes: number;

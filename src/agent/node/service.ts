@@ -1,14 +1,14 @@
 import type { Node } from '../../api/index.ts';
 import type { Backoff, Clock, Logger, Registry, Service } from '../../base/index.ts';
-import { Counter, createBackoff } from '../../base/index.ts';
+import { Counter, createBackoff, createWaker } from '../../base/index.ts';
+import type { ApiCalls } from '../../client/index.ts';
+import { createOutageLog, retryAfterMs } from '../../client/index.ts';
 import { nodeAddresses } from './addresses.ts';
-import type { ApiCalls } from './api-calls.ts';
 import type { Finding } from './conditions.ts';
 import { findConditions, runtimeStartingMessage } from './conditions.ts';
 import { listedImages } from './images.ts';
 import type { Measure, RuntimeDisks } from './measure.ts';
 import { createMeasure } from './measure.ts';
-import { createOutageLog, retryAfterMs } from './outage.ts';
 import { createPressureWatch } from './pressure.ts';
 import type { Registration } from './registration.ts';
 import { nodeLabels } from './registration.ts';
@@ -23,7 +23,6 @@ import type { SystemFacts } from './system-facts.ts';
 import { collectFacts } from './system-facts.ts';
 import type { Eviction, Reserved } from './thresholds.ts';
 import { defaultEviction, nothingReserved } from './thresholds.ts';
-import { createWaker } from './waker.ts';
 
 export interface NodeStatusOptions {
   nodeName: string;

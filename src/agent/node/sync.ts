@@ -1,9 +1,9 @@
 import type { Node, NodeStatus } from '../../api/index.ts';
 import { canonicalObject, nodeKind, StatusError } from '../../api/index.ts';
 import type { Clock } from '../../base/index.ts';
-import type { ApiCalls, CallOptions } from './api-calls.ts';
-import { whoAnswers } from './api-calls.ts';
-import { withDeadline } from './deadline.ts';
+import { withDeadline } from '../../base/index.ts';
+import type { ApiCalls, CallOptions } from '../../client/index.ts';
+import { whoAnswers } from '../../client/index.ts';
 import type { Registration } from './registration.ts';
 import { missingLabels, newNode, plainRegistration } from './registration.ts';
 import { sameStatus } from './status.ts';

@@ -1,7 +1,6 @@
 import { release } from 'node:os';
 import type { Clock, Logger } from '../../base/index.ts';
-import { describeError, errorCode, readRegularFile } from '../../base/index.ts';
-import { withDeadline } from './deadline.ts';
+import { describeError, errorCode, readRegularFile, withDeadline } from '../../base/index.ts';
 
 /** What does not change while the agent runs. Empty where the system does not tell. */
 export interface SystemFacts {

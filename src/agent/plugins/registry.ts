@@ -1,7 +1,7 @@
 import { join } from 'node:path';
+import type { FolderEntry } from '../../base/folder-watch/index.ts';
 import type { Clock, Logger, Registry } from '../../base/index.ts';
 import { createTurns } from '../../base/index.ts';
-import type { FolderEntry } from '../folder-watch/index.ts';
 import { pluginMetrics } from './metrics.ts';
 import type { PluginPeer } from './peer.ts';
 import { openPeer } from './peer.ts';

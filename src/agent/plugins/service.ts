@@ -1,9 +1,9 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { FolderWatch } from '../../base/folder-watch/index.ts';
+import { watchFolder } from '../../base/folder-watch/index.ts';
 import type { Clock, Logger, Registry, Service } from '../../base/index.ts';
 import { describeError, errorCode } from '../../base/index.ts';
-import type { FolderWatch } from '../folder-watch/index.ts';
-import { watchFolder } from '../folder-watch/index.ts';
 import type { SocketRegistry } from './registry.ts';
 import { createSocketRegistry, isPluginPath, tooManySockets } from './registry.ts';
 import type { PluginHandler, PluginRegistry } from './types.ts';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { YamlReader } from '../../api/index.ts';
+import type { FolderEntry, FolderView } from '../../base/folder-watch/index.ts';
 import type { Clock } from '../../base/index.ts';
 import { describeError, errorCode } from '../../base/index.ts';
-import type { FolderEntry, FolderView } from '../folder-watch/index.ts';
 import type { Judgement } from './manifest.ts';
 import { judgeManifest, seenAt } from './manifest.ts';
 import { faultOfFile, readUndisturbed, whyIgnored } from './manifest-file.ts';

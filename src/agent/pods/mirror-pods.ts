@@ -1,9 +1,8 @@
 import type { Node, Pod } from '../../api/index.ts';
 import { nodeKind, podKind, StatusError } from '../../api/index.ts';
 import type { Clock, Logger, Service } from '../../base/index.ts';
-import { createBackoff, describeError } from '../../base/index.ts';
+import { createBackoff, createWaker, describeError } from '../../base/index.ts';
 import type { ApiClient } from '../../client/index.ts';
-import { createWaker } from '../node/index.ts';
 import type { ApiPods } from './api-pods.ts';
 import type { PodMetrics } from './metrics.ts';
 import type { MirrorPlan } from './mirror-plan.ts';

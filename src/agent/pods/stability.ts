@@ -1,5 +1,5 @@
+import type { FolderEntry } from '../../base/folder-watch/index.ts';
 import type { Clock } from '../../base/index.ts';
-import type { FolderEntry } from '../folder-watch/index.ts';
 
 /** Tells when a file has been left alone for long enough to be whole. */
 export interface Stability {

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Pod } from '../../api/index.ts';
 import { loadYamlReader } from '../../api/index.ts';
+import type { FolderWatch } from '../../base/folder-watch/index.ts';
+import { watchFolder } from '../../base/folder-watch/index.ts';
 import type { Clock, Logger, Service } from '../../base/index.ts';
-import type { FolderWatch } from '../folder-watch/index.ts';
-import { watchFolder } from '../folder-watch/index.ts';
-import { createWaker } from '../node/index.ts';
+import { createWaker } from '../../base/index.ts';
 import { createListeners } from './listeners.ts';
 import { isShown } from './manifest-file.ts';
 import type { ManifestStore } from './manifest-store.ts';

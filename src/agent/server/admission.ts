@@ -1,6 +1,6 @@
 import { TLSSocket } from 'node:tls';
 import type { FastifyRequest } from 'fastify';
-import type { Access, Caller } from '../access/index.ts';
+import type { Access, Caller } from './access/index.ts';
 import { RefusedError } from './refusal.ts';
 import type { AgentRoute } from './route.ts';
 import { subresourcesOf, subresourcesOfUnknown, verbOf } from './route.ts';

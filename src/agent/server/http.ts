@@ -2,7 +2,7 @@ import { METHODS } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fastify from 'fastify';
 import type { Clock, Logger } from '../../base/index.ts';
-import type { Access, Caller } from '../access/index.ts';
+import type { Access, Caller } from './access/index.ts';
 import { createAdmission } from './admission.ts';
 import { answerClientError } from './client-error.ts';
 import { createLifetimes } from './lifetimes.ts';

@@ -6,5 +6,12 @@ export { metricsRoute } from './metrics-route.ts';
 export { RefusedError, sendJson, sendText } from './refusal.ts';
 export type { AgentRequest, AgentRoute, Answer, Method, MethodRoute } from './route.ts';
 export { type AgentServerOptions, type AgentServerService, agentServer } from './service.ts';
+export {
+  checkServingFiles,
+  createServingFiles,
+  type ServingFileNames,
+  type ServingFiles,
+  servingFilesService,
+} from './serving-files.ts';
 export { type StatusLine, statuszRoute } from './statusz.ts';
 export type { TlsSettings } from './tls.ts';

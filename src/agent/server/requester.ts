@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { agentClientUser, requesterHeader } from '../../api/index.ts';
-import type { Caller } from '../access/index.ts';
+import type { Caller } from './access/index.ts';
 
 /** 256 characters, each of three bytes. */
 const longest = 256 * 9;

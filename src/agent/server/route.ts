@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Caller } from '../access/index.ts';
+import type { Caller } from './access/index.ts';
 
 /** What is answered at a path, declared by the part of the agent that answers it. */
 export interface AgentRoute {

@@ -69,25 +69,12 @@ export {
   nodeSignerNames,
 } from './certificates/signing-request.ts';
 export { ageOf } from './columns.ts';
-export { type Lease, type LeaseSpec, leaseKind } from './coordination/lease.ts';
-export { type Binding, bindingBody } from './core/binding.ts';
-export { eventKind } from './core/event.ts';
-export type { Event } from './core/event-description.ts';
-export { type Eviction, evictionBody } from './core/eviction.ts';
 export { type Namespace, namespaceKind } from './core/namespace.ts';
-export {
-  type Node,
-  type NodeAddress,
-  type NodeCondition,
-  type NodeStatus,
-  type NodeSystemInfo,
-  nodeKind,
-  type Taint,
-} from './core/node.ts';
-export { type Pod, podChangeCauses, podHasEnded, podKind } from './core/pod.ts';
 export { type Secret, secretKind } from './core/secret.ts';
 export { type ServiceAccount, serviceAccountKind } from './core/service-account.ts';
 export { defineBody, defineKind, objectStruct } from './define.ts';
+export { eventKind } from './events/core-event.ts';
+export type { Event } from './events/event-description.ts';
 export { servedKinds } from './gen/served.ts';
 export {
   type ApiObject,
@@ -116,6 +103,20 @@ export {
   objectMeta,
 } from './meta/object-meta.ts';
 export { type Status, type StatusCause, type StatusDetails, status } from './meta/status.ts';
+export { type CSINode, type CSINodeDriver, csiNodeKind } from './nodes/csi-node.ts';
+export { type Lease, type LeaseSpec, leaseKind } from './nodes/lease.ts';
+export {
+  type Node,
+  type NodeAddress,
+  type NodeCondition,
+  type NodeStatus,
+  type NodeSystemInfo,
+  nodeKind,
+  type Taint,
+} from './nodes/node.ts';
+export { type Binding, bindingBody } from './pods/binding.ts';
+export { type Eviction, evictionBody } from './pods/eviction.ts';
+export { type Pod, podChangeCauses, podHasEnded, podKind } from './pods/pod.ts';
 export { billionths } from './quantity.ts';
 export { type ClusterRole, clusterRoleKind } from './rbac/cluster-role.ts';
 export { type ClusterRoleBinding, clusterRoleBindingKind } from './rbac/cluster-role-binding.ts';
@@ -124,4 +125,3 @@ export { type Role, roleKind } from './rbac/role.ts';
 export { type RoleBinding, roleBindingKind } from './rbac/role-binding.ts';
 export type { RoleRef } from './rbac/role-ref.ts';
 export type { Subject } from './rbac/subject.ts';
-export { type CSINode, type CSINodeDriver, csiNodeKind } from './storage/csi-node.ts';

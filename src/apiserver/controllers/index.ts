@@ -7,6 +7,5 @@ export { type ControllerOptions, namespaceDeletion } from './namespace-deletion.
 export { type NodeLifecycleSettings, nodeLifecycle } from './node-lifecycle/index.ts';
 export { ownerGarbage } from './owner-garbage/index.ts';
 export { podGarbage } from './pod-garbage/index.ts';
-export { roleAggregation } from './role-aggregation/index.ts';
-export { selectsAny } from './role-aggregation/label-test.ts';
+export { roleAggregation, selectsAny } from './role-aggregation/index.ts';
 export { ensureSystemNamespaces } from './system-namespaces.ts';

@@ -9,8 +9,8 @@ import {
   StatusError,
 } from '../../api/index.ts';
 import { operate } from '../registry/index.ts';
-import { readDeletion } from './delete-options.ts';
 import type { Answer, ApiRequest } from './request.ts';
+import { readDeletion } from './write/delete-options.ts';
 
 /** The header that asks what a write would change of the rights of all, instead of the object. */
 export const accessDiffHeader = 'Nodeward-Access-Diff';

@@ -2,7 +2,7 @@ import type { BodyType, EncodedBody, ListMeta, ObjectType, Status, TextBody, Ver
 import type { User } from '../authn/index.ts';
 import type { Registry, Resource } from '../registry/index.ts';
 import type { Stored } from '../storage/index.ts';
-import type { ContinueTokens } from './continue-token.ts';
+import type { ContinueTokens } from './read/continue-token.ts';
 
 /** What a patch is written in (specification, section 4.10); `apply` is a server-side apply. */
 export type PatchFormat = 'json' | 'merge' | 'strategic' | 'apply';

@@ -1,14 +1,14 @@
 import type { FastifyRequest } from 'fastify';
 import { StatusError } from '../../api/index.ts';
-import { authenticate, authorizePath } from './access.ts';
-import type { App } from './app.ts';
+import { authenticate, authorizePath } from './admission/access.ts';
 import { plainContent, sendContent } from './documents/content.ts';
 import { discoveryRoutes } from './documents/discovery-routes.ts';
 import { healthRoutes } from './documents/health-routes.ts';
 import { openApiRoutes } from './documents/openapi-routes.ts';
 import type { DocumentRoute } from './documents/route.ts';
-import { methodNotAllowed, routedMethods } from './methods.ts';
 import type { HttpOptions } from './options.ts';
+import type { App } from './routing/app.ts';
+import { methodNotAllowed, routedMethods } from './routing/methods.ts';
 
 /** The paths that are no objects of the API: health, version, discovery, OpenAPI, metrics, and the list of them. */
 export function addDocuments(app: Pick<App, 'route'>, options: HttpOptions): void {

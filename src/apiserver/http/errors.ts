@@ -3,13 +3,13 @@ import { DecodeError, JsonError, StatusError } from '../../api/index.ts';
 import type { Logger } from '../../base/index.ts';
 import { describeError, errorCode } from '../../base/index.ts';
 import { StorageError } from '../storage/index.ts';
-import { sendBody } from './answer.ts';
-import { unknownFormat } from './body.ts';
-import { mediaTypes } from './media-types.ts';
-import { negotiateError } from './negotiate.ts';
-import { isPretty } from './pretty.ts';
-import { pathOf } from './request.ts';
-import { statusBody } from './status-body.ts';
+import { sendBody } from './answers/answer.ts';
+import { statusBody } from './answers/status-body.ts';
+import { unknownFormat } from './negotiation/body.ts';
+import { mediaTypes } from './negotiation/media-types.ts';
+import { negotiateError } from './negotiation/negotiate.ts';
+import { isPretty } from './negotiation/pretty.ts';
+import { pathOf } from './routing/request.ts';
 
 /** The StatusError that tells a client of anything that was thrown; what is not for clients stays in the log. */
 export function toStatusError(error: unknown, log: Logger): StatusError {

@@ -2,12 +2,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { nodeKind } from '../../api/index.ts';
 import type { NodeProxy, ProxiedRequest } from '../node-proxy/index.ts';
 import { readNodeName, readProxiedPath } from '../node-proxy/index.ts';
-import { attributesOf, authenticate, authorizeRequest } from './access.ts';
-import type { App } from './app.ts';
-import { auditAsked, auditStarted } from './audit.ts';
+import { attributesOf, authenticate, authorizeRequest } from './admission/access.ts';
+import { auditAsked, auditStarted } from './admission/audit.ts';
 import { bodyLimitBytes } from './errors.ts';
-import { methodNotAllowed, usualVerbOf } from './methods.ts';
 import type { HttpOptions } from './options.ts';
+import type { App } from './routing/app.ts';
+import { methodNotAllowed, usualVerbOf } from './routing/methods.ts';
 
 type Asked = Pick<ProxiedRequest, 'named' | 'target' | 'prefix' | 'requester' | 'untilMs'>;
 

@@ -5,10 +5,10 @@ import type { Authorizer } from '../authz/index.ts';
 import type { ContinueTokens } from '../handlers/index.ts';
 import type { NodeProxy } from '../node-proxy/index.ts';
 import type { Registry } from '../registry/index.ts';
-import type { AuditOptions } from './audit.ts';
+import type { AuditOptions } from './admission/audit.ts';
 import type { DocumentRoute } from './documents/route.ts';
+import type { InFlightLimits } from './flow/in-flight.ts';
 import type { HealthCheck } from './health.ts';
-import type { InFlightLimits } from './in-flight.ts';
 
 export interface HttpOptions {
   registry: Registry;

@@ -13,24 +13,24 @@ import {
   update,
   watch,
 } from '../handlers/index.ts';
-import { asksForDiff, diffHeader } from './access-diff.ts';
-import type { Admitted } from './admit.ts';
-import { admit } from './admit.ts';
-import { sendAnswer } from './answer.ts';
-import { auditBody, auditStarted } from './audit.ts';
-import { bodyOf } from './body.ts';
-import type { EventEncodings } from './event-encodings.ts';
-import type { Enter } from './in-flight.ts';
-import type { AnswerKind, Negotiated } from './negotiate.ts';
-import { withInclude } from './negotiate.ts';
-import type { Negotiator } from './negotiator.ts';
-import { createNegotiator } from './negotiator.ts';
+import { asksForDiff, diffHeader } from './admission/access-diff.ts';
+import type { Admitted } from './admission/admit.ts';
+import { admit } from './admission/admit.ts';
+import { auditBody, auditStarted } from './admission/audit.ts';
+import { sendAnswer } from './answers/answer.ts';
+import type { Enter } from './flow/in-flight.ts';
+import { bodyOf } from './negotiation/body.ts';
+import type { AnswerKind, Negotiated } from './negotiation/negotiate.ts';
+import { withInclude } from './negotiation/negotiate.ts';
+import type { Negotiator } from './negotiation/negotiator.ts';
+import { createNegotiator } from './negotiation/negotiator.ts';
+import { patchFormatOf, patchOf } from './negotiation/patch-body.ts';
 import type { HttpOptions } from './options.ts';
-import { patchFormatOf, patchOf } from './patch-body.ts';
-import type { Route } from './routes.ts';
-import type { WatchSeats } from './watch-seats.ts';
-import type { WatchStreamOptions } from './watch-stream.ts';
-import { streamWatch } from './watch-stream.ts';
+import type { Route } from './routing/routes.ts';
+import type { EventEncodings } from './watch/event-encodings.ts';
+import type { WatchSeats } from './watch/watch-seats.ts';
+import type { WatchStreamOptions } from './watch/watch-stream.ts';
+import { streamWatch } from './watch/watch-stream.ts';
 
 const handlers: Readonly<Record<Exclude<Verb, 'watch'>, (request: ApiRequest) => Promise<Answer>>> = {
   create: confirmed(create),

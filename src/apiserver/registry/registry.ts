@@ -2,12 +2,12 @@ import type { ApiObject, FeatureGates, Kind } from '../../api/index.ts';
 import { namespaceKind, namespaceTerminating, notFound, resolveGates, servedKinds } from '../../api/index.ts';
 import type { Clock } from '../../base/index.ts';
 import type { CachedStore } from '../storage/index.ts';
-import { keyOf } from './keys.ts';
 import { registryOperations } from './operations/index.ts';
 import { Resource } from './resource.ts';
 import { strategies } from './strategies/index.ts';
 import type { Admission, Advice } from './strategy.ts';
 import type { Operation, Registry } from './types.ts';
+import { keyOf } from './write/keys.ts';
 
 export interface RegistryOptions {
   storage: CachedStore;

@@ -1,25 +1,25 @@
 import type { ApiObject, Kind, ObjectMeta } from '../../api/index.ts';
 import type { CachedStore, Stored } from '../storage/index.ts';
-import type { Application } from './apply.ts';
-import { applyObject } from './apply.ts';
-import { changeMetadata } from './change-metadata.ts';
-import { getStored } from './commit.ts';
-import { createObject } from './create.ts';
-import type { Put } from './create-or-change.ts';
-import type { Deleted } from './delete.ts';
-import { deleteObject } from './delete.ts';
-import type { Deletion } from './deletion-plan.ts';
 import type { ObjectEncoding } from './encoding.ts';
 import { objectEncoding } from './encoding.ts';
 import { FieldIndex } from './field-index.ts';
 import { KeyQueue } from './key-queue.ts';
-import { prefixOf } from './keys.ts';
-import type { Parts, Place, ResourceOptions } from './parts.ts';
-import { putObject } from './put.ts';
 import { SecondText } from './second-text.ts';
 import type { WriteContext } from './strategy.ts';
-import type { Change } from './update.ts';
-import { changeObject, updateObject } from './update.ts';
+import type { Application } from './write/apply.ts';
+import { applyObject } from './write/apply.ts';
+import { changeMetadata } from './write/change-metadata.ts';
+import { getStored } from './write/commit.ts';
+import { createObject } from './write/create.ts';
+import type { Put } from './write/create-or-change.ts';
+import type { Deleted } from './write/delete.ts';
+import { deleteObject } from './write/delete.ts';
+import type { Deletion } from './write/deletion-plan.ts';
+import { prefixOf } from './write/keys.ts';
+import type { Parts, Place, ResourceOptions } from './write/parts.ts';
+import { putObject } from './write/put.ts';
+import type { Change } from './write/update.ts';
+import { changeObject, updateObject } from './write/update.ts';
 
 /** The objects of one kind: what the verbs do with them, whatever transport asked for it. */
 export class Resource<T extends ApiObject = ApiObject> {

@@ -2,9 +2,8 @@ import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from '../../base/index.ts';
 import { ensurePrivateFolder } from '../../base/index.ts';
-import { operatorsError } from '../open-storage.ts';
 import type { MaintainedStore, Restored } from '../storage/index.ts';
-import { openSqlite, removeMark, restoreStore, StorageError } from '../storage/index.ts';
+import { openSqlite, operatorsError, removeMark, restoreStore, StorageError } from '../storage/index.ts';
 import { SnapshotReader } from './snapshot-format.ts';
 
 /** Where a control plane with this root dir keeps its store. */

@@ -1,4 +1,4 @@
-export { operatorsError } from '../open-storage.ts';
+export { operatorsError } from '../storage/index.ts';
 export { openFolder, restoreSnapshot, storageFolderOf } from './folder.ts';
 export { tellStorage } from './metrics.ts';
 export { toldOrigin } from './origin.ts';

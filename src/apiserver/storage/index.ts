@@ -21,7 +21,26 @@ export {
   SqliteTarget,
 } from './migration/index.ts';
 export { openEtcdSource, openEtcdTarget } from './open-migration.ts';
+export {
+  type EtcdSettings,
+  type OpenedStorage,
+  type OpenStorageOptions,
+  openStorage,
+  operatorsError,
+  type StorageKind,
+  storageKinds,
+  storageService,
+} from './open-storage.ts';
 export { openSqlite, openStore, type StoreOptions } from './open-store.ts';
+export {
+  type Mark,
+  type MarkName,
+  markFile,
+  readMark,
+  removeMark,
+  writeMark,
+} from './sqlite/client/marks.ts';
+export { type Restored, type RestoreOptions, restoreStore } from './sqlite/maintenance/restore.ts';
 export type {
   CheckReport,
   DefragReport,
@@ -31,16 +50,7 @@ export type {
   StoreStats,
   TaskName,
 } from './sqlite/maintenance.ts';
-export {
-  type Mark,
-  type MarkName,
-  markFile,
-  readMark,
-  removeMark,
-  writeMark,
-} from './sqlite/marks.ts';
 export type { StoreOrigin } from './sqlite/origin.ts';
-export { type Restored, type RestoreOptions, restoreStore } from './sqlite/restore.ts';
 export {
   type Change,
   type ChangeBatch,

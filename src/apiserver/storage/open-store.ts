@@ -1,9 +1,9 @@
 import type { EtcdStoreOptions } from './etcd/index.ts';
 import type { MemoryStoreOptions } from './memory/store.ts';
 import { MemoryStore } from './memory/store.ts';
+import { SqliteStore } from './sqlite/client/store.ts';
+import type { SqliteStoreOptions } from './sqlite/client/store-options.ts';
 import type { MaintainedStore } from './sqlite/maintenance.ts';
-import { SqliteStore } from './sqlite/store.ts';
-import type { SqliteStoreOptions } from './sqlite/store-options.ts';
 import type { Store } from './types.ts';
 
 export type StoreOptions =

@@ -4,7 +4,7 @@ import { nodeKind } from '../../api/index.ts';
 import { ExitError, errorCode, exitCodes } from '../../base/index.ts';
 import type { ClientOptions, Kubeconfig } from '../../client/index.ts';
 import { ApiClient, clientOptionsOf, readKubeconfig } from '../../client/index.ts';
-import { domain, filePath, rootDirOption } from '../flags.ts';
+import { domain, filePath, rootDirOption } from '../flags/flags.ts';
 import type { MeantPod } from './proxied-agent.ts';
 import { findNodeName, proxiedAgent } from './proxied-agent.ts';
 

@@ -6,7 +6,7 @@ import type { ApiClient } from '../../client/index.ts';
 import { ConnectionError } from '../../client/index.ts';
 import type { CommandContext } from '../context.ts';
 import { isTerminal } from '../context.ts';
-import { filePath } from '../flags.ts';
+import { filePath } from '../flags/flags.ts';
 import { progressBar, showProgress } from '../progress.ts';
 import { askAgent } from './agent-answer.ts';
 import type { AgentFlags } from './agent-connection.ts';

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { parseDuration, systemClock } from '../../base/index.ts';
 import type { CommandContext } from '../context.ts';
-import { requestCount } from '../flags.ts';
+import { requestCount } from '../flags/flags.ts';
 import { askAgent, itemsOf } from './agent-answer.ts';
 import type { AgentFlags } from './agent-connection.ts';
 import { connectAgent } from './agent-connection.ts';

@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import type { CommandContext } from '../context.ts';
-import { shownBytes } from '../storage-report.ts';
+import { shownBytes } from '../storage/report.ts';
 import { askAgent, itemsOf } from './agent-answer.ts';
 import type { AgentFlags } from './agent-connection.ts';
 import { connectAgent } from './agent-connection.ts';

@@ -1,6 +1,6 @@
 import { isRecord } from '../../api/index.ts';
-import { harmless } from '../access-report.ts';
-import { shownBytes } from '../storage-report.ts';
+import { harmless } from '../access/report.ts';
+import { shownBytes } from '../storage/report.ts';
 import { table } from './output.ts';
 
 /** Checkpoints for people. What an agent sends is read with care: it may be of another version. */

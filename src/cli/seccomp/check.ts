@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import type { Judgement } from '../../agent/index.ts';
 import { describeError, exitCodes } from '../../base/index.ts';
-import { harmless } from '../access-report.ts';
+import { harmless } from '../access/report.ts';
 import { rendered } from '../checkpoint/index.ts';
 import type { CommandContext } from '../context.ts';
 import { ReportedError } from '../context.ts';

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { isRecord } from '../../api/index.ts';
 import { systemClock } from '../../base/index.ts';
-import { harmless } from '../access-report.ts';
+import { harmless } from '../access/report.ts';
 import type { AgentFlags } from '../checkpoint/index.ts';
 import { agentOptions, askAgent, connectAgent, rendered, table } from '../checkpoint/index.ts';
 import type { CommandContext } from '../context.ts';

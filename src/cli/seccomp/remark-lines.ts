@@ -1,5 +1,5 @@
 import { isRecord } from '../../api/index.ts';
-import { harmless } from '../access-report.ts';
+import { harmless } from '../access/report.ts';
 
 /** A line for each remark: `a.json: error: syscalls[0].action: …`. */
 export function remarkLines(name: string, severity: 'error' | 'warning', remarks: unknown): string[] {

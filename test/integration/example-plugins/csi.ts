@@ -5,7 +5,7 @@
  *               [--max-volumes N] [--hang N] [--fail N] [--crash]
  */
 import { parseArgs } from 'node:util';
-import { Identity, Node } from '../../../src/agent/csi/gen/csi_pb.js';
+import { Identity, Node } from '../../../src/agent/plugins/csi/gen/csi_pb.js';
 import { implement, serveUnix } from '../../../src/base/grpc/index.ts';
 import { silentLogger } from '../../../src/base/index.ts';
 import { createMisbehaviour, say, serveUntilTold } from './behaviour.ts';

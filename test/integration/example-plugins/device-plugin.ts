@@ -13,7 +13,7 @@ import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Registration } from '../../../src/agent/devices/gen/device-plugin_pb.js';
+import { Registration } from '../../../src/agent/plugins/devices/gen/device-plugin_pb.js';
 import { Registration as RegistryEntry } from '../../../src/agent/plugins/gen/registration_pb.js';
 import { implement, openUnixClient, serveUnix } from '../../../src/base/grpc/index.ts';
 import { describeError, silentLogger } from '../../../src/base/index.ts';

@@ -6,8 +6,8 @@
  *               [--cdi ID] [--refuse UID] [--hang N] [--fail N] [--crash]
  */
 import { parseArgs } from 'node:util';
-import { DRAPlugin as V1 } from '../../../src/agent/dra/gen/v1_pb.js';
-import { DRAPlugin as V1Beta1 } from '../../../src/agent/dra/gen/v1beta1_pb.js';
+import { DRAPlugin as V1 } from '../../../src/agent/plugins/dra/gen/v1_pb.js';
+import { DRAPlugin as V1Beta1 } from '../../../src/agent/plugins/dra/gen/v1beta1_pb.js';
 import type { Handlers } from '../../../src/base/grpc/index.ts';
 import { implement, serveUnix } from '../../../src/base/grpc/index.ts';
 import { silentLogger } from '../../../src/base/index.ts';

@@ -28,11 +28,11 @@ describe('the import checker', () => {
     const result = await check({
       'src/main.ts': importing('./cli/index.ts') + importing('node:fs'),
       'src/cli/index.ts': importing('../agent/index.ts') + importing('../apiserver/http/index.ts'),
-      'src/agent/index.ts': importing('./lease/index.ts') + importing('@grpc/grpc-js/build/x.js'),
-      'src/agent/lease/index.ts': importing('./renew.ts') + importing('../../client/index.ts'),
-      'src/agent/lease/renew.ts': importing('./deeper/schedule.ts') + importing('../names.ts'),
-      'src/agent/lease/deeper/schedule.ts': '',
-      'src/agent/names.ts': '',
+      'src/agent/index.ts': importing('./node/lease/index.ts') + importing('@grpc/grpc-js/build/x.js'),
+      'src/agent/node/lease/index.ts': importing('./renew.ts') + importing('../../../client/index.ts'),
+      'src/agent/node/lease/renew.ts': importing('./deeper/schedule.ts') + importing('../../lock/index.ts'),
+      'src/agent/node/lease/deeper/schedule.ts': '',
+      'src/agent/lock/index.ts': '',
       'src/apiserver/http/index.ts': importing('../handlers/index.ts') + importing('fastify'),
       'src/apiserver/handlers/index.ts': importing('../registry/index.ts') + importing('../authz/index.ts'),
       'src/apiserver/registry/index.ts': importing('../storage/index.ts'),
@@ -68,10 +68,10 @@ describe('the import checker', () => {
     },
     'an import of the control plane by the agent, of a type, over several lines': {
       files: {
-        'src/agent/lease/a.ts': `// a comment\nimport type {\n  X,\n} from '../../apiserver/index.ts';\n`,
+        'src/agent/node/a.ts': `// a comment\nimport type {\n  X,\n} from '../../apiserver/index.ts';\n`,
         'src/apiserver/index.ts': '',
       },
-      complaint: 'src/agent/lease/a.ts:2: agent must not import apiserver',
+      complaint: 'src/agent/node/a.ts:2: agent must not import apiserver',
     },
     'a re-export upwards': {
       files: { 'src/client/a.ts': `export * from '../cli/index.ts';\n`, 'src/cli/index.ts': '' },
@@ -92,17 +92,51 @@ describe('the import checker', () => {
       },
       complaint: 'src/apiserver/storage/a.ts:1: apiserver/storage must not import apiserver/registry',
     },
+    'a room of the agent that imports one above it': {
+      files: { 'src/agent/node/a.ts': importing('../server/index.ts'), 'src/agent/server/index.ts': '' },
+      complaint: 'src/agent/node/a.ts:1: agent/node must not import agent/server',
+    },
+    'a room that imports one beside it': {
+      files: { 'src/agent/pods/a.ts': importing('../seccomp/index.ts'), 'src/agent/seccomp/index.ts': '' },
+      complaint: 'src/agent/pods/a.ts:1: agent/pods must not import agent/seccomp',
+    },
+    'a room that imports a file that stands beside the rooms': {
+      files: { 'src/apiserver/http/a.ts': importing('../api-server.ts'), 'src/apiserver/api-server.ts': '' },
+      complaint: 'src/apiserver/http/a.ts:1: apiserver/http must not import apiserver',
+    },
+    'a room that is in no layer': {
+      files: { 'src/agent/attic/a.ts': importing('node:fs') },
+      complaint: 'src/agent/attic/a.ts:1: src/agent/attic is in no layer of scripts/imports/rules.ts',
+    },
+    'a folder of the house that is in no layer': {
+      files: { 'src/cellar/a.ts': '' },
+      complaint: 'src/cellar/a.ts:1: src/cellar is in no layer of scripts/imports/rules.ts',
+    },
     'a module reached past its index': {
-      files: { 'src/agent/lock/a.ts': importing('../lease/renew.ts'), 'src/agent/lease/renew.ts': '' },
-      complaint: 'src/agent/lock/a.ts:1: src/agent/lease/renew.ts is reached past src/agent/lease/index.ts',
+      files: {
+        'src/agent/server/a.ts': importing('../node/b.ts'),
+        'src/agent/node/b.ts': '',
+        'src/agent/node/index.ts': '',
+      },
+      complaint: 'src/agent/server/a.ts:1: src/agent/node/b.ts is reached past src/agent/node/index.ts',
     },
     "a module's child reached past its index": {
-      files: { 'src/agent/index.ts': importing('./lease/renew.ts'), 'src/agent/lease/renew.ts': '' },
-      complaint: 'src/agent/index.ts:1: src/agent/lease/renew.ts is reached past src/agent/lease/index.ts',
+      files: {
+        'src/agent/index.ts': importing('./node/lease/renew.ts'),
+        'src/agent/node/index.ts': '',
+        'src/agent/node/lease/renew.ts': '',
+        'src/agent/node/lease/index.ts': '',
+      },
+      complaint:
+        'src/agent/index.ts:1: src/agent/node/lease/renew.ts is reached past src/agent/node/lease/index.ts',
     },
-    'a file of another module, deeper than a module': {
-      files: { 'src/cli/a.ts': importing('../api/kinds/core/node.ts'), 'src/api/kinds/core/node.ts': '' },
-      complaint: 'src/cli/a.ts:1: src/api/kinds/core/node.ts is reached past src/api/kinds/index.ts',
+    'a file in a folder that belongs to the module above it': {
+      files: {
+        'src/cli/a.ts': importing('../api/kinds/nodes/node.ts'),
+        'src/api/kinds/nodes/node.ts': '',
+        'src/api/kinds/index.ts': '',
+      },
+      complaint: 'src/cli/a.ts:1: src/api/kinds/nodes/node.ts is reached past src/api/kinds/index.ts',
     },
     'production code that imports a test': {
       files: { 'src/api/a.ts': importing('../../test/support/index.ts'), 'test/support/index.ts': '' },

@@ -2,7 +2,7 @@ import type { Clock } from '../../../base/index.ts';
 import { createTurns, describeError } from '../../../base/index.ts';
 import { RefusedError } from '../../server/index.ts';
 import type { ArchiveFolder, StoredCheckpoint } from '../archive-folder.ts';
-import { createDigester } from '../digest.ts';
+import { createDigester } from '../dump/digest.ts';
 import type { Verification } from '../record.ts';
 import type { Uses } from '../uses.ts';
 import { noCheckpoint } from './refusals.ts';

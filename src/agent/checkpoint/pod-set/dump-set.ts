@@ -12,14 +12,14 @@
  */
 import type { ContainerFacts, Hold, Released, Runtime } from '../../runtime/index.ts';
 import { RuntimeError } from '../../runtime/index.ts';
-import { createDigester } from '../digest.ts';
-import type { Draft } from '../draft.ts';
-import { draftName } from '../draft.ts';
-import type { DumperOptions, DumpSubject } from '../dump-steps.ts';
-import { begin, discard, finish, needsOf, recipientsOf } from '../dump-steps.ts';
+import { createDigester } from '../dump/digest.ts';
+import type { Draft } from '../dump/draft.ts';
+import { draftName } from '../dump/draft.ts';
+import type { DumperOptions, DumpSubject } from '../dump/dump-steps.ts';
+import { begin, discard, finish, needsOf, recipientsOf } from '../dump/dump-steps.ts';
+import type { TimeLimit } from '../dump/time-limit.ts';
 import type { Target } from '../errors.ts';
 import { failed, timedOut, toCheckpointError, wholePod } from '../errors.ts';
-import type { TimeLimit } from '../time-limit.ts';
 import type { MadeSet, SetHead, UnnamedMember } from './publish-set.ts';
 import { createSetPublisher } from './publish-set.ts';
 

@@ -1,14 +1,14 @@
 import { version } from '../../../api/index.ts';
 import type { ArchiveFolder, UnnamedPair } from '../archive-folder.ts';
-import type { Draft } from '../draft.ts';
-import type { MadeCheckpoint } from '../dump.ts';
-import type { UnnamedRecord } from '../dump-steps.ts';
+import type { Draft } from '../dump/draft.ts';
+import type { MadeCheckpoint } from '../dump/dump.ts';
+import type { UnnamedRecord } from '../dump/dump-steps.ts';
 import { archiveName, checkpointId, setId } from '../names.ts';
 import type { CheckpointRecord } from '../record.ts';
 import { writeRecord } from '../record.ts';
-import type { SetManifest, SetMember } from './manifest.ts';
-import { manifestFormat } from './manifest.ts';
-import { manifestPath } from './manifest-files.ts';
+import type { SetManifest, SetMember } from '../set-manifest.ts';
+import { manifestFormat } from '../set-manifest.ts';
+import { manifestPath } from '../set-manifest-files.ts';
 
 /** A set that was made just now. */
 export interface MadeSet {

@@ -1,10 +1,10 @@
 import { checkName } from '../../../api/index.ts';
 import type { Clock } from '../../../base/index.ts';
 import type { FoundMember, Runtime } from '../../runtime/index.ts';
+import type { TimeLimit } from '../dump/time-limit.ts';
+import { startTimeLimit } from '../dump/time-limit.ts';
 import type { Target } from '../errors.ts';
 import { failed, noPod, timedOut, wholePod } from '../errors.ts';
-import type { TimeLimit } from '../time-limit.ts';
-import { startTimeLimit } from '../time-limit.ts';
 import type { SetDumper } from './dump-set.ts';
 import type { MadeSet } from './publish-set.ts';
 

@@ -1,12 +1,12 @@
 import type { Infer } from '../../schema/index.ts';
 import { field, int32, microTime, string, time } from '../../schema/index.ts';
-import { eventKind as coreEventKind } from '../core/event.ts';
-import { eventCauses, eventChangeCauses, newEventCauses } from '../core/event-causes.ts';
-import type { Event as CoreEvent } from '../core/event-description.ts';
-import { eventSeries, eventSource } from '../core/event-description.ts';
 import { objectReference } from '../core/object-reference.ts';
 import { defineKind, objectStruct } from '../define.ts';
 import type { Cause } from '../kind.ts';
+import { eventKind as coreEventKind } from './core-event.ts';
+import { eventCauses, eventChangeCauses, newEventCauses } from './event-causes.ts';
+import type { Event as CoreEvent } from './event-description.ts';
+import { eventSeries, eventSource } from './event-description.ts';
 
 const root = objectStruct('Event', {
   eventTime: field(2, microTime, 'When it was first seen.'),

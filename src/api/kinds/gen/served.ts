@@ -9,20 +9,20 @@ import { selfSubjectAccessReviewKind } from '../authorization/self-subject-acces
 import { selfSubjectRulesReviewKind } from '../authorization/self-subject-rules-review.ts';
 import { subjectAccessReviewKind } from '../authorization/subject-access-review.ts';
 import { certificateSigningRequestKind } from '../certificates/signing-request.ts';
-import { leaseKind } from '../coordination/lease.ts';
 import { configMapKind } from '../core/config-map.ts';
-import { eventKind } from '../core/event.ts';
 import { namespaceKind } from '../core/namespace.ts';
-import { nodeKind } from '../core/node.ts';
-import { podKind } from '../core/pod.ts';
 import { secretKind } from '../core/secret.ts';
 import { serviceAccountKind } from '../core/service-account.ts';
+import { eventKind } from '../events/core-event.ts';
 import { eventViewKind } from '../events/event.ts';
+import { csiNodeKind } from '../nodes/csi-node.ts';
+import { leaseKind } from '../nodes/lease.ts';
+import { nodeKind } from '../nodes/node.ts';
+import { podKind } from '../pods/pod.ts';
 import { clusterRoleBindingKind } from '../rbac/cluster-role-binding.ts';
 import { clusterRoleKind } from '../rbac/cluster-role.ts';
 import { roleBindingKind } from '../rbac/role-binding.ts';
 import { roleKind } from '../rbac/role.ts';
-import { csiNodeKind } from '../storage/csi-node.ts';
 import type { Kind } from '../kind.ts';
 
 /** Every kind that is served. */
@@ -37,18 +37,18 @@ export const servedKinds: readonly Kind[] = [
   selfSubjectRulesReviewKind,
   subjectAccessReviewKind,
   certificateSigningRequestKind,
-  leaseKind,
   configMapKind,
-  eventKind,
   namespaceKind,
-  nodeKind,
-  podKind,
   secretKind,
   serviceAccountKind,
+  eventKind,
   eventViewKind,
+  csiNodeKind,
+  leaseKind,
+  nodeKind,
+  podKind,
   clusterRoleBindingKind,
   clusterRoleKind,
   roleBindingKind,
   roleKind,
-  csiNodeKind,
 ];

@@ -1,1 +1,2 @@
+export { selectsAny } from './label-test.ts';
 export { roleAggregation } from './service.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { takesGzip } from '../compress.ts';
+import { takesGzip } from '../answers/compress.ts';
 
 /** A document as it is sent. */
 export interface Content {

@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Kind } from '../../../api/index.ts';
 import { encodeObject, groupName } from '../../../api/index.ts';
-import type { MediaRange } from '../accept.ts';
-import { chooseOffer, covers } from '../accept.ts';
-import { mediaTypes } from '../media-types.ts';
-import { socketOf } from '../request.ts';
+import type { MediaRange } from '../negotiation/accept.ts';
+import { chooseOffer, covers } from '../negotiation/accept.ts';
+import { mediaTypes } from '../negotiation/media-types.ts';
+import { socketOf } from '../routing/request.ts';
 import { aggregatedDiscovery, aggregatedKind, aggregatedVersions } from './aggregated-discovery.ts';
 import type { Content } from './content.ts';
 import { plainContent, sendContent } from './content.ts';

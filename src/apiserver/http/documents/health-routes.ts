@@ -1,7 +1,7 @@
 import type { HealthCheck } from '../health.ts';
 import { reportHealth } from '../health.ts';
 import type { HttpOptions } from '../options.ts';
-import { queryOf } from '../request.ts';
+import { queryOf } from '../routing/request.ts';
 import type { DocumentRoute } from './route.ts';
 
 /** `/healthz`, `/livez`, `/readyz` and a path for each of their checks; what balances servers has no credentials. */

@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Served } from '../../../api/openapi/index.ts';
 import { encodeSwagger2, openApi3Document, swagger2Document } from '../../../api/openapi/index.ts';
-import { chooseOffer, covers } from '../accept.ts';
-import { queryOf } from '../request.ts';
+import { chooseOffer, covers } from '../negotiation/accept.ts';
+import { queryOf } from '../routing/request.ts';
 import type { Content } from './content.ts';
 import { lazily, packedContent, plainContent, sendContent } from './content.ts';
 import type { GroupVersion } from './groups.ts';

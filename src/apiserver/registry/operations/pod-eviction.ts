@@ -1,8 +1,8 @@
 import type { Eviction, Status } from '../../../api/index.ts';
 import { evictionBody, podKind } from '../../../api/index.ts';
-import type { Deletion } from '../deletion-plan.ts';
-import { propagationPolicies } from '../deletion-plan.ts';
 import type { Operation } from '../types.ts';
+import type { Deletion } from '../write/deletion-plan.ts';
+import { propagationPolicies } from '../write/deletion-plan.ts';
 
 const success: Status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
 

@@ -5,6 +5,9 @@ import { namespaceStrategy } from './namespace.ts';
 import { podStrategy } from './pod.ts';
 import { signingRequestStrategy } from './signing-request.ts';
 
+export { permanentNamespaces } from './namespace.ts';
+export { isMirrorPod, mirrorAnnotation } from './pod.ts';
+
 /** What the kinds do beyond their descriptions; a kind that is not here does nothing. */
 export const strategies: ReadonlyMap<Kind, Strategy> = new Map([
   entry(namespaceKind, namespaceStrategy),

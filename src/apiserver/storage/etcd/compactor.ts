@@ -1,9 +1,9 @@
 import type { Clock, Logger } from '../../../base/index.ts';
 import type { Revision } from '../types.ts';
-import type { EtcdClient } from './client.ts';
-import { EtcdError } from './errors.ts';
 import type { TxnResponse } from './gen/rpc_pb.js';
 import { Compare_CompareResult, Compare_CompareTarget, KV } from './gen/rpc_pb.js';
+import type { EtcdClient } from './wire/client.ts';
+import { EtcdError } from './wire/errors.ts';
 
 /** The reference's key, so that of its servers and ours together one compacts. */
 const sharedKey = Buffer.from('compact_rev_key');

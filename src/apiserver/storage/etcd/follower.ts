@@ -2,14 +2,14 @@ import type { Clock, Logger } from '../../../base/index.ts';
 import { createBackoff } from '../../../base/index.ts';
 import type { Change, Revision } from '../types.ts';
 import { StorageError } from '../types.ts';
-import type { EtcdClient } from './client.ts';
-import { EtcdError } from './errors.ts';
 import type { KeyMap } from './key-map.ts';
-import type { EtcdTimes } from './options.ts';
 import type { Head, Reads } from './reads.ts';
 import type { Values } from './values.ts';
 import type { Heard } from './watch.ts';
 import { EtcdWatch } from './watch.ts';
+import type { EtcdClient } from './wire/client.ts';
+import { EtcdError } from './wire/errors.ts';
+import type { EtcdTimes } from './wire/options.ts';
 
 /** Told in order, and never of what it was told already. */
 export interface Follows {

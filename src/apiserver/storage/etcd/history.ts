@@ -2,13 +2,13 @@ import type { Clock } from '../../../base/index.ts';
 import type { Replay } from '../feed.ts';
 import { sizeOfChange } from '../recent-changes.ts';
 import type { Change, Revision } from '../types.ts';
-import type { EtcdClient } from './client.ts';
-import { EtcdError } from './errors.ts';
 import type { KeyMap } from './key-map.ts';
-import type { EtcdTimes } from './options.ts';
 import type { Reads } from './reads.ts';
 import type { Values } from './values.ts';
 import { EtcdWatch } from './watch.ts';
+import type { EtcdClient } from './wire/client.ts';
+import { EtcdError } from './wire/errors.ts';
+import type { EtcdTimes } from './wire/options.ts';
 
 /** What is read of the past at a time: etcd begins a watch of the past once in 100 ms. */
 const piece = { changes: 4_096, bytes: 8 * 1024 * 1024 };

@@ -1,11 +1,11 @@
 import type { Numbering } from '../renumbered-store.ts';
 import type { StoreIdentity } from '../types.ts';
 import { StorageError } from '../types.ts';
-import type { EtcdClient } from './client.ts';
 import type { TxnResponse } from './gen/rpc_pb.js';
 import { Compare_CompareResult, Compare_CompareTarget, KV } from './gen/rpc_pb.js';
 import type { KeyMap } from './key-map.ts';
 import { bytesOfRecord, markIn, recordIn } from './store-record.ts';
+import type { EtcdClient } from './wire/client.ts';
 
 /**
  * Records what the store is for when it is new, else compares; answers how its revisions are counted, if not as etcd

@@ -1,5 +1,5 @@
 import { identityPart, keysPart, ourPrefix, ownPart, places, raisePart, readOnlyPart } from './layout.ts';
-import type { KeyRange } from './watch-call.ts';
+import type { KeyRange } from './wire/watch-call.ts';
 
 /** A part of our keys, in order, whose texts behind `ours` are the same behind `theirs` in etcd. */
 interface Region {

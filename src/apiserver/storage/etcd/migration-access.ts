@@ -2,19 +2,19 @@ import { silentLogger, systemClock } from '../../../base/index.ts';
 import type { Numbering } from '../renumbered-store.ts';
 import type { Revision, Stored } from '../types.ts';
 import { StorageError } from '../types.ts';
-import { EtcdClient } from './client.ts';
-import { parseEndpoints } from './endpoints.ts';
-import { EtcdError } from './errors.ts';
 import type { KeyValue } from './gen/kv_pb.js';
 import { KV } from './gen/rpc_pb.js';
 import { KeyMap } from './key-map.ts';
-import type { EtcdStoreOptions } from './options.ts';
-import { defaultEtcdPrefix, defaultTimes } from './options.ts';
 import { storageError } from './outcomes.ts';
 import { Reads } from './reads.ts';
 import type { StoreRecord } from './store-record.ts';
 import { recordIn } from './store-record.ts';
 import { Values } from './values.ts';
+import { EtcdClient } from './wire/client.ts';
+import { parseEndpoints } from './wire/endpoints.ts';
+import { EtcdError } from './wire/errors.ts';
+import type { EtcdStoreOptions } from './wire/options.ts';
+import { defaultEtcdPrefix, defaultTimes } from './wire/options.ts';
 
 /** Which etcd. */
 export type MigrationEtcd = Pick<EtcdStoreOptions, 'servers' | 'prefix' | 'tls'>;

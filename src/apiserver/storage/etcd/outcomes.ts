@@ -2,8 +2,8 @@ import type { Logger } from '../../../base/index.ts';
 import { failure } from '../refuse.ts';
 import type { FailureCode, Outcome } from '../types.ts';
 import { StorageError } from '../types.ts';
-import type { EtcdFailure } from './errors.ts';
-import { EtcdError } from './errors.ts';
+import type { EtcdFailure } from './wire/errors.ts';
+import { EtcdError } from './wire/errors.ts';
 import type { Failed, Written } from './write.ts';
 
 /** Whether it is one that the contract knows. */

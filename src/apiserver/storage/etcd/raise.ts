@@ -1,9 +1,9 @@
 import type { Logger } from '../../../base/index.ts';
 import type { Revision } from '../types.ts';
-import type { EtcdClient } from './client.ts';
 import { compactEtcd } from './compactor.ts';
 import { KV } from './gen/rpc_pb.js';
 import { revisionOf } from './values.ts';
+import type { EtcdClient } from './wire/client.ts';
 
 /** Puts under way at once. */
 const atOnce = 64;

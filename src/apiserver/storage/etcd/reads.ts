@@ -1,13 +1,13 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { Page, Revision, Stored } from '../types.ts';
-import type { EtcdClient } from './client.ts';
-import { EtcdError } from './errors.ts';
 import type { RangeRequestSchema, RangeResponse } from './gen/rpc_pb.js';
 import { KV } from './gen/rpc_pb.js';
 import type { KeyMap } from './key-map.ts';
 import type { Values } from './values.ts';
 import { revisionOf } from './values.ts';
-import type { KeyRange } from './watch-call.ts';
+import type { EtcdClient } from './wire/client.ts';
+import { EtcdError } from './wire/errors.ts';
+import type { KeyRange } from './wire/watch-call.ts';
 
 /** How much one answer should hold, and how many objects it is at first and at most. */
 const answer = { bytes: 4 * 1024 * 1024, first: 500, most: 10_000 };

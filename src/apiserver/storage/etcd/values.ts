@@ -1,9 +1,9 @@
 import { bytesToKeep } from '../refuse.ts';
 import type { Change, Stored } from '../types.ts';
-import { EtcdError } from './errors.ts';
 import type { Event, KeyValue } from './gen/kv_pb.js';
 import { Event_EventType } from './gen/kv_pb.js';
 import type { KeyMap } from './key-map.ts';
+import { EtcdError } from './wire/errors.ts';
 
 /** A revision as a number. Throws when it is larger than numbers are exact, which no store comes to. */
 export function revisionOf(revision: bigint | undefined): number {

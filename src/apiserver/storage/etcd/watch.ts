@@ -1,11 +1,11 @@
 import type { Clock } from '../../../base/index.ts';
 import type { Revision } from '../types.ts';
-import type { Connection } from './connection.ts';
-import { EtcdError } from './errors.ts';
 import type { Event } from './gen/kv_pb.js';
 import type { WatchResponse } from './gen/rpc_pb.js';
 import { revisionOf } from './values.ts';
-import type { KeyRange, WatchCall } from './watch-call.ts';
+import type { Connection } from './wire/connection.ts';
+import { EtcdError } from './wire/errors.ts';
+import type { KeyRange, WatchCall } from './wire/watch-call.ts';
 
 /** Everything that happened up to and with `through`; none of it in what comes later. */
 export interface Heard {

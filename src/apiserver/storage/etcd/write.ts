@@ -1,12 +1,12 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { Outcome, Stored, Write } from '../types.ts';
-import { EtcdError } from './errors.ts';
 import type { RequestOpSchema, TxnRequestSchema, TxnResponse } from './gen/rpc_pb.js';
 import { Compare_CompareResult, Compare_CompareTarget, KV } from './gen/rpc_pb.js';
 import type { WritersMark } from './store-record.ts';
 import { markIn } from './store-record.ts';
 import type { Values } from './values.ts';
 import { revisionOf } from './values.ts';
+import { EtcdError } from './wire/errors.ts';
 
 /** Compares and writes one object; answers what is there when it is not as expected. */
 export const transact = KV.method.txn;

@@ -1,10 +1,10 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode } from '../../../base/index.ts';
+import { markFile, readMark, removeMark, writeMark } from '../sqlite/client/marks.ts';
+import { SqliteStore } from '../sqlite/client/store.ts';
 import { databaseName, makeFolder } from '../sqlite/folder.ts';
-import { markFile, readMark, removeMark, writeMark } from '../sqlite/marks.ts';
-import { restoreStore } from '../sqlite/restore.ts';
-import { SqliteStore } from '../sqlite/store.ts';
+import { restoreStore } from '../sqlite/maintenance/restore.ts';
 import type { Stored } from '../types.ts';
 import { StorageError } from '../types.ts';
 import type { LastPart, Migrated, MigrationSource, MigrationTarget, Progress, Reading } from './types.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { featureChecks } from '../../../../src/agent/doctor/kernel-features.ts';
-import { sysctlChecks } from '../../../../src/agent/doctor/kernel-sysctls.ts';
+import { featureChecks } from '../../../../src/agent/doctor/checks/kernel-features.ts';
+import { sysctlChecks } from '../../../../src/agent/doctor/checks/kernel-sysctls.ts';
+import { swapCheck } from '../../../../src/agent/doctor/checks/swap.ts';
 import type { RuntimeAnswers } from '../../../../src/agent/doctor/runtime-answers.ts';
-import { swapCheck } from '../../../../src/agent/doctor/swap.ts';
 import { atLeast } from '../../../../src/agent/doctor/versions.ts';
 import type { MachineOptions } from './machine.ts';
 import { makeMachine } from './machine.ts';

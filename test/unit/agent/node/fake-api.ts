@@ -1,5 +1,4 @@
-import type { LeaseApi } from '../../../../src/agent/lease/index.ts';
-import type { CallOptions, PatchOptions } from '../../../../src/agent/node/index.ts';
+import type { LeaseApi } from '../../../../src/agent/node/lease/index.ts';
 import type { ApiObject, Kind } from '../../../../src/api/index.ts';
 import {
   alreadyExists,
@@ -9,6 +8,7 @@ import {
   StatusError,
 } from '../../../../src/api/index.ts';
 import type { Clock } from '../../../../src/base/index.ts';
+import type { CallOptions, PatchOptions } from '../../../../src/client/index.ts';
 
 const suffix = 'k8s.io';
 

@@ -305,7 +305,7 @@ test('a file of the kernel may be a link, and a folder is none', async () => {
   await using folder = await temporaryFolder();
   await write(folder.path, { 'proc/real': '12\n' });
   await symlink('real', `${folder.path}/proc/link`);
-  const { readKernelFile, readKernelNumber } = await import('../../../../src/agent/node/kernel-file.ts');
+  const { readKernelFile, readKernelNumber } = await import('../../../../src/base/kernel-file.ts');
   assert.equal(readKernelNumber(`${folder.path}/proc/link`), 12);
   assert.equal(readKernelFile(`${folder.path}/proc`), undefined);
 });

@@ -1,8 +1,8 @@
 import { Writable } from 'node:stream';
-import type { FolderEntry } from '../../../../src/agent/folder-watch/index.ts';
 import type { PluginHandler, PluginInfo } from '../../../../src/agent/plugins/index.ts';
 import type { PluginPeer } from '../../../../src/agent/plugins/peer.ts';
 import { createSocketRegistry } from '../../../../src/agent/plugins/registry.ts';
+import type { FolderEntry } from '../../../../src/base/folder-watch/index.ts';
 import { createLogger, createMetrics } from '../../../../src/base/index.ts';
 import { createManualClock } from '../../../support/manual-clock.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { FolderView } from '../../../../src/agent/folder-watch/index.ts';
 import { createManifestStore } from '../../../../src/agent/pods/manifest-store.ts';
 import { loadYamlReader } from '../../../../src/api/index.ts';
+import type { FolderView } from '../../../../src/base/folder-watch/index.ts';
 import { createManualClock } from '../../../support/manual-clock.ts';
 import { manifest } from './support.ts';
 

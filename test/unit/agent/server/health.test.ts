@@ -6,8 +6,8 @@ import {
   lockCheck,
   runtimeCheck,
   selfChecks,
-} from '../../../../src/agent/health-checks.ts';
-import type { Heartbeat } from '../../../../src/agent/lease/index.ts';
+} from '../../../../src/agent/assembly/health-checks.ts';
+import type { Heartbeat } from '../../../../src/agent/node/lease/index.ts';
 import type { HealthCheck } from '../../../../src/agent/server/index.ts';
 import { healthPort, healthRoutes, statuszRoute } from '../../../../src/agent/server/index.ts';
 import { ExitError } from '../../../../src/base/index.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { CSINode } from '../../../../src/api/kinds/storage/csi-node.ts';
-import { csiNodeKind } from '../../../../src/api/kinds/storage/csi-node.ts';
+import type { CSINode } from '../../../../src/api/kinds/nodes/csi-node.ts';
+import { csiNodeKind } from '../../../../src/api/kinds/nodes/csi-node.ts';
 
 type Driver = CSINode['spec']['drivers'][number];
 const disk: Driver = {

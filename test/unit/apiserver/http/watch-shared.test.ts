@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { describe, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { EventParts } from '../../../../src/apiserver/http/event-parts.ts';
-import { WatchSeats } from '../../../../src/apiserver/http/watch-seats.ts';
+import { EventParts } from '../../../../src/apiserver/http/watch/event-parts.ts';
+import { WatchSeats } from '../../../../src/apiserver/http/watch/watch-seats.ts';
 import { Registry as Metrics } from '../../../../src/base/index.ts';
 
 const frame = (length: number) => Buffer.alloc(length, 'x');

@@ -6,7 +6,7 @@ import type { AskedGates } from '../../../../src/api/index.ts';
 import { resolveGates } from '../../../../src/api/index.ts';
 import type { ApiServerOptions, RunningApiServer } from '../../../../src/apiserver/index.ts';
 import { runApiServer } from '../../../../src/apiserver/index.ts';
-import type { OpenStorageOptions } from '../../../../src/apiserver/open-storage.ts';
+import type { OpenStorageOptions } from '../../../../src/apiserver/storage/index.ts';
 import type { Clock, Logger } from '../../../../src/base/index.ts';
 import { systemClock } from '../../../../src/base/index.ts';
 import type { Pair } from '../../../../src/base/x509/index.ts';

@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { DevicePlugin } from '../../../../src/agent/devices/gen/device-plugin_pb.js';
+import { DevicePlugin } from '../../../../src/agent/plugins/devices/gen/device-plugin_pb.js';
 import { mendAuthority } from '../../../../src/base/grpc/authority.ts';
 import { requestMender } from '../../../../src/base/grpc/connections.ts';
 import { implement, serveUnix } from '../../../../src/base/grpc/index.ts';

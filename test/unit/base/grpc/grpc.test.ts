@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { ServerWritableStream } from '@grpc/grpc-js';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
-import { DevicePlugin } from '../../../../src/agent/devices/gen/device-plugin_pb.js';
+import { DevicePlugin } from '../../../../src/agent/plugins/devices/gen/device-plugin_pb.js';
 import type { Handlers, UnixServerOptions } from '../../../../src/base/grpc/index.ts';
 import {
   GrpcError,

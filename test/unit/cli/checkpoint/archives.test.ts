@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { mkdir, readdir, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { FileSchema } from '../../../../src/agent/checkpoint-archive/gen/images_pb.js';
+import { FileSchema } from '../../../../src/agent/checkpoint/archive/gen/images_pb.js';
 import { exitCodes } from '../../../../src/base/index.ts';
 import { runSuccessfully, temporaryFolder } from '../../../support/index.ts';
-import type { CheckpointFacts } from '../../agent/checkpoint-archive/archives.ts';
-import { checkpoint, image, json, tar } from '../../agent/checkpoint-archive/archives.ts';
+import type { CheckpointFacts } from '../../agent/checkpoint/archive/archives.ts';
+import { checkpoint, image, json, tar } from '../../agent/checkpoint/archive/archives.ts';
 import { runCommandLine } from '../run-command.ts';
 
 const folder = await temporaryFolder();

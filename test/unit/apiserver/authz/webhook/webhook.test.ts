@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { copyFile, rm, writeFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { openAuthorizationWebhook } from '../../../../../src/apiserver/authorization-webhook.ts';
+import { openAuthorizationWebhook } from '../../../../../src/apiserver/assembly/authorization-webhook.ts';
 import type { Decision } from '../../../../../src/apiserver/authz/index.ts';
 import type { WebhookOptions } from '../../../../../src/apiserver/authz/webhook/index.ts';
 import { Registry } from '../../../../../src/base/index.ts';

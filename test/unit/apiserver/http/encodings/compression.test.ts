@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { nodeKind } from '../../../../../src/api/index.ts';
-import { takesGzip } from '../../../../../src/apiserver/http/compress.ts';
+import { takesGzip } from '../../../../../src/apiserver/http/answers/compress.ts';
 import { named, nodes, startServer } from '../../support/index.ts';
 import { encodings, listType, mediaTypeOf, readBytes } from './wire.ts';
 

@@ -3,11 +3,11 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { Connection } from '../../../../../src/apiserver/storage/sqlite/connection.ts';
-import { openError } from '../../../../../src/apiserver/storage/sqlite/errors.ts';
-import { commitGroup } from '../../../../../src/apiserver/storage/sqlite/group.ts';
-import { readStep } from '../../../../../src/apiserver/storage/sqlite/history.ts';
-import { checkTask } from '../../../../../src/apiserver/storage/sqlite/task-check.ts';
+import { checkTask } from '../../../../../src/apiserver/storage/sqlite/maintenance/task-check.ts';
+import { Connection } from '../../../../../src/apiserver/storage/sqlite/writer/connection.ts';
+import { openError } from '../../../../../src/apiserver/storage/sqlite/writer/errors.ts';
+import { commitGroup } from '../../../../../src/apiserver/storage/sqlite/writer/group.ts';
+import { readStep } from '../../../../../src/apiserver/storage/sqlite/writer/history.ts';
 
 const flips = 1_500;
 

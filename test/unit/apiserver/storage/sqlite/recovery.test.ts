@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { ChangeFeed } from '../../../../../src/apiserver/storage/feed.ts';
-import { Connection } from '../../../../../src/apiserver/storage/sqlite/connection.ts';
-import { commitGroup } from '../../../../../src/apiserver/storage/sqlite/group.ts';
+import { HistoryReader } from '../../../../../src/apiserver/storage/sqlite/client/reader.ts';
 import type { FromWriter } from '../../../../../src/apiserver/storage/sqlite/messages.ts';
-import { HistoryReader } from '../../../../../src/apiserver/storage/sqlite/reader.ts';
-import { WriterLoop } from '../../../../../src/apiserver/storage/sqlite/writer-loop.ts';
+import { Connection } from '../../../../../src/apiserver/storage/sqlite/writer/connection.ts';
+import { commitGroup } from '../../../../../src/apiserver/storage/sqlite/writer/group.ts';
+import { WriterLoop } from '../../../../../src/apiserver/storage/sqlite/writer/writer-loop.ts';
 
 describe('a writer that read its store again after an I/O error', () => {
   test('tells followers all that reached the disk, however much it is', async () => {

@@ -1,0 +1,78 @@
+import { join } from 'node:path';
+import type { Service } from '../../base/index.ts';
+import type { RegisteredIds } from '../plugins/allocation/index.ts';
+import type { DeviceAmounts, DeviceInventory, DeviceUsers, KubeletPart } from '../plugins/devices/index.ts';
+import {
+  createDeviceManager,
+  deviceAmounts,
+  devicePluginHandler,
+  deviceRoutes,
+  kubeletPaths,
+  registrationServer,
+  rememberDevices,
+  serveKubeletPaths,
+} from '../plugins/devices/index.ts';
+import type { PluginHandler } from '../plugins/index.ts';
+import type { AgentRoute } from '../server/index.ts';
+import type { AgentContext } from './context.ts';
+import { part } from './context.ts';
+
+export interface DeviceParts {
+  readonly inventory: DeviceInventory;
+  /** Tells which devices an earlier start has known. */
+  remember(before: RegisteredIds): void;
+  /** For the registry of plugins. */
+  readonly handler: PluginHandler;
+  /** What the node's status has of them. */
+  amounts(): DeviceAmounts;
+  /** `GET /devices`; `users` tells whose each device is. */
+  routes(users?: DeviceUsers): readonly AgentRoute[];
+  /** `atKubeletPaths`: what others serve at the reference's paths, where those are asked for. */
+  services(atKubeletPaths?: readonly KubeletPart[]): readonly Service[];
+}
+
+/** Where the registration socket is, below the root folder (specification, section 2.6). */
+const registrationSocket = 'device-plugins/nodeward.sock';
+
+/** The device manager: plugins register, their devices are kept, the node's status follows. */
+export function assembleDevices(context: AgentContext): DeviceParts {
+  const { options, config, metrics, stack } = context;
+  const { kubeletPaths: alsoKubelet, kubeletDir, graceMs } = config.deviceManager;
+  const common = part(context, 'devices');
+  const manager = stack.use(createDeviceManager({ graceMs: () => graceMs, metrics, ...common }));
+  const { inventory } = manager;
+  const problems = new Map<string, string>();
+  const serve = (socket: string) =>
+    registrationServer({
+      manager,
+      socket,
+      onProblem(problem) {
+        if (problem === undefined) problems.delete(socket);
+        else problems.set(socket, problem);
+      },
+      ...common,
+    });
+  const registration: Service = {
+    name: 'devices',
+    dependsOn: ['device-allocations'], // so that the devices of before are known
+    onFailure: 'restart',
+    run: serve(join(options.rootDir, registrationSocket)),
+  };
+
+  function atPaths(others: readonly KubeletPart[]): Service[] {
+    if (!alsoKubelet) return [];
+    const paths = kubeletPaths(kubeletDir);
+    const own: KubeletPart = { name: 'device-registration', run: serve(paths.registrationSocket) };
+    const run = serveKubeletPaths({ paths, parts: [own, ...others], ...common });
+    return [{ name: 'kubelet-paths', dependsOn: ['devices'], onFailure: 'restart', run }];
+  }
+
+  return {
+    inventory,
+    remember: (before) => rememberDevices(inventory, before),
+    handler: devicePluginHandler(manager),
+    amounts: () => deviceAmounts(inventory),
+    routes: (users) => deviceRoutes({ manager, users, problems: () => [...problems.values()] }),
+    services: (others = []) => [registration, ...atPaths(others)],
+  };
+}

@@ -1,0 +1,34 @@
+import type { Service } from '../../base/index.ts';
+import type { Identity } from '../identity/index.ts';
+import { nodeApi } from '../identity/index.ts';
+import type { CsiDrivers } from '../plugins/csi/index.ts';
+import { createCsiHandler, createCsiPublisher } from '../plugins/csi/index.ts';
+import type { DraDrivers } from '../plugins/dra/index.ts';
+import { createDraHandler } from '../plugins/dra/index.ts';
+import type { PluginHandler } from '../plugins/index.ts';
+import type { AgentContext } from './context.ts';
+import { part } from './context.ts';
+
+export interface Drivers {
+  readonly handlers: readonly PluginHandler[];
+  readonly services: readonly Service[];
+  readonly csi: CsiDrivers;
+  readonly dra: DraDrivers;
+}
+
+/** The drivers of volumes and of allocated resources, for the registry of plugins and for whoever starts pods. */
+export function assembleDrivers(context: AgentContext, identity: Identity): Drivers {
+  const { options, nodeName, metrics, stack } = context;
+  const standalone = options.controlPlane.mode === 'standalone';
+  const publisher = standalone
+    ? undefined
+    : createCsiPublisher({
+        nodeName,
+        api: stack.use(nodeApi(identity.api, 1, options.groupSuffix)),
+        dependsOn: ['identity'],
+        ...part(context, 'csi'),
+      });
+  const csi = createCsiHandler({ publisher, metrics, ...part(context, 'csi') });
+  const dra = stack.use(createDraHandler({ metrics, ...part(context, 'dra') }));
+  return { handlers: [csi, dra], services: publisher === undefined ? [] : [publisher], csi, dra };
+}

@@ -1,0 +1,86 @@
+import type { Service } from '../../base/index.ts';
+import type { EffectiveConfig } from '../config/index.ts';
+import type { Identity } from '../identity/index.ts';
+import { nodeApi, watchEndings } from '../identity/index.ts';
+import type { NodeSettings, NodeStatusOptions } from '../node/index.ts';
+import { createNodeStatusService } from '../node/index.ts';
+import type { Heartbeat } from '../node/lease/index.ts';
+import { createLeaseService } from '../node/lease/index.ts';
+import type { Runtime } from '../runtime/index.ts';
+import type { DeviceParts } from './assemble-devices.ts';
+import type { AgentContext } from './context.ts';
+import { part } from './context.ts';
+
+/** Connections for the status; the lease has one of its own, which nothing else can hold up. */
+const statusConnections = 2;
+
+export interface Heartbeats {
+  readonly services: readonly Service[];
+  /** How they go; undefined where there are none. */
+  heartbeat(): Heartbeat | undefined;
+}
+
+/** What other parts of the agent have the node's status say. */
+export interface StatusSources {
+  readonly conditions: NonNullable<NodeStatusOptions['conditions']>;
+  readonly devices: Pick<DeviceParts, 'amounts' | 'inventory'>;
+}
+
+/** The node's status and its lease: what tells the control plane that this node lives, and how. */
+export function assembleHeartbeats(
+  context: AgentContext,
+  identity: Identity,
+  runtime: Runtime,
+  port: () => number,
+  { conditions, devices }: StatusSources,
+): Heartbeats {
+  const { options, config, live, nodeName, hostname, metrics, stack } = context;
+  if (options.controlPlane.mode === 'standalone') return { services: [], heartbeat: () => undefined };
+  const api = (connections: number) => stack.use(nodeApi(identity.api, connections, options.groupSuffix));
+  const certificates = watchEndings({ identity, metrics, ...part(context, 'identity') });
+  const nodeStatus = createNodeStatusService({
+    nodeName,
+    hostname,
+    api: api(statusConnections),
+    runtime,
+    rootDir: options.rootDir,
+    port,
+    addresses: context.nodeAddresses,
+    remarks: () => [...lease.remarks(), ...certificates.remarks()],
+    conditions,
+    extraResources: devices.amounts,
+    onExtraResources: (listener) => devices.inventory.onChange(listener),
+    settings: () => settingsOf(live.current, options.nodeLabels),
+    onSettings: (listener) => live.onReload(listener),
+    dependsOn: ['identity', 'server'],
+    metrics,
+    ...part(context, 'node-status'),
+  });
+  const lease = createLeaseService({
+    nodeName,
+    nodeUid: nodeStatus.nodeUid,
+    api: api(1),
+    durationSeconds: config.nodeLeaseDurationSeconds,
+    dependsOn: ['identity'],
+    metrics,
+    ...part(context, 'lease'),
+  });
+  return { services: [nodeStatus, lease], heartbeat: lease.heartbeat };
+}
+
+function settingsOf(config: EffectiveConfig, labels: Readonly<Record<string, string>>): NodeSettings {
+  return {
+    maxPods: config.maxPods,
+    updateFrequencyMs: config.nodeStatusUpdateFrequencyMs,
+    reportFrequencyMs: config.nodeStatusReportFrequencyMs,
+    eviction: config.eviction,
+    maxImages: config.nodeStatusMaxImages,
+    reserved: config.reserved,
+    registration: {
+      register: config.registerNode,
+      labels,
+      taints: config.registerWithTaints,
+      providerID: config.providerID,
+    },
+  };
+}

@@ -1,0 +1,58 @@
+import type { Service } from '../../base/index.ts';
+import type { Identity } from '../identity/index.ts';
+import { pluginRoutes } from '../plugins/index.ts';
+import type { AgentRoute } from '../server/index.ts';
+import type { DeviceParts } from './assemble-devices.ts';
+import { assembleDevices } from './assemble-devices.ts';
+import { assembleDrivers } from './assemble-drivers.ts';
+import { assembleKubeletPlugins } from './assemble-kubelet-plugins.ts';
+import { assemblePlugins } from './assemble-plugins.ts';
+import type { PodParts } from './assemble-pods.ts';
+import { assemblePods } from './assemble-pods.ts';
+import { assembleResources } from './assemble-resources.ts';
+import { assembleEvents, assembleSeccomp } from './assemble-seccomp.ts';
+import type { AgentContext } from './context.ts';
+
+export interface LocalParts {
+  readonly services: readonly Service[];
+  readonly routes: readonly AgentRoute[];
+  readonly pods: PodParts;
+  readonly devices: DeviceParts;
+}
+
+/**
+ * What the agent finds and keeps on its node: pods, seccomp profiles, plugins and their devices, and what containers hold
+ * of them (specification, section 2.6).
+ */
+export function assembleLocal(context: AgentContext, identity: Identity): LocalParts {
+  const pods = assemblePods(context, identity);
+  const events = assembleEvents(context, identity);
+  const seccomp = assembleSeccomp(context, pods.source, events.recorder);
+  const devices = assembleDevices(context);
+  const { inventory, remember } = devices;
+  const { source, isComplete } = pods;
+  const resources = assembleResources(context, { inventory, remember, pods: source, isComplete });
+  const drivers = assembleDrivers(context, identity);
+  const handlers = [devices.handler, ...drivers.handlers];
+  const plugins = assemblePlugins(context, handlers);
+  const kubeletPlugins = assembleKubeletPlugins(context, handlers, plugins);
+  return {
+    services: [
+      plugins.service,
+      ...events.services,
+      ...seccomp.services,
+      ...pods.services,
+      ...drivers.services,
+      ...devices.services([...resources.atKubeletPaths, ...kubeletPlugins.parts]),
+      ...resources.services,
+    ],
+    routes: [
+      ...pluginRoutes(kubeletPlugins.shown),
+      ...devices.routes(resources.users),
+      ...pods.routes,
+      ...seccomp.routes,
+    ],
+    pods,
+    devices,
+  };
+}

@@ -1,0 +1,74 @@
+import { join } from 'node:path';
+import type { Service } from '../../base/index.ts';
+import type { DeviceAllocator, RegisteredIds } from '../plugins/allocation/index.ts';
+import { createDeviceAllocations } from '../plugins/allocation/index.ts';
+import type { DeviceInventory, DeviceUsers, KubeletPart } from '../plugins/devices/index.ts';
+import { kubeletPaths } from '../plugins/devices/index.ts';
+import { podResourcesServer } from '../plugins/pod-resources/index.ts';
+import { keepPodAllocations, keepPolicyStates } from '../plugins/resource-state/index.ts';
+import type { PodSource } from '../pods/index.ts';
+import type { AgentContext } from './context.ts';
+import { part } from './context.ts';
+
+export interface ResourceSources {
+  inventory: DeviceInventory;
+  /** Told at the start which devices an earlier one has known. */
+  remember(before: RegisteredIds): void;
+  pods: PodSource;
+  /** Whether all pods of the node are known: one that is not among them is gone then. */
+  isComplete(): boolean;
+}
+
+export interface ResourceParts {
+  /** Gives devices to the containers of pods. */
+  readonly allocator: DeviceAllocator;
+  /** Whose each device is. */
+  readonly users: DeviceUsers;
+  /** What is served at the reference's paths, where those are asked for. */
+  readonly atKubeletPaths: readonly KubeletPart[];
+  readonly services: readonly Service[];
+}
+
+/** Where the pod resources service is, below the root folder (specification, section 2.6). */
+const podResourcesSocket = 'pod-resources/nodeward.sock';
+
+/** What the containers of this node hold: devices given to them, the files that keep it, the service that tells it. */
+export function assembleResources(context: AgentContext, sources: ResourceSources): ResourceParts {
+  const { options, config, metrics } = context;
+  const { rootDir } = options;
+  const allocations = createDeviceAllocations({
+    ...sources,
+    rootDir,
+    metrics,
+    ...part(context, 'device-allocations'),
+  });
+  const serve = podResourcesServer({
+    ...sources,
+    allocations: allocations.allocator,
+    metrics,
+    ...part(context, 'pod-resources'),
+  });
+  const stateFiles = { rootDir, ...part(context, 'resource-state') };
+  const enabled = config.featureGates.InPlacePodVerticalScaling;
+  const service = (name: string, dependsOn: readonly string[], run: Service['run']): Service => ({
+    name,
+    dependsOn,
+    onFailure: 'restart',
+    run,
+  });
+  return {
+    allocator: allocations.allocator,
+    users: allocations.users,
+    atKubeletPaths: [
+      { name: 'pod-resources', run: serve(kubeletPaths(config.deviceManager.kubeletDir).podResourcesSocket) },
+    ],
+    services: [
+      service('device-allocations', ['lock'], allocations.run),
+      service('pod-resources', ['device-allocations'], serve(join(rootDir, podResourcesSocket))),
+      service('resource-state', ['lock'], (signal, ready) => keepPolicyStates(stateFiles, ready, signal)),
+      service('pod-allocations', ['lock'], (signal, ready) =>
+        keepPodAllocations({ ...stateFiles, ...sources, enabled }, ready, signal),
+      ),
+    ],
+  };
+}

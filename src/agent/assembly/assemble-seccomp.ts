@@ -1,0 +1,76 @@
+import { join } from 'node:path';
+import { watchFolder } from '../../base/folder-watch/index.ts';
+import type { Service } from '../../base/index.ts';
+import type { Identity } from '../identity/index.ts';
+import { nodeApi } from '../identity/index.ts';
+import type { EventRecorder } from '../node/events/index.ts';
+import { createEventRecorder, silentRecorder } from '../node/events/index.ts';
+import type { PodSource } from '../pods/index.ts';
+import type { Judgement } from '../seccomp/index.ts';
+import { loadJudge, profileLimitBytes } from '../seccomp/index.ts';
+import type { SeccompRegistry } from '../seccomp/registry/index.ts';
+import { createSeccompRegistry, seccompRoutes } from '../seccomp/registry/index.ts';
+import type { AgentRoute } from '../server/index.ts';
+import type { AgentContext } from './context.ts';
+import { part } from './context.ts';
+
+export interface EventParts {
+  readonly recorder: EventRecorder;
+  readonly services: readonly Service[];
+}
+
+/** Events of this node; standalone there is nobody to tell. */
+export function assembleEvents(context: AgentContext, identity: Identity): EventParts {
+  const { options, nodeName, metrics, stack } = context;
+  if (options.controlPlane.mode === 'standalone') return { recorder: silentRecorder, services: [] };
+  const recorder = createEventRecorder({
+    nodeName,
+    api: stack.use(nodeApi(identity.api, 1, options.groupSuffix)),
+    dependsOn: ['identity'],
+    metrics,
+    ...part(context, 'events'),
+  });
+  return { recorder, services: [recorder] };
+}
+
+export interface SeccompParts {
+  readonly registry: SeccompRegistry;
+  readonly services: readonly Service[];
+  readonly routes: readonly AgentRoute[];
+}
+
+const maxEntries = 10_000;
+const maxDepth = 8;
+
+/** The seccomp profiles in the root folder's `seccomp`, which `pods` name. */
+export function assembleSeccomp(context: AgentContext, pods: PodSource, events: EventRecorder): SeccompParts {
+  const { options, nodeName, metrics } = context;
+  const folder = join(options.rootDir, 'seccomp');
+  const { clock, log } = part(context, 'seccomp');
+  const registry = createSeccompRegistry({
+    folder,
+    watch: watchFolder({ folder, depth: maxDepth, maxEntries, clock, log }),
+    judge: judgeWhenNeeded(),
+    limitBytes: profileLimitBytes,
+    pods,
+    events,
+    nodeName,
+    metrics,
+    dependsOn: ['lock'],
+    clock,
+    log,
+  });
+  return { registry, services: [registry], routes: seccompRoutes(folder, registry) };
+}
+
+/** Most nodes have no profile of their own, and need not hold the table of system calls. */
+function judgeWhenNeeded(): (bytes: Uint8Array) => Promise<Judgement> {
+  let loading: ReturnType<typeof loadJudge> | undefined;
+  return async (bytes) => {
+    loading ??= loadJudge().catch((error: unknown) => {
+      loading = undefined;
+      throw error;
+    });
+    return (await loading)(bytes);
+  };
+}

@@ -1,0 +1,194 @@
+import { version } from '../../api/index.ts';
+import type { Service } from '../../base/index.ts';
+import type { Checkpointer, CheckpointManager } from '../checkpoint/index.ts';
+import { checkpointRoutes, createCheckpointManager } from '../checkpoint/index.ts';
+import type { Identity } from '../identity/index.ts';
+import { nodeApi } from '../identity/index.ts';
+import type { Lock } from '../lock/index.ts';
+import { createMeasure } from '../node/index.ts';
+import type { Heartbeat } from '../node/lease/index.ts';
+import type { Runtime } from '../runtime/index.ts';
+import { defaultEndpoints, openConnection } from '../runtime/index.ts';
+import type { Access, AccessSettings } from '../server/access/index.ts';
+import { createAccess } from '../server/access/index.ts';
+import type { AgentRoute, AgentServerService, HealthCheck, ServingFiles } from '../server/index.ts';
+import { agentServer, healthPort, healthRoutes, metricsRoute, statuszRoute } from '../server/index.ts';
+import { createNodeUsage, runtimeSource, statsRoutes } from '../server/stats/index.ts';
+import type { PodParts } from './assemble-pods.ts';
+import { configzRoute } from './configz.ts';
+import type { AgentContext } from './context.ts';
+import { part } from './context.ts';
+import { heartbeatText, leaseCheck, lockCheck, runtimeCheck, selfChecks } from './health-checks.ts';
+import { describeRuntime } from './service-manager.ts';
+
+export interface ServerParts {
+  identity: Identity;
+  checkpointer: Checkpointer;
+  servingFiles: ServingFiles;
+  runtime: Runtime;
+  lock: Lock;
+  /** Of the parts that are assembled apart. */
+  routes: readonly AgentRoute[];
+  pods: Pick<PodParts, 'source' | 'text'>;
+  /** How the heartbeat goes; undefined where there is none. */
+  heartbeat(): Heartbeat | undefined;
+}
+
+export interface ServerAssembly {
+  readonly server: AgentServerService;
+  readonly services: readonly Service[];
+}
+
+/** The agent's HTTPS server with all that is served over it: each part declares its own routes. */
+export function assembleServer(context: AgentContext, parts: ServerParts): ServerAssembly {
+  const { config, live } = context;
+  const checks = checksOf(context, parts);
+  const manager = createCheckpointManager({
+    checkpointer: parts.checkpointer,
+    retention: () => live.current.checkpoint.retention,
+    metrics: context.metrics,
+    ...part(context, 'checkpoint'),
+  });
+  const server = agentServer({
+    enabled: config.server.enabled,
+    address: config.address,
+    port: config.port,
+    serving: parts.servingFiles.serving,
+    tls: () => live.current.server.tls,
+    onSettings: (listener) => live.onReload(listener),
+    routes: routesOf(context, parts, manager, checks),
+    access: accessOf(context, parts.identity),
+    dependsOn: ['lock', 'checkpointer'],
+    ...part(context, 'server'),
+  });
+  const { healthzPort: port, healthzBindAddress: address } = config.server;
+  const plain = port === 0 ? [] : [healthPort({ address, port, checks, dependsOn: ['lock'] })];
+  return { server, services: [retentionService(manager), server, ...plain] };
+}
+
+/** Keeps to the limits of what is kept of old checkpoints, also where nothing is served. */
+function retentionService(manager: CheckpointManager): Service {
+  return {
+    name: 'checkpoint-retention',
+    dependsOn: ['checkpointer'],
+    onFailure: 'restart',
+    async run(signal, ready) {
+      ready();
+      await manager.run(signal);
+    },
+  };
+}
+
+/** For each kind of review; the lease and the status have connections of their own. */
+const reviewConnections = 4;
+
+function accessOf(context: AgentContext, identity: Identity): Access {
+  const { options, live, metrics, nodeName, stack } = context;
+  const standalone = options.controlPlane.mode === 'standalone';
+  const api = () => stack.use(nodeApi(identity.api, reviewConnections, options.groupSuffix));
+  return createAccess({
+    nodeName,
+    settings: () => (standalone ? certificatesOnly(live.current.server.access) : live.current.server.access),
+    control: standalone ? undefined : { tokens: api(), permissions: api() },
+    metrics,
+    ...part(context, 'access'),
+  });
+}
+
+/** Without a control plane nobody says who else there is; whoever holds a certificate of the agent's own is let in. */
+function certificatesOnly(settings: AccessSettings): AccessSettings {
+  return { ...settings, tokens: false, anonymous: false };
+}
+
+function checksOf(context: AgentContext, { lock, runtime, heartbeat }: ServerParts): readonly HealthCheck[] {
+  const { clock } = context.options;
+  const leaseMs = context.config.nodeLeaseDurationSeconds * 1000;
+  return [
+    ...selfChecks,
+    lockCheck(lock),
+    ...(context.options.controlPlane.mode === 'standalone' ? [] : [leaseCheck(heartbeat, leaseMs, clock)]),
+    runtimeCheck(runtime),
+  ];
+}
+
+function routesOf(
+  context: AgentContext,
+  parts: ServerParts,
+  manager: CheckpointManager,
+  checks: readonly HealthCheck[],
+): readonly AgentRoute[] {
+  const { config, live, metrics } = context;
+  const routes = [
+    ...checkpointRoutes({
+      checkpointer: parts.checkpointer,
+      operations: manager.operations,
+      enabled: config.featureGates.ContainerCheckpoint,
+    }),
+    ...manager.routes,
+    ...healthRoutes(checks),
+    ...statsOf(context, parts),
+    ...parts.routes,
+    configzRoute(live),
+    metricsRoute(metrics),
+  ];
+  return [...routes, statusOf(context, parts, routes)];
+}
+
+/** Over a connection of their own: a list of hundreds of containers holds up no checkpoint. */
+function statsOf(context: AgentContext, { runtime, pods }: ServerParts): readonly AgentRoute[] {
+  const { options, config, nodeName, addresses, stack } = context;
+  const { clock } = options;
+  const runtimes =
+    config.containerRuntimeEndpoint === '' ? defaultEndpoints : [config.containerRuntimeEndpoint];
+  const connection = stack.use(openConnection(runtimes));
+  const images =
+    config.imageServiceEndpoint === ''
+      ? connection
+      : stack.use(openConnection([config.imageServiceEndpoint]));
+  const measure = createMeasure({
+    rootDir: options.rootDir,
+    runtimeDisks: () => {
+      const { imageDir, containerDir } = runtime.images();
+      return { images: imageDir, containers: containerDir };
+    },
+    ...part(context, 'stats'),
+  });
+  return statsRoutes({
+    nodeName,
+    addresses,
+    runtimeName: () => runtime.status().name,
+    source: runtimeSource({ connection, images, clock }),
+    known: pods.source.pods,
+    nodeUsage: createNodeUsage({ measure, clock }),
+  });
+}
+
+function statusOf(
+  { options, live, nodeName }: AgentContext,
+  { lock, runtime, heartbeat, pods }: ServerParts,
+  routes: readonly AgentRoute[],
+): AgentRoute {
+  const { clock } = options;
+  const startedMs = clock.now();
+  const startedMonotonicMs = clock.monotonicMs();
+  let loads = 1;
+  let loadedMs = startedMs;
+  live.onReload(() => {
+    loads += 1;
+    loadedMs = clock.now();
+  });
+  return statuszRoute({
+    startedMs,
+    uptimeMs: () => clock.monotonicMs() - startedMonotonicMs,
+    version: version.gitVersion,
+    lines: [
+      ['Node', () => nodeName],
+      ['Lock', () => (lock.lost.aborted ? 'lost' : `held, ${options.lockFile}`)],
+      ['Configuration', () => `loaded ${loads} times, last ${new Date(loadedMs).toUTCString()}`],
+      ['Heartbeat', () => heartbeatText(heartbeat(), clock)],
+      ['Container runtime', () => describeRuntime(runtime.status())],
+      ['Static pods', pods.text],
+    ],
+    routes,
+  });
+}

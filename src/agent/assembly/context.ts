@@ -1,0 +1,27 @@
+import type { NodeAddress } from '../../api/index.ts';
+import type { Clock, Logger, Registry } from '../../base/index.ts';
+import type { EffectiveConfig, LiveConfig } from '../config/index.ts';
+import type { AgentOptions } from './options.ts';
+
+/** What the agent's parts are assembled from. */
+export interface AgentContext {
+  options: AgentOptions;
+  /** What the agent has started with. */
+  config: EffectiveConfig;
+  /** What counts now. */
+  live: LiveConfig;
+  nodeName: string;
+  hostname: string;
+  /** Every name and address under which this node is reached, now. */
+  addresses(): readonly string[];
+  /** The same with their types, for the Node. */
+  nodeAddresses(): readonly NodeAddress[];
+  metrics: Registry;
+  /** Closed, in reverse, after the last service has ended. */
+  stack: AsyncDisposableStack;
+}
+
+/** The clock, and a log that names the part. */
+export function part({ options }: AgentContext, name: string): { clock: Clock; log: Logger } {
+  return { clock: options.clock, log: options.log.child({ part: name }) };
+}

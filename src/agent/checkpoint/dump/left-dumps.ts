@@ -1,0 +1,38 @@
+import { lstat, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { DumpFolder } from '../../runtime/index.ts';
+
+/** The memory of a container that the runtime was writing when it was killed; it never removes that itself. */
+export interface LeftDump {
+  /** As the runtime names it. */
+  readonly name: string;
+  /** Where this process finds it. */
+  readonly path: string;
+  readonly modifiedMs: number;
+}
+
+/** What containerd calls the folder that criu writes to. */
+const prefix = 'ctrd-checkpoint';
+
+/**
+ * Dumps in the runtime's folders (`Runtime.dumpFolders`), the oldest first. One that is being made looks the same: only
+ * what is older than the runtime's process, or than any checkpoint that may be under way, has been left.
+ */
+export async function findLeftDumps(folders: readonly DumpFolder[]): Promise<LeftDump[]> {
+  const found = await Promise.all(folders.filter(({ dumps }) => dumps).map(dumpsIn));
+  return found.flat().sort((a, b) => a.modifiedMs - b.modifiedMs);
+}
+
+async function dumpsIn({ name, path }: DumpFolder): Promise<LeftDump[]> {
+  const names = await readdir(path).catch(() => []);
+  const dumps = await Promise.all(
+    names
+      .filter((each) => each.startsWith(prefix))
+      .map(async (each): Promise<LeftDump[]> => {
+        const facts = await lstat(join(path, each)).catch(() => undefined); // it may go meanwhile
+        if (!facts?.isDirectory()) return [];
+        return [{ name: join(name, each), path: join(path, each), modifiedMs: facts.mtimeMs }];
+      }),
+  );
+  return dumps.flat();
+}

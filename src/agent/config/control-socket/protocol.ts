@@ -1,0 +1,61 @@
+import { join } from 'node:path';
+import { isRecord } from '../../../api/index.ts';
+import type { Reloaded } from '../index.ts';
+
+/*
+ * One request and one answer per connection, each a line of JSON:
+ *
+ *     {"command":"reload"}
+ *     {"ok":true,"applied":["maxPods"],"pending":["port"],"warnings":[]}
+ *     {"ok":false,"configuration":true,"message":"/etc/nodeward/config.yaml:3:7: port: …"}
+ *
+ * Who may open the socket, which is the owner and root, may ask.
+ */
+
+/** What the agent answers. */
+export type ControlAnswer =
+  | ({ ok: true } & Reloaded)
+  /** `configuration`: it is the configuration that cannot be used. */
+  | { ok: false; configuration: boolean; message: string };
+
+/** No request is longer. */
+export const requestLimitBytes = 1024;
+/** Room for every problem that is told of a configuration. */
+export const answerLimitBytes = 1024 * 1024;
+
+export const reloadRequest = { command: 'reload' } as const;
+
+export function controlSocketPath(rootDir: string): string {
+  return join(rootDir, 'agent.sock');
+}
+
+/** The command of a request, or undefined when it is none. */
+export function commandIn(line: string): string | undefined {
+  const value = parsed(line);
+  const command = isRecord(value) ? value['command'] : undefined;
+  return typeof command === 'string' ? command : undefined;
+}
+
+/** The answer in a line, or undefined when it is none. */
+export function answerIn(line: string): ControlAnswer | undefined {
+  const value = parsed(line);
+  if (!isRecord(value)) return undefined;
+  const { ok, message, configuration } = value;
+  if (ok === false && typeof message === 'string')
+    return { ok, message, configuration: configuration === true };
+  const [applied, pending, warnings] = [value['applied'], value['pending'], value['warnings']];
+  if (ok !== true || !isTexts(applied) || !isTexts(pending) || !isTexts(warnings)) return undefined;
+  return { ok, applied, pending, warnings };
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((text) => typeof text === 'string');
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}

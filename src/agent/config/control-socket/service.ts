@@ -1,0 +1,121 @@
+import { once } from 'node:events';
+import { chmod, lstat, mkdtemp, rename, rm } from 'node:fs/promises';
+import type { Server, Socket } from 'node:net';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import type { Logger, Service } from '../../../base/index.ts';
+import { describeError, ExitError, errorCode, exitCodes, untilAborted } from '../../../base/index.ts';
+import type { Reloaded } from '../index.ts';
+
+import type { ControlAnswer } from './protocol.ts';
+import { commandIn, controlSocketPath, reloadRequest, requestLimitBytes } from './protocol.ts';
+
+export interface ControlSocketOptions {
+  rootDir: string;
+  reload(): Promise<Reloaded>;
+  dependsOn: readonly string[];
+  log: Logger;
+}
+
+const mostConnections = 16;
+/** For the request to come. */
+const requestTimeoutMs = 5000;
+/** The kernel's limit for the path of a socket, its ending NUL excluded. */
+const pathLimitBytes = 107;
+
+/**
+ * The service `control-socket`: takes commands for the running agent over a unix socket in the root folder, which its
+ * owner and root alone may open. What an agent that was killed has left there is replaced. Without the socket, because
+ * its path would be too long or nothing can be written, the agent runs on and says so once.
+ */
+export function controlSocketService(options: ControlSocketOptions): Service {
+  const { rootDir, dependsOn, log } = options;
+  return {
+    name: 'control-socket',
+    dependsOn,
+    onFailure: 'restart',
+    async run(signal, ready) {
+      const sockets = new Set<Socket>();
+      const server = createServer((socket) => {
+        sockets.add(socket.once('close', () => sockets.delete(socket)));
+        serve(socket, options);
+      });
+      server.maxConnections = mostConnections;
+      const remove = await listenIn(rootDir, server).catch((error: unknown) => {
+        log.warn(`nodeward reload cannot be used, SIGHUP can: ${describeError(error)}`);
+        return async () => undefined;
+      });
+      ready();
+      await untilAborted(signal);
+      await remove();
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+/**
+ * Made in a folder that nobody else may enter, and moved from there: so it never stands open, and never is missing where
+ * an old one was. Answers how to take it away, which leaves one that another agent has put there since.
+ */
+async function listenIn(rootDir: string, server: Server): Promise<() => Promise<void>> {
+  const path = controlSocketPath(rootDir);
+  const folder = await mkdtemp(join(rootDir, '.sock-')); // 0700
+  try {
+    const made = join(folder, 's');
+    if (Buffer.byteLength(made) > pathLimitBytes)
+      throw new Error(`the path of a socket below ${rootDir} has more than ${pathLimitBytes} bytes`);
+    server.listen(made);
+    await once(server, 'listening');
+    await chmod(made, 0o600);
+    const { ino } = await lstat(made);
+    await rename(made, path);
+    return () => removeOwn(path, ino);
+  } catch (error) {
+    server.close();
+    throw error;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function removeOwn(path: string, ino: number): Promise<void> {
+  try {
+    if ((await lstat(path)).ino === ino) await rm(path, { force: true });
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error;
+  }
+}
+
+function serve(socket: Socket, { reload, log }: ControlSocketOptions): void {
+  let request = '';
+  socket.setEncoding('utf8').on('error', (error) => log.debug(`control socket: ${describeError(error)}`));
+  const late = setTimeout(() => socket.destroy(), requestTimeoutMs);
+  socket.once('close', () => clearTimeout(late));
+  socket.on('data', function take(text: string) {
+    request += text;
+    const end = request.indexOf('\n');
+    if (end < 0 && Buffer.byteLength(request) <= requestLimitBytes) return;
+    clearTimeout(late);
+    socket.off('data', take).resume(); // what comes now is nobody's request
+    void answer(request.slice(0, end < 0 ? 0 : end), reload).then((told) => {
+      socket.end(`${JSON.stringify(told)}\n`);
+    });
+  });
+}
+
+async function answer(line: string, reload: () => Promise<Reloaded>): Promise<ControlAnswer> {
+  if (commandIn(line) !== reloadRequest.command) {
+    const message = `the agent knows no such request; it takes ${JSON.stringify(reloadRequest)}`;
+    return { ok: false, configuration: false, message };
+  }
+  try {
+    return { ok: true, ...(await reload()) };
+  } catch (error) {
+    return { ok: false, configuration: isConfiguration(error), message: describeError(error) };
+  }
+}
+
+function isConfiguration(error: unknown): boolean {
+  return error instanceof ExitError && error.exitCode === exitCodes.configuration;
+}

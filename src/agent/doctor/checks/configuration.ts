@@ -1,0 +1,49 @@
+import { DeadlineError, describeError, systemClock, withDeadline } from '../../../base/index.ts';
+import type { ConfigSources, EffectiveConfig } from '../../config/index.ts';
+import { loadConfig } from '../../config/index.ts';
+import { checkServingFiles } from '../../server/index.ts';
+import type { Host } from '../host.ts';
+import type { Check } from '../types.ts';
+import { failed, ok, unknown, warning } from '../types.ts';
+
+export interface ConfigView {
+  /** What an agent would run with; undefined where it would not start. */
+  readonly config: EffectiveConfig | undefined;
+  readonly check: Check;
+}
+
+const lookTimeoutMs = 3000;
+
+/** Reads the configuration as an agent with these flags would; one on a disk that hangs is left alone. */
+export async function viewConfig(
+  sources: ConfigSources,
+  host: Host,
+  signal: AbortSignal,
+): Promise<ConfigView> {
+  const row = {
+    id: 'configuration',
+    topic: 'agent',
+    title: 'configuration',
+    needed: 'what "nodeward config check" finds good',
+  } as const;
+  const limits = { clock: systemClock, timeoutMs: lookTimeoutMs, signal };
+  try {
+    for (const path of [sources.config, sources.configDir])
+      if (path !== undefined)
+        await withDeadline(limits, path, (inner) => host.look({ path, entries: 1 }, inner));
+    const { config, warnings } = await loadConfig(sources);
+    await checkServingFiles(config.files);
+    const finding =
+      warnings.length === 0 ? ok('good') : warning(warnings.join('; '), 'correct what has no effect');
+    return { config, check: { ...row, run: () => finding } };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof DeadlineError) {
+      const finding = unknown(describeError(error), 'look for a disk or a mount that hangs');
+      return { config: undefined, check: { ...row, run: () => finding } };
+    }
+    const problems = describeError(error).replaceAll('\n', '; ');
+    const finding = failed(problems, 'correct it: nodeward config check tells all that is wrong');
+    return { config: undefined, check: { ...row, run: () => finding } };
+  }
+}

@@ -1,0 +1,158 @@
+import { join } from 'node:path';
+import { counted, shownTime, someOf } from '../amounts.ts';
+import type { Host } from '../host.ts';
+import type { Entry } from '../look.ts';
+import { parseObject } from '../parse-object.ts';
+import type { Frozen } from '../runtime-answers.ts';
+import type { RuntimeProcess } from '../runtime-process.ts';
+import type { Check, Finding } from '../types.ts';
+import { asRoot, failed, notApplicable, ok, unknown, warning } from '../types.ts';
+
+export interface LeftoverOptions {
+  rootDir: string;
+  process(): RuntimeProcess | undefined;
+  /** Undefined where the runtime cannot be asked. */
+  frozen(): Promise<Frozen | undefined>;
+}
+
+export function leftoverChecks({ rootDir, process, frozen }: LeftoverOptions): Check[] {
+  return [
+    {
+      id: 'leftover-dumps',
+      topic: 'checkpoints',
+      title: 'dumps that the runtime has left',
+      needed: 'none: each holds the memory of a container',
+      run: (host, signal) => dumps(host, process(), signal),
+    },
+    {
+      id: 'checkpoint-drafts',
+      topic: 'checkpoints',
+      title: 'checkpoints that were cut short',
+      needed: 'none that are older than a checkpoint takes',
+      run: (host, signal) => drafts(host, join(rootDir, 'checkpoints'), signal),
+    },
+    {
+      id: 'frozen-containers',
+      topic: 'checkpoints',
+      title: 'containers that are frozen',
+      needed: 'none, unless somebody paused them on purpose',
+      timeoutMs: 10_000,
+      async run() {
+        const told = await frozen();
+        return told === undefined ? unknown('the runtime could not be asked') : judgeFrozen(told);
+      },
+    },
+  ];
+}
+
+const entriesLimit = 20_000;
+/** A checkpoint may be under way; what has not changed for longer is left over. */
+const underWayMs = 10 * 60_000;
+
+/** containerd dumps into its XDG_RUNTIME_DIR or else its folder for temporary files, and forgets that when it is killed. */
+async function dumps(host: Host, runtime: RuntimeProcess | undefined, signal: AbortSignal): Promise<Finding> {
+  const places = dumpFolders(host, runtime);
+  const looks = await Promise.all(
+    places.map(({ path }) => host.look({ path, entries: entriesLimit }, signal)),
+  );
+  const found: { path: string; entry: Entry }[] = [];
+  for (const [index, looked] of looks.entries()) {
+    const name = places[index]?.name ?? '';
+    if ('fault' in looked) {
+      if (looked.fault === 'EACCES' || looked.fault === 'EPERM') return unknown(`${name} is hidden`, asRoot);
+      continue;
+    }
+    const entries = (looked.found.entries ?? []).filter(({ name }) => /^ctrd-checkpoint\d*$/.test(name));
+    found.push(...entries.map((entry) => ({ path: join(name, entry.name), entry })));
+  }
+  const old = found.filter(({ entry }) => host.clock.now() - entry.mtimeMs > underWayMs);
+  const where = someOf(places.map(({ name }) => name));
+  if (old.length > 0) {
+    const shown = someOf(old.map(({ path }) => path));
+    return warning(
+      `${shown} (the oldest of ${ageOf(host, old)})`,
+      'remove them once no checkpoint is under way: each holds the memory of a container, and takes room',
+    );
+  }
+  const young = found.length === 0 ? '' : `; ${counted(found.length, 'checkpoint')} may be under way`;
+  return ok(`none in ${where}${young}`);
+}
+
+function ageOf(host: Host, found: readonly { entry: Entry }[]): string {
+  return `${shownTime(host.clock.now() - Math.min(...found.map(({ entry }) => entry.mtimeMs)))} ago`;
+}
+
+/** `name` as the runtime has it; it may see other mounts than this process. */
+function dumpFolders(host: Host, runtime: RuntimeProcess | undefined): { name: string; path: string }[] {
+  if (runtime === undefined) return ['/tmp', '/run', '/run/user/0'].map((name) => ({ name, path: name }));
+  const name = runtime.env.get('XDG_RUNTIME_DIR') || runtime.env.get('TMPDIR') || '/tmp';
+  const namespaces = ['self', String(runtime.pid)].map((who) => host.link(`/proc/${who}/ns/mnt`));
+  const path = namespaces[0] === namespaces[1] ? name : join(`/proc/${runtime.pid}/root`, name);
+  return [{ name, path }];
+}
+
+async function drafts(host: Host, folder: string, signal: AbortSignal): Promise<Finding> {
+  const looked = await host.look({ path: folder, entries: entriesLimit }, signal);
+  if ('fault' in looked) {
+    if (looked.fault === 'ENOENT') return ok('no checkpoint has been made here');
+    return unknown(`${folder}: ${looked.fault}`, asRoot);
+  }
+  const entries = looked.found.entries ?? [];
+  const damaged = entries.filter(({ name }) => name.startsWith('damaged-journal-'));
+  if (damaged.length > 0)
+    return failed(
+      `damaged journals: ${someOf(damaged.map(({ name }) => join(folder, name)))}`,
+      'look whether a container is frozen, resume it, and remove these files',
+    );
+  const old = entries.filter(
+    ({ name, mtimeMs }) => name.startsWith('.inflight-') && host.clock.now() - mtimeMs > underWayMs,
+  );
+  if (old.length === 0) return ok('none');
+  const journals = await Promise.all(old.map(({ name }) => journalOf(host, join(folder, name), signal)));
+  return judgeDrafts(host, folder, old, journals);
+}
+
+interface Journal {
+  readonly container: string;
+  readonly bootId: string;
+}
+
+async function journalOf(host: Host, draft: string, signal: AbortSignal): Promise<Journal | undefined> {
+  const looked = await host.look({ path: draft, entries: 10, textOf: ['journal.json'] }, signal);
+  const entries = 'found' in looked ? (looked.found.entries ?? []) : [];
+  const text = entries.find(({ name }) => name === 'journal.json')?.text;
+  const journal = parseObject(text ?? '');
+  if (journal === undefined) return undefined;
+  const container = ['namespace', 'pod', 'container'].map((key) => String(journal[key])).join('/');
+  return { container, bootId: String(journal['bootId']) };
+}
+
+function judgeDrafts(
+  host: Host,
+  folder: string,
+  old: readonly Entry[],
+  journals: readonly (Journal | undefined)[],
+): Finding {
+  const bootId = host.read('/proc/sys/kernel/random/boot_id')?.trim();
+  const ofThisBoot = journals.filter((journal) => journal !== undefined && journal.bootId === bootId);
+  if (ofThisBoot.length > 0)
+    return failed(
+      `cut short since the boot: ${someOf(ofThisBoot.map((journal) => journal?.container ?? '?'))}, which may be frozen`,
+      'start the agent: it thaws them and removes what is left; if it runs, look into its log',
+    );
+  return warning(
+    `from before the boot, or nothing was begun: ${someOf(old.map(({ name }) => join(folder, name)))}`,
+    'start the agent: it removes them; if it runs, look into its log',
+  );
+}
+
+function judgeFrozen({ containers, running, seen }: Frozen): Finding {
+  if (containers.length > 0)
+    return warning(
+      `paused: ${someOf(containers.map(({ name, id }) => `${name} (${id.slice(0, 12)})`))}`,
+      'if nobody paused them on purpose, resume them: ctr -n k8s.io tasks resume ID',
+    );
+  if (running === 0) return ok('no container runs');
+  if (seen === 0) return notApplicable('this runtime does not tell');
+  return ok(seen < running ? `none among the first ${seen} of ${running}` : `none of ${running}`);
+}

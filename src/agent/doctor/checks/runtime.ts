@@ -1,0 +1,106 @@
+import { someOf } from '../amounts.ts';
+import type { RuntimeAnswers } from '../runtime-answers.ts';
+import type { Check, Finding } from '../types.ts';
+import { asRoot, failed, notApplicable, ok, unknown, warning } from '../types.ts';
+import { atLeast } from '../versions.ts';
+
+/** The first that answer CheckpointContainer. */
+const leastVersions: Readonly<Record<string, string>> = { containerd: '2.1', 'cri-o': '1.25' };
+export const neededVersion = 'containerd 2.1 or later, or CRI-O 1.25 or later';
+
+type Ask = () => Promise<RuntimeAnswers>;
+
+export function runtimeChecks(ask: Ask, checkpointEnabled: boolean): Check[] {
+  return [
+    {
+      id: 'runtime-socket',
+      topic: 'runtime',
+      title: 'container runtime',
+      needed: 'a socket that answers',
+      run: async () => reachable(await ask()),
+    },
+    {
+      id: 'runtime-version',
+      topic: 'runtime',
+      title: 'version of the runtime',
+      needed: neededVersion,
+      fast: true,
+      run: async () => version(await ask(), checkpointEnabled),
+    },
+    {
+      id: 'runtime-conditions',
+      topic: 'runtime',
+      title: 'what the runtime says of itself',
+      needed: 'RuntimeReady and NetworkReady',
+      run: async () => conditions(await ask()),
+    },
+    {
+      id: 'runtime-checkpoint',
+      topic: 'checkpoints',
+      title: 'the runtime can checkpoint',
+      needed: 'CheckpointContainer, and criu where the runtime looks for it',
+      fast: true,
+      run: async () => checkpoint(await ask(), checkpointEnabled),
+    },
+  ];
+}
+
+const notAsked = 'the runtime could not be asked';
+
+function reachable({ endpoint, fault, name, version }: RuntimeAnswers): Finding {
+  if (fault === undefined) return ok(`${name} ${version} answers at ${endpoint}`);
+  const found = endpoint === undefined ? fault.message : `${endpoint}: ${fault.message}`;
+  if (fault.reason === 'timeout')
+    return failed(
+      found,
+      'the runtime hangs: look into its log and restart it (systemctl restart containerd)',
+    );
+  if (/EACCES|permission denied/i.test(fault.message)) return unknown(found, asRoot);
+  const advice =
+    'start the runtime (systemctl start containerd), or name its socket with --container-runtime-endpoint';
+  return failed(found, advice);
+}
+
+function version({ fault, name = '', version = '' }: RuntimeAnswers, enabled: boolean): Finding {
+  if (fault !== undefined) return unknown(notAsked);
+  const least = leastVersions[name];
+  const found = `${name} ${version}`;
+  if (least === undefined) return ok(`${found}, which nodeward has not been tried with`);
+  const enough = atLeast(version, least);
+  if (enough === undefined) return unknown(`${found}, which is no version`);
+  if (enough || !enabled) return ok(found);
+  return warning(`${found} is too old for checkpoints`, `install ${name} ${least} or later`);
+}
+
+function conditions({ fault, troubles = [] }: RuntimeAnswers): Finding {
+  if (fault !== undefined) return unknown(notAsked);
+  const found = someOf(
+    troubles.map(({ type, text }) => `${type} is false (${text})`),
+    3,
+  );
+  const types = troubles.map(({ type }) => type);
+  if (types.includes('RuntimeReady')) return failed(found, 'look into the log of the runtime and restart it');
+  if (types.includes('NetworkReady'))
+    return failed(found, 'install a network plugin (CNI) with its configuration in /etc/cni/net.d');
+  if (types.length > 0) return warning(found, 'follow what the runtime says');
+  return ok('all of its conditions are true');
+}
+
+function checkpoint({ fault, checkpoint, name }: RuntimeAnswers, enabled: boolean): Finding {
+  if (!enabled) return notApplicable('the feature gate ContainerCheckpoint is off');
+  if (fault !== undefined || checkpoint === undefined) return unknown(notAsked);
+  if (checkpoint === 'ok') return ok('it answers CheckpointContainer');
+  if (checkpoint.reason === 'unimplemented')
+    return failed(`it does not know CheckpointContainer (${checkpoint.message})`, `install ${neededVersion}`);
+  if (/criu/i.test(checkpoint.message))
+    return failed(
+      checkpoint.message,
+      `install criu 3.16 or later where ${name} finds it (its PATH), and restart it`,
+    );
+  if (checkpoint.reason === 'cancelled' || checkpoint.reason === 'timeout')
+    return unknown('it did not answer in time', 'look into the log of the runtime');
+  return failed(
+    checkpoint.message,
+    'look into the log of the runtime: checkpoints may be switched off there',
+  );
+}

@@ -1,0 +1,41 @@
+import { shownBytes, someOf } from '../amounts.ts';
+import type { Host } from '../host.ts';
+import type { Check } from '../types.ts';
+import { ok, unknown, warning } from '../types.ts';
+import { atLeast } from '../versions.ts';
+
+export interface Swap {
+  readonly path: string;
+  readonly bytes: number;
+  /** Compressed in memory, never on a disk. */
+  readonly inMemory: boolean;
+}
+
+/** What the kernel swaps to (proc_swaps(5)). */
+export function activeSwap(host: Host): Swap[] {
+  const lines = host.read('/proc/swaps')?.trim().split('\n').slice(1) ?? [];
+  return lines.map((line) => {
+    const [path = '', , kibibytes = ''] = line.split(/\s+/);
+    return { path, bytes: Number(kibibytes) * 1024, inMemory: path.startsWith('/dev/zram') };
+  });
+}
+
+export const swapCheck: Check = {
+  id: 'swap',
+  topic: 'memory',
+  title: 'swap',
+  needed: 'none, or a kernel that keeps secrets out of it',
+  fast: true,
+  run(host) {
+    if (host.read('/proc/swaps') === undefined) return unknown('/proc/swaps cannot be read');
+    const swaps = activeSwap(host);
+    if (swaps.length === 0) return ok('none is in use');
+    const found = someOf(swaps.map(({ path, bytes }) => `${path} (${shownBytes(bytes)})`));
+    if (swaps.every(({ inMemory }) => inMemory)) return ok(`${found}: compressed memory, not a disk`);
+    if (atLeast(host.kernelRelease, '6.3')) return ok(found);
+    return warning(
+      found,
+      'switch it off (swapoff -a and /etc/fstab): pods have no limits of it, and secrets may reach the disk',
+    );
+  },
+};

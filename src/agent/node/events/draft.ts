@@ -1,0 +1,60 @@
+import type { Event } from '../../../api/index.ts';
+import type { Happening, Subject } from './types.ts';
+
+/** An Event that is to be written, or to be counted up. */
+export interface Draft {
+  readonly subject: Subject;
+  readonly happening: Happening;
+  /** How often it happened since it was written last. */
+  readonly count: number;
+  /** Wall clock. */
+  readonly firstMs: number;
+  readonly lastMs: number;
+}
+
+/** The reference's name of whoever tells; tools look for it. */
+const component = 'kubelet';
+const messageLimitBytes = 1024;
+
+/** The same thing twice is one Event with a higher count. */
+export function draftKey(subject: Subject, happening: Happening): string {
+  return JSON.stringify([subject, happening]);
+}
+
+export function mergeDrafts(older: Draft, newer: Draft): Draft {
+  return { ...newer, count: older.count + newer.count, firstMs: Math.min(older.firstMs, newer.firstMs) };
+}
+
+/** Events about an object of the cluster stand in `default`. */
+export function namespaceOf({ namespace }: Subject): string {
+  return namespace === '' ? 'default' : namespace;
+}
+
+export function eventOf(name: string, nodeName: string, draft: Draft): Event {
+  const { subject, happening, count, firstMs, lastMs } = draft;
+  const { namespace, ...cluster } = subject;
+  return {
+    metadata: { name, namespace: namespaceOf(subject) },
+    involvedObject: { apiVersion: 'v1', ...(namespace === '' ? cluster : subject) },
+    ...happening,
+    source: { component, host: nodeName },
+    reportingComponent: component,
+    reportingInstance: nodeName,
+    firstTimestamp: timestamp(firstMs),
+    lastTimestamp: timestamp(lastMs),
+    count,
+  };
+}
+
+/** Cut at a whole character. */
+export function shortened(message: string): string {
+  const bytes = Buffer.from(message);
+  if (bytes.length <= messageLimitBytes) return message;
+  const cut = new TextDecoder().decode(bytes.subarray(0, messageLimitBytes - 3), { stream: true });
+  return `${cut}…`;
+}
+
+/** As the API writes times. */
+export function timestamp(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}

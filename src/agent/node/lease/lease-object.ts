@@ -1,0 +1,49 @@
+import type { Lease, OwnerReference } from '../../../api/index.ts';
+
+/** Where the leases of nodes live. */
+export const leaseNamespace = 'kube-node-lease';
+
+export interface LeaseFacts {
+  nodeName: string;
+  /** Of the stored Node; undefined while it is not known. */
+  nodeUid: string | undefined;
+  durationSeconds: number;
+  /** Wall clock, milliseconds since 1970. */
+  nowMs: number;
+}
+
+/** The lease to write: a new one, or `known` renewed with all that others have put into it. */
+export function renewedLease(known: Lease | undefined, facts: LeaseFacts): Lease {
+  const { nodeName, durationSeconds, nowMs } = facts;
+  const owners = ownedByNode(known?.metadata?.ownerReferences, facts);
+  return {
+    ...known,
+    metadata: {
+      ...known?.metadata,
+      name: nodeName,
+      namespace: leaseNamespace,
+      ...(owners === undefined ? {} : { ownerReferences: owners }),
+    },
+    spec: {
+      ...known?.spec,
+      holderIdentity: nodeName,
+      leaseDurationSeconds: durationSeconds,
+      renewTime: formatMicroTime(nowMs),
+    },
+  };
+}
+
+/** The Node as it is stored now owns the lease; one of the same name from earlier does not any more. */
+function ownedByNode(
+  references: readonly OwnerReference[] | undefined,
+  { nodeName, nodeUid }: LeaseFacts,
+): OwnerReference[] | undefined {
+  if (nodeUid === undefined) return references === undefined ? undefined : [...references];
+  const others = (references ?? []).filter((owner) => owner.kind !== 'Node' || owner.name !== nodeName);
+  return [...others, { apiVersion: 'v1', kind: 'Node', name: nodeName, uid: nodeUid }];
+}
+
+/** RFC 3339 with six decimals, as the API writes a MicroTime. */
+export function formatMicroTime(wallMs: number): string {
+  return new Date(wallMs).toISOString().replace('Z', '000Z');
+}

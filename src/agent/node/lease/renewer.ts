@@ -1,0 +1,118 @@
+import type { Lease } from '../../../api/index.ts';
+import { leaseKind, StatusError } from '../../../api/index.ts';
+import type { Clock } from '../../../base/index.ts';
+import { DeadlineError, withDeadline } from '../../../base/index.ts';
+import type { ApiCalls, ApiClient, CallOptions } from '../../../client/index.ts';
+import { whoAnswers } from '../../../client/index.ts';
+import { leaseNamespace, renewedLease } from './lease-object.ts';
+import { renewalIntervalMs } from './schedule.ts';
+
+/** A client of the API with one connection of its own; an ApiClient satisfies it. */
+export type LeaseApi = ApiCalls & Pick<ApiClient, 'reset'>;
+
+export interface RenewerOptions {
+  nodeName: string;
+  nodeUid: () => string | undefined;
+  api: LeaseApi;
+  clock: Clock;
+  durationSeconds: number;
+}
+
+export interface Renewer {
+  /**
+   * Renews the lease once: one PUT of the last known object; a GET first where none is known or it is stale, a
+   * POST where there is none. Rejects after a failure, and then the connection is destroyed if it may be to blame.
+   */
+  renew(signal: AbortSignal): Promise<void>;
+}
+
+const attemptLimit = 5;
+/** A dead connection must not cost a whole interval; a server that may only be slow gets longer, yet not all of it. */
+const quickShare = 0.5;
+const patientShare = 0.8;
+const longestQuickMs = 5000;
+const longestPatientMs = 10_000;
+const slowAnswerMs = 2500;
+
+export function createRenewer(options: RenewerOptions): Renewer {
+  const { nodeName, api, clock } = options;
+  const intervalMs = renewalIntervalMs(options.durationSeconds);
+  const quickTimeoutMs = Math.min(longestQuickMs, quickShare * intervalMs);
+  const patientTimeoutMs = Math.min(longestPatientMs, patientShare * intervalMs);
+  let known: Lease | 'none' | 'unknown' = 'unknown';
+  /** Whether the next answer may take long. Silence alone is as likely a dead link: every other time it may not. */
+  let patient = false;
+
+  async function ask<T>(
+    what: string,
+    signal: AbortSignal,
+    call: (options: CallOptions) => Promise<T>,
+  ): Promise<T> {
+    const startedMs = clock.monotonicMs();
+    const limits = { clock, timeoutMs: patient ? patientTimeoutMs : quickTimeoutMs, signal };
+    const isSlow = () => clock.monotonicMs() - startedMs > slowAnswerMs;
+    try {
+      const answer = await withDeadline(limits, whoAnswers(api, `${what} lease ${nodeName}`), (inner) =>
+        call({ namespace: leaseNamespace, signal: inner }),
+      );
+      patient = isSlow();
+      return answer;
+    } catch (error) {
+      patient = error instanceof DeadlineError ? !patient : error instanceof StatusError && isSlow();
+      if (!signal.aborted && connectionMayBeBad(error)) api.reset();
+      throw error;
+    }
+  }
+
+  function next(): Lease {
+    const { durationSeconds } = options;
+    const nodeUid = options.nodeUid();
+    const base = typeof known === 'object' ? known : undefined;
+    return renewedLease(base, { nodeName, nodeUid, durationSeconds, nowMs: clock.now() });
+  }
+
+  async function step(signal: AbortSignal): Promise<void> {
+    if (known === 'unknown') {
+      known = (await found(ask('get', signal, (call) => api.get(leaseKind, nodeName, call)))) ?? 'none';
+    }
+    const write = known === 'none' ? 'create' : 'replace';
+    known = await ask(write, signal, (call) => api[write](leaseKind, next(), call));
+  }
+
+  /** Another was faster; false where the error is none of that, such as a namespace that is missing. */
+  function learnFromRace(error: unknown): boolean {
+    if (!(error instanceof StatusError)) return false;
+    if (error.reason === 'NotFound' && typeof known === 'object') known = 'none';
+    else if (error.reason === 'Conflict' || error.reason === 'AlreadyExists') known = 'unknown';
+    else return false;
+    return true;
+  }
+
+  return {
+    async renew(signal) {
+      for (let attempt = 1; ; attempt += 1) {
+        try {
+          await step(signal);
+          return;
+        } catch (error) {
+          if (!learnFromRace(error) || attempt >= attemptLimit) throw error;
+        }
+      }
+    },
+  };
+}
+
+/** A refusal says that the connection works, unless the server is ill or did not believe who is at its end. */
+function connectionMayBeBad(error: unknown): boolean {
+  if (error instanceof DeadlineError || !(error instanceof StatusError)) return true;
+  return error.code >= 500 || error.reason === 'Unauthorized';
+}
+
+async function found(asked: Promise<Lease>): Promise<Lease | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof StatusError && error.reason === 'NotFound') return undefined;
+    throw error;
+  }
+}

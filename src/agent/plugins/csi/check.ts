@@ -1,0 +1,64 @@
+import { checkLabelValue, checkName, checkQualifiedName } from '../../../api/index.ts';
+import type { NodeGetInfoResponse } from './gen/csi_pb.js';
+import type { NodeInfo } from './types.ts';
+
+const driverNameLimit = 63;
+const nodeIdLimitBytes = 256;
+/** More labels of one driver than anybody needs; each becomes a label of the Node. */
+const topologyLimit = 64;
+const countLimit = 2 ** 31 - 1;
+
+/** Throws an Error where the API would refuse a CSINode with a driver of this name. */
+export function checkDriverName(name: string): void {
+  const wrong =
+    name.length > driverNameLimit
+      ? `must be no more than ${driverNameLimit} characters`
+      : checkName('subdomain', name.toLowerCase());
+  if (wrong !== undefined)
+    throw new Error(`${JSON.stringify(name)} cannot be the name of a CSI driver: ${wrong}`);
+}
+
+/** What a driver has answered, or an Error that says what of it cannot be used. */
+export function checkedNodeInfo(answer: NodeGetInfoResponse): NodeInfo {
+  return {
+    nodeId: checkedNodeId(answer.nodeId),
+    maxVolumes: countOf(answer.maxVolumesPerNode),
+    topology: checkedTopology(answer.accessibleTopology?.segments ?? {}),
+  };
+}
+
+function checkedNodeId(nodeId: string): string {
+  if (nodeId === '') throw unusable('node_id', 'it is empty');
+  const bytes = Buffer.byteLength(nodeId);
+  if (bytes > nodeIdLimitBytes)
+    throw unusable('node_id', `it has ${bytes} bytes, at most ${nodeIdLimitBytes} are allowed`);
+  return nodeId;
+}
+
+/** Zero leaves it to the cluster; what does not fit is cut, as in the reference. */
+function countOf(count: bigint): number | undefined {
+  if (count < 0n) throw unusable('max_volumes_per_node', `it is ${count}, and cannot be negative`);
+  return count === 0n ? undefined : Math.min(Number(count), countLimit);
+}
+
+function checkedTopology(segments: Readonly<Record<string, string>>): Record<string, string> {
+  const entries = Object.entries(segments).sort(([one], [other]) => (one < other ? -1 : 1));
+  if (entries.length > topologyLimit) {
+    throw unusable(
+      'accessible_topology',
+      `it has ${entries.length} keys, at most ${topologyLimit} are allowed`,
+    );
+  }
+  for (const [key, value] of entries) {
+    const wrongKey = checkQualifiedName(key);
+    if (wrongKey !== undefined)
+      throw unusable(`accessible_topology: key ${JSON.stringify(key.slice(0, 320))}`, wrongKey);
+    const wrongValue = checkLabelValue(value);
+    if (wrongValue !== undefined) throw unusable(`accessible_topology: value of ${key}`, wrongValue);
+  }
+  return Object.fromEntries(entries);
+}
+
+function unusable(what: string, why: string): Error {
+  return new Error(`NodeGetInfo: ${what}: ${why}`);
+}

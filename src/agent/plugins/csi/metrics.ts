@@ -1,0 +1,23 @@
+import type { Registry } from '../../../base/index.ts';
+import { Gauge } from '../../../base/index.ts';
+import type { CsiDriver, CsiDrivers, Publication } from './types.ts';
+
+const states = ['published', 'pending', 'refused', 'local'] as const;
+
+/** Registers how many drivers are in use, by how far the cluster knows of them. */
+export function countCsiDrivers(
+  registry: Registry,
+  drivers: CsiDrivers,
+  stateOf: (driver: CsiDriver) => Publication['state'],
+): void {
+  new Gauge({
+    name: 'nodeward_csi_drivers',
+    help: 'CSI drivers in use on this node, by how far the cluster knows of them.',
+    labelNames: ['csinode'],
+    registers: [registry],
+    collect() {
+      const found = drivers.drivers().map(stateOf);
+      for (const csinode of states) this.set({ csinode }, found.filter((state) => state === csinode).length);
+    },
+  });
+}

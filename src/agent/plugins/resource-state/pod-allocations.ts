@@ -1,0 +1,111 @@
+import { join } from 'node:path';
+import type { Pod } from '../../../api/index.ts';
+import { isRecord, podHasEnded } from '../../../api/index.ts';
+import type { Clock, Logger } from '../../../base/index.ts';
+import { describeError, untilAborted } from '../../../base/index.ts';
+import type { StateRecord } from '../../../base/state-file/index.ts';
+import { openStateFile, removeStateFile } from '../../../base/state-file/index.ts';
+import type { PodSource } from '../../pods/index.ts';
+
+/** Amounts by resource, as pods state them: `{cpu: '500m'}`. */
+type Amounts = Readonly<Record<string, string>>;
+/** By pod and container, as the reference has it. */
+type Entries = Readonly<Record<string, Readonly<Record<string, Amounts>>>>;
+
+interface PodAllocations {
+  readonly allocationEntries: Entries;
+}
+
+export interface PodAllocationsOptions {
+  rootDir: string;
+  /** The feature gate InPlacePodVerticalScaling. */
+  enabled: boolean;
+  pods: PodSource;
+  /** Whether all pods are known: one that is not among them is gone then. */
+  isComplete(): boolean;
+  clock: Clock;
+  log: Logger;
+}
+
+/** Pods come in bursts. */
+const spacingMs = 500;
+
+/**
+ * Keeps `pod_status_manager_state` (specification 2.6): what this node has set apart for the containers of its pods, by
+ * which a restarted agent tells a resize that is asked for from one that was made. What was set apart for a container
+ * stands until its pod is gone, whatever its spec says later. Without the feature gate there is no such file: one of
+ * before is removed. Never rejects; `ready` is called after the first try.
+ */
+export async function keepPodAllocations(
+  options: PodAllocationsOptions,
+  ready: () => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const { rootDir, enabled, log } = options;
+  const path = join(rootDir, 'pod_status_manager_state');
+  if (enabled) return await follow(options, path, ready, signal);
+  await removeStateFile(path).catch((error: unknown) =>
+    log.warn(
+      { path },
+      `a file that has no meaning without InPlacePodVerticalScaling stays: ${describeError(error)}`,
+    ),
+  );
+  ready();
+  await untilAborted(signal);
+}
+
+async function follow(
+  { pods, isComplete, clock, log }: PodAllocationsOptions,
+  path: string,
+  ready: () => void,
+  signal: AbortSignal,
+): Promise<void> {
+  await using file = openStateFile({ path, what: 'what pods were given', parse, clock, log });
+  const found = await file.read();
+  let kept = found.state === 'value' ? found.value.allocationEntries : undefined;
+  for (let wake = new AbortController(); !signal.aborted; wake = new AbortController()) {
+    using _changes = pods.onChange(() => wake.abort());
+    const next = entriesOf(pods.pods(), isComplete(), kept ?? {});
+    if (kept === undefined || JSON.stringify(next) !== JSON.stringify(kept)) {
+      await file.write({ allocationEntries: next }).catch(() => undefined); // told, and tried again
+    }
+    kept = next;
+    ready();
+    await clock.sleep(Number.POSITIVE_INFINITY, AbortSignal.any([signal, wake.signal]));
+    await clock.sleep(spacingMs, signal);
+  }
+}
+
+/** In the order of their uids. Until all pods are known, those of before are kept. */
+function entriesOf(pods: readonly Pod[], isComplete: boolean, before: Entries): Entries {
+  const living = pods.filter((pod) => !podHasEnded(pod));
+  const entries = new Map(isComplete ? [] : Object.entries(before));
+  for (const pod of living) {
+    const uid = pod.metadata?.uid;
+    if (uid !== undefined) entries.set(uid, containersOf(pod, before[uid]));
+  }
+  return Object.fromEntries([...entries].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function containersOf(
+  { spec }: Pod,
+  before: Readonly<Record<string, Amounts>> = {},
+): Readonly<Record<string, Amounts>> {
+  const sidecars = (spec?.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always');
+  const running = [...sidecars, ...(spec?.containers ?? [])];
+  return Object.fromEntries(
+    running.map(({ name, resources }) => [name, before[name] ?? resources?.requests ?? {}]),
+  );
+}
+
+function parse({ allocationEntries }: StateRecord): PodAllocations {
+  if (!isEntries(allocationEntries)) throw new Error('has no amounts by pod and container');
+  return { allocationEntries };
+}
+
+function isEntries(value: unknown): value is Entries {
+  const isAmounts = (each: unknown) =>
+    isRecord(each) && Object.values(each).every((amount) => typeof amount === 'string');
+  const isPod = (each: unknown) => isRecord(each) && Object.values(each).every(isAmounts);
+  return isRecord(value) && Object.values(value).every(isPod);
+}

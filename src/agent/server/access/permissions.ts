@@ -1,0 +1,80 @@
+import { hash } from 'node:crypto';
+import type { SubjectAccessReview } from '../../../api/index.ts';
+import { subjectAccessReviewKind } from '../../../api/index.ts';
+import type { Clock } from '../../../base/index.ts';
+import { AnswerCache } from './answer-cache.ts';
+import type { ReviewFigures } from './figures.ts';
+import { counted } from './figures.ts';
+import type { Reviewer } from './review.ts';
+import { whyNoReview } from './review.ts';
+import type { Caller, Verdict, Wanted } from './types.ts';
+
+export interface PermissionOptions {
+  nodeName: string;
+  review: Reviewer;
+  /** How long a yes counts, and a no, now. */
+  ttlMs(allowed: boolean): number;
+  figures: ReviewFigures;
+  clock: Clock;
+}
+
+const mostAnswers = 4096;
+const mostPending = 64;
+
+/** What callers may, by the control plane's SubjectAccessReview on `nodes/SUBRESOURCE` of this node. */
+export function reviewedPermissions(
+  options: PermissionOptions,
+): (caller: Caller, wanted: Wanted) => Promise<Verdict> {
+  const { nodeName, review, figures, clock } = options;
+  const known = new AnswerCache<boolean>({
+    most: mostAnswers,
+    isGood: isYes,
+    mostPending,
+    clock,
+    onFind: (how) => figures.found(how),
+  });
+
+  async function isAllowed(caller: Caller, verb: string, subresource: string): Promise<boolean> {
+    const spec = questionOf(caller, { verb, version: 'v1', resource: 'nodes', subresource, name: nodeName });
+    // by its digest: the groups of some callers fill pages
+    const key = hash('sha256', JSON.stringify(spec), 'base64');
+    const ask = async () => {
+      const { status } = await review(subjectAccessReviewKind, { spec });
+      return status?.allowed === true && status.denied !== true;
+    };
+    return await known.find(key, options.ttlMs, () => counted(figures, isYes, ask));
+  }
+
+  return async (caller, { verb, subresources }) => {
+    let failure: unknown;
+    for (const subresource of subresources) {
+      try {
+        if (await isAllowed(caller, verb, subresource)) return { decision: 'allow' };
+      } catch (error) {
+        failure = error;
+        break; // the next would wait as long for the same answer
+      }
+    }
+    if (failure === undefined) return { decision: 'deny' };
+    return { decision: 'unknown', message: whyNoReview(failure) };
+  };
+}
+
+const isYes = (allowed: boolean): boolean => allowed;
+
+type Spec = SubjectAccessReview['spec'];
+
+function questionOf(caller: Caller, resourceAttributes: NonNullable<Spec['resourceAttributes']>): Spec {
+  const { name, uid, groups, extra } = caller;
+  return {
+    resourceAttributes,
+    user: name,
+    groups: [...groups],
+    ...(uid === '' ? {} : { uid }),
+    ...(Object.keys(extra).length === 0 ? {} : { extra: copyOf(extra) }),
+  };
+}
+
+function copyOf(extra: Caller['extra']): Record<string, string[]> {
+  return Object.fromEntries(Object.entries(extra).map(([key, values]) => [key, [...values]]));
+}

@@ -1,0 +1,197 @@
+import type { Clock } from '../../../base/index.ts';
+import { readKernelFile, readKernelNumber } from '../../../base/index.ts';
+import type { Measure, Measurements } from '../../node/index.ts';
+import type { CpuStats, FsStats, InterfaceStats, MemoryStats, NetworkStats } from './usage.ts';
+import { instant } from './usage.ts';
+
+export interface NodeUsageOptions {
+  /** What the node has and what of it is free, in bounded time. */
+  measure: Measure;
+  clock: Clock;
+  /** Where the kernel's files are; `/proc` and `/sys`. */
+  procDir?: string;
+  sysDir?: string;
+}
+
+/** What the whole machine uses. */
+export interface NodeUsage {
+  readonly startTime: string | undefined;
+  readonly cpu: CpuStats;
+  readonly memory: MemoryStats;
+  readonly network: NetworkStats | undefined;
+  readonly fs: FsStats;
+  /** Undefined where it is not known what they are on, or it is the same. */
+  readonly imageFs: FsStats | undefined;
+  readonly containerFs: FsStats | undefined;
+  readonly rlimit: { time: string; maxpid: number; curproc: number } | undefined;
+}
+
+/** Two looks that are closer together say nothing of the rate. */
+const leastSpanMs = 200;
+/** A rate over more than that is none of now. */
+const longestSpanMs = 60_000;
+
+interface CpuSample {
+  atMs: number;
+  nanoSeconds: number;
+}
+
+/**
+ * Looks at the machine when it is asked. The rate of the CPU is that since the last look; after a long time, or at first,
+ * it looks twice.
+ */
+export function createNodeUsage(options: NodeUsageOptions): (signal: AbortSignal) => Promise<NodeUsage> {
+  const { measure, clock, procDir = '/proc', sysDir = '/sys' } = options;
+  let last: CpuSample | undefined;
+  let rate: number | undefined;
+
+  const sample = (): CpuSample | undefined => {
+    const nanoSeconds = readCpu(procDir, sysDir);
+    return nanoSeconds === undefined ? undefined : { atMs: clock.monotonicMs(), nanoSeconds };
+  };
+
+  async function cpu(signal: AbortSignal): Promise<CpuStats> {
+    if (last === undefined || clock.monotonicMs() - last.atMs > longestSpanMs) {
+      last = sample();
+      await clock.sleep(leastSpanMs, signal);
+    }
+    const now = sample();
+    if (now !== undefined && last !== undefined && now.atMs - last.atMs >= leastSpanMs) {
+      rate = Math.max(0, Math.round(((now.nanoSeconds - last.nanoSeconds) * 1000) / (now.atMs - last.atMs)));
+      last = now;
+    }
+    return {
+      time: instant(clock.now()),
+      ...(rate === undefined ? {} : { usageNanoCores: rate }),
+      ...(now === undefined ? {} : { usageCoreNanoSeconds: now.nanoSeconds }),
+    };
+  }
+
+  return async (signal) => {
+    const [measured, used] = await Promise.all([measure(signal), cpu(signal)]);
+    const time = instant(clock.now());
+    const { pids } = measured;
+    return {
+      startTime: bootTime(procDir),
+      cpu: used,
+      memory: { time, ...readMemoryUse(measured, procDir, sysDir) },
+      network: readNetwork(procDir, time),
+      fs: fsStats(measured.disk, time),
+      imageFs: measured.imageDisk && fsStats(measured.imageDisk, time),
+      containerFs: measured.containerDisk && fsStats(measured.containerDisk, time),
+      rlimit: pids && { time, maxpid: pids.limit, curproc: pids.used },
+    };
+  };
+}
+
+const nanosPerTick = 10_000_000;
+
+/** The time that all CPUs have worked: that of the root of the cgroups, else what the kernel counts in ticks. */
+function readCpu(procDir: string, sysDir: string): number | undefined {
+  const micros = /^usage_usec (\d+)$/m.exec(readKernelFile(`${sysDir}/fs/cgroup/cpu.stat`) ?? '')?.[1];
+  if (micros !== undefined) return Number(micros) * 1000;
+  const nanos = readKernelNumber(`${sysDir}/fs/cgroup/cpuacct/cpuacct.usage`);
+  if (nanos !== undefined) return nanos;
+  const ticks = /^cpu +(.*)$/m
+    .exec(readKernelFile(`${procDir}/stat`) ?? '')?.[1]
+    ?.split(' ')
+    .map(Number);
+  if (ticks === undefined) return undefined;
+  // proc_stat(5): user nice system idle iowait irq softirq steal; the guests' are among the users'
+  const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0] = ticks;
+  return (user + nice + system + irq + softirq) * nanosPerTick;
+}
+
+function readMemoryUse({ memory }: Measurements, procDir: string, sysDir: string): Omit<MemoryStats, 'time'> {
+  const group = statReader(
+    readKernelFile(`${sysDir}/fs/cgroup/memory.stat`) ??
+      readKernelFile(`${sysDir}/fs/cgroup/memory/memory.stat`),
+  );
+  const meminfo = meminfoReader(procDir);
+  const [total, free] = [meminfo('MemTotal'), meminfo('MemFree')];
+  const usage =
+    readKernelNumber(`${sysDir}/fs/cgroup/memory.current`) ??
+    readKernelNumber(`${sysDir}/fs/cgroup/memory/memory.usage_in_bytes`) ??
+    (total === undefined || free === undefined ? undefined : total - free);
+  const all = statReader(readKernelFile(`${procDir}/vmstat`));
+  return defined({
+    availableBytes: memory?.availableBytes,
+    usageBytes: usage,
+    workingSetBytes: memory && Math.max(0, memory.capacityBytes - memory.availableBytes),
+    rssBytes: group('anon') ?? group('total_rss') ?? meminfo('AnonPages'),
+    pageFaults: group('pgfault') ?? group('total_pgfault') ?? all('pgfault'),
+    majorPageFaults: group('pgmajfault') ?? group('total_pgmajfault') ?? all('pgmajfault'),
+  });
+}
+
+/** Lines of a name and a number. */
+function statReader(text = ''): (key: string) => number | undefined {
+  return (key) => {
+    const found = new RegExp(`^${key} (\\d+)$`, 'm').exec(text)?.[1];
+    return found === undefined ? undefined : Number(found);
+  };
+}
+
+function meminfoReader(procDir: string): (name: string) => number | undefined {
+  const text = readKernelFile(`${procDir}/meminfo`) ?? '';
+  return (name) => {
+    const found = new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1];
+    return found === undefined ? undefined : Number(found) * 1024;
+  };
+}
+
+/** Ends of the pairs whose other ends are in pods, and the loopback: what goes through them is counted elsewhere. */
+const inner = /^(?:lo$|veth|docker|nerdctl|cali|lxc)/;
+
+/** proc_net(5). */
+function readNetwork(procDir: string, time: string): NetworkStats | undefined {
+  const lines = (readKernelFile(`${procDir}/net/dev`) ?? '').split('\n').slice(2);
+  const interfaces = lines.flatMap((line): InterfaceStats[] => {
+    const [name = '', rest = ''] = line.split(':').map((part) => part.trim());
+    const [rxBytes, , rxErrors, , , , , , txBytes, , txErrors] = rest.split(/\s+/).map(Number);
+    if (name === '' || inner.test(name) || txErrors === undefined) return [];
+    return [{ name, ...defined({ rxBytes, rxErrors, txBytes, txErrors }) }];
+  });
+  if (interfaces.length === 0) return undefined;
+  const route = defaultInterface(procDir);
+  const main = interfaces.find(({ name }) => name === route) ?? { name: '' };
+  return { time, ...main, interfaces };
+}
+
+/** The one whose route leads everywhere. */
+function defaultInterface(procDir: string): string | undefined {
+  const lines = (readKernelFile(`${procDir}/net/route`) ?? '').split('\n').slice(1);
+  return lines
+    .map((line) => line.split('\t'))
+    .find(([, destination, , , , , , mask]) => destination === '00000000' && mask === '00000000')?.[0];
+}
+
+function fsStats(disk: Measurements['disk'], time: string): FsStats {
+  if (disk === undefined) return { time };
+  const { capacityBytes, availableBytes, inodes, inodesFree } = disk;
+  return {
+    time,
+    availableBytes,
+    capacityBytes,
+    usedBytes: Math.max(0, capacityBytes - availableBytes),
+    ...(inodes === 0 ? {} : { inodes, inodesFree, inodesUsed: inodes - inodesFree }),
+  };
+}
+
+/** When the machine was started. */
+function bootTime(procDir: string): string | undefined {
+  const seconds = /^btime (\d+)$/m.exec(readKernelFile(`${procDir}/stat`) ?? '')?.[1];
+  return seconds === undefined ? undefined : instant(Number(seconds) * 1000);
+}
+
+/** Without what is not known. */
+function defined<K extends string>(
+  figures: Readonly<Record<K, number | undefined>>,
+): Partial<Record<K, number>> {
+  const found: Partial<Record<K, number>> = {};
+  for (const key in figures) {
+    const value = figures[key];
+    if (value !== undefined && Number.isFinite(value)) found[key] = value;
+  }
+  return found;
+}

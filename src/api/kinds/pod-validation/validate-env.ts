@@ -1,0 +1,129 @@
+import { checkDataKey, checkName, checkQualifiedName } from '../../names/index.ts';
+import { causesOf, invalidUnless, invalidValue, requiredValue, unsupportedValue } from '../cause.ts';
+import type { Cause } from '../kind.ts';
+import type { EnvFromSource, EnvVar, ObjectFieldSelector, ResourceFieldSelector } from '../pods/types.ts';
+import { billionths } from '../quantity.ts';
+import { checkDescendingPath, labelName, notEmpty, subdomainName } from './formats.ts';
+
+/* The environment, and what a container can be told about its own pod. */
+
+const printable = /^[ -<>-~]+$/;
+const badName =
+  "a valid environment variable name must consist only of printable ASCII characters other than '='";
+
+/** The fields of the pod that can be told in the environment. */
+const envFields = [
+  ...['metadata.name', 'metadata.namespace', 'metadata.uid', 'spec.nodeName', 'spec.serviceAccountName'],
+  ...['status.hostIP', 'status.hostIPs', 'status.podIP', 'status.podIPs'],
+];
+
+const resourceFields = [
+  ...['limits.cpu', 'limits.ephemeral-storage', 'limits.memory'],
+  ...['requests.cpu', 'requests.ephemeral-storage', 'requests.memory'],
+];
+
+export function envCauses(env: readonly EnvVar[] | undefined, path: string): Cause[] {
+  return causesOf(env, (variable, index) => variableCauses(variable, `${path}[${index}]`));
+}
+
+function variableCauses({ name, value, valueFrom }: EnvVar, path: string): Cause[] {
+  return [
+    ...(name === ''
+      ? [requiredValue(`${path}.name`)]
+      : invalidUnless(`${path}.name`, name, printable.test(name) ? undefined : badName)),
+    ...(valueFrom === undefined ? [] : valueFromCauses(valueFrom, value ?? '', `${path}.valueFrom`)),
+  ];
+}
+
+type ValueFrom = NonNullable<EnvVar['valueFrom']>;
+
+function valueFromCauses(from: ValueFrom, value: string, path: string): Cause[] {
+  const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef } = from;
+  return [
+    ...(fieldRef === undefined ? [] : fieldCauses(fieldRef, envFields, `${path}.fieldRef`)),
+    ...(resourceFieldRef === undefined
+      ? []
+      : resourceFieldCauses(resourceFieldRef, `${path}.resourceFieldRef`)),
+    ...(configMapKeyRef === undefined ? [] : keyCauses(configMapKeyRef, `${path}.configMapKeyRef`)),
+    ...(secretKeyRef === undefined ? [] : keyCauses(secretKeyRef, `${path}.secretKeyRef`)),
+    ...(fileKeyRef === undefined ? [] : fileKeyCauses(fileKeyRef, `${path}.fileKeyRef`)),
+    ...countCauses(Object.values(from).filter((source) => source !== undefined).length, value, path),
+  ];
+}
+
+function countCauses(sources: number, value: string, path: string): Cause[] {
+  if (sources === 0) {
+    const known = '`fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`';
+    return [invalidValue(path, '', `must specify one of: ${known}`)];
+  }
+  if (value !== '') return [invalidValue(path, '', 'may not be specified when `value` is not empty')];
+  return sources === 1
+    ? []
+    : [invalidValue(path, '', 'may not have more than one field specified at a time')];
+}
+
+const subscripted = /^(.*)\['(.*)'\]$/;
+
+/** A field of the pod: one of `known`, or one label or annotation, `metadata.labels['app']`. */
+export function fieldCauses(ref: ObjectFieldSelector, known: readonly string[], path: string): Cause[] {
+  const { fieldPath } = ref;
+  if (ref.apiVersion !== 'v1')
+    return [invalidValue(`${path}.fieldPath`, fieldPath, `unsupported pod version: ${ref.apiVersion}`)];
+  if (fieldPath === '') return [requiredValue(`${path}.fieldPath`)];
+  const [, of, key = ''] = subscripted.exec(fieldPath) ?? [];
+  if (of === undefined)
+    return known.includes(fieldPath) ? [] : [unsupportedValue(`${path}.fieldPath`, fieldPath, known)];
+  if (of === 'metadata.annotations') return invalidUnless(path, key, checkQualifiedName(key.toLowerCase()));
+  if (of === 'metadata.labels') return invalidUnless(path, key, checkQualifiedName(key));
+  return [invalidValue(path, of, 'does not support subscript')];
+}
+
+export function resourceFieldCauses(ref: ResourceFieldSelector, path: string): Cause[] {
+  const { resource, divisor = '0' } = ref;
+  if (resource === '') return [requiredValue(`${path}.resource`)];
+  const known = resourceFields.includes(resource) || /^(?:limits|requests)\.hugepages-/.test(resource);
+  if (!known) return [unsupportedValue(`${path}.resource`, resource, resourceFields)];
+  const units = resource.endsWith('.cpu') ? ['1m', '1'] : memoryUnits;
+  const size = billionths(divisor);
+  if (size === 0n || units.some((unit) => billionths(unit) === size)) return [];
+  const shown = resource.endsWith('.cpu') ? '1m and 1' : memoryUnits.join(', ');
+  const of = resource.slice(resource.indexOf('.') + 1);
+  const wrong = `only divisor's values ${shown} are supported with the ${of} resource`;
+  return [invalidValue(`${path}.divisor`, resource, wrong)];
+}
+
+const memoryUnits = [
+  ...['1', '1k', '1M', '1G', '1T', '1P', '1E'],
+  ...['1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei'],
+];
+
+function keyCauses({ name = '', key }: NonNullable<ValueFrom['secretKeyRef']>, path: string): Cause[] {
+  return [
+    ...invalidUnless(`${path}.name`, name, checkName('subdomain', name)),
+    ...(key === '' ? [requiredValue(`${path}.key`)] : invalidUnless(`${path}.key`, key, checkDataKey(key))),
+  ];
+}
+
+function fileKeyCauses(ref: NonNullable<ValueFrom['fileKeyRef']>, path: string): Cause[] {
+  return [
+    ...labelName(`${path}.volumeName`, ref.volumeName),
+    ...notEmpty(`${path}.path`, ref.path),
+    ...invalidUnless(`${path}.path`, ref.path, checkDescendingPath(ref.path)),
+    ...notEmpty(`${path}.key`, ref.key),
+  ];
+}
+
+export function envFromCauses(sources: readonly EnvFromSource[] | undefined, path: string): Cause[] {
+  return causesOf(sources, ({ prefix = '', configMapRef, secretRef }, index) => {
+    const at = `${path}[${index}]`;
+    const both = configMapRef !== undefined && secretRef !== undefined;
+    const none = configMapRef === undefined && secretRef === undefined;
+    return [
+      ...invalidUnless(`${at}.prefix`, prefix, prefix === '' || printable.test(prefix) ? undefined : badName),
+      ...(configMapRef === undefined ? [] : subdomainName(`${at}.configMapRef.name`, configMapRef.name)),
+      ...(secretRef === undefined ? [] : subdomainName(`${at}.secretRef.name`, secretRef.name)),
+      ...(none ? [invalidValue(path, '', 'must specify one of: `configMapRef` or `secretRef`')] : []),
+      ...(both ? [invalidValue(path, '', 'may not have more than one field specified at a time')] : []),
+    ];
+  });
+}

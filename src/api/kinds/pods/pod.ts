@@ -1,0 +1,141 @@
+import type { Infer } from '../../schema/index.ts';
+import { field } from '../../schema/index.ts';
+import { requiredValue } from '../cause.ts';
+import { ageColumn } from '../columns.ts';
+import { defineKind, objectStruct } from '../define.ts';
+import type { Cause, Column } from '../kind.ts';
+import { podSpec } from '../pod-spec/spec.ts';
+import { differences } from '../pod-validation/difference.ts';
+import { createCauses, podSpecCauses } from '../pod-validation/validate-spec.ts';
+import { statusCauses } from '../pod-validation/validate-status.ts';
+import { ephemeralUpdateCauses, updateCauses } from '../pod-validation/validate-update.ts';
+import { bindingBody } from './binding.ts';
+import { defaultPodSpec } from './defaults.ts';
+import { addressOf, gatesText, hasEnded, restartsText, summaryOf } from './display.ts';
+import { evictionBody } from './eviction.ts';
+import { newStatus } from './new-status.ts';
+import { podStatus } from './status.ts';
+import { podWarnings } from './warnings.ts';
+
+const root = objectStruct('Pod', {
+  spec: field(2, podSpec, 'Desired state.', { default: {} }),
+  status: field(3, podStatus, 'Observed state.', { default: {} }),
+});
+
+/** What runs on a node: containers that share network and volumes. */
+export interface Pod extends Infer<typeof root> {}
+
+function withDefaults(pod: Pod): Pod {
+  if (pod.spec !== undefined) defaultPodSpec(pod.spec);
+  return pod;
+}
+
+/** A spec that stays as it was is not looked at again: it was in order when it came. */
+function validate({ spec }: Pod, old: Pod | undefined): Cause[] {
+  if (spec === undefined) return [requiredValue('spec.containers')];
+  if (old?.spec === undefined) return [...podSpecCauses(spec, 'spec'), ...createCauses(spec, 'spec')];
+  return differences(podSpec, spec, old.spec, 'spec').length === 0 ? [] : podSpecCauses(spec, 'spec');
+}
+
+/** What is wrong with a change of a pod through its own path (the empty one) or a subresource. */
+export function podChangeCauses(next: Pod, old: Pod, subresource: string): Cause[] {
+  const spec = next.spec ?? old.spec;
+  if (spec === undefined || old.spec === undefined) return [];
+  switch (subresource) {
+    case '':
+      return updateCauses(spec, old.spec, 'spec');
+    case 'ephemeralcontainers':
+      return ephemeralUpdateCauses(spec, old.spec, 'spec');
+    case 'status':
+      return statusCauses(next.status ?? {}, old.status ?? {}, spec, 'status');
+    default:
+      return [];
+  }
+}
+
+/** Whether a pod has done all it ever will. */
+export function podHasEnded({ status }: Pod): boolean {
+  return hasEnded(status);
+}
+
+function column(
+  name: string,
+  priority: number,
+  description: string,
+  value: (pod: Pod, now: number) => string,
+): Column<Pod> {
+  return { name, type: 'string', description, priority, value };
+}
+
+function readyText(pod: Pod): string {
+  const { ready, total } = summaryOf(pod);
+  return `${ready}/${total}`;
+}
+
+/** Containers that are placed on a node together. */
+export const podKind = defineKind<Pod>({
+  group: '',
+  version: 'v1',
+  kind: 'Pod',
+  doc: 'Containers that run together on one node.',
+  resource: 'pods',
+  singular: 'pod',
+  shortNames: ['po'],
+  categories: ['all'],
+  namespaced: true,
+  root,
+  subresources: [
+    {
+      name: 'status',
+      verbs: ['get', 'patch', 'update'],
+      fields: ['status'],
+      metadata: ['labels', 'annotations', 'finalizers'], // old agents spoil the owners
+    },
+    {
+      name: 'ephemeralcontainers',
+      verbs: ['get', 'patch', 'update'],
+      fields: ['spec.ephemeralContainers'],
+      shared: true,
+    },
+    {
+      name: 'binding',
+      verbs: ['create'],
+      fields: ['spec', 'status'],
+      metadata: ['labels', 'annotations'],
+      shared: true,
+      body: bindingBody,
+    },
+    { name: 'eviction', verbs: ['create'], fields: [], body: evictionBody },
+  ],
+  prepare: (next, old) => (old === undefined ? { ...next, status: newStatus(next.spec) } : next),
+  default: withDefaults,
+  validate,
+  warnings: podWarnings,
+  columns: [
+    column('Ready', 0, 'How many of its containers are ready.', readyText),
+    column('Status', 0, 'State of the pod and its containers.', (pod) => summaryOf(pod).reason),
+    column('Restarts', 0, 'How often containers were restarted, and when last.', (pod, now) =>
+      restartsText(summaryOf(pod), now),
+    ),
+    ageColumn,
+    column('IP', 1, 'Address of the pod.', (pod) => addressOf(pod.status) || '<none>'),
+    column('Node', 1, 'Node that runs the pod.', (pod) => pod.spec?.nodeName || '<none>'),
+    column(
+      'Nominated Node',
+      1,
+      'Node on which room is being made for it.',
+      (pod) => pod.status?.nominatedNodeName || '<none>',
+    ),
+    column('Readiness Gates', 1, 'How many of its readiness conditions are True.', gatesText),
+  ],
+  selectable: [
+    { path: 'spec.nodeName', value: (pod) => pod.spec?.nodeName ?? '', indexed: true },
+    { path: 'spec.restartPolicy', value: (pod) => pod.spec?.restartPolicy ?? '' },
+    { path: 'spec.schedulerName', value: (pod) => pod.spec?.schedulerName ?? '' },
+    { path: 'spec.serviceAccountName', value: (pod) => pod.spec?.serviceAccountName ?? '' },
+    { path: 'spec.hostNetwork', value: (pod) => String(pod.spec?.hostNetwork ?? false) },
+    { path: 'status.phase', value: (pod) => pod.status?.phase ?? '' },
+    { path: 'status.podIP', value: (pod) => addressOf(pod.status) },
+    { path: 'status.nominatedNodeName', value: (pod) => pod.status?.nominatedNodeName ?? '' },
+  ],
+});

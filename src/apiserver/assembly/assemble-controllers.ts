@@ -1,0 +1,51 @@
+import type { Service } from '../../base/index.ts';
+import type { Authorizer } from '../authz/index.ts';
+import {
+  bootstrapTokenExpiry,
+  certificateSigner,
+  defaultServiceAccounts,
+  eventExpiry,
+  namespaceDeletion,
+  nodeLifecycle,
+  ownerGarbage,
+  podGarbage,
+  roleAggregation,
+} from '../controllers/index.ts';
+import type { NodeSigner } from '../pki/index.ts';
+import { servingNames } from '../pki/index.ts';
+import type { Registry } from '../registry/index.ts';
+import { serverNames } from '../server-leases/index.ts';
+import type { CachedStore } from '../storage/index.ts';
+import type { ApiServerOptions } from './options.ts';
+
+interface Parts {
+  registry: Registry;
+  storage: CachedStore;
+  signer: NodeSigner;
+  authorizer: Authorizer;
+}
+
+/** What brings the world nearer to what the objects say, as services. */
+export function assembleControllers(options: ApiServerOptions, parts: Parts): readonly Service[] {
+  const { clock, log, bindAddress, eventTtlMs, nodeLifecycle: settings = {} } = options;
+  const { registry, storage, signer, authorizer } = parts;
+  const controller = { registry, storage, clock, log };
+  const controlPlaneNames = () => [...ownNames(bindAddress), ...serverNames(registry)];
+  return [
+    namespaceDeletion(controller),
+    ownerGarbage(controller),
+    podGarbage({ ...controller, settings }),
+    nodeLifecycle({ ...controller, settings }),
+    roleAggregation(controller),
+    certificateSigner({ ...controller, signer, authorizer, controlPlaneNames }),
+    bootstrapTokenExpiry(controller),
+    defaultServiceAccounts(controller),
+    eventExpiry({ ...controller, ttlMs: eventTtlMs }),
+  ];
+}
+
+/** What this server's certificate is good for. */
+export function ownNames(bindAddress: string): readonly string[] {
+  const { dnsNames, ipAddresses } = servingNames([bindAddress]);
+  return [...dnsNames, ...ipAddresses];
+}

@@ -1,0 +1,89 @@
+import { setTimeout } from 'node:timers/promises';
+import type { Registry as Metrics } from '../../base/index.ts';
+import { describeError } from '../../base/index.ts';
+import { continueTokens } from '../handlers/index.ts';
+import type { HealthCheck, HttpOptions } from '../http/index.ts';
+import type { NodeProxy } from '../node-proxy/index.ts';
+import type { Pki } from '../pki/index.ts';
+import { continueTokenKey } from '../pki/index.ts';
+import type { Registry } from '../registry/index.ts';
+import type { CachedStore, MaintainedStore } from '../storage/index.ts';
+import { storageRoutes, tellStorage, toldOrigin } from '../storage-admin/index.ts';
+import type { Access } from './access.ts';
+import { tellFeatures } from './feature-metrics.ts';
+import type { ApiServerOptions } from './options.ts';
+
+/** What of an API server is served over HTTP. */
+export interface Parts {
+  registry: Registry;
+  access: Access;
+  storage: CachedStore;
+  /** Where the store has some. */
+  maintenance: MaintainedStore | undefined;
+  tls: HttpOptions['tls'];
+  pki: Pki;
+  signal: AbortSignal;
+  metrics: Metrics;
+  audit: HttpOptions['audit'];
+  nodeProxy: NodeProxy;
+}
+
+/** Puts together what HTTP needs to know, and tells the metrics what is on. */
+export function httpOptions(options: ApiServerOptions, parts: Parts): HttpOptions {
+  const { registry, access, storage, maintenance, tls, pki, signal } = parts;
+  const { clock, log } = options;
+  const { metrics, audit, nodeProxy } = parts;
+  tellFeatures(registry.gates, metrics);
+  if (maintenance !== undefined) tellStorage(maintenance, metrics);
+  return {
+    registry,
+    authenticator: access.authenticator,
+    authorizer: access.authorizer,
+    continueTokens: continueTokens(continueTokenKey(pki.authority), clock),
+    tls,
+    http2: options.http2 ?? false,
+    checks: healthChecks(storage, maintenance, signal),
+    documents: [
+      ...access.documents,
+      ...(maintenance ? storageRoutes(maintenance, clock, log.child({ part: 'storage' })) : []),
+    ],
+    inFlight: options.inFlight,
+    audit,
+    nodeProxy,
+    metrics,
+    clock,
+    log: log.child({ part: 'http' }),
+    intercept: options.intercept,
+  };
+}
+
+function healthChecks(
+  storage: CachedStore,
+  maintenance: MaintainedStore | undefined,
+  stopping: AbortSignal,
+): HealthCheck[] {
+  return [
+    { name: 'ping', check: () => undefined },
+    {
+      name: 'storage',
+      // to start this server anew would not bring back a store that others use too
+      readyOnly: storage.shared === true,
+      check: () => Promise.race([storage.revision().then(() => undefined, describeError), late()]),
+      note: () => toldOrigin(maintenance?.origin),
+    },
+    { name: 'storage-writes', readyOnly: true, check: () => maintenance?.noRoom },
+    {
+      name: 'shutdown',
+      readyOnly: true,
+      check: () => (stopping.aborted ? 'the server is stopping' : undefined),
+    },
+  ];
+}
+
+/** Whoever asks for health does not wait long. */
+async function late(): Promise<string> {
+  await setTimeout(checkMs, undefined, { ref: false });
+  return `the store did not answer within ${checkMs} ms`;
+}
+
+const checkMs = 2_000;

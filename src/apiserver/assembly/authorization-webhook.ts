@@ -1,0 +1,45 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Clock, Logger, Registry as Metrics, Service } from '../../base/index.ts';
+import type { Authorizer, WebhookOptions } from '../authz/index.ts';
+import { openWebhook } from '../authz/index.ts';
+import { rereadService } from './reread.ts';
+
+interface Surroundings {
+  groupSuffix: string;
+  clock: Clock;
+  log: Logger;
+  metrics: Metrics;
+}
+
+/** Another server that is asked what others do not allow. Whoever opens it closes it. */
+export interface AuthorizationWebhook extends AsyncDisposable {
+  authorizer: Authorizer;
+  /** The service `authorization-webhook`: follows the kubeconfig. */
+  reload: Service;
+}
+
+/** Throws an ExitError when the kubeconfig cannot be used. */
+export async function openAuthorizationWebhook(
+  options: WebhookOptions,
+  surroundings: Surroundings,
+): Promise<AuthorizationWebhook> {
+  const { clock, log } = surroundings;
+  const webhook = await openWebhook(options, surroundings);
+  const { read, inUse, use } = webhook.source;
+  const reload = rereadService({
+    name: 'authorization-webhook',
+    path: options.kubeconfig,
+    what: 'the address and credentials of the authorization webhook',
+    read,
+    inUse,
+    isSame: isDeepStrictEqual,
+    onChanged: use,
+    clock,
+    log,
+  });
+  return {
+    authorizer: webhook.authorizer,
+    reload,
+    [Symbol.asyncDispose]: () => webhook[Symbol.asyncDispose](),
+  };
+}

@@ -1,0 +1,146 @@
+import type { ListMeta } from '../../../api/index.ts';
+import { StatusError } from '../../../api/index.ts';
+import { Turns } from '../../registry/index.ts';
+import type { Listing, Revision, Stored } from '../../storage/index.ts';
+import type { ApiRequest } from '../request.ts';
+import { expiredToken, tooOldVersion } from './list-expiry.ts';
+import type { ListOptions } from './list-options.ts';
+import type { ListScope } from './list-scope.ts';
+import { listScope } from './list-scope.ts';
+import type { Selectors } from './list-selectors.ts';
+import { listName } from './list-selectors.ts';
+import { settle, tooLarge } from './read-version.ts';
+
+/*
+ * A chunk is cut from one state. What is new enough is taken from memory, in one step, so that no write can come between
+ * its objects; an exact version comes from the storage, page by page. With selectors the objects are looked at one by
+ * one until `limit` of them are found and one more is seen, whose place tells that the list goes on, and from where:
+ *
+ *     · ✓ · · ✓ · · ✓        limit 2: the chunk is the first two; it goes on behind the last · before the third
+ */
+
+/** A part of a list, all of it in the state at `revision`. */
+export interface Chunk {
+  items: readonly Stored[];
+  revision: Revision;
+  /** The key behind which the list goes on; undefined at its end. */
+  next: string | undefined;
+  /** How many follow; undefined where that would have to be counted object by object. */
+  remaining: number | undefined;
+}
+
+/** Read from the storage at once. */
+const pageSize = 500;
+/** What one request with a limit looks at; then it answers what it has found so far, be it nothing. */
+const mostExamined = { objects: 10_000, bytes: 32 * 1024 * 1024 };
+
+/**
+ * At most `limit` of the objects that are meant, in the state that is meant. Throws 410 when that is no longer there,
+ * 504 when it does not come, or when the client is gone.
+ */
+export async function readChunk(request: ApiRequest, options: ListOptions): Promise<Chunk> {
+  const scope = listScope(request, options.selectors);
+  const first = await firstPage(request, options, scope);
+  if (options.selectors !== undefined) return await select(request, options, scope, first, options.selectors);
+  const { items, revision, remaining } = first;
+  return { items, revision, next: remaining === 0 ? undefined : items.at(-1)?.key, remaining };
+}
+
+/** The metadata of a list that is a chunk. */
+export function chunkMeta(request: ApiRequest, { revision, next, remaining }: Chunk): ListMeta {
+  return {
+    resourceVersion: String(revision),
+    ...(next === undefined ? {} : { continue: continueToken(request, revision, next) }),
+    ...(next === undefined || remaining === undefined ? {} : { remainingItemCount: remaining }),
+  };
+}
+
+/** The token with which the list of this request goes on behind a key, in the state at `revision`. */
+export function continueToken(request: ApiRequest, revision: Revision, after: string): string {
+  return request.continueTokens.seal(listName(request), { revision, after });
+}
+
+async function firstPage(request: ApiRequest, options: ListOptions, scope: ListScope): Promise<Listing> {
+  const { selectors, version, after, limit } = options;
+  const { storage } = request.resource;
+  const { prefix, single, index } = scope;
+  const isExact = version.at === 'exact';
+  if (!isExact) await settle(request, version);
+  if (!isExact && index !== undefined) return await index.of.list(index.value, prefix, after);
+  const size = single ? 1 : firstPageSize(selectors, isExact, limit);
+  const page = isExact
+    ? await exactPage(request, prefix, version.revision, after, size)
+    : storage.list(prefix, after, size);
+  return single ? { ...page, remaining: 0 } : page;
+}
+
+/** Memory gives all that may be looked at, since its state may be another one the next time. */
+function firstPageSize(
+  selectors: Selectors | undefined,
+  isExact: boolean,
+  limit: number | undefined,
+): number {
+  if (limit === undefined || selectors === undefined) return limit ?? 0;
+  return isExact ? pageSize : mostExamined.objects;
+}
+
+async function exactPage(
+  request: ApiRequest,
+  prefix: string,
+  revision: Revision,
+  after: string,
+  limit: number,
+): Promise<Listing> {
+  const { storage } = request.resource;
+  let page = await storage.listAt(prefix, revision, after, limit);
+  if (page === 'future') {
+    await settle(request, { at: 'notOlder', revision });
+    page = await storage.listAt(prefix, revision, after, limit);
+  }
+  if (page === 'future') throw tooLarge(revision, storage.applied);
+  if (page === 'compacted') throw after === '' ? tooOldVersion(revision) : expiredToken(request, after);
+  return page;
+}
+
+async function select(
+  request: ApiRequest,
+  { after, limit }: ListOptions,
+  { prefix }: ListScope,
+  first: Listing,
+  { matches }: Selectors,
+): Promise<Chunk> {
+  const { resource } = request;
+  const signal = request.signal();
+  const { revision } = first;
+  const turns = new Turns();
+  const items: Stored[] = [];
+  let last = after;
+  const chunk = (next?: string): Chunk => ({ items, revision, next, remaining: undefined });
+  const examined = { objects: 0, bytes: 0 };
+  for (let page = first; ; ) {
+    for (const stored of page.items) {
+      if (limit !== undefined && isEnough(examined)) return chunk(last);
+      const isMeant = matches(resource.encoding.read(stored));
+      if (isMeant && items.length === limit) return chunk(last);
+      if (isMeant) items.push(stored);
+      last = stored.key;
+      examined.objects += 1;
+      examined.bytes += stored.value.byteLength;
+      if (turns.due) await turns.take();
+      if (signal.aborted) throw gone();
+    }
+    if (page.remaining === 0) return chunk();
+    const following = await resource.storage.listAt(prefix, revision, last, pageSize);
+    // history may end in the middle: what was found is right, and the next request is told
+    if (typeof following === 'string') return chunk(last);
+    page = following;
+  }
+}
+
+function isEnough({ objects, bytes }: typeof mostExamined): boolean {
+  return objects >= mostExamined.objects || bytes >= mostExamined.bytes;
+}
+
+function gone(): StatusError {
+  return new StatusError('Timeout', 'the client went or the time was up before the list was made');
+}

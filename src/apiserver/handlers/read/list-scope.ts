@@ -1,0 +1,28 @@
+import type { FieldIndex } from '../../registry/index.ts';
+import type { ApiRequest } from '../request.ts';
+import type { Selectors } from './list-selectors.ts';
+
+/** Where the objects of a list are looked for: all that are meant are there, and perhaps others. */
+export interface ListScope {
+  prefix: string;
+  /** At most the object with this very prefix as its key is meant. */
+  single: boolean;
+  /** Finds them in the state that memory has now. */
+  index: { of: FieldIndex; value: string } | undefined;
+}
+
+export function listScope({ resource, namespace }: ApiRequest, selectors: Selectors | undefined): ListScope {
+  const { namespaced, selectable } = resource.kind;
+  const space = namespace || selectors?.exact('metadata.namespace') || '';
+  const prefix = resource.prefix(space);
+  const name = selectors?.exact('metadata.name') || '';
+  if (name !== '' && (space !== '' || !namespaced)) {
+    return { prefix: `${prefix}${name}`, single: true, index: undefined };
+  }
+  for (const { path, indexed } of selectable) {
+    const value = indexed ? selectors?.exact(path) : undefined;
+    const of = value === undefined ? undefined : resource.index(path);
+    if (value !== undefined && of !== undefined) return { prefix, single: false, index: { of, value } };
+  }
+  return { prefix, single: false, index: undefined };
+}

@@ -1,0 +1,50 @@
+import type { Kind } from '../../../api/index.ts';
+import {
+  apiVersionOf,
+  parseFieldSelector,
+  parseLabelSelector,
+  SelectorError,
+  StatusError,
+} from '../../../api/index.ts';
+import type { ApiRequest } from '../request.ts';
+
+/** Which objects of a collection are meant. */
+export interface Selectors {
+  matches(object: object): boolean;
+  /** The only value that a field of what is meant can have, where the selectors say so. */
+  exact(field: string): string | undefined;
+}
+
+/** One test on objects; undefined when all are meant. */
+export type Selection = Selectors['matches'] | undefined;
+
+/** The selectors of a request; undefined when all objects are meant. Throws 400. */
+export function readSelectors({ query, resource }: ApiRequest): Selectors | undefined {
+  const { labels, fields } = textsIn(query);
+  return labels === '' && fields === '' ? undefined : parse(resource.kind, labels, fields);
+}
+
+/** Tells the list of a request from all other lists. */
+export function listName({ resource, namespace, query }: ApiRequest): string {
+  const { kind, groupSuffix } = resource;
+  const { labels, fields } = textsIn(query);
+  return JSON.stringify([apiVersionOf(kind, groupSuffix), kind.resource, namespace, labels, fields]);
+}
+
+function textsIn(query: URLSearchParams): { labels: string; fields: string } {
+  return { labels: query.get('labelSelector') ?? '', fields: query.get('fieldSelector') ?? '' };
+}
+
+function parse(kind: Kind, labels: string, fields: string): Selectors {
+  try {
+    const byLabels = parseLabelSelector(labels);
+    const byFields = parseFieldSelector(kind, fields);
+    return {
+      matches: (object) => byLabels.matches(object) && byFields.matches(object),
+      exact: (field) => byFields.exact(field),
+    };
+  } catch (error) {
+    if (error instanceof SelectorError) throw new StatusError('BadRequest', error.message, { cause: error });
+    throw error;
+  }
+}

@@ -1,0 +1,44 @@
+import type { Resource } from '../../registry/index.ts';
+import type { Stored } from '../../storage/index.ts';
+
+type Readable = Pick<Resource, 'encoding'>;
+
+/** Enough for the events of one turn; beyond it the oldest are read again. */
+const mostObjects = 2048;
+
+/**
+ * Objects that many look at and nobody changes, each read once: a fleet of node agents has one watch each, and every
+ * change is held against the selectors of all of them. What was read is forgotten at the end of the event loop's turn.
+ */
+export class SharedReads {
+  readonly #objects = new Map<Readable, Map<Stored, object>>();
+  #count = 0;
+  #forgetting = false;
+
+  /** The object as it is shown. Belongs to all: not to be changed. */
+  object(resource: Readable, stored: Stored): object {
+    const known = this.#objects.get(resource)?.get(stored);
+    if (known !== undefined) return known;
+    const object = resource.encoding.read(stored);
+    this.#keep(resource, stored, object);
+    return object;
+  }
+
+  #keep(resource: Readable, stored: Stored, object: object): void {
+    if (this.#count === mostObjects) this.#forget();
+    const objects = this.#objects.get(resource) ?? new Map<Stored, object>();
+    this.#objects.set(resource, objects.set(stored, object));
+    this.#count++;
+    if (this.#forgetting) return;
+    this.#forgetting = true;
+    setImmediate(() => {
+      this.#forgetting = false;
+      this.#forget();
+    });
+  }
+
+  #forget(): void {
+    this.#objects.clear();
+    this.#count = 0;
+  }
+}

@@ -1,0 +1,74 @@
+import { randomInt } from 'node:crypto';
+import { StatusError } from '../../../api/index.ts';
+import type { Resource } from '../../registry/index.ts';
+import type { EventEncoding, Sink, Stored, Watch, WatchStart } from '../../storage/index.ts';
+import { booleanParameter, integerParameter, optionalBoolean, versionParameter } from '../parameters.ts';
+import type { ApiRequest } from '../request.ts';
+import { listScope } from './list-scope.ts';
+import type { Selection } from './list-selectors.ts';
+import { readSelectors } from './list-selectors.ts';
+import { readVersion, settle } from './read-version.ts';
+import type { SharedReads } from './shared-reads.ts';
+import { refuseWatchOptions } from './watch-options.ts';
+
+/** Seconds that a watch lives when the client does not say: as the reference, at random between 30 and 60 minutes. */
+const leastSeconds = 1800;
+
+export interface WatchRequest {
+  /** After this time the watch ends in order. */
+  timeoutMs: number;
+  /** Whether the client wants bookmarks. */
+  bookmarks: boolean;
+  open(encoding: EventEncoding, sink: Sink): Watch;
+}
+
+/**
+ * GET of a collection with `watch`: where it starts and what it shows (specification, section 4.7). Waits for the
+ * version that the start needs; throws 400, 422, and 504 when that version does not come within 3 s.
+ */
+export async function watch(request: ApiRequest, reads: SharedReads): Promise<WatchRequest> {
+  const { resource, query } = request;
+  refuseWatchOptions(request);
+  const seconds = integerParameter(query, 'timeoutSeconds') || leastSeconds + randomInt(leastSeconds);
+  const bookmarks = booleanParameter(query, 'allowWatchBookmarks');
+  const selectors = readSelectors(request);
+  const { prefix } = listScope(request, selectors);
+  const start = await startOf(request, bookmarks);
+  const match = matcher(resource, selectors?.matches, reads);
+  return {
+    timeoutMs: seconds * 1000,
+    bookmarks,
+    open: (encoding, sink) => resource.storage.watch(prefix, start, match, encoding, sink),
+  };
+}
+
+/** Lives as long as its watch, so it holds nothing of the request but this. */
+function matcher(resource: Resource, selected: Selection, reads: SharedReads): (stored: Stored) => boolean {
+  return selected === undefined ? everything : (stored) => selected(reads.object(resource, stored));
+}
+
+const everything = () => true;
+
+async function startOf(request: ApiRequest, bookmarks: boolean): Promise<WatchStart> {
+  const { query, resource, registry } = request;
+  const asked = versionParameter(query) ?? 0;
+  const wanted = optionalBoolean(query, 'sendInitialEvents');
+  if (asked !== 0 && wanted !== true) {
+    await checkReached(request, asked);
+    return { at: 'exact', revision: asked };
+  }
+  await settle(request, readVersion(query)); // from here on what memory shows is new enough
+  if (wanted === false) return { at: 'exact', revision: resource.storage.applied };
+  // with the gate on, the old way to ask for the state is the new one too, as the reference has it
+  return { at: 'state', minRevision: asked, bookmark: bookmarks && registry.gates.WatchList };
+}
+
+/**
+ * A version that is greater than the newest of a store that others write too was given by one that is lost, such as
+ * before a snapshot was restored: what comes up to it would be missed, so it counts as expired.
+ */
+async function checkReached({ resource: { storage } }: ApiRequest, version: number): Promise<void> {
+  if (storage.shared !== true || version <= storage.applied) return;
+  if (version <= (await storage.revision())) return;
+  throw new StatusError('Expired', `too old resource version: ${version} is none of this store`);
+}

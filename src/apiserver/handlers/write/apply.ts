@@ -1,0 +1,60 @@
+import type { ApiObject, EncodedBody } from '../../../api/index.ts';
+import { apiVersionOf, decodeConfiguration, StatusError } from '../../../api/index.ts';
+import type { Answer, ApiRequest } from '../request.ts';
+import type { PatchOptions } from './patch-options.ts';
+import { readPatchOptions } from './patch-options.ts';
+import { settleNamespace, withoutZeroVersion } from './write-body.ts';
+
+/** PATCH with an apply configuration: server-side apply (specification, section 4.10): 200, or 201 where it creates. */
+export async function apply(request: ApiRequest, body: EncodedBody): Promise<Answer> {
+  const { resource, namespace, name, subresource, user } = request;
+  const options = readPatchOptions(request);
+  const { configuration, warnings } = readConfiguration(request, body, options);
+  const { dryRun, manager, force } = options;
+  const warn = (text: string) => void warnings.push(text);
+  const { stored, created } = await resource.apply(
+    { namespace, name },
+    { configuration, subresource, force },
+    { user, dryRun, manager, warn },
+    () => request.authorize('create'),
+  );
+  const json = resource.encoding.show(stored);
+  return { form: 'object', code: created ? 201 : 200, type: resource.kind, json, warnings };
+}
+
+interface Configuration {
+  configuration: ApiObject;
+  warnings: string[];
+}
+
+function readConfiguration(
+  request: ApiRequest,
+  body: EncodedBody,
+  { fieldValidation }: PatchOptions,
+): Configuration {
+  const { resource, name } = request;
+  const apiVersion = apiVersionOf(resource.kind, resource.groupSuffix);
+  const { object, complaints } = decodeConfiguration(resource.kind, apiVersion, body);
+  if (fieldValidation === 'Strict' && complaints.length > 0) {
+    throw new StatusError('BadRequest', `strict decoding error: ${complaints.join(', ')}`);
+  }
+  if (object.metadata?.managedFields)
+    throw new StatusError('BadRequest', 'metadata.managedFields must be nil');
+  const settled = settleNamespace(request, withoutZeroVersion(withSaidMetadata(object)));
+  const warnings = fieldValidation === 'Warn' ? complaints : [];
+  return { configuration: withName(settled, name), warnings };
+}
+
+/** Clients write out what they leave to the server: `creationTimestamp: null`, an empty resourceVersion. */
+function withSaidMetadata(object: ApiObject): ApiObject {
+  const said = Object.entries(object.metadata ?? {}).filter(([, value]) => value !== null && value !== '');
+  return { ...object, metadata: Object.fromEntries(said) };
+}
+
+/** The path says which object is meant; a configuration may leave it at that. */
+function withName(object: ApiObject, name: string): ApiObject {
+  const given = object.metadata?.name || name;
+  if (given === name) return { ...object, metadata: { ...object.metadata, name } };
+  const message = `the name of the object (${given}) does not match the name on the URL (${name})`;
+  throw new StatusError('BadRequest', message);
+}

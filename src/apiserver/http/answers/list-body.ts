@@ -1,0 +1,66 @@
+import type { ListHead } from '../../../api/index.ts';
+import type { Splice } from '../../registry/index.ts';
+import type { Stored } from '../../storage/index.ts';
+
+/** A body that is made while it is sent. */
+export interface LongBody {
+  /** In bytes. */
+  readonly length: number;
+  /** All of it, in order. The bytes of a piece are valid until the next one is asked for. */
+  pieces(): Iterable<Buffer>;
+}
+
+/** Large enough that what a write to a connection costs does not count, small enough that many can be under way. */
+const pieceBytes = 256 * 1024;
+const comma = 0x2c;
+const end = Buffer.from(']}');
+
+/** A list in JSON, stitched together from stored bytes. Of a long one only a piece is ever in memory. */
+export function stitchedList(
+  { kind, apiVersion, metadata }: ListHead,
+  items: readonly Stored[],
+  splice: Splice,
+): LongBody {
+  const head = Buffer.from(`${JSON.stringify({ kind, apiVersion, metadata }).slice(0, -1)},"items":[`);
+  let length = head.length + end.length + Math.max(0, items.length - 1);
+  for (const item of items) length += splice.size(item);
+  return {
+    length,
+    *pieces() {
+      let piece = Buffer.allocUnsafeSlow(Math.min(length, pieceBytes));
+      let at = head.copy(piece);
+      let isFirst = true;
+      for (const item of items) {
+        const size = splice.size(item) + 1;
+        if (at + size > piece.length) {
+          yield piece.subarray(0, at);
+          if (size > piece.length) piece = Buffer.allocUnsafeSlow(size);
+          at = 0;
+        }
+        if (!isFirst) piece[at++] = comma;
+        isFirst = false;
+        at = splice.write(item, piece, at);
+      }
+      if (at + end.length > piece.length) {
+        yield piece.subarray(0, at);
+        at = 0;
+      }
+      yield piece.subarray(0, at + end.copy(piece, at));
+    },
+  };
+}
+
+/** All of a body at once. */
+export function wholeBody(body: LongBody): Buffer {
+  const whole = Buffer.allocUnsafe(body.length);
+  let at = 0;
+  for (const piece of body.pieces()) at += piece.copy(whole, at);
+  return whole;
+}
+
+/** A body at once when it is a single piece. */
+export function wholeWhenShort(body: LongBody): Buffer | LongBody {
+  if (body.length > pieceBytes) return body;
+  const [whole = Buffer.alloc(0)] = body.pieces();
+  return whole;
+}

@@ -1,0 +1,53 @@
+import type { EventEmitter } from 'node:events';
+import { StatusError } from '../../../api/index.ts';
+import type { Registry as Metrics } from '../../../base/index.ts';
+import { Gauge } from '../../../base/index.ts';
+import { apiGroupOf } from '../routing/paths.ts';
+
+/** As many as there may be connections: over HTTP/2 each of those could have a hundred. */
+export const mostWatches = 20_000;
+
+interface Watched {
+  readonly kind: { readonly group: string; readonly version: string; readonly resource: string };
+  readonly groupSuffix: string;
+}
+
+/** How many watches are open at once; told in the metrics under the name that the reference has for them. */
+export class WatchSeats {
+  readonly #most: number;
+  readonly #open = new Map<Watched, number>();
+  #taken = 0;
+
+  constructor(most: number, metrics: Metrics) {
+    this.#most = most;
+    const counts = this.#open;
+    new Gauge({
+      name: 'apiserver_longrunning_requests',
+      help: 'Requests whose answer goes on until somebody ends it: open watches.',
+      labelNames: ['verb', 'group', 'version', 'resource'],
+      registers: [metrics],
+      collect() {
+        for (const [resource, count] of counts) {
+          const { version, resource: name } = resource.kind;
+          this.set({ verb: 'WATCH', group: apiGroupOf(resource), version, resource: name }, count);
+        }
+      },
+    });
+  }
+
+  /** Takes a seat until the response is closed; throws 429 when there is none. */
+  take(response: EventEmitter & { readonly destroyed: boolean }, resource: Watched): void {
+    if (response.destroyed) return; // nothing comes of it, and nobody would tell
+    if (this.#taken >= this.#most) {
+      const message = 'too many watches are open: try again later';
+      throw new StatusError('TooManyRequests', message, { details: { retryAfterSeconds: 1 } });
+    }
+    this.#count(resource, 1);
+    response.once('close', () => this.#count(resource, -1));
+  }
+
+  #count(resource: Watched, by: number): void {
+    this.#taken += by;
+    this.#open.set(resource, (this.#open.get(resource) ?? 0) + by);
+  }
+}

@@ -1,0 +1,48 @@
+import type { ApiObject } from '../../../api/index.ts';
+import { notFound } from '../../../api/index.ts';
+import type { CachedStore, Outcome, Stored } from '../../storage/index.ts';
+import { storageFailure } from '../storage-errors.ts';
+import type { WriteContext } from '../strategy.ts';
+import { keyOf } from './keys.ts';
+import type { Parts, Place } from './parts.ts';
+
+type Landed = Extract<Outcome, { ok: true } | { code: 'conflict' }>;
+
+/** The stored object; throws NotFound. */
+export function getStored<T extends ApiObject>(parts: Parts<T>, { namespace, name }: Place): Stored {
+  const stored = parts.storage.get(keyOf(parts.kind, namespace, name));
+  if (stored === undefined) throw notFound(parts.kind, parts.groupSuffix, name);
+  return stored;
+}
+
+/** Writes, or under dry run tells what a write would have answered. Throws for every failure but a conflict. */
+export function commit(
+  { storage }: { storage: CachedStore },
+  key: string,
+  previous: Stored | undefined,
+  value: Uint8Array | null,
+  context: WriteContext,
+): Landed | Promise<Landed> {
+  if (context.dryRun) return pretend(storage, key, previous, value);
+  return storage.commit({ key, expect: previous?.revision ?? 0, value, previous }).then(landed);
+}
+
+function landed(outcome: Outcome): Landed {
+  if (outcome.ok || outcome.code === 'conflict') return outcome;
+  throw storageFailure(outcome.code, outcome.cause);
+}
+
+function pretend(
+  storage: CachedStore,
+  key: string,
+  previous: Stored | undefined,
+  value: Uint8Array | null,
+): Landed {
+  const now = storage.get(key) ?? null;
+  const revision = storage.applied;
+  if ((now?.revision ?? 0) !== (previous?.revision ?? 0))
+    return { ok: false, code: 'conflict', now, revision };
+  const createRevision = previous?.createRevision ?? revision;
+  const pretended = value && { key, revision: previous?.revision ?? 0, createRevision, value };
+  return { ok: true, revision, now: pretended };
+}

@@ -1,0 +1,89 @@
+import type { ApiObject, ObjectMeta } from '../../../api/index.ts';
+import { alreadyExists, StatusError } from '../../../api/index.ts';
+import type { Stored } from '../../storage/index.ts';
+import { newMetadata } from '../metadata.ts';
+import { generateName } from '../names.ts';
+import type { WriteContext } from '../strategy.ts';
+import type { Again } from './applied.ts';
+import { settledWith } from './applied.ts';
+import { admit, validate, warn } from './checks.ts';
+import { commit } from './commit.ts';
+import { withGeneration } from './generation.ts';
+import { keyOf } from './keys.ts';
+import type { WriteOperation } from './managed-fields.ts';
+import { managersSaid, withManagers } from './managed-fields.ts';
+import type { Parts } from './parts.ts';
+
+const nameAttempts = 8;
+
+/**
+ * Creates; throws AlreadyExists, Invalid and what admission and the store say. With `again` the object is what was
+ * applied, and says already who manages which of its fields.
+ */
+export async function createObject<T extends ApiObject>(
+  parts: Parts<T>,
+  namespace: string,
+  object: T,
+  context: WriteContext,
+  again?: Again<T>,
+): Promise<Stored> {
+  const given = object.metadata ?? {};
+  if (given.resourceVersion) {
+    throw new StatusError('BadRequest', 'resourceVersion should not be set on objects to be created');
+  }
+  const attempts = !given.name && given.generateName ? nameAttempts : 1;
+  for (let attempt = 1; ; attempt++) {
+    const name = nameFor(given);
+    const metadata = metadataFor(parts, given, name, namespace);
+    const prepare = (wanted: T) => prepareNew(parts, { ...wanted, metadata }, context);
+    const { object: settled, prepared } = settledWith(
+      parts.kind,
+      { object, live: undefined, again },
+      prepare,
+    );
+    const operation: WriteOperation = again === undefined ? 'Update' : 'Apply';
+    const managers = managersSaid(operation, settled.metadata ?? {}, undefined, '');
+    const write = { operation, given: managers, subresource: '', context };
+    const next = withManagers(parts, prepared, undefined, write);
+    admit(parts, 'create', '', context, next, undefined);
+    validate(parts, next, undefined, { given, managers: operation === 'Apply' ? undefined : managers });
+    if (parts.kind.namespaced) parts.checkNamespace(namespace, parts.kind, name);
+    const key = keyOf(parts.kind, namespace, name);
+    const outcome = await commit(parts, key, undefined, parts.encoding.encode(next), context);
+    if (outcome.ok && outcome.now) {
+      warn(parts, next, undefined, context);
+      return outcome.now;
+    }
+    if (attempt === attempts) throw taken(parts, name, outcome.now);
+  }
+}
+
+function nameFor({ name, generateName: prefix }: ObjectMeta): string {
+  return !name && prefix ? generateName(prefix) : (name ?? '');
+}
+
+function metadataFor<T extends ApiObject>(
+  { clock }: Parts<T>,
+  given: ObjectMeta,
+  name: string,
+  namespace: string,
+): ObjectMeta {
+  return newMetadata(given, name, namespace, clock.now());
+}
+
+function prepareNew<T extends ApiObject>(parts: Parts<T>, object: T, context: WriteContext): T {
+  const { kind, strategy, gates } = parts;
+  const seen = strategy.withoutGated?.(object, undefined, gates) ?? object;
+  const prepared = kind.prepare(seen, undefined);
+  const next = kind.default(strategy.beforeCreate?.(prepared, context) ?? prepared);
+  return withGeneration(kind, next, undefined);
+}
+
+function taken<T extends ApiObject>(parts: Parts<T>, name: string, now: Stored | null): StatusError {
+  const error = alreadyExists(parts.kind, parts.groupSuffix, name);
+  if (now === null || parts.encoding.read(now).metadata?.deletionTimestamp === undefined) return error;
+  const { details } = error;
+  return new StatusError('AlreadyExists', `object is being deleted: ${error.message}`, {
+    ...(details === undefined ? {} : { details }),
+  });
+}

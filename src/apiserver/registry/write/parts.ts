@@ -1,0 +1,37 @@
+import type { ApiObject, FeatureGates, Kind } from '../../../api/index.ts';
+import type { Clock } from '../../../base/index.ts';
+import type { CachedStore } from '../../storage/index.ts';
+import type { ObjectEncoding } from '../encoding.ts';
+import type { KeyQueue } from '../key-queue.ts';
+import type { SecondText } from '../second-text.ts';
+import type { Admission, Advice, Strategy } from '../strategy.ts';
+
+export interface ResourceOptions<T extends ApiObject> {
+  kind: Kind<T>;
+  strategy: Strategy<T>;
+  storage: CachedStore;
+  clock: Clock;
+  groupSuffix: string;
+  admission: readonly Admission[];
+  advice?: Advice;
+  gates: FeatureGates;
+  /** Throws when objects cannot be created in a namespace: it is missing or going. */
+  checkNamespace(namespace: string, kind: Kind, name: string): void;
+}
+
+/** What the verbs of one kind work with. */
+export interface Parts<T extends ApiObject> extends ResourceOptions<T> {
+  encoding: ObjectEncoding<T>;
+  /** Who lost against another write tries again here, one after another: else most of many would lose each time. */
+  losers: KeyQueue;
+  seconds: SecondText;
+}
+
+/** Which object is meant; `namespace` is empty for cluster-scoped kinds. */
+export interface Place {
+  namespace: string;
+  name: string;
+}
+
+/** How often a write that lost against another one is tried again. */
+export const updateAttempts = 10;

@@ -1,0 +1,152 @@
+import type { ApiObject } from '../../../api/index.ts';
+import { invalid } from '../../../api/index.ts';
+import type { Stored } from '../../storage/index.ts';
+import { carriedMetadata } from '../metadata.ts';
+import type { WriteContext } from '../strategy.ts';
+import type { Again } from './applied.ts';
+import { settledWith } from './applied.ts';
+import { admit, checkPreconditions, modified, validate, warn } from './checks.ts';
+import { commit, getStored } from './commit.ts';
+import { isFinished } from './deletion-plan.ts';
+import { withGeneration } from './generation.ts';
+import { keyOf } from './keys.ts';
+import type { WriteOperation } from './managed-fields.ts';
+import { isSame, managersSaid, withManagers } from './managed-fields.ts';
+import { isNewest } from './newest.ts';
+import { withOwnFields } from './own-fields.ts';
+import type { Parts, Place } from './parts.ts';
+import { updateAttempts } from './parts.ts';
+
+/** How a change makes the object that is wanted from the stored one, which it leaves as it is. */
+export interface Change<T extends ApiObject> {
+  /** Called anew with each state that the change meets; throws what refuses the change. */
+  make(stored: T): T;
+  /** `Apply` where `make` has already settled who manages which field; `Update` where that follows from what changed. */
+  operation: WriteOperation;
+  /** Only with `Apply`. */
+  again?: Again<T>;
+}
+
+/**
+ * Replaces an object, or through a subresource the part of it that the subresource stands for. Without a
+ * resourceVersion the write is unconditional, where the kind allows that. Throws NotFound, Conflict and Invalid.
+ */
+export function updateObject<T extends ApiObject>(
+  parts: Parts<T>,
+  place: Place,
+  object: T,
+  subresource: string,
+  context: WriteContext,
+): Promise<Stored> {
+  return changeObject(parts, place, { make: () => object, operation: 'Update' }, subresource, context);
+}
+
+/** Changes an object, again when another write comes in between. Throws NotFound, Conflict and Invalid. */
+export async function changeObject<T extends ApiObject>(
+  parts: Parts<T>,
+  place: Place,
+  change: Change<T>,
+  subresource: string,
+  context: WriteContext,
+): Promise<Stored> {
+  const first = await tryChange(parts, place, change, subresource, context);
+  return first ?? (await changeInTurn(parts, place, change, subresource, context));
+}
+
+/** Goes on after another write has come first. */
+async function changeInTurn<T extends ApiObject>(
+  parts: Parts<T>,
+  place: Place,
+  change: Change<T>,
+  subresource: string,
+  context: WriteContext,
+): Promise<Stored> {
+  using _turn = await parts.losers.enter(keyOf(parts.kind, place.namespace, place.name));
+  for (let attempt = 2; attempt <= updateAttempts; attempt++) {
+    const landed = await tryChange(parts, place, change, subresource, context);
+    if (landed !== undefined) return landed;
+  }
+  throw modified(parts, place.name);
+}
+
+/** Undefined when another write came first. */
+async function tryChange<T extends ApiObject>(
+  parts: Parts<T>,
+  place: Place,
+  change: Change<T>,
+  subresource: string,
+  context: WriteContext,
+): Promise<Stored | undefined> {
+  const stored = getStored(parts, place);
+  const old = parts.encoding.read(stored);
+  const next = changed(parts, place, old, change, subresource, context);
+  const landed = await replaceStored(parts, stored, next, old, context);
+  if (landed !== undefined) warn(parts, next, old, context);
+  return landed;
+}
+
+/** What is to be stored instead of `old`; throws what refuses it. */
+function changed<T extends ApiObject>(
+  parts: Parts<T>,
+  place: Place,
+  old: T,
+  change: Change<T>,
+  subresource: string,
+  context: WriteContext,
+): T {
+  const wanted = change.make(old);
+  const given = wanted.metadata ?? {};
+  checkPreconditions(parts, place.name, old.metadata ?? {}, given);
+  if (!given.resourceVersion && !parts.kind.unconditionalUpdate) throw unconditional(parts, place.name);
+  const prepare = (object: T) => prepareChange(parts, object, old, subresource);
+  const { object, prepared } = settledWith(
+    parts.kind,
+    { object: wanted, live: old, again: change.again },
+    prepare,
+  );
+  const { operation } = change;
+  const managers = managersSaid(operation, object.metadata ?? {}, old.metadata, subresource);
+  const next = withManagers(parts, prepared, old, { operation, given: managers, subresource, context });
+  admit(parts, 'update', subresource, context, next, old);
+  const said = operation === 'Apply' ? undefined : managers; // what is settled here is in order
+  validate(parts, next, old, { given, managers: said, subresource });
+  return next;
+}
+
+/** What is stored then; undefined when another write came first. */
+export async function replaceStored<T extends ApiObject>(
+  parts: Parts<T>,
+  stored: Stored,
+  next: T,
+  old: T,
+  context: WriteContext,
+): Promise<Stored | undefined> {
+  const value = parts.encoding.encode(next);
+  if (Buffer.compare(value, stored.value) === 0 || isSame(next, old)) {
+    return (await isNewest(parts, stored)) ? stored : undefined;
+  }
+  const isLast = isFinished(next, parts.strategy); // the last finalizer went: the object goes with it
+  const outcome = await commit(parts, stored.key, stored, isLast ? null : value, context);
+  if (!outcome.ok) return undefined;
+  return outcome.now ?? { ...stored, revision: outcome.revision, value };
+}
+
+function prepareChange<T extends ApiObject>(
+  { kind, strategy, clock, gates }: Parts<T>,
+  object: T,
+  old: T,
+  subresource: string,
+): T {
+  const metadata = carriedMetadata(object.metadata ?? {}, old);
+  const sent = withOwnFields(kind, subresource, { ...object, metadata }, old);
+  const prepared = kind.prepare(strategy.withoutGated?.(sent, old, gates) ?? sent, old);
+  const changed = strategy.beforeUpdate?.(prepared, old, { subresource, now: clock.now() }) ?? prepared;
+  return withGeneration(kind, kind.default(changed), old);
+}
+
+function unconditional<T extends ApiObject>({ kind, groupSuffix }: Parts<T>, name: string) {
+  const field = 'metadata.resourceVersion';
+  const message = 'Invalid value: 0x0: must be specified for an update';
+  const named = { ...kind, kind: kind.resource }; // as the reference names it here
+  return invalid(named, groupSuffix, name, [{ reason: 'FieldValueInvalid', field, message }]);
+}

@@ -1,0 +1,135 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock, ExitCode, Logger, Service } from '../../base/index.ts';
+import { ExitError, exitCodes, untilAborted } from '../../base/index.ts';
+import { createCache } from './cache/create-cache.ts';
+import type { CachedStore } from './cache/types.ts';
+import type { StoreOptions } from './open-store.ts';
+import { openStore } from './open-store.ts';
+import type { MaintainedStore } from './sqlite/maintenance.ts';
+import type { StorageErrorCode, Store } from './types.ts';
+import { StorageError } from './types.ts';
+
+export const storageKinds = ['sqlite', 'etcd', 'memory'] as const;
+export type StorageKind = (typeof storageKinds)[number];
+
+/** Which etcd, and how. */
+export type EtcdSettings = Pick<
+  Extract<StoreOptions, { kind: 'etcd' }>,
+  'servers' | 'prefix' | 'tls' | 'compactionIntervalMs'
+>;
+
+export interface OpenStorageOptions {
+  rootDir: string;
+  storage: StorageKind;
+  groupSuffix: string;
+  /** Default 5 minutes; not for etcd, which `etcd` tells for itself. */
+  historyMs?: number;
+  /** Default 256 MiB; only for SQLite. */
+  historyBytes?: number;
+  etcd?: EtcdSettings | undefined;
+  clock: Clock;
+  log: Logger;
+  /** Puts something in front of the store that was opened; it then owns that one. */
+  wrapStore?: ((store: Store) => Store) | undefined;
+}
+
+const exitCodeOf: Readonly<Record<StorageErrorCode, ExitCode>> = {
+  locked: exitCodes.locked,
+  corrupt: exitCodes.configuration,
+  newerFormat: exitCodes.configuration,
+  wrongIdentity: exitCodes.configuration,
+  occupied: exitCodes.failed,
+  moved: exitCodes.configuration,
+  unusable: exitCodes.unwritable,
+  unavailable: exitCodes.failed,
+  closed: exitCodes.failed,
+};
+
+export interface OpenedStorage {
+  /** Closing it closes everything. */
+  readonly storage: CachedStore;
+  /** What an operator asks of the store behind it; undefined for one that is none of SQLite's. */
+  readonly maintenance: MaintainedStore | undefined;
+}
+
+/** Opens the store with its cache. What is wrong with it is an ExitError: an operator must mend it. */
+export async function openStorage(options: OpenStorageOptions): Promise<OpenedStorage> {
+  const { rootDir, wrapStore = (store) => store } = options;
+  const log = options.log.child({ part: 'storage' });
+  try {
+    const store = await openStore(await storeOptions(options, log));
+    const maintenance = isMaintained(store) ? store : undefined;
+    if (maintenance?.fresh && maintenance.origin?.how === 'missing') warnOfLoss(rootDir, log);
+    return { storage: await withCache(wrapStore(store), options.clock, log), maintenance };
+  } catch (error) {
+    throw operatorsError(error);
+  }
+}
+
+/** A StorageError with the exit code for it; anything else as it is. */
+export function operatorsError(error: unknown): unknown {
+  if (!(error instanceof StorageError)) return error;
+  return new ExitError(exitCodeOf[error.code], error.message, { cause: error });
+}
+
+function isMaintained(store: Store): store is MaintainedStore {
+  return 'fresh' in store && 'hold' in store && 'run' in store;
+}
+
+/** A control plane that has served before has objects. */
+async function hasServed(rootDir: string): Promise<boolean> {
+  return (await stat(join(rootDir, 'admin.kubeconfig')).catch(() => undefined)) !== undefined;
+}
+
+/** Where they have gone must not go unnoticed. */
+function warnOfLoss(rootDir: string, log: Logger): void {
+  log.warn(
+    { folder: join(rootDir, 'storage') },
+    `the store in ${join(rootDir, 'storage')} was missing or empty, so this control plane starts without any objects ` +
+      `although it has served before; if that is not meant, stop it and run: nodeward storage restore --root-dir ${rootDir} FILE --force`,
+  );
+}
+
+async function storeOptions(options: OpenStorageOptions, log: Logger): Promise<StoreOptions> {
+  const { storage, rootDir, groupSuffix, clock, historyMs, historyBytes } = options;
+  const history = historyMs === undefined ? {} : { historyMs };
+  if (storage === 'memory') return { kind: 'memory', clock, ...history };
+  if (storage === 'etcd') return etcdOptions(options, log);
+  const bound = historyBytes === undefined ? {} : { historyBytes };
+  const opened = {
+    folder: join(rootDir, 'storage'),
+    identity: { groupSuffix },
+    isExpected: await hasServed(rootDir),
+  };
+  return { kind: 'sqlite', ...opened, clock, log, ...history, ...bound };
+}
+
+function etcdOptions({ etcd, groupSuffix, clock }: OpenStorageOptions, log: Logger): StoreOptions {
+  if (etcd === undefined) throw new StorageError('unusable', 'no server of etcd is given');
+  return { kind: 'etcd', ...etcd, identity: { groupSuffix }, clock, log };
+}
+
+/** The cache owns the store once it stands; until then the store is closed by whoever opened it. */
+async function withCache(store: Store, clock: Clock, log: Logger): Promise<CachedStore> {
+  try {
+    return await createCache(store, { clock, log });
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+/** Ends the whole when the store is gone for good: whoever started this process starts it again. */
+export function storageService(storage: CachedStore): Service {
+  return {
+    name: 'storage',
+    dependsOn: [],
+    onFailure: 'stop',
+    async run(signal, ready) {
+      ready();
+      await untilAborted(AbortSignal.any([signal, storage.failed]));
+      if (storage.failed.aborted && !signal.aborted) throw storage.failed.reason;
+    },
+  };
+}

@@ -1,0 +1,39 @@
+import { crc32 } from 'node:zlib';
+import type { Revision } from '../../types.ts';
+
+/** What is kept with a value in its row. A `createRevision` of 0: a deletion. */
+export interface LogEntry {
+  readonly key: string;
+  readonly revision: Revision;
+  readonly createRevision: Revision;
+  readonly previousRevision: Revision;
+}
+
+/** The store's own record. */
+export interface StoreRecord {
+  readonly groupSuffix: string;
+  readonly revision: Revision;
+  readonly compacted: Revision;
+  /** What the rows take that only history needs. */
+  readonly historyBytes: number;
+}
+
+/** CRC-32 of a row with its value: SQLite itself does not see a flipped bit inside a value. */
+export function rowChecksum(entry: LogEntry, value: Uint8Array): number {
+  const { key, revision, createRevision, previousRevision } = entry;
+  return crc32(value, crc32(`${key}\n${revision} ${createRevision} ${previousRevision}`));
+}
+
+export function recordChecksum({ groupSuffix, revision, compacted, historyBytes }: StoreRecord): number {
+  return crc32(`${groupSuffix}\n${revision} ${compacted} ${historyBytes}`);
+}
+
+/** What a row takes, its share of the trees included. In SQL: `rowBytesSql`. */
+export function rowBytes(key: string, value: Uint8Array | null): number {
+  return Buffer.byteLength(key) + (value?.byteLength ?? 0) + overheadBytes;
+}
+
+const overheadBytes = 64;
+
+/** As rowBytes, of columns `key` and `value`; it does not read the value. */
+export const rowBytesSql = `octet_length(key) + length(value) + ${overheadBytes}`;

@@ -1,0 +1,136 @@
+import { mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Backoff, Clock, Logger } from '../index.ts';
+import { createBackoff, describeError, errorCode, writeFileAtomic } from '../index.ts';
+
+/** A state could not be written. It stands in memory and is tried again; what is on disk is an older one. */
+export class StateWriteError extends Error {
+  override readonly name = 'StateWriteError';
+}
+
+export interface WriterOptions<T> {
+  path: string;
+  /** What is kept in it, as in "cannot keep WHAT". */
+  what: string;
+  encode(value: T): string;
+  limitBytes: number;
+  clock: Clock;
+  log: Logger;
+  /** How a file is replaced as a whole; default writeFileAtomic. */
+  writeFile?: ((path: string, text: string) => Promise<void>) | undefined;
+}
+
+interface Job<T> {
+  value: T;
+  waiting: PromiseWithResolvers<void>[];
+}
+
+const retryBackoff = { initialMs: 500, maxMs: 30_000, jitter: 0.2 };
+
+/**
+ * Writes the newest state, one write at a time: states that come meanwhile are left out but for the last one. What
+ * cannot be written is told once and tried again, by itself and with every further state.
+ */
+export class StateWriter<T> {
+  readonly #options: WriterOptions<T>;
+  readonly #backoff: Backoff = createBackoff(retryBackoff);
+  #next: Job<T> | undefined;
+  #running: Promise<void> | undefined;
+  #wake = new AbortController();
+  #closed = false;
+  #problem: string | undefined;
+
+  constructor(options: WriterOptions<T>) {
+    this.#options = options;
+  }
+
+  get problem(): string | undefined {
+    return this.#problem;
+  }
+
+  async write(value: T): Promise<void> {
+    if (this.#closed) throw new StateWriteError(`${this.#options.path} is closed`);
+    const done = Promise.withResolvers<void>();
+    this.#next = { value, waiting: [...(this.#next?.waiting ?? []), done] };
+    this.#wake.abort();
+    this.#running ??= this.#run();
+    await done.promise;
+  }
+
+  /** Tries once more what has not been written, and no more. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#wake.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    while (this.#next !== undefined) {
+      const isLast = this.#closed;
+      this.#wake = new AbortController();
+      const job = this.#next;
+      this.#next = undefined;
+      try {
+        await this.#replace(job.value);
+        this.#tellWritten();
+        for (const each of job.waiting) each.resolve();
+      } catch (error) {
+        const failure = this.#tellFailed(error);
+        for (const each of job.waiting) each.reject(failure);
+        if (isLast && this.#next === undefined) break;
+        this.#next ??= { value: job.value, waiting: [] };
+        await this.#options.clock.sleep(this.#backoff.next(), this.#wake.signal);
+      }
+    }
+    this.#running = undefined;
+  }
+
+  async #replace(value: T): Promise<void> {
+    const { path, encode, limitBytes, writeFile = writeFileAtomic } = this.#options;
+    const text = encode(value);
+    if (Buffer.byteLength(text) > limitBytes) throw new Error(`it is longer than ${limitBytes} bytes`);
+    try {
+      await writeFile(path, text);
+    } catch (error) {
+      if (errorCode(error) !== 'ENOENT') throw error;
+      await mkdir(dirname(path), { mode: 0o700 }).catch(unlessThere);
+      await writeFile(path, text);
+    }
+  }
+
+  #tellWritten(): void {
+    this.#backoff.reset();
+    if (this.#problem === undefined) return;
+    this.#problem = undefined;
+    const { path, what, log } = this.#options;
+    log.info({ path }, `${what}: written to ${path} again`);
+  }
+
+  #tellFailed(error: unknown): StateWriteError {
+    const { path, what, log } = this.#options;
+    const problem = `cannot keep ${what} in ${path}: ${reasonOf(error)}`;
+    if (problem !== this.#problem) log.error({ err: error, path }, `${problem}; it is tried again`);
+    this.#problem = problem;
+    return new StateWriteError(problem, { cause: error });
+  }
+}
+
+/** Somebody else has made it meanwhile. */
+function unlessThere(error: unknown): void {
+  if (errorCode(error) !== 'EEXIST') throw error;
+}
+
+function reasonOf(error: unknown): string {
+  switch (errorCode(error)) {
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return 'its file system is full; make room there';
+    case 'EROFS':
+      return 'its file system is read-only; mount it writable';
+    case 'EISDIR':
+    case 'ENOTEMPTY':
+      return 'a folder is in its place; remove it';
+    default:
+      return describeError(error);
+  }
+}

@@ -1,0 +1,108 @@
+import { join } from 'node:path';
+import type { MaintainedStore, TaskName } from '../../apiserver/storage/index.ts';
+import type { CheckReport, DefragReport, StoreStats } from '../../apiserver/storage-admin/index.ts';
+import type { Logger } from '../../base/index.ts';
+import { describeError, ExitError, errorCode, exitCodes } from '../../base/index.ts';
+import type { Kubeconfig } from '../../client/index.ts';
+import { ApiClient, ConnectionError, clientOptionsOf, readKubeconfig } from '../../client/index.ts';
+import type { HoldCalls } from './hold.ts';
+import { holdInFolder, holdThroughServer } from './hold.ts';
+
+/** The store as a command reaches it: through the server that uses it, or in its folder when none does. */
+export interface StorageAccess extends AsyncDisposable {
+  stats(): Promise<StoreStats>;
+  check(): Promise<CheckReport>;
+  defrag(): Promise<DefragReport>;
+  snapshot(): AsyncIterable<Uint8Array>;
+  readonly hold: HoldCalls;
+}
+
+export interface AccessOptions {
+  rootDir: string;
+  /** Of a server that is to be asked, wherever it keeps its store. */
+  kubeconfig: string | undefined;
+  signal: AbortSignal;
+  log: Logger;
+}
+
+/** A server that sends nothing of a snapshot for so long is given up. */
+const silenceMs = 60_000;
+
+/** Throws an ExitError that says what to do. */
+export async function accessStorage(options: AccessOptions): Promise<StorageAccess> {
+  const { rootDir, kubeconfig, log } = options;
+  if (kubeconfig !== undefined) return await throughServer(await readKubeconfig(kubeconfig), options);
+  const { openFolder } = await import('../../apiserver/storage-admin/index.ts');
+  const store = await openFolder(rootDir, log);
+  if (store !== 'locked') return await inFolder(store);
+  return await throughServer(await kubeconfigBeside(rootDir), options);
+}
+
+async function kubeconfigBeside(rootDir: string): Promise<Kubeconfig> {
+  const file = join(rootDir, 'admin.kubeconfig');
+  try {
+    return await readKubeconfig(file);
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error;
+    throw new ExitError(
+      exitCodes.locked,
+      `the store below ${rootDir} is in use by another process, and there is no ${file} to ask it by; name the kubeconfig of that server with --kubeconfig`,
+    );
+  }
+}
+
+async function inFolder(store: MaintainedStore): Promise<StorageAccess> {
+  const { takeSnapshot } = await import('../../apiserver/storage-admin/index.ts');
+  return {
+    stats: () => store.run('stats'),
+    check: () => store.run('check'),
+    defrag: () => store.run('defrag'),
+    snapshot: () => takeSnapshot(store),
+    hold: holdInFolder(store),
+    [Symbol.asyncDispose]: () => store.close(),
+  };
+}
+
+async function throughServer(kubeconfig: Kubeconfig, { signal }: AccessOptions): Promise<StorageAccess> {
+  const admin = await import('../../apiserver/storage-admin/index.ts');
+  const client = new ApiClient(clientOptionsOf(kubeconfig));
+  const ask = async <T>(task: TaskName, method: 'GET' | 'POST', isReport: (value: unknown) => value is T) => {
+    const request = { method, path: `/storage/${task}`, timeoutMs: 0, signal };
+    const { code, body } = await client.request(request).catch(explain);
+    const value = code === 200 ? parsed(body) : undefined;
+    if (value !== undefined && isReport(value)) return value;
+    throw new ExitError(
+      exitCodes.failed,
+      `${client.server} answered ${code} to storage ${task}: ${reasonIn(body)}`,
+    );
+  };
+  return {
+    stats: () => ask('stats', 'GET', admin.isStats),
+    check: () => ask('check', 'POST', admin.isCheckReport),
+    defrag: () => ask('defrag', 'POST', admin.isDefragReport),
+    snapshot: () => client.download({ method: 'GET', path: '/storage/snapshot', signal }, silenceMs),
+    hold: holdThroughServer(client, signal, reasonIn),
+    [Symbol.asyncDispose]: () => client.close(),
+  };
+}
+
+function explain(error: unknown): never {
+  if (!(error instanceof ConnectionError)) throw error;
+  const advice = 'its store can only be reached through it while it runs; if it hangs, stop it and try again';
+  throw new ExitError(exitCodes.failed, `${describeError(error)}; ${advice}`, { cause: error });
+}
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The message of a Status, or the beginning of what came instead. */
+function reasonIn(body: string): string {
+  const value = parsed(body);
+  if (typeof value === 'object' && value !== null && 'message' in value) return String(value.message);
+  return body.trim().slice(0, 200);
+}

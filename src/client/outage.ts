@@ -1,0 +1,61 @@
+import { StatusError } from '../api/index.ts';
+import type { Clock, Logger } from '../base/index.ts';
+import { describeError } from '../base/index.ts';
+
+/** Follows one peer through good and bad times and logs each outage once, not each failed try. */
+export interface OutageLog {
+  failed(error: unknown): void;
+  succeeded(): void;
+}
+
+/** A peer that has never answered yet is probably just starting; its first seconds are nobody's worry. */
+const startingMs = 3000;
+
+/** `task` completes "cannot …": `renew the lease`. */
+export function createOutageLog(task: string, clock: Clock, log: Logger): OutageLog {
+  const bornMs = clock.monotonicMs();
+  let everWell = false;
+  let failures = 0;
+  let sinceMs = 0;
+  let told = false;
+  return {
+    failed(error) {
+      const nowMs = clock.monotonicMs();
+      if (failures === 0) sinceMs = nowMs;
+      failures += 1;
+      if (told || (!everWell && nowMs - bornMs < startingMs)) {
+        log.debug({ failures }, `cannot ${task}: ${describeError(error)}`);
+        return;
+      }
+      told = true;
+      log.warn({ failures }, `cannot ${task}, trying on: ${describeError(error)}${advice(error)}`);
+    },
+    succeeded() {
+      if (told) {
+        const seconds = Math.round((clock.monotonicMs() - sinceMs) / 1000);
+        log.info({ failures, seconds }, `can ${task} again`);
+      }
+      everWell = true;
+      failures = 0;
+      told = false;
+    },
+  };
+}
+
+function advice(error: unknown): string {
+  if (!(error instanceof StatusError)) return '';
+  if (error.reason === 'Unauthorized') {
+    return '; the API server does not accept this node’s credentials: check its certificate and the cluster’s CA';
+  }
+  if (error.reason === 'Forbidden') {
+    return '; the node’s credentials need the name system:node:NAME and the group system:nodes';
+  }
+  return '';
+}
+
+/** How long a refusing server asks to be left alone, in milliseconds; 0 where it does not say. */
+export function retryAfterMs(error: unknown): number {
+  if (!(error instanceof StatusError)) return 0;
+  const seconds = error.details?.retryAfterSeconds ?? 0;
+  return Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : 0;
+}
