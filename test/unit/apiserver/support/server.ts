@@ -151,7 +151,7 @@ const nothing = () => undefined;
 /** A server that hangs fails its test, and not only the time that all tests have together. */
 async function inTime<T>(what: string, work: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error(`the server needs more than 30 s ${what}`)), 30_000);
+  const timer = setTimeout(() => late.reject(new Error(`the server needs more than 45 s ${what}`)), 45_000);
   try {
     return await Promise.race([work, late.promise]);
   } finally {
