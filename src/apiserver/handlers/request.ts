@@ -1,4 +1,5 @@
 import type { BodyType, EncodedBody, ListMeta, ObjectType, Status, TextBody, Verb } from '../../api/index.ts';
+import type { Clock } from '../../base/index.ts';
 import type { User } from '../authn/index.ts';
 import type { Registry, Resource } from '../registry/index.ts';
 import type { Stored } from '../storage/index.ts';
@@ -33,6 +34,8 @@ export interface ApiRequest {
   user: User;
   /** For lists in chunks. */
   continueTokens: ContinueTokens;
+  /** Measures how long the request may wait for a version. */
+  clock: Clock;
   /** Throws 403 unless the caller may also do this with the same object. */
   authorize(verb: Verb): Promise<void>;
   /** Aborts when the client is gone or the server stops; made for whoever asks, since a heartbeat waits for nothing. */

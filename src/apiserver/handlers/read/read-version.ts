@@ -32,8 +32,13 @@ export async function settle(request: ApiRequest, version: ReadVersion): Promise
 async function reached(request: ApiRequest, revision: number): Promise<boolean> {
   const { storage } = request.resource;
   if (revision <= storage.applied) return true;
-  const limited = AbortSignal.any([request.signal(), AbortSignal.timeout(waitLimitMs)]);
-  return (await storage.waitFor(revision, limited)) === 'ready';
+  const [late, done] = [new AbortController(), new AbortController()];
+  void request.clock.sleep(waitLimitMs, done.signal).then(() => late.abort());
+  try {
+    return (await storage.waitFor(revision, AbortSignal.any([request.signal(), late.signal]))) === 'ready';
+  } finally {
+    done.abort();
+  }
 }
 
 /** 504 for a version of the future: perhaps of another store, perhaps of a server that is ahead of this one. */

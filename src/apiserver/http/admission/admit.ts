@@ -26,7 +26,7 @@ export async function admit(
   reply: FastifyReply,
   options: HttpOptions,
 ): Promise<Admitted> {
-  const { authorizer, continueTokens, registry } = options;
+  const { authorizer, clock, continueTokens, registry } = options;
   const found = authenticate(request, options, () => attributesOf(readAsked(route, request)));
   const identity = found instanceof Promise ? await found : found; // who does not wait need not come again
   const { user, untilMs } = identity;
@@ -52,6 +52,7 @@ export async function admit(
     userAgent: request.headers['user-agent'] ?? '',
     user,
     continueTokens,
+    clock,
     authorize: async (other) => await authorizeRequest({ ...wanted, verb: other }, authorizer),
     signal: () => closeSignal(reply.raw),
     untilMs,

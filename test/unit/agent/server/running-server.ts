@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { connect as connectTcp } from 'node:net';
 import type { ConnectionOptions, TLSSocket } from 'node:tls';
@@ -232,8 +233,8 @@ export async function ask(port: number, method: string, path: string, identity?:
 /** A TCP connection that says nothing. */
 export async function connectSilently(port: number): Promise<Socket> {
   const socket = connectTcp({ port, host: '127.0.0.1' });
+  await once(socket, 'connect');
   socket.on('error', () => undefined);
-  await new Promise((resolve) => socket.once('connect', resolve));
   return socket;
 }
 

@@ -1,8 +1,20 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import { csrs, lease, leases, named, namespaces, nodes, objectIn, startServer } from '../support/index.ts';
+import {
+  bellClock,
+  csrs,
+  lease,
+  leases,
+  named,
+  namespaces,
+  nodes,
+  objectIn,
+  startServer,
+} from '../support/index.ts';
 
-const server = await startServer();
+/** How long a read waits for a version. */
+const clock = bellClock(3000);
+const server = await startServer({ clock });
 after(() => server[Symbol.asyncDispose]());
 const { admin } = server;
 const path = leases('default');
@@ -168,11 +180,11 @@ describe('404 of a namespace, 406, 413, 415', () => {
 
 describe('versions', () => {
   test('one that has not come is 504 with the time to try again', async () => {
-    const { details, reply } = await admin.refused(
-      'Timeout',
-      'GET',
-      `${namespaces}/default?resourceVersion=1000000`,
-    );
+    const path = `${namespaces}/default?resourceVersion=1000000`;
+    const [{ details, reply }] = await Promise.all([
+      admin.refused('Timeout', 'GET', path),
+      clock.ringForOne(),
+    ]);
     assert.equal(details?.causes?.[0]?.reason, 'ResourceVersionTooLarge');
     assert.equal(reply.headers['retry-after'], '1');
   });

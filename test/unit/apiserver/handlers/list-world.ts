@@ -69,6 +69,7 @@ export async function listWorld(options: WorldOptions = {}): Promise<ListWorld> 
     body: undefined,
     user: controlPlaneUser,
     continueTokens: tokens,
+    clock,
     authorize: () => Promise.resolve(),
     signal: () => signal ?? new AbortController().signal,
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { connect as connectPlain } from 'node:net';
 import { describe, test } from 'node:test';
 import { waitFor } from '../../../support/index.ts';
-import { leases, named, nodes, startServer } from '../support/index.ts';
+import { bellClock, leases, named, nodes, startServer } from '../support/index.ts';
 
 const request = `GET ${nodes} HTTP/1.1\r\nhost: x\r\n\r\n`;
 
@@ -45,23 +45,29 @@ describe('the stop of the server', () => {
   });
 
   test('lets a request finish that has begun, and refuses what comes after it', async () => {
-    await using server = await startServer();
+    const clock = bellClock(3000);
+    await using server = await startServer({ clock });
     using waiting = await server.admin.raw();
-    // it waits up to 3 s for a version that does not come, so it is there while the server stops
+    // it waits for a version that does not come, until the bell rings, so it is there while the server stops
     waiting.write(`GET ${nodes}/x?resourceVersion=99999999 HTTP/1.1\r\nhost: x\r\n\r\n`);
     using late = await server.admin.raw();
     const body = JSON.stringify(named('late'));
     const bytes = `POST ${nodes} HTTP/1.1\r\nhost: x\r\ncontent-length: ${body.length}\r\n\r\n`;
-    late.write(bytes + body.slice(0, 5));
-    await server.admin.request('GET', nodes);
+    late.write(bytes.replace(/\r\n$/, 'expect: 100-continue\r\n\r\n') + body.slice(0, 5));
+    await late.until(/HTTP\/1.1 100 Continue/);
+    await waitFor('it to wait', () => clock.sleepers === 1);
     const stopped = server.stop();
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await waitFor('the stop to begin', () => refusesConnections(server.port));
     late.write(`${body.slice(5)}${bytes}${body}`);
-    await waitFor('two answers', () => late.codes.length === 2);
-    assert.deepEqual(late.codes, [201, 503], 'the one that was begun, and the next');
+    await waitFor('two answers', () => late.codes.length === 3);
+    assert.deepEqual(late.codes, [100, 201, 503], 'the one that was begun, and the next');
     assert.match(late.received, /"kind":"Status".*"reason":"ServiceUnavailable"/);
     assert.match(late.received, /retry-after: 1/i);
+    assert.deepEqual(waiting.codes, [], 'it has not finished before');
+    clock.ring();
     assert.ok((await stopped) < 4000);
+    await waiting.untilClosed();
+    assert.deepEqual(waiting.codes, [504]);
   });
 
   test('a server that is stopped while it starts ends too', async () => {
@@ -70,3 +76,12 @@ describe('the stop of the server', () => {
     await server[Symbol.asyncDispose]();
   });
 });
+
+async function refusesConnections(port: number): Promise<boolean> {
+  const socket = connectPlain({ port, host: '127.0.0.1' });
+  const refused = await new Promise<boolean>((resolve) => {
+    socket.once('connect', () => resolve(false)).once('error', () => resolve(true));
+  });
+  socket.destroy();
+  return refused;
+}

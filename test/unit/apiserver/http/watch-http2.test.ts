@@ -105,11 +105,10 @@ describe('a watch over HTTP/2', () => {
     await admin.request('DELETE', `${maps}/same`);
     const query = `${maps}?watch=1&timeoutSeconds=1&resourceVersion=${metadata.resourceVersion}`;
     using client = await open();
-    for (const headers of [{}, table, protobuf]) {
-      const [one, other] = await Promise.all([
-        admin.request('GET', query, { headers }),
-        client.open(query, headers).untilClosed(),
-      ]);
+    const pairs = [{}, table, protobuf].map((headers) =>
+      Promise.all([admin.request('GET', query, { headers }), client.open(query, headers).untilClosed()]),
+    );
+    for (const [one, other] of await Promise.all(pairs)) {
       assert.deepEqual(other.bytes, one.bytes);
       assert.ok(other.ended && other.raw.rstCode === constants.NGHTTP2_NO_ERROR, 'ended in order');
       const told = await other.headers;

@@ -1,5 +1,6 @@
+export { bellClock } from '../../../support/bell-clock.ts';
+export { fastClock } from '../../../support/fast-clock.ts';
 export { type ApiTester, objectIn, type Reply, statusIn } from './api-tester.ts';
-export { fastClock } from './fast-clock.ts';
 export {
   allLeases,
   configMaps,

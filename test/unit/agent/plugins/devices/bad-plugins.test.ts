@@ -4,15 +4,9 @@ import { describe, test } from 'node:test';
 import type { ServerUnaryCall, ServerWritableStream, sendUnaryData } from '@grpc/grpc-js';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { limits } from '../../../../../src/agent/plugins/devices/limits.ts';
-import { systemClock } from '../../../../../src/base/index.ts';
+import { fastClock } from '../../../../support/fast-clock.ts';
 import { startFakePlugin, waitFor } from '../../../../support/index.ts';
 import { never, resource, startBench } from './support.ts';
-
-/** Time passes a hundred times as fast for whoever sleeps. */
-const fastClock = {
-  ...systemClock,
-  sleep: (ms: number, signal?: AbortSignal) => systemClock.sleep(ms / 100, signal),
-};
 
 /** A plugin that answers ListAndWatch with bytes that nobody has looked at. */
 async function startRawPlugin(
@@ -73,7 +67,7 @@ describe('a plugin whose list', () => {
     ['is larger than any', Buffer.alloc(limits.messageBytes + 1, deviceBytes('d')), /larger|message/i],
   ] as const) {
     test(`${what} has no devices here, is asked again, and harms no other`, async () => {
-      await using bench = await startBench({ clock: fastClock });
+      await using bench = await startBench({ clock: fastClock(100) });
       const socket = join(bench.folder, 'raw.sock');
       await using raw = await startRawPlugin(socket, bytes);
       await bench.manager.register({ resource, socket, way: 'registration' }, never);
@@ -95,7 +89,7 @@ describe('a plugin whose list', () => {
   }
 
   test('does not come leaves the devices of the plugin before in doubt', async () => {
-    await using bench = await startBench({ clock: fastClock });
+    await using bench = await startBench({ clock: fastClock(100) });
     await using first = await startFakePlugin({
       socket: join(bench.folder, 'a.sock'),
       devices: [{ id: 'd0' }],

@@ -6,7 +6,9 @@ import { describe, test } from 'node:test';
 import { Registration } from '../../../../../src/agent/plugins/devices/gen/device-plugin_pb.js';
 import { registrationServer } from '../../../../../src/agent/plugins/devices/index.ts';
 import { GrpcError, grpcCodes, openUnixClient } from '../../../../../src/base/grpc/index.ts';
+import type { Clock } from '../../../../../src/base/index.ts';
 import { silentLogger, systemClock } from '../../../../../src/base/index.ts';
+import { fastClock } from '../../../../support/fast-clock.ts';
 import { startFakePlugin, waitFor } from '../../../../support/index.ts';
 import type { Bench } from './support.ts';
 import { resource, startBench } from './support.ts';
@@ -17,9 +19,15 @@ interface Asked {
   resourceName?: string;
 }
 
+interface ServerOptions {
+  /** The manager's; the server looks for its socket on the system's. */
+  clock?: Clock;
+  prepare?(folder: string): Promise<void>;
+}
+
 /** A bench whose manager is served on `agent.sock`. */
-async function startServer(lookMs = 20, prepare: (folder: string) => Promise<void> = async () => undefined) {
-  const bench = await startBench();
+async function startServer({ clock = systemClock, prepare = async () => undefined }: ServerOptions = {}) {
+  const bench = await startBench({ clock });
   const folder = join(bench.folder, 'device-plugins');
   const socket = join(folder, 'agent.sock');
   await prepare(folder);
@@ -29,7 +37,7 @@ async function startServer(lookMs = 20, prepare: (folder: string) => Promise<voi
     socket,
     clock: systemClock,
     log: silentLogger(),
-    lookMs,
+    lookMs: 20,
   });
   let ready = false;
   const running = run(end.signal, () => {
@@ -139,7 +147,8 @@ describe('the registration socket', () => {
   });
 
   test('bears a plugin that talks something else', async () => {
-    await using server = await startServer();
+    // while its answer is no gRPC, the manager takes it for one that does not listen yet, and is patient for 10 s
+    await using server = await startServer({ clock: fastClock(100) });
     const garbage = createServer((peer) => {
       peer.on('error', () => undefined);
       peer.end('HTTP/1.1 400 Bad Request\r\n\r\n');
@@ -199,18 +208,20 @@ describe('the registration socket', () => {
   });
 
   test('comes with a start that removes the sockets of earlier plugins, and nothing else', async () => {
-    await using server = await startServer(20, async (folder) => {
-      await mkdir(join(folder, 'sub'), { recursive: true });
-      for (const name of ['old.sock', 'sub/deep.sock']) {
-        const plugin = await startFakePlugin({ socket: join(folder, 'tmp.sock') });
-        await plugin[Symbol.asyncDispose]();
-        const left = createServer();
-        await new Promise<void>((resolve) => left.listen(join(folder, name), resolve));
-        left.unref();
-      }
-      await symlink('old.sock', join(folder, 'link.sock'));
-      await writeFile(join(folder, 'nodeward_internal_checkpoint'), '{}');
-      await writeFile(join(folder, 'notes'), '');
+    await using server = await startServer({
+      prepare: async (folder) => {
+        await mkdir(join(folder, 'sub'), { recursive: true });
+        for (const name of ['old.sock', 'sub/deep.sock']) {
+          const plugin = await startFakePlugin({ socket: join(folder, 'tmp.sock') });
+          await plugin[Symbol.asyncDispose]();
+          const left = createServer();
+          await new Promise<void>((resolve) => left.listen(join(folder, name), resolve));
+          left.unref();
+        }
+        await symlink('old.sock', join(folder, 'link.sock'));
+        await writeFile(join(folder, 'nodeward_internal_checkpoint'), '{}');
+        await writeFile(join(folder, 'notes'), '');
+      },
     });
     assert.deepEqual((await readdir(server.folder)).sort(), [
       'agent.sock',
@@ -221,8 +232,10 @@ describe('the registration socket', () => {
   });
 
   test('that cannot be made is told and tried again, and the agent starts meanwhile', async () => {
-    await using server = await startServer(20, async (folder) => {
-      await writeFile(folder, 'in the way');
+    await using server = await startServer({
+      prepare: async (folder) => {
+        await writeFile(folder, 'in the way');
+      },
     });
     assert.deepEqual(known(server.bench), []);
     await rm(server.folder);

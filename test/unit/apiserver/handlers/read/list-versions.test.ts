@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { leaseKind, namespaceKind, StatusError } from '../../../../../src/api/index.ts';
 import { openStore } from '../../../../../src/apiserver/storage/index.ts';
-import { systemClock } from '../../../../../src/base/index.ts';
+import { bellClock } from '../../../../support/bell-clock.ts';
 import { isSettled, LaggingStore, listWorld } from '../list-world.ts';
 
 /*
@@ -31,10 +31,14 @@ interface Moment {
   future: number;
 }
 
+/** How long a read waits for a version. */
+const patienceMs = 3000;
+
 async function history() {
-  const store = new LaggingStore(await openStore({ kind: 'memory', clock: systemClock }));
+  const clock = bellClock(patienceMs);
+  const store = new LaggingStore(await openStore({ kind: 'memory', clock }));
   await using opening = new AsyncDisposableStack();
-  const world = opening.use(await listWorld({ store }));
+  const world = opening.use(await listWorld({ store, clock }));
   const make = (name: string) => world.create(leaseKind, 'default', { metadata: { name } });
   const forgotten = await make('a');
   await make('b');
@@ -59,6 +63,8 @@ async function history() {
     store,
     world,
     moment,
+    /** The time is over that a read waits for a version. */
+    waitNoLonger: clock.ring,
     token: token.metadata.continue ?? '',
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
@@ -107,12 +113,16 @@ const table: readonly [string, 'all' | 'limit' | 'continue' | 'limit and continu
 
 type World = Awaited<ReturnType<typeof history>>;
 
-async function see({ world, store, moment }: World, query: Record<string, string>): Promise<Seen> {
+async function see(
+  { world, store, moment, waitNoLonger }: World,
+  query: Record<string, string>,
+): Promise<Seen> {
   const listed = world.list(leaseKind, { namespace: 'default', query });
   listed.catch(() => undefined);
   const atOnce = await isSettled(listed);
   try {
     if (!atOnce && query['resourceVersion'] !== String(moment.future)) store.release();
+    else waitNoLonger();
     const { names, revision, metadata } = await listed;
     const at = (['past', 'memory', 'store'] as const).find((name) => moment[name] === revision);
     assert.ok(at, `a list at ${revision}`);
@@ -162,7 +172,7 @@ describe('a get', { concurrency: true }, () => {
   ] as const) {
     test(`resourceVersion=${version || 'unset'}: ${expected}`, async () => {
       await using prepared = await history();
-      const { world, store, moment } = prepared;
+      const { world, store, moment, waitNoLonger } = prepared;
       const resourceVersion = version === '' || version === '0' ? version : String(moment[version]);
       const asked = { namespace: 'default', query: { resourceVersion } };
       const name = version === '' || version === 'store' ? 'e' : 'd';
@@ -170,6 +180,8 @@ describe('a get', { concurrency: true }, () => {
       got.catch(() => undefined);
       const atOnce = await isSettled(got);
       if (expected === 504) {
+        assert.equal(atOnce, false);
+        waitNoLonger();
         await assert.rejects(got, (error) => error instanceof StatusError && error.code === 504);
       } else {
         assert.equal(atOnce, expected === 'at once');
@@ -189,9 +201,12 @@ describe('a get', { concurrency: true }, () => {
 describe('a read that waits', { concurrency: true }, () => {
   test('for a version that does not come is told which one there is, and when to try again', async () => {
     await using prepared = await history();
-    const { world, moment } = prepared;
+    const { world, moment, waitNoLonger } = prepared;
     const query = { resourceVersion: String(moment.future), resourceVersionMatch: 'Exact' };
-    await assert.rejects(world.list(leaseKind, { query }), (error) => {
+    const listed = world.list(leaseKind, { query });
+    assert.equal(await isSettled(listed), false);
+    waitNoLonger();
+    await assert.rejects(listed, (error) => {
       assert.ok(error instanceof StatusError);
       assert.equal(error.message, `Too large resource version: ${moment.future}, current: ${moment.memory}`);
       assert.deepEqual(error.details, {
@@ -204,8 +219,11 @@ describe('a read that waits', { concurrency: true }, () => {
 
   test('for a memory that lags is no matter of a version that the client has asked for', async () => {
     await using prepared = await history();
-    const { world } = prepared;
-    await assert.rejects(world.list(leaseKind), (error) => {
+    const { world, waitNoLonger } = prepared;
+    const listed = world.list(leaseKind);
+    assert.equal(await isSettled(listed), false);
+    waitNoLonger();
+    await assert.rejects(listed, (error) => {
       assert.ok(error instanceof StatusError);
       assert.equal(error.code, 504);
       assert.deepEqual(error.details, { retryAfterSeconds: 1 });

@@ -275,6 +275,7 @@ async function storedLeases(
       user: controlPlaneUser,
       authorize: () => Promise.resolve(),
       continueTokens: continueTokens(new Uint8Array(32), clock),
+      clock,
       signal: () => signal,
     }),
     [Symbol.asyncDispose]: () => storage.close(),

@@ -7,7 +7,7 @@ import { Registry as Metrics } from '../../../../../src/base/index.ts';
 import { waitFor } from '../../../../support/index.ts';
 import { createManualClock } from '../../../../support/manual-clock.ts';
 import type { TestServer } from '../../support/index.ts';
-import { named, nodes, startServer } from '../../support/index.ts';
+import { bellClock, named, nodes, startServer } from '../../support/index.ts';
 
 describe('levels of requests in flight', () => {
   test('readers and writers have seats of their own', async () => {
@@ -79,11 +79,14 @@ describe('levels of requests in flight', () => {
 });
 
 describe('a server that is asked for more than it works on at once', () => {
-  /** Waits for a version that does not come, for up to 3 s, and occupies the only seat so long. */
+  /** How long a read waits for a version. */
+  const patienceMs = 3000;
+  /** Waits for a version that does not come, until the bell rings, and occupies the only seat so long. */
   const never = (name: string) => `${nodes}/${name}?resourceVersion=99999999`;
 
   test('lets a request wait for its turn; it keeps nobody out who has a level of their own', async () => {
-    await using server = await startServer({ inFlight: { reading: 1 } });
+    const clock = bellClock(patienceMs);
+    await using server = await startServer({ clock, inFlight: { reading: 1 } });
     const [one, two] = await Promise.all([server.node('one'), server.node('two')]);
     const held = one.request('GET', never('one'));
     await until(server, 'executing', 1);
@@ -92,13 +95,15 @@ describe('a server that is asked for more than it works on at once', () => {
     assert.equal((await server.admin.request('GET', nodes)).code, 200, 'an administrator');
     assert.equal((await server.nobody.request('GET', '/livez')).code, 200, 'health');
     assert.equal((await two.request('POST', nodes, { body: named('two') })).code, 201, 'a writer');
+    clock.ring();
     assert.equal((await held).code, 504);
     assert.equal((await waiting).code, 200, 'what was made while it waited is there');
     await until(server, 'executing', 0);
   });
 
   test('a client that goes while it waits leaves nothing behind', async () => {
-    await using server = await startServer({ inFlight: { reading: 1 } });
+    const clock = bellClock(patienceMs);
+    await using server = await startServer({ clock, inFlight: { reading: 1 } });
     const one = await server.node('one');
     const held = one.request('GET', never('one'));
     await until(server, 'executing', 1);
@@ -109,6 +114,7 @@ describe('a server that is asked for more than it works on at once', () => {
     await until(server, 'inqueue', 0);
     const cancelled = 'rejected_requests_total{priority_level="reading",reason="cancelled"} 1';
     assert.ok((await metricsOf(server)).includes(cancelled));
+    clock.ring();
     assert.equal((await held).code, 504);
     await until(server, 'executing', 0);
     assert.equal((await one.request('GET', `${nodes}/one`)).code, 404);

@@ -1,7 +1,7 @@
-import type { Clock } from '../../../../src/base/index.ts';
-import { systemClock } from '../../../../src/base/index.ts';
+import type { Clock } from '../../src/base/index.ts';
+import { systemClock } from '../../src/base/index.ts';
 
-/** A clock in whose eyes everything takes longer. */
+/** The system's clock, on which monotonic time passes `factor` times as fast; the wall clock keeps its pace. */
 export function fastClock(factor: number): Clock {
   return {
     now: () => systemClock.now(),
