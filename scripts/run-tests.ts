@@ -3,17 +3,25 @@
  * all is well, with 10 when something failed (or nothing ran, or, with CI=true, something was skipped), with
  * 2 when it was called wrongly, and with anything else when the runner itself broke.
  */
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { commitDurations } from './testing/durations.ts';
 import { exitCodes, partNames, runParts } from './testing/run.ts';
 
 const usage = `usage: node scripts/run-tests.ts [--root DIR] [--timeout SECONDS] ${partNames.join('|')} …
   --root DIR          another folder with the repository's layout
   --timeout SECONDS   for one test, and for a test file as a whole
+  --write-durations   afterwards makes the times of the files that passed scripts/testing/durations.json, by which
+                      a checkout that has run no tests yet begins with the longest files
 `;
 
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
-    options: { root: { type: 'string' }, timeout: { type: 'string' } },
+    options: {
+      root: { type: 'string' },
+      timeout: { type: 'string' },
+      'write-durations': { type: 'boolean', default: false },
+    },
     allowPositionals: true,
   });
   const unknown = positionals.filter((name) => !partNames.includes(name));
@@ -22,7 +30,10 @@ async function main(): Promise<number> {
   if (positionals.length === 0) throw new TypeError('nothing to run');
   if (seconds !== undefined && !(seconds > 0)) throw new TypeError(`not a time: ${values.timeout}`);
   const timeoutMs = seconds === undefined ? undefined : seconds * 1000;
-  return await runParts(positionals, { root: values.root, timeoutMs });
+  const root = resolve(values.root ?? join(import.meta.dirname, '..'));
+  const code = await runParts(positionals, { root, timeoutMs });
+  if (values['write-durations']) await commitDurations(root);
+  return code;
 }
 
 try {

@@ -1,25 +1,18 @@
 import { glob } from 'node:fs/promises';
-import { availableParallelism } from 'node:os';
 import { join, relative } from 'node:path';
+import { buildUnlessNewer } from '../../test/support/index.ts';
+import { testEnvironment } from './compile-cache.ts';
 import type { Counts } from './counts.ts';
 import { none, sum } from './counts.ts';
+import { keepDurations, readDurations } from './durations.ts';
+import { runFileGroup } from './file-group.ts';
+import type { FileResult, TestFileOptions } from './guarded-run.ts';
+import type { Level } from './levels.ts';
+import { levelNames, levels } from './levels.ts';
+import type { Batch } from './plan.ts';
+import { makePlan } from './plan.ts';
+import { slowestFiles } from './slowest.ts';
 import { runTestFile } from './test-file.ts';
-
-interface Level {
-  /** Test files running at once. */
-  parallel: number;
-  /** For one test, and for a test file as a whole. */
-  timeoutMs: number;
-}
-
-const levels: Readonly<Record<string, Level>> = {
-  unit: { parallel: Math.min(4, availableParallelism()), timeoutMs: 60_000 },
-  contract: { parallel: Math.min(4, availableParallelism()), timeoutMs: 120_000 },
-  conformance: { parallel: Math.min(2, availableParallelism()), timeoutMs: 600_000 },
-  integration: { parallel: 1, timeoutMs: 300_000 },
-};
-
-export const levelNames: readonly string[] = Object.keys(levels);
 
 export interface RunContext {
   /** The repository, or a folder with the same layout. */
@@ -35,19 +28,22 @@ export interface RunContext {
 export async function runLevel(name: string, context: RunContext): Promise<Counts> {
   const level = levels[name];
   if (level === undefined) throw new Error(`there is no level ${name}; there are: ${levelNames.join(', ')}`);
-  const folder = join(context.root, 'test', name);
+  const { root, write } = context;
+  const folder = join(root, 'test', name);
   const files = await testFiles(folder);
   if (files.length === 0) {
-    context.write(`✖ ${folder} has no test files\n`);
+    write(`✖ ${folder} has no test files\n`);
     return { ...none, failed: 1 };
   }
-  const counts: Counts[] = [];
-  const waiting = files.values();
-  const worker = async (): Promise<void> => {
-    for (const file of waiting) counts.push(await runOne(file, level, context));
-  };
-  await Promise.all(Array.from({ length: level.parallel }, worker));
-  return sum(counts);
+  if (level.startsBuiltProgram) await buildUnlessNewer(root);
+  const groupedFolders = level.groupedFolders.map((each) => join(folder, each));
+  const plan = await makePlan(files, { root, groupedFolders, durations: await readDurations(root) });
+  for (const [file, why] of plan.refused) write(`── ${relative(root, file)}\n✖ not run: ${why}\n`);
+  const results = await runAtOnce(plan.shared, level.parallel, level, context);
+  results.push(...(await runAtOnce(plan.exclusive, 1, level, context)));
+  await keepDurations(root, passedDurations(results, root));
+  write(slowestFiles(results, root));
+  return sum([{ ...none, failed: plan.refused.size }, ...results.map(({ counts }) => counts)]);
 }
 
 async function testFiles(folder: string): Promise<string[]> {
@@ -56,24 +52,59 @@ async function testFiles(folder: string): Promise<string[]> {
   return found.sort();
 }
 
-/** What files that run at once write is kept apart: each is shown when it has ended. */
-async function runOne(file: string, level: Level, context: RunContext): Promise<Counts> {
-  const { signal, write } = context;
-  const timeoutMs = context.timeoutMs ?? level.timeoutMs;
-  const title = `── ${relative(context.root, file)}\n`;
-  if (signal.aborted) {
-    write(`${title}✖ not run: interrupted\n`);
-    return { ...none, failed: 1 };
+/** Of the files that passed: one that failed may have stopped early, or waited in vain. */
+function passedDurations(results: readonly FileResult[], root: string): Map<string, number> {
+  const durations = new Map<string, number>();
+  for (const { file, counts, seconds } of results) {
+    if (file !== undefined && counts.failed === 0 && counts.passed > 0)
+      durations.set(relative(root, file), Math.round(seconds * 10) / 10);
   }
-  if (level.parallel === 1) {
-    write(title);
-    return await runTestFile(file, { timeoutMs, signal, write });
-  }
-  let output = title;
+  return durations;
+}
+
+async function runAtOnce(
+  batches: readonly Batch[],
+  parallel: number,
+  level: Level,
+  context: RunContext,
+): Promise<FileResult[]> {
+  const results: FileResult[] = [];
+  const waiting = batches.values();
+  const live = parallel === 1;
+  const worker = async (): Promise<void> => {
+    for (const batch of waiting) results.push(...(await runBatch(batch, level, live, context)));
+  };
+  await Promise.all(Array.from({ length: parallel }, worker));
+  return results;
+}
+
+/** What batches that run at once write is kept apart (not `live`): each is shown when it has ended. */
+async function runBatch(
+  batch: Batch,
+  level: Level,
+  live: boolean,
+  { root, signal, write, timeoutMs = level.timeoutMs }: RunContext,
+): Promise<FileResult[]> {
+  let output = '';
   const keep = (text: string): void => {
     output += text;
   };
-  const counts = await runTestFile(file, { timeoutMs, signal, write: keep });
+  const say = live ? write : keep;
+  say(batch.map((file) => `── ${relative(root, file)}\n`).join(''));
+  let results: FileResult[];
+  if (signal.aborted) {
+    say('✖ not run: interrupted\n');
+    results = batch.map((file) => ({ file, counts: { ...none, failed: 1 }, seconds: 0 }));
+  } else {
+    const options: TestFileOptions = { timeoutMs, signal, write: say, ...testEnvironment(root, level) };
+    results = await runFiles(batch, options);
+  }
   write(output);
-  return counts;
+  return results;
+}
+
+async function runFiles(batch: Batch, options: TestFileOptions): Promise<FileResult[]> {
+  const [first, second] = batch;
+  if (first === undefined) return [];
+  return second === undefined ? [await runTestFile(first, options)] : await runFileGroup(batch, options);
 }

@@ -1,8 +1,8 @@
-import { join, resolve } from 'node:path';
 import type { Counts } from './counts.ts';
 import { formatCounts, isGreen, none, sum } from './counts.ts';
 import type { RunContext } from './level.ts';
-import { levelNames, runLevel } from './level.ts';
+import { runLevel } from './level.ts';
+import { levelNames } from './levels.ts';
 import { runVerifySteps } from './verify-steps.ts';
 
 /** `verify` and the levels of tests, in the order in which they are run. */
@@ -15,8 +15,8 @@ export const exitCodes = { green: 0, red: 10, usage: 2 } as const;
 const totalMs = 75 * 60_000;
 
 export interface RunOptions {
-  /** Another folder with the repository's layout. */
-  root?: string | undefined;
+  /** The repository, or another folder with its layout. */
+  root: string;
   /** For one test, and for a test file as a whole; default by level. */
   timeoutMs?: number | undefined;
 }
@@ -25,11 +25,11 @@ export interface RunOptions {
  * Runs the parts named, writes the sum of all as the last line, and returns the exit code. An interrupt
  * (SIGINT, SIGTERM) ends the tests, which then count as failed; so do 75 minutes.
  */
-export async function runParts(names: readonly string[], options: RunOptions = {}): Promise<number> {
+export async function runParts(names: readonly string[], options: RunOptions): Promise<number> {
   const interrupt = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interrupt.abort());
   const context: RunContext = {
-    root: resolve(options.root ?? join(import.meta.dirname, '../..')),
+    root: options.root,
     timeoutMs: options.timeoutMs,
     signal: AbortSignal.any([interrupt.signal, AbortSignal.timeout(totalMs)]),
     write: (text) => {

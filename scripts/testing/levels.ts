@@ -1,0 +1,62 @@
+import { availableParallelism } from 'node:os';
+
+export interface Level {
+  /** Processes with files of the lane `shared` that run at once. */
+  readonly parallel: number;
+  /** For one test, and for a test file as a whole. */
+  readonly timeoutMs: number;
+  /** It is built before the first test. */
+  readonly startsBuiltProgram: boolean;
+  /** Folders below the level's own whose files run in groups, several in one process; see file-group.ts. */
+  readonly groupedFolders: readonly string[];
+}
+
+/**
+ * Most files wait more than they compute (for timers, disks and servers), so more of them run than there are cores. The
+ * suites of contract and conformance start servers of their own, which compute beside them.
+ */
+function perCore(factor: number, max: number): number {
+  return Math.min(max, Math.max(1, Math.ceil(factor * availableParallelism())));
+}
+
+/**
+ * Folders whose tests only call functions and objects that they made: they change no variable of the environment, no
+ * working directory, no handler of the process and no global object, they mock no module, and what they open they close.
+ * A child process that a file starts is no reason against it. Most of a small file's time is the start of a process
+ * that loads the same modules as its neighbours: eight files that share one need about a quarter of the time.
+ */
+const pureUnitFolders = [
+  'api',
+  'agent/access',
+  'agent/config',
+  'agent/csi',
+  'agent/devices',
+  'agent/doctor',
+  'agent/seccomp',
+  'apiserver/access-answers',
+  'apiserver/apply',
+  'apiserver/authz',
+  'apiserver/controllers',
+  'apiserver/handlers',
+  'apiserver/registry',
+  'apiserver/reviews',
+] as const;
+
+export const levels: Readonly<Record<string, Level>> = {
+  unit: {
+    parallel: perCore(2, 8),
+    timeoutMs: 120_000,
+    startsBuiltProgram: false,
+    groupedFolders: pureUnitFolders,
+  },
+  contract: { parallel: perCore(1.5, 6), timeoutMs: 180_000, startsBuiltProgram: false, groupedFolders: [] },
+  conformance: {
+    parallel: perCore(1.5, 4),
+    timeoutMs: 600_000,
+    startsBuiltProgram: false,
+    groupedFolders: [],
+  },
+  integration: { parallel: perCore(1, 2), timeoutMs: 300_000, startsBuiltProgram: true, groupedFolders: [] },
+};
+
+export const levelNames: readonly string[] = Object.keys(levels);
