@@ -1,45 +1,64 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import type { FastifyRequest } from 'fastify';
+import { agentClientUser, requesterHeader } from '../../api/index.ts';
 import type { Access, Caller } from './access/index.ts';
 import { RefusedError } from './refusal.ts';
 import type { AgentRoute } from './route.ts';
 import { subresourcesOf, subresourcesOfUnknown, verbOf } from './route.ts';
 
-/** Lets a request in, or throws a RefusedError: 401, 403, or 503 where it cannot be found out now. */
-export interface Admission {
-  admit(request: FastifyRequest, route: AgentRoute | undefined): Promise<Caller>;
+/**
+ * Returns who sends a request, if they may; else throws a RefusedError: 401, 403, or 503 where that cannot be found out
+ * now. What is authorized is what was routed: nothing reads the path a second time and could read another one in it.
+ */
+export async function admit(
+  request: FastifyRequest,
+  route: AgentRoute | undefined,
+  { access, routes }: { access: Access; routes: readonly AgentRoute[] },
+): Promise<Caller> {
+  const caller = await authenticate(request, access);
+  const { method, url } = request;
+  const subresources = route === undefined ? subresourcesOfUnknown(url, routes) : subresourcesOf(route);
+  const verb = verbOf(method, route);
+  const verdict = await access.authorize(caller, { verb, subresources });
+  if (verdict.decision === 'allow') return caller;
+  const what = `user=${caller.name}, verb=${verb}, resource=nodes, subresource(s)=[${subresources.join(' ')}]`;
+  if (verdict.decision === 'unknown')
+    throw new RefusedError(503, `Authorization error (${what}): ${verdict.message}`);
+  throw new RefusedError(403, `Forbidden (${what})`);
 }
 
-/**
- * What is authorized is what has been routed: there is no second reading of the path that could see another one in it.
- */
-export function createAdmission(access: Access, routes: readonly AgentRoute[]): Admission {
-  async function callerOf(request: FastifyRequest): Promise<Caller> {
-    const { authorization } = request.headers;
-    const found = await access.authenticate({ socket: socketOf(request), authorization });
-    if (found === undefined) throw new RefusedError(401, 'Unauthorized');
-    if ('decision' in found) throw new RefusedError(503, found.message);
-    return found;
-  }
-
-  return {
-    async admit(request, route) {
-      const caller = await callerOf(request);
-      const { method, url } = request;
-      const subresources = route === undefined ? subresourcesOfUnknown(url, routes) : subresourcesOf(route);
-      const verb = verbOf(method, route);
-      const verdict = await access.authorize(caller, { verb, subresources });
-      if (verdict.decision === 'allow') return caller;
-      const what = `user=${caller.name}, verb=${verb}, resource=nodes, subresource(s)=[${subresources.join(' ')}]`;
-      if (verdict.decision === 'unknown')
-        throw new RefusedError(503, `Authorization error (${what}): ${verdict.message}`);
-      throw new RefusedError(403, `Forbidden (${what})`);
-    },
-  };
+async function authenticate(request: FastifyRequest, access: Access): Promise<Caller> {
+  const { authorization } = request.headers;
+  const found = await access.authenticate({ socket: socketOf(request), authorization });
+  if (found === undefined) throw new RefusedError(401, 'Unauthorized');
+  if ('decision' in found) throw new RefusedError(503, found.message);
+  return found;
 }
 
 function socketOf(request: FastifyRequest): TLSSocket {
   const { socket } = request.raw;
   if (socket instanceof TLSSocket) return socket;
   throw new Error('a request came over a connection that is not TLS');
+}
+
+/** 256 characters, each of three bytes that are percent-encoded. */
+const maxRequesterLength = 256 * 9;
+
+/**
+ * Returns for whom a request is recorded: the caller, or the user for whom the control plane says that it asks. Only its
+ * certificate is believed in that: names behind tokens are given by others. Nothing may be decided by the result.
+ */
+export function requesterOf(
+  { name, authenticatedBy }: Pick<Caller, 'name' | 'authenticatedBy'>,
+  headers: IncomingHttpHeaders,
+): string {
+  const user = headers[requesterHeader];
+  if (name !== agentClientUser || authenticatedBy !== 'certificate') return name;
+  if (typeof user !== 'string' || user === '' || user.length > maxRequesterLength) return name;
+  try {
+    return decodeURIComponent(user);
+  } catch {
+    return name;
+  }
 }

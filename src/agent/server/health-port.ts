@@ -1,13 +1,13 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
+import { listenError } from '../../base/https/index.ts';
 import type { Service } from '../../base/index.ts';
 import { untilAborted } from '../../base/index.ts';
 import type { HealthCheck } from './health.ts';
-import { healthAsked, reportHealth } from './health.ts';
-import { listenError } from './listen.ts';
+import { readHealthQuery, reportHealth } from './health.ts';
 
 export interface HealthPortOptions {
-  /** An IP address; the loopback is wise, for nobody is asked who he is. */
+  /** An IP address. Callers are not authenticated: use the loopback address. */
   address: string;
   port: number;
   checks: readonly HealthCheck[];
@@ -15,11 +15,11 @@ export interface HealthPortOptions {
 }
 
 const limits = { headersTimeout: 5000, requestTimeout: 5000, keepAliveTimeout: 5000, maxHeaderSize: 8192 };
-const mostConnections = 64;
+const maxConnections = 64;
 
 /**
- * The service `healthz`: `/healthz` over plain HTTP, as the reference has it, for probes of this machine that have no
- * credentials. It tells which checks fail and nothing else. Bodies are not read.
+ * The service `healthz`: `/healthz` over plain HTTP, as in the reference, for probes of this machine that have no
+ * credentials. It reports which checks fail and nothing else. Bodies are not read.
  */
 export function healthPort(options: HealthPortOptions): Service {
   return {
@@ -30,7 +30,7 @@ export function healthPort(options: HealthPortOptions): Service {
       const server = createServer({ ...limits, connectionsCheckingInterval: 1000 }, (request, response) =>
         answer(request, response, options.checks),
       );
-      server.maxConnections = mostConnections;
+      server.maxConnections = maxConnections;
       await listen(server, options);
       ready();
       await untilAborted(signal);
@@ -61,14 +61,16 @@ function answerOf(
   const allow = 'GET, HEAD';
   if (method !== 'GET' && method !== 'HEAD')
     return { code: 405, text: `Method Not Allowed: only ${allow} is served here`, allow };
-  const asked = healthAsked(new URLSearchParams(rest.join('?')), false);
-  const { healthy, text } = reportHealth(checks, asked);
+  const query = readHealthQuery(new URLSearchParams(rest.join('?')), false);
+  const { healthy, text } = reportHealth(checks, query);
   return { code: healthy ? 200 : 500, text };
 }
 
 function listen(server: Server, { address, port }: HealthPortOptions): Promise<void> {
+  const [addressSetting, portSetting] = ['healthzBindAddress', 'healthzPort'];
   return new Promise((resolve, reject) => {
-    const onError = (error: unknown) => reject(listenError(error, address, port, 'healthzPort'));
+    const onError = (error: unknown) =>
+      reject(listenError(error, { who: 'the agent', address, port, addressSetting, portSetting }));
     server.once('error', onError);
     server.listen({ host: address, port }, () => {
       server.off('error', onError);

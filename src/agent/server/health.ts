@@ -1,8 +1,16 @@
-/** One thing that must be well; answers why it is not, or undefined. It must answer at once. */
+import type { FastifyReply } from 'fastify';
+import { RefusedError, sendText } from './refusal.ts';
+import type { AgentRequest, AgentRoute } from './route.ts';
+
+/** One thing that must be well. */
 export interface HealthCheck {
   readonly name: string;
-  /** It looks at somebody else, whom no restart of the agent mends: it is told, and counts only when asked for by name. */
+  /**
+   * It checks a peer, which a restart of the agent does not mend: its failure is reported, and counts only for those who
+   * ask for this check by name.
+   */
   readonly ofPeer?: boolean;
+  /** Returns why it is not well, or undefined, without waiting for anything. */
   check(): string | undefined;
 }
 
@@ -11,36 +19,58 @@ export interface HealthReport {
   readonly text: string;
 }
 
-export interface HealthAsked {
-  /** Tell each check, also when all are well. */
+export interface HealthQuery {
+  /** Report each check, also when all are well. */
   readonly verbose: boolean;
   /** Names of checks that are left out. */
   readonly exclude: readonly string[];
-  /** False: who asks is not known, and is told which checks fail, but not why. */
+  /** False for unauthenticated callers: they learn which checks fail, but not why. */
   readonly reasons: boolean;
 }
 
-/** Looks at all checks and tells of them in the form of the reference: `ok`, or one line for each. */
-export function reportHealth(checks: readonly HealthCheck[], asked: HealthAsked): HealthReport {
+/** Runs all checks and reports them in the form of the reference: `ok`, or one line for each. */
+export function reportHealth(checks: readonly HealthCheck[], query: HealthQuery): HealthReport {
   const results = checks.map(({ name, check, ofPeer = false }) => ({
     name,
     ofPeer,
-    excluded: asked.exclude.includes(name),
+    excluded: query.exclude.includes(name),
     wrong: check(),
   }));
   const healthy = results.every(({ excluded, ofPeer, wrong }) => excluded || ofPeer || wrong === undefined);
-  if (healthy && !asked.verbose) return { healthy, text: 'ok' };
+  if (healthy && !query.verbose) return { healthy, text: 'ok' };
   const lines = results.map(({ name, ofPeer, excluded, wrong }) => {
     if (excluded) return `[+]${name} excluded: ok`;
     if (wrong === undefined) return `[+]${name} ok`;
     const failed = `[-]${name} failed${ofPeer ? ' (not counted)' : ''}`;
-    return `${failed}: ${asked.reasons ? wrong : 'reason withheld'}`;
+    return `${failed}: ${query.reasons ? wrong : 'reason withheld'}`;
   });
   const end = `healthz check ${healthy ? 'passed' : 'failed'}`;
   return { healthy, text: `${[...lines, end].join('\n')}\n` };
 }
 
-/** How a query says what is asked: `?verbose&exclude=NAME`. */
-export function healthAsked(query: URLSearchParams, reasons: boolean): HealthAsked {
+/** Reads `?verbose&exclude=NAME`. */
+export function readHealthQuery(query: URLSearchParams, reasons: boolean): HealthQuery {
   return { verbose: query.has('verbose'), exclude: query.getAll('exclude'), reasons };
+}
+
+/** `/healthz` with all checks, and `/healthz/NAME` for one, with the reasons of failures. */
+export function healthRoutes(checks: readonly HealthCheck[]): readonly AgentRoute[] {
+  function answer({ reply, query }: AgentRequest, chosen: readonly HealthCheck[]): FastifyReply {
+    const { healthy, text } = reportHealth(chosen, readHealthQuery(query, true));
+    return sendText(reply, healthy ? 200 : 500, text);
+  }
+
+  function answerOne(request: AgentRequest): FastifyReply {
+    const chosen = checks.filter(({ name }) => name === request.params['check']);
+    if (chosen.length === 0) throw new RefusedError(404, '404 page not found');
+    return answer(
+      request,
+      chosen.map((check) => ({ ...check, ofPeer: false })),
+    );
+  }
+
+  return [
+    { path: '/healthz', subresource: 'healthz', methods: { GET: (request) => answer(request, checks) } },
+    { path: '/healthz/:check', subresource: 'healthz', methods: { GET: answerOne } },
+  ];
 }

@@ -1,7 +1,8 @@
 /** The agent's HTTPS server, and what its routes are made of. */
-export type { HealthCheck } from './health.ts';
+
+export type { TlsSettings } from '../../base/https/index.ts';
+export { type HealthCheck, healthRoutes } from './health.ts';
 export { type HealthPortOptions, healthPort } from './health-port.ts';
-export { healthRoutes } from './health-routes.ts';
 export { metricsRoute } from './metrics-route.ts';
 export { RefusedError, sendJson, sendText } from './refusal.ts';
 export type { AgentRequest, AgentRoute, Answer, Method, MethodRoute } from './route.ts';
@@ -14,4 +15,3 @@ export {
   servingFilesService,
 } from './serving-files.ts';
 export { type StatusLine, statuszRoute } from './statusz.ts';
-export type { TlsSettings } from './tls.ts';

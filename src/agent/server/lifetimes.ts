@@ -1,44 +1,44 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** How long each request is waited for. */
-export interface Lifetimes {
-  /** Aborts when the client goes away, when the agent stops, and after the answer. */
-  begin(socket: Socket, response: ServerResponse): AbortSignal;
-}
-
 /**
- * One listener per connection and one for the stop, however many requests there are. An answer that waits behind another
- * on its connection is told nothing when that closes, so the connection is asked.
+ * How long the client of each request waits for its answer. There is one listener per connection and one for the stop,
+ * however many requests there are. An answer that is queued behind another on its connection gets no event when that
+ * closes, so the connection is listened to.
  */
-export function createLifetimes(stopping: AbortSignal): Lifetimes {
-  const open = new Map<Socket, Set<AbortController>>();
-  const abortAll = (controllers: ReadonlySet<AbortController>) => {
-    for (const controller of [...controllers]) controller.abort();
-  };
-  stopping.addEventListener('abort', () => [...open.values()].forEach(abortAll), { once: true });
+export class Lifetimes {
+  readonly #stopping: AbortSignal;
+  readonly #open = new Map<Socket, Set<AbortController>>();
 
-  function follow(socket: Socket): Set<AbortController> {
+  constructor(stopping: AbortSignal) {
+    this.#stopping = stopping;
+    stopping.addEventListener('abort', () => [...this.#open.values()].forEach(abortAll), { once: true });
+  }
+
+  /** Returns a signal that aborts when the client goes away, when the agent stops, and after the answer. */
+  begin(socket: Socket, response: ServerResponse): AbortSignal {
+    const controllers = this.#open.get(socket) ?? this.#follow(socket);
+    const controller = new AbortController();
+    if (this.#stopping.aborted || socket.destroyed) controller.abort();
+    controllers.add(controller);
+    response.once('close', () => {
+      controllers.delete(controller);
+      controller.abort();
+    });
+    return controller.signal;
+  }
+
+  #follow(socket: Socket): Set<AbortController> {
     const controllers = new Set<AbortController>();
-    open.set(socket, controllers);
+    this.#open.set(socket, controllers);
     socket.once('close', () => {
-      open.delete(socket);
+      this.#open.delete(socket);
       abortAll(controllers);
     });
     return controllers;
   }
+}
 
-  return {
-    begin(socket, response) {
-      const controllers = open.get(socket) ?? follow(socket);
-      const controller = new AbortController();
-      if (stopping.aborted || socket.destroyed) controller.abort();
-      controllers.add(controller);
-      response.once('close', () => {
-        controllers.delete(controller);
-        controller.abort();
-      });
-      return controller.signal;
-    },
-  };
+function abortAll(controllers: ReadonlySet<AbortController>): void {
+  for (const controller of [...controllers]) controller.abort();
 }

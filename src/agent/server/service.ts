@@ -1,19 +1,11 @@
-import type { AddressInfo } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
+import type { HttpsLimits, HttpsServer, TlsSettings } from '../../base/https/index.ts';
 import type { Clock, Latest, Logger, Service } from '../../base/index.ts';
 import { createLatest, untilAborted } from '../../base/index.ts';
 import type { Identity, ServingCredentials } from '../identity/index.ts';
 import type { Access } from './access/index.ts';
-import type { Connections } from './connections.ts';
-import { followConnections } from './connections.ts';
-import type { AgentHttp } from './http.ts';
-import { createAgentHttp } from './http.ts';
-import type { ServerLimits } from './limits.ts';
-import { serverLimits } from './limits.ts';
-import { listenError } from './listen.ts';
+import { AgentHttp } from './http.ts';
 import type { AgentRoute } from './route.ts';
-import type { TlsSettings } from './tls.ts';
-import { secureContext } from './tls.ts';
 
 export interface AgentServerOptions {
   address: string;
@@ -29,8 +21,8 @@ export interface AgentServerOptions {
   /** What is served where. */
   routes: readonly AgentRoute[];
   access: Access;
-  /** Default `serverLimits`. */
-  limits?: Partial<ServerLimits>;
+  /** Over the agent's own limits. */
+  limits?: Partial<HttpsLimits>;
   dependsOn: readonly string[];
   clock: Clock;
   log: Logger;
@@ -41,77 +33,95 @@ export interface AgentServerService extends Service {
   readonly port: Latest<number>;
 }
 
-/** How long answers under way may take when the agent stops; checkpoints are cancelled by then. */
+const agentLimits: Partial<HttpsLimits> = {
+  maxConnections: 1000,
+  handshakeIdleMs: 10_000,
+  handshakeMs: 10_000,
+  headMs: 10_000,
+  requestMs: 30_000,
+  checkMs: 2000,
+  maxPipelined: 16,
+  stallMs: 60_000,
+  maxHeadBytes: 16 * 1024,
+  maxBodyBytes: 1024,
+  maxParameterLength: 512,
+  /** A client whose machine is gone is noticed by this, and its checkpoint cancelled. */
+  tcpKeepAliveMs: 15_000,
+};
+
+/** How long running requests may take when the agent stops; checkpoints are cancelled by then. */
 const graceMs = 2000;
 
 /**
- * The service `server`: the agent's HTTPS API. It listens, and is ready, from the start, so that a port in use is told at
- * once (ExitError); handshakes succeed as soon as there is a certificate, which with a remote control plane may come
- * later. A new certificate is shown to new connections; a new authority ends all that the old one has admitted.
+ * The service `server`: the agent's HTTPS API. It listens, and is ready, from the start, so that a port in use is reported
+ * at once (ExitError); handshakes succeed as soon as there is a certificate, which with a remote control plane may come
+ * later.
  */
 export function agentServer(options: AgentServerOptions): AgentServerService {
-  const { address, serving, clock } = options;
   const port = createLatest<number>();
-  const limits = { ...serverLimits, ...options.limits };
-
   return {
     name: 'server',
     dependsOn: options.dependsOn,
     onFailure: 'stop',
     port,
     async run(signal, ready) {
-      if (!options.enabled) {
-        ready();
-        return await untilAborted(signal);
-      }
-      const app = createAgentHttp({ ...options, limits, stopping: signal });
-      const connections = followConnections(app.server, clock, limits);
-      const shown = shownCertificate(app, connections, options);
-      try {
-        await listen(app, address, options.port);
-        port.set(portOf(app.server.address()));
-        using _follow = serving.onChange(shown.show);
-        using _settings = options.onSettings(() => serving.value !== undefined && shown.show(serving.value));
-        if (serving.value !== undefined) shown.show(serving.value);
-        ready();
-        await untilAborted(signal);
-      } finally {
-        await connections.closeWithin(app.close(), graceMs, clock);
-      }
+      if (options.enabled) return await serve(options, port, signal, ready);
+      ready();
+      await untilAborted(signal);
     },
   };
 }
 
-/** What the server shows to new connections: the newest certificate, secured as the configuration says. */
-function shownCertificate(
-  app: AgentHttp,
-  connections: Pick<Connections, 'destroy'>,
-  { address, tls, log }: Pick<AgentServerOptions, 'address' | 'tls' | 'log'>,
-) {
-  let shown: { credentials: ServingCredentials; tls: TlsSettings } | undefined;
-  return {
-    show(credentials: ServingCredentials): void {
-      const next = { credentials, tls: tls() };
-      if (isDeepStrictEqual(next, shown)) return;
-      app.server.setSecureContext(secureContext(credentials, next.tls));
-      const at = portOf(app.server.address());
-      log.info({ address, port: at }, shown ? 'serving with a new certificate' : 'the agent serves');
-      // whom another authority has admitted is no longer known
-      if (shown !== undefined && shown.credentials.clientCa !== credentials.clientCa) connections.destroy();
-      shown = next;
-    },
-  };
-}
-
-async function listen(app: AgentHttp, host: string, port: number): Promise<void> {
+async function serve(
+  options: AgentServerOptions,
+  port: Latest<number>,
+  signal: AbortSignal,
+  ready: () => void,
+): Promise<void> {
+  const limits = { ...agentLimits, ...options.limits };
+  const { server } = new AgentHttp({ ...options, limits, stopping: signal });
   try {
-    await app.listen({ host, port });
-  } catch (error) {
-    throw listenError(error, host, port);
+    port.set(
+      await server.listen({
+        who: 'the agent',
+        address: options.address,
+        port: options.port,
+        addressSetting: '--address',
+        portSetting: '--port',
+      }),
+    );
+    const certificate = new ServingCertificate(server, options);
+    using _serving = options.serving.onChange(() => certificate.update());
+    using _settings = options.onSettings(() => certificate.update());
+    certificate.update();
+    ready();
+    await untilAborted(signal);
+  } finally {
+    await server.close(graceMs);
   }
 }
 
-function portOf(address: AddressInfo | string | null): number {
-  if (typeof address === 'object' && address !== null) return address.port;
-  throw new Error('the server listens on no port');
+/** Keeps a server at the newest certificate, secured as the configuration says. */
+class ServingCertificate {
+  readonly #server: HttpsServer;
+  readonly #options: Pick<AgentServerOptions, 'address' | 'serving' | 'tls' | 'log'>;
+  #inUse: { credentials: ServingCredentials; tls: TlsSettings } | undefined;
+
+  constructor(server: HttpsServer, options: Pick<AgentServerOptions, 'address' | 'serving' | 'tls' | 'log'>) {
+    this.#server = server;
+    this.#options = options;
+  }
+
+  update(): void {
+    const { address, serving, tls, log } = this.#options;
+    const credentials = serving.value;
+    if (credentials === undefined) return;
+    const next = { credentials, tls: tls() };
+    if (isDeepStrictEqual(next, this.#inUse)) return;
+    const { pair, clientCa } = credentials;
+    this.#server.setCredentials({ key: pair.key, cert: pair.cert, clientCa }, next.tls);
+    const { port } = this.#server;
+    log.info({ address, port }, this.#inUse ? 'serving with a new certificate' : 'the agent serves');
+    this.#inUse = next;
+  }
 }

@@ -1,15 +1,17 @@
 import type { Service } from '../../base/index.ts';
-import { describeError, ExitError, errorCode, exitCodes, untilAborted } from '../../base/index.ts';
-import type { HttpOptions, HttpServer } from '../http/index.ts';
-import { createHttpServer } from '../http/index.ts';
+import { untilAborted } from '../../base/index.ts';
+import type { HttpOptions } from '../http/index.ts';
+import { HttpServer } from '../http/index.ts';
 import type { CachedStore } from '../storage/index.ts';
 
 export interface HttpServiceOptions {
+  /** An IP address. */
   address: string;
+  /** 0: the system chooses. */
   port: number;
   storage: CachedStore;
   http: HttpOptions;
-  /** Told the port once the server listens. */
+  /** Called with the port once the server listens. */
   onListening(port: number): void | Promise<void>;
 }
 
@@ -17,7 +19,7 @@ export interface HttpServiceOptions {
 const graceMs = 2000;
 
 export interface HttpService extends Service {
-  /** Shows new connections another certificate; nothing to do while it does not serve. */
+  /** Serves new connections with another certificate; does nothing while it does not serve. */
   renew(tls: HttpOptions['tls']): void;
 }
 
@@ -30,9 +32,16 @@ export function httpService(options: HttpServiceOptions): HttpService {
     onFailure: 'stop',
     renew: (tls) => server?.renew(tls),
     async run(signal, ready) {
-      server = createHttpServer(options.http);
+      server = new HttpServer(options.http);
       try {
-        await options.onListening(await listen(server, options));
+        const port = await server.listen({
+          who: 'the API',
+          address: options.address,
+          port: options.port,
+          addressSetting: '--bind-address',
+          portSetting: '--secure-port',
+        });
+        await options.onListening(port);
         ready();
         await untilAborted(signal);
       } finally {
@@ -42,35 +51,4 @@ export function httpService(options: HttpServiceOptions): HttpService {
       }
     },
   };
-}
-
-async function listen(server: HttpServer, options: HttpServiceOptions): Promise<number> {
-  try {
-    return await server.listen(options.address, options.port);
-  } catch (error) {
-    throw listenError(error, options);
-  }
-}
-
-function listenError(error: unknown, { address, port }: HttpServiceOptions): ExitError {
-  const place = `${address}:${port}`;
-  switch (errorCode(error)) {
-    case 'EADDRINUSE':
-      return new ExitError(
-        exitCodes.address,
-        `the API cannot listen on ${place}: another process uses that port; choose another with --secure-port`,
-      );
-    case 'EADDRNOTAVAIL':
-      return new ExitError(
-        exitCodes.address,
-        `the API cannot listen on ${place}: this machine has no such address; choose another with --bind-address`,
-      );
-    case 'EACCES':
-      return new ExitError(
-        exitCodes.address,
-        `the API cannot listen on ${place}: this user may not use that port; choose one above 1023 with --secure-port`,
-      );
-    default:
-      return new ExitError(exitCodes.address, `the API cannot listen on ${place}: ${describeError(error)}`);
-  }
 }

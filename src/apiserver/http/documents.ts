@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { StatusError } from '../../api/index.ts';
+import type { HttpsApp } from '../../base/https/index.ts';
 import { authenticate, authorizePath } from './admission/access.ts';
 import { plainContent, sendContent } from './documents/content.ts';
 import { discoveryRoutes } from './documents/discovery-routes.ts';
@@ -7,11 +8,10 @@ import { healthRoutes } from './documents/health-routes.ts';
 import { openApiRoutes } from './documents/openapi-routes.ts';
 import type { DocumentRoute } from './documents/route.ts';
 import type { HttpOptions } from './options.ts';
-import type { App } from './routing/app.ts';
 import { methodNotAllowed, routedMethods } from './routing/methods.ts';
 
 /** The paths that are no objects of the API: health, version, discovery, OpenAPI, metrics, and the list of them. */
-export function addDocuments(app: Pick<App, 'route'>, options: HttpOptions): void {
+export function addDocuments(app: Pick<HttpsApp, 'route'>, options: HttpOptions): void {
   const { registry, metrics } = options;
   const kinds = registry.resources.map(({ kind }) => kind);
   const routes: DocumentRoute[] = [

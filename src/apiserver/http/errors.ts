@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DecodeError, JsonError, StatusError } from '../../api/index.ts';
+import type { ClientErrorCode, ErrorBody } from '../../base/https/index.ts';
 import type { Logger } from '../../base/index.ts';
 import { describeError, errorCode } from '../../base/index.ts';
 import { StorageError } from '../storage/index.ts';
@@ -68,4 +69,21 @@ export function sendError(
   const accept = told.code === 406 ? undefined : request.headers.accept;
   const { form, mediaType, pretty } = negotiateError(accept);
   return sendBody(reply, told.code, mediaType, statusBody(told.toStatus(), form, isPretty(request, pretty)));
+}
+
+/** The Status for what never became a request; it is always JSON, because no header was read. */
+export function clientErrorBody(code: ClientErrorCode): ErrorBody {
+  return { contentType: 'application/json', body: JSON.stringify(clientError(code).toStatus()) };
+}
+
+/** HTTP codes without a reason of their own in a Status have an empty one. */
+function clientError(code: ClientErrorCode): StatusError {
+  switch (code) {
+    case 431:
+      return new StatusError('', 'the headers of the request are too large', { code });
+    case 408:
+      return new StatusError('', 'the request did not come whole in time', { code });
+    case 400:
+      return new StatusError('BadRequest', 'this is no HTTP request');
+  }
 }

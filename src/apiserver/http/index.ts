@@ -1,4 +1,4 @@
 export type { DocumentRoute } from './documents/route.ts';
 export type { HealthCheck } from './health.ts';
 export type { HttpOptions } from './options.ts';
-export { createHttpServer, type HttpServer } from './server.ts';
+export { HttpServer } from './server.ts';

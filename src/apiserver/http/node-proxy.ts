@@ -1,12 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { nodeKind } from '../../api/index.ts';
+import type { HttpsApp } from '../../base/https/index.ts';
 import type { NodeProxy, ProxiedRequest } from '../node-proxy/index.ts';
 import { readNodeName, readProxiedPath } from '../node-proxy/index.ts';
 import { attributesOf, authenticate, authorizeRequest } from './admission/access.ts';
 import { auditAsked, auditStarted } from './admission/audit.ts';
 import { bodyLimitBytes } from './errors.ts';
 import type { HttpOptions } from './options.ts';
-import type { App } from './routing/app.ts';
 import { methodNotAllowed, usualVerbOf } from './routing/methods.ts';
 
 type Asked = Pick<ProxiedRequest, 'named' | 'target' | 'prefix' | 'requester' | 'untilMs'>;
@@ -18,7 +18,7 @@ const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
  * requests whose time says nothing of this server.
  */
 export function addNodeProxy(
-  app: Pick<App, 'register'>,
+  app: Pick<HttpsApp, 'register'>,
   proxy: NodeProxy,
   options: HttpOptions,
   streams: WeakSet<FastifyRequest>,
@@ -58,7 +58,7 @@ export function addNodeProxy(
   }
 
   // bodies are passed on as they come: nothing of the server's reads them
-  app.register(async (scope: App) => {
+  app.register(async (scope: HttpsApp) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, _body, done) => done(null));
     for (const url of ['/api/v1/nodes/:name/proxy', '/api/v1/nodes/:name/proxy/*']) {

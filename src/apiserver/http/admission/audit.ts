@@ -11,6 +11,7 @@ import {
   parseJson,
   YamlError,
 } from '../../../api/index.ts';
+import type { HttpsApp } from '../../../base/https/index.ts';
 import type { Clock } from '../../../base/index.ts';
 import type { AuditPolicy, AuditSink, AuditTrail } from '../../audit/index.ts';
 import { startTrail } from '../../audit/index.ts';
@@ -18,7 +19,6 @@ import type { Identity } from '../../authn/index.ts';
 import type { Attributes, Decision } from '../../authz/index.ts';
 import type { ApiRequest } from '../../handlers/index.ts';
 import { bodyTypeOf } from '../../handlers/index.ts';
-import type { App } from '../routing/app.ts';
 
 export interface AuditOptions {
   policy: AuditPolicy;
@@ -28,7 +28,7 @@ export interface AuditOptions {
 const trails = new WeakMap<FastifyRequest, AuditTrail>();
 
 /** Keeps what the policy says of every request. Its answer carries the id of its entries as `Audit-Id`. */
-export function addAudit(app: Pick<App, 'addHook'>, { policy, sink }: AuditOptions, clock: Clock): void {
+export function addAudit(app: Pick<HttpsApp, 'addHook'>, { policy, sink }: AuditOptions, clock: Clock): void {
   app.addHook('onRequest', async (request, reply) => {
     const { method, url: uri, headers, raw } = request;
     const sourceIp = raw.socket.remoteAddress ?? '';

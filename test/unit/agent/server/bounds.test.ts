@@ -158,7 +158,7 @@ test('connections beyond the most are closed, and room is made as others go', {
   timeout: 60_000,
 }, async () => {
   const most = 1000;
-  await using server = await startServer({ limits: { handshakeMs: 120_000 } });
+  await using server = await startServer({ limits: { handshakeMs: 120_000, handshakeIdleMs: 120_000 } });
   using kept = await connect(server.port, admin);
   const silent: Socket[] = [];
   try {

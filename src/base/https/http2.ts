@@ -4,30 +4,32 @@ import type { Server } from 'node:https';
 import type { TLSSocket } from 'node:tls';
 
 /*
- * HTTP/2 beside HTTP/1.1 on one port. The HTTPS server stays what it is, with all its limits; only connections whose
- * client has chosen `h2` (ALPN, RFC 7301) are served by sessions here, and their requests are handed to the very same
- * handlers. Those know nothing of it: what they look at and the compatibility API of Node.js lacks is added below.
+ * HTTP/2 beside HTTP/1.1 on one port. The HTTPS server stays as it is, with all its limits; only connections whose
+ * client has chosen `h2` (ALPN, RFC 7301) become sessions here, and their requests go to the same handlers. What those
+ * look at and Node's compatibility API lacks is added below.
  */
 
-/** What clients are offered, best first. */
+/** The protocols offered to clients, best first. */
 export const alpnProtocols = ['h2', 'http/1.1'];
 
 export interface Http2Options {
   /** A session without a request for so long is closed. */
   idleMs: number;
-  /** A request must have come whole after so long. */
-  requestTimeoutMs: number;
-  /** Told of every session, with its connection. */
+  /** The time from the head of a request to the end of its body. */
+  requestMs: number;
+  /** What a body is taken for whose request names no content type. */
+  defaultContentType: string;
+  /** Called with every session and its connection. */
   onSession(socket: TLSSocket, session: ServerHttp2Session): void;
 }
 
 /**
- * The bounds of one connection; those that are not here are Node's own. A client that resets more streams than these
- * (CVE-2023-44487), or sends more frames that are wrong, loses its connection.
+ * The bounds of one connection; all others are Node's own. A client that resets more streams (CVE-2023-44487), or sends
+ * more invalid frames, loses its connection.
  */
 const bounds: ServerOptions = {
   settings: {
-    maxConcurrentStreams: 100, // as the reference, and what clients count on before they are told
+    maxConcurrentStreams: 100, // what clients assume until the server's settings reach them
     maxHeaderListSize: 32 * 1024,
     enablePush: false,
   },
@@ -40,16 +42,17 @@ const bounds: ServerOptions = {
 };
 
 /** Serves HTTP/2 to the clients of a server that offers it; call it before the server listens. */
-export function serveHttp2(server: Server, { idleMs, requestTimeoutMs, onSession }: Http2Options): void {
+export function serveHttp2(server: Server, options: Http2Options): void {
+  const { idleMs, requestMs, defaultContentType, onSession } = options;
   const sockets = new WeakMap<object, TLSSocket>();
   const multiplexer = createServer(bounds, (request, response) => {
     const socket = request.stream.session && sockets.get(request.stream.session);
     if (socket === undefined) return; // closed meanwhile
-    fillIn(request, response, socket);
-    limitTime(request, requestTimeoutMs);
+    likeHttp1(request, response, socket, defaultContentType);
+    limitTime(request, requestMs);
     server.emit('request', request, response);
   });
-  multiplexer.on('sessionError', () => undefined); // its connection is closed, and nobody else has part in it
+  multiplexer.on('sessionError', () => undefined); // Node closes the connection, and no other is affected
   const http1 = server.listeners('secureConnection');
   server.removeAllListeners('secureConnection');
   server.on('secureConnection', (socket) => {
@@ -62,30 +65,35 @@ export function serveHttp2(server: Server, { idleMs, requestTimeoutMs, onSession
       closeWhenIdle(session, idleMs);
       onSession(socket, session);
     });
-    multiplexer.emit('connection', socket); // makes the session at once
+    multiplexer.emit('connection', socket); // creates the session at once
   });
 }
 
-/** What a request and its response have under HTTP/1.1. */
-function fillIn(request: Http2ServerRequest, response: Http2ServerResponse, socket: TLSSocket): void {
+/** Adds what a request and its response have under HTTP/1.1. */
+function likeHttp1(
+  request: Http2ServerRequest,
+  response: Http2ServerResponse,
+  socket: TLSSocket,
+  defaultContentType: string,
+): void {
   const { stream, headers } = request;
   Object.defineProperty(request, 'socket', { value: socket }); // one object for all requests of a connection
   Object.defineProperty(response, 'destroyed', { get: () => stream.destroyed });
-  // under HTTP/1.1 a body is announced by its length or its framing; here nothing says that there is one
-  const saysNothing = headers['content-type'] === undefined && headers['content-length'] === undefined;
-  if (saysNothing && !stream.endAfterHeaders) headers['content-type'] = 'application/json';
+  // the framework reads no body that headers do not announce; HTTP/1.1 has always one that does, HTTP/2 need not
+  const isAnnounced = headers['content-type'] !== undefined || headers['content-length'] !== undefined;
+  if (!isAnnounced && !stream.endAfterHeaders) headers['content-type'] = defaultContentType;
 }
 
 function limitTime(request: Http2ServerRequest, limitMs: number): void {
   const { stream } = request;
   if (stream.endAfterHeaders) return;
   const timer = setTimeout(() => stream.close(constants.NGHTTP2_CANCEL), limitMs);
-  const whole = () => clearTimeout(timer);
-  request.once('end', whole);
-  stream.once('close', whole);
+  const stop = () => clearTimeout(timer);
+  request.once('end', stop);
+  stream.once('close', stop);
 }
 
-/** The timer runs anew with every frame. */
+/** Every frame restarts the timer. */
 function closeWhenIdle(session: ServerHttp2Session, idleMs: number): void {
   let requests = 0;
   session.on('stream', (stream) => {

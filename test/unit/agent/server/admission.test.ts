@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { requesterOf } from '../../../../src/agent/server/requester.ts';
+import { requesterOf } from '../../../../src/agent/server/admission.ts';
 
 const controlPlane = { name: 'kube-apiserver-kubelet-client', authenticatedBy: 'certificate' } as const;
 const told = (name: string) => ({ 'nodeward-requester': name });

@@ -1,0 +1,54 @@
+import type { FastifyRequest } from 'fastify';
+import { StatusError } from '../../api/index.ts';
+import type { HttpsApp } from '../../base/https/index.ts';
+import type { Registry as Metrics } from '../../base/index.ts';
+import { Histogram } from '../../base/index.ts';
+import type { HttpOptions } from './options.ts';
+
+type Hooks = Pick<HttpsApp, 'addHook'>;
+
+/** Answers requests with 503 once the server stops: they still come on connections that are open. */
+export function refuseWhenClosing(app: Hooks): void {
+  let closing = false;
+  app.addHook('preClose', async () => {
+    closing = true;
+  });
+  app.addHook('onRequest', (_request, _reply, done) => {
+    if (!closing) done();
+    else done(isStopping());
+  });
+}
+
+function isStopping(): StatusError {
+  return new StatusError('ServiceUnavailable', 'the server is stopping', {
+    details: { retryAfterSeconds: 1 },
+  });
+}
+
+/** No proper client sends a fragment. The router would ignore it, but not everything that reads the path. */
+export function refuseFragments(app: Hooks): void {
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (!request.url.includes('#')) done();
+    else done(new StatusError('BadRequest', 'the path is not valid'));
+  });
+}
+
+export function addIntercept(app: Hooks, { intercept }: HttpOptions): void {
+  if (intercept !== undefined) app.addHook('onRequest', ({ raw }, reply) => intercept(raw, reply.raw));
+}
+
+/** Observes how long each request took, except those in `streams`, whose answers have no end of their own. */
+export function measureDuration(app: Hooks, metrics: Metrics, streams: WeakSet<FastifyRequest>): void {
+  const duration = new Histogram({
+    name: 'apiserver_request_duration_seconds',
+    help: 'Time to answer a request, without watches.',
+    labelNames: ['method', 'code'],
+    buckets: [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10, 60],
+    registers: [metrics],
+  });
+  app.addHook('onResponse', (request, reply, done) => {
+    const labels = { method: request.method, code: String(reply.statusCode) };
+    if (!streams.has(request)) duration.observe(labels, reply.elapsedTime / 1000);
+    done();
+  });
+}

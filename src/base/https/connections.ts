@@ -1,0 +1,160 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerHttp2Session } from 'node:http2';
+import type { Server } from 'node:https';
+import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import type { Clock } from '../clock.ts';
+import type { HttpsLimits } from './limits.ts';
+
+/*
+ * Node's HTTPS server closes the connections that it knows to be idle. It does not know those in the middle of a
+ * handshake, takes those for busy on which nothing or half a head has come, and leaves open what becomes idle after
+ * its close() was called. So connections are listed here and their requests counted. An HTTP/2 session can close
+ * itself after its last request (GOAWAY, RFC 9113, 6.8) and is left to do so.
+ */
+
+interface Connection {
+  /** The TCP side. Destroying it ends the TLS side too. */
+  readonly tcp: Socket;
+  /** Undefined until the handshake is done. */
+  tls: TLSSocket | undefined;
+  session: ServerHttp2Session | undefined;
+  /** Unanswered requests over HTTP/1.1. */
+  requests: number;
+  /** When the handshake must be done, by the monotonic clock. */
+  readonly handshakeEndMs: number;
+  progress: Progress;
+}
+
+/** How much the client has read by `sinceMs` of the monotonic clock. */
+interface Progress {
+  readonly waitingBytes: number;
+  readonly sentBytes: number;
+  readonly sinceMs: number;
+}
+
+type ConnectionLimits = Pick<HttpsLimits, 'handshakeMs' | 'stallMs' | 'maxPipelined'>;
+
+/** Every connection of a server, with those in the middle of a handshake. */
+export class Connections {
+  readonly #limits: ConnectionLimits;
+  readonly #clock: Clock;
+  /** By the client's address and port, which the TCP and the TLS side of a connection have in common. */
+  readonly #open = new Map<string, Connection>();
+  readonly #byTls = new WeakMap<Socket, Connection>();
+  #draining = false;
+
+  /** Follows a server that does not listen yet. */
+  constructor(server: Server, limits: ConnectionLimits, clock: Clock) {
+    this.#limits = limits;
+    this.#clock = clock;
+    server.on('connection', (socket: Socket) => this.#add(socket));
+    server.prependListener('secureConnection', (socket) => this.#secure(socket));
+    server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) =>
+      this.#countRequest(socket, response),
+    );
+    this.#sweepUntilClosed(server);
+  }
+
+  /** From now on this connection is an HTTP/2 session. */
+  addSession(socket: TLSSocket, session: ServerHttp2Session): void {
+    const connection = this.#byTls.get(socket);
+    if (connection !== undefined) connection.session = session;
+    if (this.#draining) session.close();
+  }
+
+  destroyAll(): void {
+    for (const { tcp } of this.#open.values()) tcp.destroy();
+  }
+
+  /**
+   * Resolves with `closing`, the server's own close. Connections without a request are destroyed at once, the others
+   * when theirs are answered, and what is left after `graceMs`.
+   */
+  async drain(closing: Promise<unknown>, graceMs: number): Promise<void> {
+    this.#draining = true;
+    for (const { tcp, requests, session } of this.#open.values()) {
+      if (session !== undefined) session.close();
+      else if (requests === 0) tcp.destroy();
+    }
+    const closed = new AbortController();
+    const done = closing.finally(() => closed.abort());
+    await Promise.race([done, this.#clock.sleep(graceMs, closed.signal)]);
+    if (!closed.signal.aborted) this.destroyAll();
+    await done;
+  }
+
+  #add(tcp: Socket): void {
+    const peer = peerOf(tcp);
+    const connection: Connection = {
+      tcp,
+      tls: undefined,
+      session: undefined,
+      requests: 0,
+      handshakeEndMs: this.#clock.monotonicMs() + this.#limits.handshakeMs,
+      progress: { waitingBytes: 0, sentBytes: 0, sinceMs: 0 },
+    };
+    this.#open.set(peer, connection);
+    tcp.once('close', () => {
+      // the client may have reused its port by now
+      if (this.#open.get(peer) === connection) this.#open.delete(peer);
+    });
+  }
+
+  #secure(tls: TLSSocket): void {
+    // TLS 1.2 lets a client ask for new keys without end, and each time costs the server the most
+    tls.disableRenegotiation();
+    const connection = this.#open.get(peerOf(tls));
+    if (connection === undefined) return; // closed meanwhile
+    connection.tls = tls;
+    this.#byTls.set(tls, connection);
+  }
+
+  #countRequest(socket: Socket, response: ServerResponse): void {
+    const connection = this.#byTls.get(socket);
+    if (connection === undefined || connection.session !== undefined) return;
+    connection.requests += 1;
+    if (connection.requests > this.#limits.maxPipelined) {
+      socket.destroy();
+      connection.tcp.destroy();
+    }
+    response.once('close', () => {
+      connection.requests -= 1;
+      if (this.#draining && connection.requests === 0) socket.end(() => socket.destroy());
+    });
+  }
+
+  /** Looks ten times in the shortest limit, so that each is exceeded by a tenth at most. */
+  #sweepUntilClosed(server: Server): void {
+    const shortestMs = Math.min(this.#limits.stallMs, this.#limits.handshakeMs);
+    if (shortestMs === Number.POSITIVE_INFINITY) return;
+    const timer = setInterval(() => this.#sweep(), shortestMs / 10);
+    timer.unref();
+    server.once('close', () => clearInterval(timer));
+  }
+
+  #sweep(): void {
+    const nowMs = this.#clock.monotonicMs();
+    for (const connection of this.#open.values()) {
+      const late = connection.tls === undefined && nowMs >= connection.handshakeEndMs;
+      if (late || this.#isStalled(connection, nowMs)) connection.tcp.destroy();
+    }
+  }
+
+  /** Any byte that was sent since the last sweep is progress, however slow the client. */
+  #isStalled(connection: Connection, nowMs: number): boolean {
+    const { tcp, tls, progress } = connection;
+    const waitingBytes = tls?.writableLength ?? 0;
+    const sentBytes = tcp.bytesWritten;
+    if (waitingBytes !== progress.waitingBytes || sentBytes !== progress.sentBytes) {
+      connection.progress = { waitingBytes, sentBytes, sinceMs: nowMs };
+      return false;
+    }
+    return waitingBytes > 0 && nowMs - progress.sinceMs >= this.#limits.stallMs;
+  }
+}
+
+/** No two open connections have the same. */
+function peerOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
+}
