@@ -3,12 +3,13 @@ import { requestBytes } from './connection.ts';
 import type { Load } from './load.ts';
 import { loadOf, measure } from './load.ts';
 
-const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
+export const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
 const versionMark = Buffer.from('"resourceVersion":"');
 
 export const nameOf = (lease: number) => `node-${String(lease).padStart(5, '0')}`;
 
-function leaseBody(lease: number, version: string, renewal: number): string {
+/** A Lease as its node sends it; `version` is that of the one it replaces, empty to create it. */
+export function leaseBody(lease: number, version: string, renewal: number): string {
   const name = nameOf(lease);
   return JSON.stringify({
     kind: 'Lease',
@@ -64,7 +65,8 @@ export class Fleet {
   }
 }
 
-function versionIn({ bytes, bodyAt }: Reply): string {
+/** The resourceVersion of the object in an answer. */
+export function versionIn({ bytes, bodyAt }: Reply): string {
   const at = bytes.indexOf(versionMark, bodyAt) + versionMark.length;
   return bytes.toString('latin1', at, bytes.indexOf(0x22, at));
 }

@@ -8,7 +8,7 @@ import {
   readBootstrapSecret,
 } from '../authn/index.ts';
 import type { Stored } from '../storage/index.ts';
-import type { ControllerOptions } from './namespace-deletion.ts';
+import type { ControllerOptions } from './controller.ts';
 
 const context = { user: controlPlaneUser, dryRun: false };
 /** An expired token opens nothing; until it is removed it only stands in lists. */

@@ -5,7 +5,7 @@ import type { Service } from '../../base/index.ts';
 import { describeError } from '../../base/index.ts';
 import { controlPlaneUser } from '../authn/index.ts';
 import type { Stored } from '../storage/index.ts';
-import type { ControllerOptions } from './namespace-deletion.ts';
+import type { ControllerOptions } from './controller.ts';
 
 /*
  * An Event goes some time after it was last written. Which ones are due is told by their revisions: every sweep notes

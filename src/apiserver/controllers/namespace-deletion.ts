@@ -1,24 +1,16 @@
 import type { Namespace } from '../../api/index.ts';
 import { namespaceKind } from '../../api/index.ts';
-import type { Clock, Logger, Service } from '../../base/index.ts';
-import { untilAborted } from '../../base/index.ts';
+import type { Service } from '../../base/index.ts';
 import { controlPlaneUser } from '../authn/index.ts';
-import type { Registry } from '../registry/index.ts';
-import type { CachedStore } from '../storage/index.ts';
+import type { Stored } from '../storage/index.ts';
+import type { ControllerOptions } from './controller.ts';
+import { controller } from './controller.ts';
 import type { Remainder } from './namespace-conditions.ts';
 import { withConditions } from './namespace-conditions.ts';
 import { emptyNamespace } from './namespace-content.ts';
-import { createWorkQueue } from './work-queue.ts';
 
 const context = { user: controlPlaneUser, dryRun: false };
 const contentFinalizer = 'kubernetes';
-
-export interface ControllerOptions {
-  registry: Registry;
-  storage: CachedStore;
-  clock: Clock;
-  log: Logger;
-}
 
 /**
  * Empties a namespace that is being deleted, then lets it go (specification, section 4.3). Whether something may be
@@ -31,10 +23,9 @@ export function namespaceDeletion(options: ControllerOptions): Service {
   const contents = registry.resources.filter(
     ({ kind }) => kind.namespaced && !kind.virtual && kind.storedAs === undefined,
   );
-  const prefix = namespaces.prefix('');
 
   function find(name: string): Namespace | undefined {
-    const stored = storage.get(prefix + name);
+    const stored = storage.get(namespaces.prefix('') + name);
     return stored && namespaces.encoding.read(stored);
   }
 
@@ -76,31 +67,20 @@ export function namespaceDeletion(options: ControllerOptions): Service {
     await namespaces.update('', namespace.metadata?.name ?? '', namespace, subresource, context);
   }
 
-  /** The namespace that a key is about: its own, or that of a namespaced object. */
-  function namespaceOf(key: string): string | undefined {
-    const inside = contents.find((resource) => key.startsWith(resource.prefix('')))?.prefix('') ?? prefix;
-    return key.startsWith(inside) ? key.slice(inside.length).split('/', 1)[0] : undefined;
-  }
-
-  return {
-    name: 'namespace-deletion',
-    dependsOn: [],
-    onFailure: 'restart',
-    async run(signal, ready) {
-      const queue = createWorkQueue({ work, clock: options.clock, log: options.log });
-      const look = (key: string) => {
-        const name = namespaceOf(key);
-        if (name !== undefined && !isAlive(name)) queue.add(name);
-      };
-      using _listener = storage.onApply(({ key, previous, next }) => {
-        const isUpdate = previous !== null && next !== null;
-        if (!isUpdate || key.startsWith(prefix)) look(key);
-      });
-      for (const resource of [namespaces, ...contents]) {
-        for (const { key } of storage.list(resource.prefix(''), '', 0).items) look(key);
-      }
-      ready();
-      await Promise.all([queue.run(signal), untilAborted(signal)]);
-    },
-  };
+  return controller('namespace-deletion', options, (add) => {
+    const look = (name: string) => {
+      if (!isAlive(name)) add(name);
+    };
+    const lookAtIt = ({ key }: Stored) => look(namespaces.placeOf(key).name);
+    return {
+      follows: [
+        { resource: namespaces, present: lookAtIt, added: lookAtIt, changed: lookAtIt, gone: lookAtIt },
+        ...contents.map((resource) => {
+          const lookAround = ({ key }: Stored) => look(resource.placeOf(key).namespace);
+          return { resource, present: lookAround, added: lookAround, gone: lookAround };
+        }),
+      ],
+      work,
+    };
+  });
 }

@@ -2,97 +2,97 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Backoff, Clock, Logger } from '../../base/index.ts';
 import { createBackoff, describeError } from '../../base/index.ts';
 
-/** Most keys need no more than a look: after so many others of the process get their turn. */
+/** Most keys need no more than a look: after so many the rest of the process may run. */
 const keysInARow = 32;
-
-/** Keys to be worked on, each once at a time and again after a failure. */
-export interface WorkQueue {
-  /** Asks for a key to be looked at; asking again before that is done costs nothing. */
-  add(key: string): void;
-  /** Works until `signal` aborts; finishes what it is at. */
-  run(signal: AbortSignal): Promise<void>;
-}
 
 export interface WorkQueueOptions {
   /** Looks at one key. To throw is to be called again later. Must be harmless when there is nothing to do. */
   work(key: string): Promise<void>;
-  /** How many keys are worked on at once; 1 unless told otherwise. */
+  /** How many keys are worked on at once; default 1. */
   atOnce?: number;
   clock: Clock;
   log: Logger;
 }
 
 /**
- * The heart of a controller. Whoever hears of a change only adds a key; what to do about it is decided from the
- * present state, so that a lost, doubled or late hint does no harm.
+ * Keys to be worked on, each once at a time and again after a failure. What a follower is told of only adds a key; what
+ * to do about it is decided from the present state, so that a lost, doubled or late hint does no harm.
  */
-export function createWorkQueue({ work, atOnce = 1, clock, log }: WorkQueueOptions): WorkQueue {
-  const waiting = new Set<string>();
-  const underWay = new Set<string>();
-  const backoffs = new Map<string, Backoff>();
+export class WorkQueue {
+  readonly #options: WorkQueueOptions;
+  readonly #atOnce: number;
+  readonly #waiting = new Set<string>();
+  readonly #underWay = new Set<string>();
+  readonly #backoffs = new Map<string, Backoff>();
   /** At most one for each key, however often it fails meanwhile. */
-  const retries = new Map<string, AbortController>();
-  let wake = Promise.withResolvers<void>();
+  readonly #retries = new Map<string, AbortController>();
+  #wake = Promise.withResolvers<void>();
 
-  function wakeAll(): void {
-    wake.resolve();
-    wake = Promise.withResolvers<void>();
+  constructor(options: WorkQueueOptions) {
+    this.#options = options;
+    this.#atOnce = options.atOnce ?? 1;
   }
 
-  async function retryLater(key: string, error: unknown, signal: AbortSignal): Promise<void> {
-    const backoff = backoffs.get(key) ?? createBackoff({ initialMs: 100, maxMs: 60_000, jitter: 0.1 });
-    backoffs.set(key, backoff);
-    log.warn({ key }, `will try again: ${describeError(error)}`);
-    const retry = new AbortController();
-    retries.set(key, retry);
-    await clock.sleep(backoff.next(), AbortSignal.any([signal, retry.signal]));
-    if (!signal.aborted && !retry.signal.aborted) add(key);
+  /** Asks for a key to be looked at; asking again before that is done costs nothing. */
+  add(key: string): void {
+    this.#waiting.add(key);
+    if (this.#underWay.size < this.#atOnce) this.#wakeAll();
   }
 
-  async function attempt(key: string, signal: AbortSignal): Promise<void> {
-    retries.get(key)?.abort();
-    retries.delete(key);
-    try {
-      await work(key);
-      backoffs.delete(key);
-    } catch (error) {
-      void retryLater(key, error, signal);
+  /** Works until `signal` aborts; finishes what it is at. */
+  async run(signal: AbortSignal): Promise<void> {
+    signal.addEventListener('abort', () => this.#wakeAll(), { once: true });
+    await Promise.all(Array.from({ length: this.#atOnce }, () => this.#work(signal)));
+  }
+
+  /** One of the workers. */
+  async #work(signal: AbortSignal): Promise<void> {
+    for (let count = 1; !signal.aborted; ) {
+      const key = this.#take();
+      if (key === undefined) {
+        await this.#wake.promise;
+        continue;
+      }
+      await this.#attempt(key, signal);
+      this.#underWay.delete(key);
+      if (count++ % keysInARow === 0) await turn();
     }
   }
 
-  function add(key: string): void {
-    waiting.add(key);
-    if (underWay.size < atOnce) wakeAll();
-  }
-
-  function take(): string | undefined {
-    for (const key of waiting) {
-      if (underWay.has(key)) continue; // asked for again meanwhile: after this time
-      waiting.delete(key);
-      underWay.add(key);
+  #take(): string | undefined {
+    for (const key of this.#waiting) {
+      if (this.#underWay.has(key)) continue; // asked for again meanwhile: after this time
+      this.#waiting.delete(key);
+      this.#underWay.add(key);
       return key;
     }
     return undefined;
   }
 
-  async function worker(signal: AbortSignal): Promise<void> {
-    for (let count = 1; !signal.aborted; ) {
-      const key = take();
-      if (key === undefined) {
-        await wake.promise;
-        continue;
-      }
-      await attempt(key, signal);
-      underWay.delete(key);
-      if (count++ % keysInARow === 0) await turn();
+  async #attempt(key: string, signal: AbortSignal): Promise<void> {
+    this.#retries.get(key)?.abort();
+    this.#retries.delete(key);
+    try {
+      await this.#options.work(key);
+      this.#backoffs.delete(key);
+    } catch (error) {
+      void this.#retryLater(key, error, signal);
     }
   }
 
-  return {
-    add,
-    async run(signal) {
-      signal.addEventListener('abort', wakeAll, { once: true });
-      await Promise.all(Array.from({ length: atOnce }, () => worker(signal)));
-    },
-  };
+  async #retryLater(key: string, error: unknown, signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#options;
+    const backoff = this.#backoffs.get(key) ?? createBackoff({ initialMs: 100, maxMs: 60_000, jitter: 0.1 });
+    this.#backoffs.set(key, backoff);
+    log.warn({ key }, `will try again: ${describeError(error)}`);
+    const retry = new AbortController();
+    this.#retries.set(key, retry);
+    await clock.sleep(backoff.next(), AbortSignal.any([signal, retry.signal]));
+    if (!signal.aborted && !retry.signal.aborted) this.add(key);
+  }
+
+  #wakeAll(): void {
+    this.#wake.resolve();
+    this.#wake = Promise.withResolvers<void>();
+  }
 }

@@ -45,8 +45,8 @@ export function createSeat(options: SeatOptions): Seat {
     seen = { lease: stored ? leases.encoding.read(stored) : undefined, atMs: clock.monotonicMs() };
   }
 
-  const following = storage.onApply(({ key: changed, next }) => {
-    if (changed !== key) return;
+  const following = storage.follow(key, ({ key: changed, next }) => {
+    if (changed !== key) return; // a longer name
     see(next);
     for (const listener of [...listeners]) listener();
   });

@@ -1,12 +1,13 @@
 import type { CachedStore, Listing, Stored } from '../storage/index.ts';
 import { compareKeys } from '../storage/index.ts';
+import { followKeys, lookingAt } from './follower.ts';
 import { Turns } from './turns.ts';
 
 /*
  * The keys of a kind's objects by the value of one field, such as pods by node. To read the field an object must be
  * parsed, so that is not done when it is written but when somebody looks: a change only makes its key stale.
  *
- *     onApply ──► stale ──(next look)──► values: key → value ──► keys: value → keys
+ *     a change ──► stale ──(next look)──► values: key → value ──► keys: value → keys
  *
  * Once nothing is stale, the index and the cache show the same state, as long as nobody waits in between.
  */
@@ -21,11 +22,9 @@ export class FieldIndex {
   constructor(storage: CachedStore, prefix: string, fieldOf: (stored: Stored) => string) {
     this.#storage = storage;
     this.#fieldOf = fieldOf;
-    for (const { key } of storage.list(prefix, '', 0).items) this.#stale.add(key);
-    storage.onApply(({ key, next }) => {
-      if (!key.startsWith(prefix)) return;
-      if (next === null) this.#forget(key);
-      else this.#stale.add(key);
+    followKeys(storage, prefix, {
+      ...lookingAt((key) => this.#stale.add(key)),
+      gone: ({ key }) => this.#forget(key),
     });
   }
 

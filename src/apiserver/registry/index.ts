@@ -1,6 +1,7 @@
 export { concurrently } from './concurrently.ts';
 export type { ObjectEncoding } from './encoding.ts';
 export type { FieldIndex } from './field-index.ts';
+export { type Follower, lookingAt } from './follower.ts';
 export { timestamp } from './metadata.ts';
 export { namedNodes } from './named-nodes.ts';
 export { operate } from './operate.ts';

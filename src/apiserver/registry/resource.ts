@@ -3,6 +3,8 @@ import type { CachedStore, Stored } from '../storage/index.ts';
 import type { ObjectEncoding } from './encoding.ts';
 import { objectEncoding } from './encoding.ts';
 import { FieldIndex } from './field-index.ts';
+import type { Follower } from './follower.ts';
+import { followKeys } from './follower.ts';
 import { KeyQueue } from './key-queue.ts';
 import { SecondText } from './second-text.ts';
 import type { WriteContext } from './strategy.ts';
@@ -44,6 +46,18 @@ export class Resource<T extends ApiObject = ApiObject> {
 
   prefix(namespace: string): string {
     return prefixOf(this.kind, namespace);
+  }
+
+  /** Where the object with a key of this kind is. */
+  placeOf(key: string): Place {
+    const rest = key.slice(this.prefix('').length);
+    const end = this.kind.namespaced ? rest.indexOf('/') : -1;
+    return { namespace: rest.slice(0, Math.max(0, end)), name: rest.slice(end + 1) };
+  }
+
+  /** Calls a follower for the objects in a namespace, or for all where it is empty, until the result is disposed of. */
+  follow(follower: Follower, namespace = ''): Disposable {
+    return followKeys(this.storage, this.prefix(namespace), follower);
   }
 
   /** Finds objects by a field that the kind has indexed; undefined for any other field. Made when first asked for. */

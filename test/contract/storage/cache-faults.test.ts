@@ -52,7 +52,7 @@ describe('a cache whose store cannot be read for a while', () => {
     await using opened = await open(pauses.clock);
     const { cache, store } = opened;
     const told: string[] = [];
-    cache.onApply((change) => void told.push(change.key));
+    cache.follow('', (change) => void told.push(change.key));
     store.interrupt();
     await pauses.began(1);
     const written = put(cache, lease('a'), '1');

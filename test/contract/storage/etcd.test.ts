@@ -124,8 +124,8 @@ describe('a cluster that is used by others', { skip }, () => {
     const one = await createCache(world.store);
     const two = await createCache(await world.place.open());
     const lines: [string[], string[]] = [[], []];
-    one.onApply((change) => lines[0].push(shown(change)));
-    two.onApply((change) => lines[1].push(shown(change)));
+    one.follow('', (change) => lines[0].push(shown(change)));
+    two.follow('', (change) => lines[1].push(shown(change)));
     const first = await put(one, lease('a'), '1');
     const wins = await Promise.all([
       one.commit({ key: lease('a'), expect: first, value: bytes('one') }),

@@ -45,7 +45,7 @@ export function cacheReadsSuite(open: OpenCache): void {
       await using opened = await open();
       const { cache } = opened;
       const told: string[] = [];
-      const listening = cache.onApply((change) => told.push(shown(change)));
+      const listening = cache.follow('', (change) => told.push(shown(change)));
       const created = await put(cache, lease('a'), '1');
       assert.deepEqual(told, [`${created} ${lease('a')} - > 1@${created}/${created}`]);
       const deleted = await remove(cache, lease('a'), created);
@@ -58,7 +58,7 @@ export function cacheReadsSuite(open: OpenCache): void {
 
     test('survive a listener that throws', async () => {
       await using opened = await open();
-      opened.cache.onApply(() => {
+      opened.cache.follow('', () => {
         throw new Error('a listener of the test');
       });
       await put(opened.cache, lease('a'), '1');

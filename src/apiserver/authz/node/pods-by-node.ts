@@ -10,7 +10,7 @@ import { podReferences } from './pod-references.ts';
  * only notes on which node the pod may be, told from its bytes; it is parsed when that node asks next. Most nodes of a
  * fleet ask for little, and what nobody asks for costs a few pointers.
  *
- *     onApply ──► stale pods of a node ──(that node asks)──► references of each pod ──► how often each object is named
+ *     a change ──► stale pods of a node ──(that node asks)──► references of each pod ──► how often each object is named
  *
  * A pod that has ended counts until it is deleted, as in the reference; a mirror pod names nothing.
  */
@@ -62,11 +62,12 @@ export class PodsByNode {
 
   constructor(registry: Registry) {
     this.#pods = registry.of(podKind);
-    const { storage } = this.#pods;
-    const prefix = this.#pods.prefix('');
-    for (const stored of storage.list(prefix, '', 0).items) this.#follow(stored.key, stored);
-    storage.onApply(({ key, next }) => {
-      if (key.startsWith(prefix)) this.#follow(key, next);
+    const follow = (stored: Stored) => this.#follow(stored.key, stored);
+    this.#pods.follow({
+      present: follow,
+      added: follow,
+      changed: follow,
+      gone: ({ key }) => this.#follow(key, null),
     });
   }
 

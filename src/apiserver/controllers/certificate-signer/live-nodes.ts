@@ -3,6 +3,7 @@ import type { Clock } from '../../../base/index.ts';
 import { nodeLeaseNamespace } from '../../authz/index.ts';
 import type { Registry } from '../../registry/index.ts';
 import type { CachedStore } from '../../storage/index.ts';
+import type { Follows } from '../controller.ts';
 import { isRenewal } from '../node-lifecycle/index.ts';
 
 /*
@@ -12,8 +13,8 @@ import { isRenewal } from '../node-lifecycle/index.ts';
  */
 
 export interface LiveNodes {
-  /** Hears of renewals until that is disposed of. */
-  follow(): Disposable;
+  /** Forgets what it knows; what is returned is to be followed from now on. */
+  begin(): Follows;
   /** Why a node counts as alive; undefined when it does not. */
   alive(node: string): string | undefined;
 }
@@ -40,14 +41,18 @@ export function liveNodes({ registry, storage, clock }: LiveNodesOptions): LiveN
   }
 
   return {
-    follow() {
+    begin() {
       sinceMs = clock.monotonicMs();
       renewedMs.clear();
-      return storage.onApply(({ key, previous, next }) => {
-        if (!key.startsWith(prefix)) return;
-        if (next === null) renewedMs.delete(key);
-        else if (previous === null || isRenewal(previous, next)) renewedMs.set(key, clock.monotonicMs());
-      });
+      return {
+        resource: leases,
+        namespace: nodeLeaseNamespace,
+        added: ({ key }) => renewedMs.set(key, clock.monotonicMs()),
+        changed(next, previous) {
+          if (isRenewal(previous, next)) renewedMs.set(next.key, clock.monotonicMs());
+        },
+        gone: ({ key }) => renewedMs.delete(key),
+      };
     },
     alive(name) {
       const lease = storage.get(prefix + name);

@@ -1,11 +1,10 @@
 import type { CertificateSigningRequest } from '../../../api/index.ts';
 import { certificateSigningRequestKind, clientSignerName, nodeSignerNames } from '../../../api/index.ts';
 import type { Service } from '../../../base/index.ts';
-import { untilAborted } from '../../../base/index.ts';
 import { SigningRefusedError } from '../../pki/index.ts';
-import type { ControllerOptions } from '../namespace-deletion.ts';
-import type { WorkQueue } from '../work-queue.ts';
-import { createWorkQueue } from '../work-queue.ts';
+import { lookingAt } from '../../registry/index.ts';
+import type { ControllerOptions } from '../controller.ts';
+import { controller } from '../controller.ts';
 import { answersTo } from './answers.ts';
 import { liveNodes } from './live-nodes.ts';
 import { keepSweeping } from './old-requests.ts';
@@ -63,33 +62,26 @@ export function certificateSigner(options: SignerOptions): Service {
   }
 
   /** A machine that was installed anew gets its name back when what was there before is silent. */
-  async function lookAgain(queue: WorkQueue, signal: AbortSignal): Promise<void> {
+  async function lookAgain(look: (name: string) => void, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const silent = new Set(
         [...new Set(delayed.values())].filter((node) => alive.alive(node) === undefined),
       );
-      for (const [name, node] of delayed) if (silent.has(node)) queue.add(name);
+      for (const [name, node] of delayed) if (silent.has(node)) look(name);
       await clock.sleep(lookAgainMs, signal);
     }
   }
 
-  return {
-    name: 'certificate-signer',
-    dependsOn: [],
-    onFailure: 'restart',
-    async run(signal, ready) {
-      const queue = createWorkQueue({ work, clock, log });
-      using _nodes = alive.follow();
-      using _listener = storage.onApply(({ key, next }) => {
-        if (!key.startsWith(prefix)) return;
-        const name = key.slice(prefix.length);
-        if (next === null) delayed.delete(name);
-        else queue.add(name);
-      });
-      for (const { key } of storage.list(prefix, '', 0).items) queue.add(key.slice(prefix.length));
-      ready();
-      const sweeping = keepSweeping({ requests, clock, log }, signal);
-      await Promise.all([queue.run(signal), sweeping, lookAgain(queue, signal), untilAborted(signal)]);
-    },
-  };
+  return controller('certificate-signer', options, (look) => ({
+    follows: [
+      alive.begin(),
+      {
+        resource: requests,
+        ...lookingAt((key) => look(requests.placeOf(key).name)),
+        gone: ({ key }) => delayed.delete(requests.placeOf(key).name),
+      },
+    ],
+    work,
+    beside: (signal) => [keepSweeping({ requests, clock, log }, signal), lookAgain(look, signal)],
+  }));
 }

@@ -3,7 +3,7 @@ import { eventKind, StatusError } from '../../../api/index.ts';
 import { createTokenBuckets, describeError, forgetOldest } from '../../../base/index.ts';
 import { controlPlaneUser } from '../../authn/index.ts';
 import { timestamp } from '../../registry/index.ts';
-import type { ControllerOptions } from '../namespace-deletion.ts';
+import type { ControllerOptions } from '../controller.ts';
 
 /*
  * Events are told beside the work, never in its way: whoever records does not wait, and what cannot be written in time

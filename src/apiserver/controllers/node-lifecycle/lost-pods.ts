@@ -1,11 +1,11 @@
 import type { Pod } from '../../../api/index.ts';
 import { podKind, StatusError } from '../../../api/index.ts';
 import { controlPlaneUser } from '../../authn/index.ts';
-import { timestamp } from '../../registry/index.ts';
-import type { Change } from '../../storage/index.ts';
-import { namedNodes } from '../named-nodes.ts';
-import type { ControllerOptions } from '../namespace-deletion.ts';
-import { createWorkQueue } from '../work-queue.ts';
+import type { Resource } from '../../registry/index.ts';
+import { namedNodes, timestamp } from '../../registry/index.ts';
+import type { Stored } from '../../storage/index.ts';
+import type { ControllerOptions } from '../controller.ts';
+import { WorkQueue } from '../work-queue.ts';
 import type { Telling } from './telling.ts';
 
 const context = { user: controlPlaneUser, dryRun: false };
@@ -14,68 +14,72 @@ const atOnce = 8;
 /** There is no pod of such a key. */
 const podsOf = 'pods of ';
 
+export type LostPodsOptions = ControllerOptions & { tell: Pick<Telling, 'podNotReady'> };
+
 /**
  * Nobody knows whether a pod still runs whose node is lost, so it is not ready: its condition Ready becomes False, and
  * what balances load leaves it out. It becomes True again when the node's agent says so.
  */
-export interface LostPods {
-  nodeChanged(name: string, isLost: boolean): void;
+export class LostPods {
+  readonly #options: LostPodsOptions;
+  readonly #pods: Resource<Pod>;
+  readonly #lost = new Set<string>();
+  readonly #queue: WorkQueue;
+
+  constructor(options: LostPodsOptions) {
+    const { registry, clock, log } = options;
+    this.#options = options;
+    this.#pods = registry.of(podKind);
+    this.#queue = new WorkQueue({ work: (key) => this.#work(key), atOnce, clock, log });
+  }
+
+  nodeChanged(name: string, isLost: boolean): void {
+    if (!isLost) this.#lost.delete(name);
+    else if (!this.#lost.has(name)) {
+      this.#lost.add(name);
+      this.#queue.add(podsOf + name);
+    }
+  }
+
   /** Works until `signal` aborts. */
-  run(signal: AbortSignal): Promise<void>;
-}
+  async run(signal: AbortSignal): Promise<void> {
+    const look = (next: Stored) => this.#podChanged(next);
+    using _following = this.#pods.follow({ added: look, changed: look });
+    await this.#queue.run(signal);
+  }
 
-export function lostPods(options: ControllerOptions & { tell: Pick<Telling, 'podNotReady'> }): LostPods {
-  const { registry, storage, clock, log, tell } = options;
-  const pods = registry.of(podKind);
-  const prefix = pods.prefix('');
-  const lost = new Set<string>();
-  const queue = createWorkQueue({ work, atOnce, clock, log });
+  #podChanged(next: Stored): void {
+    if (this.#lost.size === 0) return;
+    for (const name of namedNodes(next)) if (this.#lost.has(name)) this.#queue.add(next.key);
+  }
 
-  async function work(key: string): Promise<void> {
-    if (!key.startsWith(podsOf)) return await look(key);
-    const listing = await pods.index('spec.nodeName')?.list(key.slice(podsOf.length), prefix, '');
-    for (const pod of listing?.items ?? []) queue.add(pod.key);
+  async #work(key: string): Promise<void> {
+    if (!key.startsWith(podsOf)) return await this.#look(key);
+    const node = key.slice(podsOf.length);
+    const listing = await this.#pods.index('spec.nodeName')?.list(node, this.#pods.prefix(''), '');
+    for (const pod of listing?.items ?? []) this.#queue.add(pod.key);
   }
 
   /** By what is stored now. */
-  function notReady(pod: Pod): Pod {
-    return lost.has(pod.spec?.nodeName ?? '') ? withoutReadiness(pod, clock.now()) : pod;
+  #notReady(pod: Pod): Pod {
+    return this.#lost.has(pod.spec?.nodeName ?? '') ? withoutReadiness(pod, this.#options.clock.now()) : pod;
   }
 
-  async function look(key: string): Promise<void> {
-    const stored = storage.get(key);
-    const pod = stored && pods.encoding.read(stored);
-    if (pod === undefined || notReady(pod) === pod) return;
+  async #look(key: string): Promise<void> {
+    const stored = this.#options.storage.get(key);
+    const pod = stored && this.#pods.encoding.read(stored);
+    if (pod === undefined || this.#notReady(pod) === pod) return;
     const { namespace = '', name = '', uid } = pod.metadata ?? {};
-    const make = (now: Pod) => (now.metadata?.uid === uid ? notReady(now) : now);
+    const make = (now: Pod) => (now.metadata?.uid === uid ? this.#notReady(now) : now);
     try {
-      await pods.change({ namespace, name }, { make, operation: 'Update' }, 'status', context);
+      await this.#pods.change({ namespace, name }, { make, operation: 'Update' }, 'status', context);
     } catch (error) {
       // it is gone, or a rule has become stricter since it was made
       if (error instanceof StatusError && ['NotFound', 'Invalid'].includes(error.reason)) return;
       throw error;
     }
-    tell.podNotReady(pod.metadata);
+    this.#options.tell.podNotReady(pod.metadata);
   }
-
-  function podChanged({ key, next }: Change): void {
-    if (lost.size === 0 || next === null || !key.startsWith(prefix)) return;
-    for (const name of namedNodes(next)) if (lost.has(name)) queue.add(key);
-  }
-
-  return {
-    nodeChanged(name, isLost) {
-      if (!isLost) lost.delete(name);
-      else if (!lost.has(name)) {
-        lost.add(name);
-        queue.add(podsOf + name);
-      }
-    },
-    async run(signal) {
-      using _listener = storage.onApply(podChanged);
-      await queue.run(signal);
-    },
-  };
 }
 
 /** Reason and message stay as the agent wrote them, as in the reference. The same object when it is not ready anyway. */

@@ -1,11 +1,11 @@
+import type { ControllerOptions } from '../controller.ts';
 import { createEventRecorder } from '../event-recorder/index.ts';
-import type { ControllerOptions } from '../namespace-deletion.ts';
 import type { AwakeTime } from './awake-time.ts';
 import type { ConditionTaints } from './condition-taints.ts';
 import { conditionTaints } from './condition-taints.ts';
 import { Fleet } from './fleet.ts';
-import { lostPods } from './lost-pods.ts';
-import { podEvictions } from './pod-evictions.ts';
+import { LostPods } from './lost-pods.ts';
+import { PodEvictions } from './pod-evictions.ts';
 import type { Settings } from './settings.ts';
 import type { Settling } from './settling.ts';
 import { settling } from './settling.ts';
@@ -15,7 +15,7 @@ import { telling } from './telling.ts';
 import { EvictionPace } from './zones.ts';
 
 /** What one run of the node lifecycle consists of; nothing of it outlives that. */
-interface Parts {
+export interface Parts {
   fleet: Fleet;
   pace: EvictionPace;
   conditionTaints: ConditionTaints;
@@ -38,8 +38,8 @@ export function createParts(options: ControllerOptions, { settings, awake, onOut
   const fleet = new Fleet({ gracePeriodMs, taints, now: () => awake.nowMs });
   const events = createEventRecorder(options);
   const tell = telling(events);
-  const evictions = podEvictions({ ...options, tell }, awake);
-  const lost = lostPods({ ...options, tell });
+  const evictions = new PodEvictions({ ...options, tell }, awake);
+  const lost = new LostPods({ ...options, tell });
   const verdicts = { fleet, taints, conditionTaints: byCondition };
   return {
     fleet,

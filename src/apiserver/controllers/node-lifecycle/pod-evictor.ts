@@ -2,7 +2,7 @@ import type { Pod } from '../../../api/index.ts';
 import { podKind, StatusError } from '../../../api/index.ts';
 import { controlPlaneUser } from '../../authn/index.ts';
 import { timestamp } from '../../registry/index.ts';
-import type { ControllerOptions } from '../namespace-deletion.ts';
+import type { ControllerOptions } from '../controller.ts';
 import type { Telling } from './telling.ts';
 
 const context = { user: controlPlaneUser, dryRun: false };

@@ -1,19 +1,19 @@
+import type { Node } from '../../../api/index.ts';
 import { leaseKind, nodeKind } from '../../../api/index.ts';
 import type { Service } from '../../../base/index.ts';
-import { untilAborted } from '../../../base/index.ts';
+import type { Resource } from '../../registry/index.ts';
 import { Turns } from '../../registry/index.ts';
-import type { Change } from '../../storage/index.ts';
-import type { ControllerOptions } from '../namespace-deletion.ts';
-import { createWorkQueue } from '../work-queue.ts';
+import type { Stored } from '../../storage/index.ts';
+import type { ControllerOptions, ControllerRun, Follows } from '../controller.ts';
+import { controller } from '../controller.ts';
 import { AwakeTime } from './awake-time.ts';
+import type { Parts } from './parts.ts';
 import { createParts } from './parts.ts';
 import { isRenewal } from './renewals.ts';
 import { lookAround } from './round.ts';
-import type { NodeLifecycleSettings } from './settings.ts';
+import type { NodeLifecycleSettings, Settings } from './settings.ts';
 import { withDefaults } from './settings.ts';
 
-/** Nodes written at once: enough to share the store's group commits. */
-const atOnce = 8;
 const leaseNamespace = 'kube-node-lease';
 
 /**
@@ -29,73 +29,112 @@ const leaseNamespace = 'kube-node-lease';
  * nothing and ends with its signal, so that whoever elects a leader among several servers has but to call it.
  */
 export function nodeLifecycle(options: ControllerOptions & { settings?: NodeLifecycleSettings }): Service {
-  const { registry, storage, clock, log } = options;
   const settings = withDefaults(options.settings ?? {});
-  const nodes = registry.of(nodeKind);
-  const nodePrefix = nodes.prefix('');
-  const leasePrefix = registry.of(leaseKind).prefix(leaseNamespace);
+  return controller('node-lifecycle', options, (look) => new NodeWatch(options, settings, look));
+}
 
-  async function run(signal: AbortSignal, ready: () => void): Promise<void> {
-    const awake = new AwakeTime(clock, settings.monitorPeriodMs);
-    const parts = createParts(options, { settings, awake, onOutage: () => setOutage(true) });
-    const { fleet, pace, settling, tell } = parts;
-    const queue = createWorkQueue({ work: settling.settle, atOnce, clock, log });
+/** One run of it. */
+class NodeWatch implements ControllerRun {
+  readonly atOnce = 8; // enough to share the store's group commits
+  readonly follows: readonly Follows[];
+  readonly #options: ControllerOptions;
+  readonly #settings: Settings;
+  readonly #look: (name: string) => void;
+  readonly #nodes: Resource<Node>;
+  readonly #awake: AwakeTime;
+  readonly #parts: Parts;
+  /** Follows everything while the store takes no writes. */
+  #outage: Disposable | undefined;
 
-    let isOutage = false;
-
-    /** What cannot be written is no heartbeat either, and it is not the nodes' fault that they are not heard. */
-    function setOutage(isNow: boolean): void {
-      isOutage = isNow;
-      fleet.graceAnew();
-    }
-
-    function hear(change: Change): void {
-      const { key, previous, next } = change;
-      if (isOutage) setOutage(false);
-      if (key.startsWith(nodePrefix)) hearOfNode(change);
-      else if (next !== null && key.startsWith(leasePrefix) && isRenewal(previous, next)) {
-        fleet.heard(key.slice(leasePrefix.length));
-      }
-    }
-
-    function hearOfNode({ key, previous, next }: Change): void {
-      queue.add(key.slice(nodePrefix.length));
-      if (previous === null && next !== null) tell.nodeRegistered(nodes.encoding.read(next).metadata);
-      if (previous !== null && next === null) tell.nodeRemoved(nodes.encoding.read(previous).metadata);
-    }
-
-    /** All nodes are known before any is judged: how many are ready is a matter of all. */
-    async function load(): Promise<void> {
-      const turns = new Turns();
-      for (const { key } of storage.list(nodePrefix, '', 0).items) {
-        if (signal.aborted) return;
-        const name = key.slice(nodePrefix.length);
-        const stored = storage.get(key);
-        const node = stored && nodes.encoding.read(stored);
-        if (node === undefined) continue;
-        fleet.observe(name, node);
-        settling.handOn(name, node);
-        if (parts.conditionTaints(node, clock.now()) !== node) queue.add(name);
-        if (turns.due) await turns.take();
-      }
-    }
-
-    async function watchOver(): Promise<void> {
-      while (!signal.aborted) {
-        for (const name of lookAround({ fleet, pace, log }, awake.nowMs)) {
-          queue.add(name);
-          if (isOutage) break; // with one it is tried whether the others can be heard again
-        }
-        await clock.sleep(settings.monitorPeriodMs, signal);
-        awake.tick();
-      }
-    }
-
-    using _listener = storage.onApply(hear);
-    ready();
-    await load();
-    await Promise.all([queue.run(signal), parts.run(signal), watchOver(), untilAborted(signal)]);
+  constructor(options: ControllerOptions, settings: Settings, look: (name: string) => void) {
+    this.#options = options;
+    this.#settings = settings;
+    this.#look = look;
+    this.#nodes = options.registry.of(nodeKind);
+    this.#awake = new AwakeTime(options.clock, settings.monitorPeriodMs);
+    this.#parts = createParts(options, { settings, awake: this.#awake, onOutage: () => this.#beginOutage() });
+    this.follows = [this.#followNodes(), this.#followLeases()];
   }
 
-  return { name: 'node-lifecycle', dependsOn: [], onFailure: 'restart', run };
+  work(name: string): Promise<void> {
+    return this.#parts.settling.settle(name);
+  }
+
+  /** All nodes are known before any is judged: how many are ready is a matter of all. */
+  async prepare(signal: AbortSignal): Promise<void> {
+    const { storage, clock } = this.#options;
+    const turns = new Turns();
+    for (const { key } of storage.list(this.#nodes.prefix(''), '', 0).items) {
+      if (signal.aborted) return;
+      const { name } = this.#nodes.placeOf(key);
+      const stored = storage.get(key);
+      const node = stored && this.#nodes.encoding.read(stored);
+      if (node === undefined) continue;
+      this.#parts.fleet.observe(name, node);
+      this.#parts.settling.handOn(name, node);
+      if (this.#parts.conditionTaints(node, clock.now()) !== node) this.#look(name);
+      if (turns.due) await turns.take();
+    }
+  }
+
+  beside(signal: AbortSignal): readonly Promise<void>[] {
+    return [this.#parts.run(signal), this.#watchOver(signal)];
+  }
+
+  #followNodes(): Follows {
+    const { tell } = this.#parts;
+    const nodes = this.#nodes;
+    const look = ({ key }: Stored) => this.#look(nodes.placeOf(key).name);
+    return {
+      resource: nodes,
+      added(next) {
+        look(next);
+        tell.nodeRegistered(nodes.encoding.read(next).metadata);
+      },
+      changed: look,
+      gone(previous) {
+        look(previous);
+        tell.nodeRemoved(nodes.encoding.read(previous).metadata);
+      },
+    };
+  }
+
+  #followLeases(): Follows {
+    const leases = this.#options.registry.of(leaseKind);
+    const hear = (next: Stored, previous: Stored | null) => {
+      if (isRenewal(previous, next)) this.#parts.fleet.heard(leases.placeOf(next.key).name);
+    };
+    return {
+      resource: leases,
+      namespace: leaseNamespace,
+      added: (next) => hear(next, null),
+      changed: hear,
+    };
+  }
+
+  /** What cannot be written is no heartbeat either, and it is not the nodes' fault that they are not heard. */
+  #beginOutage(): void {
+    this.#outage ??= this.#options.storage.follow('', () => this.#endOutage());
+    this.#parts.fleet.graceAnew();
+  }
+
+  #endOutage(): void {
+    this.#outage?.[Symbol.dispose]();
+    this.#outage = undefined;
+    this.#parts.fleet.graceAnew();
+  }
+
+  async #watchOver(signal: AbortSignal): Promise<void> {
+    const { fleet, pace } = this.#parts;
+    const { clock, log } = this.#options;
+    while (!signal.aborted) {
+      for (const name of lookAround({ fleet, pace, log }, this.#awake.nowMs)) {
+        this.#look(name);
+        if (this.#outage !== undefined) break; // with one it is tried whether the others can be heard again
+      }
+      await clock.sleep(this.#settings.monitorPeriodMs, signal);
+      this.#awake.tick();
+    }
+    this.#outage?.[Symbol.dispose]();
+  }
 }

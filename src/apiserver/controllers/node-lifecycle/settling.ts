@@ -1,7 +1,7 @@
 import type { Node } from '../../../api/index.ts';
 import { nodeKind, StatusError } from '../../../api/index.ts';
 import { controlPlaneUser } from '../../authn/index.ts';
-import type { ControllerOptions } from '../namespace-deletion.ts';
+import type { ControllerOptions } from '../controller.ts';
 import type { ConditionTaints } from './condition-taints.ts';
 import { asSilent, readinessOf, readyCondition } from './conditions.ts';
 import type { Fleet } from './fleet.ts';

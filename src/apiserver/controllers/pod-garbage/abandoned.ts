@@ -1,8 +1,8 @@
 import type { Node, Pod } from '../../../api/index.ts';
 import { nodeKind, podKind } from '../../../api/index.ts';
+import { namedNodes } from '../../registry/index.ts';
 import type { Stored } from '../../storage/index.ts';
-import { namedNodes } from '../named-nodes.ts';
-import type { ControllerOptions } from '../namespace-deletion.ts';
+import type { ControllerOptions } from '../controller.ts';
 import { mayBeGoing } from './marks.ts';
 import { MissingNodes } from './missing-nodes.ts';
 import type { Cause } from './removal.ts';
@@ -38,9 +38,8 @@ export function abandonedPods(
   const nodes = registry.of(nodeKind);
   const prefix = nodes.prefix('');
   const missing = new MissingNodes();
-  const listener = storage.onApply(({ key, next }) => {
-    if (next !== null && key.startsWith(prefix)) missing.forget(key.slice(prefix.length));
-  });
+  const isThere = ({ key }: Stored) => missing.forget(key.slice(prefix.length));
+  const following = nodes.follow({ added: isThere, changed: isThere });
   const isMissing = (node: string) => storage.get(prefix + node) === undefined;
 
   function isStranded(node: string): boolean {
@@ -61,7 +60,7 @@ export function abandonedPods(
       return isGoing(pod) && isStranded(nodeName) ? { pod, cause: outOfService } : undefined;
     },
     forgetAllBut: (missed) => missing.forgetAllBut(missed),
-    [Symbol.dispose]: () => listener[Symbol.dispose](),
+    [Symbol.dispose]: () => following[Symbol.dispose](),
   };
 }
 

@@ -3,7 +3,7 @@ import { podHasEnded, podKind, StatusError } from '../../../api/index.ts';
 import { controlPlaneUser } from '../../authn/index.ts';
 import { timestamp } from '../../registry/index.ts';
 import type { Stored } from '../../storage/index.ts';
-import type { ControllerOptions } from '../namespace-deletion.ts';
+import type { ControllerOptions } from '../controller.ts';
 
 const context = { user: controlPlaneUser, dryRun: false };
 const untellable: readonly string[] = ['Invalid', 'RequestEntityTooLarge'];

@@ -4,7 +4,7 @@ import { podKind } from '../../../api/index.ts';
 import type { Service } from '../../../base/index.ts';
 import { describeError } from '../../../base/index.ts';
 import type { Stored } from '../../storage/index.ts';
-import type { ControllerOptions } from '../namespace-deletion.ts';
+import type { ControllerOptions } from '../controller.ts';
 import type { Abandoned } from './abandoned.ts';
 import { abandonedPods, isEnding } from './abandoned.ts';
 import { mayHaveEnded } from './marks.ts';

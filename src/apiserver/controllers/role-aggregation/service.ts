@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ClusterRole, PolicyRule } from '../../../api/index.ts';
 import { clusterRoleKind, StatusError } from '../../../api/index.ts';
 import type { Service } from '../../../base/index.ts';
-import { untilAborted } from '../../../base/index.ts';
 import { controlPlaneUser } from '../../authn/index.ts';
-import type { ControllerOptions } from '../namespace-deletion.ts';
-import { createWorkQueue } from '../work-queue.ts';
+import type { Stored } from '../../storage/index.ts';
+import type { ControllerOptions } from '../controller.ts';
+import { controller } from '../controller.ts';
 import { Gathering } from './gathering.ts';
 
 const context = { user: controlPlaneUser, dryRun: false };
@@ -16,7 +16,8 @@ const [lookAt, gather] = ['look at ', 'gather '];
  * Keeps the rules of ClusterRoles with an aggregationRule: those of all roles that its selectors select, in the order of
  * their names, each rule once. What somebody else writes there is replaced (specification, section 2.3).
  */
-export function roleAggregation({ registry, storage, clock, log }: ControllerOptions): Service {
+export function roleAggregation(options: ControllerOptions): Service {
+  const { registry, storage } = options;
   const roles = registry.of(clusterRoleKind);
   const prefix = roles.prefix('');
 
@@ -33,32 +34,21 @@ export function roleAggregation({ registry, storage, clock, log }: ControllerOpt
     await roles.update('', name, { ...now, rules }, '', context).catch(ignoreGone);
   }
 
-  return {
-    name: 'role-aggregation',
-    dependsOn: [],
-    onFailure: 'restart',
-    async run(signal, ready) {
-      const gathering = new Gathering();
-      const queue = createWorkQueue({
-        async work(key) {
-          if (key.startsWith(gather)) {
-            const name = key.slice(gather.length);
-            return await refill(name, gathering.membersOf(name) ?? []);
-          }
-          const name = key.slice(lookAt.length);
-          for (const affected of gathering.set(name, read(name))) queue.add(gather + affected);
-        },
-        clock,
-        log,
-      });
-      using _listener = storage.onApply(({ key }) => {
-        if (key.startsWith(prefix)) queue.add(lookAt + key.slice(prefix.length));
-      });
-      for (const { key } of storage.list(prefix, '', 0).items) queue.add(lookAt + key.slice(prefix.length));
-      ready();
-      await Promise.all([queue.run(signal), untilAborted(signal)]);
-    },
-  };
+  return controller('role-aggregation', options, (add) => {
+    const gathering = new Gathering();
+    const look = ({ key }: Stored) => add(lookAt + key.slice(prefix.length));
+    return {
+      follows: [{ resource: roles, present: look, added: look, changed: look, gone: look }],
+      async work(key) {
+        if (key.startsWith(gather)) {
+          const name = key.slice(gather.length);
+          return await refill(name, gathering.membersOf(name) ?? []);
+        }
+        const name = key.slice(lookAt.length);
+        for (const affected of gathering.set(name, read(name))) add(gather + affected);
+      },
+    };
+  });
 }
 
 function union(lists: readonly (readonly PolicyRule[])[]): PolicyRule[] {

@@ -2,7 +2,7 @@
  * A store with its objects, recent events and watchers in memory. Everything in memory comes by way of the
  * store's changes and therefore is durable; a change is applied in one synchronous step:
  *
- *     store.changes ──► objects ──► listeners ──► lane (events) ──► whoever waits for that revision
+ *     store.changes ──► objects ──► followers ──► lane (events) ──► whoever waits for that revision
  *
  * and only then is its writer answered, so that who wrote also reads it here. When the store cannot be read for
  * a while, everybody waits and nothing is lost; when it is gone for good, so is the cache (`failed`).
@@ -20,6 +20,7 @@ import type {
   Write,
 } from '../types.ts';
 import { AppliedWaiters } from './applied-waiters.ts';
+import { Followers } from './followers.ts';
 import { LateWriters } from './late-writers.ts';
 import { differences, loadAll } from './load.ts';
 import type { Objects } from './objects.ts';
@@ -41,7 +42,7 @@ export class MemoryCache implements CachedStore {
   readonly #past: PastLists;
   readonly #waiters = new AppliedWaiters();
   readonly #lateWriters: LateWriters;
-  readonly #listeners = new Set<(change: Change) => void>();
+  readonly #followers: Followers;
   readonly #stop = new AbortController();
   /** Nothing is tried again: the cache closes or has failed. */
   readonly #halt = new AbortController();
@@ -58,6 +59,9 @@ export class MemoryCache implements CachedStore {
     this.#applied = applied;
     this.#past = new PastLists(settings.past, settings.clock);
     this.#lateWriters = new LateWriters(this.#waiters);
+    this.#followers = new Followers((error, { key }) =>
+      settings.log.error({ err: error, key }, 'a follower of the cache failed'),
+    );
     const source = {
       store,
       applied: () => this.#applied,
@@ -140,10 +144,8 @@ export class MemoryCache implements CachedStore {
     return revision <= this.#applied ? 'ready' : await this.#waiters.wait(revision, signal);
   }
 
-  onApply(apply: (change: Change) => void): Disposable {
-    const listener = (change: Change) => apply(change);
-    this.#listeners.add(listener);
-    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
+  follow(prefix: string, apply: (change: Change) => void): Disposable {
+    return this.#followers.add(prefix, apply);
   }
 
   watch(
@@ -208,18 +210,8 @@ export class MemoryCache implements CachedStore {
     this.#past.before(change, this.#objects);
     this.#objects.apply(change);
     this.#applied = change.revision;
-    this.#tell(change);
+    this.#followers.apply(change);
     this.#watches.append(change, before);
-  }
-
-  #tell(change: Change): void {
-    for (const listener of this.#listeners) {
-      try {
-        listener(change);
-      } catch (error) {
-        this.#settings.log.error({ err: error, key: change.key }, 'a listener of the cache failed');
-      }
-    }
   }
 
   /** History was forgotten before it was read: what is missing is found by comparing with the whole store. */
@@ -231,7 +223,7 @@ export class MemoryCache implements CachedStore {
     this.#applied = revision;
     this.#past.forget(revision);
     this.#watches.expire();
-    for (const change of missed) this.#tell(change);
+    for (const change of missed) this.#followers.apply(change);
     this.#waiters.reached(revision);
   }
 

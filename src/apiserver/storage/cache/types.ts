@@ -73,12 +73,15 @@ export interface Cache {
     encoding: EventEncoding,
     sink: Sink,
   ): Watch;
-  /** Called synchronously for every change, in order, before its writer is answered. Must not throw. */
-  onApply(apply: (change: Change) => void): Disposable;
+  /**
+   * Calls `apply` for each change of a key that starts with `prefix`: once, in order, in the step in which the cache takes
+   * the change, before its writer is answered. It must not throw. What history has lost is told as the difference.
+   */
+  follow(prefix: string, apply: (change: Change) => void): Disposable;
 }
 
 /**
- * A store with its cache in front. `commit` is answered after the cache, its listeners and its watchers have
+ * A store with its cache in front. `commit` is answered after the cache, its followers and its watchers have
  * the change; an answered conflict is in the cache too. Closing ends all watches (`stop`), then the store.
  */
 export interface CachedStore extends Cache, Store {

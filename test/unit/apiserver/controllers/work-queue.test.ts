@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createWorkQueue } from '../../../../src/apiserver/controllers/work-queue.ts';
+import { WorkQueue } from '../../../../src/apiserver/controllers/work-queue.ts';
 import { createManualClock } from '../../../support/manual-clock.ts';
 import { recordedLog } from '../../base/recorded-log.ts';
 
@@ -8,7 +8,7 @@ import { recordedLog } from '../../base/recorded-log.ts';
 function start(work: (key: string) => Promise<void>, atOnce = 1) {
   const clock = createManualClock();
   const stop = new AbortController();
-  const queue = createWorkQueue({ work, atOnce, clock, log: recordedLog().log });
+  const queue = new WorkQueue({ work, atOnce, clock, log: recordedLog().log });
   const running = queue.run(stop.signal);
   return {
     clock,

@@ -64,7 +64,7 @@ function record({ storage, registry }: ListWorld): (revision: number) => readonl
   const { encoding } = registry.of(leaseKind);
   const now = new Map<string, ApiObject>();
   const states: { revision: number; objects: readonly ApiObject[] }[] = [];
-  storage.onApply(({ key, revision, next }) => {
+  storage.follow('', ({ key, revision, next }) => {
     if (!key.startsWith('/registry/leases/')) return;
     if (next === null) now.delete(key);
     else now.set(key, encoding.read(next));

@@ -28,7 +28,7 @@ export async function prepare(
   const [pods, nodes] = [registry.of(podKind), registry.of(nodeKind)];
   await registry.of(namespaceKind).create('', { metadata: { name: 'default' } }, context);
   const history: string[] = [];
-  storage.onApply(({ key, next }) => {
+  storage.follow('', ({ key, next }) => {
     if (!key.startsWith(pods.prefix(''))) return;
     const { phase = '', conditions = [] } = (next && pods.encoding.read(next).status) ?? {};
     const told = conditions.find(({ type }) => type === 'DisruptionTarget');

@@ -206,7 +206,7 @@ describe('the deletion of a collection', () => {
   test('ends with the client', async () => {
     await using world = await storedLeases(400);
     const client = new AbortController();
-    using _listener = world.storage.onApply(({ next }) => next === null && client.abort());
+    using _listener = world.storage.follow('', ({ next }) => next === null && client.abort());
     await assert.rejects(removeCollection(world.request(client.signal)), /the client went/);
     const left = world.names().length;
     assert.ok(left > 300 && left < 400, `${left} of 400 are left`);

@@ -1,1 +1,0 @@
-export { namedNodes } from '../registry/index.ts';
