@@ -1,4 +1,3 @@
-export { concurrently } from './concurrently.ts';
 export type { ObjectEncoding } from './encoding.ts';
 export type { FieldIndex } from './field-index.ts';
 export { timestamp } from './metadata.ts';
@@ -9,7 +8,6 @@ export { Resource } from './resource.ts';
 export type { Splice } from './splice.ts';
 export { isMirrorPod, mirrorAnnotation, permanentNamespaces } from './strategies/index.ts';
 export type { Admission, Advice, Strategy, WriteContext } from './strategy.ts';
-export { Turns } from './turns.ts';
 export type { Operation, OperationRequest, OperationResult, Registry } from './types.ts';
 export type { Preconditions } from './write/checks.ts';
 export {

@@ -1,7 +1,6 @@
 import { leaseKind, nodeKind } from '../../../api/index.ts';
 import type { Service } from '../../../base/index.ts';
-import { untilAborted } from '../../../base/index.ts';
-import { Turns } from '../../registry/index.ts';
+import { EventLoopYielder, untilAborted } from '../../../base/index.ts';
 import type { Change } from '../../storage/index.ts';
 import type { ControllerOptions } from '../namespace-deletion.ts';
 import { createWorkQueue } from '../work-queue.ts';
@@ -66,7 +65,7 @@ export function nodeLifecycle(options: ControllerOptions & { settings?: NodeLife
 
     /** All nodes are known before any is judged: how many are ready is a matter of all. */
     async function load(): Promise<void> {
-      const turns = new Turns();
+      const yielder = new EventLoopYielder();
       for (const { key } of storage.list(nodePrefix, '', 0).items) {
         if (signal.aborted) return;
         const name = key.slice(nodePrefix.length);
@@ -76,7 +75,7 @@ export function nodeLifecycle(options: ControllerOptions & { settings?: NodeLife
         fleet.observe(name, node);
         settling.handOn(name, node);
         if (parts.conditionTaints(node, clock.now()) !== node) queue.add(name);
-        if (turns.due) await turns.take();
+        if (yielder.isDue) await yielder.yield();
       }
     }
 
