@@ -1,4 +1,5 @@
 export { type Backoff, type BackoffOptions, createBackoff } from './backoff.ts';
+export { BoundedMap, type BoundedMapOptions } from './bounded-map.ts';
 export { type Clock, systemClock } from './clock.ts';
 export { forEachConcurrently, mapConcurrently } from './concurrently.ts';
 export { DeadlineError, type DeadlineLimits, withDeadline } from './deadline.ts';
@@ -21,5 +22,6 @@ export { Counter, createMetrics, Gauge, Histogram, Registry } from './metrics.ts
 export { KeyedMutex, Mutex } from './mutex.ts';
 export { type PeerCertificate, readPeerCertificate } from './peer-certificate.ts';
 export { Semaphore } from './semaphore.ts';
-export { createTokenBuckets, forgetOldest, type TokenBuckets } from './token-buckets.ts';
+export { SingleFlight } from './single-flight.ts';
+export { createTokenBuckets, type TokenBuckets } from './token-buckets.ts';
 export { createWaker, type Waker } from './waker.ts';

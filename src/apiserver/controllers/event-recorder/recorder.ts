@@ -1,6 +1,6 @@
 import type { Event } from '../../../api/index.ts';
 import { eventKind, StatusError } from '../../../api/index.ts';
-import { createTokenBuckets, describeError, forgetOldest } from '../../../base/index.ts';
+import { BoundedMap, createTokenBuckets, describeError } from '../../../base/index.ts';
 import { controlPlaneUser } from '../../authn/index.ts';
 import { timestamp } from '../../registry/index.ts';
 import type { ControllerOptions } from '../namespace-deletion.ts';
@@ -61,8 +61,8 @@ export function createEventRecorder(options: ControllerOptions): EventRecorder {
   const events = registry.of(eventKind);
   const pending = new Map<string, Draft>();
   /** Names of Events that can be counted up. */
-  const written = new Map<string, string>();
-  const limits = createTokenBuckets({ ...eventRate, limit: 4096 });
+  const written = new BoundedMap<string, string>({ maxEntries: writtenLimit });
+  const limits = createTokenBuckets({ ...eventRate, maxKeys: 4096 });
   let dropped = 0;
   let sequence = 0;
   let wake = Promise.withResolvers<void>();
@@ -95,9 +95,7 @@ export function createEventRecorder(options: ControllerOptions): EventRecorder {
     sequence = (sequence + 1) % 1e6;
     const name = `${draft.subject.name}.${(BigInt(draft.firstMs) * 1_000_000n + BigInt(sequence)).toString(16)}`;
     await events.create(namespaceOf(draft.subject), eventOf(name, draft), context);
-    written.delete(key);
     written.set(key, name);
-    forgetOldest(written, writtenLimit);
   }
 
   /** Whether the store takes writes. */
