@@ -15,13 +15,56 @@ export class Semaphore {
   }
 
   /** Disposing of the result gives the slot back. Rejects with the signal's reason when that aborts first. */
-  acquire(signal?: AbortSignal): Promise<Disposable> {
-    if (signal?.aborted) return Promise.reject(reasonOf(signal));
-    const { promise, resolve, reject } = Promise.withResolvers<Disposable>();
+  async acquire(signal?: AbortSignal): Promise<Disposable> {
+    if (signal?.aborted) throw reasonOf(signal);
+    if (!this.#enter()) await this.#wait(signal);
+    let isReleased = false;
+    return {
+      [Symbol.dispose]: () => {
+        if (!isReleased) this.#leave();
+        isReleased = true;
+      },
+    };
+  }
+
+  /** Runs `work` with a slot: at once and in the same step when one is free. */
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    if (!this.#enter()) await this.#wait();
+    try {
+      return await work();
+    } finally {
+      this.#leave();
+    }
+  }
+
+  /** Takes a slot that is free, unless others wait for it. */
+  #enter(): boolean {
+    if (this.#waiting.size > 0) this.#admit();
+    if (this.#held >= this.#limit()) return false;
+    this.#held += 1;
+    return true;
+  }
+
+  #leave(): void {
+    this.#held -= 1;
+    if (this.#waiting.size > 0) this.#admit();
+  }
+
+  #admit(): void {
+    for (const enter of this.#waiting) {
+      if (this.#held >= this.#limit()) return;
+      this.#held += 1;
+      enter();
+    }
+  }
+
+  /** Resolves with a slot taken. */
+  #wait(signal?: AbortSignal): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
     const enter = (): void => {
       this.#waiting.delete(enter);
       signal?.removeEventListener('abort', abandon);
-      resolve(this.#slot());
+      resolve();
     };
     const abandon = (): void => {
       this.#waiting.delete(enter);
@@ -29,39 +72,7 @@ export class Semaphore {
     };
     signal?.addEventListener('abort', abandon, { once: true });
     this.#waiting.add(enter);
-    this.#admit();
     return promise;
-  }
-
-  /** Runs `work` with a slot: at once and in the same step when one is free. */
-  async run<T>(work: () => Promise<T>): Promise<T> {
-    using _slot = this.#acquireFree() ?? (await this.acquire());
-    return await work();
-  }
-
-  #acquireFree(): Disposable | undefined {
-    this.#admit();
-    return this.#held < this.#limit() ? this.#slot() : undefined;
-  }
-
-  #admit(): void {
-    for (const enter of this.#waiting) {
-      if (this.#held >= this.#limit()) return;
-      enter();
-    }
-  }
-
-  #slot(): Disposable {
-    this.#held += 1;
-    let isReleased = false;
-    return {
-      [Symbol.dispose]: () => {
-        if (isReleased) return;
-        isReleased = true;
-        this.#held -= 1;
-        this.#admit();
-      },
-    };
   }
 }
 
