@@ -1,6 +1,5 @@
 export type { ObjectEncoding } from './encoding.ts';
 export type { FieldIndex } from './field-index.ts';
-export { timestamp } from './metadata.ts';
 export { namedNodes } from './named-nodes.ts';
 export { operate } from './operate.ts';
 export { createRegistry, type RegistryOptions } from './registry.ts';

@@ -1,5 +1,5 @@
 import type { Event } from '../../../api/index.ts';
-import { eventKind, StatusError } from '../../../api/index.ts';
+import { eventKind, formatTime, StatusError } from '../../../api/index.ts';
 import type { Clock, Logger, Registry, Service } from '../../../base/index.ts';
 import {
   BoundedMap,
@@ -10,7 +10,7 @@ import {
 } from '../../../base/index.ts';
 import type { ApiCalls } from '../../../client/index.ts';
 import type { Draft } from './draft.ts';
-import { draftKey, eventOf, mergeDrafts, namespaceOf, shortened, timestamp } from './draft.ts';
+import { draftKey, eventOf, mergeDrafts, namespaceOf, shortened } from './draft.ts';
 import type { EventRecorder } from './types.ts';
 
 /*
@@ -65,7 +65,7 @@ export function createEventRecorder(options: EventRecorderOptions): Service & Ev
     const known = written.get(key);
     if (known === undefined) return false;
     const count = known.count + draft.count;
-    const change = { count, lastTimestamp: timestamp(draft.lastMs) };
+    const change = { count, lastTimestamp: formatTime(draft.lastMs) };
     const place = { namespace: namespaceOf(draft.subject), signal, as: 'merge' } as const;
     try {
       await api.patch<Event>(eventKind, known.name, change, place);

@@ -1,8 +1,7 @@
 import type { Event } from '../../../api/index.ts';
-import { eventKind, StatusError } from '../../../api/index.ts';
+import { eventKind, formatTime, StatusError } from '../../../api/index.ts';
 import { BoundedMap, createTokenBuckets, describeError } from '../../../base/index.ts';
 import { controlPlaneUser } from '../../authn/index.ts';
-import { timestamp } from '../../registry/index.ts';
 import type { ControllerOptions } from '../namespace-deletion.ts';
 
 /*
@@ -79,7 +78,7 @@ export function createEventRecorder(options: ControllerOptions): EventRecorder {
     const make = (event: Event): Event => ({
       ...event,
       count: (event.count ?? 1) + count,
-      lastTimestamp: timestamp(lastMs),
+      lastTimestamp: formatTime(lastMs),
     });
     try {
       const place = { namespace: namespaceOf(subject), name };
@@ -168,8 +167,8 @@ function eventOf(name: string, { component, subject, happening, count, firstMs, 
     ...happening,
     source: { component },
     reportingComponent: component,
-    firstTimestamp: timestamp(firstMs),
-    lastTimestamp: timestamp(lastMs),
+    firstTimestamp: formatTime(firstMs),
+    lastTimestamp: formatTime(lastMs),
     count,
   };
 }

@@ -1,7 +1,6 @@
 import type { Pod } from '../../../api/index.ts';
-import { podKind, StatusError } from '../../../api/index.ts';
+import { formatTime, podKind, StatusError } from '../../../api/index.ts';
 import { controlPlaneUser } from '../../authn/index.ts';
-import { timestamp } from '../../registry/index.ts';
 import type { Change } from '../../storage/index.ts';
 import { namedNodes } from '../named-nodes.ts';
 import type { ControllerOptions } from '../namespace-deletion.ts';
@@ -83,7 +82,7 @@ function withoutReadiness(pod: Pod, now: number): Pod {
   const conditions = pod.status?.conditions ?? [];
   const ready = conditions.find(({ type }) => type === 'Ready');
   if (ready === undefined || ready.status === 'False') return pod;
-  const lastTransitionTime = timestamp(now);
+  const lastTransitionTime = formatTime(now);
   const changed = conditions.map((condition) =>
     condition === ready ? { ...condition, status: 'False', lastTransitionTime } : condition,
   );
