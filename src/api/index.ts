@@ -18,5 +18,6 @@ export { agentClientUser, requesterHeader } from './node-access.ts';
 export * from './patch/index.ts';
 export { isRecord } from './schema/index.ts';
 export * from './selectors/index.ts';
+export { formatMicroTime, formatTime } from './time.ts';
 export * from './validation/index.ts';
 export { version } from './version.ts';

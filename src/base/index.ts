@@ -1,8 +1,11 @@
 export { type Backoff, type BackoffOptions, createBackoff } from './backoff.ts';
+export { BoundedMap, type BoundedMapOptions } from './bounded-map.ts';
 export { type Clock, systemClock } from './clock.ts';
+export { forEachConcurrently, mapConcurrently } from './concurrently.ts';
 export { DeadlineError, type DeadlineLimits, withDeadline } from './deadline.ts';
 export { durationMs, formatDuration, parseDuration } from './duration.ts';
 export { describeError, type ExitCode, ExitError, errorCode, exitCodes } from './errors.ts';
+export { EventLoopYielder } from './event-loop-yielder.ts';
 export {
   ensurePrivateFolder,
   makeFolders,
@@ -16,7 +19,9 @@ export { createLatest, type Latest } from './latest.ts';
 export * from './lifecycle/index.ts';
 export { createLogger, type LogFormat, type Logger, type LogLevel, logLevels, silentLogger } from './log.ts';
 export { Counter, createMetrics, Gauge, Histogram, Registry } from './metrics.ts';
+export { KeyedMutex, Mutex } from './mutex.ts';
 export { type PeerCertificate, readPeerCertificate } from './peer-certificate.ts';
-export { createTokenBuckets, forgetOldest, type TokenBuckets } from './token-buckets.ts';
-export { createKeyedTurns, createTurns, type KeyedTurns, type Turns } from './turns.ts';
+export { Semaphore } from './semaphore.ts';
+export { SingleFlight } from './single-flight.ts';
+export { createTokenBuckets, type TokenBuckets } from './token-buckets.ts';
 export { createWaker, type Waker } from './waker.ts';

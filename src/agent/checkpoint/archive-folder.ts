@@ -20,9 +20,9 @@ import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from '../../base/index.ts';
 import {
-  createKeyedTurns,
   describeError,
   errorCode,
+  KeyedMutex,
   readRegularFile,
   syncFolder,
   writeFileAtomic,
@@ -109,10 +109,9 @@ export function isCheckpointId(text: string): boolean {
 }
 
 export function openArchiveFolder(path: string, log: Logger): ArchiveFolder {
-  const turns = createKeyedTurns();
+  const mutex = new KeyedMutex();
   const publishing = new Set<string>();
   const manifests = openManifestFiles(path, log);
-  const never = new AbortController().signal;
   const fileOf = (id: string, ending: string) => join(path, `${id}${ending}`);
 
   async function namesEnding(ending: string): Promise<string[]> {
@@ -167,7 +166,7 @@ export function openArchiveFolder(path: string, log: Logger): ArchiveFolder {
       return stored && (await openRegular(stored.path));
     },
     async change(id, change) {
-      using _turn = await turns.take(id, never);
+      using _lock = await mutex.acquire(id);
       const stored = await read(id);
       if (stored?.record === undefined) return undefined;
       const text = await readRegularFile(stored.sidecar, { limitBytes: sidecarLimitBytes, noFollow: true });
@@ -175,7 +174,7 @@ export function openArchiveFolder(path: string, log: Logger): ArchiveFolder {
       return await read(id);
     },
     async remove(id, check) {
-      using _turn = await turns.take(id, never);
+      using _lock = await mutex.acquire(id);
       const stored = await read(id);
       if (stored === undefined) return undefined;
       check?.(stored);

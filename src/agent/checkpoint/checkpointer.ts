@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { createKeyedTurns, createTurns, describeError, systemClock } from '../../base/index.ts';
+import { describeError, KeyedMutex, Semaphore, systemClock } from '../../base/index.ts';
 import { createAnnouncements } from './announcements.ts';
 import { openArchiveFolder } from './archive-folder.ts';
 import { audit } from './audit.ts';
@@ -34,8 +34,8 @@ export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
   const metrics = checkpointMetrics(options.metrics);
   const listening = runtime.onResumed(() => metrics.recovered());
   const closing = new AbortController();
-  const turns = createKeyedTurns();
-  const slots = createTurns(() => settings().maxConcurrent);
+  const containers = new KeyedMutex();
+  const slots = new Semaphore(() => settings().maxConcurrent);
   const requests = new Set<Promise<unknown>>();
   const pending = new Map<string, string>();
   const room = createDiskRoom();
@@ -53,19 +53,19 @@ export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
   const dumper = createDumper(parts);
   const setDumper = createSetDumper(parts);
 
-  const takeTurn = (target: Target, cancel: AbortSignal): Promise<Disposable> =>
-    turns.take(keyOf(target), cancel);
+  const lockContainer = (target: Target, cancel: AbortSignal): Promise<Disposable> =>
+    containers.acquire(keyOf(target), cancel);
 
   async function serve(request: CheckpointRequest): Promise<MadeCheckpoint> {
     const giveUp = AbortSignal.any([request.cancel, closing.signal]);
-    using _turn = await takeTurn(request, giveUp);
+    using _lock = await lockContainer(request, giveUp);
     const timeoutMs = request.timeoutMs && request.timeoutMs > 0 ? request.timeoutMs : defaultTimeoutMs;
     const startedMs = clock.monotonicMs();
     using search = startTimeLimit(clock, timeoutMs);
     const found = await findRunning(runtime, request, search, giveUp);
     const usedMs = clock.monotonicMs() - startedMs;
     refuseIfFrozen(request, found.id);
-    using _slot = await slots.take(giveUp);
+    using _slot = await slots.acquire(giveUp);
     using limit = startTimeLimit(clock, timeoutMs, usedMs);
     const { namespace, pod, container, requester } = request;
     request.onBegin?.();
@@ -78,8 +78,8 @@ export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
       dumper: setDumper,
       clock,
       defaultTimeoutMs,
-      takeTurn,
-      takeSlot: slots.take,
+      lockContainer,
+      acquireSlot: (cancel: AbortSignal) => slots.acquire(cancel),
       refuseConflict,
       refuseIfFrozen,
     };
@@ -108,7 +108,7 @@ export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
   }
 
   function refuseConflict(request: Target): void {
-    if (settings().onConflict === 'Refuse' && turns.isTaken(keyOf(request))) {
+    if (settings().onConflict === 'Refuse' && containers.isLocked(keyOf(request))) {
       throw failed('conflict', request, 'another checkpoint of it is under way, try again when it has ended');
     }
   }
@@ -200,7 +200,7 @@ export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
       const { isActive, untilFrozen } = drafts;
       const tried = new AbortController();
       const started = clock.sleep(readyMs, AbortSignal.any([tried.signal, stop])).then(ready);
-      const recover = { ...own, pending, folder, abandoned, isActive, takeTurn, untilFrozen };
+      const recover = { ...own, pending, folder, abandoned, isActive, lockContainer, untilFrozen };
       await tidy();
       void reportLeftDumps();
       await keepRecovering(recover, stop, () => tried.abort());

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { NodeAddress, NodeCondition, NodeStatus, NodeSystemInfo } from '../../api/index.ts';
-import { version } from '../../api/index.ts';
+import { formatTime, version } from '../../api/index.ts';
 import type { Finding } from './conditions.ts';
 import { isForeignNetworkCondition } from './conditions.ts';
 import type { NodeResources } from './resources.ts';
@@ -119,9 +119,4 @@ function toCondition(finding: Finding, previous: NodeCondition | undefined, now:
 function mergeAddresses(previous: readonly NodeAddress[], ours: readonly NodeAddress[]): NodeAddress[] {
   const kept = new Set(['InternalIP', 'Hostname', ...ours.map(({ type }) => type)]);
   return [...ours, ...previous.filter(({ type }) => !kept.has(type))];
-}
-
-/** RFC 3339 in whole seconds, as the API writes times. */
-export function formatTime(wallMs: number): string {
-  return `${new Date(wallMs).toISOString().slice(0, 19)}Z`;
 }

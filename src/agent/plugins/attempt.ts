@@ -1,4 +1,4 @@
-import type { Clock, Turns } from '../../base/index.ts';
+import type { Clock, Semaphore } from '../../base/index.ts';
 import { describeError } from '../../base/index.ts';
 import { checkAnswer } from './check-answer.ts';
 import type { PluginAnswer, PluginPeer } from './peer.ts';
@@ -8,7 +8,8 @@ export interface AttemptParts {
   readonly handlers: ReadonlyMap<string, PluginHandler>;
   /** Throws an Error for a path that cannot be connected to. */
   open(socket: string): PluginPeer;
-  readonly turns: Turns;
+  /** How many plugins are asked who they are at a time. */
+  readonly asking: Semaphore;
   readonly clock: Clock;
 }
 
@@ -31,8 +32,8 @@ export type AttemptOutcome =
 const registerLimitMs = 3 * 60_000;
 
 /**
- * One try to register what is behind a socket: who are you, is that all right, take it, tell it. A turn is needed for the
- * first question only, which has a short end; what a handler does afterwards holds up nobody else.
+ * One try to register what is behind a socket: who are you, is that all right, take it, tell it. A slot is held during
+ * the first question only, which has a short end; what a handler does afterwards holds up nobody else.
  */
 export async function attempt(
   socket: FoundSocket,
@@ -41,16 +42,16 @@ export async function attempt(
   signal: AbortSignal,
 ): Promise<AttemptOutcome> {
   using stack = new DisposableStack();
-  const turn = await parts.turns.take(signal).catch(() => undefined);
-  if (turn === undefined) return { result: 'abandoned' };
-  stack.use(turn);
+  const slot = await parts.asking.acquire(signal).catch(() => undefined);
+  if (slot === undefined) return { result: 'abandoned' };
+  stack.use(slot);
   progress.state('asking');
   const opened = openPeer(socket, parts);
   if ('error' in opened) return { result: 'failed', error: opened.error, hopeless: true };
   const peer = stack.use(opened.peer);
   try {
     const answer = await peer.info(signal);
-    turn[Symbol.dispose]();
+    slot[Symbol.dispose]();
     if (signal.aborted) return { result: 'abandoned' };
     return await takeIn(answer, peer, socket, parts, progress, signal);
   } catch (error) {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { FolderEntry } from '../../base/folder-watch/index.ts';
 import type { Clock, Logger, Registry } from '../../base/index.ts';
-import { createTurns } from '../../base/index.ts';
+import { Semaphore } from '../../base/index.ts';
 import { pluginMetrics } from './metrics.ts';
 import type { PluginPeer } from './peer.ts';
 import { openPeer } from './peer.ts';
@@ -58,7 +58,7 @@ export function createSocketRegistry(options: SocketRegistryOptions): SocketRegi
   const parts: Omit<TrackedParts, 'onEnd'> = {
     handlers: byType,
     open,
-    turns: createTurns(() => askedAtOnce),
+    asking: new Semaphore(() => askedAtOnce),
     clock,
     random,
     metrics: pluginMetrics([...byType.keys()], sockets, options.metrics),

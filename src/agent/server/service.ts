@@ -33,7 +33,8 @@ export interface AgentServerService extends Service {
   readonly port: Latest<number>;
 }
 
-const agentLimits: Partial<HttpsLimits> = {
+/** What this server allows a client; what is not listed is the default of every server. */
+export const agentLimits = {
   maxConnections: 1000,
   handshakeIdleMs: 10_000,
   handshakeMs: 10_000,
@@ -47,7 +48,7 @@ const agentLimits: Partial<HttpsLimits> = {
   maxParameterLength: 512,
   /** A client whose machine is gone is noticed by this, and its checkpoint cancelled. */
   tcpKeepAliveMs: 15_000,
-};
+} as const satisfies Partial<HttpsLimits>;
 
 /** How long running requests may take when the agent stops; checkpoints are cancelled by then. */
 const graceMs = 2000;

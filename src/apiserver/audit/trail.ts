@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { formatMicroTime } from '../../api/index.ts';
 import type { Clock } from '../../base/index.ts';
 import type { User } from '../authn/index.ts';
 import type { Attributes, Decision } from '../authz/index.ts';
@@ -43,7 +44,7 @@ export function startTrail(
   { policy, sink, clock }: { policy: AuditPolicy; sink: AuditSink; clock: Clock },
 ): AuditTrail {
   const id = randomUUID();
-  const receivedAt = microTime(clock.now());
+  const receivedAt = formatMicroTime(clock.now());
   let known: AuditAsked | undefined;
   let verdict: AuditVerdict | undefined;
   const bodies: Pick<AuditEvent, 'requestObject' | 'responseObject'> = {};
@@ -70,7 +71,7 @@ export function startTrail(
     };
     sink.write(lineOf(event));
   }
-  const now = () => microTime(clock.now());
+  const now = () => formatMicroTime(clock.now());
 
   return {
     id,
@@ -139,8 +140,4 @@ function annotationsOf({ verdict, reason }: Decision): Pick<AuditEvent, 'annotat
   return {
     annotations: { 'authorization.k8s.io/decision': decision, 'authorization.k8s.io/reason': reason },
   };
-}
-
-function microTime(ms: number): string {
-  return new Date(ms).toISOString().replace('Z', '000Z');
 }

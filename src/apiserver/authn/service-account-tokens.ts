@@ -61,7 +61,7 @@ const issuer = 'https://kubernetes.default.svc.cluster.local';
  */
 const longestToken = 12 * 1024;
 /** Claims take about as much memory as their token. */
-const known = { most: 4096, mostBytes: 8 * 1024 * 1024 };
+const known = { maxEntries: 4096, maxBytes: 8 * 1024 * 1024 };
 /** How far the clocks of servers may differ that share a key; and how long a deleted object's tokens linger. */
 const clockToleranceSeconds = 10;
 const lingerMs = 60_000;

@@ -1,13 +1,15 @@
 import { hash } from 'node:crypto';
+import { BoundedMap, SingleFlight } from '../../base/index.ts';
 
 export interface TokenCacheLimits {
-  most: number;
+  maxEntries: number;
   /** Of all tokens together. */
-  mostBytes: number;
+  maxBytes: number;
 }
 
 interface Entry<T> {
   found: T;
+  /** Of the token, which tells how much its claims take. */
   bytes: number;
 }
 
@@ -16,14 +18,13 @@ interface Entry<T> {
  * their digest, so that none lies about in memory. When it is full, those that were not used for longest go.
  */
 export class TokenCache<T extends object> {
-  readonly #limits: TokenCacheLimits;
-  readonly #entries = new Map<string, Entry<T>>();
-  readonly #pending = new Map<string, Promise<T | undefined>>();
-  /** Of the tokens, which tells how much their claims take. */
-  #bytes = 0;
+  readonly #maxBytes: number;
+  readonly #entries: BoundedMap<string, Entry<T>>;
+  readonly #verifying = new SingleFlight<T | undefined>();
 
-  constructor(limits: TokenCacheLimits) {
-    this.#limits = limits;
+  constructor({ maxEntries, maxBytes }: TokenCacheLimits) {
+    this.#maxBytes = maxBytes;
+    this.#entries = new BoundedMap({ maxEntries, maxWeight: maxBytes, weigh: ({ bytes }) => bytes });
   }
 
   get size(): number {
@@ -36,38 +37,20 @@ export class TokenCache<T extends object> {
    */
   async find(token: string, verify: () => Promise<T | undefined>): Promise<T | undefined> {
     const digest = digestOf(token);
-    const found = this.#entries.get(digest)?.found ?? (await this.#verified(digest, verify));
+    const known = this.#entries.use(digest);
+    if (known !== undefined) return known.found;
+    const found = await this.#verifying.run(digest, verify);
     if (found !== undefined) this.#keep(digest, { found, bytes: token.length });
     return found;
   }
 
   forget(token: string): void {
-    this.#remove(digestOf(token));
+    this.#entries.delete(digestOf(token));
   }
 
   #keep(digest: string, entry: Entry<T>): void {
-    this.#remove(digest); // and in again, as the one used last
     this.#entries.set(digest, entry);
-    this.#bytes += entry.bytes;
-    for (const oldest of this.#entries.keys()) {
-      if (this.#entries.size <= this.#limits.most && this.#bytes <= this.#limits.mostBytes) return;
-      this.#remove(oldest);
-    }
-  }
-
-  #remove(digest: string): void {
-    this.#bytes -= this.#entries.get(digest)?.bytes ?? 0;
-    this.#entries.delete(digest);
-  }
-
-  async #verified(digest: string, verify: () => Promise<T | undefined>): Promise<T | undefined> {
-    const running = this.#pending.get(digest) ?? verify();
-    this.#pending.set(digest, running);
-    try {
-      return await running;
-    } finally {
-      this.#pending.delete(digest);
-    }
+    if (entry.bytes > this.#maxBytes) this.#entries.delete(digest);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Namespace } from '../../api/index.ts';
-import { timestamp } from '../registry/index.ts';
+import { formatTime } from '../../api/index.ts';
 
 type Condition = NonNullable<NonNullable<Namespace['status']>['conditions']>[number];
 
@@ -59,5 +59,5 @@ function listed(counts: ReadonlyMap<string, number>, show: (name: string, count:
 function withTime(condition: Condition, { status }: Namespace, now: number): Condition {
   const before = status?.conditions?.find(({ type }) => type === condition.type);
   const since = before?.status === condition.status ? before.lastTransitionTime : undefined;
-  return { ...condition, lastTransitionTime: since ?? timestamp(now) };
+  return { ...condition, lastTransitionTime: since ?? formatTime(now) };
 }

@@ -1,8 +1,8 @@
 import type { ApiObject } from '../../api/index.ts';
 import { qualifiedResource, StatusError } from '../../api/index.ts';
+import { forEachConcurrently } from '../../base/index.ts';
 import { controlPlaneUser } from '../authn/index.ts';
 import type { Resource } from '../registry/index.ts';
-import { concurrently } from '../registry/index.ts';
 import type { Remainder } from './namespace-conditions.ts';
 
 const context = { user: controlPlaneUser, dryRun: false };
@@ -38,7 +38,7 @@ async function emptyKind(
 ): Promise<void> {
   for (let after = ''; ; ) {
     const page = resource.storage.list(resource.prefix(namespace), after, pageSize);
-    await concurrently(page.items, atOnce, async (stored) => {
+    await forEachConcurrently(page.items, atOnce, async (stored) => {
       if (!goOn()) return;
       const left = await remove(resource, namespace, resource.encoding.read(stored));
       if (left !== undefined) stays(left);

@@ -1,5 +1,5 @@
 import type { Lease, LeaseSpec } from '../../api/index.ts';
-import { leaseKind, StatusError } from '../../api/index.ts';
+import { formatMicroTime, leaseKind, StatusError } from '../../api/index.ts';
 import type { Clock } from '../../base/index.ts';
 import { controlPlaneUser } from '../authn/index.ts';
 import type { Registry } from '../registry/index.ts';
@@ -82,7 +82,7 @@ export function createSeat(options: SeatOptions): Seat {
     holder: () => spec().holderIdentity || undefined,
     async claim() {
       if (waitMs() > 0) return false;
-      const now = microTime(clock.now());
+      const now = formatMicroTime(clock.now());
       const mine = spec().holderIdentity === identity;
       const { acquireTime = now, leaseTransitions = 0 } = spec();
       const isFirst = seen.lease === undefined;
@@ -98,7 +98,7 @@ export function createSeat(options: SeatOptions): Seat {
     async release() {
       if (spec().holderIdentity !== identity) return;
       const { holderIdentity: _, ...rest } = spec();
-      await write({ ...rest, leaseDurationSeconds: 1, renewTime: microTime(clock.now()) });
+      await write({ ...rest, leaseDurationSeconds: 1, renewTime: formatMicroTime(clock.now()) });
     },
     onChange(listener) {
       listeners.add(listener);
@@ -112,7 +112,3 @@ export function createSeat(options: SeatOptions): Seat {
 const goneOrChanged: ReadonlySet<string> = new Set(['Conflict', 'NotFound']);
 /** What is not found when one is made is its namespace, which nobody else makes: that is told. */
 const made: ReadonlySet<string> = new Set(['Conflict', 'AlreadyExists']);
-
-function microTime(ms: number): string {
-  return new Date(ms).toISOString().replace('Z', '000Z');
-}

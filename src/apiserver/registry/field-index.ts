@@ -1,7 +1,7 @@
+import { EventLoopYielder } from '../../base/index.ts';
 import type { CachedStore, Listing, Stored } from '../storage/index.ts';
 import { compareKeys } from '../storage/index.ts';
 import { followKeys, lookingAt } from './follower.ts';
-import { Turns } from './turns.ts';
 
 /*
  * The keys of a kind's objects by the value of one field, such as pods by node. To read the field an object must be
@@ -35,10 +35,10 @@ export class FieldIndex {
 
   /** The objects whose field has this value and whose keys start with `prefix` and are greater than `after`. */
   async list(value: string, prefix: string, after: string): Promise<Listing> {
-    const turns = new Turns();
+    const yielder = new EventLoopYielder();
     for (const key of this.#stale) {
       this.#refresh(key);
-      if (turns.due) await turns.take();
+      if (yielder.isDue) await yielder.yield();
     }
     return this.#present(value, prefix, after);
   }

@@ -1,8 +1,6 @@
-export { concurrently } from './concurrently.ts';
 export type { ObjectEncoding } from './encoding.ts';
 export type { FieldIndex } from './field-index.ts';
 export { type Follower, lookingAt } from './follower.ts';
-export { timestamp } from './metadata.ts';
 export { namedNodes } from './named-nodes.ts';
 export { operate } from './operate.ts';
 export { createRegistry, type RegistryOptions } from './registry.ts';
@@ -10,7 +8,6 @@ export { Resource } from './resource.ts';
 export type { Splice } from './splice.ts';
 export { isMirrorPod, mirrorAnnotation, permanentNamespaces } from './strategies/index.ts';
 export type { Admission, Advice, Strategy, WriteContext } from './strategy.ts';
-export { Turns } from './turns.ts';
 export type { Operation, OperationRequest, OperationResult, Registry } from './types.ts';
 export type { Preconditions } from './write/checks.ts';
 export {

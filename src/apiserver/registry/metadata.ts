@@ -1,10 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ApiObject, ObjectMeta } from '../../api/index.ts';
-
-/** RFC 3339 in whole seconds. */
-export function timestamp(now: number): string {
-  return `${new Date(now).toISOString().slice(0, 19)}Z`;
-}
+import { formatTime } from '../../api/index.ts';
 
 /** Metadata of a new object: what the server gives is given, whatever the client sent for it. No managedFields yet. */
 export function newMetadata(given: ObjectMeta, name: string, namespace: string, now: number): ObjectMeta {
@@ -25,7 +21,7 @@ export function newMetadata(given: ObjectMeta, name: string, namespace: string, 
     name,
     ...(namespace === '' ? {} : { namespace }),
     uid: randomUUID(),
-    creationTimestamp: timestamp(now),
+    creationTimestamp: formatTime(now),
     ...kept,
   };
 }

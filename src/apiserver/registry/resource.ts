@@ -1,11 +1,11 @@
 import type { ApiObject, Kind, ObjectMeta } from '../../api/index.ts';
+import { KeyedMutex } from '../../base/index.ts';
 import type { CachedStore, Stored } from '../storage/index.ts';
 import type { ObjectEncoding } from './encoding.ts';
 import { objectEncoding } from './encoding.ts';
 import { FieldIndex } from './field-index.ts';
 import type { Follower } from './follower.ts';
 import { followKeys } from './follower.ts';
-import { KeyQueue } from './key-queue.ts';
 import { SecondText } from './second-text.ts';
 import type { WriteContext } from './strategy.ts';
 import type { Application } from './write/apply.ts';
@@ -33,7 +33,12 @@ export class Resource<T extends ApiObject = ApiObject> {
   constructor(options: ResourceOptions<T>) {
     this.kind = options.kind;
     this.encoding = objectEncoding(options.kind, options.groupSuffix);
-    this.#parts = { ...options, encoding: this.encoding, losers: new KeyQueue(), seconds: new SecondText() };
+    this.#parts = {
+      ...options,
+      encoding: this.encoding,
+      losers: new KeyedMutex(),
+      seconds: new SecondText(),
+    };
   }
 
   get storage(): CachedStore {

@@ -1,4 +1,4 @@
-import { timestamp } from './metadata.ts';
+import { formatTime } from '../../api/index.ts';
 
 /** The second that it is, as it stands in metadata; to write it out takes longer than most of what a heartbeat costs. */
 export class SecondText {
@@ -10,7 +10,7 @@ export class SecondText {
     const second = Math.floor(now / 1000);
     if (second !== this.#second) {
       this.#second = second;
-      this.#text = timestamp(now);
+      this.#text = formatTime(now);
     }
     return this.#text;
   }

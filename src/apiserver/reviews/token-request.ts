@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { TokenRequest } from '../../api/index.ts';
-import { serviceAccountKind, tokenRequest } from '../../api/index.ts';
+import { formatTime, serviceAccountKind, tokenRequest } from '../../api/index.ts';
 import type { Clock } from '../../base/index.ts';
 import type { ServiceAccountTokens } from '../authn/index.ts';
 import type { TokenRestriction } from '../authz/index.ts';
 import type { Operation } from '../registry/index.ts';
-import { timestamp } from '../registry/index.ts';
 import { boundTo } from './bound-object.ts';
 import { questionIn } from './question.ts';
 
@@ -40,9 +39,9 @@ export function serviceAccountToken({ tokens, mayHaveToken, clock }: TokenOption
       });
       const object = {
         ...body,
-        metadata: { name, namespace, creationTimestamp: timestamp(now) },
+        metadata: { name, namespace, creationTimestamp: formatTime(now) },
         spec: { ...body.spec, audiences },
-        status: { token, expirationTimestamp: timestamp(expiresAt * 1000) },
+        status: { token, expirationTimestamp: formatTime(expiresAt * 1000) },
       };
       return { object };
     },

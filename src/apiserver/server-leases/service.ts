@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Lease } from '../../api/index.ts';
-import { leaseKind, StatusError } from '../../api/index.ts';
+import { formatMicroTime, leaseKind, StatusError } from '../../api/index.ts';
 import type { Clock, Logger, Service } from '../../base/index.ts';
 import { describeError } from '../../base/index.ts';
 import { controlPlaneUser } from '../authn/index.ts';
@@ -48,7 +48,7 @@ export function serverLease(options: ServerLeaseOptions): Service {
         ...known?.spec,
         holderIdentity: hostname(),
         leaseDurationSeconds: forgetMs / 1000,
-        renewTime: new Date(clock.now()).toISOString().replace('Z', '000Z'),
+        renewTime: formatMicroTime(clock.now()),
       },
     };
     if (known === undefined) await leases.create(place.namespace, lease, context);

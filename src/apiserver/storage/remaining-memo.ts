@@ -1,13 +1,14 @@
+import { BoundedMap } from '../../base/index.ts';
 import type { Revision } from './types.ts';
 
-const capacity = 256;
+const maxEntries = 256;
 
 /**
  * Remembers how many keys follow a page, so that the next page of the same list need not count them again.
  * The past does not change, so an entry is true for ever.
  */
 export class RemainingMemo {
-  readonly #counts = new Map<string, number>();
+  readonly #counts = new BoundedMap<string, number>({ maxEntries });
 
   /** How many keys follow `after` in the list of `prefix` at `revision`, if that was counted before. */
   get(prefix: string, revision: Revision, after: string): number | undefined {
@@ -16,11 +17,6 @@ export class RemainingMemo {
 
   set(prefix: string, revision: Revision, after: string, count: number): void {
     this.#counts.set(nameOf(prefix, revision, after), count);
-    if (this.#counts.size <= capacity) return;
-    for (const oldest of this.#counts.keys()) {
-      this.#counts.delete(oldest);
-      return;
-    }
   }
 }
 

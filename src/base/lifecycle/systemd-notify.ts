@@ -3,6 +3,7 @@ import { write } from 'node:fs';
 import { promisify } from 'node:util';
 import { describeError } from '../errors.ts';
 import type { Logger } from '../log.ts';
+import { Mutex } from '../mutex.ts';
 
 /*
  * Telling systemd how we are (sd_notify(3)) needs a datagram socket, which Node does not have.
@@ -36,12 +37,12 @@ export function createNotifier(env: NotifyEnvironment, pid: number, log: Logger)
   if (!env.NOTIFY_SOCKET) return { enabled: false, send: async () => undefined };
   const descriptor = handedDescriptor(env, pid);
   const deliver = descriptor === undefined ? byProgram : byDescriptor(descriptor);
-  let last = Promise.resolve();
+  const mutex = new Mutex();
   let complained = false;
   return {
     enabled: true,
     send(...assignments) {
-      last = last.then(async () => {
+      return mutex.run(async () => {
         try {
           await deliver(assignments.map((text) => text.replaceAll('\n', ' ')));
         } catch (error) {
@@ -49,7 +50,6 @@ export function createNotifier(env: NotifyEnvironment, pid: number, log: Logger)
           complained = true;
         }
       });
-      return last;
     },
   };
 }

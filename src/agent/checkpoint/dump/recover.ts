@@ -27,7 +27,7 @@ export interface RecoverOptions {
   /** Whether this process works on that draft right now. */
   isActive(draft: string): boolean;
   /** Keeps a new checkpoint of the same container away meanwhile. */
-  takeTurn(target: Target, cancel: AbortSignal): Promise<Disposable>;
+  lockContainer(target: Target, cancel: AbortSignal): Promise<Disposable>;
   /** Resolves when this process has left a draft behind, or when `cancel` aborts. */
   untilFrozen(cancel: AbortSignal): Promise<void>;
 }
@@ -165,9 +165,9 @@ async function journalOf(
 }
 
 async function thaw(options: RecoverOptions, journal: Journal, cancel: AbortSignal): Promise<boolean> {
-  const { log, runtime, takeTurn, abandoned } = options;
+  const { log, runtime, lockContainer, abandoned } = options;
   try {
-    using _turn = await takeTurn(journal, cancel);
+    using _lock = await lockContainer(journal, cancel);
     await abandoned.note(journal.id);
     const outcome = await runtime.thaw(journal.id, cancel);
     log.warn({ ...journal, outcome }, 'container of a checkpoint that was cut short has been looked after');

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../base/index.ts';
-import { createTurns, describeError } from '../../../base/index.ts';
+import { describeError, Mutex } from '../../../base/index.ts';
 import { RefusedError } from '../../server/index.ts';
 import type { ArchiveFolder, StoredCheckpoint } from '../archive-folder.ts';
 import { createDigester } from '../dump/digest.ts';
@@ -28,7 +28,7 @@ export interface Verifier {
 const mostWaiting = 20;
 
 export function createVerifier(archives: ArchiveFolder, uses: Uses, clock: Clock): Verifier {
-  const turns = createTurns(() => 1);
+  const mutex = new Mutex();
   return {
     async verify(stored, cancel) {
       const { id, record } = stored;
@@ -37,9 +37,9 @@ export function createVerifier(archives: ArchiveFolder, uses: Uses, clock: Clock
           409,
           `nobody knows what ${id} should be: ${stored.problem ?? 'it has no sidecar'}`,
         );
-      if (turns.size > mostWaiting)
-        throw new RefusedError(429, `${turns.size} archives are being verified or wait; try again later`);
-      using _turn = await turns.take(cancel);
+      if (mutex.size > mostWaiting)
+        throw new RefusedError(429, `${mutex.size} archives are being verified or wait; try again later`);
+      using _lock = await mutex.acquire(cancel);
       using _held = uses.hold(id);
       const found = await read(stored, cancel);
       cancel.throwIfAborted();

@@ -11,7 +11,7 @@ import type { MadeSet } from './publish-set.ts';
 export interface PodCheckpointRequest {
   readonly namespace: string;
   readonly pod: string;
-  /** How long the runtime may take for all of it, waiting for turns not counted; 0 or unset is the default. */
+  /** How long the runtime may take for all of it, waiting for other checkpoints not counted; 0 or unset is the default. */
   readonly timeoutMs?: number;
   /** Aborts when the client goes away. */
   readonly cancel: AbortSignal;
@@ -26,32 +26,33 @@ export interface SetServiceOptions {
   dumper: SetDumper;
   clock: Clock;
   defaultTimeoutMs: number;
-  /** The turn of one container, and one of the node. */
-  takeTurn(target: Target, cancel: AbortSignal): Promise<Disposable>;
-  takeSlot(cancel: AbortSignal): Promise<Disposable>;
+  /** One checkpoint of a container at a time. */
+  lockContainer(target: Target, cancel: AbortSignal): Promise<Disposable>;
+  /** So many checkpoints on the node at a time. */
+  acquireSlot(cancel: AbortSignal): Promise<Disposable>;
   /** Throws when another checkpoint of the container is under way and not to be waited for. */
   refuseConflict(target: Target): void;
   /** Throws when the container may still be frozen by an earlier one. */
   refuseIfFrozen(target: Target, id: string): void;
 }
 
-/** Waits for its turns and makes the set; see `Checkpointer.checkpointPod`. */
+/** Waits for other checkpoints of the same containers and for a slot, and makes the set; see `Checkpointer.checkpointPod`. */
 export async function serveSet(
   options: SetServiceOptions,
   { namespace, pod, requester, timeoutMs }: PodCheckpointRequest,
   giveUp: AbortSignal,
 ): Promise<MadeSet> {
   if (checkName('label', namespace) ?? checkName('subdomain', pod)) throw noPod();
-  const { clock, takeTurn, takeSlot, dumper } = options;
+  const { clock, lockContainer, acquireSlot, dumper } = options;
   const target = wholePod(namespace, pod);
   const limitMs = timeoutMs && timeoutMs > 0 ? timeoutMs : options.defaultTimeoutMs;
   using search = startTimeLimit(clock, limitMs);
   const before = await findMembers(options, target, search, giveUp);
   for (const { name } of before) options.refuseConflict({ namespace, pod, container: name });
-  using turns = new DisposableStack();
+  using locks = new DisposableStack();
   // in one order for all who want several, so that no two wait for each other
   for (const container of before.map(({ name }) => name).sort()) {
-    turns.use(await takeTurn({ namespace, pod, container }, giveUp));
+    locks.use(await lockContainer({ namespace, pod, container }, giveUp));
   }
   const startedMs = clock.monotonicMs();
   using again = startTimeLimit(clock, limitMs); // much may have happened while it waited
@@ -64,7 +65,7 @@ export async function serveSet(
     requester,
   }));
   for (const member of members) options.refuseIfFrozen(member.target, member.found.id);
-  using _slot = await takeSlot(giveUp);
+  using _slot = await acquireSlot(giveUp);
   using limit = startTimeLimit(clock, limitMs, usedMs);
   return await dumper.dump({ namespace, pod, members, requester, limit }, giveUp);
 }
@@ -86,7 +87,7 @@ async function findMembers(
   return found;
 }
 
-/** Only of these it has the turns. */
+/** Only these are locked. */
 function requireSame(target: Target, before: readonly FoundMember[], now: readonly FoundMember[]): void {
   const names = new Set(before.map(({ name }) => name));
   const added = now.find(({ name }) => !names.has(name));

@@ -1,5 +1,5 @@
 import type { Clock, Logger } from '../../../base/index.ts';
-import { createKeyedTurns, describeError, untilAborted } from '../../../base/index.ts';
+import { describeError, Mutex, untilAborted } from '../../../base/index.ts';
 import type { ArchiveFolder, StoredCheckpoint } from '../archive-folder.ts';
 import { timeOfId } from '../archive-folder.ts';
 import type { Uses } from '../uses.ts';
@@ -42,7 +42,6 @@ export interface Keeper {
 }
 
 const everyMs = 5 * 60_000;
-const never = new AbortController().signal;
 
 /** Thrown while a checkpoint is about to be removed, when it must stay after all. */
 class MustStay extends Error {}
@@ -50,7 +49,7 @@ class MustStay extends Error {}
 export function createKeeper(options: KeeperOptions): Keeper {
   const { archives, uses, log, clock, settings } = options;
   const time = watchSteadyTime(clock);
-  const turns = createKeyedTurns();
+  const mutex = new Mutex();
   const fresh = new Set<string>();
   let woken = Promise.withResolvers<void>();
   const told = new Set<string>();
@@ -91,7 +90,7 @@ export function createKeeper(options: KeeperOptions): Keeper {
   }
 
   async function prune(requester: string): Promise<RetentionOutcome> {
-    using _turn = await turns.take('', never);
+    using _lock = await mutex.acquire();
     const { removals, agesUnknown } = await look();
     const gone: Removal[] = [];
     for (const removal of removals) if (await remove(removal, requester)) gone.push(removal);

@@ -1,4 +1,5 @@
 import type { Event } from '../../../api/index.ts';
+import { formatTime } from '../../../api/index.ts';
 import type { Happening, Subject } from './types.ts';
 
 /** An Event that is to be written, or to be counted up. */
@@ -40,8 +41,8 @@ export function eventOf(name: string, nodeName: string, draft: Draft): Event {
     source: { component, host: nodeName },
     reportingComponent: component,
     reportingInstance: nodeName,
-    firstTimestamp: timestamp(firstMs),
-    lastTimestamp: timestamp(lastMs),
+    firstTimestamp: formatTime(firstMs),
+    lastTimestamp: formatTime(lastMs),
     count,
   };
 }
@@ -52,9 +53,4 @@ export function shortened(message: string): string {
   if (bytes.length <= messageLimitBytes) return message;
   const cut = new TextDecoder().decode(bytes.subarray(0, messageLimitBytes - 3), { stream: true });
   return `${cut}…`;
-}
-
-/** As the API writes times. */
-export function timestamp(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }

@@ -1,16 +1,16 @@
 import type { Event } from '../../../api/index.ts';
-import { eventKind, StatusError } from '../../../api/index.ts';
+import { eventKind, formatTime, StatusError } from '../../../api/index.ts';
 import type { Clock, Logger, Registry, Service } from '../../../base/index.ts';
 import {
+  BoundedMap,
   Counter,
   createMetrics,
   createTokenBuckets,
   describeError,
-  forgetOldest,
 } from '../../../base/index.ts';
 import type { ApiCalls } from '../../../client/index.ts';
 import type { Draft } from './draft.ts';
-import { draftKey, eventOf, mergeDrafts, namespaceOf, shortened, timestamp } from './draft.ts';
+import { draftKey, eventOf, mergeDrafts, namespaceOf, shortened } from './draft.ts';
 import type { EventRecorder } from './types.ts';
 
 /*
@@ -47,8 +47,8 @@ export function createEventRecorder(options: EventRecorderOptions): Service & Ev
   const counted = countersOf(options.metrics);
   let waiting = new Map<string, Draft>();
   /** Names of Events that can be counted up, and how far they are. */
-  const written = new Map<string, { name: string; count: number }>();
-  const limits = createTokenBuckets({ ...eventRate, limit: 1024 });
+  const written = new BoundedMap<string, { name: string; count: number }>({ maxEntries: writtenLimit });
+  const limits = createTokenBuckets({ ...eventRate, maxKeys: 1024 });
   let sequence = 0;
   let dropped = 0;
   let wake = Promise.withResolvers<void>();
@@ -56,7 +56,7 @@ export function createEventRecorder(options: EventRecorderOptions): Service & Ev
   function dropOldest(): void {
     const over = waiting.size - waitingLimit;
     if (over <= 0) return;
-    forgetOldest(waiting, waitingLimit);
+    for (const key of waiting.keys().take(over)) waiting.delete(key);
     dropped += over;
     counted.inc({ result: 'dropped' }, over);
   }
@@ -65,7 +65,7 @@ export function createEventRecorder(options: EventRecorderOptions): Service & Ev
     const known = written.get(key);
     if (known === undefined) return false;
     const count = known.count + draft.count;
-    const change = { count, lastTimestamp: timestamp(draft.lastMs) };
+    const change = { count, lastTimestamp: formatTime(draft.lastMs) };
     const place = { namespace: namespaceOf(draft.subject), signal, as: 'merge' } as const;
     try {
       await api.patch<Event>(eventKind, known.name, change, place);
@@ -84,7 +84,6 @@ export function createEventRecorder(options: EventRecorderOptions): Service & Ev
     const name = `${draft.subject.name}.${suffix}`;
     await api.create(eventKind, eventOf(name, nodeName, draft), { signal });
     written.set(key, { name, count: draft.count });
-    forgetOldest(written, writtenLimit);
   }
 
   /** Whether the API takes Events. */

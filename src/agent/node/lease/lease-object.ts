@@ -1,4 +1,5 @@
 import type { Lease, OwnerReference } from '../../../api/index.ts';
+import { formatMicroTime } from '../../../api/index.ts';
 
 /** Where the leases of nodes live. */
 export const leaseNamespace = 'kube-node-lease';
@@ -41,9 +42,4 @@ function ownedByNode(
   if (nodeUid === undefined) return references === undefined ? undefined : [...references];
   const others = (references ?? []).filter((owner) => owner.kind !== 'Node' || owner.name !== nodeName);
   return [...others, { apiVersion: 'v1', kind: 'Node', name: nodeName, uid: nodeUid }];
-}
-
-/** RFC 3339 with six decimals, as the API writes a MicroTime. */
-export function formatMicroTime(wallMs: number): string {
-  return new Date(wallMs).toISOString().replace('Z', '000Z');
 }

@@ -1,6 +1,6 @@
 import type { Pod } from '../../../api/index.ts';
 import type { Clock, Logger, Registry } from '../../../base/index.ts';
-import { describeError } from '../../../base/index.ts';
+import { describeError, KeyedMutex } from '../../../base/index.ts';
 import type { StateFile } from '../../../base/state-file/index.ts';
 import type { DeviceInventory, DeviceResource } from '../devices/index.ts';
 import { askedOf, asking, pluginOf, uidOf, unexpected } from './asking.ts';
@@ -10,7 +10,6 @@ import type { Hint } from './hints.ts';
 import { mergeHints } from './hints.ts';
 import { idsOf, Ledger } from './ledger.ts';
 import { allocationMetrics } from './metrics.ts';
-import { createKeyedQueue } from './queue.ts';
 import type { DeviceRecord } from './record.ts';
 import { RegisteredDevices } from './registered.ts';
 import { mergeResponses, responseFault } from './response.ts';
@@ -46,8 +45,8 @@ interface Wanted {
 export class Allocator implements DeviceAllocator, Disposable {
   readonly #options: AllocatorOptions;
   readonly #ledger = new Ledger();
-  readonly #pods = createKeyedQueue();
-  readonly #resources = createKeyedQueue();
+  readonly #pods = new KeyedMutex();
+  readonly #resources = new KeyedMutex();
   readonly #metrics;
   /** What is under way for each pod, by its uid; aborted when it is released. */
   readonly #flights = new Map<string, { end: AbortController; calls: number }>();

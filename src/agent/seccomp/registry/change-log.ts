@@ -3,7 +3,7 @@ import { createTokenBuckets } from '../../../base/index.ts';
 import type { ProfileChange } from './types.ts';
 
 /** Whoever makes pods names as many profiles as they like: so many lines may follow at once, and one more a second. */
-const lineRate = { burst: 100, refillMs: 1000, limit: 1 };
+const lineRate = { burst: 100, refillMs: 1000, maxKeys: 1 };
 
 export type ChangeLog = (change: ProfileChange, isInUse: boolean) => void;
 

@@ -1,12 +1,13 @@
 import type { Clock } from '../../../base/index.ts';
+import { BoundedMap, SingleFlight } from '../../../base/index.ts';
 
 export interface AnswerCacheOptions<T> {
   /** Good answers that are kept, and as many others; beyond, those that were not used for longest go. */
-  most: number;
+  maxEntries: number;
   /** The others have a place of their own: a flood of them drives no good one out. */
   isGood(answer: T): boolean;
   /** Questions under way at once; beyond, asking fails at once. */
-  mostPending: number;
+  maxPending: number;
   clock: Clock;
   /** Told how each question was answered. */
   onFind(how: 'hit' | 'shared' | 'miss' | 'overloaded'): void;
@@ -28,12 +29,14 @@ export class OverloadedError extends Error {
  */
 export class AnswerCache<T> {
   readonly #options: AnswerCacheOptions<T>;
-  readonly #good = new Map<string, Entry<T>>();
-  readonly #others = new Map<string, Entry<T>>();
-  readonly #pending = new Map<string, Promise<T>>();
+  readonly #good: BoundedMap<string, Entry<T>>;
+  readonly #others: BoundedMap<string, Entry<T>>;
+  readonly #asking = new SingleFlight<T>();
 
   constructor(options: AnswerCacheOptions<T>) {
     this.#options = options;
+    this.#good = new BoundedMap(options);
+    this.#others = new BoundedMap(options);
   }
 
   get size(): number {
@@ -42,24 +45,23 @@ export class AnswerCache<T> {
 
   /** `ttlMs`: how long an answer counts; by the monotonic clock. Rejects as `ask` does, or with an OverloadedError. */
   async find(key: string, ttlMs: (answer: T) => number, ask: () => Promise<T>): Promise<T> {
-    const { clock, mostPending, onFind } = this.#options;
-    const found = this.#good.get(key) ?? this.#others.get(key);
+    const { clock, maxPending, onFind } = this.#options;
+    const found = this.#good.use(key) ?? this.#others.use(key);
     if (found !== undefined && clock.monotonicMs() - found.atMs < ttlMs(found.answer)) {
       onFind('hit');
-      this.#keep(key, found);
       return found.answer;
     }
-    const running = this.#pending.get(key);
+    const running = this.#asking.get(key);
     if (running !== undefined) {
       onFind('shared');
       return await running;
     }
-    if (this.#pending.size >= mostPending) {
+    if (this.#asking.size >= maxPending) {
       onFind('overloaded');
-      throw new OverloadedError(`${mostPending} reviews are under way already`);
+      throw new OverloadedError(`${maxPending} reviews are under way already`);
     }
     onFind('miss');
-    return await this.#ask(key, ttlMs, ask);
+    return await this.#asking.run(key, () => this.#ask(key, ttlMs, ask));
   }
 
   async #ask(key: string, ttlMs: (answer: T) => number, ask: () => Promise<T>): Promise<T> {
@@ -67,25 +69,10 @@ export class AnswerCache<T> {
     const atMs = this.#options.clock.monotonicMs();
     this.#good.delete(key);
     this.#others.delete(key);
-    const running = ask();
-    this.#pending.set(key, running);
-    try {
-      const answer = await running;
-      if (ttlMs(answer) > 0) this.#keep(key, { answer, atMs });
-      return answer;
-    } finally {
-      this.#pending.delete(key);
-    }
-  }
-
-  /** Puts it in, or in again, as the one used last. */
-  #keep(key: string, entry: Entry<T>): void {
-    const entries = this.#options.isGood(entry.answer) ? this.#good : this.#others;
-    entries.delete(key);
-    entries.set(key, entry);
-    for (const oldest of entries.keys()) {
-      if (entries.size <= this.#options.most) return;
-      entries.delete(oldest);
-    }
+    const answer = await ask();
+    if (ttlMs(answer) <= 0) return answer;
+    const entries = this.#options.isGood(answer) ? this.#good : this.#others;
+    entries.set(key, { answer, atMs });
+    return answer;
   }
 }

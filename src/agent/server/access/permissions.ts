@@ -19,7 +19,7 @@ export interface PermissionOptions {
 }
 
 const mostAnswers = 4096;
-const mostPending = 64;
+const maxPending = 64;
 
 /** What callers may, by the control plane's SubjectAccessReview on `nodes/SUBRESOURCE` of this node. */
 export function reviewedPermissions(
@@ -27,9 +27,9 @@ export function reviewedPermissions(
 ): (caller: Caller, wanted: Wanted) => Promise<Verdict> {
   const { nodeName, review, figures, clock } = options;
   const known = new AnswerCache<boolean>({
-    most: mostAnswers,
+    maxEntries: mostAnswers,
     isGood: isYes,
-    mostPending,
+    maxPending,
     clock,
     onFind: (how) => figures.found(how),
   });

@@ -20,7 +20,7 @@ export interface TokenOptions {
 
 const mostTokens = 1024;
 /** Strangers can make the agent ask: so many at once, and no more. */
-const mostPending = 64;
+const maxPending = 64;
 /** A token may be good a moment later: its account has just been made. */
 const refusedTtlMs = 10_000;
 
@@ -32,9 +32,9 @@ export function tokenAuthenticator(options: TokenOptions): (token: string) => Pr
   const { review, figures, clock } = options;
   const digestKey = randomBytes(32);
   const known = new AnswerCache<Caller | undefined>({
-    most: mostTokens,
+    maxEntries: mostTokens,
     isGood: isKnown,
-    mostPending,
+    maxPending,
     clock,
     onFind: (how) => figures.found(how),
   });

@@ -1,8 +1,8 @@
+import { formatTime } from '../../../api/index.ts';
 import type { Clock } from '../../../base/index.ts';
 import { readKernelFile, readKernelNumber } from '../../../base/index.ts';
 import type { Measure, Measurements } from '../../node/index.ts';
 import type { CpuStats, FsStats, InterfaceStats, MemoryStats, NetworkStats } from './usage.ts';
-import { instant } from './usage.ts';
 
 export interface NodeUsageOptions {
   /** What the node has and what of it is free, in bounded time. */
@@ -61,7 +61,7 @@ export function createNodeUsage(options: NodeUsageOptions): (signal: AbortSignal
       last = now;
     }
     return {
-      time: instant(clock.now()),
+      time: formatTime(clock.now()),
       ...(rate === undefined ? {} : { usageNanoCores: rate }),
       ...(now === undefined ? {} : { usageCoreNanoSeconds: now.nanoSeconds }),
     };
@@ -69,7 +69,7 @@ export function createNodeUsage(options: NodeUsageOptions): (signal: AbortSignal
 
   return async (signal) => {
     const [measured, used] = await Promise.all([measure(signal), cpu(signal)]);
-    const time = instant(clock.now());
+    const time = formatTime(clock.now());
     const { pids } = measured;
     return {
       startTime: bootTime(procDir),
@@ -181,7 +181,7 @@ function fsStats(disk: Measurements['disk'], time: string): FsStats {
 /** When the machine was started. */
 function bootTime(procDir: string): string | undefined {
   const seconds = /^btime (\d+)$/m.exec(readKernelFile(`${procDir}/stat`) ?? '')?.[1];
-  return seconds === undefined ? undefined : instant(Number(seconds) * 1000);
+  return seconds === undefined ? undefined : formatTime(Number(seconds) * 1000);
 }
 
 /** Without what is not known. */

@@ -1,6 +1,6 @@
+import { formatTime } from '../../../api/index.ts';
 import type { ContainerAt, PodAt } from './pods.ts';
 import { attemptsOf, currentPods } from './pods.ts';
-import { instant } from './usage.ts';
 
 export interface PodListOptions {
   nodeName: string;
@@ -49,7 +49,7 @@ function podOf(pod: PodAt, { nodeName, addresses, runtimeName }: PodListOptions)
       ...identityOf(pod),
       ...(Object.keys(pod.labels).length === 0 ? {} : { labels: pod.labels }),
       ...(Object.keys(pod.annotations).length === 0 ? {} : { annotations: pod.annotations }),
-      creationTimestamp: instant(pod.createdMs),
+      creationTimestamp: formatTime(pod.createdMs),
     },
     spec: { nodeName, containers: containers.map(([{ name, image }]) => ({ name, image })) },
     status: {
@@ -59,7 +59,7 @@ function podOf(pod: PodAt, { nodeName, addresses, runtimeName }: PodListOptions)
         ? {}
         : { hostIP: addresses[0], hostIPs: addresses.map((ip) => ({ ip })) }),
       ...(podIP === undefined ? {} : { podIP, podIPs: pod.addresses.map((ip) => ({ ip })) }),
-      startTime: instant(pod.createdMs),
+      startTime: formatTime(pod.createdMs),
       containerStatuses: containers.map((attempts) => statusOf(attempts, runtimeName)),
     },
   };
@@ -102,7 +102,7 @@ function statusOf([newest, earlier]: readonly [ContainerAt, ...ContainerAt[]], r
 
 function stateOf(container: ContainerAt, runtimeName: string) {
   const { id, state, startedMs, finishedMs, exitCode, reason, message } = container;
-  const startedAt = startedMs === undefined ? {} : { startedAt: instant(startedMs) };
+  const startedAt = startedMs === undefined ? {} : { startedAt: formatTime(startedMs) };
   if (state === 'running') return { running: startedAt };
   if (state !== 'exited') return { waiting: { reason: 'ContainerCreating' } };
   return {
@@ -111,7 +111,7 @@ function stateOf(container: ContainerAt, runtimeName: string) {
       reason: reason || (exitCode === 0 ? 'Completed' : 'Error'),
       ...(message === '' ? {} : { message }),
       ...startedAt,
-      ...(finishedMs === undefined ? {} : { finishedAt: instant(finishedMs) }),
+      ...(finishedMs === undefined ? {} : { finishedAt: formatTime(finishedMs) }),
       containerID: `${runtimeName}://${id}`,
     },
   };

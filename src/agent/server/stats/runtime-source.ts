@@ -1,7 +1,7 @@
 import type { Clock } from '../../../base/index.ts';
+import { mapConcurrently } from '../../../base/index.ts';
 import type { Connection } from '../../runtime/index.ts';
 import { CriSandboxState, ImageService, RuntimeError, RuntimeService } from '../../runtime/index.ts';
-import { inTurns } from './in-turns.ts';
 import type { ContainerAt, PodAt } from './pods.ts';
 import { containerAt, podAt } from './pods.ts';
 import type { ContainerUsage, DiskUsage, PodUsage } from './usage.ts';
@@ -81,9 +81,9 @@ export function runtimeSource(options: RuntimeSourceOptions): RuntimeSource {
 
   async function detailed(pods: readonly PodAt[], cancel: AbortSignal): Promise<PodAt[]> {
     const all = pods.flatMap(({ containers }) => containers);
-    const times = await inTurns(all, atOnce, (container) => withTimes(container, cancel));
+    const times = await mapConcurrently(all, atOnce, (container) => withTimes(container, cancel));
     const byId = new Map(times.map((container) => [container.id, container]));
-    const whole = await inTurns(pods, atOnce, (pod) => withAddresses(pod, cancel));
+    const whole = await mapConcurrently(pods, atOnce, (pod) => withAddresses(pod, cancel));
     return whole.map((pod) => ({
       ...pod,
       containers: pod.containers.map((container) => byId.get(container.id) ?? container),

@@ -1,9 +1,9 @@
+import { formatTime } from '../../../api/index.ts';
 import type { NodeUsage } from './node-usage.ts';
 import type { PodAt } from './pods.ts';
 import { attemptsOf, currentPods } from './pods.ts';
 import type { RuntimeSource } from './runtime-source.ts';
 import type { ContainerUsage, DiskUsage, FsStats, PodUsage } from './usage.ts';
-import { instant } from './usage.ts';
 
 export interface SummaryParts {
   nodeName: string;
@@ -70,7 +70,7 @@ function podsOf({ pods, usage, onlyCpuAndMemory }: SummaryParts) {
       const { cpu, memory, network, processes } = used.get(pod.id) ?? sumOf(pod, ofContainers);
       return {
         podRef: { name: pod.name, namespace: pod.namespace, uid: pod.uid },
-        startTime: instant(pod.createdMs),
+        startTime: formatTime(pod.createdMs),
         containers: containersOf(pod, ofContainers, onlyCpuAndMemory),
         ...(cpu === undefined ? {} : { cpu }),
         ...(memory === undefined ? {} : { memory }),
@@ -89,7 +89,7 @@ function containersOf(pod: PodAt, used: ReadonlyMap<string, ContainerUsage>, onl
       const { cpu, memory, disk } = used.get(id) ?? {};
       return {
         name,
-        startTime: instant(createdMs),
+        startTime: formatTime(createdMs),
         ...(cpu === undefined ? {} : { cpu }),
         ...(memory === undefined ? {} : { memory }),
         ...(disk === undefined || onlyCpuAndMemory ? {} : { rootfs: rootfsOf(disk) }),
@@ -98,7 +98,7 @@ function containersOf(pod: PodAt, used: ReadonlyMap<string, ContainerUsage>, onl
 }
 
 function rootfsOf({ timeMs, usedBytes, inodesUsed }: DiskUsage): FsStats {
-  return withUse({ time: instant(timeMs) }, { mountpoint: '', timeMs, usedBytes, inodesUsed });
+  return withUse({ time: formatTime(timeMs) }, { mountpoint: '', timeMs, usedBytes, inodesUsed });
 }
 
 /** Where the runtime says nothing of the pod as a whole: that of its containers together, if each is known. */

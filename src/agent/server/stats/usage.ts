@@ -1,3 +1,4 @@
+import { formatTime } from '../../../api/index.ts';
 /*
  * What is used, in the shape of the reference's stats/v1alpha1: https://pkg.go.dev/k8s.io/kubelet/pkg/apis/stats/v1alpha1.
  * A figure that nobody knows is left out; a 0 would say that nothing is used.
@@ -195,9 +196,4 @@ function figures<K extends string>(known: Readonly<Record<K, Figure>>): Partial<
 
 const numberOf = (figure: Figure): number | undefined =>
   figure === undefined ? undefined : Number(figure.value);
-const timeOf = (nanoseconds: bigint): string => instant(Number(nanoseconds / 1_000_000n));
-
-/** RFC 3339 in whole seconds, as the reference writes times. */
-export function instant(ms: number): string {
-  return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
-}
+const timeOf = (nanoseconds: bigint): string => formatTime(Number(nanoseconds / 1_000_000n));

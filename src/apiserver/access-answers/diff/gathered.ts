@@ -1,6 +1,6 @@
 import type { ClusterRole, PolicyRule } from '../../../api/index.ts';
+import { EventLoopYielder } from '../../../base/index.ts';
 import { selectsAny } from '../../controllers/index.ts';
-import { Turns } from '../../registry/index.ts';
 
 /** More roles that gather the rules of others in turn are left as they are: no chain of them is so long. */
 const mostRounds = 20;
@@ -64,7 +64,7 @@ export async function gatheredRules(roles: ReadonlyMap<string, ClusterRole>): Pr
 
 /** How much has been looked at. */
 class Effort {
-  readonly #turns = new Turns();
+  readonly #yielder = new EventLoopYielder();
   #left = mostLooked;
 
   get isOver(): boolean {
@@ -73,7 +73,7 @@ class Effort {
 
   async spend(looked: number): Promise<void> {
     this.#left -= looked;
-    if (this.#turns.due) await this.#turns.take();
+    if (this.#yielder.isDue) await this.#yielder.yield();
   }
 }
 

@@ -12,7 +12,7 @@ import { openIssuer } from './issuer.ts';
 import type { OidcOptions } from './options.ts';
 import { checkOidcOptions } from './options.ts';
 
-const known = { most: 4096, mostBytes: 8 * 1024 * 1024 };
+const known = { maxEntries: 4096, maxBytes: 8 * 1024 * 1024 };
 const longestToken = 12 * 1024;
 const longestCa = 1024 * 1024;
 const clockToleranceSeconds = 10;

@@ -1,7 +1,8 @@
 import type { Pod } from '../../../api/index.ts';
 import { podKind } from '../../../api/index.ts';
+import { EventLoopYielder } from '../../../base/index.ts';
 import type { Registry, Resource } from '../../registry/index.ts';
-import { isMirrorPod, namedNodes, Turns } from '../../registry/index.ts';
+import { isMirrorPod, namedNodes } from '../../registry/index.ts';
 import type { Stored } from '../../storage/index.ts';
 import { podReferences } from './pod-references.ts';
 
@@ -87,16 +88,16 @@ export class PodsByNode {
   }
 
   async #namesLater(node: string, object: string): Promise<boolean> {
-    const turns = new Turns();
+    const yielder = new EventLoopYielder();
     for (;;) {
       const pods = this.#nodes.get(node);
       if (pods === undefined) return false;
       for (const key of pods.stale) {
         this.#look(key, node, pods);
-        if (turns.due) break;
+        if (yielder.isDue) break;
       }
       if (pods.stale.size === 0) return pods.has(object);
-      await turns.take(); // and look again from the beginning: anything may have changed
+      await yielder.yield(); // and look again from the beginning: anything may have changed
     }
   }
 

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../../base/index.ts';
 import type { Question } from './question.ts';
 import type { RoleEntry } from './role-entry.ts';
 
@@ -7,7 +8,7 @@ export const fewRoles = 32;
 /** A role that is about more is asked whatever the question is: rules can name very many objects. */
 const mostTopics = 32;
 /** Roles by topic that are kept for all holders together: who may bind roles decides how many holders have how many. */
-const mostKept = 200_000;
+const maxKept = 200_000;
 
 /**
  * Many roles of one holder by what they are about, so that a decision asks only those that may have something to say. Made
@@ -61,35 +62,32 @@ type HeldRoles = ReadonlyMap<RoleEntry, unknown>;
 
 /** What was read of the roles of holders who have asked something. Those who did not ask for longest make room. */
 export class TopicMemory {
-  readonly #known = new Map<HeldRoles, RolesByTopic>();
-  #size = 0;
+  readonly #known = new BoundedMap<HeldRoles, RolesByTopic>({
+    maxEntries: maxKept,
+    maxWeight: maxKept,
+    weigh: ({ size }) => size,
+  });
 
   /** How much is kept. */
   get size(): number {
-    return this.#size;
+    return this.#known.weight;
   }
 
   of(held: HeldRoles): RolesByTopic {
-    const roles = this.#known.get(held) ?? new RolesByTopic(held.keys());
-    this.forget(held);
-    this.#known.set(held, roles); // as the one used last
-    this.#size += roles.size;
-    for (const oldest of this.#known.keys()) {
-      if (this.#size <= mostKept || oldest === held) break;
-      this.forget(oldest);
-    }
+    const known = this.#known.use(held);
+    if (known !== undefined) return known;
+    const roles = new RolesByTopic(held.keys());
+    this.#known.set(held, roles);
     return roles;
   }
 
   /** The holder has others now. */
   forget(held: HeldRoles): void {
-    this.#size -= this.#known.get(held)?.size ?? 0;
     this.#known.delete(held);
   }
 
   /** A role has changed: nothing that was read of roles counts any longer. */
   clear(): void {
     this.#known.clear();
-    this.#size = 0;
   }
 }

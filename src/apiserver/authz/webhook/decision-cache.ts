@@ -1,12 +1,13 @@
 import { hash } from 'node:crypto';
 import type { Clock } from '../../../base/index.ts';
+import { BoundedMap, SingleFlight } from '../../../base/index.ts';
 import type { Decision } from '../types.ts';
 
 export interface CacheOptions {
   clock: Clock;
-  /** How many answers are kept; those that were not asked for longest go. */
-  most: number;
-  /** How long an answer counts, milliseconds; 0: not at all. */
+  /** How many decisions are kept; those that were not asked for longest go. */
+  maxEntries: number;
+  /** How long a decision counts, milliseconds; 0: not at all. */
   lifetimeMs(decision: Decision): number;
 }
 
@@ -18,11 +19,12 @@ interface Entry {
 /** Decisions by their questions, each asked for once at a time. Failures are not kept. */
 export class DecisionCache {
   readonly #options: CacheOptions;
-  readonly #entries = new Map<string, Entry>();
-  readonly #pending = new Map<string, Promise<Decision>>();
+  readonly #entries: BoundedMap<string, Entry>;
+  readonly #asking = new SingleFlight<Decision>();
 
   constructor(options: CacheOptions) {
     this.#options = options;
+    this.#entries = new BoundedMap(options);
   }
 
   get size(): number {
@@ -31,39 +33,21 @@ export class DecisionCache {
 
   /** How many questions wait for an answer. */
   get waiting(): number {
-    return this.#pending.size;
+    return this.#asking.size;
   }
 
   /** What is known, at once, or what `ask` finds out. */
   find(question: string, ask: () => Promise<Decision>): Decision | Promise<Decision> {
     const digest = hash('sha256', question, 'base64url');
-    const entry = this.#entries.get(digest);
-    if (entry !== undefined && this.#options.clock.monotonicMs() < entry.untilMs) {
-      this.#keep(digest, entry);
-      return entry.decision;
-    }
-    return this.#pending.get(digest) ?? this.#asked(digest, ask);
+    const entry = this.#entries.use(digest);
+    if (entry !== undefined && this.#options.clock.monotonicMs() < entry.untilMs) return entry.decision;
+    return this.#asking.run(digest, async () => this.#keep(digest, await ask()));
   }
 
-  #asked(digest: string, ask: () => Promise<Decision>): Promise<Decision> {
-    const asking = ask()
-      .then((decision) => {
-        const lifetimeMs = this.#options.lifetimeMs(decision);
-        const untilMs = this.#options.clock.monotonicMs() + lifetimeMs;
-        if (lifetimeMs > 0) this.#keep(digest, { decision, untilMs });
-        return decision;
-      })
-      .finally(() => this.#pending.delete(digest));
-    this.#pending.set(digest, asking);
-    return asking;
-  }
-
-  #keep(digest: string, entry: Entry): void {
-    this.#entries.delete(digest); // and in again, as the one used last
-    this.#entries.set(digest, entry);
-    for (const oldest of this.#entries.keys()) {
-      if (this.#entries.size <= this.#options.most) return;
-      this.#entries.delete(oldest);
-    }
+  #keep(digest: string, decision: Decision): Decision {
+    const { clock, lifetimeMs } = this.#options;
+    const lifetime = lifetimeMs(decision);
+    if (lifetime > 0) this.#entries.set(digest, { decision, untilMs: clock.monotonicMs() + lifetime });
+    return decision;
   }
 }

@@ -71,7 +71,7 @@ export async function openWebhook(
   const emptyCache = () =>
     new DecisionCache({
       clock,
-      most: mostKept,
+      maxEntries: mostKept,
       lifetimeMs: ({ verdict }) => (verdict === 'allow' ? authorizedTtlMs : unauthorizedTtlMs),
     });
   let cache = emptyCache();

@@ -1,8 +1,8 @@
 import type { CertificateSigningRequest } from '../../../api/index.ts';
+import { formatTime } from '../../../api/index.ts';
 import type { Clock } from '../../../base/index.ts';
 import { controlPlaneUser } from '../../authn/index.ts';
 import type { Resource } from '../../registry/index.ts';
-import { timestamp } from '../../registry/index.ts';
 import type { Condition } from './requests.ts';
 import { hasCondition, nameOf, waiting } from './requests.ts';
 
@@ -20,7 +20,7 @@ export interface Answers {
 
 export function answersTo(requests: Resource<CertificateSigningRequest>, clock: Clock): Answers {
   function condition(type: string, reason: string, message: string): Condition {
-    const now = timestamp(clock.now());
+    const now = formatTime(clock.now());
     return { type, status: 'True', reason, message, lastUpdateTime: now, lastTransitionTime: now };
   }
 

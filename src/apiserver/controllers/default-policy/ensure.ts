@@ -1,10 +1,9 @@
 import type { ApiObject, ClusterRole, ClusterRoleBinding } from '../../../api/index.ts';
 import { clusterRoleBindingKind, clusterRoleKind, StatusError } from '../../../api/index.ts';
 import type { Logger } from '../../../base/index.ts';
-import { describeError } from '../../../base/index.ts';
+import { describeError, forEachConcurrently } from '../../../base/index.ts';
 import { controlPlaneUser } from '../../authn/index.ts';
 import type { Registry, Resource } from '../../registry/index.ts';
-import { concurrently } from '../../registry/index.ts';
 import { defaultClusterRoleBindings, defaultClusterRoles } from './defaults.ts';
 import { reconciledBinding, reconciledRole } from './reconcile.ts';
 
@@ -26,7 +25,7 @@ export async function ensureDefaultPolicy(registry: Registry, log: Logger): Prom
       (wanted) => () => ensureBinding(bindings, wanted),
     ),
   ];
-  await concurrently(works, atOnce, (work) =>
+  await forEachConcurrently(works, atOnce, (work) =>
     again(work).catch((error: unknown) => {
       if (!(error instanceof StatusError)) throw error;
       log.warn(`a default role or binding could not be brought up to date: ${describeError(error)}`);

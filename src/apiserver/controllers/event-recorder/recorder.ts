@@ -1,8 +1,7 @@
 import type { Event } from '../../../api/index.ts';
-import { eventKind, StatusError } from '../../../api/index.ts';
-import { createTokenBuckets, describeError, forgetOldest } from '../../../base/index.ts';
+import { eventKind, formatTime, StatusError } from '../../../api/index.ts';
+import { BoundedMap, createTokenBuckets, describeError } from '../../../base/index.ts';
 import { controlPlaneUser } from '../../authn/index.ts';
-import { timestamp } from '../../registry/index.ts';
 import type { ControllerOptions } from '../controller.ts';
 
 /*
@@ -61,8 +60,8 @@ export function createEventRecorder(options: ControllerOptions): EventRecorder {
   const events = registry.of(eventKind);
   const pending = new Map<string, Draft>();
   /** Names of Events that can be counted up. */
-  const written = new Map<string, string>();
-  const limits = createTokenBuckets({ ...eventRate, limit: 4096 });
+  const written = new BoundedMap<string, string>({ maxEntries: writtenLimit });
+  const limits = createTokenBuckets({ ...eventRate, maxKeys: 4096 });
   let dropped = 0;
   let sequence = 0;
   let wake = Promise.withResolvers<void>();
@@ -79,7 +78,7 @@ export function createEventRecorder(options: ControllerOptions): EventRecorder {
     const make = (event: Event): Event => ({
       ...event,
       count: (event.count ?? 1) + count,
-      lastTimestamp: timestamp(lastMs),
+      lastTimestamp: formatTime(lastMs),
     });
     try {
       const place = { namespace: namespaceOf(subject), name };
@@ -95,9 +94,7 @@ export function createEventRecorder(options: ControllerOptions): EventRecorder {
     sequence = (sequence + 1) % 1e6;
     const name = `${draft.subject.name}.${(BigInt(draft.firstMs) * 1_000_000n + BigInt(sequence)).toString(16)}`;
     await events.create(namespaceOf(draft.subject), eventOf(name, draft), context);
-    written.delete(key);
     written.set(key, name);
-    forgetOldest(written, writtenLimit);
   }
 
   /** Whether the store takes writes. */
@@ -170,8 +167,8 @@ function eventOf(name: string, { component, subject, happening, count, firstMs, 
     ...happening,
     source: { component },
     reportingComponent: component,
-    firstTimestamp: timestamp(firstMs),
-    lastTimestamp: timestamp(lastMs),
+    firstTimestamp: formatTime(firstMs),
+    lastTimestamp: formatTime(lastMs),
     count,
   };
 }

@@ -1,5 +1,5 @@
 import type { Node, Taint } from '../../../api/index.ts';
-import { timestamp } from '../../registry/index.ts';
+import { formatTime } from '../../../api/index.ts';
 
 /*
  * What a node tells of itself, and whether it is to take pods, stands on it as taints for whoever places pods. They are
@@ -29,7 +29,7 @@ export function conditionTaints(domain: string): ConditionTaints {
     const kept = taints.filter((taint) => !isOwned(taint) || wanted.includes(taint.key));
     const missing = wanted.filter((key) => !kept.some((taint) => isOwned(taint) && taint.key === key));
     if (missing.length === 0 && kept.length === taints.length) return node;
-    const timeAdded = timestamp(now);
+    const timeAdded = formatTime(now);
     return withTaints(node, [...kept, ...missing.map((key) => ({ key, effect, timeAdded }))]);
   };
 }

@@ -1,5 +1,5 @@
 import type { Node, NodeCondition } from '../../../api/index.ts';
-import { timestamp } from '../../registry/index.ts';
+import { formatTime } from '../../../api/index.ts';
 
 /*
  * The conditions of a node that has gone silent, in the reference's words. NetworkUnavailable is left as it is: it may
@@ -31,7 +31,7 @@ export function isOurs({ status, reason }: NodeCondition): boolean {
 /** The node with all that its agent tells become Unknown; the same object when it is so already. `now`: wall clock. */
 export function asSilent(node: Node, now: number): Node {
   const conditions = node.status?.conditions ?? [];
-  const lastTransitionTime = timestamp(now);
+  const lastTransitionTime = formatTime(now);
   const changed = conditions.map((condition) =>
     condition.status === 'Unknown' || !agentConditions.includes(condition.type)
       ? condition

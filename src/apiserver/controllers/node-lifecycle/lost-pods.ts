@@ -1,8 +1,8 @@
 import type { Pod } from '../../../api/index.ts';
-import { podKind, StatusError } from '../../../api/index.ts';
+import { formatTime, podKind, StatusError } from '../../../api/index.ts';
 import { controlPlaneUser } from '../../authn/index.ts';
 import type { Resource } from '../../registry/index.ts';
-import { namedNodes, timestamp } from '../../registry/index.ts';
+import { namedNodes } from '../../registry/index.ts';
 import type { Stored } from '../../storage/index.ts';
 import type { ControllerOptions } from '../controller.ts';
 import { WorkQueue } from '../work-queue.ts';
@@ -87,7 +87,7 @@ function withoutReadiness(pod: Pod, now: number): Pod {
   const conditions = pod.status?.conditions ?? [];
   const ready = conditions.find(({ type }) => type === 'Ready');
   if (ready === undefined || ready.status === 'False') return pod;
-  const lastTransitionTime = timestamp(now);
+  const lastTransitionTime = formatTime(now);
   const changed = conditions.map((condition) =>
     condition === ready ? { ...condition, status: 'False', lastTransitionTime } : condition,
   );

@@ -1,7 +1,6 @@
 import type { Pod } from '../../../api/index.ts';
-import { podKind, StatusError } from '../../../api/index.ts';
+import { formatTime, podKind, StatusError } from '../../../api/index.ts';
 import { controlPlaneUser } from '../../authn/index.ts';
-import { timestamp } from '../../registry/index.ts';
 import type { ControllerOptions } from '../controller.ts';
 import type { Telling } from './telling.ts';
 
@@ -63,6 +62,6 @@ function withDisruption(pod: Pod, now: number): Pod {
   const before = conditions.find(({ type }) => type === disruption.type);
   if (before?.status === disruption.status && before.reason === disruption.reason) return pod;
   const others = conditions.filter((condition) => condition !== before);
-  const told = { ...disruption, lastTransitionTime: timestamp(now) };
+  const told = { ...disruption, lastTransitionTime: formatTime(now) };
   return { ...pod, status: { ...pod.status, conditions: [...others, told] } };
 }

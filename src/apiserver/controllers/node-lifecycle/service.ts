@@ -1,8 +1,8 @@
 import type { Node } from '../../../api/index.ts';
 import { leaseKind, nodeKind } from '../../../api/index.ts';
 import type { Service } from '../../../base/index.ts';
+import { EventLoopYielder } from '../../../base/index.ts';
 import type { Resource } from '../../registry/index.ts';
-import { Turns } from '../../registry/index.ts';
 import type { Stored } from '../../storage/index.ts';
 import type { ControllerOptions, ControllerRun, Follows } from '../controller.ts';
 import { controller } from '../controller.ts';
@@ -63,7 +63,7 @@ class NodeWatch implements ControllerRun {
   /** All nodes are known before any is judged: how many are ready is a matter of all. */
   async prepare(signal: AbortSignal): Promise<void> {
     const { storage, clock } = this.#options;
-    const turns = new Turns();
+    const yielder = new EventLoopYielder();
     for (const { key } of storage.list(this.#nodes.prefix(''), '', 0).items) {
       if (signal.aborted) return;
       const { name } = this.#nodes.placeOf(key);
@@ -73,7 +73,7 @@ class NodeWatch implements ControllerRun {
       this.#parts.fleet.observe(name, node);
       this.#parts.settling.handOn(name, node);
       if (this.#parts.conditionTaints(node, clock.now()) !== node) this.#look(name);
-      if (turns.due) await turns.take();
+      if (yielder.isDue) await yielder.yield();
     }
   }
 

@@ -1,5 +1,5 @@
 import type { Node, Taint } from '../../../api/index.ts';
-import { timestamp } from '../../registry/index.ts';
+import { formatTime } from '../../../api/index.ts';
 import { withTaints } from './condition-taints.ts';
 
 /** What is wrong with a node: it is silent, or says that it is not ready. */
@@ -41,7 +41,7 @@ export function nodeTaints(domain: string): NodeTaints {
       const kept = taints.filter((taint) => isAsked(taint) || !isOurs(taint, keyOf));
       const missing = asked.filter(({ key, effect }) => !taints.some((taint) => isThat(taint, key, effect)));
       if (missing.length === 0 && kept.length === taints.length) return node;
-      const added = missing.map((taint) => ({ ...taint, timeAdded: timestamp(now) }));
+      const added = missing.map((taint) => ({ ...taint, timeAdded: formatTime(now) }));
       return withTaints(node, [...kept, ...added]);
     },
   };

@@ -1,4 +1,5 @@
-import { concurrently, foregroundFinalizer, orphanFinalizer } from '../../registry/index.ts';
+import { forEachConcurrently } from '../../../base/index.ts';
+import { foregroundFinalizer, orphanFinalizer } from '../../registry/index.ts';
 import { blockReader } from './blocking.ts';
 import { forgetOwners, letGo, unblockOwners } from './changes.ts';
 import type { Dependents } from './dependents.ts';
@@ -35,7 +36,9 @@ export function createCollector(options: CollectorOptions): (key: string) => Pro
   }
 
   async function orphanDependents(owner: Item): Promise<void> {
-    await concurrently(dependentsOf(owner), atOnce, (dependent) => forgetOwners(dependent, [owner.uid]));
+    await forEachConcurrently(dependentsOf(owner), atOnce, (dependent) =>
+      forgetOwners(dependent, [owner.uid]),
+    );
     await letGo(owner, orphanFinalizer);
   }
 

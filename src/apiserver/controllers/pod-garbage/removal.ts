@@ -1,7 +1,6 @@
 import type { Pod } from '../../../api/index.ts';
-import { podHasEnded, podKind, StatusError } from '../../../api/index.ts';
+import { formatTime, podHasEnded, podKind, StatusError } from '../../../api/index.ts';
 import { controlPlaneUser } from '../../authn/index.ts';
-import { timestamp } from '../../registry/index.ts';
 import type { Stored } from '../../storage/index.ts';
 import type { ControllerOptions } from '../controller.ts';
 
@@ -56,7 +55,7 @@ function failed(pod: Pod, { disruption }: Cause, now: number): Pod {
     status: 'True',
     reason: 'DeletionByPodGC',
     message: disruption ?? '',
-    lastTransitionTime: timestamp(now),
+    lastTransitionTime: formatTime(now),
   };
   const told = disruption === undefined ? conditions : [...others, condition];
   return { ...pod, status: { ...status, phase: 'Failed', conditions: told } };

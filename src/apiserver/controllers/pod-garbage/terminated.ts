@@ -1,6 +1,6 @@
 import type { Pod } from '../../../api/index.ts';
 import { podHasEnded } from '../../../api/index.ts';
-import { Turns } from '../../registry/index.ts';
+import { EventLoopYielder } from '../../../base/index.ts';
 
 /** Removed in one sweep at most; the rest in the next. */
 const sweepLimit = 10_000;
@@ -21,12 +21,12 @@ export async function endedBeyond(
   read: (key: string) => Pod | undefined,
 ): Promise<string[]> {
   if (candidates.length <= threshold) return [];
-  const turns = new Turns();
+  const yielder = new EventLoopYielder();
   const ended: Rank[] = [];
   for (const key of candidates) {
     const pod = read(key);
     if (pod !== undefined && podHasEnded(pod)) ended.push(rankOf(key, pod));
-    if (turns.due) await turns.take();
+    if (yielder.isDue) await yielder.yield();
   }
   const excess = Math.max(0, Math.min(sweepLimit, ended.length - threshold));
   const first = ended.sort(byRank).slice(0, excess);

@@ -1,6 +1,6 @@
 import type { ListMeta } from '../../../api/index.ts';
 import { StatusError } from '../../../api/index.ts';
-import { Turns } from '../../registry/index.ts';
+import { EventLoopYielder } from '../../../base/index.ts';
 import type { Listing, Revision, Stored } from '../../storage/index.ts';
 import type { ApiRequest } from '../request.ts';
 import { expiredToken, tooOldVersion } from './list-expiry.ts';
@@ -112,7 +112,7 @@ async function select(
   const { resource } = request;
   const signal = request.signal();
   const { revision } = first;
-  const turns = new Turns();
+  const yielder = new EventLoopYielder();
   const items: Stored[] = [];
   let last = after;
   const chunk = (next?: string): Chunk => ({ items, revision, next, remaining: undefined });
@@ -126,7 +126,7 @@ async function select(
       last = stored.key;
       examined.objects += 1;
       examined.bytes += stored.value.byteLength;
-      if (turns.due) await turns.take();
+      if (yielder.isDue) await yielder.yield();
       if (signal.aborted) throw gone();
     }
     if (page.remaining === 0) return chunk();

@@ -1,6 +1,6 @@
 import type { ListMeta } from '../../../api/index.ts';
 import { StatusError } from '../../../api/index.ts';
-import { concurrently } from '../../registry/index.ts';
+import { forEachConcurrently } from '../../../base/index.ts';
 import type { Revision, Stored } from '../../storage/index.ts';
 import { continueToken, readChunk } from '../read/list-chunk.ts';
 import type { ListOptions } from '../read/list-options.ts';
@@ -42,7 +42,7 @@ async function removeInPages(
     const started = start ?? chunk.revision;
     start = started;
     const meant = chunk.items.filter(({ createRevision }) => createRevision <= started);
-    await concurrently(meant, atOnce, (stored) => removeOne(request, asked, stored), signal);
+    await forEachConcurrently(meant, atOnce, (stored) => removeOne(request, asked, stored), signal);
     if (signal.aborted) throw ended();
     left -= meant.length;
     if (next === undefined) return {};

@@ -1,6 +1,5 @@
 import type { Cause, Pod } from '../../../api/index.ts';
-import { forbiddenValue, podChangeCauses, podHasEnded } from '../../../api/index.ts';
-import { timestamp } from '../metadata.ts';
+import { forbiddenValue, formatTime, podChangeCauses, podHasEnded } from '../../../api/index.ts';
 import type { Strategy } from '../strategy.ts';
 
 /**
@@ -85,6 +84,6 @@ function observed(next: Pod, old: Pod): Pod {
 
 function bound(next: Pod, now: number): Pod {
   const others = (next.status?.conditions ?? []).filter(({ type }) => type !== 'PodScheduled');
-  const scheduled = { type: 'PodScheduled', status: 'True', lastTransitionTime: timestamp(now) };
+  const scheduled = { type: 'PodScheduled', status: 'True', lastTransitionTime: formatTime(now) };
   return { ...next, status: { ...next.status, conditions: [...others, scheduled] } };
 }

@@ -1,6 +1,5 @@
 import type { CertificateSigningRequest } from '../../../api/index.ts';
-import { forbiddenValue } from '../../../api/index.ts';
-import { timestamp } from '../metadata.ts';
+import { forbiddenValue, formatTime } from '../../../api/index.ts';
 import type { Strategy } from '../strategy.ts';
 
 /*
@@ -60,7 +59,7 @@ function withTimes(given: Condition, known: Condition | undefined, now: number):
   const since = known?.status === given.status ? known.lastTransitionTime : undefined;
   return {
     ...given,
-    lastUpdateTime: given.lastUpdateTime ?? timestamp(now),
-    lastTransitionTime: given.lastTransitionTime ?? since ?? timestamp(now),
+    lastUpdateTime: given.lastUpdateTime ?? formatTime(now),
+    lastTransitionTime: given.lastTransitionTime ?? since ?? formatTime(now),
   };
 }

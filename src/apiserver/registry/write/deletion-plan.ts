@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ApiObject, ObjectMeta } from '../../../api/index.ts';
-import { timestamp } from '../metadata.ts';
+import { formatTime } from '../../../api/index.ts';
 import type { Strategy } from '../strategy.ts';
 import type { Preconditions } from './checks.ts';
 
@@ -76,7 +76,7 @@ function endingOf<T extends ApiObject>(
 }
 
 function ending(at: number, seconds: number): Ending {
-  return { deletionTimestamp: timestamp(at), deletionGracePeriodSeconds: seconds };
+  return { deletionTimestamp: formatTime(at), deletionGracePeriodSeconds: seconds };
 }
 
 /** That an object is to go is a change of what is wanted. */

@@ -1,8 +1,7 @@
 import type { ApiObject, FeatureGates, Kind } from '../../../api/index.ts';
-import type { Clock } from '../../../base/index.ts';
+import type { Clock, KeyedMutex } from '../../../base/index.ts';
 import type { CachedStore } from '../../storage/index.ts';
 import type { ObjectEncoding } from '../encoding.ts';
-import type { KeyQueue } from '../key-queue.ts';
 import type { SecondText } from '../second-text.ts';
 import type { Admission, Advice, Strategy } from '../strategy.ts';
 
@@ -23,7 +22,7 @@ export interface ResourceOptions<T extends ApiObject> {
 export interface Parts<T extends ApiObject> extends ResourceOptions<T> {
   encoding: ObjectEncoding<T>;
   /** Who lost against another write tries again here, one after another: else most of many would lose each time. */
-  losers: KeyQueue;
+  losers: KeyedMutex;
   seconds: SecondText;
 }
 

@@ -61,7 +61,7 @@ async function changeInTurn<T extends ApiObject>(
   subresource: string,
   context: WriteContext,
 ): Promise<Stored> {
-  using _turn = await parts.losers.enter(keyOf(parts.kind, place.namespace, place.name));
+  using _lock = await parts.losers.acquire(keyOf(parts.kind, place.namespace, place.name));
   for (let attempt = 2; attempt <= updateAttempts; attempt++) {
     const landed = await tryChange(parts, place, change, subresource, context);
     if (landed !== undefined) return landed;

@@ -1,3 +1,4 @@
+import { Mutex } from '../../../base/index.ts';
 import type { MigrationSource, Reading, SourceHold } from '../migration/index.ts';
 import type { Stored } from '../types.ts';
 import { StorageError } from '../types.ts';
@@ -83,7 +84,7 @@ class WritersHold {
   #ending = false;
   #timer: NodeJS.Timeout | undefined;
   /** Renewals and the end come one after the other. */
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #mutex = new Mutex();
 
   constructor(access: MigrationAccess, to: string) {
     this.#access = access;
@@ -129,19 +130,12 @@ class WritersHold {
   #end(work: () => Promise<void>): Promise<void> {
     this.#ending = true;
     clearTimeout(this.#timer);
-    const done = this.#turn.then(work);
-    this.#turn = done.catch(() => undefined);
-    return done;
+    return this.#mutex.run(work);
   }
 
   #schedule(): void {
     if (this.#ending) return;
-    this.#timer = setTimeout(
-      () => {
-        this.#turn = this.#renew();
-      },
-      (holdSeconds * 1000) / 3,
-    );
+    this.#timer = setTimeout(() => void this.#mutex.run(() => this.#renew()), (holdSeconds * 1000) / 3);
   }
 
   /** A failure is found by whoever seals. */

@@ -9,7 +9,7 @@
  * Connections come and go: the follower resumes where it was, so nothing is lost or told twice.
  */
 import type { Clock, Logger } from '../../../base/index.ts';
-import { silentLogger, systemClock } from '../../../base/index.ts';
+import { KeyedMutex, Semaphore, silentLogger, systemClock } from '../../../base/index.ts';
 import { bytesToKeep, failure, refuse } from '../refuse.ts';
 import { RenumberedStore } from '../renumbered-store.ts';
 import type { ChangeBatch, Outcome, Page, Revision, Store, Write } from '../types.ts';
@@ -17,11 +17,9 @@ import { StorageError } from '../types.ts';
 import { Answers } from './answers.ts';
 import { Compactor, compactEtcd } from './compactor.ts';
 import { Follower } from './follower.ts';
-import { Gate } from './gate.ts';
 import { EtcdHistory } from './history.ts';
 import { checkIdentity } from './identity.ts';
 import { KeyMap } from './key-map.ts';
-import { KeyTurns } from './key-turns.ts';
 import { failedOutcome, isOutcome, refusedOutcome, storageError, warnOfForeign } from './outcomes.ts';
 import { raise } from './raise.ts';
 import type { Head } from './reads.ts';
@@ -61,8 +59,8 @@ export class EtcdStore implements Store {
   readonly #follower: Follower;
   readonly #compactor: Compactor | undefined;
   readonly #revision: SharedRevision;
-  readonly #turns = new KeyTurns();
-  readonly #gate = new Gate(transactionsAtOnce);
+  readonly #keys = new KeyedMutex();
+  readonly #transactions = new Semaphore(() => transactionsAtOnce);
   readonly #stop = new AbortController();
   readonly #failure = new AbortController();
   #closing: Promise<void> | undefined;
@@ -132,7 +130,7 @@ export class EtcdStore implements Store {
     const { key, expect, previous } = write;
     const value = write.value === null ? null : bytesToKeep(write.value);
     const accepted = { key, expect, value, previous };
-    return await this.#turns.take(key, () => this.#gate.pass(() => this.#commit(accepted)));
+    return await this.#keys.run(key, () => this.#transactions.run(() => this.#commit(accepted)));
   }
 
   async revision(): Promise<Revision> {
@@ -252,7 +250,7 @@ export class EtcdStore implements Store {
   async #close(): Promise<void> {
     const { clock, times, client } = this.#parts;
     const enough = new AbortController();
-    await Promise.race([this.#turns.settled(), clock.sleep(times.closeMs, enough.signal)]);
+    await Promise.race([this.#keys.settled(), clock.sleep(times.closeMs, enough.signal)]);
     enough.abort();
     this.#told.end();
     this.#stop.abort();

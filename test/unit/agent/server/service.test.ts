@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { describe, test } from 'node:test';
-import { serverLimits } from '../../../../src/agent/server/limits.ts';
+import { agentLimits } from '../../../../src/agent/server/service.ts';
 import { ExitError, exitCodes } from '../../../../src/base/index.ts';
 import { freePort, waitFor } from '../../../support/index.ts';
 import { admin, ask, cluster, connect, connectSilently, servingBy, startServer } from './running-server.ts';
@@ -97,7 +97,7 @@ describe('a peer', () => {
   });
 
   test('that sends a head slowly is cut off, and nobody else waits for it', async () => {
-    assert.ok(serverLimits.headMs + serverLimits.checkMs <= 12_000, 'where nothing else is said');
+    assert.ok(agentLimits.headMs + agentLimits.checkMs <= 12_000, 'where nothing else is said');
     await using server = await startServer({ limits: { headMs: 500, checkMs: 50 } });
     using client = await connect(server.port, admin);
     client.send('GET /healthz HTTP/1.1\r\n');

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { TokenCache } from '../../../../src/apiserver/authn/token-cache.ts';
 
 /** A cache, and how often each token was verified. */
-function counted(most: number, mostBytes = 1000) {
-  const cache = new TokenCache<{ of: string }>({ most, mostBytes });
+function counted(maxEntries: number, maxBytes = 1000) {
+  const cache = new TokenCache<{ of: string }>({ maxEntries, maxBytes });
   const verified: string[] = [];
   const find = (token: string, isGood = true) =>
     cache.find(token, async () => {

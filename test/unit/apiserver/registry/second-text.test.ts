@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { timestamp } from '../../../../src/apiserver/registry/index.ts';
+import { formatTime } from '../../../../src/api/index.ts';
 import { SecondText } from '../../../../src/apiserver/registry/second-text.ts';
 
 test('the text of a second is that of its time, whichever way the clock goes', () => {
@@ -8,6 +8,6 @@ test('the text of a second is that of its time, whichever way the clock goes', (
   for (const now of [
     1_790_000_000_000, 1_790_000_000_999, 1_790_000_001_000, 0, 999, -1, 1_790_000_000_500,
   ]) {
-    assert.equal(seconds.at(now), timestamp(now));
+    assert.equal(seconds.at(now), formatTime(now));
   }
 });

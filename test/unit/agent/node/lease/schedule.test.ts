@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { formatMicroTime } from '../../../../../src/agent/node/lease/lease-object.ts';
 import { nextDue } from '../../../../../src/agent/node/lease/schedule.ts';
+import { formatMicroTime } from '../../../../../src/api/index.ts';
 
 const fraction = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 const interval = fc.integer({ min: 100, max: 100_000 });

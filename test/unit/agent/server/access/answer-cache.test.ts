@@ -3,12 +3,12 @@ import { describe, test } from 'node:test';
 import { AnswerCache, OverloadedError } from '../../../../../src/agent/server/access/answer-cache.ts';
 import { createManualClock } from '../../../../support/manual-clock.ts';
 
-function cacheWith(most = 10, mostPending = 10) {
+function cacheWith(maxEntries = 10, maxPending = 10) {
   const clock = createManualClock();
   const found: string[] = [];
   const cache = new AnswerCache<string>({
-    most,
-    mostPending,
+    maxEntries,
+    maxPending,
     isGood: (answer) => answer !== 'no',
     clock,
     onFind: (how) => void found.push(how),

@@ -7,7 +7,7 @@ const yes = { verdict: 'allow', reason: '', errors: [] } as const;
 
 test('of more decisions than it keeps, the one that was not asked for longest goes', async () => {
   const asked: string[] = [];
-  const cache = new DecisionCache({ clock: createManualClock(), most: 2, lifetimeMs: () => 1000 });
+  const cache = new DecisionCache({ clock: createManualClock(), maxEntries: 2, lifetimeMs: () => 1000 });
   const find = async (question: string) =>
     await cache.find(question, async () => {
       asked.push(question);

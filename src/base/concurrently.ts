@@ -1,0 +1,39 @@
+/**
+ * Works on every item, at most `limit` at a time, begun in their order. After a failure or once `signal` aborts nothing
+ * more is begun; what runs is waited for, then the first failure is thrown.
+ */
+export async function forEachConcurrently<T>(
+  items: Iterable<T>,
+  limit: number,
+  work: (item: T) => Promise<void>,
+  signal?: AbortSignal,
+): Promise<void> {
+  const rest = items[Symbol.iterator]();
+  const failures: unknown[] = [];
+  const worker = async () => {
+    while (failures.length === 0 && !signal?.aborted) {
+      const { done, value } = rest.next();
+      if (done) return;
+      try {
+        await work(value);
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: limit }, worker));
+  if (failures.length > 0) throw failures[0];
+}
+
+/** Returns the results in the order of the items; see forEachConcurrently. */
+export async function mapConcurrently<T, R>(
+  items: readonly T[],
+  limit: number,
+  work: (item: T) => Promise<R>,
+): Promise<R[]> {
+  const results = new Map<number, R>();
+  await forEachConcurrently(items.entries(), limit, async ([index, item]) => {
+    results.set(index, await work(item));
+  });
+  return [...results].sort(([a], [b]) => a - b).map(([, result]) => result);
+}
