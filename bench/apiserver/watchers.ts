@@ -84,9 +84,9 @@ async function measureBare(target: Target): Promise<void> {
   show('one event, bare TLS', 1, await watching.measure(1, () => put(lines.all[0], 0, 0)), '');
 }
 
-function show(what: string, events: number, { leastMs, p50Ms, p90Ms, cpuMs }: Spread, target: string): void {
+function show(what: string, events: number, { minMs, p50Ms, p90Ms, cpuMs }: Spread, target: string): void {
   const each = (ms: number) => `${(ms / events).toFixed(2)} ms`;
-  print([what, each(leastMs), each(p50Ms), each(p90Ms), each(cpuMs), target]);
+  print([what, each(minMs), each(p50Ms), each(p90Ms), each(cpuMs), target]);
 }
 
 function print([first = '', ...rest]: string[]): void {

@@ -7,7 +7,7 @@ import type { Order, Report } from './watcher-process.ts';
 
 export interface Spread {
   /** From the writer's first byte until the last watcher has all, milliseconds. */
-  leastMs: number;
+  minMs: number;
   p50Ms: number;
   p90Ms: number;
   /** Of the server, all threads, for all of it. */
@@ -50,7 +50,7 @@ export class Watching implements Disposable {
     const usedMs = (await cpuMs(this.#target.pid)) - cpuBefore;
     tookMs.sort((one, other) => one - other);
     const at = (share: number) => tookMs[Math.floor(tookMs.length * share)] ?? 0;
-    return { leastMs: at(0), p50Ms: at(0.5), p90Ms: at(0.9), cpuMs: usedMs / (rounds - warmUp) };
+    return { minMs: at(0), p50Ms: at(0.5), p90Ms: at(0.9), cpuMs: usedMs / (rounds - warmUp) };
   }
 
   [Symbol.dispose](): void {

@@ -12,7 +12,7 @@ export interface Clock {
 }
 
 /** A timer holds at most this; a longer one would fire at once. */
-const longestTimerMs = 2 ** 31 - 1;
+const maxTimerMs = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
@@ -21,7 +21,7 @@ export const systemClock: Clock = {
     const endMs = performance.now() + ms;
     let restMs = ms;
     do {
-      await oneTimer(restMs > 0 ? Math.min(restMs, longestTimerMs) : 0, signal);
+      await oneTimer(restMs > 0 ? Math.min(restMs, maxTimerMs) : 0, signal);
       restMs = endMs - performance.now();
     } while (restMs >= 1 && !signal?.aborted);
   },

@@ -10,9 +10,9 @@ import { after } from 'node:test';
 /** What may take its time to go, such as connections. */
 const afterwardsMs = 15_000;
 /** Longer than any file of tests is given. */
-const longestMs = 10 * 60_000;
+const maxMs = 10 * 60_000;
 
-giveUpAfter(longestMs, 'its tests have not come to an end');
+giveUpAfter(maxMs, 'its tests have not come to an end');
 after(() => giveUpAfter(afterwardsMs, 'its tests have ended, and something is still open'));
 
 /** Does not keep the process alive by itself. */

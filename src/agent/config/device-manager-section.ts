@@ -31,7 +31,7 @@ type Rule = (value: unknown) => string | undefined;
 /** The longest name below it that must fit into the path of a socket, with its slash. */
 const longestBelow = '/device-plugins/kubelet.sock'.length;
 const socketPathLimit = 107;
-const longestMs = 24 * 3_600_000;
+const maxMs = 24 * 3_600_000;
 
 /** Undefined, or what is wrong with the value of that field. */
 export const deviceManagerRules: Readonly<Partial<Record<keyof typeof deviceManagerDefaults, Rule>>> = {
@@ -44,7 +44,7 @@ export const deviceManagerRules: Readonly<Partial<Record<keyof typeof deviceMana
   },
   gracePeriod: (value) => {
     const ms = durationMs(String(value));
-    return ms >= 0 && ms <= longestMs ? undefined : `must be from 0s to 24h, not ${String(value)}`;
+    return ms >= 0 && ms <= maxMs ? undefined : `must be from 0s to 24h, not ${String(value)}`;
   },
 };
 

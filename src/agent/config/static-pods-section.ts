@@ -14,12 +14,12 @@ export const staticPodDefaults = {
   fileCheckFrequency: '20s',
 } as const;
 
-const longestMs = 24 * 3_600_000;
+const maxMs = 24 * 3_600_000;
 
 export const staticPodRules = {
   fileCheckFrequency: (value: unknown) => {
     const ms = durationMs(String(value));
-    return ms >= 100 && ms <= longestMs ? undefined : `must be from 100ms to 24h, not ${String(value)}`;
+    return ms >= 100 && ms <= maxMs ? undefined : `must be from 100ms to 24h, not ${String(value)}`;
   },
 } as const;
 

@@ -15,7 +15,7 @@ import { serverRules } from './server-section.ts';
 import { staticPodRules } from './static-pods-section.ts';
 
 /** Node's timers hold 24.8 days; a longer wait would end at once. */
-const longestMs = 24 * 24 * 3_600_000;
+const maxMs = 24 * 24 * 3_600_000;
 const socketPathLimit = 107;
 
 type Rule = (value: unknown) => string | undefined;
@@ -27,7 +27,7 @@ const rules: Partial<Record<ConfigField, Rule>> = {
   runtimeRequestTimeout: lasting(1, '1ms'),
   nodeStatusUpdateFrequency: lasting(100, '100ms'),
   nodeStatusReportFrequency: lasting(100, '100ms'),
-  nodeLeaseDurationSeconds: between(1, longestMs / 1000),
+  nodeLeaseDurationSeconds: between(1, maxMs / 1000),
   maxPods: between(0, 1_000_000),
   imageServiceEndpoint: endpoint,
   evictionPressureTransitionPeriod: lasting(0, '0s'),
@@ -189,9 +189,7 @@ function threshold(value: unknown): string | undefined {
 
 function grace(value: unknown): string | undefined {
   const ms = durationMs(String(value));
-  return ms > 0 && ms <= longestMs
-    ? undefined
-    : `must be a duration above 0, such as 90s, not ${quoted(value)}`;
+  return ms > 0 && ms <= maxMs ? undefined : `must be a duration above 0, such as 90s, not ${quoted(value)}`;
 }
 
 /** 0 may be reclaimed, as in the reference, where a threshold of 0 would make no sense. */
@@ -216,12 +214,10 @@ function between(least: number, most: number): Rule {
       : `must be from ${least} to ${most}, not ${String(value)}`;
 }
 
-function lasting(leastMs: number, least: string): Rule {
+function lasting(minMs: number, least: string): Rule {
   return (value) => {
     const ms = durationMs(String(value));
-    return ms >= leastMs && ms <= longestMs
-      ? undefined
-      : `must be from ${least} to 576h, not ${String(value)}`;
+    return ms >= minMs && ms <= maxMs ? undefined : `must be from ${least} to 576h, not ${String(value)}`;
   };
 }
 

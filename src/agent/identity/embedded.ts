@@ -6,7 +6,7 @@ import type { ControlPlaneService } from './control-plane/index.ts';
 import type { Identity, ServingCredentials } from './credentials.ts';
 import { loopbackNames, nodeSubject, publishApi, publishServing } from './credentials.ts';
 import { obtainPair } from './obtain.ts';
-import { leastLeft, renewalService } from './renewal.ts';
+import { minLeft, renewalService } from './renewal.ts';
 
 export interface EmbeddedIdentityOptions {
   nodeName: string;
@@ -33,7 +33,7 @@ export function embeddedIdentity(options: EmbeddedIdentityOptions): Service & Id
   async function refresh(): Promise<readonly string[]> {
     const { url, ca } = await controlPlane.connection.get();
     const common = { folder: certDir, subject: nodeSubject(nodeName), clock, log };
-    const expected = { authority: ca, leastLeft };
+    const expected = { authority: ca, minLeft };
     const client = await obtainPair({
       ...common,
       name: 'nodeward-client',

@@ -19,7 +19,7 @@ export interface EndingWatch {
 const dayMs = 24 * 3600_000;
 /** The agent renews its own with a third of their life left, so one that comes here could not be renewed. */
 const shareLeft = 0.1;
-const mostLeftMs = 30 * dayMs;
+const maxLeftMs = 30 * dayMs;
 
 type Name = 'client' | 'serving';
 
@@ -72,8 +72,8 @@ function readSpan(pem: string): Span | undefined {
 function faultOf({ notBeforeMs, notAfterMs }: Span, now: number): string | undefined {
   if (now < notBeforeMs) return `is valid only from ${text(notBeforeMs)} on: is the clock right?`;
   if (now >= notAfterMs) return `ended at ${text(notAfterMs)}`;
-  const leastLeftMs = Math.min((notAfterMs - notBeforeMs) * shareLeft, mostLeftMs);
-  return notAfterMs - now < leastLeftMs ? `ends at ${text(notAfterMs)} and has not been renewed` : undefined;
+  const minLeftMs = Math.min((notAfterMs - notBeforeMs) * shareLeft, maxLeftMs);
+  return notAfterMs - now < minLeftMs ? `ends at ${text(notAfterMs)} and has not been renewed` : undefined;
 }
 
 const text = (ms: number) => new Date(ms).toISOString();

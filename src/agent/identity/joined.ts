@@ -10,7 +10,7 @@ import { nodeSubject, publishApi, publishServing } from './credentials.ts';
 import { serveWithEarlier } from './earlier-serving.ts';
 import { obtainPair } from './obtain.ts';
 import { remoteRetry, servingPair } from './remote.ts';
-import { leastLeft, renewalService } from './renewal.ts';
+import { minLeft, renewalService } from './renewal.ts';
 import { signThroughApi } from './signing-request.ts';
 
 export interface JoinedIdentityOptions {
@@ -54,7 +54,7 @@ export function joinedIdentity(options: JoinedIdentityOptions): Service & Identi
       folder: certDir,
       name: clientName,
       subject,
-      expected: { ...expected, leastLeft },
+      expected: { ...expected, minLeft },
       async sign(csrPem) {
         const place = await asking();
         await using client = new ApiClient(place);

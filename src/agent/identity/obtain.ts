@@ -42,7 +42,7 @@ export async function obtainPair(options: ObtainOptions): Promise<Pair> {
   const cert = await options.sign(await createRequest(key, subject, expected.names ?? noNames));
   const pair = { cert, key };
   // it may have taken long to be signed
-  const wrong = faultOf(pair, { ...expected, subject, leastLeft: 0, now: clock.now() });
+  const wrong = faultOf(pair, { ...expected, subject, minLeft: 0, now: clock.now() });
   if (wrong !== undefined)
     throw new Error(`the certificate that was signed for ${name} is of no use: ${wrong}`);
   await writePair(folder, name, pair);

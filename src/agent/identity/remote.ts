@@ -7,7 +7,7 @@ import type { Identity, ServingCredentials } from './credentials.ts';
 import { nodeSubject, publishServing } from './credentials.ts';
 import { serveWithEarlier } from './earlier-serving.ts';
 import { obtainPair } from './obtain.ts';
-import { leastLeft, renewalService } from './renewal.ts';
+import { minLeft, renewalService } from './renewal.ts';
 import { signThroughApi } from './signing-request.ts';
 
 export interface RemoteIdentityOptions {
@@ -73,7 +73,7 @@ export async function servingPair(options: ServingOptions, signal: AbortSignal):
     folder: certDir,
     name: 'nodeward-serving',
     subject: nodeSubject(nodeName),
-    expected: { authority: ca, use: 'server', names, leastLeft },
+    expected: { authority: ca, use: 'server', names, minLeft },
     sign: (csrPem) => signThroughApi(options, csrPem, signal),
     clock,
     log,

@@ -20,7 +20,7 @@ export interface RenewalOptions {
 }
 
 /** A certificate with less than a third of its life left is replaced. */
-export const leastLeft = 1 / 3;
+export const minLeft = 1 / 3;
 const seldomMs = 3600_000;
 const glanceMs = 60_000;
 const jitter = 0.2;
@@ -79,5 +79,5 @@ async function sleepUntilDue({ ms, certificates }: Rest, clock: Clock, awake: Ab
 }
 
 function isOutOfDate({ notBeforeMs, notAfterMs }: ReturnType<typeof validity>, now: number): boolean {
-  return now < notBeforeMs || notAfterMs - now < (notAfterMs - notBeforeMs) * leastLeft;
+  return now < notBeforeMs || notAfterMs - now < (notAfterMs - notBeforeMs) * minLeft;
 }

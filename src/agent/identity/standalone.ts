@@ -18,7 +18,7 @@ import { renderKubeconfig } from '../../client/index.ts';
 import type { Identity, ServingCredentials } from './credentials.ts';
 import { loopbackNames, nodeSubject, publishServing } from './credentials.ts';
 import { obtainPair } from './obtain.ts';
-import { leastLeft, renewalService } from './renewal.ts';
+import { minLeft, renewalService } from './renewal.ts';
 
 export interface StandaloneIdentityOptions {
   nodeName: string;
@@ -127,7 +127,7 @@ async function obtainLeaf(
     folder: certDir,
     name,
     subject: leaf.subject,
-    expected: { authority: authority.cert, use: leaf.use, names: leaf.names, leastLeft },
+    expected: { authority: authority.cert, use: leaf.use, names: leaf.names, minLeft },
     async sign(csrPem) {
       const request = await readRequest(csrPem);
       return await issueForRequest(authority, request, { ...leaf, lifetimeMs: leafMs, now: clock.now() });

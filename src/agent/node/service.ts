@@ -84,7 +84,7 @@ export interface NodeStatusService extends Service {
 const noSettings = (): NodeSettings => ({});
 const requestTimeoutMs = 10_000;
 /** Changes of the runtime that come closer together are published as one. */
-const leastSpacingMs = 500;
+const minSpacingMs = 500;
 const jitter = 0.04;
 
 /**
@@ -125,7 +125,7 @@ export function createNodeStatusService(options: NodeStatusOptions): NodeStatusS
         const sinceMs = () => clock.monotonicMs() - startedMs;
         const periodMs = frequencyMs() * (1 + jitter * (2 * random() - 1));
         await waker.sleep(Math.max(periodMs - sinceMs(), 0), signal);
-        await clock.sleep(Math.max(leastSpacingMs - sinceMs(), 0), signal);
+        await clock.sleep(Math.max(minSpacingMs - sinceMs(), 0), signal);
       }
     },
   };

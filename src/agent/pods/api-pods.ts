@@ -32,14 +32,14 @@ const pageSize = 500;
 /** Bookmarks come each minute: a watch that says nothing for longer has lost its server. */
 const idleTimeoutMs = 150_000;
 const firstWaitMs = 500;
-const longestWaitMs = 30_000;
+const maxWaitMs = 30_000;
 
 export function createApiPods(options: ApiPodsOptions): ApiPods {
   const { api, nodeName, metrics, log, clock, random = Math.random } = options;
   const fieldSelector = `spec.nodeName=${nodeName}`;
   const listeners = createListeners(log);
   const known = new Map<string, Pod>();
-  const backoff = createBackoff({ initialMs: firstWaitMs, maxMs: longestWaitMs, jitter: 0.3, random });
+  const backoff = createBackoff({ initialMs: firstWaitMs, maxMs: maxWaitMs, jitter: 0.3, random });
   let sorted: readonly Pod[] = [];
   let isSynced = false;
   let version: string | undefined;

@@ -23,7 +23,7 @@ export interface MirrorPodsOptions {
 /** Looked at anyway after so long. */
 const checkMs = 60_000;
 const firstWaitMs = 1000;
-const longestWaitMs = 60_000;
+const maxWaitMs = 60_000;
 
 /**
  * Keeps a mirror pod on the API for each static pod: made anew when somebody deletes it, replaced with its manifest,
@@ -53,7 +53,7 @@ export function mirrorPods(options: MirrorPodsOptions): Service['run'] {
 
   return async (signal, ready) => {
     const waker = createWaker(clock);
-    const backoff = createBackoff({ initialMs: firstWaitMs, maxMs: longestWaitMs, jitter: 0.2 });
+    const backoff = createBackoff({ initialMs: firstWaitMs, maxMs: maxWaitMs, jitter: 0.2 });
     using _statics = statics.onChange(waker.wake);
     using _pods = onApi.onChange(waker.wake);
     ready();

@@ -79,13 +79,13 @@ async function resolveFile(
   return cannotLoad(shownPath, `it is not valid: ${where}${error.message}${others}`);
 }
 
-const longestPath = 4096;
+const maxPathLength = 4096;
 
 function notDescending(path: string): string | undefined {
   if (path.startsWith('/')) return 'must be a relative path';
   if (path.split('/').includes('..')) return "must not contain '..'";
   if (path.includes('\0')) return 'must not contain a zero byte';
-  if (path.length > longestPath) return `must have at most ${longestPath} characters`;
+  if (path.length > maxPathLength) return `must have at most ${maxPathLength} characters`;
   return path.split('/').every((part) => part === '' || part === '.') || path.endsWith('/')
     ? 'must name a file'
     : undefined;

@@ -89,8 +89,8 @@ function readElement(element: string): string | undefined {
   return `k:{${keys.map(([name, of]) => `${JSON.stringify(name)}:${jsonText(of)}`).join(',')}}`;
 }
 
-const longestManager = 128;
-const longestSubresource = 256;
+const maxManagerLength = 128;
+const maxSubresourceLength = 256;
 
 /** What is wrong with metadata.managedFields, as the reference tells it, the first hundred causes. */
 export function managedFieldsCauses(entries: ObjectMeta['managedFields'] = []): Cause[] {
@@ -110,19 +110,19 @@ function entryCauses(
   if (fieldsType !== '' && fieldsType !== 'FieldsV1')
     causes.push(invalidValue(`${path}.fieldsType`, fieldsType, 'must be `FieldsV1`'));
   causes.push(...managerCauses(manager, `${path}.manager`));
-  if (Buffer.byteLength(subresource) > longestSubresource)
-    causes.push(tooLongValue(`${path}.subresource`, longestSubresource));
+  if (Buffer.byteLength(subresource) > maxSubresourceLength)
+    causes.push(tooLongValue(`${path}.subresource`, maxSubresourceLength));
   return causes;
 }
 
 /** A name that is too long by far is not counted to its end. */
 function characters(text: string): number {
-  return text.length > 2 * longestManager ? text.length : [...text].length;
+  return text.length > 2 * maxManagerLength ? text.length : [...text].length;
 }
 
 /** What is wrong with the name of a manager that stands at `path`: at most 128 characters, all printable. */
 export function managerCauses(manager: string, path: string): Cause[] {
-  if (characters(manager) > longestManager) return [tooLongValue(path, longestManager)];
+  if (characters(manager) > maxManagerLength) return [tooLongValue(path, maxManagerLength)];
   let position = 0;
   const causes: Cause[] = [];
   for (const character of manager) {

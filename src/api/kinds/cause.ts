@@ -5,12 +5,12 @@ import type { Cause } from './kind.ts';
  */
 
 /** Longer than any value that could be valid. */
-const longestShown = 320;
+const maxValueLength = 320;
 
 function shown(value: unknown): string {
-  const cut = typeof value === 'string' && value.length > longestShown;
-  const text = JSON.stringify(cut ? `${value.slice(0, longestShown)}…` : value) ?? 'null';
-  return text.length <= 2 * longestShown ? text : `${text.slice(0, 2 * longestShown)}…`;
+  const cut = typeof value === 'string' && value.length > maxValueLength;
+  const text = JSON.stringify(cut ? `${value.slice(0, maxValueLength)}…` : value) ?? 'null';
+  return text.length <= 2 * maxValueLength ? text : `${text.slice(0, 2 * maxValueLength)}…`;
 }
 
 export function invalidValue(field: string, value: unknown, detail: string): Cause {

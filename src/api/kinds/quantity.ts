@@ -25,12 +25,12 @@ const factors: Readonly<Record<string, bigint>> = {
 const form = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+)|([KMGTPE]i|[numkMGTPE])?)$/;
 
 /** Beyond this exponent a number is as large, or as small, as it can be. */
-const largestExponent = 40;
+const maxExponent = 40;
 
 /** Billionths of a quantity that decoding has let through. */
 export function billionths(quantity: string): bigint {
   const [, sign, whole = '', fraction = '', exponent, suffix = ''] = form.exec(quantity) ?? [];
-  const power = Math.max(-largestExponent, Math.min(largestExponent, Number(exponent ?? 0)));
+  const power = Math.max(-maxExponent, Math.min(maxExponent, Number(exponent ?? 0)));
   const factor = (factors[suffix] ?? 0n) * 10n ** BigInt(Math.max(power, 0));
   const divisor = 10n ** BigInt(fraction.length + Math.max(-power, 0));
   const size = (BigInt(`${whole}${fraction}` || 0) * factor + divisor - 1n) / divisor;

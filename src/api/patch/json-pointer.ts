@@ -21,11 +21,11 @@ export function isBelow({ tokens }: Pointer, above: Pointer): boolean {
 }
 
 /** Longer than any path that leads somewhere; a message must not grow with what is wrong. */
-const longestShown = 320;
+const maxValueLength = 320;
 
 /** A pointer's text in a message. */
 export function shownPointer(text: string): string {
-  return text.length <= longestShown ? text : `${text.slice(0, longestShown)}…`;
+  return text.length <= maxValueLength ? text : `${text.slice(0, maxValueLength)}…`;
 }
 
 /** Undefined for what is no index of a list; an index may lie beyond its end. */

@@ -41,8 +41,8 @@ function stepsTo(place: Place | undefined): (string | number)[] {
 }
 
 /** Longer than any key that could be valid; a report must not grow with what is wrong. */
-const longestStep = 320;
-const longestPath = 1000;
+const maxStepLength = 320;
+const maxPathLength = 1000;
 
 /** `spec.taints[0].key`, from keys and indexes; the beginning of a very long path is left out. */
 export function joinPath(steps: readonly (string | number)[]): string {
@@ -50,11 +50,11 @@ export function joinPath(steps: readonly (string | number)[]): string {
     if (typeof step === 'number') return `${before}[${step}]`;
     return before === '' ? shortStep(step) : `${before}.${shortStep(step)}`;
   }, '');
-  return path.length <= longestPath ? path : `…${path.slice(-longestPath)}`;
+  return path.length <= maxPathLength ? path : `…${path.slice(-maxPathLength)}`;
 }
 
 export function shortStep(step: string): string {
-  return step.length <= longestStep ? step : `${step.slice(0, longestStep)}…`;
+  return step.length <= maxStepLength ? step : `${step.slice(0, maxStepLength)}…`;
 }
 
 /** Values of a wrong type are told up to this many. */

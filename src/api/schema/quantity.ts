@@ -93,25 +93,25 @@ function decimalOf(digits: string, power: number, isExponent: boolean): string {
   const significant = rounded.digits.replace(/0+$/, '');
   const exact = rounded.power + rounded.digits.length - significant.length;
   const multiple = 3 * Math.floor(exact / 3);
-  const shown = isExponent ? multiple : Math.min(multiple, largestPower);
+  const shown = isExponent ? multiple : Math.min(multiple, maxPower);
   const number = significant + '0'.repeat(exact - shown);
   if (shown === 0) return number;
   if (isExponent) return `${number}e${shown}`;
   return number + Object.keys(decimalPowers).find((suffix) => decimalPowers[suffix] === shown);
 }
 
-const largestPower = 18;
-const smallestPower = -9;
+const maxPower = 18;
+const minPower = -9;
 
 /** To whole billionths, away from zero. */
 function roundedUp(digits: string, power: number): { digits: string; power: number } {
-  if (power >= smallestPower) return { digits, power };
-  const kept = Math.max(0, digits.length - (smallestPower - power));
+  if (power >= minPower) return { digits, power };
+  const kept = Math.max(0, digits.length - (minPower - power));
   const more = /[1-9]/.test(digits.slice(kept)) ? 1n : 0n;
-  return { digits: String(BigInt(digits.slice(0, kept) || 0) + more), power: smallestPower };
+  return { digits: String(BigInt(digits.slice(0, kept) || 0) + more), power: minPower };
 }
 
-const largestBinary = 2n ** 63n - 1n;
+const maxInt64 = 2n ** 63n - 1n;
 const billion = 10n ** 9n;
 
 /** Below 1024, and where a fraction would be left, it is told in decimals. */
@@ -119,7 +119,7 @@ function binaryText({ whole, fraction, suffix }: Parts): string {
   const factor = 1024n ** BigInt(binarySuffixes.indexOf(suffix));
   const divisor = 10n ** BigInt(fraction.length);
   const billionths = (BigInt(whole + fraction) * factor * billion + divisor - 1n) / divisor;
-  if (billionths > largestBinary * billion) return String(largestBinary);
+  if (billionths > maxInt64 * billion) return String(maxInt64);
   if (billionths % billion !== 0n || billionths < 1024n * billion)
     return decimalOf(String(billionths), -9, false);
   let number = billionths / billion;

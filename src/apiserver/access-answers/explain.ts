@@ -8,7 +8,7 @@ import type { NamedAuthorizer } from './authorizers.ts';
 import { rbacName } from './authorizers.ts';
 import { nearMisses } from './near-misses.ts';
 import { remedyFor } from './remedy.ts';
-import { mostTold, toldBinding, toldRole, toldSubject } from './told.ts';
+import { maxReported, toldBinding, toldRole, toldSubject } from './told.ts';
 
 export interface Explaining {
   authorizers: readonly NamedAuthorizer[];
@@ -79,7 +79,7 @@ function grantsTold(index: PolicyIndex, user: User, action: Action) {
   let more = 0;
   const rulesOf = allowingRules(action);
   for (const grant of allowingGrants(index, user, action)) {
-    if (grants.length === mostTold) more++;
+    if (grants.length === maxReported) more++;
     else {
       const [binding, role, subject] = [toldBinding(grant), toldRole(grant), toldSubject(grant)];
       grants.push({ binding, role, subject, rules: rulesOf(grant) });

@@ -114,9 +114,9 @@ function nameMiss({ resourceNames = [] }: PolicyRule, asked: ResourceAttributes)
   return { reason, message: `${limit}: ${how}` };
 }
 
-const mostListed = 10;
+const maxListed = 10;
 
 function listed(values: readonly string[]): string {
-  const shown = values.slice(0, mostListed).join(', ');
-  return values.length > mostListed ? `${shown} and ${values.length - mostListed} more` : shown;
+  const shown = values.slice(0, maxListed).join(', ');
+  return values.length > maxListed ? `${shown} and ${values.length - maxListed} more` : shown;
 }

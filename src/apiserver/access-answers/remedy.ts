@@ -9,7 +9,7 @@ import type { Attributes } from '../authz/index.ts';
  * YAML. `group` is the API group of roles. Undefined where no valid rule can say it.
  */
 export function remedyFor(user: User, asked: Attributes, group: string): AccessRemedy | undefined {
-  const rule = smallestRule(asked);
+  const rule = minimalRule(asked);
   const subject = subjectFor(user, group);
   if (rule === undefined || subject === undefined) return undefined;
   const namespace = 'path' in asked ? '' : asked.namespace;
@@ -29,7 +29,7 @@ export function remedyFor(user: User, asked: Attributes, group: string): AccessR
   return { rule, manifest: `${writeYaml(role)}---\n${writeYaml(binding)}` };
 }
 
-function smallestRule(asked: Attributes): PolicyRule | undefined {
+function minimalRule(asked: Attributes): PolicyRule | undefined {
   const verbs = [asked.verb];
   if (asked.verb === '') return undefined;
   if ('path' in asked) {
@@ -62,16 +62,16 @@ function roleName(asked: Attributes): string {
   return slug([verb, resource, subresource, name].filter((part) => part !== '').join('-'));
 }
 
-const longestSlug = 100;
+const maxSlugLength = 100;
 
 /** A part of a name that every object can have. */
 function slug(text: string): string {
   const plain = text
-    .slice(0, 4 * longestSlug)
+    .slice(0, 4 * maxSlugLength)
     .toLowerCase()
     .replaceAll('*', 'all')
     .replaceAll(/[^a-z0-9]+/g, '-')
-    .slice(0, longestSlug)
+    .slice(0, maxSlugLength)
     .replaceAll(/^-|-$/g, '');
   return plain === '' ? 'access' : plain;
 }

@@ -20,10 +20,10 @@ const ranking = [
 export type MissReason = (typeof ranking)[number];
 
 /** So many are told for each reason; others are counted. */
-const mostOfOne = 20;
+const maxOfOne = 20;
 /** So many rules and grants are looked at. */
-const mostRules = 10_000;
-const mostGrants = 200_000;
+const maxRules = 10_000;
+const maxGrants = 200_000;
 
 export interface Misses {
   found: AccessNearMiss[];
@@ -36,12 +36,12 @@ export interface Misses {
 export class Search {
   readonly #found = new Map<MissReason, AccessNearMiss[]>();
   #more = 0;
-  #rules = mostRules;
-  #grants = mostGrants;
+  #rules = maxRules;
+  #grants = maxGrants;
 
   note(reason: MissReason, message: string, grant: Grant, rule?: PolicyRule): void {
     const others = this.#found.get(reason) ?? [];
-    if (others.length >= mostOfOne) {
+    if (others.length >= maxOfOne) {
       this.#more++;
       return;
     }

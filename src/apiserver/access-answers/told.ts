@@ -7,7 +7,7 @@ import type { Grant } from '../authz/index.ts';
  */
 
 /** Answers list at most so many things of a kind, and tell how many more there are. */
-export const mostTold = 1_000;
+export const maxReported = 1_000;
 
 export function toldBinding({ binding, namespace }: Grant): AccessReference {
   const name = binding.slice(binding.lastIndexOf('/') + 1);

@@ -10,10 +10,10 @@ import { compactNonResourceRules, compactResourceRules, faultsOf } from '../auth
 import { rbacName } from './authorizers.ts';
 import type { Explaining } from './explain.ts';
 import { isOpaque } from './opaque.ts';
-import { mostTold } from './told.ts';
+import { maxReported } from './told.ts';
 
 /** A namespace with more rules than this is not put together: its answer would say nothing to anybody. */
-const mostRules = 10_000;
+const maxRules = 10_000;
 
 /**
  * What somebody may do, by namespace, in few rules: what counts everywhere first, and of each namespace only what its
@@ -46,7 +46,7 @@ export async function whatCan(
     nonResourceRules: [...others.flatMap((list) => list.nonResourceRules), ...everywhere.nonResourceRules],
   });
   for (const name of namespacesOf(index, user, namespace)) {
-    if (count >= mostTold) more++;
+    if (count >= maxReported) more++;
     else {
       const rules = rulesIn(index, user, name);
       isCut ||= rules.isCut;
@@ -85,7 +85,7 @@ function rulesIn(index: PolicyIndex, user: User, scope: string): Rules & { isCut
   const nonResourceRules: NonResourceRule[] = [];
   for (const { rules } of new Set(index.rolesIn(scope, user))) {
     for (const { verbs, nonResourceURLs = [], ...target } of rules.rules) {
-      if (resourceRules.length + nonResourceRules.length >= mostRules) {
+      if (resourceRules.length + nonResourceRules.length >= maxRules) {
         return { resourceRules, nonResourceRules, isCut: true };
       }
       if ((target.resources ?? []).length > 0) resourceRules.push({ verbs, ...target });

@@ -8,10 +8,10 @@ import type { NamedAuthorizer } from './authorizers.ts';
 import { rbacName } from './authorizers.ts';
 import type { Explaining } from './explain.ts';
 import { isOpaque, opaqueAuthorizers } from './opaque.ts';
-import { mostTold, toldBinding, toldRole, toldSubject } from './told.ts';
+import { maxReported, toldBinding, toldRole, toldSubject } from './told.ts';
 
 /** So many bindings are told of one subject. */
-const mostThrough = 20;
+const maxThrough = 20;
 
 /**
  * Who may do something: all subjects of bindings that give a role that allows it, and the groups that need none. Every
@@ -88,8 +88,8 @@ class Holders {
     const known = isNext || isMet !== undefined ? found.get(grant.holder) : undefined;
     if (known !== undefined) {
       const { through = [] } = known;
-      if (through.length < mostThrough) through.push(throughOf(grant));
-    } else if (this.#kept < mostTold) {
+      if (through.length < maxThrough) through.push(throughOf(grant));
+    } else if (this.#kept < maxReported) {
       this.#kept++;
       found.set(grant.holder, { subject: toldSubject(grant), through: [throughOf(grant)] });
     } else if ((this.#kinds & bits[grant.kind]) === 0) {

@@ -101,11 +101,11 @@ export function startTrail(
 }
 
 /** A body that would make the line longer than this is left out of it, so that no line is too long for the log. */
-const longestLine = 1024 * 1024;
+const maxLineLength = 1024 * 1024;
 
 function lineOf(event: AuditEvent): string {
   const line = JSON.stringify(event);
-  if (line.length <= longestLine) return line;
+  if (line.length <= maxLineLength) return line;
   const { requestObject: _request, responseObject: _response, ...rest } = event;
   const annotations = { ...rest.annotations, 'audit.nodeward.io/bodies': 'left out: too long' };
   return JSON.stringify({ ...rest, annotations });

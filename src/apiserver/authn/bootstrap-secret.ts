@@ -28,7 +28,7 @@ export interface BootstrapToken {
 
 /** What is known of a user who came with a token that is for some nodes only: their names. */
 export const bootstrapNodeNames = 'authentication.nodeward.io/node-names';
-const mostNodeNames = 100;
+const maxNodeNames = 100;
 
 const idForm = /^[a-z0-9]{6}$/;
 const secretForm = /^[a-z0-9]{16}$/;
@@ -65,7 +65,7 @@ export function readBootstrapSecret({ metadata = {}, type, data = {} }: Secret):
 
 /** Nobody can become a node without a name: an empty list is a mistake. */
 export function areNodeNames(names: readonly string[]): boolean {
-  if (names.length === 0 || names.length > mostNodeNames) return false;
+  if (names.length === 0 || names.length > maxNodeNames) return false;
   return names.every((name) => checkName('subdomain', name) === undefined);
 }
 

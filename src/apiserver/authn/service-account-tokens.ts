@@ -59,7 +59,7 @@ const issuer = 'https://kubernetes.default.svc.cluster.local';
  * A request's head has 16 KiB; this leaves a quarter of it to other headers. Tokens of ours are shorter: TokenRequest
  * bounds the audiences, and all else in a token are names and UIDs.
  */
-const longestToken = 12 * 1024;
+const maxTokenLength = 12 * 1024;
 /** Claims take about as much memory as their token. */
 const known = { maxEntries: 4096, maxBytes: 8 * 1024 * 1024 };
 /** How far the clocks of servers may differ that share a key; and how long a deleted object's tokens linger. */
@@ -122,7 +122,7 @@ export function serviceAccountTokens({ key, clock, objects }: TokenOptions): Ser
         .sign(key.privateKey);
     },
     async check(token, audiences) {
-      if (token.length > longestToken || !isHarmlessToken(token)) return { fault: notValid };
+      if (token.length > maxTokenLength || !isHarmlessToken(token)) return { fault: notValid };
       const claims = await cache.find(token, () => verify(token));
       if (claims === undefined) return { fault: notValid };
       let fault = faultOf(claims);

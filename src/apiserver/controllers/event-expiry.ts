@@ -28,7 +28,7 @@ interface Note {
 const context = { user: controlPlaneUser, dryRun: false };
 const defaultTtlMs = 3600_000;
 const sweepsInTtl = 60;
-const leastPauseMs = 1000;
+const minPauseMs = 1000;
 /** So many are looked at before others have their turn, and so many removed at once. */
 const pageSize = 100;
 
@@ -75,7 +75,7 @@ export function eventExpiry(options: EventExpiryOptions): Service {
         await sweep(newestDue(notes, clock.monotonicMs() - ttlMs), start, signal).catch((error: unknown) => {
           log.warn(`old events could not be removed: ${describeError(error)}`);
         });
-        await clock.sleep(Math.max(leastPauseMs, ttlMs / sweepsInTtl), signal);
+        await clock.sleep(Math.max(minPauseMs, ttlMs / sweepsInTtl), signal);
       }
     },
   };

@@ -17,7 +17,7 @@ import { resourceHandler } from './resource-handler.ts';
 import { methodNotAllowed, routedMethods } from './routing/methods.ts';
 import { routesOf } from './routing/routes.ts';
 import { eventEncodings } from './watch/event-encodings.ts';
-import { mostWatches, WatchSeats } from './watch/watch-seats.ts';
+import { maxWatches, WatchSeats } from './watch/watch-seats.ts';
 
 const limits: Partial<HttpsLimits> = {
   /** Far more than there are descriptors by default: a bound against a flood, not a limit for a fleet. */
@@ -85,7 +85,7 @@ function addRoutes(app: HttpsApp, options: HttpOptions, streams: WeakSet<Fastify
     streams,
     encodings: eventEncodings(options.clock),
     reads: new SharedReads(),
-    seats: new WatchSeats(mostWatches, options.metrics),
+    seats: new WatchSeats(maxWatches, options.metrics),
     enter: inFlightLimiter({ ...options, limits: options.inFlight }),
   };
   for (const route of routesOf(options.registry)) {

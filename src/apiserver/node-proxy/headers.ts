@@ -30,7 +30,7 @@ const fromNode = [
 
 /** The agent's own: what it says of itself, and of a checkpoint. */
 const isOwn = (name: string): boolean => /^(nodeward|x-checkpoint)-/.test(name) && name !== requesterHeader;
-const longestRequester = 256;
+const maxRequesterLength = 256;
 
 export interface Asking {
   headers: IncomingHttpHeaders;
@@ -49,7 +49,7 @@ export function headersToNode({ headers, requester, hasBody }: Asking): Record<s
     if ((!hasBody && name.startsWith('content-')) || ofConnection.includes(name)) continue;
     if (value !== undefined) sent[name] = Array.isArray(value) ? value.join(', ') : value;
   }
-  sent[requesterHeader] = encodeURIComponent(requester.slice(0, longestRequester).toWellFormed());
+  sent[requesterHeader] = encodeURIComponent(requester.slice(0, maxRequesterLength).toWellFormed());
   return sent;
 }
 

@@ -25,7 +25,7 @@ export interface Target {
   readonly port: number;
 }
 
-const mostAddresses = 4;
+const maxAddresses = 4;
 const preferred = ['InternalIP', 'ExternalIP'];
 
 /**
@@ -42,13 +42,13 @@ export function targetOf(node: Node, { name, port: wanted }: NamedNode, bootId: 
   const told = preferred.flatMap((type) => addresses.filter((each) => each.type === type));
   const isHere = bootId !== '' && nodeInfo?.bootID === bootId;
   const taken = [...new Set(told.map(({ address }) => address))].filter((one) => isTaken(one, isHere));
-  if (taken.length > 0) return { node: name, addresses: taken.slice(0, mostAddresses), port };
+  if (taken.length > 0) return { node: name, addresses: taken.slice(0, maxAddresses), port };
   throw away(
     name,
     told.length === 0
       ? 'it has told no IP address of its agent'
       : `none of its addresses can be reached from here: ${told
-          .slice(0, mostAddresses)
+          .slice(0, maxAddresses)
           .map(({ address }) => address.slice(0, 64))
           .join(', ')}`,
   );

@@ -30,7 +30,7 @@ export interface Pki {
 const dayMs = 24 * 3600_000;
 const leafMs = 365 * dayMs;
 /** A certificate with less than a third of its life left is made anew. */
-const leastLeft = 1 / 3;
+const minLeft = 1 / 3;
 
 /**
  * Reads the control plane's keys and certificates, and makes what is missing or no longer good. A damaged authority is
@@ -69,7 +69,7 @@ async function openLeaf(
   leaf: Leaf,
 ): Promise<Pair> {
   const now = clock.now();
-  const found = await readLeaf(folder, name, { ...leaf, authority: authority.cert, leastLeft, now });
+  const found = await readLeaf(folder, name, { ...leaf, authority: authority.cert, minLeft, now });
   if (typeof found !== 'string') return found;
   log.info({ certificate: name }, `making a certificate: ${found}`);
   const made = await issuePair(authority, { ...leaf, lifetimeMs: leafMs, now });
@@ -87,7 +87,7 @@ async function readLeaf(folder: string, name: string, expected: Expected): Promi
   try {
     const found = await readPair(folder, name);
     if (found === undefined) return 'there is none yet';
-    const fault = findFault(found, { ...expected, leastLeft: 0 });
+    const fault = findFault(found, { ...expected, minLeft: 0 });
     if (fault !== undefined) return fault;
     // a leaf ends with its authority at the latest: a new one would end no later
     if (endsTogether(found.cert, expected.authority)) return found;

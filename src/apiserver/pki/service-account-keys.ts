@@ -28,7 +28,7 @@ const fileName = 'sa.key';
 
 /** What a key of before is called: `sa.key` moved away, or its public half. */
 const previousName = /^sa-[\w.-]+\.(?:key|pub)$/;
-const mostPrevious = 16;
+const maxPrevious = 16;
 
 /**
  * The key in `sa.key`, made (EC, P-256) when there is none yet, 0600. One that cannot be used is not replaced, because
@@ -59,8 +59,8 @@ export async function openServiceAccountKey(options: {
 
 async function readPrevious(folder: string): Promise<TokenKey[]> {
   const names = (await readdir(folder)).filter((name) => previousName.test(name)).sort();
-  if (names.length > mostPrevious)
-    throw new Error(`there are more than ${mostPrevious} keys of before beside it`);
+  if (names.length > maxPrevious)
+    throw new Error(`there are more than ${maxPrevious} keys of before beside it`);
   return await Promise.all(names.map((name) => readTokenKey(join(folder, name))));
 }
 

@@ -51,8 +51,8 @@ export interface NodeSigner {
 
 const userPrefix = 'system:node:';
 const nodesOrganization = 'system:nodes';
-const mostMs = 365 * 24 * 3600_000;
-const leastMs = 10 * 60_000;
+const maxMs = 365 * 24 * 3600_000;
+const minMs = 10 * 60_000;
 
 /** `now`: wall clock, milliseconds. */
 export function nodeSigner(authority: Pair, now: () => number): NodeSigner {
@@ -166,8 +166,8 @@ function told(names: readonly string[]): string {
 }
 
 function lifetimeOf(wantedMs: number | undefined): number {
-  if (wantedMs === undefined || !Number.isFinite(wantedMs)) return mostMs;
-  return Math.min(Math.max(wantedMs, leastMs), mostMs);
+  if (wantedMs === undefined || !Number.isFinite(wantedMs)) return maxMs;
+  return Math.min(Math.max(wantedMs, minMs), maxMs);
 }
 
 async function parse(csrPem: string): Promise<ParsedRequest> {

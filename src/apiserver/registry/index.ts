@@ -13,7 +13,7 @@ export type { Preconditions } from './write/checks.ts';
 export {
   type Deletion,
   foregroundFinalizer,
-  longestGraceSeconds,
+  maxGraceSeconds,
   orphanFinalizer,
   type PropagationPolicy,
   propagationPolicies,

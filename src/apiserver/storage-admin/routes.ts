@@ -15,7 +15,7 @@ import type { HoldReport } from './write-hold.ts';
 import { WriteHold } from './write-hold.ts';
 
 /** A client that reads a snapshot slower than this is cut off. */
-const longestSnapshotMs = 10 * 60_000;
+const maxSnapshotMs = 10 * 60_000;
 
 export function storageRoutes(store: MaintainedStore, clock: Clock, log: Logger): DocumentRoute[] {
   const turn = new Turn();
@@ -44,7 +44,7 @@ export function storageRoutes(store: MaintainedStore, clock: Clock, log: Logger)
         const mine = turn.take('snapshot');
         const snapshot = Readable.from(takeSnapshot(store), { objectMode: false });
         snapshot.once('close', () => mine[Symbol.dispose]());
-        addAbortSignal(AbortSignal.timeout(longestSnapshotMs), snapshot);
+        addAbortSignal(AbortSignal.timeout(maxSnapshotMs), snapshot);
         return reply.header('content-type', 'application/octet-stream').send(snapshot);
       },
     },

@@ -23,7 +23,7 @@ export interface SnapshotHeader {
 
 const format = 1;
 /** A key of 4,096 bytes may be written with six characters for each. */
-const longestLine = 32 * 1024;
+const maxLineLength = 32 * 1024;
 
 /** Puts a snapshot together, some objects at a time. */
 export class SnapshotWriter {
@@ -67,7 +67,7 @@ export class SnapshotReader {
   /** `name`: for messages. */
   static async open(chunks: AsyncIterable<Uint8Array>, name: string): Promise<SnapshotReader> {
     const bytes = new ByteReader(chunks);
-    const header = parseLine(await bytes.line(longestLine));
+    const header = parseLine(await bytes.line(maxLineLength));
     if (header?.['nodeward'] !== 'snapshot') throw damaged(name, 'it is no snapshot of nodeward');
     if (header['format'] !== format) throw newer(name, header['format']);
     const { groupSuffix, revision } = header;
@@ -81,7 +81,7 @@ export class SnapshotReader {
     let count = 0;
     for (;;) {
       const sha256 = this.#bytes.sha256();
-      const line = parseLine(await this.#bytes.line(longestLine));
+      const line = parseLine(await this.#bytes.line(maxLineLength));
       if (line === undefined)
         throw damaged(this.#name, `it ends, or is no longer readable, after ${count} objects`);
       if ('sha256' in line) {

@@ -67,7 +67,7 @@ const prefaceBytes = 24;
 const headBytes = 9;
 const headersType = 0x01;
 /** Of a frame that is looked into, the longest that Node takes from anybody. */
-const mostBytes = 16_384;
+const maxBytes = 16_384;
 const padded = 0x08;
 const prioritized = 0x20;
 
@@ -82,7 +82,7 @@ export function requestMender(): (chunk: Buffer) => Buffer {
       if (untouched === 0) {
         if (held.length < headBytes) break;
         const length = headBytes + held.readUIntBE(0, 3);
-        if (held[3] === headersType && length <= headBytes + mostBytes) {
+        if (held[3] === headersType && length <= headBytes + maxBytes) {
           if (held.length < length) break;
           done.push(mendFrame(Buffer.from(held.subarray(0, length))));
           held = held.subarray(length);
@@ -107,7 +107,7 @@ function mendFrame(frame: Buffer): Buffer {
   if (start > end) return frame;
   const block = mendAuthority(frame.subarray(start, end));
   const whole = Buffer.concat([frame.subarray(0, start), block, frame.subarray(end)]);
-  if (whole.length > headBytes + mostBytes) return frame;
+  if (whole.length > headBytes + maxBytes) return frame;
   whole.writeUIntBE(whole.length - headBytes, 0, 3);
   return whole;
 }

@@ -13,7 +13,7 @@ export interface Expected {
   /** Names under which it must be good. */
   names?: AlternativeNames;
   /** Share of its whole lifetime that must be left, 0 to 1; default 0. */
-  leastLeft?: number;
+  minLeft?: number;
   /** Wall clock, milliseconds. */
   now: number;
 }
@@ -44,14 +44,12 @@ export function validity(certPem: string): { notBeforeMs: number; notAfterMs: nu
   return { notBeforeMs: Date.parse(validFrom), notAfterMs: Date.parse(validTo) };
 }
 
-function lifetimeFault(certificate: X509Certificate, { now, leastLeft = 0 }: Expected): string | undefined {
+function lifetimeFault(certificate: X509Certificate, { now, minLeft = 0 }: Expected): string | undefined {
   const from = Date.parse(certificate.validFrom);
   const to = Date.parse(certificate.validTo);
   if (now < from) return `it is valid only from ${new Date(from).toISOString()} on`;
   if (now >= to) return `it expired at ${new Date(to).toISOString()}`;
-  return (to - now) / (to - from) < leastLeft
-    ? `it expires soon, at ${new Date(to).toISOString()}`
-    : undefined;
+  return (to - now) / (to - from) < minLeft ? `it expires soon, at ${new Date(to).toISOString()}` : undefined;
 }
 
 function issuerFault(certificate: X509Certificate, authority: string | undefined): string | undefined {

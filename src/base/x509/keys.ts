@@ -45,8 +45,8 @@ const curves = new Map<string, keyof typeof hashes>([
   ['secp384r1', 'P-384'],
   ['secp521r1', 'P-521'],
 ]);
-const leastRsaBits = 2048;
-const mostRsaBits = 8192;
+const minRsaBits = 2048;
+const maxRsaBits = 8192;
 
 /** Why a key is not accepted in certificates, or undefined: EC on a NIST curve, or RSA of 2048 to 8192 bits. */
 export function keyFault(key: KeyObject): string | undefined {
@@ -57,8 +57,8 @@ export function keyFault(key: KeyObject): string | undefined {
   }
   if (type !== 'rsa') return `it is of type ${type}, neither EC nor RSA`;
   const bits = details?.modulusLength ?? 0;
-  if (bits >= leastRsaBits && bits <= mostRsaBits) return undefined;
-  return `an RSA key of ${bits} bits is not between ${leastRsaBits} and ${mostRsaBits}`;
+  if (bits >= minRsaBits && bits <= maxRsaBits) return undefined;
+  return `an RSA key of ${bits} bits is not between ${minRsaBits} and ${maxRsaBits}`;
 }
 
 function algorithmOf(key: KeyObject): SigningAlgorithm {

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { runCommand } from '../../support/index.ts';
 
 /** One that runs holds 2 MB; what observes the process for one, 28 kB. */
-const mostBytes = 20_000;
+const maxBytes = 20_000;
 
 test('of twenty servers that were disposed of nothing is left: no handle, no listener, no memory, no word', async () => {
   const script = join(import.meta.dirname, 'twenty-servers.ts');
@@ -14,5 +14,5 @@ test('of twenty servers that were disposed of nothing is left: no handle, no lis
   const { resources, listeners, bytesEach } = JSON.parse(ended.stdout);
   assert.deepEqual(resources, []);
   assert.equal(listeners, 0);
-  assert.ok(bytesEach < mostBytes, `${bytesEach} bytes a server`);
+  assert.ok(bytesEach < maxBytes, `${bytesEach} bytes a server`);
 });

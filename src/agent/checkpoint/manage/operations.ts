@@ -72,8 +72,8 @@ export interface OperationsOptions {
   clock: Clock;
 }
 
-const mostOpen = 1000;
-const mostEnded = 1000;
+const maxOpen = 1000;
+const maxEnded = 1000;
 const keptMs = 3600_000;
 
 export function createOperations({ checkpointer, clock }: OperationsOptions): Operations {
@@ -92,7 +92,7 @@ export function createOperations({ checkpointer, clock }: OperationsOptions): Op
   function forgetOld(): void {
     const ended = [...byId].filter(([, { endedMs }]) => endedMs !== undefined);
     const oldMs = clock.monotonicMs() - keptMs;
-    const tooMany = ended.length - mostEnded;
+    const tooMany = ended.length - maxEnded;
     ended.forEach(([id, { endedMs = 0 }], index) => {
       if (index < tooMany || endedMs < oldMs) byId.delete(id);
     });
@@ -142,7 +142,7 @@ export function createOperations({ checkpointer, clock }: OperationsOptions): Op
     begin(order) {
       forgetOld();
       const open = [...byId.values()].filter(({ endedMs }) => endedMs === undefined).length;
-      if (open >= mostOpen) throw new RefusedError(429, `${open} checkpoints are under way or wait already`);
+      if (open >= maxOpen) throw new RefusedError(429, `${open} checkpoints are under way or wait already`);
       const { target, requester } = order;
       const { namespace, pod, container } = target;
       begun += 1;

@@ -19,7 +19,7 @@ export interface Page {
   readonly next: string | undefined;
 }
 
-const largestPage = 500;
+const maxPageSize = 500;
 const names = ['namespace', 'pod', 'container'] as const;
 
 /**
@@ -82,9 +82,9 @@ function timeOf(query: URLSearchParams, name: string): number | undefined {
 
 function limitOf(query: URLSearchParams): number {
   const value = textIn(query, 'limit');
-  if (value === undefined || value === '0') return largestPage;
+  if (value === undefined || value === '0') return maxPageSize;
   if (!/^\d{1,9}$/.test(value)) throw refused('limit', 'a whole number, 0 or more', value);
-  return Math.min(Number(value) || largestPage, largestPage);
+  return Math.min(Number(value) || maxPageSize, maxPageSize);
 }
 
 function afterOf(query: URLSearchParams): string | undefined {

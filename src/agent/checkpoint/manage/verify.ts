@@ -25,7 +25,7 @@ export interface Verifier {
   verify(stored: StoredCheckpoint, cancel: AbortSignal): Promise<Verdict>;
 }
 
-const mostWaiting = 20;
+const maxWaiting = 20;
 
 export function createVerifier(archives: ArchiveFolder, uses: Uses, clock: Clock): Verifier {
   const mutex = new Mutex();
@@ -37,7 +37,7 @@ export function createVerifier(archives: ArchiveFolder, uses: Uses, clock: Clock
           409,
           `nobody knows what ${id} should be: ${stored.problem ?? 'it has no sidecar'}`,
         );
-      if (mutex.size > mostWaiting)
+      if (mutex.size > maxWaiting)
         throw new RefusedError(429, `${mutex.size} archives are being verified or wait; try again later`);
       using _lock = await mutex.acquire(cancel);
       using _held = uses.hold(id);

@@ -5,7 +5,7 @@ import { asRoot, failed, notApplicable, ok, unknown, warning } from '../types.ts
 import { atLeast } from '../versions.ts';
 
 /** The first that answer CheckpointContainer. */
-const leastVersions: Readonly<Record<string, string>> = { containerd: '2.1', 'cri-o': '1.25' };
+const minVersions: Readonly<Record<string, string>> = { containerd: '2.1', 'cri-o': '1.25' };
 export const neededVersion = 'containerd 2.1 or later, or CRI-O 1.25 or later';
 
 type Ask = () => Promise<RuntimeAnswers>;
@@ -63,7 +63,7 @@ function reachable({ endpoint, fault, name, version }: RuntimeAnswers): Finding 
 
 function version({ fault, name = '', version = '' }: RuntimeAnswers, enabled: boolean): Finding {
   if (fault !== undefined) return unknown(notAsked);
-  const least = leastVersions[name];
+  const least = minVersions[name];
   const found = `${name} ${version}`;
   if (least === undefined) return ok(`${found}, which nodeward has not been tried with`);
   const enough = atLeast(version, least);

@@ -35,9 +35,9 @@ export interface TimeWatchOptions {
 }
 
 /** Smaller differences are the clocks' own inaccuracy and ordinary load. */
-const leastSleepMs = 1000;
-const leastJumpMs = 2000;
-const leastStallMs = 1000;
+const minSleepMs = 1000;
+const minJumpMs = 2000;
+const minStallMs = 1000;
 /** A server is slow from the one on, and no more below the other. */
 const slowAnswerMs = 2500;
 const swiftAnswerMs = 1000;
@@ -105,7 +105,7 @@ export function createTimeWatch(options: TimeWatchOptions): TimeWatch {
     woke(dueMs) {
       lookAtClocks();
       const heldUpMs = clock.monotonicMs() - dueMs;
-      if (heldUpMs > leastStallMs) trouble.stalledMs += heldUpMs;
+      if (heldUpMs > minStallMs) trouble.stalledMs += heldUpMs;
     },
     failed(error) {
       trouble.failures += 1;
@@ -139,9 +139,9 @@ export function createTimeWatch(options: TimeWatchOptions): TimeWatch {
 function compare(before: Sample, after: Sample): { sleptMs: number; jumpMs: number } {
   const passedMs = after.monotonicMs - before.monotonicMs;
   const asleepMs = after.uptimeMs - before.uptimeMs - passedMs;
-  const sleptMs = asleepMs >= leastSleepMs ? asleepMs : 0;
+  const sleptMs = asleepMs >= minSleepMs ? asleepMs : 0;
   const setMs = after.wallMs - before.wallMs - passedMs - sleptMs;
-  return { sleptMs, jumpMs: Math.abs(setMs) >= leastJumpMs ? setMs : 0 };
+  return { sleptMs, jumpMs: Math.abs(setMs) >= minJumpMs ? setMs : 0 };
 }
 
 function reasonOf(trouble: Trouble, requestMs: number): string {

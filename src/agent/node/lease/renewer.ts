@@ -30,15 +30,15 @@ const attemptLimit = 5;
 /** A dead connection must not cost a whole interval; a server that may only be slow gets longer, yet not all of it. */
 const quickShare = 0.5;
 const patientShare = 0.8;
-const longestQuickMs = 5000;
-const longestPatientMs = 10_000;
+const maxQuickMs = 5000;
+const maxPatientMs = 10_000;
 const slowAnswerMs = 2500;
 
 export function createRenewer(options: RenewerOptions): Renewer {
   const { nodeName, api, clock } = options;
   const intervalMs = renewalIntervalMs(options.durationSeconds);
-  const quickTimeoutMs = Math.min(longestQuickMs, quickShare * intervalMs);
-  const patientTimeoutMs = Math.min(longestPatientMs, patientShare * intervalMs);
+  const quickTimeoutMs = Math.min(maxQuickMs, quickShare * intervalMs);
+  const patientTimeoutMs = Math.min(maxPatientMs, patientShare * intervalMs);
   let known: Lease | 'none' | 'unknown' = 'unknown';
   /** Whether the next answer may take long. Silence alone is as likely a dead link: every other time it may not. */
   let patient = false;

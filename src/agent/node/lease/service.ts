@@ -51,7 +51,7 @@ export interface LeaseService extends Service {
 }
 
 const firstRetryMs = 200;
-const longestRetryMs = 7000;
+const maxRetryMs = 7000;
 /** With a shorter interval the retries are closer too: after an outage none is waited for as long as an interval. */
 const retryShare = 0.7;
 
@@ -99,7 +99,7 @@ interface Surroundings {
 
 async function renewUntilDone(renewer: Renewer, around: Surroundings, signal: AbortSignal): Promise<void> {
   const { clock, outage, record, intervalMs } = around;
-  const maxMs = Math.min(longestRetryMs, retryShare * intervalMs);
+  const maxMs = Math.min(maxRetryMs, retryShare * intervalMs);
   const backoff = createBackoff({ initialMs: Math.min(firstRetryMs, maxMs), maxMs });
   while (!signal.aborted) {
     const startedMs = clock.monotonicMs();

@@ -16,7 +16,7 @@ export interface Hint {
 
 /** As in the reference: with more, their sets are too many to look at. */
 export const numaNodesLimit = 8;
-const highestNode = 30;
+const maxNode = 30;
 
 export interface HintRequest {
   /** All devices of the resource. */
@@ -32,7 +32,7 @@ export interface HintRequest {
 /** Undefined: nothing is to be gained, the resource tells no nodes (or the machine has too many). Empty: not to be had. */
 export function hintsFor({ devices, free, mustInclude, size, nodes }: HintRequest): Hint[] | undefined {
   const masks = [...devices].map(({ id, numaNodes }) => ({ id, mask: maskOf(numaNodes) }));
-  const tooMany = nodes.length > numaNodesLimit || nodes.some((node) => node > highestNode);
+  const tooMany = nodes.length > numaNodesLimit || nodes.some((node) => node > maxNode);
   if (tooMany || masks.every(({ mask }) => mask === 0)) return undefined;
   const must = masks.filter(({ id }) => mustInclude.has(id));
   const [all, forced] = [countByMask(masks), countByMask(must)];
@@ -91,7 +91,7 @@ function cross(some: readonly Hint[], others: readonly Hint[]): Hint[] {
 }
 
 export function maskOf(nodes: readonly number[]): number {
-  return nodes.reduce((mask, node) => (node <= highestNode ? mask | (1 << node) : mask), 0);
+  return nodes.reduce((mask, node) => (node <= maxNode ? mask | (1 << node) : mask), 0);
 }
 
 function subsets(nodes: readonly number[]): number[] {

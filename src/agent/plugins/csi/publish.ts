@@ -25,7 +25,7 @@ export interface Stored {
 const requestTimeoutMs = 10_000;
 
 /** An entry that has changed goes, comes, and is done. */
-const mostWrites = 3;
+const maxWrites = 3;
 
 /**
  * The Node and its CSINode, which is made where there is none and given its owner where that is another. Rejects as the API
@@ -71,7 +71,7 @@ export async function publishDriver(
   let { node, csiNode } = stored;
   const marks = marksFor(node, driver);
   if (marks !== undefined) node = await mark(context, node, marks, signal);
-  for (let writes = 0; writes < mostWrites; writes += 1) {
+  for (let writes = 0; writes < maxWrites; writes += 1) {
     const next = withDriver(csiNode, driver);
     if (next === undefined) return { node, csiNode };
     csiNode = await replace(context, next, signal);

@@ -32,7 +32,7 @@ export interface CsiPublisher {
 
 const jitter = 0.1;
 /** However often a plugin comes and goes, the API is not asked more often. */
-const leastSpacingMs = 200;
+const minSpacingMs = 200;
 
 /**
  * The service `csi-node`: keeps the CSINode of this node, the annotation with the drivers' ids and their topology labels on
@@ -65,7 +65,7 @@ export function createCsiPublisher(options: PublisherOptions): CsiPublisher & Se
         const pauseMs = outcome.isComplete ? restMs * (1 - jitter * random()) : backoff.next();
         await waker.sleep(Math.min(pauseMs, outcome.nextMs), signal);
       }
-      await clock.sleep(startedMs + leastSpacingMs - clock.monotonicMs(), signal);
+      await clock.sleep(startedMs + minSpacingMs - clock.monotonicMs(), signal);
     }
   }
 

@@ -17,7 +17,7 @@ export interface FollowOptions {
 }
 
 /** Between two messages, so that a plugin that floods is held back by its own connection and not by this process. */
-const leastPaceMs = 5;
+const minPaceMs = 5;
 const devicesPerMs = 100;
 
 /** Follows what a plugin lists until that ends, and answers why; never rejects. */
@@ -35,7 +35,7 @@ export async function followList(options: FollowOptions): Promise<string> {
     for await (const message of connection.client.stream(DevicePlugin.method.listAndWatch, {}, call)) {
       listed.abort();
       give(readDevices(message));
-      await clock.sleep(leastPaceMs + message.devices.length / devicesPerMs, signal);
+      await clock.sleep(minPaceMs + message.devices.length / devicesPerMs, signal);
     }
     return 'it has ended its list of devices';
   } catch (error) {

@@ -20,7 +20,7 @@ export interface RegistrationServerOptions {
 }
 
 /** A registration asks for little, so that many at once are no harm. */
-const mostBytes = 64 * 1024;
+const maxBytes = 64 * 1024;
 /** Each may wait for a plugin that hangs, for 10 s. */
 const mostCalls = 256;
 
@@ -41,7 +41,7 @@ export function registrationServer(options: RegistrationServerOptions): Service[
         await makeFolders(dirname(socket));
         if (!clean) await cleanPluginFolder(dirname(socket), log);
         clean = true;
-        const serve = { path: socket, services, maxMessageBytes: mostBytes, maxCalls: mostCalls, log };
+        const serve = { path: socket, services, maxMessageBytes: maxBytes, maxCalls: mostCalls, log };
         await using _server = await serveUnix(serve);
         const identity = await identityOf(socket);
         backoff.reset();

@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 
 /** What editors and writers leave behind or write first: `a~`, `a.swp`, `#a#`, `a.tmp`, `a.bak`. */
 const leftover = /(~|\.sw[a-z]|#|\.tmp|\.temp|\.bak|\.orig|\.rej|\.part)$/i;
-const longestPath = 4096;
+const maxPathLength = 4096;
 
 /**
  * Whether a file counts as a profile although no pod names it: `*.json`, with no part of its path beginning with a dot.
@@ -19,7 +19,7 @@ export function isProfileName(path: string): boolean {
  * do, as in the reference.
  */
 export function normalizedProfile(path: string): string | undefined {
-  if (path === '' || path.length > longestPath || path.includes('\0') || posix.isAbsolute(path))
+  if (path === '' || path.length > maxPathLength || path.includes('\0') || posix.isAbsolute(path))
     return undefined;
   if (path.split('/').includes('..')) return undefined;
   const normal = posix.normalize(path);

@@ -146,11 +146,11 @@ export function createProfileTracker(options: TrackerOptions): ProfileTracker {
 
   function untilNextMs(): number {
     const nowMs = clock.monotonicMs();
-    let leastMs = idleMs;
+    let minMs = idleMs;
     for (const { pending } of tracked.values()) {
-      if (pending !== undefined) leastMs = Math.min(leastMs, pending.dueMs - nowMs);
+      if (pending !== undefined) minMs = Math.min(minMs, pending.dueMs - nowMs);
     }
-    return Math.max(0, leastMs);
+    return Math.max(0, minMs);
   }
 
   return {

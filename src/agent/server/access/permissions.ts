@@ -18,7 +18,7 @@ export interface PermissionOptions {
   clock: Clock;
 }
 
-const mostAnswers = 4096;
+const maxAnswers = 4096;
 const maxPending = 64;
 
 /** What callers may, by the control plane's SubjectAccessReview on `nodes/SUBRESOURCE` of this node. */
@@ -27,7 +27,7 @@ export function reviewedPermissions(
 ): (caller: Caller, wanted: Wanted) => Promise<Verdict> {
   const { nodeName, review, figures, clock } = options;
   const known = new AnswerCache<boolean>({
-    maxEntries: mostAnswers,
+    maxEntries: maxAnswers,
     isGood: isYes,
     maxPending,
     clock,

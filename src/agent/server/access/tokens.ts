@@ -18,7 +18,7 @@ export interface TokenOptions {
   clock: Clock;
 }
 
-const mostTokens = 1024;
+const maxTokens = 1024;
 /** Strangers can make the agent ask: so many at once, and no more. */
 const maxPending = 64;
 /** A token may be good a moment later: its account has just been made. */
@@ -32,7 +32,7 @@ export function tokenAuthenticator(options: TokenOptions): (token: string) => Pr
   const { review, figures, clock } = options;
   const digestKey = randomBytes(32);
   const known = new AnswerCache<Caller | undefined>({
-    maxEntries: mostTokens,
+    maxEntries: maxTokens,
     isGood: isKnown,
     maxPending,
     clock,

@@ -27,9 +27,9 @@ export interface NodeUsage {
 }
 
 /** Two looks that are closer together say nothing of the rate. */
-const leastSpanMs = 200;
+const minSpanMs = 200;
 /** A rate over more than that is none of now. */
-const longestSpanMs = 60_000;
+const maxSpanMs = 60_000;
 
 interface CpuSample {
   atMs: number;
@@ -51,12 +51,12 @@ export function createNodeUsage(options: NodeUsageOptions): (signal: AbortSignal
   };
 
   async function cpu(signal: AbortSignal): Promise<CpuStats> {
-    if (last === undefined || clock.monotonicMs() - last.atMs > longestSpanMs) {
+    if (last === undefined || clock.monotonicMs() - last.atMs > maxSpanMs) {
       last = sample();
-      await clock.sleep(leastSpanMs, signal);
+      await clock.sleep(minSpanMs, signal);
     }
     const now = sample();
-    if (now !== undefined && last !== undefined && now.atMs - last.atMs >= leastSpanMs) {
+    if (now !== undefined && last !== undefined && now.atMs - last.atMs >= minSpanMs) {
       rate = Math.max(0, Math.round(((now.nanoSeconds - last.nanoSeconds) * 1000) / (now.atMs - last.atMs)));
       last = now;
     }

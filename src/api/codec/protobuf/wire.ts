@@ -4,7 +4,7 @@ import { ProtobufError } from './error.ts';
 
 /** Groups within groups that are skipped; the reference knows none. */
 const groupDepthLimit = 32;
-const longestVarint = 10;
+const maxVarintLength = 10;
 
 /**
  * Where the message that begins here ends, its length having been read. Nothing is allocated by that length. Whether it
@@ -31,7 +31,7 @@ export function expectWireType(actual: WireType, expected: WireType): void {
 export function skipField(reader: BinaryReader, number: number, wireType: WireType): void {
   const start = reader.pos;
   reader.skip(wireType, number, groupDepthLimit);
-  if (wireType === WireType.Varint && reader.pos - start > longestVarint)
+  if (wireType === WireType.Varint && reader.pos - start > maxVarintLength)
     throw new ProtobufError('', 'invalid varint');
 }
 

@@ -44,13 +44,13 @@ export function keyOf(value: Scalar): string | undefined {
 const shortInteger = /^(?:0|-?[1-9]\d{0,14})$/;
 const integerText = /^([-+]?)(0[xX][\da-fA-F]+|0[oO]?[0-7]+|0[bB][01]+|0|[1-9]\d*)$/;
 /** 64 bits in the longest notation, and the prefix. */
-const longestInteger = 67;
+const maxIntegerLength = 67;
 
 /** An integer of 64 bits, signed or not; undefined when the text is none. */
 export function readInteger(text: string): number | bigint | undefined {
   if (shortInteger.test(text)) return Number(text);
   const [, sign = '', digits = ''] = integerText.exec(withoutUnderscores(text)) ?? [];
-  if (digits === '' || digits.length > longestInteger) return undefined;
+  if (digits === '' || digits.length > maxIntegerLength) return undefined;
   const size = BigInt(/^0\d/.test(digits) ? `0o${digits.slice(1)}` : digits);
   if (sign === '-') return size <= 2n ** 63n ? -size : undefined;
   return size < 2n ** 64n ? size : undefined;

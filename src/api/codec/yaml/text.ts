@@ -18,11 +18,11 @@ function isPlain(text: string): boolean {
 }
 
 /** Longer ones are not looked at for the sake of quotes alone. */
-const longestPlain = 4096;
+const maxPlainLength = 4096;
 
 /** A string as a scalar: plain, as a literal block when it has lines and an indent is given, or in double quotes. */
 export function yamlText(text: string, indent?: string): string {
-  if (text.length <= longestPlain && isPlain(text)) return text;
+  if (text.length <= maxPlainLength && isPlain(text)) return text;
   return indent !== undefined && isBlock(text) ? blockText(text, indent) : quoted(text);
 }
 

@@ -52,11 +52,11 @@ function writeEntry(value: unknown, indent: string, out: string[]): void {
 }
 
 /** Longer keys have to say that they are keys; readers need not look further than 1024 characters for the colon. */
-const longestPlainKey = 1000;
+const maxPlainKeyLength = 1000;
 
 function keyBefore(key: string, indent: string): string {
   const text = yamlText(key);
-  return text.length <= longestPlainKey ? `${text}:` : `? ${text}\n${indent}:`;
+  return text.length <= maxPlainKeyLength ? `${text}:` : `? ${text}\n${indent}:`;
 }
 
 function leaf(value: unknown, indent: string): string {

@@ -7,7 +7,7 @@ import type { Cause } from '../kind.ts';
 import { accessChange, accessDiffObject, accessReference } from './parts.ts';
 
 /** What is judged together may have so many objects. */
-const mostObjects = 1_000;
+const maxObjects = 1_000;
 
 const spec = struct('AccessDiffSpec', {
   objects: field(1, list(accessDiffObject), 'Roles and bindings, created or changed in this order.'),
@@ -42,7 +42,7 @@ function validate(diff: AccessDiff): Cause[] {
   const { objects = [], deleted = [] } = diff.spec;
   const count = objects.length + deleted.length;
   const causes = metadataCauses(diff);
-  if (count > mostObjects) causes.push(tooManyItems('spec.objects', count, mostObjects));
+  if (count > maxObjects) causes.push(tooManyItems('spec.objects', count, maxObjects));
   if (count > 0) return causes;
   return [
     ...causes,

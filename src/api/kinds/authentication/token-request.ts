@@ -35,18 +35,18 @@ export interface TokenRequest extends Infer<typeof root> {}
 export interface BoundObjectReference extends Infer<typeof boundObjectReference> {}
 
 const defaultSeconds = 3600;
-const leastSeconds = 600;
-const mostSeconds = 2 ** 32;
+const minSeconds = 600;
+const maxSeconds = 2 ** 32;
 
 /** So that a token is never longer than what the server looks at, and what the head of a request can hold. */
-const mostAudiences = 100;
+const maxAudiences = 100;
 const audiencesLimitBytes = 4096;
 /** JSON has these only with a backslash, and a token that holds one is not looked at. */
 const escaped = /["\\\p{Cc}\p{Surrogate}]/u;
 
 function audiencesCauses(audiences: readonly string[]): Cause[] {
   const field = 'spec.audiences';
-  if (audiences.length > mostAudiences) return [tooManyItems(field, audiences.length, mostAudiences)];
+  if (audiences.length > maxAudiences) return [tooManyItems(field, audiences.length, maxAudiences)];
   const bytes = audiences.reduce((sum, audience) => sum + Buffer.byteLength(audience), 0);
   if (bytes > audiencesLimitBytes) return [tooLongValue(field, audiencesLimitBytes)];
   return causesOf(audiences, (audience, index) =>
@@ -60,10 +60,10 @@ function validate({ spec }: TokenRequest): Cause[] {
   const { audiences, expirationSeconds = 0, attestations = {} } = spec;
   const causes = audiencesCauses(audiences);
   const field = 'spec.expirationSeconds';
-  if (expirationSeconds < leastSeconds) {
+  if (expirationSeconds < minSeconds) {
     causes.push(invalidValue(field, expirationSeconds, 'may not specify a duration less than 10 minutes'));
   }
-  if (expirationSeconds > mostSeconds) {
+  if (expirationSeconds > maxSeconds) {
     const detail = 'may not specify a duration larger than 2^32 seconds';
     causes.push(invalidValue(field, expirationSeconds, detail));
   }

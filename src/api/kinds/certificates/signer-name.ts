@@ -3,14 +3,14 @@ import { invalidValue, requiredValue, tooLongValue } from '../cause.ts';
 import type { Cause } from '../kind.ts';
 
 /** A domain, a slash, and a path that fits into a name together with a namespace and its own name. */
-const longestName = 571;
+const maxNameLength = 571;
 const legacyName = 'kubernetes.io/legacy-unknown';
 
 /** What is wrong with the name of a signer: `example.com/signer-name`. */
 export function signerNameCauses(signerName: string): Cause[] {
   const field = 'spec.signerName';
   if (signerName === '') return [requiredValue(field)];
-  if (signerName.length > longestName) return [tooLongValue(field, longestName)];
+  if (signerName.length > maxNameLength) return [tooLongValue(field, maxNameLength)];
   if (signerName === legacyName) {
     return [invalidValue(field, signerName, 'the legacy signerName is not allowed via this API version')];
   }

@@ -28,7 +28,7 @@ export function signingRequestCauses(
   ];
 }
 
-const leastSeconds = 600;
+const minSeconds = 600;
 
 function specCauses({
   request,
@@ -42,8 +42,8 @@ function specCauses({
     causes.push({ reason: 'FieldValueInvalid', field: 'spec.request', message });
   }
   causes.push(...signerNameCauses(signerName));
-  if (expirationSeconds !== undefined && expirationSeconds < leastSeconds) {
-    const detail = `may not specify a duration less than ${leastSeconds} seconds (10 minutes)`;
+  if (expirationSeconds !== undefined && expirationSeconds < minSeconds) {
+    const detail = `may not specify a duration less than ${minSeconds} seconds (10 minutes)`;
     causes.push(invalidValue('spec.expirationSeconds', expirationSeconds, detail));
   }
   return [...causes, ...usageCauses(usages)];
@@ -119,7 +119,7 @@ function certificateCauses(next: string, old: string): Cause[] {
 
 const pemBlock = /-----BEGIN ([^-\r\n]*)-----\r?\n([^-]*)-----END [^-\r\n]*-----/g;
 /** A chain is short; to read a certificate takes a while. */
-const longestChain = 64;
+const maxChainLength = 64;
 
 /** What is wrong with a chain of certificates, PEM; undefined when nothing is. */
 function wrongCertificates(pem: string): string | undefined {
@@ -130,7 +130,7 @@ function wrongCertificates(pem: string): string | undefined {
     if (body.includes(':')) return 'no PEM block headers are permitted';
     if (!isCertificate(block)) return 'found CERTIFICATE PEM block that cannot be read';
     count += 1;
-    if (count > longestChain) return `must contain at most ${longestChain} CERTIFICATE PEM blocks`;
+    if (count > maxChainLength) return `must contain at most ${maxChainLength} CERTIFICATE PEM blocks`;
   }
   return count === 0 ? 'must contain at least one CERTIFICATE PEM block' : undefined;
 }

@@ -122,17 +122,17 @@ function namedFileCauses({ name, items }: Named, at: string): Cause[] {
   return [...notEmpty(`${at}.name`, name), ...fileCauses(items, `${at}.items`)];
 }
 
-const leastTokenSeconds = 600;
-const mostTokenSeconds = 2 ** 32;
+const minTokenSeconds = 600;
+const maxTokenSeconds = 2 ** 32;
 
 function tokenCauses(token: NonNullable<VolumeProjection['serviceAccountToken']>, at: string): Cause[] {
-  const { expirationSeconds = leastTokenSeconds, path } = token;
+  const { expirationSeconds = minTokenSeconds, path } = token;
   const field = `${at}.expirationSeconds`;
   const short = 'may not specify a duration less than 10 minutes';
   const long = 'may not specify a duration larger than 2^32 seconds';
   return [
-    ...(expirationSeconds < leastTokenSeconds ? [invalidValue(field, expirationSeconds, short)] : []),
-    ...(expirationSeconds > mostTokenSeconds ? [invalidValue(field, expirationSeconds, long)] : []),
+    ...(expirationSeconds < minTokenSeconds ? [invalidValue(field, expirationSeconds, short)] : []),
+    ...(expirationSeconds > maxTokenSeconds ? [invalidValue(field, expirationSeconds, long)] : []),
     ...filePathCauses(path, `${at}.path`),
   ];
 }

@@ -55,7 +55,7 @@ function ofWholePodCauses({ resources }: PodSpec, path: string): Cause[] {
 }
 
 const dnsPolicies = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'];
-const longestDeadline = 2 ** 31 - 1;
+const maxDeadlineLength = 2 ** 31 - 1;
 
 function policyCauses(spec: PodSpec, path: string): Cause[] {
   const deadline = spec.activeDeadlineSeconds;
@@ -66,7 +66,7 @@ function policyCauses(spec: PodSpec, path: string): Cause[] {
     ...(spec.os === undefined ? [] : oneOf(`${path}.os.name`, spec.os.name, ['linux', 'windows'])),
     ...(deadline === undefined
       ? []
-      : invalidUnless(`${path}.activeDeadlineSeconds`, deadline, checkRange(deadline, 1, longestDeadline))),
+      : invalidUnless(`${path}.activeDeadlineSeconds`, deadline, checkRange(deadline, 1, maxDeadlineLength))),
   ];
 }
 

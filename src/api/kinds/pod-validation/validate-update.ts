@@ -42,7 +42,7 @@ function countCauses(
     : [forbiddenValue(field, 'pod updates may not add or remove containers')];
 }
 
-const longestDeadline = 2 ** 31 - 1;
+const maxDeadlineLength = 2 ** 31 - 1;
 
 /** A deadline can be set and moved forward, not taken away. */
 function deadlineCauses(next: PodSpec, old: PodSpec, field: string): Cause[] {
@@ -53,7 +53,7 @@ function deadlineCauses(next: PodSpec, old: PodSpec, field: string): Cause[] {
   }
   if (before !== undefined && before < deadline)
     return [invalidValue(field, deadline, 'must be less than or equal to previous value')];
-  return invalidUnless(field, deadline, checkRange(deadline, 0, longestDeadline));
+  return invalidUnless(field, deadline, checkRange(deadline, 0, maxDeadlineLength));
 }
 
 /** All but the time, which may change. */

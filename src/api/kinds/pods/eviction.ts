@@ -14,11 +14,11 @@ export interface Eviction extends Infer<typeof root> {}
 
 const policies = ['Foreground', 'Background', 'Orphan'];
 /** 68 years: what is longer makes no time that can be written. */
-const longestGraceSeconds = 2 ** 31 - 1;
+const maxGraceSeconds = 2 ** 31 - 1;
 
 function validate({ deleteOptions: options = {} }: Eviction): Cause[] {
   const { gracePeriodSeconds = 0, propagationPolicy, dryRun = [] } = options;
-  const outOfRange = gracePeriodSeconds < 0 || gracePeriodSeconds > longestGraceSeconds;
+  const outOfRange = gracePeriodSeconds < 0 || gracePeriodSeconds > maxGraceSeconds;
   const wrongRun = dryRun.find((stage) => stage !== 'All');
   return [
     ...(outOfRange
@@ -26,7 +26,7 @@ function validate({ deleteOptions: options = {} }: Eviction): Cause[] {
           invalidValue(
             'deleteOptions.gracePeriodSeconds',
             gracePeriodSeconds,
-            `must be from 0 to ${longestGraceSeconds}`,
+            `must be from 0 to ${maxGraceSeconds}`,
           ),
         ]
       : []),

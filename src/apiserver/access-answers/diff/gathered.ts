@@ -3,9 +3,9 @@ import { EventLoopYielder } from '../../../base/index.ts';
 import { selectsAny } from '../../controllers/index.ts';
 
 /** More roles that gather the rules of others in turn are left as they are: no chain of them is so long. */
-const mostRounds = 20;
+const maxRounds = 20;
 /** About so many rules and conditions of selectors are looked at in all: roles that gather each other multiply. */
-const mostLooked = 2_000_000;
+const maxChecked = 2_000_000;
 /** To look at a selector takes about as long as to look at a rule for each such piece of it. */
 const selectorCharacters = 32;
 
@@ -38,7 +38,7 @@ export async function gatheredRules(roles: ReadonlyMap<string, ClusterRole>): Pr
     if (role.aggregationRule === undefined) continue;
     aggregates.push({ name, members: await membersOf(name, role.aggregationRule, roles, effort) });
   }
-  for (let round = 0; round < mostRounds && !effort.isOver; round++) {
+  for (let round = 0; round < maxRounds && !effort.isOver; round++) {
     let isSettled = true;
     for (const { name, members } of aggregates) {
       const rules = new Map<string, PolicyRule>();
@@ -65,7 +65,7 @@ export async function gatheredRules(roles: ReadonlyMap<string, ClusterRole>): Pr
 /** How much has been looked at. */
 class Effort {
   readonly #yielder = new EventLoopYielder();
-  #left = mostLooked;
+  #left = maxChecked;
 
   get isOver(): boolean {
     return this.#left < 0;

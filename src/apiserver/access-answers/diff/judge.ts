@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { AccessChange, AccessDiffStatus, AccessReference, AccessRight } from '../../../api/index.ts';
 import { mastersGroup, nodesGroup, serviceAccountOf } from '../../authn/index.ts';
 import type { PolicyIndex, RoleReader } from '../../authz/index.ts';
-import { mostTold } from '../told.ts';
+import { maxReported } from '../told.ts';
 import type { Change, Comparison } from './compare.ts';
 import { compare, comparisonOf, groupsOf, RuleLists, weightOf } from './compare.ts';
 import type { Holder, PolicyChange } from './policy-change.ts';
@@ -11,13 +11,13 @@ import type { Touched } from './touched.ts';
 import { namespacesOf, touchedBy } from './touched.ts';
 
 /** So many rights are told of one subject, each way. */
-const mostOfOne = 100;
+const maxOfOne = 100;
 /** And so many in all. */
-const mostRights = 5_000;
+const maxRights = 5_000;
 /** So many namespaces of one subject are looked at for what it has there anyway. */
-const mostElsewhere = 50;
+const maxElsewhere = 50;
 /** So many single rights are looked at in all; subjects who have the same are looked at once. */
-const mostLooked = 1_000_000;
+const maxChecked = 1_000_000;
 
 /**
  * Who gains and who loses which rights by a change of roles and bindings. The policy is read at once; what follows lets
@@ -30,12 +30,12 @@ export async function judge(
 ): Promise<AccessDiffStatus> {
   const errors: string[] = [];
   const touched = touchedBy(index, change).filter(({ holder }) => !isMasters(holder, errors));
-  const looked = touched.slice(0, mostTold);
+  const looked = touched.slice(0, maxReported);
   const subjects = comparisons(index, roles, change, looked, errors);
   const known = new Map<string, Change | 'tooMany'>();
   const telling = new Telling();
   let left = touched.length - looked.length;
-  let room = mostLooked;
+  let room = maxChecked;
   for (const { holder, comparison } of subjects) {
     const before = known.get(comparison.key);
     if (before === undefined) room -= weightOf(comparison);
@@ -71,16 +71,16 @@ function comparisons(
   const holders = touched.filter(({ scopes }) => scopes.has('')).flatMap(({ holder }) => withGroups(holder));
   const known = holders.length === 0 ? undefined : namespacesOf(index, holders);
   // a group can have bindings everywhere, and many who are looked at are in it
-  for (const [key, all] of known ?? []) known?.set(key, all.sort().slice(0, mostElsewhere + 1));
+  for (const [key, all] of known ?? []) known?.set(key, all.sort().slice(0, maxElsewhere + 1));
   return touched.map(({ holder, scopes }) => {
     const there = withGroups(holder).flatMap((each) => known?.get(holderKey(each)) ?? []);
     const all = [...new Set([...there, ...[...scopes].filter((scope) => scope !== '')])].sort();
-    if (all.length > mostElsewhere && scopes.has('')) {
+    if (all.length > maxElsewhere && scopes.has('')) {
       const { kind, name } = toldHolder(holder);
       const what = `of ${kind} ${JSON.stringify(name)} not all namespaces are looked at`;
       errors.push(`${what}: in some it may have before and after what is told as gained or lost`);
     }
-    const elsewhere = all.slice(0, mostElsewhere);
+    const elsewhere = all.slice(0, maxElsewhere);
     return { holder, comparison: comparisonOf(holder, [...scopes].sort(), elsewhere, sides) };
   });
 }
@@ -122,7 +122,7 @@ class Telling {
   }
 
   status(left: number, errors: readonly string[]): AccessDiffStatus {
-    const all = [...new Set([...errors, ...this.#errors])].slice(0, mostOfOne);
+    const all = [...new Set([...errors, ...this.#errors])].slice(0, maxOfOne);
     return {
       ...(this.#changes.length === 0 ? {} : { changes: this.#changes }),
       ...(left === 0 ? {} : { moreSubjects: left }),
@@ -132,7 +132,7 @@ class Telling {
   }
 
   #take(rights: readonly AccessRight[]): AccessRight[] {
-    const taken = rights.slice(0, Math.min(mostOfOne, mostRights - this.#rights));
+    const taken = rights.slice(0, Math.min(maxOfOne, maxRights - this.#rights));
     this.#rights += taken.length;
     return taken;
   }

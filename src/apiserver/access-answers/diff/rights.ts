@@ -49,7 +49,7 @@ export function rightKey({
 }
 
 /** Rules that are compared with each other, so that none stands beside one that says it too. */
-const mostCompared = 60;
+const maxCompared = 60;
 
 /** The same rights in few rules. */
 export function compact(rules: Rules): PolicyRule[] {
@@ -58,7 +58,7 @@ export function compact(rules: Rules): PolicyRule[] {
     ...withNamesTogether(compactResourceRules(forResources(rules))),
     ...compactNonResourceRules(paths.map(({ verbs, nonResourceURLs = [] }) => ({ verbs, nonResourceURLs }))),
   ];
-  if (few.length > mostCompared) return few;
+  if (few.length > maxCompared) return few;
   let kept = few;
   for (const rule of few) {
     const others = kept.filter((each) => each !== rule);

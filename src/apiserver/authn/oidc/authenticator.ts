@@ -13,8 +13,8 @@ import type { OidcOptions } from './options.ts';
 import { checkOidcOptions } from './options.ts';
 
 const known = { maxEntries: 4096, maxBytes: 8 * 1024 * 1024 };
-const longestToken = 12 * 1024;
-const longestCa = 1024 * 1024;
+const maxTokenLength = 12 * 1024;
+const maxCaLength = 1024 * 1024;
 const clockToleranceSeconds = 10;
 /** How long a token that was found good counts without its signature being looked at again: its key may be withdrawn. */
 const trustMs = 10 * 60_000;
@@ -71,7 +71,7 @@ export async function oidcAuthenticator(
 
   return {
     async identify(token) {
-      if (token.length > longestToken || !isHarmlessToken(token)) return undefined;
+      if (token.length > maxTokenLength || !isHarmlessToken(token)) return undefined;
       if (issuerIn(token) !== options.issuerUrl) return undefined; // somebody else's
       const found = await cache.find(token, () => verify(token));
       if (found === undefined) return undefined;
@@ -96,7 +96,7 @@ function issuerIn(token: string): unknown {
 /** The TLS library would silently take a file without any certificate, and then trust nobody. */
 async function readCa(path: string): Promise<string> {
   try {
-    const pem = (await readRegularFile(path, { limitBytes: longestCa })).toString('latin1');
+    const pem = (await readRegularFile(path, { limitBytes: maxCaLength })).toString('latin1');
     if (!pem.includes('-----BEGIN CERTIFICATE-----')) throw new Error('it has no certificate in PEM');
     new X509Certificate(pem);
     return pem;

@@ -16,13 +16,13 @@ export interface Issuer extends AsyncDisposable {
 }
 
 const timeoutMs = 10_000;
-const largestDocument = 1024 * 1024;
+const maxDocumentBytes = 1024 * 1024;
 /** Anybody can send tokens with made-up key ids: they must not make us ask again and again. */
 const cooldownMs = 10_000;
 /** A key that its issuer has withdrawn is good for no longer than this. */
 const freshMs = 10 * 60_000;
 /** While its issuer cannot be reached, for no longer than this. */
-const longestMs = 60 * 60_000;
+const maxMs = 60 * 60_000;
 
 export async function openIssuer({ url, ca, clock }: IssuerOptions): Promise<Issuer> {
   const { createLocalJWKSet, errors } = await import('jose');
@@ -42,7 +42,8 @@ export async function openIssuer({ url, ca, clock }: IssuerOptions): Promise<Iss
     for await (const part of body) {
       const chunk: Uint8Array = part;
       bytes += chunk.length;
-      if (bytes > largestDocument) throw new Error(`${address} answered more than ${largestDocument} bytes`);
+      if (bytes > maxDocumentBytes)
+        throw new Error(`${address} answered more than ${maxDocumentBytes} bytes`);
       parts.push(Buffer.from(chunk));
     }
     const { value } = parseJson(Buffer.concat(parts).toString('utf8'));
@@ -78,10 +79,10 @@ export async function openIssuer({ url, ca, clock }: IssuerOptions): Promise<Iss
     async key(header, token) {
       if (ageMs() >= freshMs && (isDue() || fetching !== undefined)) {
         await refresh().catch((error) => {
-          if (ageMs() >= longestMs) throw error;
+          if (ageMs() >= maxMs) throw error;
         });
       }
-      if (keys === undefined || ageMs() >= longestMs) {
+      if (keys === undefined || ageMs() >= maxMs) {
         throw new Error(`the keys of ${url} could not be had just now`);
       }
       try {

@@ -17,9 +17,9 @@ import { podReferences } from './pod-references.ts';
  */
 
 /** So many pods are looked at in one go; beyond that others get their turn in between. */
-const mostAtOnce = 200;
+const maxAtOnce = 200;
 /** A pod in which more nodes seem to be named is parsed at once: it can name as many as somebody likes. */
-const mostNamed = 8;
+const maxNamed = 8;
 
 class NodePods {
   readonly stale = new Set<string>();
@@ -82,7 +82,7 @@ export class PodsByNode {
     const pods = this.#nodes.get(node);
     if (pods === undefined) return false;
     const object = `${namespace}/${reference}`;
-    if (pods.stale.size > mostAtOnce) return this.#namesLater(node, object);
+    if (pods.stale.size > maxAtOnce) return this.#namesLater(node, object);
     for (const key of pods.stale) this.#look(key, node, pods);
     return pods.has(object);
   }
@@ -123,7 +123,7 @@ export class PodsByNode {
   #placesIn(stored: Stored): string[] {
     const named = new Set<string>();
     for (const node of namedNodes(stored)) {
-      if (named.add(node).size <= mostNamed) continue;
+      if (named.add(node).size <= maxNamed) continue;
       const { nodeName } = this.#pods.encoding.read(stored).spec ?? {};
       return nodeName ? [nodeName] : [];
     }

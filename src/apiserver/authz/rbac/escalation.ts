@@ -100,18 +100,18 @@ function checkHeld(options: EscalationOptions, write: Write, rules: readonly Pol
     const why = 'more combinations of permissions than can be compared with those held: use fewer rules';
     throw refused(options, write, `${who} is attempting to grant ${why}`);
   }
-  const lines = missing.slice(0, mostSorted).map(ruleText).sort();
-  const told = lines.slice(0, mostTold);
+  const lines = missing.slice(0, maxSorted).map(ruleText).sort();
+  const told = lines.slice(0, maxReported);
   if (missing.length > told.length) told.push(`and ${missing.length - told.length} more`);
   const what = 'RBAC permissions not currently held';
   throw refused(options, write, `${who} is attempting to grant ${what}:\n${told.join('\n')}`);
 }
 
 /** More are only counted. */
-const mostTold = 50;
+const maxReported = 50;
 
 /** Those that are told are the first of so many. */
-const mostSorted = 1_000;
+const maxSorted = 1_000;
 
 function refused({ group }: EscalationOptions, { resource, name }: Write, why: string): StatusError {
   return new StatusError('Forbidden', `${resource}.${group} ${JSON.stringify(name)} is forbidden: ${why}`, {

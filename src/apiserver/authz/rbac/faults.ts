@@ -4,7 +4,7 @@ import type { RoleEntry } from './role-entry.ts';
 import { isRoleKind } from './role-entry.ts';
 
 /** More are only counted. */
-const mostTold = 10;
+const maxReported = 10;
 
 /**
  * What there is to report of the bindings that may matter to a user in a namespace (specification, section 2.3): roles
@@ -25,8 +25,8 @@ export function faultsOf(
     }
   }
   for (const scope of scopes) for (const { text } of index.faultsIn(scope, user)) texts.add(text);
-  if (texts.size <= mostTold) return texts.size === 0 ? none : [...texts];
-  return [...[...texts].slice(0, mostTold), `and ${texts.size - mostTold} more`];
+  if (texts.size <= maxReported) return texts.size === 0 ? none : [...texts];
+  return [...[...texts].slice(0, maxReported), `and ${texts.size - maxReported} more`];
 }
 
 const none: readonly string[] = [];

@@ -6,7 +6,7 @@ import type { RoleEntry } from './role-entry.ts';
 export const fewRoles = 32;
 
 /** A role that is about more is asked whatever the question is: rules can name very many objects. */
-const mostTopics = 32;
+const maxTopics = 32;
 /** Roles by topic that are kept for all holders together: who may bind roles decides how many holders have how many. */
 const maxKept = 200_000;
 
@@ -52,7 +52,7 @@ class RolesByTopic {
 function topicsOf(role: RoleEntry): ReadonlySet<string> | undefined {
   const topics = new Set<string>();
   for (const topic of role.rules.topics()) {
-    if (topics.add(topic).size > mostTopics) return undefined;
+    if (topics.add(topic).size > maxTopics) return undefined;
   }
   return topics;
 }

@@ -5,7 +5,7 @@ import { faultsOf } from './faults.ts';
 import type { PolicyIndex } from './policy-index.ts';
 
 /** More rules than anybody could look at; a list that ends here says that it is incomplete. */
-const mostRules = 10_000;
+const maxRules = 10_000;
 
 /**
  * The rules that a user has in a namespace, as they stand in roles. Those for paths count only where they are given
@@ -26,7 +26,7 @@ export function heldRules(index: PolicyIndex, user: User, namespace: string, lim
 
 /** The same as an answer to a review. */
 export function rulesOf(index: PolicyIndex, user: User, namespace: string, group: string): RuleList {
-  const held = heldRules(index, user, namespace, mostRules);
+  const held = heldRules(index, user, namespace, maxRules);
   const resourceRules: ResourceRule[] = [];
   const nonResourceRules: NonResourceRule[] = [];
   for (const rule of held) {
@@ -37,7 +37,7 @@ export function rulesOf(index: PolicyIndex, user: User, namespace: string, group
   return {
     resourceRules,
     nonResourceRules,
-    incomplete: held.length >= mostRules,
+    incomplete: held.length >= maxRules,
     errors: faultsOf(index, user, namespace, group),
   };
 }

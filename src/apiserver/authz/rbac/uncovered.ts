@@ -14,10 +14,10 @@ interface Missing {
 }
 
 /** Rules that would fall into more rights than this, of one name each, cannot be compared in reasonable time. */
-const mostRights = 100_000;
+const maxRights = 100_000;
 
 /** Nor when more rules and names that are held would have to be looked at: this takes some tens of milliseconds. */
-const mostEffort = 1_000_000;
+const maxEffort = 1_000_000;
 
 /**
  * What of `wanted` nobody has by `held`, as few rules; empty when all of it is held. `tooMany` when that cannot be said
@@ -27,14 +27,14 @@ export function uncovered(
   held: readonly PolicyRule[],
   wanted: readonly PolicyRule[],
 ): readonly PolicyRule[] | 'tooMany' {
-  if (wanted.reduce((count, rule) => count + countOf(rule), 0) > mostRights) return 'tooMany';
+  if (wanted.reduce((count, rule) => count + countOf(rule), 0) > maxRights) return 'tooMany';
   const known = new HeldRights(held, wanted);
-  if (known.effort > mostEffort) return 'tooMany';
+  if (known.effort > maxEffort) return 'tooMany';
   const missing = new Map<string, Missing>();
   for (const rule of wanted) {
     for (const rights of rightsIn(rule)) {
       note(missing, rights, missingOf(known, rights));
-      if (known.effort > mostEffort) return 'tooMany';
+      if (known.effort > maxEffort) return 'tooMany';
     }
   }
   return [...missing.values()].flatMap(rulesOf);

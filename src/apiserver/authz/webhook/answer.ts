@@ -7,7 +7,7 @@ export class WebhookError extends Error {
   override readonly name = 'WebhookError';
 }
 
-const longestReason = 1024;
+const maxReasonLength = 1024;
 
 /** The decision in the answer to a SubjectAccessReview; throws WebhookError. What the other server sends goes no further. */
 export function decisionIn({ code, body }: RawAnswer): Decision {
@@ -35,7 +35,7 @@ function verdictOf(allowed: boolean, denied: boolean): Decision['verdict'] {
 }
 
 function text(value: unknown): string {
-  return typeof value === 'string' ? value.slice(0, longestReason) : '';
+  return typeof value === 'string' ? value.slice(0, maxReasonLength) : '';
 }
 
 function parsed(body: string): unknown {

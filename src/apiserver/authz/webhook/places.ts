@@ -4,9 +4,9 @@ export interface PlacesOptions {
   /** How many questions may be under way at once. */
   most: number;
   /** How many of them may be about one user; more stand in line. */
-  mostOfOne: number;
+  maxOfOne: number;
   /** How many may stand in line for the places of one user. */
-  mostInLine: number;
+  maxQueued: number;
 }
 
 interface OfUser {
@@ -14,7 +14,7 @@ interface OfUser {
   line: (() => void)[];
 }
 
-const longestNamed = 128;
+const maxNamedLength = 128;
 
 /**
  * Where questions wait for their answers: no one user takes the room of all others. Who asks about a user is not always
@@ -31,11 +31,11 @@ export class Places {
 
   /** A place until it is disposed of. Rejects with a WebhookError when there is no room, and when `signal` aborts. */
   async take(user: string, signal: AbortSignal): Promise<Disposable> {
-    const { mostOfOne, mostInLine } = this.#options;
+    const { maxOfOne, maxQueued } = this.#options;
     const of = this.#ofUsers.get(user) ?? { taken: 0, line: [] };
     this.#ofUsers.set(user, of);
-    if (of.taken >= mostOfOne) {
-      if (of.line.length >= mostInLine) throw tooMany(user);
+    if (of.taken >= maxOfOne) {
+      if (of.line.length >= maxQueued) throw tooMany(user);
       await this.#turn(user, of, signal);
     } else {
       if (this.#taken >= this.#options.most) {
@@ -81,6 +81,6 @@ export class Places {
 }
 
 function tooMany(user: string): WebhookError {
-  const name = JSON.stringify(user.slice(0, longestNamed));
+  const name = JSON.stringify(user.slice(0, maxNamedLength));
   return new WebhookError(`too many questions about user ${name} wait for it already`);
 }

@@ -46,14 +46,14 @@ export interface Webhook extends AsyncDisposable {
   };
 }
 
-const mostKept = 8192;
-const mostWaiting = 1024;
-const mostWaitingOfOne = 64;
-const mostInLine = 256;
+const maxKept = 8192;
+const maxWaiting = 1024;
+const maxWaitingOfOne = 64;
+const maxQueued = 256;
 /** More than the questions about one user can hold, so that others get through when those hang. */
-const connections = 2 * mostWaitingOfOne;
+const connections = 2 * maxWaitingOfOne;
 /** Longer questions are asked each time. */
-const longestKept = 10_000;
+const maxKeptLength = 10_000;
 const tellEveryMs = 10_000;
 
 /** Throws an ExitError when the kubeconfig cannot be used; asks nobody yet. */
@@ -71,11 +71,11 @@ export async function openWebhook(
   const emptyCache = () =>
     new DecisionCache({
       clock,
-      maxEntries: mostKept,
+      maxEntries: maxKept,
       lifetimeMs: ({ verdict }) => (verdict === 'allow' ? authorizedTtlMs : unauthorizedTtlMs),
     });
   let cache = emptyCache();
-  const places = new Places({ most: mostWaiting, mostOfOne: mostWaitingOfOne, mostInLine });
+  const places = new Places({ most: maxWaiting, maxOfOne: maxWaitingOfOne, maxQueued });
   const tell = seldom(clock, (why) => log.warn(`the authorization webhook gives no answer: ${why}`));
 
   async function ask(user: string, spec: string): Promise<Decision> {
@@ -109,7 +109,7 @@ export async function openWebhook(
       authorize(user, attributes) {
         const spec = JSON.stringify(questionTo(user, attributes));
         const find = () => ask(user.name, spec);
-        const answer = spec.length > longestKept ? find() : cache.find(spec, find);
+        const answer = spec.length > maxKeptLength ? find() : cache.find(spec, find);
         return answer instanceof Promise ? answer.catch(failed) : answer;
       },
       rules: () => ({

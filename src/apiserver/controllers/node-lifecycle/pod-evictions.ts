@@ -30,7 +30,7 @@ interface TaintedNode {
 
 /** Evictions at once: enough to share the store's group commits. */
 const atOnce = 8;
-const leastSleepMs = 100;
+const minSleepMs = 100;
 /** There is no pod of such a key. */
 const podsOf = 'pods of ';
 
@@ -145,7 +145,7 @@ export class PodEvictions {
       const { nextMs } = this.#due;
       if (nextMs === undefined) await untilAborted(either);
       else {
-        const sleepMs = Math.max(leastSleepMs, nextMs - this.#awake.nowMs);
+        const sleepMs = Math.max(minSleepMs, nextMs - this.#awake.nowMs);
         await this.#options.clock.sleep(sleepMs, either);
       }
     }

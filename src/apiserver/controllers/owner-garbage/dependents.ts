@@ -1,5 +1,5 @@
 /** A uid that this server gave is 36 characters long; what is far longer is nobody's. */
-const longestUid = 64;
+const maxUidLength = 64;
 
 const nobody: ReadonlySet<string> = new Set();
 
@@ -11,7 +11,7 @@ export class Dependents {
   /** Notes the owners that the object at a key names now; none: forgets the object. */
   set(key: string, ownerUids: readonly string[]): void {
     for (const uid of this.#owners.get(key) ?? []) this.#remove(uid, key);
-    const uids = ownerUids.filter((uid) => uid.length <= longestUid);
+    const uids = ownerUids.filter((uid) => uid.length <= maxUidLength);
     if (uids.length === 0) {
       this.#owners.delete(key);
       return;

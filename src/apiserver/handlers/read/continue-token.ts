@@ -38,7 +38,7 @@ export interface ContinueTokens {
 
 const lifetimeMs = 5 * 60_000;
 /** More than the longest key needs. */
-const longestToken = 8_192;
+const maxTokenLength = 8_192;
 const markBytes = 32;
 const counterBytes = 16;
 
@@ -78,7 +78,7 @@ function digest(list: string): Buffer {
 
 /** A token has one way to be written, so every change of it shows. */
 function bytesOf(token: string): Buffer {
-  const bytes = token.length > longestToken ? Buffer.alloc(0) : Buffer.from(token, 'base64url');
+  const bytes = token.length > maxTokenLength ? Buffer.alloc(0) : Buffer.from(token, 'base64url');
   if (bytes.length > markBytes && bytes.toString('base64url') === token) return bytes;
   throw notOfThisList();
 }

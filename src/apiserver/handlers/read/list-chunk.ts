@@ -32,7 +32,7 @@ export interface Chunk {
 /** Read from the storage at once. */
 const pageSize = 500;
 /** What one request with a limit looks at; then it answers what it has found so far, be it nothing. */
-const mostExamined = { objects: 10_000, bytes: 32 * 1024 * 1024 };
+const maxExamined = { objects: 10_000, bytes: 32 * 1024 * 1024 };
 
 /**
  * At most `limit` of the objects that are meant, in the state that is meant. Throws 410 when that is no longer there,
@@ -81,7 +81,7 @@ function firstPageSize(
   limit: number | undefined,
 ): number {
   if (limit === undefined || selectors === undefined) return limit ?? 0;
-  return isExact ? pageSize : mostExamined.objects;
+  return isExact ? pageSize : maxExamined.objects;
 }
 
 async function exactPage(
@@ -137,8 +137,8 @@ async function select(
   }
 }
 
-function isEnough({ objects, bytes }: typeof mostExamined): boolean {
-  return objects >= mostExamined.objects || bytes >= mostExamined.bytes;
+function isEnough({ objects, bytes }: typeof maxExamined): boolean {
+  return objects >= maxExamined.objects || bytes >= maxExamined.bytes;
 }
 
 function gone(): StatusError {

@@ -4,7 +4,7 @@ import type { Stored } from '../../storage/index.ts';
 type Readable = Pick<Resource, 'encoding'>;
 
 /** Enough for the events of one turn; beyond it the oldest are read again. */
-const mostObjects = 2048;
+const maxObjects = 2048;
 
 /**
  * Objects that many look at and nobody changes, each read once: a fleet of node agents has one watch each, and every
@@ -25,7 +25,7 @@ export class SharedReads {
   }
 
   #keep(resource: Readable, stored: Stored, object: object): void {
-    if (this.#count === mostObjects) this.#forget();
+    if (this.#count === maxObjects) this.#forget();
     const objects = this.#objects.get(resource) ?? new Map<Stored, object>();
     this.#objects.set(resource, objects.set(stored, object));
     this.#count++;

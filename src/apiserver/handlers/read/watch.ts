@@ -12,7 +12,7 @@ import type { SharedReads } from './shared-reads.ts';
 import { refuseWatchOptions } from './watch-options.ts';
 
 /** Seconds that a watch lives when the client does not say: as the reference, at random between 30 and 60 minutes. */
-const leastSeconds = 1800;
+const minSeconds = 1800;
 
 export interface WatchRequest {
   /** After this time the watch ends in order. */
@@ -29,7 +29,7 @@ export interface WatchRequest {
 export async function watch(request: ApiRequest, reads: SharedReads): Promise<WatchRequest> {
   const { resource, query } = request;
   refuseWatchOptions(request);
-  const seconds = integerParameter(query, 'timeoutSeconds') || leastSeconds + randomInt(leastSeconds);
+  const seconds = integerParameter(query, 'timeoutSeconds') || minSeconds + randomInt(minSeconds);
   const bookmarks = booleanParameter(query, 'allowWatchBookmarks');
   const selectors = readSelectors(request);
   const { prefix } = listScope(request, selectors);

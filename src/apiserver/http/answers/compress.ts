@@ -3,14 +3,14 @@ import { gzip } from 'node:zlib';
 import type { FastifyRequest } from 'fastify';
 
 /** Below this it takes longer to compress than to send, as the reference has it. */
-const leastBytes = 128 * 1024;
+const minBytes = 128 * 1024;
 /** The fastest, as the reference has it: a list of 3.4 MB becomes 22 % in 14 ms, and with level 9 21 % in 73 ms. */
 const level = 1;
 const compress = promisify(gzip);
 
 /** Whether to compress a body: it is long enough, and the client takes gzip. */
 export function isWorthIt({ method, headers }: FastifyRequest, body: Buffer): boolean {
-  return body.length >= leastBytes && method === 'GET' && takesGzip(headers['accept-encoding']);
+  return body.length >= minBytes && method === 'GET' && takesGzip(headers['accept-encoding']);
 }
 
 /** The body as gzip. Compresses on another thread. */

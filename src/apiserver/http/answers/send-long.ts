@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import type { LongBody } from './list-body.ts';
 
 /** A client that takes longer for a piece gets no more. */
-const longestStallMs = 60_000;
+const maxStallMs = 60_000;
 
 /**
  * Sends an answer with the headers of `reply`, piece by piece as the client takes them, so that one who reads slowly
@@ -14,7 +14,7 @@ export function sendLong(
   reply: FastifyReply,
   code: number,
   body: LongBody,
-  { stallMs = longestStallMs }: { stallMs?: number } = {},
+  { stallMs = maxStallMs }: { stallMs?: number } = {},
 ): void {
   reply.hijack();
   const response = reply.raw;

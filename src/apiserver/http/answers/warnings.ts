@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 
 const limitCharacters = 4096;
 /** Some clients take no more than 100 header lines in all. */
-const mostLines = 32;
+const maxLines = 32;
 const shortenedCharacters = 256;
 
 /**
@@ -23,8 +23,8 @@ export function addWarnings(reply: FastifyReply, warnings: readonly string[]): v
 
 /** One line for each; of very many, the last line has the rest, as a list (RFC 9110, 5.3). */
 function lines(values: string[]): string[] {
-  if (values.length <= mostLines) return values;
-  return [...values.slice(0, mostLines - 1), values.slice(mostLines - 1).join(', ')];
+  if (values.length <= maxLines) return values;
+  return [...values.slice(0, maxLines - 1), values.slice(maxLines - 1).join(', ')];
 }
 
 function lengthOf(texts: readonly string[]): number {

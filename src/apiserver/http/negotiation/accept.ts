@@ -9,12 +9,12 @@ export interface MediaRange {
   quality: number;
 }
 
-const mostRanges = 32;
+const maxRanges = 32;
 
 /** What an Accept header says, entry by entry; without a header, everything is taken. */
 export function parseAccept(accept: string | undefined): MediaRange[] {
   const text = accept === undefined || accept.trim() === '' ? '*/*' : accept;
-  return text.split(',', mostRanges).map(parseRange);
+  return text.split(',', maxRanges).map(parseRange);
 }
 
 /** What a client takes, the best first; without a header, everything. */

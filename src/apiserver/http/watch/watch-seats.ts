@@ -5,7 +5,7 @@ import { Gauge } from '../../../base/index.ts';
 import { apiGroupOf } from '../routing/paths.ts';
 
 /** As many as there may be connections: over HTTP/2 each of those could have a hundred. */
-export const mostWatches = 20_000;
+export const maxWatches = 20_000;
 
 interface Watched {
   readonly kind: { readonly group: string; readonly version: string; readonly resource: string };

@@ -82,9 +82,9 @@ export function warn<T extends ApiObject>(
 }
 
 /** Longer than any name that could be valid. */
-const longestShown = 4096;
+const maxValueLength = 4096;
 
 /** The name in an answer that refuses it. */
 function shownName({ metadata }: ApiObject): string {
-  return (metadata?.name ?? '').slice(0, longestShown);
+  return (metadata?.name ?? '').slice(0, maxValueLength);
 }

@@ -13,7 +13,7 @@ export const orphanFinalizer = 'orphan';
 export const foregroundFinalizer = 'foregroundDeletion';
 
 /** 68 years: the end must be a time that can be written. */
-export const longestGraceSeconds = 2 ** 31 - 1;
+export const maxGraceSeconds = 2 ** 31 - 1;
 
 /** How an object is to be deleted. */
 export interface Deletion extends Preconditions {
@@ -64,7 +64,7 @@ function endingOf<T extends ApiObject>(
 ): Ending | 'pending' {
   const { deletionTimestamp, deletionGracePeriodSeconds: granted = 0 } = old.metadata ?? {};
   if (deletionTimestamp === undefined) {
-    const seconds = Math.min(strategy.gracePeriod?.(old, asked) ?? 0, longestGraceSeconds);
+    const seconds = Math.min(strategy.gracePeriod?.(old, asked) ?? 0, maxGraceSeconds);
     return ending(now + seconds * 1000, seconds);
   }
   const end = Date.parse(deletionTimestamp);

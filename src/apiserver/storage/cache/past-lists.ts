@@ -22,7 +22,7 @@ export interface PastBounds {
 }
 
 /** As long as continue tokens are valid; history seldom reaches back further. */
-const longestMs = 5 * 60_000;
+const maxMs = 5 * 60_000;
 /** A reader that does not come for so long is gone, or slow enough to wait for the disk. */
 const idleMs = 60_000;
 /** The nodes of a tree that a change copies, since they belong to a past state as well: measured on Node.js 24. */
@@ -110,7 +110,7 @@ export class PastLists {
   }
 
   #trim(nowMs: number): void {
-    const isOver = ({ sinceMs, usedMs }: Past) => nowMs - usedMs > idleMs || nowMs - sinceMs > longestMs;
+    const isOver = ({ sinceMs, usedMs }: Past) => nowMs - usedMs > idleMs || nowMs - sinceMs > maxMs;
     for (const past of this.#kept.filter(isOver)) this.#drop(past);
     while (this.#kept.length > this.#bounds.count || this.#bytes > this.#bounds.bytes) {
       this.#drop(this.#kept.reduce((least, one) => (one.usedMs < least.usedMs ? one : least)));

@@ -9,7 +9,7 @@ import type { EtcdClient } from './wire/client.ts';
 const atOnce = 64;
 
 /** More would take longer than it is worth: some 4,000 are done in a second. */
-export const mostRaised = 1_000_000;
+export const maxRaised = 1_000_000;
 
 export interface RaiseOptions {
   readonly client: EtcdClient;
@@ -29,7 +29,7 @@ export interface RaiseOptions {
  * an EtcdError.
  */
 export async function raise({ client, key, from, beyond, log, signal }: RaiseOptions): Promise<boolean> {
-  if (beyond - from > mostRaised) {
+  if (beyond - from > maxRaised) {
     log.error(
       { from, beyond },
       'etcd was put back too far for its revision to be raised: clients that go on from before may miss changes; restart them',

@@ -16,7 +16,7 @@ export interface HeldAgainstUse {
 }
 
 /** So many single rights are compared with what was used. */
-const mostRights = 5_000;
+const maxRights = 5_000;
 
 /** Compares what is held with what was used. What `common` gives is not told: everybody has it. */
 export function heldAgainstUse(
@@ -29,7 +29,7 @@ export function heldAgainstUse(
   const wider: PlaceRules[] = [];
   const everybodys = rulesIn(common, '');
   const isUsed = usedBy(use, authz);
-  let left = mostRights;
+  let left = maxRights;
   for (const { namespace = '', resourceRules = [], nonResourceRules = [] } of held) {
     const rights = [...resourceRules, ...nonResourceRules].flatMap(singleRights);
     const own = rights.filter((right) => authz.uncovered(everybodys, [right]).length > 0);

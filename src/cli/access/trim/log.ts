@@ -5,7 +5,7 @@ import { describeError, ExitError, exitCodes } from '../../../base/index.ts';
 import type { CommandContext } from '../../context.ts';
 
 /** Longer than any line that a control plane writes; a longer one is passed over. */
-const longestLine = 16 * 1024 * 1024;
+const maxLineLength = 16 * 1024 * 1024;
 /** So many files that were set aside are read beside each that is named. */
 const mostFiles = 1_000;
 
@@ -75,11 +75,11 @@ async function* linesIn(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<LogLi
   let size = 0;
   const hold = (bytes: Uint8Array) => {
     size += bytes.length;
-    if (size > longestLine) held = [];
+    if (size > maxLineLength) held = [];
     else if (bytes.length > 0) held.push(bytes);
   };
   const release = (): LogLine => {
-    const line = size > longestLine ? undefined : Buffer.concat(held).toString('utf8');
+    const line = size > maxLineLength ? undefined : Buffer.concat(held).toString('utf8');
     held = [];
     size = 0;
     return line;

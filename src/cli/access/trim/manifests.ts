@@ -2,7 +2,7 @@ import type { PlaceRules } from './rules.ts';
 import type { Subject } from './use.ts';
 
 const group = 'rbac.authorization.k8s.io';
-const longestSlug = 100;
+const maxSlugLength = 100;
 
 /** Roles with these rules, and bindings that give them to the subject, as `kubectl apply` takes them. */
 export function manifestsFor(
@@ -36,10 +36,10 @@ function bound({ kind, name }: Subject): object {
 /** A part of a name that every object can have. */
 function slugOf(name: string): string {
   const plain = name
-    .slice(0, 4 * longestSlug)
+    .slice(0, 4 * maxSlugLength)
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
-    .slice(0, longestSlug)
+    .slice(0, maxSlugLength)
     .replaceAll(/^-|-$/g, '');
   return plain === '' ? 'role' : plain;
 }

@@ -26,14 +26,14 @@ export interface UsedPath {
 /** More names of one right are not told apart. */
 const mostNames = 1_000;
 /** Rights and paths beyond this are not taken up: nobody would look at them. */
-const mostRights = 20_000;
+const maxRights = 20_000;
 /** One request has entries for several stages, not far from each other. */
 const mostRecent = 10_000;
 
 /** What a subject did, as an audit log tells it. */
 export class Use {
   readonly #subject: Subject;
-  readonly #mostListed: number;
+  readonly #maxListed: number;
   readonly #rights = new Map<string, Omit<UsedRight, 'names'> & { names: Set<string> | undefined }>();
   readonly #paths = new Map<string, UsedPath>();
   readonly #recent = new Set<string>();
@@ -49,10 +49,10 @@ export class Use {
   /** The groups that the subject was in last. */
   groups: readonly string[] = [];
 
-  /** `mostListed`: with more names than this a right counts for all names. */
-  constructor(subject: Subject, mostListed: number) {
+  /** `maxListed`: with more names than this a right counts for all names. */
+  constructor(subject: Subject, maxListed: number) {
     this.#subject = subject;
-    this.#mostListed = mostListed;
+    this.#maxListed = maxListed;
   }
 
   add(request: LoggedRequest): void {
@@ -82,7 +82,7 @@ export class Use {
   get rights(): UsedRight[] {
     return [...this.#rights.values()].map(({ names, ...right }) => ({
       ...right,
-      names: names !== undefined && names.size <= this.#mostListed ? names : undefined,
+      names: names !== undefined && names.size <= this.#maxListed ? names : undefined,
     }));
   }
 
@@ -144,7 +144,7 @@ export class Use {
   }
 
   #isFull(): boolean {
-    const isFull = this.#rights.size + this.#paths.size >= mostRights;
+    const isFull = this.#rights.size + this.#paths.size >= maxRights;
     this.isCut ||= isFull;
     return isFull;
   }

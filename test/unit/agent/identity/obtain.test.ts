@@ -25,7 +25,7 @@ async function obtain(folder: string, more: Partial<ObtainOptions> = {}, expecte
     folder,
     name,
     subject,
-    expected: { authority: authority.ca, use: 'server', names, leastLeft: 1 / 3, ...expected },
+    expected: { authority: authority.ca, use: 'server', names, minLeft: 1 / 3, ...expected },
     sign: (csrPem) => authority.sign(csrPem, 'server'),
     clock: systemClock,
     log: silentLogger(),

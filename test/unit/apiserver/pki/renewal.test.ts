@@ -38,7 +38,7 @@ test('a control plane that runs for a year renews its certificates in time, and 
   const [now] = renewed;
   assert.notEqual(now?.serving.cert, pki.serving.cert);
   assert.equal(now?.authority.cert, pki.authority.cert);
-  const expected = { authority: pki.authority.cert, leastLeft: 0.9, now: clock.now() };
+  const expected = { authority: pki.authority.cert, minLeft: 0.9, now: clock.now() };
   assert.equal(now && findFault(now.serving, expected), undefined);
   assert.equal(now && findFault(now.admin, expected), undefined);
 

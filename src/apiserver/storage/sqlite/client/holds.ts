@@ -1,7 +1,7 @@
 import type { Revision } from '../../types.ts';
 
 /** How long history is held for somebody who reads all of it. */
-const longestMs = 10 * 60_000;
+const maxMs = 10 * 60_000;
 
 /** Who needs all history from some revision on. */
 export class Holds {
@@ -26,7 +26,7 @@ export class Holds {
       clearTimeout(limit);
       if (this.#revisions.delete(hold)) this.#changed(this.from);
     };
-    const limit = setTimeout(release, longestMs).unref();
+    const limit = setTimeout(release, maxMs).unref();
     return { revision, [Symbol.dispose]: release };
   }
 }

@@ -16,7 +16,7 @@ import type { WriterState } from '../writer/writer-state.ts';
 
 /** What one step looks at. */
 const step = { rows: 250, bytes: 2 * 1024 * 1024 };
-const mostProblems = 100;
+const maxProblems = 100;
 
 interface Findings {
   readonly problems: string[];
@@ -30,7 +30,7 @@ export function* checkTask(db: Database, state: WriterState): Generator<undefine
   yield* guarded('the keys', findings, checkHeads(db, findings));
   yield* guarded('the structure', findings, checkStructure(db, findings));
   const { problems, objects, rows } = findings;
-  return { file: db.file, revision: state.durable, objects, rows, problems: problems.slice(0, mostProblems) };
+  return { file: db.file, revision: state.durable, objects, rows, problems: problems.slice(0, maxProblems) };
 }
 
 /** A part that cannot be read to its end is a finding; the next part is looked at all the same. */
@@ -128,7 +128,7 @@ SELECT (SELECT count(*) FROM log) AS rows, (SELECT count(*) FROM log INDEXED BY 
 
 // biome-ignore lint/correctness/useYield: a step of its own, which cannot be divided
 function* checkStructure(db: Database, findings: Findings): Generator<undefined, void> {
-  findings.problems.push(...db.pages.problems(mostProblems));
+  findings.problems.push(...db.pages.problems(maxProblems));
   const sums = db.sql(sumsSql).get();
   if (sums?.['rows'] !== sums?.['indexed'])
     findings.problems.push('the index by bucket has other rows than the log');
@@ -136,5 +136,5 @@ function* checkStructure(db: Database, findings: Findings): Generator<undefined,
 
 /** What follows would not be told any more. */
 function isEnough({ problems }: Findings): boolean {
-  return problems.length >= mostProblems;
+  return problems.length >= maxProblems;
 }

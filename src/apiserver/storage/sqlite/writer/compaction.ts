@@ -35,11 +35,11 @@ export function compactStep(
   if (goal <= state.compacted) return { upTo: state.compacted, bytes: 0 };
   // Read before deleting: a statement must not walk over rows that go away under it.
   const entries = firstOf(db.entries('', state.compacted, goal), rows);
-  const mostBytes = state.historyBytes + addedBytes - state.historyLimitBytes;
+  const maxBytes = state.historyBytes + addedBytes - state.historyLimitBytes;
   let upTo = state.compacted;
   let bytes = 0;
   for (const entry of entries) {
-    if (entry.revision > old && bytes >= mostBytes) return { upTo: Math.max(upTo, old), bytes };
+    if (entry.revision > old && bytes >= maxBytes) return { upTo: Math.max(upTo, old), bytes };
     bytes += forget(db, entry);
     upTo = entry.revision;
   }

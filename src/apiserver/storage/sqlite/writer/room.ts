@@ -19,7 +19,7 @@ import { pageBytes } from './schema.ts';
 /** The log file is written back when it has this many pages (4 MiB). */
 const checkpointPages = 1_024;
 /** When it cannot be, for whatever reason, writes are refused from this many on. */
-const mostPages = 16 * checkpointPages;
+const maxPages = 16 * checkpointPages;
 /** How long a disk on which no room could be made is left alone. */
 const retryMs = 500;
 /** When the reserve is taken after the start, and how soon it is tried again. */
@@ -155,7 +155,7 @@ export class Room {
     } catch (error) {
       this.#retryAt = performance.now() + retryMs;
       const why = `${describeSqlite(error)} while ${pages * pageBytes} bytes wait to be written back`;
-      if (isFull(error) || pages >= mostPages) this.#block(why);
+      if (isFull(error) || pages >= maxPages) this.#block(why);
       else this.#log('warn', `cannot write the store's log back: ${why}`);
     }
   }

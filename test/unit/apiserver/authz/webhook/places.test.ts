@@ -5,7 +5,7 @@ import { Places } from '../../../../../src/apiserver/authz/webhook/places.ts';
 const never = new AbortController().signal;
 
 test('there are so many places in all, and fewer for one; who leaves makes room', async () => {
-  const places = new Places({ most: 3, mostOfOne: 2, mostInLine: 0 });
+  const places = new Places({ most: 3, maxOfOne: 2, maxQueued: 0 });
   const take = (user: string) => places.take(user, never);
   const first = await take('jane');
   await take('jane');
@@ -21,7 +21,7 @@ test('there are so many places in all, and fewer for one; who leaves makes room'
 });
 
 test('what is too much about one stands in line, and gets places in order', async () => {
-  const places = new Places({ most: 3, mostOfOne: 1, mostInLine: 2 });
+  const places = new Places({ most: 3, maxOfOne: 1, maxQueued: 2 });
   const entered: string[] = [];
   const enter = async (name: string) => {
     const place = await places.take('jane', never);
@@ -41,7 +41,7 @@ test('what is too much about one stands in line, and gets places in order', asyn
 });
 
 test('who stands in line for too long gives up, and takes no place', async () => {
-  const places = new Places({ most: 2, mostOfOne: 1, mostInLine: 1 });
+  const places = new Places({ most: 2, maxOfOne: 1, maxQueued: 1 });
   const first = await places.take('jane', never);
   const given = new AbortController();
   const waiting = places.take('jane', given.signal);
