@@ -64,6 +64,8 @@ function checkCounts(value: unknown): string | undefined {
 const retention = section({
   doc: 'What is kept of old checkpoints ([checkpoints.md](checkpoints.md)).',
   defaultInWords: 'all are kept',
+  range:
+    '`perContainer`, `perPod`, `perNamespace`, `node`, each with `maxCount`, `maxBytes`, `maxAge`, `minCount`',
   example: '{perContainer: {maxCount: 5, maxAge: 168h, minCount: 1}, node: {maxBytes: 100Gi}}',
   fields: {
     perContainer: limits('Limits for the checkpoints of each container of a pod.'),
@@ -102,7 +104,7 @@ function readLimits({
 const maxRecipients = 100;
 
 const encryption = section({
-  doc: 'For whom archives are encrypted; they are plain where nobody is named ([checkpoints.md](checkpoints.md)).',
+  doc: 'For whom archives are encrypted: X25519 recipients of age, `age1…`, and a file with one of them a line. Without any, archives are plain ([checkpoints.md](checkpoints.md)).',
   fields: {
     recipients: list(string, (names): readonly string[] => Object.freeze(names.map(String)), {
       doc: 'X25519 recipients of age; each of them can decrypt every archive.',
@@ -136,7 +138,7 @@ export const checkpointSection = section({
       default: 'Wait',
     }),
     diskReserve: value(string, (plain) => readReserve(plain) ?? { bytes: 0 }, {
-      doc: 'What a checkpoint must leave free on each file system that it needs.',
+      doc: 'What a checkpoint must leave free on each file system that it needs, as an amount or a percentage.',
       default: '5%',
       range: 'an amount, or a percentage below 100%',
       check: (plain) =>

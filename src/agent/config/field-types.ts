@@ -35,7 +35,7 @@ export function value<V>(
 export const text = (description: FieldDescription) => value(schemaString, textOf, description);
 
 export const bool = (description: FieldDescription) =>
-  value(schemaBool, (plain) => plain === true, description);
+  value(schemaBool, (plain) => plain === true, { range: 'true or false', ...description });
 
 /** The path of a file or folder; a relative one counts from the folder of the file that states it, as in the reference. */
 export function path(description: FieldDescription): Field<string, undefined> {

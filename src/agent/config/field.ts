@@ -46,7 +46,7 @@ export interface FieldDescription {
   warning?(value: unknown): string | undefined;
 }
 
-export type Json = string | number | boolean | { readonly [key: string]: Json };
+export type Json = string | number | boolean | readonly Json[] | { readonly [key: string]: Json };
 
 export interface Field<V = unknown, Name extends string | undefined = string | undefined>
   extends FieldDescription {

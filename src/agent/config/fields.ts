@@ -28,7 +28,7 @@ export const deviceManager = section({
   needsRestart: true,
   fields: {
     kubeletPaths: bool({
-      doc: 'Whether plugins are also served at the reference’s own paths below `kubeletDir`, which many plugins have written into them ([devices.md](devices.md)). systemd needs the drop-in kubelet-paths.conf for it.',
+      doc: 'Whether plugins are also served at the paths of the reference below `kubeletDir`, which many plugins cannot change ([devices.md](devices.md)). systemd needs the drop-in kubelet-paths.conf for it.',
       default: false,
     }),
     kubeletDir: text({
@@ -56,6 +56,7 @@ const featureFields = {
     doc: 'Features to switch on or off. `ContainerCheckpoint` serves POST /checkpoint/NAMESPACE/POD/CONTAINER; `InPlacePodVerticalScaling` keeps a file of what pods were given ([resources.md](resources.md)). Those of the control plane are set by the flag only.',
     default: {},
     defaultInWords: 'by feature',
+    range: 'by name, true or false',
     example: '{ContainerCheckpoint: false}',
     flag: true,
     needsRestart: true,

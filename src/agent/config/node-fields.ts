@@ -65,7 +65,7 @@ export const nodeFields = {
     needsRestart: true,
   }),
   port: integer(0, 65_535, {
-    doc: 'The port on which it does. With `--port 0` it is any free one.',
+    doc: 'The port of that server. With `--port 0` it is any free one.',
     default: 10_250,
     flag: true,
     needsRestart: true,
@@ -120,6 +120,7 @@ export const nodeFields = {
   }),
   registerWithTaints: list(taint, readTaints, {
     doc: 'The taints of a Node that the agent creates; one that exists keeps what it has.',
+    range: '`key`, `value` and `effect` of each',
     example: '[{key: example.com/gpu, value: "true", effect: NoSchedule}]',
   }),
   providerID: text({

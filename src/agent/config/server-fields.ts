@@ -103,7 +103,7 @@ export const serverFields = {
     needsRestart: true,
   }),
   tlsCertFile: path({
-    doc: 'PEM of the certificate to serve with, intermediates behind it; it needs `tlsPrivateKeyFile`. Both files are read again every minute, and a pair that cannot be used is not taken. `nodeward checkpoint` knows only certificates of the cluster’s authority.',
+    doc: 'PEM of the certificate to serve with, intermediates behind it; it needs `tlsPrivateKeyFile`. Both files are read again every minute, and a pair that cannot be used is not taken. `nodeward checkpoint` knows only certificates of the authority of the cluster.',
     defaultInWords: 'issued by the control plane',
   }),
   tlsPrivateKeyFile: path({ doc: 'PEM of its key.', defaultInWords: 'issued by the control plane' }),
