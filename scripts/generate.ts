@@ -1,5 +1,5 @@
 /**
- * Makes the generated code from what it is generated from.
+ * Makes the generated code, the sample configuration and the documentation of its fields from what they are made from.
  *
  *   node scripts/generate.ts           writes it
  *   node scripts/generate.ts --check   writes nothing; names every file that differs and ends with 1
@@ -9,8 +9,10 @@
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, join, relative, resolve } from 'node:path';
+import { delimiter, dirname, join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { configFields } from '../src/agent/config/fields.ts';
+import { documentationWith, sampleWith } from './generate/configuration.ts';
 import { servedKindsModule } from './generate/served-kinds.ts';
 
 const run = promisify(execFile);
@@ -66,17 +68,26 @@ async function differences(from: string, to: string): Promise<string[]> {
   });
 }
 
-const kindsFolder = join(root, 'src/api/kinds');
-const servedKinds = 'src/api/kinds/gen/served.ts';
+const read = (path: string) => readFile(join(root, path), 'utf8').catch(() => '');
 
-async function servedKindsDiffer(): Promise<boolean> {
-  const have = await readFile(join(root, servedKinds), 'utf8').catch(() => '');
-  return have !== (await servedKindsModule(kindsFolder));
+/** Files that are made from code, some of them in part: they get their present text. */
+const texts: readonly { path: string; make(present: string): string | Promise<string> }[] = [
+  { path: 'src/api/kinds/gen/served.ts', make: () => servedKindsModule(join(root, 'src/api/kinds')) },
+  { path: 'etc/config.yaml', make: (present) => sampleWith(configFields, present) },
+  { path: 'docs/configuration.md', make: (present) => documentationWith(configFields, present) },
+];
+
+async function differingTexts(): Promise<string[]> {
+  const checked = texts.map(async ({ path, make }) => {
+    const present = await read(path);
+    return present === (await make(present)) ? [] : [path];
+  });
+  return (await Promise.all(checked)).flat();
 }
 
 async function check(): Promise<void> {
-  const differing = (await Promise.all(protobuf.map(({ from, to }) => differences(from, to)))).flat().sort();
-  if (await servedKindsDiffer()) differing.push(servedKinds);
+  const folders = await Promise.all(protobuf.map(({ from, to }) => differences(from, to)));
+  const differing = [...folders.flat().sort(), ...(await differingTexts())];
   for (const name of differing) {
     process.stderr.write(`${name} is not what its source generates; run: node scripts/generate.ts\n`);
   }
@@ -84,8 +95,11 @@ async function check(): Promise<void> {
 }
 
 async function write(): Promise<void> {
-  await mkdir(join(root, servedKinds, '..'), { recursive: true });
-  await writeFile(join(root, servedKinds), await servedKindsModule(kindsFolder));
+  for (const { path, make } of texts) {
+    const text = await make(await read(path));
+    await mkdir(dirname(join(root, path)), { recursive: true });
+    await writeFile(join(root, path), text);
+  }
   for (const { from, to } of protobuf) {
     await withFresh(from, async (fresh) => {
       await rm(join(root, to), { recursive: true, force: true });

@@ -24,8 +24,8 @@ import { serviceManager } from './assembly/service-manager.ts';
 import type { Checkpointer } from './checkpoint/index.ts';
 import { createCheckpointer, readRecipients } from './checkpoint/index.ts';
 import { controlSocketService } from './config/control-socket/index.ts';
-import type { EffectiveConfig, LiveConfig } from './config/index.ts';
-import { createLiveConfig, loadConfig } from './config/index.ts';
+import type { EffectiveConfig } from './config/index.ts';
+import { LiveConfig, loadConfig } from './config/index.ts';
 import { hostChecksService } from './doctor/index.ts';
 import type { Lock } from './lock/index.ts';
 import { acquireLock } from './lock/index.ts';
@@ -188,7 +188,7 @@ async function openConfig(options: AgentOptions, servingFiles: ServingFiles): Pr
   };
   const commit = await prepare(first.config);
   commit();
-  return createLiveConfig({ first, load, prepare });
+  return new LiveConfig({ first, load, prepare });
 }
 
 /** The file is read anew for each checkpoint; one that cannot be used is told now. */

@@ -11,7 +11,14 @@ import { ApiClient } from '../../src/client/index.ts';
 import type { TestApiServer } from '../../src/testing/index.ts';
 import { startApiServer } from '../../src/testing/index.ts';
 import { waitFor } from '../support/index.ts';
-import { createFakeRuntime, facts, healthy, recordingLog, runtimeReady } from '../unit/agent/node/samples.ts';
+import {
+  createFakeRuntime,
+  facts,
+  healthy,
+  nodeSettings,
+  recordingLog,
+  runtimeReady,
+} from '../unit/agent/node/samples.ts';
 import { fastClock } from '../unit/apiserver/support/index.ts';
 import type { Relay } from './heartbeat-faults-relay.ts';
 import { startRelay } from './heartbeat-faults-relay.ts';
@@ -74,6 +81,7 @@ async function play(name: string, story: (world: World) => Promise<void>): Promi
     port: () => 10_250,
     facts: async () => facts,
     measure: async () => healthy,
+    settings: () => nodeSettings,
   });
   const lease = createLeaseService({ ...shared, api: forLease, nodeUid: status.nodeUid });
   const stop = new AbortController();

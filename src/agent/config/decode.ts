@@ -1,11 +1,11 @@
 import type { Findings } from '../../api/schema/index.ts';
 import { checkerOf } from '../../api/schema/index.ts';
+import { configApiVersion, configKind, kubeletConfiguration } from './fields.ts';
 import type { LocatedMap, Spot } from './located.ts';
 import { mapOf, spotsOf, toPlain } from './located.ts';
 import { parseText } from './parse.ts';
 import type { Problem } from './problems.ts';
-import { configApiVersion, configKind, kubeletConfiguration } from './schema.ts';
-import { redactMessage } from './secrets.ts';
+import { redactMessage } from './view.ts';
 
 export interface Decoded {
   /** What the file states, without what is wrong; undefined when nothing of it can be used. */

@@ -2,9 +2,8 @@ import { parseGates } from '../../api/index.ts';
 import type { Entry, Located, LocatedMap, Origin } from './located.ts';
 import { mapOf, scalarOf } from './located.ts';
 import type { Problem } from './problems.ts';
-import type { ConfigField } from './schema.ts';
 
-/** What was given on the command line, as text or as the value the text means. */
+/** What was given on the command line for fields, as text or as the value that the text means. */
 export interface FlagValues {
   address?: string | undefined;
   port?: string | number | undefined;
@@ -14,13 +13,10 @@ export interface FlagValues {
   featureGates?: string | Readonly<Record<string, boolean>> | undefined;
 }
 
-const flagNames = {
-  address: '--address',
-  port: '--port',
-  containerRuntimeEndpoint: '--container-runtime-endpoint',
-  seccompDefault: '--seccomp-default',
-  featureGates: '--feature-gates',
-} as const satisfies Partial<Record<ConfigField, string>> & Record<keyof FlagValues, string>;
+/** `--container-runtime-endpoint` for containerRuntimeEndpoint. */
+export function flagName(field: string): string {
+  return `--${field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
 
 /** The flags as the topmost layer. */
 export function flagLayer(values: FlagValues): { layer: LocatedMap; problems: Problem[] } {
@@ -28,7 +24,7 @@ export function flagLayer(values: FlagValues): { layer: LocatedMap; problems: Pr
   const entries: [string, Entry][] = [];
   const set = (field: keyof FlagValues, read: (at: Origin) => Located | string) => {
     if (values[field] === undefined) return;
-    const at: Origin = { kind: 'flag', flag: flagNames[field] };
+    const at: Origin = { kind: 'flag', flag: flagName(field) };
     const value = read(at);
     if (typeof value === 'string') problems.push({ at, path: field, message: value });
     else entries.push([field, { keyAt: at, value }]);

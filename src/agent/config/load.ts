@@ -1,30 +1,27 @@
 import type { Decoded } from './decode.ts';
-import { defaultLayer, withoutZeros } from './defaults.ts';
 import type { EffectiveConfig } from './effective.ts';
 import { computeEffective } from './effective.ts';
+import { configFields } from './fields.ts';
 import type { ReadFile } from './files.ts';
 import { listDropIns, readConfigFile } from './files.ts';
 import type { FlagValues } from './flags.ts';
 import { flagLayer } from './flags.ts';
-import { inertWarnings } from './inert-warnings.ts';
+import { inertWarnings } from './inert-fields.ts';
+import { defaultLayer, validate, withoutZeros } from './layers.ts';
 import type { LocatedMap } from './located.ts';
-import { defaultOrigin, mapOf, originText, spotsOf } from './located.ts';
-import { mergeLayers } from './merge.ts';
+import { defaultOrigin, mapOf, mergeLayers, originText, spotsOf } from './located.ts';
 import type { Problem } from './problems.ts';
 import { ConfigError, sortProblems } from './problems.ts';
-import type { Provenance } from './provenance.ts';
-import { explain } from './provenance.ts';
-import type { ShownConfig } from './shown.ts';
-import { shownConfig } from './shown.ts';
-import { validate } from './validate.ts';
+import type { PrintableConfig, Provenance } from './view.ts';
+import { explain, toPrintable } from './view.ts';
 
 /*
- * Pure stages after the reading; each adds to one list of problems, so that a person sees them all at once.
+ * Pure stages after the reading; each adds to one list of problems, so that a person sees all of them at once.
  *
  *   read ─► decode each file strictly ─► merge main < drop-ins ─► zero means unset ─► over the defaults,
  *   under the flags ─► validate ─► compute ─► frozen
  *
- * A field with a problem is left out of what follows, so that one mistake is told once.
+ * A field with a problem is left out of the stages that follow, so that one mistake is reported once.
  */
 
 export interface ConfigSources {
@@ -33,7 +30,7 @@ export interface ConfigSources {
   /** The folder of drop-ins (`--config-dir`). */
   configDir?: string | undefined;
   flags: FlagValues;
-  /** There is no control plane: whoever is known may do everything, unless it is stated otherwise. */
+  /** There is no control plane: every known caller may do everything, unless the files state otherwise. */
   standalone?: boolean;
 }
 
@@ -43,11 +40,11 @@ export interface LoadedConfig {
   warnings: readonly string[];
   /** For each value where it was stated: `FILE:LINE`, `flag --NAME` or `default`. */
   origins: ReadonlyMap<string, string>;
-  /** Every value with where it comes from and what it won over; without secrets. */
+  /** Every value with where it comes from and what it overrode; without secrets. */
   provenance: readonly Provenance[];
-  /** The whole as it may be shown; without secrets. */
-  shown: ShownConfig;
-  /** The same with secrets and places, for a later comparison. */
+  /** The whole as it may be printed: without secrets. */
+  shown: PrintableConfig;
+  /** The same with secrets and origins, for a later comparison. */
   merged: LocatedMap;
 }
 
@@ -85,20 +82,20 @@ function resolve(
   order: readonly string[],
 ): LoadedConfig {
   const stated = files.reduce(mergeLayers, mapOf([], defaultOrigin));
-  const { layer, zeros } = withoutZeros(stated);
+  const { layer, zeros } = withoutZeros(configFields, stated);
   const fromFlags = flagLayer(flags);
-  const defaults = defaultLayer(layer, standalone);
+  const defaults = defaultLayer(configFields, layer, standalone);
   const merged = mergeLayers(mergeLayers(defaults, layer), fromFlags.layer);
-  problems.push(...fromFlags.problems, ...validate(merged));
+  problems.push(...fromFlags.problems, ...validate(configFields, merged));
   if (problems.length > 0) throw new ConfigError(sortProblems(problems, order));
-  const unset = zeros.map(({ name, at }) => `${originText(at)}: ${name}: zero means the default`);
+  const unset = zeros.map(({ path, at }) => `${originText(at)}: ${path}: zero means the default`);
   return describeLoaded(merged, explain(merged, [defaults, ...files, fromFlags.layer]), [
     ...unset,
-    ...inertWarnings(merged),
+    ...inertWarnings(configFields, merged),
   ]);
 }
 
-/** All that is told of a configuration that has been found good. */
+/** A configuration without problems, with everything that can be said of it. */
 export function describeLoaded(
   merged: LocatedMap,
   provenance: readonly Provenance[],
@@ -110,7 +107,7 @@ export function describeLoaded(
     warnings: [...warnings, ...computed.warnings],
     origins: originsOf(merged),
     provenance,
-    shown: shownConfig(merged),
+    shown: toPrintable(merged),
     merged,
   };
 }

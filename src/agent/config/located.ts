@@ -11,7 +11,7 @@ export const defaultOrigin: Origin = { kind: 'default' };
 
 export type Scalar = string | number | boolean | null;
 
-/** A JSON value that still knows of each of its parts where it was written. */
+/** A JSON value with the place where each of its parts was written. */
 export type Located = LocatedScalar | LocatedList | LocatedMap;
 
 export interface LocatedScalar {
@@ -42,6 +42,12 @@ export const mapOf = (entries: Iterable<readonly [string, Entry]>, at: Origin): 
 });
 export const isNull = (value: Located) => value.type === 'scalar' && value.value === null;
 
+/** The entries of the map that stands at `name`; none where there is no map. */
+export function entriesOf(root: LocatedMap, name: string): Iterable<[string, Entry]> {
+  const value = root.entries.get(name)?.value;
+  return value?.type === 'map' ? value.entries : [];
+}
+
 /** A JSON value, all of which comes from one place. */
 export function locate(value: unknown, at: Origin): Located {
   if (Array.isArray(value)) return { type: 'list', items: value.map((item) => locate(item, at)), at };
@@ -54,7 +60,7 @@ export function locate(value: unknown, at: Origin): Located {
   );
 }
 
-/** The plain JSON value, made anew. */
+/** A fresh plain JSON value. */
 export function toPlain(located: Located): unknown {
   if (located.type === 'scalar') return located.value;
   if (located.type === 'list') return located.items.map(toPlain);
@@ -70,7 +76,7 @@ export interface Spot {
   readonly deletes: boolean;
 }
 
-/** Every path of a value, written as in `webhook.cacheTTL` and `clusterDNS[0]`, with where it stands. */
+/** Where each part of a value was written, by its path: `webhook.cacheTTL`, `clusterDNS[0]`. */
 export function spotsOf(root: Located): Map<string, Spot> {
   const spots = new Map<string, Spot>();
   const visit = (located: Located, path: string) => {
@@ -97,4 +103,22 @@ export function originText(origin: Origin): string {
   if (origin.kind === 'file') return `${origin.file}:${origin.line}`;
   if (origin.kind === 'flag') return `flag ${origin.flag}`;
   return origin.as === undefined ? 'default' : `default, as ${origin.as}`;
+}
+
+/**
+ * Merges one layer of configuration over another (specification 2.7, which is JSON Merge Patch, RFC 7386): scalars
+ * and lists replace as a whole, maps are merged by key at every depth, null deletes. Each value keeps its origin.
+ */
+export function mergeLayers(base: LocatedMap, over: LocatedMap): LocatedMap {
+  const entries = new Map(base.entries);
+  for (const [key, entry] of over.entries) {
+    if (isNull(entry.value)) entries.delete(key);
+    else entries.set(key, { keyAt: entry.keyAt, value: mergeValue(entries.get(key)?.value, entry.value) });
+  }
+  return mapOf(entries, over.at);
+}
+
+function mergeValue(base: Located | undefined, over: Located): Located {
+  if (over.type !== 'map') return over;
+  return mergeLayers(base?.type === 'map' ? base : mapOf([], over.at), over);
 }

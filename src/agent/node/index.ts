@@ -9,7 +9,6 @@ export {
   type NodeStatusService,
 } from './service.ts';
 export {
-  defaultEviction,
   type Eviction,
   type EvictionSignal,
   evictionSignals,

@@ -2,7 +2,7 @@ import type { NodeStatus } from '../../api/index.ts';
 import type { Measurements } from './measure.ts';
 import { formatBytes, formatMillis } from './quantity.ts';
 import type { Reserved, Thresholds } from './thresholds.ts';
-import { amountOf, hardEviction, nothingReserved } from './thresholds.ts';
+import { amountOf } from './thresholds.ts';
 
 export interface NodeResources {
   capacity: Record<string, string>;
@@ -22,7 +22,7 @@ export interface Held {
 export function nodeResources(
   measured: Measurements,
   maxPods: number,
-  { least, reserved }: Held = { least: hardEviction, reserved: nothingReserved },
+  { least, reserved }: Held,
 ): NodeResources {
   const { memory, disk, hugePages } = measured;
   const capacity: Record<string, string> = { cpu: String(measured.cpus), pods: String(maxPods) };

@@ -22,7 +22,6 @@ import { syncNode } from './sync.ts';
 import type { SystemFacts } from './system-facts.ts';
 import { collectFacts } from './system-facts.ts';
 import type { Eviction, Reserved } from './thresholds.ts';
-import { defaultEviction, nothingReserved } from './thresholds.ts';
 
 export interface NodeStatusOptions {
   nodeName: string;
@@ -37,7 +36,7 @@ export interface NodeStatusOptions {
   /** Port of the agent's HTTPS server, once it has one. */
   port: () => number;
   /** What the configuration says; asked for at each look, for it may change. */
-  settings?: () => NodeSettings;
+  settings: () => NodeSettings;
   /** Calls `listener` when it has changed, so that the node is looked at soon. */
   onSettings?: (listener: () => void) => Disposable;
   /** What the agent has noticed of itself and its heartbeats, to be told in the message of Ready; default nothing. */
@@ -61,19 +60,18 @@ export interface NodeStatusOptions {
 
 /** The slice of the configuration that is about the node. */
 export interface NodeSettings {
-  /** Most pods that the node takes; default 110. */
-  readonly maxPods?: number;
-  /** Between two looks at the node (nodeStatusUpdateFrequency); default 10 s. */
-  readonly updateFrequencyMs?: number;
-  /** Between two reports when nothing changes (nodeStatusReportFrequency); default 5 min. */
-  readonly reportFrequencyMs?: number;
-  /** What must stay free; default the reference's. */
-  readonly eviction?: Eviction;
-  /** How many images the status lists, the largest first; -1 all. Default 50. */
-  readonly maxImages?: number;
-  /** Default nothing. */
-  readonly reserved?: Reserved;
-  readonly registration?: Registration;
+  /** How many pods the node takes. */
+  readonly maxPods: number;
+  /** Between two looks at the node (nodeStatusUpdateFrequency). */
+  readonly updateFrequencyMs: number;
+  /** Between two reports when nothing changes (nodeStatusReportFrequency). */
+  readonly reportFrequencyMs: number;
+  /** What must stay free. */
+  readonly eviction: Eviction;
+  /** How many images the status lists, the largest first; -1 all. */
+  readonly maxImages: number;
+  readonly reserved: Reserved;
+  readonly registration: Registration;
 }
 
 export interface NodeStatusService extends Service {
@@ -81,7 +79,6 @@ export interface NodeStatusService extends Service {
   nodeUid(): string | undefined;
 }
 
-const noSettings = (): NodeSettings => ({});
 const requestTimeoutMs = 10_000;
 /** Changes of the runtime that come closer together are published as one. */
 const minSpacingMs = 500;
@@ -89,12 +86,12 @@ const jitter = 0.04;
 
 /**
  * The service `node-status`: registers the node and keeps its status true (specification, sections 2.5 and 8).
- * It looks every 10 s and soon after the runtime's state changes, and sends what is new, at the latest every
- * 5 minutes. A Node that was deleted is made anew. It never fails because a peer cannot be reached.
+ * It looks every nodeStatusUpdateFrequency and soon after the runtime's state changes, and sends what is new, at the
+ * latest every nodeStatusReportFrequency. A Node that was deleted is made anew. It never fails because a peer cannot be reached.
  */
 export function createNodeStatusService(options: NodeStatusOptions): NodeStatusService {
   const { clock, log, runtime, random = Math.random } = options;
-  const frequencyMs = () => options.settings?.().updateFrequencyMs ?? 10_000;
+  const frequencyMs = () => options.settings().updateFrequencyMs;
   const reporter = createReporter(options);
   return {
     name: 'node-status',
@@ -154,7 +151,7 @@ interface Reporter {
 }
 
 function createReporter(options: NodeStatusOptions): Reporter {
-  const { nodeName, api, clock, log, settings = noSettings } = options;
+  const { nodeName, api, clock, log, settings } = options;
   const look = createLook(options);
   const count = createCounter(options.metrics);
   let node: Node | undefined;
@@ -171,12 +168,12 @@ function createReporter(options: NodeStatusOptions): Reporter {
     nodeUid: () => node?.metadata?.uid,
     async round(signal) {
       const startedMs = clock.monotonicMs();
-      const { registration, reportFrequencyMs = 300_000 } = settings();
+      const { registration, reportFrequencyMs } = settings();
       try {
         const state = await look(signal);
         const wanted = {
           labels: nodeLabels(options.hostname, state.facts),
-          ...(registration === undefined ? {} : { registration }),
+          registration,
           compose: (previous: Node['status']) => composeStatus(previous, state),
           force: reportedMs === undefined || startedMs - reportedMs >= reportFrequencyMs,
         };
@@ -193,7 +190,7 @@ function createReporter(options: NodeStatusOptions): Reporter {
 
 /** What is known of the node now; what does not change is collected once. */
 function createLook(options: NodeStatusOptions): (signal: AbortSignal) => Promise<NodeState> {
-  const { hostname, runtime, clock, log, port, settings = noSettings, remarks = noRemarks } = options;
+  const { hostname, runtime, clock, log, port, settings, remarks = noRemarks } = options;
   const collect = options.facts ?? ((signal) => collectFacts({ clock, log, signal }));
   const measure = options.measure ?? createMeasure({ ...options, runtimeDisks: () => disksOf(runtime) });
   const addresses = options.addresses ?? (() => nodeAddresses({ hostname }));
@@ -203,8 +200,7 @@ function createLook(options: NodeStatusOptions): (signal: AbortSignal) => Promis
     facts ??= await collect(signal);
     const measured = await measure(signal);
     const seen = runtime.status();
-    const { maxPods = 110, maxImages = 50, eviction = defaultEviction } = settings();
-    const { reserved = nothingReserved } = settings();
+    const { maxPods, maxImages, eviction, reserved } = settings();
     const short = pressures(measured, eviction, clock.monotonicMs());
     return {
       facts,

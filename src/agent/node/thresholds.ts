@@ -40,26 +40,6 @@ export interface Reserved {
 /** A percentage as the reference holds it, in a 32-bit float: the published allocatable is computed with it to the byte. */
 export const shareOf = (percent: number): Threshold => ({ share: Math.fround(Math.fround(percent) / 100) });
 
-/** The default hard eviction thresholds. */
-export const hardEviction: Thresholds = {
-  'memory.available': { amount: 100 * 1024 * 1024 },
-  'nodefs.available': shareOf(10),
-  'nodefs.inodesFree': shareOf(5),
-  'imagefs.available': shareOf(15),
-  'imagefs.inodesFree': shareOf(5),
-  'pid.available': shareOf(10),
-};
-
-export const defaultEviction: Eviction = {
-  hard: hardEviction,
-  soft: {},
-  softGraceMs: {},
-  reclaim: {},
-  transitionMs: 300_000,
-};
-
-export const nothingReserved: Reserved = { cpuMillis: 0, memoryBytes: 0, storageBytes: 0 };
-
 /** What a threshold comes to where there is `capacity` in all. */
 export function amountOf(threshold: Threshold | undefined, capacity: number): number {
   if (threshold === undefined) return 0;

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { defaultSettings } from '../../../../src/agent/checkpoint/index.ts';
-import { createLiveConfig, loadConfig, originTable } from '../../../../src/agent/config/index.ts';
+import { LiveConfig, loadConfig, originTable } from '../../../../src/agent/config/index.ts';
 import { temporaryFolder } from '../../../support/index.ts';
 
 const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
@@ -82,7 +82,7 @@ describe('the section checkpoint', () => {
 
   test('counts from a reload on', async () => {
     await using at = await lab('');
-    const live = createLiveConfig({
+    const live = new LiveConfig({
       first: await at.load(),
       load: at.load,
       prepare: async () => () => undefined,

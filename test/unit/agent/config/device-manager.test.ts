@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import {
-  deviceManagerDefaults,
-  deviceManagerRules,
-  deviceManagerSettings,
-} from '../../../../src/agent/config/device-manager-section.ts';
+import { deviceManager } from '../../../../src/agent/config/fields.ts';
+import { defaultOf } from '../../../../src/agent/config/layers.ts';
+import { defaultOrigin, locate } from '../../../../src/agent/config/located.ts';
+
+const deviceManagerSettings = (section: unknown) =>
+  deviceManager.read(section === undefined ? undefined : locate(section, defaultOrigin));
+const deviceManagerDefaults = defaultOf(deviceManager, false);
+const deviceManagerRules = deviceManager.fields;
 
 describe('the section deviceManager', () => {
   test('comes to its defaults where nothing is stated', () => {
@@ -29,13 +32,13 @@ describe('the section deviceManager', () => {
     ['gracePeriod', '25h', /from 0s to 24h/],
   ] as const) {
     test(`refuses ${field} ${value.slice(0, 20)}`, () => {
-      assert.match(deviceManagerRules[field]?.(value) ?? '', why);
+      assert.match(deviceManagerRules[field].check?.(value) ?? '', why);
     });
   }
 
   test('takes the longest folder in which every socket has its place', () => {
     const longest = `/${'x'.repeat(78)}`;
-    assert.equal(deviceManagerRules.kubeletDir?.(longest), undefined);
+    assert.equal(deviceManagerRules.kubeletDir.check?.(longest), undefined);
     assert.equal(Buffer.byteLength(`${longest}/device-plugins/kubelet.sock`), 107);
   });
 });

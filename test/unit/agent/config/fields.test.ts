@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { kubeletConfiguration } from '../../../../src/agent/config/fields.ts';
 import type { LoadedConfig } from '../../../../src/agent/config/index.ts';
 import { ConfigError, loadConfig } from '../../../../src/agent/config/index.ts';
-import { kubeletConfiguration } from '../../../../src/agent/config/schema.ts';
 import { shareOf } from '../../../../src/agent/node/index.ts';
 import { configFiles } from './config-files.ts';
 

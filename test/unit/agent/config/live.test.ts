@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { EffectiveConfig } from '../../../../src/agent/config/index.ts';
-import { createLiveConfig, loadConfig, originTable } from '../../../../src/agent/config/index.ts';
+import { LiveConfig, loadConfig, originTable } from '../../../../src/agent/config/index.ts';
 import { configFiles, writeConfig } from './config-files.ts';
 
 /** A live configuration of one file, which can be written anew. */
@@ -15,7 +15,7 @@ async function liveOf(text: string, prepare?: (next: EffectiveConfig) => Promise
     loads += 1;
     return loadConfig({ config: file, flags: {} });
   };
-  const live = createLiveConfig({
+  const live = new LiveConfig({
     first: await load(),
     load,
     prepare: prepare ?? (async () => () => undefined),

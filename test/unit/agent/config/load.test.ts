@@ -6,9 +6,9 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { FlagValues } from '../../../../src/agent/config/index.ts';
 import { ConfigError, loadConfig } from '../../../../src/agent/config/index.ts';
-import { defaultEviction } from '../../../../src/agent/node/index.ts';
 import { resolveGates } from '../../../../src/api/index.ts';
 import { exitCodes } from '../../../../src/base/index.ts';
+import { defaultEviction } from '../node/samples.ts';
 
 const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
 

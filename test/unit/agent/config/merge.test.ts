@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { LocatedMap } from '../../../../src/agent/config/located.ts';
-import { originText, spotsOf, toPlain } from '../../../../src/agent/config/located.ts';
-import { mergeLayers } from '../../../../src/agent/config/merge.ts';
+import { mergeLayers, originText, spotsOf, toPlain } from '../../../../src/agent/config/located.ts';
 import { parseText } from '../../../../src/agent/config/parse.ts';
 import { durationMs } from '../../../../src/base/index.ts';
 

@@ -6,14 +6,30 @@ import type { Measurements } from '../../../../src/agent/node/measure.ts';
 import { createPressureWatch } from '../../../../src/agent/node/pressure.ts';
 import { formatBytes } from '../../../../src/agent/node/quantity.ts';
 import { nodeLabels } from '../../../../src/agent/node/registration.ts';
-import { keepOthers, nodeResources } from '../../../../src/agent/node/resources.ts';
+import type { Held } from '../../../../src/agent/node/resources.ts';
+import { nodeResources as computeResources, keepOthers } from '../../../../src/agent/node/resources.ts';
 import type { NodeState } from '../../../../src/agent/node/status.ts';
 import { composeStatus, sameStatus } from '../../../../src/agent/node/status.ts';
-import { defaultEviction, hardEviction, shareOf } from '../../../../src/agent/node/thresholds.ts';
+import { shareOf } from '../../../../src/agent/node/thresholds.ts';
 import type { Node } from '../../../../src/api/index.ts';
 import { billionths, checkLabelValue, decodeObject, nodeKind } from '../../../../src/api/index.ts';
 import { jsonBody } from '../../../support/index.ts';
-import { facts, healthy, runtimeAbsent, runtimeReady, runtimeWithoutNetwork } from './samples.ts';
+import {
+  defaultEviction,
+  facts,
+  hardEviction,
+  healthy,
+  nothingReserved,
+  runtimeAbsent,
+  runtimeReady,
+  runtimeWithoutNetwork,
+} from './samples.ts';
+
+const nodeResources = (
+  measured: Measurements,
+  maxPods: number,
+  held: Held = { least: hardEviction, reserved: nothingReserved },
+) => computeResources(measured, maxPods, held);
 
 /** The bytes of a quantity. */
 const bytes = (text = '') => Number(billionths(text) / 1_000_000_000n);

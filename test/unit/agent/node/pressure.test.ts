@@ -3,8 +3,8 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { Measurements } from '../../../../src/agent/node/measure.ts';
 import { createPressureWatch } from '../../../../src/agent/node/pressure.ts';
-import { defaultEviction, shareOf } from '../../../../src/agent/node/thresholds.ts';
-import { healthy } from './samples.ts';
+import { shareOf } from '../../../../src/agent/node/thresholds.ts';
+import { defaultEviction, healthy } from './samples.ts';
 
 const withMemory = (availableBytes: number): Measurements => ({
   ...healthy,

@@ -1,9 +1,49 @@
 import { Writable } from 'node:stream';
-import type { ImageView, RuntimeCondition, RuntimeView } from '../../../../src/agent/node/index.ts';
+import type {
+  Eviction,
+  ImageView,
+  NodeSettings,
+  Reserved,
+  RuntimeCondition,
+  RuntimeView,
+  Thresholds,
+} from '../../../../src/agent/node/index.ts';
+import { shareOf } from '../../../../src/agent/node/index.ts';
 import type { Measurements } from '../../../../src/agent/node/measure.ts';
 import type { SystemFacts } from '../../../../src/agent/node/system-facts.ts';
 import type { Logger } from '../../../../src/base/index.ts';
 import { createLogger } from '../../../../src/base/index.ts';
+
+/** What the configuration says of thresholds by default. */
+export const hardEviction: Thresholds = {
+  'memory.available': { amount: 100 * 1024 * 1024 },
+  'nodefs.available': shareOf(10),
+  'nodefs.inodesFree': shareOf(5),
+  'imagefs.available': shareOf(15),
+  'imagefs.inodesFree': shareOf(5),
+  'pid.available': shareOf(10),
+};
+
+export const defaultEviction: Eviction = {
+  hard: hardEviction,
+  soft: {},
+  softGraceMs: {},
+  reclaim: {},
+  transitionMs: 300_000,
+};
+
+export const nothingReserved: Reserved = { cpuMillis: 0, memoryBytes: 0, storageBytes: 0 };
+
+/** Those of an agent without a configuration file. */
+export const nodeSettings: NodeSettings = {
+  maxPods: 110,
+  updateFrequencyMs: 10_000,
+  reportFrequencyMs: 300_000,
+  eviction: defaultEviction,
+  maxImages: 50,
+  reserved: nothingReserved,
+  registration: { register: true, labels: {}, taints: [], providerID: '' },
+};
 
 export const facts: SystemFacts = {
   machineID: '3d1219c7c4c5404aaa1f6d2a48adfda4',

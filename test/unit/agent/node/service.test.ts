@@ -11,6 +11,7 @@ import {
   createFakeRuntime,
   facts,
   healthy,
+  nodeSettings,
   recordingLog,
   runtimeAbsent,
   runtimeReady,
@@ -41,6 +42,7 @@ async function start(
     random: () => 0.5,
     facts: async () => facts,
     measure: async () => healthy,
+    settings: () => nodeSettings,
     addresses: () => [
       { type: 'InternalIP', address: '192.0.2.10' },
       { type: 'Hostname', address: name },
@@ -82,7 +84,7 @@ const unreachable = () => {
 
 describe('settings that change', () => {
   test('are looked at at once and count from then on', async () => {
-    let settings: NodeSettings = { maxPods: 10, updateFrequencyMs: 3600_000 };
+    let settings: NodeSettings = { ...nodeSettings, maxPods: 10, updateFrequencyMs: 3600_000 };
     const listeners = new Set<() => void>();
     await using agent = await start({
       settings: () => settings,
@@ -93,7 +95,7 @@ describe('settings that change', () => {
     });
     assert.equal(agent.node().status?.capacity?.['pods'], '10');
     await agent.clock.advance(1000);
-    settings = { maxPods: 20, updateFrequencyMs: 5000 };
+    settings = { ...nodeSettings, maxPods: 20, updateFrequencyMs: 5000 };
     for (const listener of listeners) listener();
     await agent.clock.advance(1000);
     assert.equal(agent.node().status?.capacity?.['pods'], '20');
@@ -131,7 +133,7 @@ describe('registration', () => {
       taints: [{ key: 'fresh', effect: 'NoExecute' }],
       providerID: 'lab://1',
     };
-    await using agent = await start({ settings: () => ({ registration }) });
+    await using agent = await start({ settings: () => ({ ...nodeSettings, registration }) });
     const { metadata, spec } = agent.node();
     assert.equal(metadata?.labels?.['zone'], 'a');
     assert.equal(metadata?.labels?.['kubernetes.io/os'], 'linux', 'its own labels win');
@@ -141,7 +143,7 @@ describe('registration', () => {
 
   test('with registerNode false waits for a Node that others make, and then keeps its status', async () => {
     const registration = { register: false, labels: {}, taints: [], providerID: '' };
-    await using agent = await start({ settings: () => ({ registration }) });
+    await using agent = await start({ settings: () => ({ ...nodeSettings, registration }) });
     assert.deepEqual(
       agent.api.calls.map((call) => call.verb),
       ['get'],
@@ -400,7 +402,7 @@ describe('reporting', () => {
     let maxImages = 1;
     const swapBytes = 2 ** 30;
     await using agent = await start({
-      settings: () => ({ maxImages }),
+      settings: () => ({ ...nodeSettings, maxImages }),
       measure: async () => ({ ...healthy, swapBytes }),
     });
     assert.equal(agent.node().status?.images, undefined);

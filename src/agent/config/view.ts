@@ -1,15 +1,17 @@
+import { isRecord } from '../../api/schema/index.ts';
+import { configApiVersion, configKind } from './fields.ts';
+import { inertFields } from './inert-fields.ts';
 import type { Located, LocatedMap, Origin } from './located.ts';
 import { originText, toPlain } from './located.ts';
-import { redact } from './secrets.ts';
 
-/** A value of the configuration, whence it comes, and what it won over. */
+/** A value of the configuration, where it comes from, and what it overrode. */
 export interface Provenance {
   /** `authorization.webhook.cacheTTL`; a list is one value, as it is replaced as a whole. */
   readonly path: string;
   /** Undefined where a null has removed what was stated before and there is no default. */
   readonly value: unknown;
   readonly origin: Origin;
-  /** What others have stated for it, the one that came nearest first. */
+  /** What other layers state for it, the highest layer first. */
   readonly overrode: readonly Stated[];
 }
 
@@ -25,7 +27,7 @@ interface Leaf extends Stated {
 
 /**
  * Explains every value of `merged` by the `layers` that it was merged from, the lowest first. Values that may be secret
- * are shown as REDACTED.
+ * are replaced by REDACTED.
  */
 export function explain(merged: LocatedMap, layers: readonly LocatedMap[]): Provenance[] {
   const stated = new Map<string, Leaf[]>();
@@ -46,12 +48,11 @@ export function explain(merged: LocatedMap, layers: readonly LocatedMap[]): Prov
 }
 
 function provenance({ steps, origin }: Leaf, value: unknown, others: readonly Leaf[]): Provenance {
-  const shown = (text: unknown) => redact(steps, text);
   return {
     path: steps.join('.'),
-    value: shown(value),
+    value: redact(steps, value),
     origin,
-    overrode: others.map((other) => ({ value: shown(other.value), origin: other.origin })),
+    overrode: others.map((other) => ({ value: redact(steps, other.value), origin: other.origin })),
   };
 }
 
@@ -82,4 +83,39 @@ export function originTable(provenance: readonly Provenance[]): OriginRow[] {
     origin: originText(origin),
     overrode: overrode.map((stated) => ({ value: stated.value, origin: originText(stated.origin) })),
   }));
+}
+
+/** The configuration as a KubeletConfiguration that may be printed: without secrets. */
+export type PrintableConfig = Readonly<Record<string, unknown>>;
+
+export function toPrintable(merged: LocatedMap): PrintableConfig {
+  const fields = [...merged.entries].map(([name, { value }]): [string, unknown] => [
+    name,
+    redact([name], toPlain(value)),
+  ]);
+  const sorted = fields.filter(([name]) => name !== 'apiVersion' && name !== 'kind').sort(byName);
+  return { kind: configKind, apiVersion: configApiVersion, ...Object.fromEntries(sorted) };
+}
+
+const byName = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1);
+
+/** Printed in place of a secret. */
+const redacted = 'REDACTED';
+
+const isSecret = (name = '') => Object.hasOwn(inertFields, name) && inertFields[name]?.isSecret === true;
+
+/** A message about the field at `path`, without the value that was found there where it may be secret. */
+export function redactMessage(path: string, message: string): string {
+  return isSecret(path.split(/[.[]/, 1)[0]) ? message.replace(/, found .*$/s, '') : message;
+}
+
+/** A value that may be printed, by the keys that lead to it. A removed value stays removed. */
+function redact(steps: readonly string[], value: unknown): unknown {
+  return isSecret(steps[0]) && value !== null && value !== undefined ? hide(value) : value;
+}
+
+function hide(value: unknown): unknown {
+  if (Array.isArray(value)) return value.length === 0 ? [] : [redacted];
+  if (!isRecord(value)) return redacted;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, hide(inner)]));
 }

@@ -1,0 +1,245 @@
+import { featureGates } from '../../api/index.ts';
+import type { Type } from '../../api/schema/index.ts';
+import {
+  bool,
+  double,
+  duration,
+  field,
+  int32,
+  int64,
+  intOrString,
+  list,
+  map,
+  quantity,
+  string,
+  struct,
+} from '../../api/schema/index.ts';
+import { durationMs } from '../../base/index.ts';
+import type { Fields } from './field.ts';
+import type { Entry, LocatedMap } from './located.ts';
+import { entriesOf, originText, toPlain } from './located.ts';
+import type { Problem } from './problems.ts';
+
+/*
+ * The fields of the reference's KubeletConfiguration (kubelet.config.k8s.io/v1beta1, as of its release 1.37) that have no
+ * effect here. A file that was written for the reference is taken as it is, its values must have the right types, and
+ * each such field is warned of, unless it asks for what is done anyway.
+ */
+
+interface InertField {
+  readonly schema: Type;
+  /** Completes "has no effect here: …". */
+  readonly why: string;
+  /** What is done anyway: to ask for it needs no warning. */
+  readonly harmless?: unknown;
+  /** Its values may be credentials: they are never printed. */
+  readonly isSecret?: true;
+}
+
+type Described = Type | Omit<InertField, 'why'>;
+
+const harmless = (schema: Type, value: unknown) => ({ schema, harmless: value });
+const secret = (schema: Type) => ({ schema, isSecret: true }) as const;
+
+function inert(why: string, fields: Readonly<Record<string, Described>>): Record<string, InertField> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, each]) => [name, { ...('t' in each ? { schema: each } : each), why }]),
+  );
+}
+
+const memoryReservation = struct('MemoryReservation', {
+  numaNode: field(1, int32, 'NUMA node.'),
+  limits: field(2, map(quantity), 'What is reserved on it.'),
+});
+const shutdownPeriod = struct('ShutdownGracePeriodByPodPriority', {
+  priority: field(1, int32, 'Least priority of the pods.'),
+  shutdownGracePeriodSeconds: field(2, int64, 'Their time to end.'),
+});
+const moduleLevel = struct('VModuleItem', {
+  filePattern: field(1, string, 'Which source files.'),
+  verbosity: field(2, int32, 'Their level.'),
+});
+const logOutput = struct('OutputRoutingOptions', {
+  splitStream: field(1, bool, 'Whether errors go elsewhere.'),
+  infoBufferSize: field(2, quantity, 'Size of the buffer.'),
+});
+const logging = struct('LoggingConfiguration', {
+  format: field(1, string, 'text or json.'),
+  flushFrequency: field(2, intOrString, 'Between two flushes.'),
+  verbosity: field(3, int32, 'The level.'),
+  vmodule: field(4, list(moduleLevel), 'Levels by source file.'),
+  options: field(
+    5,
+    struct('FormatOptions', { text: field(1, logOutput, 'Text.'), json: field(2, logOutput, 'JSON.') }),
+    'Options by format.',
+  ),
+});
+
+/** By name, in groups of one reason. */
+export const inertFields: Readonly<Record<string, InertField>> = {
+  ...inert('the agent runs no pods', {
+    staticPodURL: string,
+    staticPodURLHeader: secret(map(list(string))),
+    podLogsDir: string,
+    syncFrequency: duration,
+    httpCheckFrequency: duration,
+    clusterDomain: string,
+    clusterDNS: list(string),
+    podCIDR: string,
+    podPidsLimit: int64,
+    resolvConf: string,
+    runOnce: harmless(bool, false),
+    hairpinMode: string,
+    failSwapOn: bool,
+    memorySwap: struct('MemorySwapConfiguration', { swapBehavior: field(1, string, 'How swap is used.') }),
+    containerLogMaxSize: string,
+    containerLogMaxFiles: int32,
+    containerLogMaxWorkers: int32,
+    containerLogMonitorInterval: duration,
+    configMapAndSecretChangeDetectionStrategy: string,
+    allowedUnsafeSysctls: list(string),
+    defaultPodSysctls: map(string),
+    volumePluginDir: string,
+    volumeStatsAggPeriod: duration,
+    enableControllerAttachDetach: bool,
+    crashLoopBackOff: struct('CrashLoopBackOffConfig', {
+      maxContainerRestartPeriod: field(1, duration, 'The longest wait.'),
+    }),
+    userNamespaces: struct('UserNamespaces', { idsPerPod: field(1, int64, 'User ids of a pod.') }),
+    shutdownGracePeriod: duration,
+    shutdownGracePeriodCriticalPods: duration,
+    shutdownGracePeriodByPodPriority: list(shutdownPeriod),
+    localStorageCapacityIsolation: bool,
+    makeIPTablesUtilChains: bool,
+    iptablesMasqueradeBit: int32,
+    iptablesDropBit: int32,
+    streamingConnectionIdleTimeout: duration,
+  }),
+  ...inert('the agent pulls and removes no images', {
+    serializeImagePulls: bool,
+    maxParallelImagePulls: int32,
+    registryPullQPS: int32,
+    registryBurst: int32,
+    imagePullCredentialsVerificationPolicy: string,
+    preloadedImagesVerificationAllowlist: list(string),
+    imageMinimumGCAge: duration,
+    imageMaximumGCAge: duration,
+    imageGCHighThresholdPercent: int32,
+    imageGCLowThresholdPercent: int32,
+  }),
+  ...inert('the agent sets up no cgroups and assigns no resources', {
+    kubeletCgroups: string,
+    systemCgroups: string,
+    cgroupRoot: string,
+    cgroupsPerQOS: bool,
+    cgroupDriver: string,
+    failCgroupV1: bool,
+    cpuCFSQuota: bool,
+    cpuCFSQuotaPeriod: duration,
+    singleProcessOOMKill: bool,
+    cpuManagerPolicy: string,
+    cpuManagerPolicyOptions: map(string),
+    cpuManagerReconcilePeriod: duration,
+    memoryManagerPolicy: string,
+    reservedMemory: list(memoryReservation),
+    memoryThrottlingFactor: double,
+    memoryReservationPolicy: string,
+    topologyManagerPolicy: string,
+    topologyManagerScope: string,
+    topologyManagerPolicyOptions: map(string),
+    qosReserved: map(string),
+    reservedSystemCPUs: string,
+    systemReservedCgroup: string,
+    kubeReservedCgroup: string,
+    enforceNodeAllocatable: list(string),
+    kernelMemcgNotification: bool,
+  }),
+  ...inert('the agent evicts no pods; thresholds count for the conditions of the node', {
+    evictionMaxPodGracePeriod: int32,
+  }),
+  ...inert('everything is served over HTTPS on port, to callers who may', {
+    readOnlyPort: harmless(int32, 0),
+    enableDebuggingHandlers: harmless(bool, false),
+    enableContentionProfiling: harmless(bool, false),
+    enableProfilingHandler: harmless(bool, false),
+    enableDebugFlagsHandler: harmless(bool, false),
+    enableSystemLogHandler: harmless(bool, false),
+    enableSystemLogQuery: harmless(bool, false),
+  }),
+  ...inert('the agent offers the curves that its runtime has', { tlsCurvePreferences: list(int32) }),
+  ...inert('certificates without files come from the control plane and are renewed in time', {
+    rotateCertificates: harmless(bool, true),
+    serverTLSBootstrap: harmless(bool, true),
+  }),
+  ...inert('use --log-format and --verbose', { logging }),
+  ...inert('set maxPods', { podsPerCore: int32 }),
+  ...inert('nodeward has nothing like it', {
+    eventRecordQPS: int32,
+    eventBurst: int32,
+    kubeAPIQPS: int32,
+    kubeAPIBurst: int32,
+    contentType: string,
+    oomScoreAdj: int32,
+    maxOpenFiles: int64,
+    protectKernelDefaults: bool,
+    showHiddenMetricsForVersion: string,
+    tracing: struct('TracingConfiguration', {
+      endpoint: field(1, string, 'Where traces go.'),
+      samplingRatePerMillion: field(2, int32, 'How many are taken.'),
+    }),
+  }),
+};
+
+/** A warning for each value of the merged configuration that is known and changes nothing here. */
+export function inertWarnings(fields: Fields, merged: LocatedMap): string[] {
+  const warnings = [...merged.entries].flatMap(([name, entry]) => {
+    if (isDefault(entry)) return [];
+    const known = Object.hasOwn(inertFields, name) ? inertFields[name] : undefined;
+    if (known !== undefined) {
+      const isHarmless = 'harmless' in known && known.harmless === toPlain(entry.value);
+      return isHarmless ? [] : [warning(name, entry, known.why)];
+    }
+    const keys = Object.hasOwn(fields, name) ? fields[name]?.inertKeys : undefined;
+    return [...entriesOf(merged, name)].flatMap(([key, inner]) => {
+      const why = keys?.[key];
+      return why === undefined || isDefault(inner) ? [] : [warning(`${name}.${key}`, inner, why)];
+    });
+  });
+  return [...warnings, ...gateWarnings(merged)];
+}
+
+const isDefault = ({ keyAt }: Entry) => keyAt.kind === 'default';
+
+const warning = (path: string, { keyAt }: Entry, why: string) =>
+  `${originText(keyAt)}: ${path} has no effect here: ${why}`;
+
+/** Features of the control plane are set for it by its own flags only. */
+function gateWarnings(merged: LocatedMap): string[] {
+  return [...entriesOf(merged, 'featureGates')].flatMap(([name, entry]) =>
+    entry.keyAt.kind === 'file' && gateParts.get(name) === 'apiserver'
+      ? [warning(`featureGates.${name}`, entry, 'it is of the control plane; use --feature-gates')]
+      : [],
+  );
+}
+
+const gateParts = new Map(
+  Object.entries(featureGates).map(([name, { part }]): [string, string] => [name, part]),
+);
+
+/** The part for critical pods is a part of the whole; each is off or at least a second, as in the reference. */
+export function checkShutdownPeriods(merged: LocatedMap): Problem[] {
+  const [whole, critical] = ['shutdownGracePeriod', 'shutdownGracePeriodCriticalPods'].map((path) => {
+    const value = merged.entries.get(path)?.value;
+    const text = value === undefined ? '0s' : String(toPlain(value));
+    return { path, at: value?.at, text, ms: durationMs(text) };
+  });
+  if (whole === undefined || critical === undefined) return [];
+  const complaints = [whole, critical].flatMap(({ path, at, text, ms }) =>
+    ms === 0 || ms >= 1000 ? [] : [{ at, path, message: `must be 0s or at least 1s, not ${text}` }],
+  );
+  if (critical.ms > whole.ms) {
+    const message = `must be at most shutdownGracePeriod, ${whole.text}, not ${critical.text}`;
+    complaints.push({ at: critical.at, path: critical.path, message });
+  }
+  return complaints.map(({ at, ...problem }) => ({ ...(at === undefined ? {} : { at }), ...problem }));
+}
