@@ -3,7 +3,7 @@ import { apiVersionOf } from '../api/index.ts';
 import type { AnswerReader, WatchEvent } from './answers.ts';
 import { answerReader, refusal } from './answers.ts';
 import { unintelligible } from './errors.ts';
-import { linesOf } from './lines.ts';
+import { splitLines } from './lines.ts';
 import type {
   ClientOptions,
   DeleteOptions,
@@ -112,7 +112,11 @@ export class ApiClient implements AsyncDisposable {
       const chunks = this.#transport.stream(wire('GET', path, options), idleTimeoutMs, (answer) =>
         refusal(this.server, answer),
       );
-      for await (const line of linesOf(chunks, this.#eventLimitBytes, this.#tooLong)) yield read.event(line);
+      for await (const line of splitLines(chunks, this.#eventLimitBytes)) {
+        if (line === undefined)
+          throw unintelligible(this.server, `an event of more than ${this.#eventLimitBytes} bytes`);
+        yield read.event(line);
+      }
     } catch (error) {
       if (!signal?.aborted) throw error;
     }
@@ -144,9 +148,6 @@ export class ApiClient implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
-
-  readonly #tooLong = (limitBytes: number): Error =>
-    unintelligible(this.server, `an event of more than ${limitBytes} bytes`);
 
   #read<T extends ApiObject>(kind: Kind<T>): AnswerReader<T> {
     return answerReader(this.server, kind, this.#suffix);

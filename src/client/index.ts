@@ -9,6 +9,7 @@ export {
   readKubeconfig,
   renderKubeconfig,
 } from './kubeconfig/index.ts';
+export { splitLines } from './lines.ts';
 export type {
   ClientOptions,
   DeleteOptions,
