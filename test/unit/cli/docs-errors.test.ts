@@ -60,7 +60,7 @@ describe('docs/errors.md', () => {
   });
 
   test('lists exactly what the agent answers', async () => {
-    const folders = ['server', 'access', 'checkpoint', 'stats'].map(
+    const folders = ['server', 'server/access', 'checkpoint', 'server/stats'].map(
       (name) => new URL(`src/agent/${name}/`, root),
     );
     const server = (await Promise.all(folders.map(sourcesIn))).flat();
