@@ -4,7 +4,7 @@
  *   main → cli → agent, apiserver → client → api → base        agent and apiserver never each other
  *   testing → apiserver, client, api, base                     and nothing imports testing
  *
- * and through the layers of rooms inside agent, apiserver and api, which `layersOf` lists from top to bottom. Rooms
+ * and through the layers of rooms inside cli, agent, apiserver and api, which `layersOf` lists from top to bottom. Rooms
  * in one layer do not import each other, and a room that is in no layer is an error.
  *
  * A folder that has an index.ts is a module: from outside it is entered through that file only. A folder without one
@@ -27,6 +27,13 @@ type Layers = readonly (readonly string[])[];
 
 const layersOf: Readonly<Record<string, Layers>> = {
   src: [['main.ts', 'testing'], ['cli'], ['agent', 'apiserver'], ['client'], ['api'], ['base']],
+  'src/cli': [
+    [ownFiles],
+    ['access', 'checkpoint', 'seccomp', 'storage', 'token'],
+    ['agent-client'],
+    ['flags'],
+    ['terminal'],
+  ],
   'src/agent': [
     [ownFiles],
     ['assembly'],

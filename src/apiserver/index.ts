@@ -2,4 +2,4 @@
 export { type RunningApiServer, runApiServer } from './api-server.ts';
 export type { ApiServerOptions } from './assembly/options.ts';
 export { type NodeRequest, SigningRefusedError } from './pki/index.ts';
-export { type StorageKind, storageKinds } from './storage/index.ts';
+export type { StorageKind } from './storage/index.ts';

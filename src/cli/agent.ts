@@ -1,36 +1,36 @@
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { Command, Option } from 'commander';
 import type { AgentOptions, ControlPlane, RunningAgent } from '../agent/index.ts';
 import type { AskedGates } from '../api/index.ts';
 import { apiServerGates } from '../api/index.ts';
 import type { Logger } from '../base/index.ts';
 import { ExitError, exitCodes, systemClock } from '../base/index.ts';
-import type { CommandContext, LogFlags } from './context.ts';
-import { commandLogger } from './context.ts';
-import { auditOf } from './flags/audit-flags.ts';
-import { authenticationOf } from './flags/authentication-flags.ts';
-import { authorizationOf } from './flags/authorization-flags.ts';
-import type { ConfigFlags } from './flags/config-flags.ts';
+import { readAuditFlags } from './flags/audit-flags.ts';
+import { readAuthenticationFlags } from './flags/authentication-flags.ts';
+import { readAuthorizationFlags } from './flags/authorization-flags.ts';
+import { logOptions, rootDirOption } from './flags/common-flags.ts';
+import type { AgentPlaceFlags, ConfigFlags } from './flags/config-flags.ts';
 import {
+  agentPlaceOptions,
   configFieldOptions,
   configFileOptions,
   configSources,
   controlPlaneChoiceOptions,
+  joinedKubeconfigPath,
   nodeAddressOptions,
   nodeLabelsOption,
+  resolveAgentFolders,
 } from './flags/config-flags.ts';
-import type { AllControlPlaneFlags } from './flags/control-plane-flags.ts';
-import { allControlPlaneOptions } from './flags/control-plane-flags.ts';
-import { filePath, logOptions, rootDirOption } from './flags/flags.ts';
-import { nodeLifecycleOf } from './flags/node-lifecycle-flags.ts';
-import { passedOnFlags } from './flags/passed-on-flags.ts';
+import type { ControlPlaneFlags } from './flags/control-plane-flags.ts';
+import { controlPlaneOptions } from './flags/control-plane-flags.ts';
+import { ForwardedOptions } from './flags/forwarded-flags.ts';
+import { readNodeLifecycleFlags } from './flags/node-lifecycle-flags.ts';
+import type { CommandContext, LogFlags } from './terminal/context.ts';
+import { commandLogger } from './terminal/context.ts';
+import { quoteForShell } from './terminal/text.ts';
 
-interface AgentFlags extends ConfigFlags, AllControlPlaneFlags, LogFlags {
-  rootDir: string;
-  certDir?: string;
-  lockFile: string;
+interface AgentFlags extends ConfigFlags, AgentPlaceFlags, ControlPlaneFlags, LogFlags {
   exitOnLockContention?: boolean;
-  hostnameOverride?: string;
   nodeLabels: Record<string, string>;
   nodeIp?: string[];
   nodeExternalIp?: string[];
@@ -41,45 +41,43 @@ export function agentCommand(context: CommandContext): Command {
   const command = new Command('agent').description(
     'Run the node agent; without a kubeconfig also a control plane, in a child process.',
   );
-  const options = [
-    ...configFileOptions(),
-    rootDirOption(),
-    new Option('--cert-dir <dir>', 'folder for keys and certificates (default: ROOT-DIR/pki)').argParser(
-      filePath,
-    ),
-    new Option('--lock-file <file>', 'lock that keeps a second agent from running')
-      .default('/var/run/nodeward.lock')
-      .argParser(filePath),
-    new Option('--exit-on-lock-contention', 'leave when another process wants the lock'),
-    ...controlPlaneChoiceOptions(),
-    new Option('--hostname-override <name>', 'name of the node (default: the host name)'),
-    nodeLabelsOption(),
-    ...nodeAddressOptions(),
-    ...configFieldOptions(),
-  ];
-  const forControlPlane = passedOnFlags(allControlPlaneOptions());
-  for (const option of forControlPlane.options) option.helpGroup('Of the control plane that it runs:');
-  for (const option of [...options, ...logOptions(), ...forControlPlane.options]) command.addOption(option);
+  const forwarded = new ForwardedOptions(controlPlaneOptions());
+  for (const option of forwarded.options) option.helpGroup('Options of the control plane that it runs:');
+  for (const option of [...ownOptions(), ...logOptions(), ...forwarded.options]) command.addOption(option);
   return command.action(async (flags: AgentFlags) => {
     const { describeRuntime, runAgent } = await import('../agent/index.ts'); // a control plane need not load an agent
-    const passedOn = forControlPlane.given(command);
-    await runAgent(agentOptions(flags, passedOn, context), context.signal, (agent) => {
-      const command = context.env['NODEWARD_COMMAND'] ?? 'nodeward';
-      context.stdout.write(summary(agent, describeRuntime(agent.runtime), flags, command));
+    const options = toAgentOptions(flags, forwarded.args(command), context);
+    await runAgent(options, context.signal, (agent) => {
+      const program = context.env['NODEWARD_COMMAND'] ?? 'nodeward';
+      context.stdout.write(formatSummary(agent, describeRuntime(agent.runtime), flags, program));
     });
   });
 }
 
-function agentOptions(flags: AgentFlags, passedOn: readonly string[], context: CommandContext): AgentOptions {
+const ownOptions = (): Option[] => [
+  ...configFileOptions(),
+  rootDirOption(),
+  ...agentPlaceOptions(),
+  new Option('--exit-on-lock-contention', 'exit when another process wants the lock'),
+  ...controlPlaneChoiceOptions(),
+  nodeLabelsOption(),
+  ...nodeAddressOptions(),
+  ...configFieldOptions(),
+];
+
+function toAgentOptions(
+  flags: AgentFlags,
+  forwarded: readonly string[],
+  context: CommandContext,
+): AgentOptions {
   checkControlPlaneFlags(flags);
-  const rootDir = resolve(flags.rootDir);
-  const controlPlane = controlPlaneOf(flags, passedOn, context);
+  const folders = resolveAgentFolders(flags);
+  const controlPlane = selectControlPlane(flags, forwarded, context);
   const log = commandLogger(context, flags);
-  if (controlPlane.mode !== 'embedded') warnOfUnused(passedOn, log);
+  if (controlPlane.mode !== 'embedded') warnOfUnused(forwarded, log);
   return {
     ...configSources(flags),
-    rootDir,
-    certDir: flags.certDir === undefined ? join(rootDir, 'pki') : resolve(flags.certDir),
+    ...folders,
     lockFile: resolve(flags.lockFile),
     exitOnLockContention: flags.exitOnLockContention ?? false,
     hostnameOverride: flags.hostnameOverride,
@@ -96,31 +94,30 @@ function agentOptions(flags: AgentFlags, passedOn: readonly string[], context: C
   };
 }
 
-/** Looked at before the agent starts a child with them. Throws an ExitError. */
+/** Fails before a child process is started with them. Throws an ExitError. */
 function checkControlPlaneFlags(flags: AgentFlags): void {
-  authenticationOf(flags);
-  authorizationOf(flags);
-  auditOf(flags);
-  nodeLifecycleOf(flags);
+  readAuthenticationFlags(flags);
+  readAuthorizationFlags(flags);
+  readAuditFlags(flags);
+  readNodeLifecycleFlags(flags);
 }
 
-/** The two that an agent heeds by itself. */
-const agentsToo = ['--group-suffix', '--taint-domain'];
+/** Options of the control plane that the agent itself uses, too. */
+const sharedOptions = ['--group-suffix', '--taint-domain'];
 
-function warnOfUnused(passedOn: readonly string[], log: Logger): void {
-  const names = new Set(passedOn.map((word) => word.split('=', 1)[0] ?? ''));
-  const unused = [...names].filter((name) => !agentsToo.includes(name));
+function warnOfUnused(forwarded: readonly string[], log: Logger): void {
+  const names = new Set(forwarded.map((argument) => argument.split('=', 1)[0] ?? ''));
+  const unused = [...names].filter((name) => !sharedOptions.includes(name));
   if (unused.length === 0) return;
   log.warn(`${unused.join(', ')}: no effect, for the agent runs no control plane of its own`);
 }
 
-function controlPlaneOf(
+function selectControlPlane(
   flags: AgentFlags,
-  passedOn: readonly string[],
+  forwarded: readonly string[],
   context: CommandContext,
 ): ControlPlane {
-  const rootDir = resolve(flags.rootDir);
-  const { kubeconfig, bootstrapKubeconfig, embeddedControlPlane } = flags;
+  const { kubeconfig, bootstrapKubeconfig, embeddedControlPlane, rootDir } = flags;
   if (bootstrapKubeconfig !== undefined) {
     if (kubeconfig !== undefined || embeddedControlPlane !== undefined) {
       throw new ExitError(
@@ -128,7 +125,7 @@ function controlPlaneOf(
         '--bootstrap-kubeconfig goes with neither --kubeconfig nor --embedded-control-plane: it makes a kubeconfig of its own',
       );
     }
-    return { mode: 'joining', kubeconfig: ownKubeconfig(rootDir), bootstrapKubeconfig };
+    return { mode: 'joining', kubeconfig: joinedKubeconfigPath(rootDir), bootstrapKubeconfig };
   }
   if (kubeconfig !== undefined && embeddedControlPlane === true) {
     throw new ExitError(
@@ -138,24 +135,14 @@ function controlPlaneOf(
   }
   if (kubeconfig !== undefined) return { mode: 'remote', kubeconfig: resolve(kubeconfig) };
   if (embeddedControlPlane === false) return { mode: 'standalone' };
-  return { mode: 'embedded', script: context.script, args: apiServerArgs(flags, passedOn, rootDir) };
+  return { mode: 'embedded', script: context.script, args: apiServerArgs(flags, forwarded) };
 }
 
-/** Where an agent that joins keeps what it has got. */
-function ownKubeconfig(rootDir: string): string {
-  return join(rootDir, 'node.kubeconfig');
-}
-
-function remoteKubeconfig({ kubeconfig, bootstrapKubeconfig, rootDir }: AgentFlags): string | undefined {
-  if (bootstrapKubeconfig !== undefined) return ownKubeconfig(resolve(rootDir));
-  return kubeconfig === undefined ? undefined : resolve(kubeconfig);
-}
-
-/** The flags of the child: those of ours that are for it. */
-function apiServerArgs(flags: AgentFlags, passedOn: readonly string[], rootDir: string): string[] {
+/** The arguments of the child process. */
+function apiServerArgs(flags: AgentFlags, forwarded: readonly string[]): string[] {
   return [
-    `--root-dir=${rootDir}`,
-    ...passedOn,
+    `--root-dir=${resolve(flags.rootDir)}`,
+    ...forwarded,
     ...gatesArgs(apiServerGates(flags.featureGates ?? {})),
     ...(flags.logFormat === undefined ? [] : [`--log-format=${flags.logFormat}`]),
     ...(flags.verbose ? ['--verbose'] : []),
@@ -167,37 +154,40 @@ function gatesArgs(gates: AskedGates): string[] {
   return texts.length === 0 ? [] : [`--feature-gates=${texts.join(',')}`];
 }
 
-/** What a person wants to know once the agent runs: where everything is, and two commands to try. */
-function summary(agent: RunningAgent, runtime: string, flags: AgentFlags, command: string): string {
-  const { api, agentKubeconfig, url } = agent;
-  const remote = remoteKubeconfig(flags);
-  const forKubectl = api?.kubeconfig ?? remote;
-  const credentials =
-    remote === undefined ? `--root-dir ${quoted(resolve(flags.rootDir))}` : `--kubeconfig ${quoted(remote)}`;
-  const isOwn = flags.bootstrapKubeconfig !== undefined; // a node sees itself and no other
-  const seen = isOwn ? `node ${agent.nodeName}` : 'nodes';
-  const tries = [
-    forKubectl
-      ? `kubectl --kubeconfig ${quoted(forKubectl)} get ${seen} -o wide`
-      : `${command} checkpoint --help`,
-    isOwn ? undefined : `${command} checkpoint ${credentials} NAMESPACE/POD/CONTAINER`,
-  ];
+/** Printed once the agent is ready: where everything is, and commands to try. */
+function formatSummary(agent: RunningAgent, runtime: string, flags: AgentFlags, program: string): string {
+  const { api, agentKubeconfig, url, nodeName } = agent;
+  const [tryFirst, trySecond] = exampleCommands(agent, flags, program);
   const lines: (readonly [string, string | undefined])[] = [
-    ['node', agent.nodeName],
+    ['node', nodeName],
     ['API', api?.url],
     ['kubeconfig', api?.kubeconfig ?? agentKubeconfig],
     ['agent', url],
     ['runtime', runtime],
-    ['try', tries[0]],
-    ['', tries[1]],
+    ['try', tryFirst],
+    ['', trySecond],
   ];
-  const shown = lines.flatMap(([name, value]) =>
-    value === undefined ? [] : `  ${name.padEnd(10)}  ${value}\n`,
-  );
-  return `nodeward is ready\n${shown.join('')}`;
+  const text = lines.map(([name, value]) => (value === undefined ? '' : `  ${name.padEnd(10)}  ${value}\n`));
+  return `nodeward is ready\n${text.join('')}`;
 }
 
-/** A word as a shell takes it. */
-function quoted(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+function exampleCommands({ api, nodeName }: RunningAgent, flags: AgentFlags, program: string): string[] {
+  const remote = remoteKubeconfig(flags);
+  const forKubectl = api?.kubeconfig ?? remote;
+  const hasJoined = flags.bootstrapKubeconfig !== undefined; // such a node may read no other node
+  const objects = hasJoined ? `node ${nodeName}` : 'nodes';
+  const kubectl = forKubectl && `kubectl --kubeconfig ${quoteForShell(forKubectl)} get ${objects} -o wide`;
+  const credentials =
+    remote === undefined
+      ? `--root-dir ${quoteForShell(resolve(flags.rootDir))}`
+      : `--kubeconfig ${quoteForShell(remote)}`;
+  return [
+    kubectl ?? `${program} checkpoint --help`,
+    ...(hasJoined ? [] : [`${program} checkpoint ${credentials} NAMESPACE/POD/CONTAINER`]),
+  ];
+}
+
+function remoteKubeconfig({ kubeconfig, bootstrapKubeconfig, rootDir }: AgentFlags): string | undefined {
+  if (bootstrapKubeconfig !== undefined) return joinedKubeconfigPath(rootDir);
+  return kubeconfig === undefined ? undefined : resolve(kubeconfig);
 }

@@ -1,7 +1,5 @@
 import { Command, Option } from 'commander';
-import type { LoadedConfig } from '../agent/index.ts';
-import { originTableText } from './config-table.ts';
-import type { CommandContext } from './context.ts';
+import type { LoadedConfig, OriginRow } from '../agent/index.ts';
 import type { ConfigFlags } from './flags/config-flags.ts';
 import {
   configFieldOptions,
@@ -9,69 +7,82 @@ import {
   configSources,
   controlPlaneChoiceOptions,
 } from './flags/config-flags.ts';
-
-type Format = 'yaml' | 'json';
+import type { CommandContext } from './terminal/context.ts';
+import { writeResult, writeWarnings } from './terminal/output.ts';
+import { formatTable } from './terminal/table.ts';
 
 interface ViewFlags extends ConfigFlags {
-  output?: Format;
+  output?: 'yaml' | 'json';
   origin?: boolean;
 }
 
-/** `nodeward config view` and `nodeward config check`: what an agent with these flags would run with. */
+/** `nodeward config view` and `nodeward config check`: the configuration that an agent with these flags would have. */
 export function configCommand(context: CommandContext): Command {
   return new Command('config')
-    .description('Look at the configuration of the node agent, without starting one.')
+    .description('Inspect the configuration of the node agent, without starting one.')
     .addCommand(viewCommand(context))
     .addCommand(checkCommand(context));
 }
 
 function viewCommand(context: CommandContext): Command {
   const command = new Command('view')
-    .description('Print the effective configuration; given the flags of an agent, what that agent would use.')
+    .description('Print the effective configuration: what an agent with the same flags would use.')
     .addOption(new Option('-o, --output <format>', 'yaml (the default) or json').choices(['yaml', 'json']))
     .addOption(
-      new Option('--origin', 'print for each value whence it comes and what it overrode; a table without -o'),
+      new Option(
+        '--origin',
+        'print for each value where it comes from and what it overrides; a table without -o',
+      ),
     );
-  return withConfigFlags(command).action(async (flags: ViewFlags) => {
+  return addConfigOptions(command).action(async (flags: ViewFlags) => {
     const loaded = await load(flags, context);
-    context.stdout.write(await viewText(loaded, flags));
+    const { originTable } = await import('../agent/index.ts');
+    const { origin = false, output = origin ? 'table' : 'yaml' } = flags;
+    const rows = originTable(loaded.provenance);
+    writeResult(context, output, origin ? rows : loaded.shown, () => formatOrigins(rows));
   });
 }
 
 function checkCommand(context: CommandContext): Command {
   const command = new Command('check').description(
-    'Look for everything that is wrong with the configuration; ends with 3 when there is something.',
+    'Report everything that is wrong with the configuration; exit code 3 if there is something.',
   );
-  return withConfigFlags(command).action(async (flags: ConfigFlags) => {
+  return addConfigOptions(command).action(async (flags: ConfigFlags) => {
     const { warnings } = await load(flags, context);
-    const told = warnings.length === 0 ? '' : `, with ${counted(warnings.length, 'warning')}`;
-    context.stdout.write(`the configuration is good${told}\n`);
+    const count = warnings.length;
+    const suffix = count === 0 ? '' : `, with ${count} warning${count === 1 ? '' : 's'}`;
+    context.stdout.write(`the configuration is good${suffix}\n`);
   });
 }
 
-function withConfigFlags(command: Command): Command {
+function addConfigOptions(command: Command): Command {
   for (const option of [...configFileOptions(), ...controlPlaneChoiceOptions(), ...configFieldOptions()])
     command.addOption(option);
   return command;
 }
 
-/** Throws what is wrong with the configuration; its warnings go to standard error. */
+/** Writes warnings to standard error. Throws an ExitError for a configuration that cannot be used. */
 async function load(flags: ConfigFlags, context: CommandContext): Promise<LoadedConfig> {
   const { loadConfig, checkServingFiles } = await import('../agent/index.ts');
   const loaded = await loadConfig(configSources(flags));
   await checkServingFiles(loaded.config.files);
-  for (const warning of loaded.warnings) context.stderr.write(`warning: ${warning}\n`);
+  writeWarnings(context, loaded.warnings);
   return loaded;
 }
 
-async function viewText(loaded: LoadedConfig, { origin, output }: ViewFlags): Promise<string> {
-  const { originTable } = await import('../agent/index.ts');
-  const rows = originTable(loaded.provenance);
-  if (origin && output === undefined) return originTableText(rows);
-  const shown = origin ? rows : loaded.shown;
-  if (output === 'json') return `${JSON.stringify(shown, undefined, 2)}\n`;
-  const { writeYaml } = await import('../api/index.ts');
-  return writeYaml(shown);
+function formatOrigins(rows: readonly OriginRow[]): string {
+  const cells = rows.map(({ field, value, origin, overrode }) => [
+    field,
+    value === undefined ? '(removed)' : formatValue(value),
+    origin,
+    overrode.map((stated) => `${formatValue(stated.value)} (${stated.origin})`).join(', '),
+  ]);
+  return formatTable([['FIELD', 'VALUE', 'FROM', 'OVERRODE'], ...cells], { gap: 2 });
 }
 
-const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;
+const maxValueLength = 60;
+
+function formatValue(value: unknown): string {
+  const text = typeof value === 'string' && /^[\w./:%=+-]+$/.test(value) ? value : JSON.stringify(value);
+  return text.length <= maxValueLength ? text : `${text.slice(0, maxValueLength - 1)}…`;
+}

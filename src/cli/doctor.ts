@@ -1,28 +1,29 @@
 import { hostname } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { ControlPlanePlace, Examined, Row, Verdict } from '../agent/index.ts';
 import { ExitError, exitCodes, systemClock } from '../base/index.ts';
-import type { CommandContext } from './context.ts';
-import { ReportedError } from './context.ts';
-import { countVerdicts, reportText } from './doctor-report.ts';
-import type { ConfigFlags } from './flags/config-flags.ts';
+import { groupSuffixOption, rootDirOption } from './flags/common-flags.ts';
+import type { AgentPlaceFlags, ConfigFlags } from './flags/config-flags.ts';
 import {
+  agentPlaceOptions,
   configFieldOptions,
   configFileOptions,
   configSources,
   controlPlaneChoiceOptions,
+  joinedKubeconfigPath,
+  resolveAgentFolders,
 } from './flags/config-flags.ts';
-import { domain, filePath, port, rootDirOption } from './flags/flags.ts';
+import { parsePort } from './flags/values.ts';
+import type { CommandContext } from './terminal/context.ts';
+import { ReportedError } from './terminal/context.ts';
+import type { OutputFlags } from './terminal/output.ts';
+import { outputOption, writeResult } from './terminal/output.ts';
+import { sanitize } from './terminal/text.ts';
 
-interface Flags extends ConfigFlags {
-  output?: 'json' | 'yaml';
+interface Flags extends ConfigFlags, AgentPlaceFlags, OutputFlags {
   only?: string[];
   strict?: boolean;
-  rootDir: string;
-  certDir?: string;
-  lockFile: string;
-  hostnameOverride?: string;
   securePort: number;
   groupSuffix: string;
 }
@@ -30,87 +31,105 @@ interface Flags extends ConfigFlags {
 /** `nodeward doctor` */
 export function doctorCommand(context: CommandContext): Command {
   const command = new Command('doctor').description(
-    'Look whether this machine has what nodeward needs, changing nothing; ends with 1 when a check failed. Takes the flags of the agent.',
+    'Check whether this machine has what nodeward needs; changes nothing. Exit code 1 if a check failed. Takes the flags of the agent.',
   );
   const options = [
-    new Option('-o, --output <format>', 'json or yaml (default: a table)').choices(['json', 'yaml']),
-    new Option('--only <ID,…>', 'make these checks only (docs/doctor.md); may be given repeatedly').argParser(
-      ids,
+    outputOption('table', 'json', 'yaml'),
+    new Option('--only <ID,…>', 'run only these checks (docs/doctor.md); may be repeated').argParser(
+      parseCheckIds,
     ),
-    new Option('--strict', 'end with 1 also when there is a warning'),
+    new Option('--strict', 'exit code 1 also if a check warns'),
     rootDirOption(),
-    new Option('--cert-dir <dir>', 'folder for keys and certificates (default: ROOT-DIR/pki)').argParser(
-      filePath,
-    ),
-    new Option('--lock-file <file>', 'lock that keeps a second agent from running')
-      .default('/var/run/nodeward.lock')
-      .argParser(filePath),
-    new Option('--hostname-override <name>', 'name of the node (default: the host name)'),
+    ...agentPlaceOptions(),
     ...configFileOptions(),
     ...controlPlaneChoiceOptions(),
     ...configFieldOptions(),
-    new Option('--secure-port <port>', 'port of an embedded control plane').default(6443).argParser(port),
-    new Option('--group-suffix <domain>', 'domain suffix of API groups').default('k8s.io').argParser(domain),
+    new Option('--secure-port <port>', 'port of an embedded control plane')
+      .default(6443)
+      .argParser(parsePort),
+    groupSuffixOption(),
   ];
   for (const option of options) command.addOption(option);
   return command.action(async (flags: Flags) => {
-    const rows = await examine(flags, context);
-    context.stdout.write(await shown(rows, flags));
+    const rows = await runSelectedChecks(flags, context);
+    const report = { checks: rows, summary: countVerdicts(rows) };
+    writeResult(context, flags.output, report, () => formatReport(rows));
     const strict = flags.strict ?? false;
-    if (rows.some(({ verdict }) => fails(verdict, strict))) throw new ReportedError(exitCodes.failed);
+    if (rows.some(({ verdict }) => isFailure(verdict, strict))) throw new ReportedError(exitCodes.failed);
   });
 }
 
-/** Whether a check of that verdict makes the command end with 1 (docs/errors.md). */
-export function fails(verdict: Verdict, strict: boolean): boolean {
+/** Whether a check with this verdict makes the command end with 1 (docs/errors.md). */
+export function isFailure(verdict: Verdict, strict: boolean): boolean {
   return verdict === 'failed' || (strict && verdict === 'warning');
 }
 
-function ids(text: string, before: string[] = []): string[] {
-  const given = text.split(',').map((id) => id.trim());
-  if (given.every((id) => /^[a-z][a-z0-9-]*$/.test(id))) return [...before, ...given];
+function parseCheckIds(text: string, before: string[] = []): string[] {
+  const ids = text.split(',').map((id) => id.trim());
+  if (ids.every((id) => /^[a-z][a-z0-9-]*$/.test(id))) return [...before, ...ids];
   throw new InvalidArgumentError('It must be names of checks: ID,ID.');
 }
 
-async function examine(flags: Flags, context: CommandContext): Promise<Row[]> {
+async function runSelectedChecks(flags: Flags, context: CommandContext): Promise<Row[]> {
   const { allChecks, runChecks, thisHost } = await import('../agent/index.ts');
   const host = thisHost({ env: context.env });
-  const checks = await allChecks(examined(flags), host, context.signal);
-  const unknown = flags.only?.filter((id) => !checks.some((check) => check.id === id)) ?? [];
+  const checks = await allChecks(toExamined(flags), host, context.signal);
+  const { only } = flags;
+  const unknown = only?.filter((id) => !checks.some((check) => check.id === id)) ?? [];
   if (unknown.length > 0) {
     const known = checks.map(({ id }) => id).join(', ');
     throw new ExitError(exitCodes.usage, `there is no check ${unknown.join(', ')}; there are: ${known}`);
   }
-  const chosen = checks.filter(({ id }) => flags.only === undefined || flags.only.includes(id));
-  return await runChecks(chosen, host, systemClock, context.signal);
+  const selected = checks.filter(({ id }) => only === undefined || only.includes(id));
+  return await runChecks(selected, host, systemClock, context.signal);
 }
 
-function examined(flags: Flags): Examined {
-  const rootDir = resolve(flags.rootDir);
+function toExamined(flags: Flags): Examined {
   return {
+    ...resolveAgentFolders(flags),
     sources: configSources(flags),
-    rootDir,
-    certDir: flags.certDir ?? join(rootDir, 'pki'),
     lockFile: resolve(flags.lockFile),
     nodeName: (flags.hostnameOverride ?? hostname()).trim().toLowerCase(),
     groupSuffix: flags.groupSuffix,
-    controlPlane: placeOf(flags, rootDir),
+    controlPlane: toControlPlanePlace(flags),
     apiPort: flags.securePort,
   };
 }
 
-function placeOf(flags: Flags, rootDir: string): ControlPlanePlace {
-  const { kubeconfig, bootstrapKubeconfig, embeddedControlPlane } = flags;
+function toControlPlanePlace(flags: Flags): ControlPlanePlace {
+  const { kubeconfig, bootstrapKubeconfig, embeddedControlPlane, rootDir } = flags;
   if (bootstrapKubeconfig !== undefined)
-    return { mode: 'joining', kubeconfig: join(rootDir, 'node.kubeconfig'), bootstrapKubeconfig };
+    return { mode: 'joining', kubeconfig: joinedKubeconfigPath(rootDir), bootstrapKubeconfig };
   if (kubeconfig !== undefined) return { mode: 'remote', kubeconfig };
   return { mode: embeddedControlPlane === false ? 'standalone' : 'embedded' };
 }
 
-async function shown(rows: readonly Row[], { output }: Flags): Promise<string> {
-  if (output === undefined) return reportText(rows);
-  const report = { checks: rows, summary: countVerdicts(rows) };
-  if (output === 'json') return `${JSON.stringify(report, undefined, 2)}\n`;
-  const { writeYaml } = await import('../api/index.ts');
-  return writeYaml(report);
+function countVerdicts(rows: readonly Row[]): Partial<Record<Verdict, number>> {
+  const counts: Partial<Record<Verdict, number>> = {};
+  for (const { verdict } of rows) counts[verdict] = (counts[verdict] ?? 0) + 1;
+  return counts;
+}
+
+/** A line for each check, by topic; below a check that is not passed what is needed and what to do. */
+export function formatReport(rows: readonly Row[]): string {
+  const verdictWidth = Math.max(...rows.map(({ verdict }) => verdict.length));
+  const idWidth = Math.max(...rows.map(({ id }) => id.length));
+  const topics = [...new Set(rows.map(({ topic }) => topic))];
+  const sections = topics.map((topic) => {
+    const lines = rows
+      .filter((row) => row.topic === topic)
+      .flatMap((row) => formatCheck(row, verdictWidth, idWidth));
+    return `${topic.toUpperCase()}\n${lines.map((line) => `  ${line}\n`).join('')}`;
+  });
+  const counts = Object.entries(countVerdicts(rows)).map(([verdict, count]) => `${count} ${verdict}`);
+  return `${sections.join('\n')}\n${rows.length} checks: ${counts.join(', ')}\n`;
+}
+
+function formatCheck(row: Row, verdictWidth: number, idWidth: number): string[] {
+  const { verdict, id, found, title, needed, advice } = row;
+  const indent = ' '.repeat(verdictWidth + idWidth + 4);
+  const first = `${verdict.padEnd(verdictWidth)}  ${id.padEnd(idWidth)}  ${title}: ${sanitize(found)}`;
+  if (verdict === 'ok' || verdict === 'not-applicable') return [first];
+  const details = [`needed: ${needed}`, ...(advice === undefined ? [] : [`to do: ${sanitize(advice)}`])];
+  return [first, ...details.map((line) => `${indent}${line}`)];
 }

@@ -1,9 +1,7 @@
 import type { ApiObject, Kind, ListOf } from '../api/index.ts';
 import { apiVersionOf } from '../api/index.ts';
-import type { AnswerReader, WatchEvent } from './answers.ts';
-import { answerReader, refusal } from './answers.ts';
-import { unintelligible } from './errors.ts';
-import { linesOf } from './lines.ts';
+import { unintelligibleError } from './errors.ts';
+import { splitLines } from './lines.ts';
 import type {
   ClientOptions,
   DeleteOptions,
@@ -13,43 +11,46 @@ import type {
   Place,
   WatchOptions,
 } from './options.ts';
-import { queryOf } from './options.ts';
-import { collectionPath, objectPath } from './paths.ts';
-import type { WireAnswer, WireRequest } from './transport.ts';
+import { collectionPath, objectPath, selectionQuery } from './paths.ts';
+import type { WatchEvent } from './responses.ts';
+import { ResponseParser, toStatusError } from './responses.ts';
+import type { RawAnswer, RawRequest } from './transport.ts';
 import { Transport } from './transport.ts';
 
-const defaultEventLimitBytes = 16 * 1024 * 1024;
+const defaultMaxEventBytes = 16 * 1024 * 1024;
 
 /**
- * A client of the API, typed by kind. A refusal of the server is a StatusError; a server that cannot be reached or
- * sends no answer of this API a ConnectionError; a signal that aborts rejects with its reason. Nothing is tried again
- * by itself. It is made for one set of credentials: for others make another. Whoever makes it closes it.
+ * A client of the API, typed by kind, with one set of credentials. Methods reject with a StatusError if the server refuses
+ * the request, with a ConnectionError if there is no response of this API, and with the reason of a signal that aborts.
+ * Requests are not retried. The creator closes it.
  */
 export class ApiClient implements AsyncDisposable {
   readonly server: string;
   readonly #transport: Transport;
   readonly #suffix: string;
-  readonly #eventLimitBytes: number;
+  readonly #maxEventBytes: number;
 
-  /** Connects to nothing yet. Throws an ExitError where the options cannot be used. */
+  /** Does not connect yet. Throws an ExitError for options that cannot be used. */
   constructor(options: ClientOptions) {
     this.#transport = new Transport(options);
     this.server = this.#transport.server;
     this.#suffix = options.groupSuffix ?? 'k8s.io';
-    this.#eventLimitBytes = options.eventLimitBytes ?? defaultEventLimitBytes;
+    this.#maxEventBytes = options.eventLimitBytes ?? defaultMaxEventBytes;
   }
 
   async get<T extends ApiObject>(kind: Kind<T>, name: string, options: ObjectOptions = {}): Promise<T> {
-    return this.#read(kind).object(await this.#ask('GET', this.#pathOf(kind, name, options), options));
+    return this.#parser(kind).parseObject(
+      await this.#send('GET', this.#pathOf(kind, name, options), options),
+    );
   }
 
-  /** All objects, or the first `limit` of them; without a namespace those of every namespace. */
+  /** All objects, or the first `limit` of them; without a namespace those of all namespaces. */
   async list<T extends ApiObject>(kind: Kind<T>, options: ListOptions = {}): Promise<ListOf<T>> {
-    const path = collectionPath(kind, this.#suffix, options.namespace) + queryOf(options);
-    return this.#read(kind).list(await this.#ask('GET', path, options));
+    const path = collectionPath(kind, this.#suffix, options.namespace) + selectionQuery(options);
+    return this.#parser(kind).parseList(await this.#send('GET', path, options));
   }
 
-  /** POST; into the namespace of `options`, else of the object. */
+  /** POST, to the namespace of `options`, or else of the object. */
   async create<T extends ApiObject>(kind: Kind<T>, object: T, options: ObjectOptions = {}): Promise<T> {
     const namespace = options.namespace ?? object.metadata?.namespace;
     if (kind.namespaced && !namespace)
@@ -61,82 +62,90 @@ export class ApiClient implements AsyncDisposable {
             ...options,
             ...(namespace ? { namespace } : {}),
           });
-    return this.#read(kind).object(await this.#ask('POST', path, options, this.#write(kind, object)));
+    return this.#parser(kind).parseObject(
+      await this.#send('POST', path, options, this.#serialize(kind, object)),
+    );
   }
 
-  /** PUT; with a resourceVersion in `object` a Conflict when the stored one is newer. */
+  /** PUT; fails with a Conflict if `object` has a resourceVersion and the stored one is newer. */
   async replace<T extends ApiObject>(kind: Kind<T>, object: T, options: ObjectOptions = {}): Promise<T> {
     const namespace = options.namespace ?? object.metadata?.namespace;
     const place = { ...options, ...(namespace ? { namespace } : {}) };
     const path = this.#pathOf(kind, object.metadata?.name ?? '', place);
-    return this.#read(kind).object(await this.#ask('PUT', path, options, this.#write(kind, object)));
+    return this.#parser(kind).parseObject(
+      await this.#send('PUT', path, options, this.#serialize(kind, object)),
+    );
   }
 
-  /** PATCH with what shall change, in the form that `as` says. */
+  /** PATCH with a change in the form `as`. */
   async patch<T extends ApiObject>(
     kind: Kind<T>,
     name: string,
     change: Readonly<Record<string, unknown>>,
     options: ObjectOptions & { as: PatchForm },
   ): Promise<T> {
-    const request = wire('PATCH', this.#pathOf(kind, name, options), options, JSON.stringify(change));
-    const answer = await this.#transport.ask({ ...request, contentType: patchTypes[options.as] });
-    return this.#read(kind).object(this.#good(answer));
+    const request = toRequest('PATCH', this.#pathOf(kind, name, options), options, JSON.stringify(change));
+    const answer = await this.#transport.send({ ...request, contentType: patchTypes[options.as] });
+    return this.#parser(kind).parseObject(this.#bodyOf(answer));
   }
 
-  /** Resolves when the deletion is done or has begun. */
+  /** Resolves when the object is deleted, or marked for deletion. */
   async delete(kind: Kind, name: string, options: DeleteOptions = {}): Promise<void> {
     const { uid, resourceVersion, propagationPolicy, gracePeriodSeconds } = options;
     const path = this.#pathOf(kind, name, options);
-    const said = [uid, resourceVersion, propagationPolicy, gracePeriodSeconds];
-    const isPlain = said.every((value) => value === undefined);
+    const values = [uid, resourceVersion, propagationPolicy, gracePeriodSeconds];
+    const isPlain = values.every((value) => value === undefined);
     const preconditions = { uid, resourceVersion };
     const type = { kind: 'DeleteOptions', apiVersion: 'v1' };
     const body = { ...type, preconditions, propagationPolicy, gracePeriodSeconds };
-    await this.#ask('DELETE', path, options, isPlain ? undefined : JSON.stringify(body));
+    await this.#send('DELETE', path, options, isPlain ? undefined : JSON.stringify(body));
   }
 
   /**
-   * Events until the server or `signal` ends them, which are both no errors; to leave the loop ends them too. An ERROR
-   * event is thrown as a StatusError (Expired: list again). Each watch has a connection of its own.
+   * Yields events until the server or `signal` ends the watch, neither of which is an error; leaving the loop ends it, too.
+   * An ERROR event is thrown as a StatusError (Expired: list again). Each watch has a connection of its own.
    */
   async *watch<T extends ApiObject>(
     kind: Kind<T>,
     options: WatchOptions = {},
   ): AsyncGenerator<WatchEvent<T>, void, undefined> {
-    const query = queryOf(options);
+    const query = selectionQuery(options);
     const path = `${collectionPath(kind, this.#suffix, options.namespace)}${query}${query ? '&' : '?'}watch=true`;
-    const read = this.#read(kind);
+    const parser = this.#parser(kind);
     const { signal, idleTimeoutMs = 0 } = options;
     try {
-      const chunks = this.#transport.stream(wire('GET', path, options), idleTimeoutMs, (answer) =>
-        refusal(this.server, answer),
+      const chunks = this.#transport.stream(toRequest('GET', path, options), idleTimeoutMs, (answer) =>
+        toStatusError(this.server, answer),
       );
-      for await (const line of linesOf(chunks, this.#eventLimitBytes, this.#tooLong)) yield read.event(line);
+      for await (const line of splitLines(chunks, this.#maxEventBytes)) {
+        if (line === undefined)
+          throw unintelligibleError(this.server, `an event of more than ${this.#maxEventBytes} bytes`);
+        yield parser.parseEvent(line);
+      }
     } catch (error) {
       if (!signal?.aborted) throw error;
     }
   }
 
-  /** Any request, answered whatever the code; for what has no kind. `path` begins with a slash. */
-  async request(request: WireRequest): Promise<WireAnswer> {
-    return await this.#transport.ask(request);
+  /** Sends any request; returns the response with any status code. */
+  async request(request: RawRequest): Promise<RawAnswer> {
+    return await this.#transport.send(request);
   }
 
   /**
-   * The bytes of a good answer as they come; any other is thrown as a StatusError. A server that is silent for longer
-   * than `idleTimeoutMs` is given up.
+   * Yields the body of a successful response as it arrives; any other response is thrown as a StatusError. Fails if
+   * nothing arrives for `idleTimeoutMs`; 0: no limit.
    */
-  download(request: WireRequest, idleTimeoutMs: number): AsyncGenerator<Uint8Array, void, undefined> {
-    return this.#transport.stream(request, idleTimeoutMs, (answer) => refusal(this.server, answer));
+  download(request: RawRequest, idleTimeoutMs: number): AsyncGenerator<Uint8Array, void, undefined> {
+    return this.#transport.stream(request, idleTimeoutMs, (answer) => toStatusError(this.server, answer));
   }
 
-  /** Destroys all connections; the next request makes a new one. What was under way fails. */
+  /** Closes all connections; requests in flight fail. The next request opens a new one. */
   reset(): void {
     this.#transport.reset();
   }
 
-  /** Destroys all connections for good. May be called twice. */
+  /** Closes all connections for good. May be called twice. */
   async close(): Promise<void> {
     this.#transport.close();
   }
@@ -145,14 +154,11 @@ export class ApiClient implements AsyncDisposable {
     await this.close();
   }
 
-  readonly #tooLong = (limitBytes: number): Error =>
-    unintelligible(this.server, `an event of more than ${limitBytes} bytes`);
-
-  #read<T extends ApiObject>(kind: Kind<T>): AnswerReader<T> {
-    return answerReader(this.server, kind, this.#suffix);
+  #parser<T extends ApiObject>(kind: Kind<T>): ResponseParser<T> {
+    return new ResponseParser(this.server, kind, this.#suffix);
   }
 
-  #write<T extends ApiObject>(kind: Kind<T>, object: T): string {
+  #serialize<T extends ApiObject>(kind: Kind<T>, object: T): string {
     return JSON.stringify({ ...object, kind: kind.kind, apiVersion: apiVersionOf(kind, this.#suffix) });
   }
 
@@ -160,13 +166,13 @@ export class ApiClient implements AsyncDisposable {
     return objectPath(kind, this.#suffix, { namespace, name, subresource });
   }
 
-  async #ask(method: WireRequest['method'], path: string, place: Place, body?: string): Promise<string> {
-    return this.#good(await this.#transport.ask(wire(method, path, place, body)));
+  async #send(method: RawRequest['method'], path: string, place: Place, body?: string): Promise<string> {
+    return this.#bodyOf(await this.#transport.send(toRequest(method, path, place, body)));
   }
 
-  #good(answer: WireAnswer): string {
+  #bodyOf(answer: RawAnswer): string {
     if (answer.code >= 200 && answer.code < 300) return answer.body;
-    throw refusal(this.server, answer);
+    throw toStatusError(this.server, answer);
   }
 }
 
@@ -175,12 +181,12 @@ const patchTypes: Readonly<Record<PatchForm, string>> = {
   strategic: 'application/strategic-merge-patch+json',
 };
 
-/** Makes a client; connects to nothing yet. */
+/** Does not connect yet. */
 export function createClient(options: ClientOptions): ApiClient {
   return new ApiClient(options);
 }
 
-function wire(method: WireRequest['method'], path: string, place: Place, body?: string): WireRequest {
+function toRequest(method: RawRequest['method'], path: string, place: Place, body?: string): RawRequest {
   const { signal, timeoutMs } = place;
   return {
     method,

@@ -4,48 +4,48 @@ import { createSecureContext } from 'node:tls';
 import { describeError, ExitError, exitCodes } from '../base/index.ts';
 import type { ClientOptions } from './options.ts';
 
-/** A server's address and the credentials for it, checked. */
+/** The validated address of a server and the credentials for it. */
 export interface Endpoint {
-  /** For messages: as it was given, without slashes at the end. */
+  /** For messages: as given, without trailing slashes. */
   server: string;
   /** `https://host:port` */
   origin: string;
-  /** In front of every path; mostly empty. */
+  /** Prefix of every path; usually empty. */
   pathPrefix: string;
   secureContext: SecureContext;
   serverName: string | undefined;
   authorization: string | undefined;
 }
 
-/** Throws an ExitError that says what of the options cannot be used. */
+/** Throws an ExitError that names the option that cannot be used. */
 export function readEndpoint(options: ClientOptions): Endpoint {
   const server = options.server.replace(/\/+$/, '');
   const url = URL.canParse(server) ? new URL(server) : undefined;
   if (url?.protocol !== 'https:' || url.username || url.password || url.search || url.hash) {
-    throw unusable(`the server must be an address like https://host:port, not ${JSON.stringify(server)}`);
+    throw optionError(`the server must be an address like https://host:port, not ${JSON.stringify(server)}`);
   }
   const { token } = options;
   if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) {
-    throw unusable(`the token for ${server} is empty or has characters that no token has`);
+    throw optionError(`the token for ${server} is empty or has characters that no token has`);
   }
   return {
     server,
     origin: url.origin,
     pathPrefix: url.pathname === '/' ? '' : url.pathname,
-    secureContext: secureContextOf(server, options),
+    secureContext: createContext(server, options),
     serverName: options.serverName,
     authorization: token === undefined ? undefined : `Bearer ${token}`,
   };
 }
 
-function secureContextOf(server: string, { ca, cert, key }: ClientOptions): SecureContext {
+function createContext(server: string, { ca, cert, key }: ClientOptions): SecureContext {
   try {
-    new X509Certificate(ca); // the TLS library would silently take one without any certificate
+    new X509Certificate(ca); // the TLS library silently accepts a PEM without a certificate
   } catch (error) {
-    throw unusable(`the certificate authority for ${server} is no certificate in PEM`, error);
+    throw optionError(`the certificate authority for ${server} is no certificate in PEM`, error);
   }
   if ((cert === undefined) !== (key === undefined)) {
-    throw unusable(`a client certificate for ${server} needs both, certificate and key`);
+    throw optionError(`a client certificate for ${server} needs both, certificate and key`);
   }
   try {
     return createSecureContext({
@@ -54,13 +54,13 @@ function secureContextOf(server: string, { ca, cert, key }: ClientOptions): Secu
       ...(key === undefined ? {} : { key }),
     });
   } catch (error) {
-    throw unusable(
+    throw optionError(
       `the client certificate and key for ${server} cannot be used: ${describeError(error)}`,
       error,
     );
   }
 }
 
-function unusable(message: string, cause?: unknown): ExitError {
+function optionError(message: string, cause?: unknown): ExitError {
   return new ExitError(exitCodes.configuration, message, { cause });
 }

@@ -1,9 +1,9 @@
 import { describeError, errorCode } from '../base/index.ts';
 
 /**
- * Why a server could not be asked: `refused` (nothing listens), `timeout`, `untrusted` (its certificate), `rejected`
- * (it does not take ours), `unknownHost`, `unreachable` (no route), `unintelligible` (what it sent is no answer of this
- * API), `broken` for everything else.
+ * Why there is no response of a server: `refused` (nothing listens), `timeout`, `untrusted` (its certificate), `rejected`
+ * (it does not accept ours), `unknownHost`, `unreachable` (no route), `unintelligible` (it sent something that is not a
+ * response of this API), `broken` for everything else.
  */
 export type ConnectionFailure =
   | 'refused'
@@ -15,7 +15,7 @@ export type ConnectionFailure =
   | 'unintelligible'
   | 'broken';
 
-/** A server that could not be asked or gave no answer. The request may or may not have had its effect. */
+/** A request without a response. It may or may not have had its effect. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
   readonly reason: ConnectionFailure;
@@ -26,9 +26,14 @@ export class ConnectionError extends Error {
   }
 }
 
-type Telling = readonly [codes: RegExp, reason: ConnectionFailure, sentence: (server: string) => string];
+type FailurePattern = readonly [
+  codes: RegExp,
+  reason: ConnectionFailure,
+  describe: (server: string) => string,
+];
 
-const tellings: readonly Telling[] = [
+/** The first one that matches counts. */
+const failurePatterns: readonly FailurePattern[] = [
   [/^ECONNREFUSED$/, 'refused', (server) => `${server} refuses connections: nothing listens there`],
   [
     /^(ETIMEDOUT|UND_ERR_(CONNECT|HEADERS|BODY)_TIMEOUT)$/,
@@ -70,27 +75,27 @@ const tellings: readonly Telling[] = [
   ],
 ];
 
-/** Says in one sentence what went wrong with a request to `server`. */
-export function connectionError(server: string, error: unknown): ConnectionError {
+/** Describes in one sentence what went wrong with a request to `server`. */
+export function toConnectionError(server: string, error: unknown): ConnectionError {
   if (error instanceof ConnectionError) return error;
   const code = errorCode(error) ?? '';
-  const [, reason, sentence] = tellings.find(([codes]) => codes.test(code)) ?? broken;
-  return new ConnectionError(reason, `${sentence(server)} (${detailOf(error, code)})`, { cause: error });
+  const [, reason, describe] = failurePatterns.find(([codes]) => codes.test(code)) ?? broken;
+  return new ConnectionError(reason, `${describe(server)} (${detailOf(error, code)})`, { cause: error });
 }
 
-/** OpenSSL's messages carry places in its sources; its reasons are for people. */
+/** The messages of OpenSSL contain positions in its source code; its reasons do not. */
 function detailOf(error: unknown, code: string): string {
   const isPlain = code.startsWith('ERR_SSL_') && error instanceof Error && 'reason' in error;
   return isPlain ? String(error.reason) : describeError(error);
 }
 
-const broken: Telling = [/./, 'broken', (server) => `the connection to ${server} broke`];
+const broken: FailurePattern = [/./, 'broken', (server) => `the connection to ${server} broke`];
 
 export function timeoutError(server: string, timeoutMs: number): ConnectionError {
   return new ConnectionError('timeout', `${server} did not answer within ${timeoutMs / 1000} s`);
 }
 
-/** What came is no answer of this API. */
-export function unintelligible(server: string, what: string, cause?: unknown): ConnectionError {
+/** `what`: what the server sent instead of a response of this API. */
+export function unintelligibleError(server: string, what: string, cause?: unknown): ConnectionError {
   return new ConnectionError('unintelligible', `${server} sent ${what}`, { cause });
 }

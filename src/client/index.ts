@@ -1,22 +1,19 @@
-export type { WatchEvent } from './answers.ts';
 export { type ApiCalls, type CallOptions, type PatchOptions, whoAnswers } from './api-calls.ts';
 export { ApiClient, createClient } from './api-client.ts';
-export { ConnectionError, type ConnectionFailure } from './errors.ts';
+export { ConnectionError } from './errors.ts';
 export {
   clientOptionsOf,
   type Kubeconfig,
-  type KubeconfigEntry,
   readKubeconfig,
   renderKubeconfig,
 } from './kubeconfig/index.ts';
+export { splitLines } from './lines.ts';
 export type {
   ClientOptions,
   DeleteOptions,
   ListOptions,
-  ObjectOptions,
-  PatchForm,
-  Place,
   WatchOptions,
 } from './options.ts';
 export { createOutageLog, type OutageLog, retryAfterMs } from './outage.ts';
-export type { WireAnswer as RawAnswer, WireRequest as RawRequest } from './transport.ts';
+export type { WatchEvent } from './responses.ts';
+export type { RawAnswer, RawRequest } from './transport.ts';

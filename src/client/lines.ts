@@ -1,36 +1,56 @@
 const newline = 0x0a;
 
 /**
- * Cuts a stream of bytes into lines of text; throws what `tooLong` makes when one has more than `limitBytes`. Empty
- * lines are left out; an unfinished last line counts.
+ * Splits a stream of bytes into lines of text, without empty ones; an unfinished last line counts. As soon as a line
+ * exceeds `maxBytes`, `undefined` is yielded in its place and the rest of it is skipped. No more than a line is buffered.
  */
-export async function* linesOf(
+export async function* splitLines(
   chunks: AsyncIterable<Uint8Array>,
-  limitBytes: number,
-  tooLong: (limitBytes: number) => Error,
-): AsyncGenerator<string, void, undefined> {
-  const utf8 = new TextDecoder();
-  let held: Uint8Array[] = [];
-  let heldBytes = 0;
-  const hold = (bytes: Uint8Array): void => {
-    heldBytes += bytes.length;
-    if (heldBytes > limitBytes) throw tooLong(limitBytes);
-    if (bytes.length > 0) held.push(bytes);
-  };
-  const release = (): string => {
-    const line = utf8.decode(held.length === 1 ? held[0] : Buffer.concat(held));
-    held = [];
-    heldBytes = 0;
-    return line;
-  };
+  maxBytes: number,
+): AsyncGenerator<string | undefined, void, undefined> {
+  const line = new LineBuffer(maxBytes);
   for await (const chunk of chunks) {
     let from = 0;
     for (let at = chunk.indexOf(newline); at >= 0; at = chunk.indexOf(newline, from)) {
-      hold(chunk.subarray(from, at));
+      if (line.append(chunk.subarray(from, at)) === 'tooLong') yield undefined;
       from = at + 1;
-      if (heldBytes > 0) yield release();
+      const text = line.take();
+      if (text !== undefined) yield text;
     }
-    hold(chunk.subarray(from));
+    if (line.append(chunk.subarray(from)) === 'tooLong') yield undefined;
   }
-  if (heldBytes > 0) yield release();
+  const text = line.take();
+  if (text !== undefined) yield text;
+}
+
+class LineBuffer {
+  readonly #maxBytes: number;
+  readonly #utf8 = new TextDecoder();
+  #parts: Uint8Array[] = [];
+  #bytes = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Returns `tooLong` once for a line: when it exceeds the limit. */
+  append(bytes: Uint8Array): 'tooLong' | undefined {
+    const wasTooLong = this.#bytes > this.#maxBytes;
+    this.#bytes += bytes.length;
+    if (this.#bytes <= this.#maxBytes) {
+      if (bytes.length > 0) this.#parts.push(bytes);
+      return undefined;
+    }
+    this.#parts = [];
+    return wasTooLong ? undefined : 'tooLong';
+  }
+
+  /** Ends the line and returns it; undefined if it is empty or was too long. */
+  take(): string | undefined {
+    const parts = this.#parts;
+    this.#parts = [];
+    this.#bytes = 0;
+    if (parts.length === 0) return undefined;
+    return this.#utf8.decode(parts.length === 1 ? parts[0] : Buffer.concat(parts));
+  }
 }

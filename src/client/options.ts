@@ -1,35 +1,35 @@
-/** How a server is reached, and as whom. */
+/** The address of a server and the credentials for it. */
 export interface ClientOptions {
-  /** `https://host:port`, with a path in front of the API's if there is one. */
+  /** `https://host:port`, with the prefix of all paths if there is one. */
   server: string;
-  /** PEM of the authorities that the server's certificate may come from. */
+  /** PEM of the authorities that may have issued the server's certificate. */
   ca: string;
   /** Client certificate and key, PEM; both or none. */
   cert?: string;
   key?: string;
   /** Bearer token. */
   token?: string;
-  /** Name that the server's certificate must bear, when it is not the host of `server`. */
+  /** Name in the server's certificate, if it is not the host of `server`. */
   serverName?: string;
   /** Domain suffix of API groups; default k8s.io. */
   groupSuffix?: string;
-  /** For each request as a whole; of a watch only until its first byte. Default 30 s. */
+  /** For a whole request; for a watch only until its first byte. Default 30 s. */
   timeoutMs?: number;
-  /** For TCP and TLS together; default 5 s. */
+  /** For the TCP and TLS handshakes together; default 5 s. */
   connectTimeoutMs?: number;
-  /** Connections at once, watches not counted; default 8. A heartbeat has a client of its own with 1. */
+  /** Max concurrent connections without those of watches; default 8. A heartbeat has a client of its own with 1. */
   connections?: number;
-  /** A longer answer is an error; default 64 MiB. Lists that may be longer are read in chunks. */
+  /** Max size of a response; default 64 MiB. Lists that may be larger are read in chunks. */
   answerLimitBytes?: number;
-  /** A longer event of a watch is an error; default 16 MiB. */
+  /** Max size of a watch event; default 16 MiB. */
   eventLimitBytes?: number;
 }
 
-/** Where a request goes, and how long it may take. */
+/** The namespace of a request, and how long it may take. */
 export interface Place {
   namespace?: string;
   signal?: AbortSignal;
-  /** Instead of the client's; 0: none. */
+  /** Overrides the client's; 0: no timeout. */
   timeoutMs?: number;
 }
 
@@ -37,15 +37,15 @@ export interface ObjectOptions extends Place {
   subresource?: string;
 }
 
-/** `merge`: RFC 7386. `strategic`: merges lists as the description of the kind says. */
+/** `merge`: RFC 7386. `strategic`: lists are merged as the description of the kind defines. */
 export type PatchForm = 'merge' | 'strategic';
 
 export interface DeleteOptions extends Place {
-  /** Delete only the object that has this uid, or is at this version; else a Conflict. */
+  /** Precondition: with another uid or version the request fails with a Conflict. */
   uid?: string;
   resourceVersion?: string;
   propagationPolicy?: 'Orphan' | 'Background' | 'Foreground';
-  /** How long it may take to end; 0: at once. Default the object's own. */
+  /** Time for an ordered end; 0: at once. Default: the object's own. */
   gracePeriodSeconds?: number;
 }
 
@@ -57,32 +57,17 @@ interface Selection extends Place {
 }
 
 export interface ListOptions extends Selection {
-  /** At most so many objects; then `metadata.continue` of the answer leads to the next ones. */
+  /** Max number of objects; `metadata.continue` of the response is the token for the next ones. */
   limit?: number;
   continue?: string;
 }
 
 export interface WatchOptions extends Selection {
-  /** When the server ends the watch. */
+  /** After this time the server ends the watch. */
   timeoutSeconds?: number;
   allowWatchBookmarks?: boolean;
-  /** With `allowWatchBookmarks` and NotOlderThan: begin with all there is, and mark its end by a bookmark. */
+  /** With `allowWatchBookmarks` and NotOlderThan: start with all existing objects, and mark their end by a bookmark. */
   sendInitialEvents?: boolean;
-  /** A watch that is silent for longer has lost its server; default 0: never. Wise with bookmarks only. */
+  /** Max time without an event, after which the watch fails; default 0: none. Useful only with bookmarks. */
   idleTimeoutMs?: number;
-}
-
-/** The query of a list or watch, with its `?`; empty when nothing is asked for. */
-export function queryOf(options: ListOptions & WatchOptions): string {
-  const query = new URLSearchParams();
-  const names = [
-    ...['labelSelector', 'fieldSelector', 'resourceVersion', 'resourceVersionMatch', 'limit', 'continue'],
-    ...['timeoutSeconds', 'allowWatchBookmarks', 'sendInitialEvents'],
-  ];
-  const given = new Map<string, unknown>(Object.entries(options));
-  for (const name of names) {
-    const value = given.get(name);
-    if (value !== undefined && value !== '' && value !== false) query.set(name, String(value));
-  }
-  return query.size === 0 ? '' : `?${query}`;
 }

@@ -1,10 +1,11 @@
 import type { Kind } from '../api/index.ts';
 import { groupName } from '../api/index.ts';
+import type { ListOptions, WatchOptions } from './options.ts';
 
-type Placed = Pick<Kind, 'group' | 'version' | 'resource' | 'namespaced'>;
+type ResourceOf = Pick<Kind, 'group' | 'version' | 'resource' | 'namespaced'>;
 
-/** The path of a collection; of a namespaced kind without a namespace, of all there are (specification, section 4.3). */
-export function collectionPath(kind: Placed, groupSuffix: string, namespace: string | undefined): string {
+/** The path of a collection; for a namespaced kind without a namespace that of all namespaces (specification, section 4.3). */
+export function collectionPath(kind: ResourceOf, groupSuffix: string, namespace: string | undefined): string {
   const group = groupName(kind.group, groupSuffix);
   const parts = group === '' ? ['api', kind.version] : ['apis', group, kind.version];
   if (kind.namespaced && namespace) parts.push('namespaces', segment(namespace, 'namespace'));
@@ -12,11 +13,11 @@ export function collectionPath(kind: Placed, groupSuffix: string, namespace: str
 }
 
 /**
- * The path of one object. Throws where a name or a namespace is missing: the path that is left would be that of the
- * whole collection, and a deletion of one object must never become one of all.
+ * The path of one object. Throws if the name or the namespace is missing: without them it would be the path of a whole
+ * collection, and deleting one object must never delete all.
  */
 export function objectPath(
-  kind: Placed,
+  kind: ResourceOf,
   groupSuffix: string,
   place: { namespace?: string | undefined; name: string; subresource?: string | undefined },
 ): string {
@@ -29,4 +30,19 @@ export function objectPath(
 function segment(text: string, what: string): string {
   if (text === '' || text === '.' || text === '..') throw new Error(`${JSON.stringify(text)} is no ${what}`);
   return text;
+}
+
+/** The query of a list or watch, with its `?`; empty without options. */
+export function selectionQuery(options: ListOptions & WatchOptions): string {
+  const query = new URLSearchParams();
+  const names = [
+    ...['labelSelector', 'fieldSelector', 'resourceVersion', 'resourceVersionMatch', 'limit', 'continue'],
+    ...['timeoutSeconds', 'allowWatchBookmarks', 'sendInitialEvents'],
+  ];
+  const given = new Map<string, unknown>(Object.entries(options));
+  for (const name of names) {
+    const value = given.get(name);
+    if (value !== undefined && value !== '' && value !== false) query.set(name, String(value));
+  }
+  return query.size === 0 ? '' : `?${query}`;
 }

@@ -1,34 +1,31 @@
 import type { Dispatcher } from 'undici';
 import { version } from '../api/index.ts';
 import { errorCode } from '../base/index.ts';
-import type { Deadline } from './deadline.ts';
-import { startDeadline } from './deadline.ts';
+import { Connections } from './connections.ts';
 import type { Endpoint } from './endpoint.ts';
 import { readEndpoint } from './endpoint.ts';
-import { ConnectionError, connectionError, unintelligible } from './errors.ts';
+import { ConnectionError, timeoutError, toConnectionError, unintelligibleError } from './errors.ts';
 import type { ClientOptions } from './options.ts';
-import type { Pools } from './pools.ts';
-import { openPools } from './pools.ts';
 
-/** One HTTP request. */
-export interface WireRequest {
+/** An HTTP request. */
+export interface RawRequest {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** With its query. */
+  /** Begins with a slash; with the query. */
   path: string;
   body?: string;
   /** Of the body; default application/json. */
   contentType?: string;
   /** Default application/json. */
   accept?: string;
-  /** Besides those, in lower case. With a `range` a stream must be that part of the whole. */
+  /** Further ones, in lower case. With `range` a stream yields that part only. */
   headers?: Readonly<Record<string, string>>;
   signal?: AbortSignal;
-  /** Instead of the client's; 0: none. */
+  /** Overrides the client's; 0: no timeout. */
   timeoutMs?: number;
 }
 
-/** An answer read as a whole, whatever its code. */
-export interface WireAnswer {
+/** A complete response, with any status code. */
+export interface RawAnswer {
   code: number;
   body: string;
   /** The header Retry-After in seconds. */
@@ -42,17 +39,17 @@ const defaults = {
   connections: 8,
   answerLimitBytes: 64 * mebibyte,
 };
-const errorLimitBytes = mebibyte;
+const maxErrorBytes = mebibyte;
 
 /**
- * Requests to one server. What goes wrong is a ConnectionError; the abort of the caller's signal rejects with its
- * reason. Throws an ExitError when it is made with options that cannot be used.
+ * Sends requests to one server. Without a response its methods reject with a ConnectionError, or with the reason of the
+ * caller's signal. The constructor throws an ExitError for options that cannot be used.
  */
 export class Transport {
   readonly server: string;
   readonly #options: ClientOptions & typeof defaults;
   readonly #endpoint: Endpoint;
-  #pools: Pools | undefined;
+  #connections: Connections | undefined;
   #isClosed = false;
 
   constructor(options: ClientOptions) {
@@ -61,82 +58,83 @@ export class Transport {
     this.server = this.#endpoint.server;
   }
 
-  async ask(request: WireRequest): Promise<WireAnswer> {
+  async send(request: RawRequest): Promise<RawAnswer> {
     using deadline = this.#deadline(request);
     try {
-      return await this.#read(await this.#send(request, deadline));
+      return await this.#read(await this.#request(request, deadline));
     } catch (error) {
       throw this.#explain(error, deadline);
     }
   }
 
   /**
-   * Gives the bytes of a good answer as they come; the time of the request counts until they begin. Of any other
-   * answer, read as a whole, it throws what `refuse` makes.
+   * Yields the body of a successful response as it arrives; the timeout covers the time until it begins. For another
+   * status code it throws the error that `toError` returns.
    */
   async *stream(
-    request: WireRequest,
+    request: RawRequest,
     idleTimeoutMs: number,
-    refuse: (answer: WireAnswer) => Error,
+    toError: (answer: RawAnswer) => Error,
   ): AsyncGenerator<Uint8Array, void, undefined> {
     using deadline = this.#deadline(request);
-    let refusal: Error | undefined;
+    let failure: Error | undefined;
     try {
-      const response = await this.#send(request, deadline, { idleTimeoutMs });
+      const response = await this.#request(request, deadline, { idleTimeoutMs });
       const isPart = request.headers?.['range'] !== undefined;
       if (response.statusCode === (isPart ? 206 : 200)) {
-        deadline.lift();
+        deadline.clearTimeout();
         yield* response.body;
       } else if (response.statusCode === 200) {
         response.body.on('error', () => undefined).destroy();
-        refusal = unintelligible(this.server, 'the whole where a part of it was asked for');
+        failure = unintelligibleError(this.server, 'the whole where a part of it was asked for');
       } else {
-        refusal = refuse(await this.#read(response));
+        failure = toError(await this.#read(response));
       }
     } catch (error) {
       throw this.#explain(error, deadline);
     }
-    if (refusal !== undefined) throw refusal;
+    if (failure !== undefined) throw failure;
   }
 
-  /** Destroys all connections; the next request makes a new one. */
+  /** Closes all connections; requests in flight fail. The next request opens a new one. */
   reset(): void {
-    const old = this.#pools;
-    this.#pools = undefined;
+    const old = this.#connections;
+    this.#connections = undefined;
     old?.destroy();
   }
 
-  /** Destroys all connections for good. */
+  /** Closes all connections for good. */
   close(): void {
     this.#isClosed = true;
     this.reset();
   }
 
-  #deadline(request: WireRequest): Deadline {
-    return startDeadline(this.server, request.timeoutMs ?? this.#options.timeoutMs, request.signal);
+  #deadline(request: RawRequest): Deadline {
+    return new Deadline(this.server, request.timeoutMs ?? this.#options.timeoutMs, request.signal);
   }
 
-  async #send(request: WireRequest, { signal }: Deadline, watch?: { idleTimeoutMs: number }) {
+  async #request(request: RawRequest, { signal }: Deadline, watch?: { idleTimeoutMs: number }) {
     if (this.#isClosed) throw new ConnectionError('broken', `the client of ${this.server} is closed`);
-    this.#pools ??= openPools(this.#endpoint, this.#options);
-    const { calls, watches } = await this.#pools.ready;
+    this.#connections ??= new Connections(this.#endpoint, this.#options);
+    const { calls, watches } = await this.#connections.pools;
     signal.throwIfAborted();
     const response = (watch === undefined ? calls : watches).request({
       path: this.#endpoint.pathPrefix + request.path,
       method: request.method,
       headers: headersOf(request, this.#endpoint.authorization),
       ...(request.body === undefined ? {} : { body: request.body }),
-      headersTimeout: 0, // the deadline takes care of that, also while a connection is waited for
+      headersTimeout: 0, // covered by the deadline, which includes the wait for a connection
       bodyTimeout: watch?.idleTimeoutMs ?? 0,
       signal,
     });
     return await orAborted(response, signal);
   }
 
-  async #read({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<WireAnswer> {
-    const limit = statusCode >= 400 ? errorLimitBytes : this.#options.answerLimitBytes;
-    const { text, isCut } = await readText(body, limit);
-    if (isCut && statusCode < 400) throw unintelligible(this.server, `an answer of more than ${limit} bytes`);
+  async #read({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<RawAnswer> {
+    const maxBytes = statusCode >= 400 ? maxErrorBytes : this.#options.answerLimitBytes;
+    const { text, isTruncated } = await readText(body, maxBytes);
+    if (isTruncated && statusCode < 400)
+      throw unintelligibleError(this.server, `an answer of more than ${maxBytes} bytes`);
     const seconds = Number(headers['retry-after']);
     return { code: statusCode, body: text, ...(seconds > 0 ? { retryAfterSeconds: seconds } : {}) };
   }
@@ -144,20 +142,20 @@ export class Transport {
   #explain(error: unknown, deadline: Deadline): unknown {
     const explained = deadline.explain(error);
     if (explained !== error) return explained;
-    const alert = errorCode(error) === 'UND_ERR_SOCKET' ? this.#pools?.connector.lastAlert : undefined;
-    return connectionError(this.server, alert ?? error);
+    const tlsError = errorCode(error) === 'UND_ERR_SOCKET' ? this.#connections?.lastTlsError : undefined;
+    return toConnectionError(this.server, tlsError ?? error);
   }
 }
 
-/** The HTTP library does not look at the signal while it waits for a connection; it never sends the request then. */
-function orAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
+/** While the HTTP library waits for a connection it ignores the signal; the request is not sent if it has aborted. */
+function orAborted<T>(response: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-    answer.then(resolve, reject);
+    response.then(resolve, reject);
   });
 }
 
-function headersOf(request: WireRequest, authorization: string | undefined): Record<string, string> {
+function headersOf(request: RawRequest, authorization: string | undefined): Record<string, string> {
   const { accept = 'application/json', contentType = 'application/json' } = request;
   return {
     ...request.headers,
@@ -170,15 +168,61 @@ function headersOf(request: WireRequest, authorization: string | undefined): Rec
 
 async function readText(
   body: AsyncIterable<Uint8Array>,
-  limitBytes: number,
-): Promise<{ text: string; isCut: boolean }> {
+  maxBytes: number,
+): Promise<{ text: string; isTruncated: boolean }> {
   const chunks: Uint8Array[] = [];
   let total = 0;
   for await (const chunk of body) {
     chunks.push(chunk);
     total += chunk.length;
-    if (total > limitBytes) break;
+    if (total > maxBytes) break;
   }
-  const text = Buffer.concat(chunks).subarray(0, limitBytes).toString('utf8');
-  return { text, isCut: total > limitBytes };
+  const text = Buffer.concat(chunks).subarray(0, maxBytes).toString('utf8');
+  return { text, isTruncated: total > maxBytes };
+}
+
+/** Aborts a request when its time is up or its caller aborts it. To be disposed of when the request has ended. */
+class Deadline implements Disposable {
+  readonly #server: string;
+  readonly #timeoutMs: number;
+  readonly #caller: AbortSignal | undefined;
+  readonly #controller = new AbortController();
+  readonly #abort = () => this.#controller.abort();
+  #timer: NodeJS.Timeout | undefined;
+  #hasExpired = false;
+
+  /** The time starts now; 0 ms: no timeout. */
+  constructor(server: string, timeoutMs: number, caller: AbortSignal | undefined) {
+    this.#server = server;
+    this.#timeoutMs = timeoutMs;
+    this.#caller = caller;
+    if (timeoutMs > 0) {
+      this.#timer = setTimeout(() => {
+        this.#hasExpired = true;
+        this.#abort();
+      }, timeoutMs);
+    }
+    if (caller?.aborted) this.#abort();
+    caller?.addEventListener('abort', this.#abort, { once: true });
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** From now on only the caller's signal aborts the request. */
+  clearTimeout(): void {
+    clearTimeout(this.#timer);
+  }
+
+  /** Returns the error for the caller: the timeout or the reason of its signal if that was the cause, else `error`. */
+  explain(error: unknown): unknown {
+    if (this.#hasExpired) return timeoutError(this.#server, this.#timeoutMs);
+    return this.#caller?.aborted ? this.#caller.reason : error;
+  }
+
+  [Symbol.dispose](): void {
+    this.clearTimeout();
+    this.#caller?.removeEventListener('abort', this.#abort);
+  }
 }

@@ -10,8 +10,7 @@ import type { MaintainedStore } from './sqlite/maintenance.ts';
 import type { StorageErrorCode, Store } from './types.ts';
 import { StorageError } from './types.ts';
 
-export const storageKinds = ['sqlite', 'etcd', 'memory'] as const;
-export type StorageKind = (typeof storageKinds)[number];
+export type StorageKind = 'sqlite' | 'etcd' | 'memory';
 
 /** Which etcd, and how. */
 export type EtcdSettings = Pick<

@@ -3,38 +3,40 @@ import type { AccessDiff } from '../../api/index.ts';
 import { accessDiffKind, apiVersionOf, decodeObject, isRecord } from '../../api/index.ts';
 import { ExitError, exitCodes } from '../../base/index.ts';
 import type { ApiClient } from '../../client/index.ts';
-import type { CommandContext } from '../context.ts';
-import { ReportedError } from '../context.ts';
-import { asking, namespaceName, note, tell, withOwnCode, withServer } from './asking.ts';
-import type { ServerFlags } from './client.ts';
-import { shownDiff } from './diff-report.ts';
+import { collectTexts } from '../flags/values.ts';
+import type { CommandContext } from '../terminal/context.ts';
+import { ReportedError, withoutExitCode1 } from '../terminal/context.ts';
+import { writeNotes, writeResult } from '../terminal/output.ts';
 import { readDocuments } from './documents.ts';
+import { formatDiff } from './format.ts';
+import type { ServerFlags } from './query.ts';
+import { createQueryCommand, parseNamespace, withClient } from './query.ts';
 
 interface Flags extends ServerFlags {
-  output: 'text' | 'json' | 'yaml';
   filename: string[];
   namespace?: string;
 }
 
-/** `nodeward access diff -f FILE`: exit code 0 nothing changes, 1 something does, more: that cannot be told. */
+/** `nodeward access diff -f FILE`: exit code 0: nothing changes, 1: something does, more: it failed. */
 export function diffCommand(context: CommandContext) {
-  return asking(
+  return createQueryCommand(
     'diff',
-    'Tell who would gain and who would lose which rights if files of roles and bindings were applied; nothing is. Exit code 0: nothing changes, 1: something does, more: it cannot be told.',
+    'Show who would gain or lose which rights if files of roles and bindings were applied; they are not. Exit code 0: nothing changes, 1: something does, more: it failed.',
   )
     .addOption(
       new Option('-f, --filename <file>', 'YAML or JSON, - for standard input; may be repeated')
-        .argParser((file: string, before: string[] = []) => [...before, file])
+        .argParser(collectTexts)
         .makeOptionMandatory(),
     )
     .addOption(
-      new Option('-n, --namespace <name>', 'of what names none (default: "default")').argParser(
-        namespaceName,
-      ),
+      new Option(
+        '-n, --namespace <name>',
+        'namespace of objects that name none (default: "default")',
+      ).argParser(parseNamespace),
     )
     .action(async (flags: Flags) => {
       const changes = await diff(flags, context).catch((error: unknown) => {
-        throw withOwnCode(error);
+        throw withoutExitCode1(error);
       });
       if (changes) throw new ReportedError(exitCodes.failed);
     });
@@ -42,19 +44,19 @@ export function diffCommand(context: CommandContext) {
 
 async function diff(flags: Flags, context: CommandContext): Promise<boolean> {
   const { objects, others } = await readDocuments(flags.filename, flags.namespace, context);
-  if (others > 0) note(context, [`${others} objects that are no roles or bindings are passed over`]);
+  if (others > 0) writeNotes(context, [`${others} objects that are no roles or bindings are passed over`]);
   if (objects.length === 0) {
     throw new ExitError(exitCodes.configuration, `no roles or bindings are in ${flags.filename.join(', ')}`);
   }
-  const answer = await withServer(flags, (client) => judged(client, objects, context));
-  const status = answer.status ?? {};
-  note(context, status.errors);
-  tell(context, flags, answer, () => shownDiff(status));
+  const review = await withClient(flags, (client) => requestDiff(client, objects, context));
+  const status = review.status ?? {};
+  writeNotes(context, status.errors);
+  writeResult(context, flags.output, review, () => formatDiff(status));
   return (status.changes ?? []).length > 0 || status.truncated === true;
 }
 
-/** Strictly: a field that nobody knows would be judged as if it were not there. */
-async function judged(
+/** With strict validation: an unknown field would be dropped, and its effect not compared. */
+async function requestDiff(
   client: ApiClient,
   objects: readonly Record<string, unknown>[],
   { signal }: CommandContext,
@@ -67,10 +69,11 @@ async function judged(
     const bytes = Buffer.from(text);
     return decodeObject(accessDiffKind, apiVersion, { encoding: 'json', bytes }).object;
   }
-  throw new ExitError(exitCodes.usage, refusalIn(text) ?? `${client.server} answered ${code}`);
+  throw new ExitError(exitCodes.usage, parseMessage(text) ?? `${client.server} answered ${code}`);
 }
 
-function refusalIn(text: string): string | undefined {
+/** The message of a Status. */
+function parseMessage(text: string): string | undefined {
   try {
     const status: unknown = JSON.parse(text);
     return isRecord(status) && typeof status['message'] === 'string' ? status['message'] : undefined;

@@ -4,16 +4,14 @@ import { isRecord } from '../../api/index.ts';
 import { ExitError, errorCode, exitCodes, systemClock } from '../../base/index.ts';
 import type { ApiClient } from '../../client/index.ts';
 import { ConnectionError } from '../../client/index.ts';
-import type { CommandContext } from '../context.ts';
-import { isTerminal } from '../context.ts';
-import { filePath } from '../flags/flags.ts';
-import { progressBar, showProgress } from '../progress.ts';
-import { askAgent } from './agent-answer.ts';
-import type { AgentFlags } from './agent-connection.ts';
-import { connectAgent } from './agent-connection.ts';
-import { checkpointId, pathOf } from './checkpoint-id.ts';
-import type { PartialFile } from './partial-file.ts';
-import { openPartialFile } from './partial-file.ts';
+import { connectAgent } from '../agent-client/connection.ts';
+import type { AgentFlags } from '../agent-client/options.ts';
+import { requestAgent } from '../agent-client/response.ts';
+import { parseFilePath } from '../flags/values.ts';
+import type { CommandContext } from '../terminal/context.ts';
+import { formatProgressBar, showProgress } from '../terminal/progress.ts';
+import { parseCheckpointId, pathOf } from './checkpoint-id.ts';
+import { PartialFile } from './partial-file.ts';
 
 interface Flags extends AgentFlags {
   to?: string;
@@ -24,11 +22,15 @@ interface Flags extends AgentFlags {
 export function downloadCommand(context: CommandContext): Command {
   return new Command('download')
     .description(
-      'Fetch the archive of a checkpoint, verified, into a file that only you can read. One that was broken off goes on where it was.',
+      'Download the archive of a checkpoint, verified, into a file that only you can read. A download that was interrupted is resumed.',
     )
-    .argument('<id>', 'of the checkpoint', checkpointId)
-    .addOption(new Option('--to <file>', 'where to (default: ID.tar here)').argParser(filePath))
-    .addOption(new Option('--force', 'replace a file that is there'))
+    .argument('<id>', 'id of the checkpoint', parseCheckpointId)
+    .addOption(
+      new Option('--to <file>', 'path of the file (default: ID.tar in the current folder)').argParser(
+        parseFilePath,
+      ),
+    )
+    .addOption(new Option('--force', 'replace an existing file'))
     .action(async (id: string, _own: unknown, command: Command) => {
       const flags = command.optsWithGlobals<Flags>();
       await using client = await connectAgent(flags);
@@ -36,8 +38,8 @@ export function downloadCommand(context: CommandContext): Command {
     });
 }
 
-/** How often in a row a connection may break without a byte having come. */
-const fruitlessTries = 5;
+/** In a row, without a byte received. */
+const maxFruitlessTries = 5;
 const idleMs = 60_000;
 
 async function download(
@@ -47,11 +49,9 @@ async function download(
   context: CommandContext,
 ): Promise<string> {
   const about = await describe(client, id, context.signal);
-  const path = flags.to ?? filePath(about.name);
-  await using file = await openPartialFile(path, about.sha256 ?? id, about.bytes);
-  using _progress = isTerminal(context.stderr)
-    ? showProgress(context.stderr, () => `downloading ${progressBar(file.bytes, about.bytes)}`)
-    : undefined;
+  const path = flags.to ?? parseFilePath(about.name);
+  await using file = await PartialFile.open(path, about.sha256 ?? id, about.bytes);
+  using _progress = showProgress(context, () => `downloading ${formatProgressBar(file.bytes, about.bytes)}`);
   let fruitless = 0;
   while (file.bytes < about.bytes) {
     const before = file.bytes;
@@ -60,7 +60,7 @@ async function download(
       if (file.bytes === before) throw new ConnectionError('broken', `${client.server} sent nothing`);
     } catch (error) {
       fruitless = file.bytes > before ? 0 : fruitless + 1;
-      if (!mayGoOn(error) || fruitless >= fruitlessTries) throw error;
+      if (!isRetryable(error) || fruitless >= maxFruitlessTries) throw error;
       await systemClock.sleep(500 * 2 ** fruitless, context.signal);
       context.signal.throwIfAborted();
     }
@@ -69,22 +69,22 @@ async function download(
   return path;
 }
 
-const mayGoOn = (error: unknown): boolean =>
+const isRetryable = (error: unknown): boolean =>
   error instanceof ConnectionError && (error.reason === 'broken' || error.reason === 'timeout');
 
-interface About {
-  /** Of the archive's file. */
+interface ArchiveInfo {
+  /** File name of the archive. */
   readonly name: string;
   readonly bytes: number;
-  /** Undefined where the agent does not know it. */
+  /** Undefined if the agent does not know it. */
   readonly sha256: string | undefined;
 }
 
-async function describe(client: ApiClient, id: string, signal: AbortSignal): Promise<About> {
-  const { bytes, path, record } = await askAgent(client, { method: 'GET', path: pathOf(id), signal });
+async function describe(client: ApiClient, id: string, signal: AbortSignal): Promise<ArchiveInfo> {
+  const { bytes, path, record } = await requestAgent(client, { method: 'GET', path: pathOf(id), signal });
   const sha256 = isRecord(record) ? record['sha256'] : undefined;
   if (typeof bytes !== 'number' || typeof path !== 'string')
-    throw new ExitError(exitCodes.failed, `the agent at ${client.server} does not tell how long ${id} is`);
+    throw new ExitError(exitCodes.failed, `the agent at ${client.server} did not report the size of ${id}`);
   return { name: basename(path), bytes, sha256: typeof sha256 === 'string' ? sha256 : undefined };
 }
 
@@ -99,11 +99,11 @@ async function fetchRest(
   for await (const chunk of client.download(request, idleMs)) await file.append(chunk);
 }
 
-async function finish(file: PartialFile, { bytes, sha256 }: About, replace: boolean): Promise<void> {
-  const found = await file.sha256();
+async function finish(file: PartialFile, { bytes, sha256 }: ArchiveInfo, replace: boolean): Promise<void> {
+  const found = file.sha256();
   if (file.bytes !== bytes || (sha256 !== undefined && found !== sha256)) {
     await file.discard();
-    const wanted = `${bytes} bytes with the SHA-256 ${sha256 ?? 'that nobody knows'}`;
+    const wanted = `${bytes} bytes with the SHA-256 ${sha256 ?? 'that is not known'}`;
     const message = `what came is not the archive: ${file.bytes} bytes with the SHA-256 ${found}, not ${wanted}; it has been removed. Look at it with: nodeward checkpoint verify`;
     throw new ExitError(exitCodes.failed, message);
   }

@@ -5,70 +5,85 @@ import { link, lstat, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { ExitError, errorCode, exitCodes, syncFolder } from '../../base/index.ts';
 
-/** A file that comes in pieces, from one run to the next, and has its name only when it is whole. */
-export interface PartialFile extends AsyncDisposable {
-  /** The name that it will have. */
+/** A file that is written in pieces, possibly by several runs, and gets its name only when it is complete. */
+export class PartialFile implements AsyncDisposable {
+  /** Its final path. */
   readonly path: string;
-  /** How much there is. */
-  readonly bytes: number;
-  append(chunk: Uint8Array): Promise<void>;
-  /** Of all there is. */
-  sha256(): Promise<string>;
-  /** Gives it its name, durably. Rejects with EEXIST where that is taken, unless `replace`. */
-  finish(replace: boolean): Promise<void>;
-  /** Removes what there is. */
-  discard(): Promise<void>;
-}
+  readonly #temporaryPath: string;
+  readonly #file: FileHandle;
+  readonly #hash = createHash('sha256');
+  #bytes = 0;
 
-/**
- * Goes on with what an earlier run has left of the same `content`, or begins anew, 0600. What is longer than `size` is
- * begun anew as well. The caller disposes of it: what is not finished stays for the next run.
- */
-export async function openPartialFile(path: string, content: string, size: number): Promise<PartialFile> {
-  const mark = createHash('sha256').update(content).digest('hex').slice(0, 16);
-  const aside = join(dirname(path), `.${basename(path).slice(0, 200)}.${mark}.part`);
-  const file = await openOwn(aside);
-  const hash = createHash('sha256');
-  let bytes = 0;
-  try {
-    if ((await file.stat()).size > size) await file.truncate(0);
-    for await (const chunk of file.createReadStream({
-      start: 0,
-      autoClose: false,
-      highWaterMark: 1024 * 1024,
-    })) {
-      hash.update(chunk);
-      bytes += chunk.length;
-    }
-  } catch (error) {
-    await file.close();
-    throw error;
+  private constructor(path: string, temporaryPath: string, file: FileHandle) {
+    this.path = path;
+    this.#temporaryPath = temporaryPath;
+    this.#file = file;
   }
-  return {
-    path,
-    get bytes() {
-      return bytes;
-    },
-    async append(chunk) {
-      for (let at = 0; at < chunk.length; ) {
-        const { bytesWritten } = await file.write(chunk, at, chunk.length - at, bytes + at);
-        at += bytesWritten;
-      }
-      hash.update(chunk);
-      bytes += chunk.length;
-    },
-    sha256: async () => hash.copy().digest('hex'),
-    async finish(replace) {
-      await file.sync();
-      await giveName(aside, path, replace);
-      await syncFolder(dirname(path));
-    },
-    discard: () => rm(aside, { force: true }),
-    [Symbol.asyncDispose]: () => file.close(),
-  };
+
+  /**
+   * Opens what an earlier run has written of the same `content` (any text that identifies it), or an empty file, 0600.
+   * A file that is longer than `size` is emptied. The caller disposes of it; an unfinished file stays for the next run.
+   */
+  static async open(path: string, content: string, size: number): Promise<PartialFile> {
+    const id = createHash('sha256').update(content).digest('hex').slice(0, 16);
+    const temporaryPath = join(dirname(path), `.${basename(path).slice(0, 200)}.${id}.part`);
+    const file = new PartialFile(path, temporaryPath, await openOwnFile(temporaryPath));
+    try {
+      await file.#readExisting(size);
+      return file;
+    } catch (error) {
+      await file[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  async #readExisting(size: number): Promise<void> {
+    if ((await this.#file.stat()).size > size) await this.#file.truncate(0);
+    const options = { start: 0, autoClose: false, highWaterMark: 1024 * 1024 };
+    for await (const chunk of this.#file.createReadStream(options)) this.#count(chunk);
+  }
+
+  #count(chunk: Uint8Array): void {
+    this.#hash.update(chunk);
+    this.#bytes += chunk.length;
+  }
+
+  /** Bytes written so far. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  async append(chunk: Uint8Array): Promise<void> {
+    for (let at = 0; at < chunk.length; ) {
+      const { bytesWritten } = await this.#file.write(chunk, at, chunk.length - at, this.#bytes + at);
+      at += bytesWritten;
+    }
+    this.#count(chunk);
+  }
+
+  /** Of the bytes written so far, in hex. */
+  sha256(): string {
+    return this.#hash.copy().digest('hex');
+  }
+
+  /** Renames it to its final path, durably. Rejects with EEXIST if there is a file, unless `replace`. */
+  async finish(replace: boolean): Promise<void> {
+    await this.#file.sync();
+    await moveFile(this.#temporaryPath, this.path, replace);
+    await syncFolder(dirname(this.path));
+  }
+
+  /** Removes the bytes written so far. */
+  async discard(): Promise<void> {
+    await rm(this.#temporaryPath, { force: true });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#file.close();
+  }
 }
 
-async function openOwn(path: string): Promise<FileHandle> {
+async function openOwnFile(path: string): Promise<FileHandle> {
   const flags = constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   const file = await open(path, flags, 0o600);
   const facts = await file.stat();
@@ -78,24 +93,25 @@ async function openOwn(path: string): Promise<FileHandle> {
     return file;
   }
   await file.close();
-  throw new ExitError(exitCodes.unwritable, `${path} is nothing that this program has left; remove it`);
+  throw new ExitError(exitCodes.unwritable, `${path} was not written by this program; remove it`);
 }
 
-async function giveName(aside: string, path: string, replace: boolean): Promise<void> {
-  if (replace) return await rename(aside, path);
+/** Without `replace` it never replaces a file: a link fails where one exists, unlike a rename. */
+async function moveFile(from: string, path: string, replace: boolean): Promise<void> {
+  if (replace) return await rename(from, path);
   try {
-    await link(aside, path);
-    await rm(aside);
+    await link(from, path);
+    await rm(from);
   } catch (error) {
     const code = errorCode(error);
     if (code !== 'EPERM' && code !== 'ENOTSUP') throw error;
-    // a file system without links
-    if (await isThere(path)) throw Object.assign(new Error(`${path} is there already`), { code: 'EEXIST' });
-    await rename(aside, path);
+    // the file system has no hard links
+    if (await exists(path)) throw Object.assign(new Error(`${path} is there already`), { code: 'EEXIST' });
+    await rename(from, path);
   }
 }
 
-async function isThere(path: string): Promise<boolean> {
+async function exists(path: string): Promise<boolean> {
   return await lstat(path).then(
     () => true,
     () => false,

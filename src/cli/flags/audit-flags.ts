@@ -1,9 +1,9 @@
-import { InvalidArgumentError, Option } from 'commander';
+import { Option } from 'commander';
 import type { ApiServerOptions } from '../../apiserver/index.ts';
 import { ExitError, exitCodes } from '../../base/index.ts';
-import { filePath } from './flags.ts';
+import { parseFileOrDash, parseFilePath, wholeNumberParser } from './values.ts';
 
-/** What is kept of requests, as flags; named as the reference's. */
+/** The flags of the audit log, named like those of kube-apiserver. */
 export interface AuditFlags {
   auditPolicyFile?: string;
   auditLogPath?: string;
@@ -15,21 +15,21 @@ export interface AuditFlags {
 export const auditOptions = () => [
   new Option(
     '--audit-policy-file <file>',
-    'what to keep of which requests (audit.k8s.io/v1, Policy)',
-  ).argParser(filePath),
-  new Option('--audit-log-path <file>', 'where to keep it, as JSON lines; - for standard output').argParser(
-    (text) => (text === '-' ? text : filePath(text)),
+    'which requests to log, and how much of them (audit.k8s.io/v1, Policy)',
+  ).argParser(parseFilePath),
+  new Option('--audit-log-path <file>', 'the audit log, JSON lines; - for standard output').argParser(
+    parseFileOrDash,
   ),
-  new Option('--audit-log-maxsize <MiB>', 'size at which a file is set aside')
+  new Option('--audit-log-maxsize <MiB>', 'size at which the file is rotated')
     .default(100)
-    .argParser(count(1, 1e6)),
-  new Option('--audit-log-maxbackup <count>', 'how many files that were set aside are kept')
+    .argParser(wholeNumberParser(1, 1_000_000)),
+  new Option('--audit-log-maxbackup <count>', 'how many rotated files are kept')
     .default(10)
-    .argParser(count(0, 1e4)),
+    .argParser(wholeNumberParser(0, 10_000)),
 ];
 
-/** Undefined without a log. Throws an ExitError when one of log and policy is given without the other. */
-export function auditOf(flags: AuditFlags): ApiServerOptions['audit'] {
+/** Undefined without an audit log. Throws an ExitError when only one of log and policy is given. */
+export function readAuditFlags(flags: AuditFlags): ApiServerOptions['audit'] {
   const { auditPolicyFile: policyFile, auditLogPath: logPath } = flags;
   if (policyFile === undefined && logPath === undefined) return undefined;
   if (policyFile === undefined || logPath === undefined) {
@@ -40,13 +40,5 @@ export function auditOf(flags: AuditFlags): ApiServerOptions['audit'] {
     logPath,
     maxBytes: flags.auditLogMaxsize * 1024 ** 2,
     maxBackups: flags.auditLogMaxbackup,
-  };
-}
-
-function count(least: number, most: number): (text: string) => number {
-  return (text) => {
-    const value = Number(text);
-    if (/^\d{1,7}$/.test(text) && value >= least && value <= most) return value;
-    throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
   };
 }

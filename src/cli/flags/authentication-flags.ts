@@ -1,9 +1,9 @@
 import { InvalidArgumentError, Option } from 'commander';
 import type { ApiServerOptions } from '../../apiserver/index.ts';
 import { ExitError, exitCodes } from '../../base/index.ts';
-import { filePath, trueOrFalse } from './flags.ts';
+import { parseBoolean, parseFilePath } from './values.ts';
 
-/** How callers may say who they are, as flags; named as the reference's. */
+/** The flags of authentication, named like those of kube-apiserver. */
 export interface AuthenticationFlags {
   clientCaFile?: string;
   tokenAuthFile?: string;
@@ -25,54 +25,55 @@ type Authentication = NonNullable<ApiServerOptions['authentication']>;
 export const authenticationOptions = () => [
   new Option(
     '--client-ca-file <file>',
-    'further authorities whose client certificates are taken; read again when it changes',
-  ).argParser(filePath),
+    'further authorities whose client certificates are accepted; reloaded when it changes',
+  ).argParser(parseFilePath),
   new Option(
     '--token-auth-file <file>',
     'tokens with their users: lines of token,user,uid,"group1,group2"',
-  ).argParser(filePath),
-  new Option('--anonymous-auth <bool>', 'take requests without a credential for system:anonymous')
+  ).argParser(parseFilePath),
+  new Option('--anonymous-auth <bool>', 'treat requests without credentials as system:anonymous')
     .default(false)
-    .argParser(trueOrFalse),
+    .argParser(parseBoolean),
   new Option('--enable-bootstrap-token-auth <bool>', 'let new nodes join with a bootstrap token')
     .default(true)
-    .argParser(trueOrFalse),
-  new Option('--oidc-issuer-url <url>', 'OpenID Connect issuer whose ID tokens are taken; https'),
-  new Option('--oidc-client-id <id>', 'client that the ID tokens must be for'),
+    .argParser(parseBoolean),
+  new Option('--oidc-issuer-url <url>', 'OpenID Connect issuer whose ID tokens are accepted; https'),
+  new Option('--oidc-client-id <id>', 'client for which the ID tokens must be issued'),
   new Option('--oidc-username-claim <claim>', 'claim with the user name (default: sub)'),
   new Option(
     '--oidc-username-prefix <prefix>',
-    'in front of user names; - for none (default: the issuer and #, none for the claim email)',
+    'prefix of user names; - for none (default: the issuer and #, none for the claim email)',
   ),
   new Option('--oidc-groups-claim <claim>', 'claim with the groups (default: no groups)'),
-  new Option('--oidc-groups-prefix <prefix>', 'in front of group names'),
+  new Option('--oidc-groups-prefix <prefix>', 'prefix of group names'),
   new Option(
     '--oidc-required-claim <claim=text>',
-    'claim that ID tokens must have; may be given repeatedly',
-  ).argParser(requiredClaim),
-  new Option('--oidc-signing-algs <list>', 'how ID tokens may be signed (default: RS256)').argParser((text) =>
-    text.split(','),
-  ),
+    'claim that ID tokens must have; may be repeated',
+  ).argParser(parseRequiredClaim),
+  new Option(
+    '--oidc-signing-algs <list>',
+    'accepted signature algorithms of ID tokens (default: RS256)',
+  ).argParser((text) => text.split(',')),
   new Option(
     '--oidc-ca-file <file>',
-    'authorities of the issuer’s server (default: those of the system)',
-  ).argParser(filePath),
+    'certificate authorities of the issuer’s server (default: those of the system)',
+  ).argParser(parseFilePath),
 ];
 
-/** Throws an ExitError when flags of OpenID Connect come without the two that it needs. */
-export function authenticationOf(flags: AuthenticationFlags): Authentication {
+/** Throws an ExitError when there are flags of OpenID Connect, but not the two that it needs. */
+export function readAuthenticationFlags(flags: AuthenticationFlags): Authentication {
   const { clientCaFile, tokenAuthFile: tokenFile, anonymousAuth: anonymous } = flags;
   const local = { clientCaFile, tokenFile, anonymous, bootstrapTokens: flags.enableBootstrapTokenAuth };
   const { oidcIssuerUrl: issuerUrl, oidcClientId: clientId } = flags;
   if (issuerUrl !== undefined && clientId !== undefined) {
-    return { ...local, oidc: { ...oidcRest(flags), issuerUrl, clientId } };
+    return { ...local, oidc: { ...optionalOidc(flags), issuerUrl, clientId } };
   }
   const given = Object.keys(flags).filter((name) => name.startsWith('oidc'));
   if (given.length === 0) return local;
   throw new ExitError(exitCodes.usage, 'OpenID Connect needs both --oidc-issuer-url and --oidc-client-id');
 }
 
-function oidcRest(flags: AuthenticationFlags) {
+function optionalOidc(flags: AuthenticationFlags) {
   return {
     usernameClaim: flags.oidcUsernameClaim,
     usernamePrefix: flags.oidcUsernamePrefix,
@@ -84,7 +85,7 @@ function oidcRest(flags: AuthenticationFlags) {
   };
 }
 
-function requiredClaim(text: string, before: Record<string, string> = {}): Record<string, string> {
+function parseRequiredClaim(text: string, before: Record<string, string> = {}): Record<string, string> {
   const at = text.indexOf('=');
   if (at < 1) throw new InvalidArgumentError('It must be claim=text.');
   return { ...before, [text.slice(0, at)]: text.slice(at + 1) };

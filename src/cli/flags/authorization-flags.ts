@@ -1,9 +1,9 @@
-import { InvalidArgumentError, Option } from 'commander';
+import { Option } from 'commander';
 import type { ApiServerOptions } from '../../apiserver/index.ts';
-import { ExitError, exitCodes, parseDuration } from '../../base/index.ts';
-import { filePath } from './flags.ts';
+import { ExitError, exitCodes } from '../../base/index.ts';
+import { durationParser, parseFilePath } from './values.ts';
 
-/** Another server that says who may do what, as flags; named as the reference's. */
+/** The flags of the authorization webhook, named like those of kube-apiserver. */
 export interface AuthorizationFlags {
   authorizationWebhookConfigFile?: string;
   /** Milliseconds. */
@@ -12,27 +12,29 @@ export interface AuthorizationFlags {
   authorizationWebhookFailurePolicy?: 'NoOpinion' | 'Deny';
 }
 
+const parseCacheTtl = durationParser('0s', '24h', '5m');
+
 export const authorizationOptions = () => [
   new Option(
     '--authorization-webhook-config-file <kubeconfig>',
-    'server that is asked by SubjectAccessReview about what roles do not allow',
-  ).argParser(filePath),
+    'server that receives a SubjectAccessReview for what roles do not allow',
+  ).argParser(parseFilePath),
   new Option(
     '--authorization-webhook-cache-authorized-ttl <duration>',
-    'how long its yes counts (default: 5m)',
-  ).argParser(cacheTtl),
+    'how long to cache that it allows (default: 5m)',
+  ).argParser(parseCacheTtl),
   new Option(
     '--authorization-webhook-cache-unauthorized-ttl <duration>',
-    'how long its no counts (default: 30s)',
-  ).argParser(cacheTtl),
+    'how long to cache that it does not allow (default: 30s)',
+  ).argParser(parseCacheTtl),
   new Option(
     '--authorization-webhook-failure-policy <policy>',
-    'what counts when it gives no answer (default: NoOpinion)',
+    'decision when it does not respond (default: NoOpinion)',
   ).choices(['NoOpinion', 'Deny']),
 ];
 
-/** Undefined without a webhook. Throws an ExitError when its other flags come without its kubeconfig. */
-export function authorizationOf(flags: AuthorizationFlags): ApiServerOptions['authorization'] {
+/** Undefined without a webhook. Throws an ExitError when its other flags are given without its kubeconfig. */
+export function readAuthorizationFlags(flags: AuthorizationFlags): ApiServerOptions['authorization'] {
   const { authorizationWebhookConfigFile: kubeconfig } = flags;
   if (kubeconfig === undefined) {
     const given = Object.keys(flags).some((name) => name.startsWith('authorizationWebhook'));
@@ -47,10 +49,4 @@ export function authorizationOf(flags: AuthorizationFlags): ApiServerOptions['au
     failurePolicy: flags.authorizationWebhookFailurePolicy,
   };
   return { webhook };
-}
-
-function cacheTtl(text: string): number {
-  const ms = Number(parseDuration(text) ?? -1n) / 1e6;
-  if (ms >= 0 && ms <= 24 * 3600_000) return ms;
-  throw new InvalidArgumentError('It must be a duration from 0s to 24h, such as 5m.');
 }

@@ -2,14 +2,13 @@ import { join, resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { ApplyingRule, Explanation, Outcome, SeccompProfile } from '../../agent/index.ts';
 import { ExitError, errorCode, exitCodes } from '../../base/index.ts';
-import { harmless } from '../access/report.ts';
-import { rendered } from '../checkpoint/index.ts';
-import type { CommandContext } from '../context.ts';
-import { rootDirOption } from '../flags/flags.ts';
-import { architectureOf, architectureOption } from './architecture-option.ts';
-import { inputName, readInput } from './input.ts';
-import type { OutputFlags } from './output-option.ts';
-import { outputOption } from './output-option.ts';
+import { rootDirOption } from '../flags/common-flags.ts';
+import type { CommandContext } from '../terminal/context.ts';
+import { inputName, readInput } from '../terminal/input.ts';
+import type { OutputFlags } from '../terminal/output.ts';
+import { outputOption, writeResult } from '../terminal/output.ts';
+import { sanitize } from '../terminal/text.ts';
+import { architectureOption, resolveArchitecture } from './architecture.ts';
 
 interface Flags extends OutputFlags {
   arch?: string;
@@ -17,27 +16,25 @@ interface Flags extends OutputFlags {
   rootDir: string;
 }
 
-type Describe = (outcome: Outcome) => string;
+type DescribeOutcome = (outcome: Outcome) => string;
 
 /** `nodeward seccomp explain PROFILE SYSCALL` */
 export function explainCommand(context: CommandContext): Command {
   return new Command('explain')
-    .description('Tell what a profile does with a system call, and which of its rules decides.')
+    .description('Explain what a profile does with a system call, and which of its rules decides.')
     .argument('<profile>', 'a file, or a profile below ROOT-DIR/seccomp; - is standard input')
-    .argument('<syscall>', 'name of the call')
-    .addOption(architectureOption('on which the call is made'))
+    .argument('<syscall>', 'name of the system call')
+    .addOption(architectureOption('architecture of the call'))
     .addOption(
-      new Option('--arg <N=VALUE>', 'what an argument is, 0 to 5; may be given repeatedly').argParser(
-        argument,
-      ),
+      new Option('--arg <N=VALUE>', 'value of an argument, 0 to 5; may be repeated').argParser(parseArgument),
     )
     .addOption(rootDirOption())
-    .addOption(outputOption())
+    .addOption(outputOption('text', 'json', 'yaml'))
     .action(async (file: string, syscall: string, flags: Flags) => {
       const { describeOutcome, explainCall, loadSyscallTable, nodeArchitecture } = await import(
         '../../agent/index.ts'
       );
-      const [syscalls, called] = [await loadSyscallTable(), await architectureOf(flags.arch)];
+      const [syscalls, called] = [await loadSyscallTable(), await resolveArchitecture(flags.arch)];
       if (!syscalls.has(syscall))
         throw new ExitError(exitCodes.usage, `${JSON.stringify(syscall)} is no system call that is known`);
       const profile = await readProfile(file, flags, context);
@@ -47,8 +44,7 @@ export function explainCommand(context: CommandContext): Command {
         syscalls,
         ...(flags.arg === undefined ? {} : { args: flags.arg }),
       });
-      const people = () => explanationText(explanation, describeOutcome);
-      context.stdout.write(await rendered(flags, explanation, people));
+      writeResult(context, flags.output, explanation, () => formatExplanation(explanation, describeOutcome));
     });
 }
 
@@ -68,36 +64,35 @@ async function readProfile(
   const [first] = errors;
   const where = first?.path ? `${first.path}: ` : '';
   const what = `${inputName(file)} is not valid: ${where}${first?.message}`;
-  throw new ExitError(exitCodes.failed, `${harmless(what)}; see all with nodeward seccomp check`);
+  throw new ExitError(exitCodes.failed, `${sanitize(what)}; see all with nodeward seccomp check`);
 }
 
 /** `0=8`, `1=0x7e020000`. */
-function argument(text: string, before: ReadonlyMap<number, bigint> = new Map()): Map<number, bigint> {
+function parseArgument(text: string, before: ReadonlyMap<number, bigint> = new Map()): Map<number, bigint> {
   const [, index, value] = /^([0-5])=(\d{1,20}|0x[\da-f]{1,16})$/i.exec(text) ?? [];
   if (index === undefined || value === undefined || BigInt(value) >= 1n << 64n)
     throw new InvalidArgumentError('It must be N=VALUE, with N from 0 to 5 and a value of at most 64 bits.');
   return new Map(before).set(Number(index), BigInt(value));
 }
 
-/** For people. */
-export function explanationText(
+function formatExplanation(
   { syscall, architecture, number, decision, rules }: Explanation,
-  say: Describe,
+  describe: DescribeOutcome,
 ): string {
   const call = `${syscall} on ${architecture}${number === undefined ? '' : ` (${number})`}`;
   switch (decision.kind) {
     case 'none':
       return `${call}: that architecture has no such call\n`;
     case 'decided':
-      return `${call}: ${say(decision.outcome)}\n${because(decision.by)}${listed(rules, decision.by, say)}`;
+      return `${call}: ${describe(decision.outcome)}\n${formatReason(decision.by)}${formatRules(rules, decision.by, describe)}`;
     case 'depends':
-      return `${call}: it depends on the arguments\n${listed(rules, '', say)}  otherwise: ${say(decision.otherwise)} (defaultAction)\n`;
+      return `${call}: it depends on the arguments\n${formatRules(rules, '', describe)}  otherwise: ${describe(decision.otherwise)} (defaultAction)\n`;
     case 'undetermined':
-      return `${call}: several rules match, and libseccomp chooses one of them\n${listed(decision.among, '', say)}`;
+      return `${call}: several rules match, and libseccomp chooses one of them\n${formatRules(decision.among, '', describe)}`;
   }
 }
 
-function because(by: string): string {
+function formatReason(by: string): string {
   switch (by) {
     case 'default':
       return '  by defaultAction: no rule matches\n';
@@ -110,13 +105,15 @@ function because(by: string): string {
   }
 }
 
-/** The rules with conditions, and those that another one overrides. */
-function listed(rules: readonly ApplyingRule[], by: string, say: Describe): string {
-  const shown = rules.filter(({ path, conditions }) => path !== by || conditions.length > 0);
-  return shown.map((rule) => `  ${rule.path}: ${say(rule.outcome)}${when(rule)}\n`).join('');
+/** The rules with conditions, and those that the deciding one (at the path `by`) overrides. */
+function formatRules(rules: readonly ApplyingRule[], by: string, describe: DescribeOutcome): string {
+  const relevant = rules.filter(({ path, conditions }) => path !== by || conditions.length > 0);
+  return relevant
+    .map((rule) => `  ${rule.path}: ${describe(rule.outcome)}${formatConditions(rule)}\n`)
+    .join('');
 }
 
-function when({ conditions, matches }: ApplyingRule): string {
+function formatConditions({ conditions, matches }: ApplyingRule): string {
   if (conditions.length === 0) return ', overridden';
   const text = conditions.map((set) => set.join(' and ')).join(', or if ');
   const known = matches === undefined ? '' : matches ? ' (so it is)' : ' (not so)';

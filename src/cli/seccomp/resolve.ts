@@ -2,23 +2,33 @@ import { join, resolve } from 'node:path';
 import { Command } from 'commander';
 import type { ContainerRefusal, ResolvedSeccomp } from '../../agent/index.ts';
 import type { Pod } from '../../api/index.ts';
-import { exitCodes } from '../../base/index.ts';
-import { harmless } from '../access/report.ts';
-import { rendered, table } from '../checkpoint/index.ts';
-import type { CommandContext } from '../context.ts';
-import { ReportedError } from '../context.ts';
+import {
+  DecodeError,
+  decodeValue,
+  isRecord,
+  JsonError,
+  loadYamlReader,
+  parseJson,
+  podKind,
+  YamlError,
+} from '../../api/index.ts';
+import { ExitError, exitCodes } from '../../base/index.ts';
+import { rootDirOption } from '../flags/common-flags.ts';
 import type { ConfigFlags } from '../flags/config-flags.ts';
 import { configFileOptions, configSources, seccompDefaultOption } from '../flags/config-flags.ts';
-import { rootDirOption } from '../flags/flags.ts';
-import type { OutputFlags } from './output-option.ts';
-import { outputOption } from './output-option.ts';
-import { readPods } from './pod-documents.ts';
+import type { CommandContext } from '../terminal/context.ts';
+import { ReportedError } from '../terminal/context.ts';
+import { inputName, readInput } from '../terminal/input.ts';
+import type { OutputFlags } from '../terminal/output.ts';
+import { outputOption, writeResult, writeWarnings } from '../terminal/output.ts';
+import { formatTable } from '../terminal/table.ts';
+import { sanitize } from '../terminal/text.ts';
 
 interface Flags extends OutputFlags, ConfigFlags {
   rootDir: string;
 }
 
-/** What a container gets, or why it cannot be made. */
+/** The profile of a container, or why it cannot be created. */
 interface Row {
   pod: string;
   container: string;
@@ -36,29 +46,54 @@ interface Row {
 export function resolveCommand(context: CommandContext): Command {
   const command = new Command('resolve')
     .description(
-      'Tell which seccomp profile each container of a pod gets on this node; ends with 1 when one cannot be made.',
+      'Show which seccomp profile each container of a pod gets on this node; exit code 1 if one cannot be created.',
     )
-    .argument('<pod>', 'file of one or several pods, YAML or JSON; - is standard input')
+    .argument('<pod>', 'file with one or several pods, YAML or JSON; - is standard input')
     .addOption(rootDirOption())
     .addOption(seccompDefaultOption());
   for (const option of configFileOptions()) command.addOption(option);
-  return command.addOption(outputOption()).action(async (file: string, flags: Flags) => {
-    const pods = await readPods(file, context);
-    const { containersOf, loadConfig } = await import('../../agent/index.ts');
-    const { config } = await loadConfig(configSources(flags));
-    const resolveOne = await resolver(join(resolve(flags.rootDir), 'seccomp'), config.seccompDefault);
-    const rows: Row[] = [];
-    for (const pod of pods)
-      for (const { name = '' } of containersOf(pod)) rows.push(rowOf(pod, name, await resolveOne(pod, name)));
-    const people = () => rowsText(rows);
-    const result = { seccompDefault: config.seccompDefault, containers: rows };
-    context.stdout.write(await rendered(flags, result, people));
-    await warnOfAnnotations(pods, context);
-    if (rows.some(({ type }) => type === 'refused')) throw new ReportedError(exitCodes.failed);
-  });
+  return command
+    .addOption(outputOption('text', 'json', 'yaml'))
+    .action(async (file: string, flags: Flags) => {
+      const pods = await readPods(file, context);
+      const { containersOf, loadConfig } = await import('../../agent/index.ts');
+      const { config } = await loadConfig(configSources(flags));
+      const resolveOne = await loadResolver(join(resolve(flags.rootDir), 'seccomp'), config.seccompDefault);
+      const rows: Row[] = [];
+      for (const pod of pods)
+        for (const { name = '' } of containersOf(pod))
+          rows.push(toRow(pod, name, await resolveOne(pod, name)));
+      const result = { seccompDefault: config.seccompDefault, containers: rows };
+      writeResult(context, flags.output, result, () => formatRows(rows));
+      await warnOfAnnotations(pods, context);
+      if (rows.some(({ type }) => type === 'refused')) throw new ReportedError(exitCodes.failed);
+    });
 }
 
-async function resolver(folder: string, seccompDefault: boolean) {
+const maxInputBytes = 3 * 1024 * 1024;
+
+/** Reads the pods in a file of YAML or JSON, which may have several documents. Throws an ExitError if there are none. */
+async function readPods(file: string, context: CommandContext): Promise<Pod[]> {
+  const text = Buffer.from(await readInput(file, maxInputBytes, context)).toString('utf8');
+  try {
+    const values = (await parseDocuments(text)).filter((value) => isRecord(value) && value['kind'] === 'Pod');
+    if (values.length > 0) return values.map((value) => decodeValue(podKind, 'v1', value).object);
+  } catch (error) {
+    if (!(error instanceof YamlError || error instanceof JsonError || error instanceof DecodeError))
+      throw error;
+    throw new ExitError(exitCodes.failed, `${inputName(file)}: ${error.message}`);
+  }
+  throw new ExitError(exitCodes.failed, `${inputName(file)} has no Pod in it`);
+}
+
+async function parseDocuments(text: string): Promise<unknown[]> {
+  if (text.trimStart().startsWith('{')) return [parseJson(text).value];
+  const read = await loadYamlReader();
+  const parts = text.split(/^---(?=\s|$)/m).filter((part) => part.replaceAll(/^\s*#.*$/gm, '').trim() !== '');
+  return parts.map((part) => read(part).value);
+}
+
+async function loadResolver(folder: string, seccompDefault: boolean) {
   const { loadJudge, profileFinder, profileLimitBytes, resolveSeccomp } = await import(
     '../../agent/index.ts'
   );
@@ -66,15 +101,16 @@ async function resolver(folder: string, seccompDefault: boolean) {
   return (pod: Pod, container: string) => resolveSeccomp(pod, container, { seccompDefault, folder, find });
 }
 
-async function warnOfAnnotations(pods: readonly Pod[], { stderr }: CommandContext): Promise<void> {
+async function warnOfAnnotations(pods: readonly Pod[], context: CommandContext): Promise<void> {
   const { ignoredSeccompAnnotations } = await import('../../agent/index.ts');
-  for (const name of new Set(pods.flatMap(ignoredSeccompAnnotations)))
-    stderr.write(
-      `warning: the annotation ${harmless(name)} counts nothing; set securityContext.seccompProfile\n`,
-    );
+  const names = [...new Set(pods.flatMap(ignoredSeccompAnnotations))];
+  writeWarnings(
+    context,
+    names.map((name) => `the annotation ${name} is ignored; set securityContext.seccompProfile`),
+  );
 }
 
-function rowOf(pod: Pod, container: string, found: ResolvedSeccomp | ContainerRefusal): Row {
+function toRow(pod: Pod, container: string, found: ResolvedSeccomp | ContainerRefusal): Row {
   const about = { pod: pod.metadata?.name ?? '', container };
   if (found.type === 'refused') return { ...about, ...found };
   const { wanted, profile, judgement } = found;
@@ -94,14 +130,14 @@ function rowOf(pod: Pod, container: string, found: ResolvedSeccomp | ContainerRe
   };
 }
 
-function rowsText(rows: readonly Row[]): string {
+function formatRows(rows: readonly Row[]): string {
   const cells = rows.map(({ pod, container, type, from = '-', file = '-', digest = '-', message }) => {
-    const shown =
+    const profile =
       message === undefined ? [type, from, file, digest.slice(0, 19)] : ['REFUSED', '-', '-', '-'];
-    return [pod || '-', container, ...shown].map(harmless);
+    return [pod || '-', container, ...profile];
   });
   const refusals = rows.flatMap(({ container, reason, message }) =>
-    message === undefined ? [] : [`${harmless(`${container}: ${reason}: ${message}`)}\n`],
+    message === undefined ? [] : [`${sanitize(`${container}: ${reason}: ${message}`)}\n`],
   );
-  return `${table([['POD', 'CONTAINER', 'PROFILE', 'FROM', 'FILE', 'DIGEST'], ...cells])}${refusals.join('')}`;
+  return `${formatTable([['POD', 'CONTAINER', 'PROFILE', 'FROM', 'FILE', 'DIGEST'], ...cells])}${refusals.join('')}`;
 }

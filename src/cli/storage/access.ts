@@ -5,40 +5,40 @@ import type { Logger } from '../../base/index.ts';
 import { describeError, ExitError, errorCode, exitCodes } from '../../base/index.ts';
 import type { Kubeconfig } from '../../client/index.ts';
 import { ApiClient, ConnectionError, clientOptionsOf, readKubeconfig } from '../../client/index.ts';
-import type { HoldCalls } from './hold.ts';
+import type { WriteHold } from './hold.ts';
 import { holdInFolder, holdThroughServer } from './hold.ts';
 
-/** The store as a command reaches it: through the server that uses it, or in its folder when none does. */
+/** A store, reached through the server that uses it, or opened in its folder if no server does. */
 export interface StorageAccess extends AsyncDisposable {
   stats(): Promise<StoreStats>;
   check(): Promise<CheckReport>;
   defrag(): Promise<DefragReport>;
   snapshot(): AsyncIterable<Uint8Array>;
-  readonly hold: HoldCalls;
+  readonly hold: WriteHold;
 }
 
 export interface AccessOptions {
   rootDir: string;
-  /** Of a server that is to be asked, wherever it keeps its store. */
+  /** Of a server, which may keep its store anywhere; `rootDir` is ignored then. */
   kubeconfig: string | undefined;
   signal: AbortSignal;
   log: Logger;
 }
 
-/** A server that sends nothing of a snapshot for so long is given up. */
-const silenceMs = 60_000;
+/** Max time between two chunks of a snapshot from a server. */
+const snapshotIdleTimeoutMs = 60_000;
 
-/** Throws an ExitError that says what to do. */
+/** The caller disposes of the result. Throws an ExitError that says what to do. */
 export async function accessStorage(options: AccessOptions): Promise<StorageAccess> {
   const { rootDir, kubeconfig, log } = options;
-  if (kubeconfig !== undefined) return await throughServer(await readKubeconfig(kubeconfig), options);
+  if (kubeconfig !== undefined) return await openThroughServer(await readKubeconfig(kubeconfig), options);
   const { openFolder } = await import('../../apiserver/storage-admin/index.ts');
   const store = await openFolder(rootDir, log);
-  if (store !== 'locked') return await inFolder(store);
-  return await throughServer(await kubeconfigBeside(rootDir), options);
+  if (store !== 'locked') return await openInFolder(store);
+  return await openThroughServer(await readAdminKubeconfig(rootDir), options);
 }
 
-async function kubeconfigBeside(rootDir: string): Promise<Kubeconfig> {
+async function readAdminKubeconfig(rootDir: string): Promise<Kubeconfig> {
   const file = join(rootDir, 'admin.kubeconfig');
   try {
     return await readKubeconfig(file);
@@ -51,7 +51,7 @@ async function kubeconfigBeside(rootDir: string): Promise<Kubeconfig> {
   }
 }
 
-async function inFolder(store: MaintainedStore): Promise<StorageAccess> {
+async function openInFolder(store: MaintainedStore): Promise<StorageAccess> {
   const { takeSnapshot } = await import('../../apiserver/storage-admin/index.ts');
   return {
     stats: () => store.run('stats'),
@@ -63,36 +63,43 @@ async function inFolder(store: MaintainedStore): Promise<StorageAccess> {
   };
 }
 
-async function throughServer(kubeconfig: Kubeconfig, { signal }: AccessOptions): Promise<StorageAccess> {
+async function openThroughServer(kubeconfig: Kubeconfig, { signal }: AccessOptions): Promise<StorageAccess> {
   const admin = await import('../../apiserver/storage-admin/index.ts');
   const client = new ApiClient(clientOptionsOf(kubeconfig));
-  const ask = async <T>(task: TaskName, method: 'GET' | 'POST', isReport: (value: unknown) => value is T) => {
-    const request = { method, path: `/storage/${task}`, timeoutMs: 0, signal };
-    const { code, body } = await client.request(request).catch(explain);
-    const value = code === 200 ? parsed(body) : undefined;
+  const request = async <T>(
+    task: TaskName,
+    method: 'GET' | 'POST',
+    isReport: (value: unknown) => value is T,
+  ) => {
+    const path = `/storage/${task}`;
+    const { code, body } = await client
+      .request({ method, path, timeoutMs: 0, signal })
+      .catch(explainConnectionError);
+    const value = code === 200 ? parseJson(body) : undefined;
     if (value !== undefined && isReport(value)) return value;
     throw new ExitError(
       exitCodes.failed,
-      `${client.server} answered ${code} to storage ${task}: ${reasonIn(body)}`,
+      `${client.server} answered ${code} to storage ${task}: ${parseReason(body)}`,
     );
   };
   return {
-    stats: () => ask('stats', 'GET', admin.isStats),
-    check: () => ask('check', 'POST', admin.isCheckReport),
-    defrag: () => ask('defrag', 'POST', admin.isDefragReport),
-    snapshot: () => client.download({ method: 'GET', path: '/storage/snapshot', signal }, silenceMs),
-    hold: holdThroughServer(client, signal, reasonIn),
+    stats: () => request('stats', 'GET', admin.isStats),
+    check: () => request('check', 'POST', admin.isCheckReport),
+    defrag: () => request('defrag', 'POST', admin.isDefragReport),
+    snapshot: () =>
+      client.download({ method: 'GET', path: '/storage/snapshot', signal }, snapshotIdleTimeoutMs),
+    hold: holdThroughServer(client, signal, parseReason),
     [Symbol.asyncDispose]: () => client.close(),
   };
 }
 
-function explain(error: unknown): never {
+function explainConnectionError(error: unknown): never {
   if (!(error instanceof ConnectionError)) throw error;
   const advice = 'its store can only be reached through it while it runs; if it hangs, stop it and try again';
   throw new ExitError(exitCodes.failed, `${describeError(error)}; ${advice}`, { cause: error });
 }
 
-function parsed(body: string): unknown {
+function parseJson(body: string): unknown {
   try {
     return JSON.parse(body);
   } catch {
@@ -100,9 +107,9 @@ function parsed(body: string): unknown {
   }
 }
 
-/** The message of a Status, or the beginning of what came instead. */
-function reasonIn(body: string): string {
-  const value = parsed(body);
+/** The message of a Status, or the beginning of another body. */
+function parseReason(body: string): string {
+  const value = parseJson(body);
   if (typeof value === 'object' && value !== null && 'message' in value) return String(value.message);
   return body.trim().slice(0, 200);
 }

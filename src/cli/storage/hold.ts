@@ -4,17 +4,20 @@ import type { HoldReport } from '../../apiserver/storage-admin/index.ts';
 import { ExitError, exitCodes } from '../../base/index.ts';
 import type { ApiClient } from '../../client/index.ts';
 
-/** Keeps writers off a store whose objects are moved. All throw an ExitError or StorageError that says what to do. */
-export interface HoldCalls {
-  /** Begins or renews; must be called again within 30 seconds. */
+/**
+ * Keeps a store read-only while its objects are copied to `to`. All methods throw an ExitError or StorageError that says
+ * what to do.
+ */
+export interface WriteHold {
+  /** Starts or renews the hold; it expires 30 seconds after the last call. */
   take(to: string): Promise<HoldReport>;
-  /** For good, at the revision of the hold. */
+  /** Makes the hold permanent; `revision` is the one that `take` returned. */
   seal(revision: number, to: string): Promise<void>;
   release(): Promise<void>;
 }
 
-/** Whoever has the folder's store open keeps all others off. */
-export function holdInFolder(store: MaintainedStore): HoldCalls {
+/** No server can open the store while this process has it open. */
+export function holdInFolder(store: MaintainedStore): WriteHold {
   const folder = dirname(store.file);
   return {
     async take(to) {
@@ -40,7 +43,7 @@ export function holdInFolder(store: MaintainedStore): HoldCalls {
       await writeMark(folder, 'moved', { place: to, at: new Date().toISOString() });
     },
     async release() {
-      // it ends with this process
+      // the hold ends with this process
     },
   };
 }
@@ -48,37 +51,37 @@ export function holdInFolder(store: MaintainedStore): HoldCalls {
 export function holdThroughServer(
   client: ApiClient,
   signal: AbortSignal,
-  reasonIn: (body: string) => string,
-): HoldCalls {
+  parseReason: (body: string) => string,
+): WriteHold {
   const id = crypto.randomUUID();
-  const ask = async (
+  const request = async (
     method: 'POST' | 'PUT' | 'DELETE',
     query: Record<string, string>,
   ): Promise<HoldReport> => {
     const path = `/storage/hold?${new URLSearchParams({ id, ...query })}`;
-    const ends = method === 'DELETE' ? {} : { signal };
-    const { code, body } = await client.request({ method, path, timeoutMs: 10_000, ...ends });
-    if (code === 409) throw lost(client.server, method);
-    const report = code === 200 ? reportIn(body) : undefined;
+    const abort = method === 'DELETE' ? {} : { signal }; // an interrupted migration still releases the hold
+    const { code, body } = await client.request({ method, path, timeoutMs: 10_000, ...abort });
+    if (code === 409) throw holdError(client.server, method);
+    const report = code === 200 ? parseReport(body) : undefined;
     if (report !== undefined) return report;
     throw new ExitError(
       exitCodes.failed,
-      `${client.server} answered ${code} to a hold of its writers: ${reasonIn(body)}`,
+      `${client.server} answered ${code} to a hold of its writers: ${parseReason(body)}`,
     );
   };
   return {
-    take: (to) => ask('POST', { to }),
+    take: (to) => request('POST', { to }),
     async seal(revision, to) {
-      await ask('PUT', { revision: String(revision), to });
+      await request('PUT', { revision: String(revision), to });
     },
     async release() {
-      // without it the hold ends by itself
-      await ask('DELETE', {}).catch(() => undefined);
+      // if the request fails, the hold expires
+      await request('DELETE', {}).catch(() => undefined);
     },
   };
 }
 
-function lost(server: string, method: string): ExitError {
+function holdError(server: string, method: string): ExitError {
   if (method === 'POST') {
     const why = 'another migration keeps its writers off, or its objects were moved elsewhere already';
     return new ExitError(
@@ -90,7 +93,7 @@ function lost(server: string, method: string): ExitError {
   return new ExitError(exitCodes.failed, `${server} may have taken writes meanwhile: ${why}; migrate again`);
 }
 
-function reportIn(body: string): HoldReport | undefined {
+function parseReport(body: string): HoldReport | undefined {
   const value: unknown = JSON.parse(body);
   if (typeof value !== 'object' || value === null) return undefined;
   const revision = 'revision' in value && typeof value.revision === 'number' ? value.revision : 0;

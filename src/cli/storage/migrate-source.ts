@@ -7,45 +7,45 @@ import type { StorageAccess } from './access.ts';
 
 const renewEveryMs = 10_000;
 
-/** A store in a folder, through the server that uses it or by its files. It owns `access`. */
-export async function sqliteSource(access: StorageAccess, name: string): Promise<MigrationSource> {
+/** A SQLite store as the source of a migration. It owns `access`. */
+export async function createSqliteSource(access: StorageAccess, name: string): Promise<MigrationSource> {
   const { groupSuffix } = await access.stats();
   return {
     name,
     groupSuffix,
     async read(): Promise<Reading> {
-      const snapshot = await SnapshotReader.open(access.snapshot(), 'of the source').catch(unreadable);
-      return { revision: snapshot.header.revision, objects: readable(snapshot.objects()) };
+      const snapshot = await SnapshotReader.open(access.snapshot(), 'of the source').catch(explainCorrupt);
+      return { revision: snapshot.header.revision, objects: explainErrors(snapshot.objects()) };
     },
-    hold: (to) => holdWriters(access, to),
+    hold: (to) => holdWrites(access, to),
     [Symbol.asyncDispose]: () => access[Symbol.asyncDispose](),
   };
 }
 
-async function* readable<T>(objects: AsyncIterable<T>): AsyncGenerator<T, void> {
+async function* explainErrors<T>(objects: AsyncIterable<T>): AsyncGenerator<T, void> {
   try {
     yield* objects;
   } catch (error) {
-    unreadable(error);
+    explainCorrupt(error);
   }
 }
 
-/** A server tells the reason in its log alone, once it has begun to answer. */
-function unreadable(error: unknown): never {
+/** Once a server has begun to send a snapshot, only its log says why it broke off. */
+function explainCorrupt(error: unknown): never {
   if (!(error instanceof StorageError) || error.code !== 'corrupt') throw error;
   throw new ExitError(
     exitCodes.configuration,
-    `the source cannot be read to its end: ${error.message}; look what it is with: nodeward storage check`,
+    `the source cannot be read to its end: ${error.message}; find out why with: nodeward storage check`,
     { cause: error },
   );
 }
 
-async function holdWriters({ hold }: StorageAccess, to: string): Promise<SourceHold> {
+async function holdWrites({ hold }: StorageAccess, to: string): Promise<SourceHold> {
   const { revision } = await hold.take(to);
   let sealed = false;
   let renewing: Promise<HoldReport | undefined> = Promise.resolve(undefined);
   const timer = setInterval(() => {
-    renewing = hold.take(to).catch(() => undefined); // whoever seals learns whether it was lost
+    renewing = hold.take(to).catch(() => undefined); // if the hold was lost, `seal` fails
   }, renewEveryMs);
   return {
     revision,

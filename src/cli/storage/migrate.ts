@@ -1,22 +1,27 @@
-import { Command, Option } from 'commander';
+import { resolve } from 'node:path';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Migrated, MigrationSource, MigrationTarget, Progress } from '../../apiserver/storage/index.ts';
 import { ExitError, exitCodes } from '../../base/index.ts';
-import type { CommandContext } from '../context.ts';
-import { commandLogger, isTerminal } from '../context.ts';
 import type { EtcdFlags } from '../flags/etcd-flags.ts';
-import { etcdOf, etcdOptions } from '../flags/etcd-flags.ts';
-import { filePath } from '../flags/flags.ts';
-import { showProgress } from '../progress.ts';
+import { etcdOptions, readEtcdFlags } from '../flags/etcd-flags.ts';
+import { parseFilePath } from '../flags/values.ts';
+import type { CommandContext } from '../terminal/context.ts';
+import { commandLogger } from '../terminal/context.ts';
+import type { OutputFlags } from '../terminal/output.ts';
+import { outputOption, writeResult } from '../terminal/output.ts';
+import { showProgress } from '../terminal/progress.ts';
+import { formatBytes } from '../terminal/text.ts';
 import { accessStorage } from './access.ts';
-import type { Place } from './place.ts';
-import { nameOf, place } from './place.ts';
-import { shownBytes } from './report.ts';
 
-interface Flags extends EtcdFlags {
+/** Where a store is. */
+export type Place =
+  | { readonly kind: 'sqlite'; readonly rootDir: string }
+  | { readonly kind: 'etcd'; readonly servers: string[] };
+
+interface Flags extends EtcdFlags, OutputFlags {
   from: Place;
   to: Place;
   kubeconfig?: string;
-  output: 'text' | 'json';
 }
 
 /** `nodeward storage migrate`: from a folder to etcd, or back. */
@@ -26,32 +31,37 @@ export function migrateCommand(context: CommandContext): Command {
   );
   const command = new Command('migrate')
     .description(
-      'Move all objects to another store; servers go on answering reads, and take no writes while the last of it is copied.',
+      'Move all objects to another store. Servers keep serving reads; they refuse writes while the last changes are copied.',
     )
-    .requiredOption('--from <place>', 'sqlite:ROOTDIR or etcd:URL,URL', place)
-    .requiredOption('--to <place>', 'the other one of them; it must hold no objects yet', place)
+    .requiredOption('--from <place>', 'sqlite:ROOTDIR or etcd:URL,URL', parsePlace)
+    .requiredOption('--to <place>', 'a place of the other kind, without objects', parsePlace)
     .addOption(
       new Option(
         '--kubeconfig <file>',
         'of the server that uses the store in ROOTDIR (default: admin.kubeconfig there, while it runs)',
-      ).argParser(filePath),
+      ).argParser(parseFilePath),
     );
   for (const option of etcd) command.addOption(option);
-  return command
-    .addOption(
-      new Option('-o, --output <form>', 'how the answer is written')
-        .choices(['text', 'json'])
-        .default('text'),
-    )
-    .action(async (flags: Flags) => {
-      const { report, from, to } = await run(flags, context);
-      const text = `${report.objects} objects (${shownBytes(report.bytes)}) moved from ${from} to ${to}, revision ${report.revision}\n${nextStep(flags.to, flags.etcdPrefix)}`;
-      context.stdout.write(flags.output === 'json' ? `${JSON.stringify({ from, to, ...report })}\n` : text);
+  return command.addOption(outputOption('text', 'json')).action(async (flags: Flags) => {
+    const { report, from, to } = await run(flags, context);
+    writeResult(context, flags.output, { from, to, ...report }, () => {
+      const objects = `${report.objects} objects (${formatBytes(report.bytes)})`;
+      const next = formatNextStep(flags.to, flags.etcdPrefix);
+      return `${objects} moved from ${from} to ${to}, revision ${report.revision}\n${next}`;
     });
+  });
 }
 
-/** What is left to be done, in a line. `etcdPrefix`: what was given; undefined: the default. */
-export function nextStep(to: Place, etcdPrefix: string | undefined): string {
+/** `sqlite:ROOTDIR` or `etcd:URL,URL`. Its servers are checked later, by a message that does not repeat a password in them. */
+export function parsePlace(text: string): Place {
+  const [, kind, rest = ''] = /^(sqlite|etcd):(.+)$/.exec(text) ?? [];
+  if (kind === 'sqlite') return { kind, rootDir: resolve(rest) };
+  if (kind === 'etcd') return { kind, servers: [...new Set(rest.split(',').map((server) => server.trim()))] };
+  throw new InvalidArgumentError('It must be sqlite:ROOTDIR or etcd:URL,URL.');
+}
+
+/** What the user must do next, in one line. `etcdPrefix`: undefined for the default. */
+export function formatNextStep(to: Place, etcdPrefix: string | undefined): string {
   const prefix = etcdPrefix === undefined ? '' : ` --etcd-prefix ${etcdPrefix}`;
   const how =
     to.kind === 'etcd'
@@ -66,31 +76,33 @@ async function run(
 ): Promise<{ report: Migrated; from: string; to: string }> {
   const { operatorsError } = await import('../../apiserver/storage-admin/index.ts');
   const { migrate } = await import('../../apiserver/storage/index.ts');
-  using shown = new ShownProgress(context);
+  using progress = new MigrationProgress(context);
   try {
     await using source = await openSource(flags, context);
-    await using target = await openTarget(flags, shown);
-    const report = await migrate(source, target, shown);
+    await using target = await openTarget(flags, progress);
+    const report = await migrate(source, target, progress);
     return { report, from: source.name, to: target.name };
   } catch (error) {
-    throw context.signal.aborted && error === context.signal.reason ? interrupted() : operatorsError(error);
+    throw context.signal.aborted && error === context.signal.reason
+      ? interruptedError()
+      : operatorsError(error);
   }
 }
 
 async function openSource(flags: Flags, context: CommandContext): Promise<MigrationSource> {
   const { from, kubeconfig } = flags;
-  if (from.kind === flags.to.kind) throw misused('--from and --to must be one sqlite: and one etcd:');
+  if (from.kind === flags.to.kind) throw usageError('--from and --to must be one sqlite: and one etcd:');
   if (from.kind === 'etcd') {
-    if (kubeconfig !== undefined) throw misused('--kubeconfig is for a store that is moved from sqlite:');
+    if (kubeconfig !== undefined) throw usageError('--kubeconfig is for a store that is moved from sqlite:');
     const { openEtcdSource } = await import('../../apiserver/storage/index.ts');
-    return await openEtcdSource(etcdAt(from.servers, flags));
+    return await openEtcdSource(toEtcdSettings(from.servers, flags));
   }
-  const { sqliteSource } = await import('./migrate-source.ts');
+  const { createSqliteSource } = await import('./migrate-source.ts');
   const { signal } = context;
   const log = commandLogger(context, {});
   await using opening = new AsyncDisposableStack();
   const access = opening.use(await accessStorage({ rootDir: from.rootDir, kubeconfig, signal, log }));
-  const source = await sqliteSource(access, nameOf(from.rootDir));
+  const source = await createSqliteSource(access, `sqlite:${from.rootDir}`);
   opening.move();
   return source;
 }
@@ -98,43 +110,42 @@ async function openSource(flags: Flags, context: CommandContext): Promise<Migrat
 async function openTarget(flags: Flags, progress: Progress): Promise<MigrationTarget> {
   const { to } = flags;
   const { openEtcdTarget, SqliteTarget } = await import('../../apiserver/storage/index.ts');
-  if (to.kind === 'etcd') return await openEtcdTarget(etcdAt(to.servers, flags), progress);
+  if (to.kind === 'etcd') return await openEtcdTarget(toEtcdSettings(to.servers, flags), progress);
   const { storageFolderOf } = await import('../../apiserver/storage-admin/index.ts');
   const folder = storageFolderOf(to.rootDir);
-  return new SqliteTarget({ name: nameOf(to.rootDir), folder, now: () => new Date(), progress });
+  return new SqliteTarget({ name: `sqlite:${to.rootDir}`, folder, now: () => new Date(), progress });
 }
 
-function etcdAt(servers: string[], { etcdPrefix, etcdCafile, etcdCertfile, etcdKeyfile }: Flags) {
+function toEtcdSettings(servers: string[], { etcdPrefix, etcdCafile, etcdCertfile, etcdKeyfile }: Flags) {
   const files = {
     ...(etcdPrefix !== undefined && { etcdPrefix }),
     ...(etcdCafile !== undefined && { etcdCafile }),
     ...(etcdCertfile !== undefined && { etcdCertfile }),
     ...(etcdKeyfile !== undefined && { etcdKeyfile }),
   };
-  const etcd = etcdOf({ storage: 'etcd', etcdServers: servers, ...files });
-  if (etcd === undefined) throw misused('no server of etcd is given');
+  const etcd = readEtcdFlags({ storage: 'etcd', etcdServers: servers, ...files });
+  if (etcd === undefined) throw usageError('no server of etcd is given');
   return etcd;
 }
 
-function misused(message: string): ExitError {
+function usageError(message: string): ExitError {
   return new ExitError(exitCodes.usage, message);
 }
 
-function interrupted(): ExitError {
+function interruptedError(): ExitError {
   return new ExitError(exitCodes.failed, 'the migration was interrupted; run it again to go on');
 }
 
-/** On a terminal only. Throws out of the copying when the program is told to stop. */
-class ShownProgress implements Progress, Disposable {
+/** Shows the progress of a migration on a terminal; throws once the process must stop, which ends the migration. */
+class MigrationProgress implements Progress, Disposable {
   readonly #signal: AbortSignal;
-  readonly #shown: Disposable | undefined;
+  readonly #display: Disposable;
   #step = 'looking at both stores';
   #objects = 0;
 
-  constructor({ stderr, signal }: CommandContext) {
-    this.#signal = signal;
-    if (!isTerminal(stderr)) return;
-    this.#shown = showProgress(stderr, () => `${this.#step}: ${this.#objects} objects`);
+  constructor(context: CommandContext) {
+    this.#signal = context.signal;
+    this.#display = showProgress(context, () => `${this.#step}: ${this.#objects} objects`);
   }
 
   step(what: string): void {
@@ -149,6 +160,6 @@ class ShownProgress implements Progress, Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#shown?.[Symbol.dispose]();
+    this.#display[Symbol.dispose]();
   }
 }

@@ -5,8 +5,11 @@ import type { BootstrapToken } from '../../apiserver/authn/index.ts';
 import { ExitError, exitCodes, systemClock, writeFileAtomic } from '../../base/index.ts';
 import type { Kubeconfig } from '../../client/index.ts';
 import { ApiClient, clientOptionsOf, readKubeconfig, renderKubeconfig } from '../../client/index.ts';
-import type { CommandContext } from '../context.ts';
-import { filePath, rootDirOption, timeToLive } from '../flags/flags.ts';
+import { rootDirOption } from '../flags/common-flags.ts';
+import { parseFileOrDash, parseFilePath, parseTimeToLive } from '../flags/values.ts';
+import type { CommandContext } from '../terminal/context.ts';
+import { outputOption, writeResult } from '../terminal/output.ts';
+import { formatTable } from '../terminal/table.ts';
 
 interface Flags {
   rootDir: string;
@@ -24,30 +27,27 @@ interface CreateFlags extends Flags {
   output: 'text' | 'json' | 'kubeconfig';
 }
 
-/** `nodeward token …`: the tokens with which new nodes join. */
+/** `nodeward token …`: manages the tokens with which new nodes join. */
 export function tokenCommand(context: CommandContext): Command {
   const command = new Command('token').description('Make, list and delete the tokens with which nodes join.');
-  for (const part of [create, list, remove]) command.addCommand(part(context));
+  for (const part of [createCommand, listCommand, deleteCommand]) command.addCommand(part(context));
   return command;
 }
 
-function create(context: CommandContext): Command {
-  return reaching('create', 'Make a token, and the kubeconfig with which an agent joins by it.')
+function createCommand(context: CommandContext): Command {
+  return tokenSubcommand('create', 'Create a token, and the kubeconfig with which an agent joins.')
     .addOption(
-      new Option('--ttl <duration>', 'how long it is good')
+      new Option('--ttl <duration>', 'how long it is valid')
         .default(24 * 3600_000, '24h')
-        .argParser(timeToLive),
+        .argParser(parseTimeToLive),
     )
     .addOption(
-      new Option('--groups <list>', 'further groups of whoever has it: system:bootstrappers:…')
+      new Option('--groups <list>', 'further groups of its user: system:bootstrappers:…')
         .default([])
         .argParser((text) => text.split(',')),
     )
     .addOption(
-      new Option(
-        '--node-name <list>',
-        'the nodes that it is for; certificates of others are refused to it (default: any)',
-      )
+      new Option('--node-name <list>', 'the nodes that may join with it (default: any)')
         .default([], 'any')
         .argParser((text, before: string[]) => [...before, ...text.split(',')]),
     )
@@ -56,52 +56,53 @@ function create(context: CommandContext): Command {
       new Option(
         '--kubeconfig-out <file>',
         'write a kubeconfig with the token, 0600; - for standard output',
-      ).argParser((text) => (text === '-' ? text : filePath(text))),
+      ).argParser(parseFileOrDash),
     )
     .addOption(
       new Option(
         '--server <url>',
         'address of the control plane for the new node (default: that of the kubeconfig)',
-      ).argParser(httpsUrl),
+      ).argParser(parseHttpsUrl),
     )
     .addOption(outputOption('text', 'json', 'kubeconfig'))
     .action(async (flags: CreateFlags) => await createToken(flags, context));
 }
 
 async function createToken(flags: CreateFlags, context: CommandContext): Promise<void> {
-  const { newToken, tokenSecret } = await import('./secret.ts');
-  const { authorityHash, joiningText } = await import('./join.ts');
-  await checkWish(flags);
+  const { generateToken, toSecret } = await import('./secret.ts');
+  const { formatInstructions, hashAuthority } = await import('./instructions.ts');
+  await checkTokenFlags(flags);
   const { kubeconfigOut, nodeName: nodeNames } = flags;
-  const admin = await kubeconfigOf(flags);
-  const made = newToken();
+  const admin = await readAdminKubeconfig(flags);
+  const made = generateToken();
   const untilMs = systemClock.now() + flags.ttl;
-  const wish = { ...made, untilMs, groups: flags.groups, nodeNames, description: flags.description };
+  const request = { ...made, untilMs, groups: flags.groups, nodeNames, description: flags.description };
   await using client = new ApiClient(clientOptionsOf(admin));
-  await client.create(secretKind, tokenSecret(wish), { signal: context.signal });
+  await client.create(secretKind, toSecret(request), { signal: context.signal });
   const token = `${made.id}.${made.secret}`;
-  const kubeconfig = bootstrapKubeconfig(admin, flags.server, token);
+  const kubeconfig = renderBootstrapKubeconfig(admin, flags.server, token);
   const file = kubeconfigOut === '-' ? undefined : kubeconfigOut;
-  if (file !== undefined) await writeOrTell(file, kubeconfig, made.id);
+  if (file !== undefined) await writeKubeconfig(file, kubeconfig, made.id);
+  if (flags.output === 'kubeconfig' || kubeconfigOut === '-') {
+    context.stdout.write(kubeconfig);
+    return;
+  }
   const expires = new Date(untilMs).toISOString();
   const server = flags.server ?? admin.server;
-  if (flags.output === 'kubeconfig' || kubeconfigOut === '-') context.stdout.write(kubeconfig);
-  else if (flags.output === 'json') {
-    const named = nodeNames.length === 0 ? {} : { nodeNames };
-    const written = file === undefined ? {} : { kubeconfig: file };
-    const report = { token, expires, server, caCertHash: authorityHash(admin.ca), ...named, ...written };
-    context.stdout.write(`${JSON.stringify(report)}\n`);
-  } else {
-    context.stdout.write(joiningText({ token, expires, server, ca: admin.ca, nodeNames, kubeconfig, file }));
-  }
+  const named = nodeNames.length === 0 ? {} : { nodeNames };
+  const written = file === undefined ? {} : { kubeconfig: file };
+  const report = { token, expires, server, caCertHash: hashAuthority(admin.ca), ...named, ...written };
+  writeResult(context, flags.output, report, () =>
+    formatInstructions({ token, expires, server, ca: admin.ca, nodeNames, kubeconfig, file }),
+  );
 }
 
-/** Throws for what a control plane would not take for a token. */
-async function checkWish({ groups, nodeName: names }: CreateFlags): Promise<void> {
+/** Throws an ExitError for groups or names that a control plane would refuse. */
+async function checkTokenFlags({ groups, nodeName: names }: CreateFlags): Promise<void> {
   const { areNodeNames, isBootstrapGroup } = await import('../../apiserver/authn/index.ts');
-  const wrong = groups.find((group) => !isBootstrapGroup(group));
-  if (wrong !== undefined) {
-    const message = `${JSON.stringify(wrong)} is no group of bootstrap tokens: they begin with system:bootstrappers: and go on with lower case letters, digits, - and :`;
+  const invalid = groups.find((group) => !isBootstrapGroup(group));
+  if (invalid !== undefined) {
+    const message = `${JSON.stringify(invalid)} is no group of bootstrap tokens: they begin with system:bootstrappers: and go on with lower case letters, digits, - and :`;
     throw new ExitError(exitCodes.usage, message);
   }
   if (names.length === 0 || areNodeNames(names)) return;
@@ -109,14 +110,15 @@ async function checkWish({ groups, nodeName: names }: CreateFlags): Promise<void
   throw new ExitError(exitCodes.usage, message);
 }
 
-function bootstrapKubeconfig(admin: Kubeconfig, given: string | undefined, token: string): string {
+function renderBootstrapKubeconfig(admin: Kubeconfig, given: string | undefined, token: string): string {
   const { ca, serverName } = admin;
   const server = given ?? admin.server;
   const name = given === undefined && serverName !== undefined ? { serverName } : {};
   return renderKubeconfig({ server, ca, token, user: 'bootstrap', ...name });
 }
 
-async function writeOrTell(file: string, text: string, id: string): Promise<void> {
+/** Throws an ExitError that names the token: it exists, even though the file cannot be written. */
+async function writeKubeconfig(file: string, text: string, id: string): Promise<void> {
   try {
     await writeFileAtomic(file, text);
   } catch (error) {
@@ -125,14 +127,14 @@ async function writeOrTell(file: string, text: string, id: string): Promise<void
   }
 }
 
-function list(context: CommandContext): Command {
-  return reaching('list', 'List the tokens, without their secrets.')
+function listCommand(context: CommandContext): Command {
+  return tokenSubcommand('list', 'List the tokens, without their secrets.')
     .addOption(outputOption('text', 'json'))
     .action(async (flags: Flags & { output: 'text' | 'json' }) => {
       const { bootstrapNamespace: namespace, readBootstrapSecret } = await import(
         '../../apiserver/authn/index.ts'
       );
-      await using client = new ApiClient(clientOptionsOf(await kubeconfigOf(flags)));
+      await using client = new ApiClient(clientOptionsOf(await readAdminKubeconfig(flags)));
       const { signal } = context;
       const { items } = await client.list(secretKind, {
         namespace,
@@ -140,37 +142,32 @@ function list(context: CommandContext): Command {
         signal,
       });
       const tokens = items.map(readBootstrapSecret).filter((token) => token !== undefined);
-      const shown = tokens.map(shownToken);
-      const table = [['ID', 'EXPIRES', 'GROUPS', 'NODES', 'DESCRIPTION'], ...shown.map(cells)];
-      context.stdout.write(flags.output === 'json' ? `${JSON.stringify(shown)}\n` : aligned(table));
+      const entries = tokens.map(toEntry);
+      const head = ['ID', 'EXPIRES', 'GROUPS', 'NODES', 'DESCRIPTION'];
+      writeResult(context, flags.output, entries, () => formatTable([head, ...entries.map(toCells)]));
     });
 }
 
-function shownToken({ id, untilMs, groups, nodeNames, description, mayAuthenticate }: BootstrapToken) {
+/** A token without its secret. */
+function toEntry({ id, untilMs, groups, nodeNames, description, mayAuthenticate }: BootstrapToken) {
   const end = Number.isFinite(untilMs) ? new Date(untilMs).toISOString() : 'never';
   const expires = untilMs <= systemClock.now() ? 'expired' : end;
   const named = nodeNames === undefined ? {} : { nodeNames };
   return { id, expires, groups, ...named, description, authentication: mayAuthenticate };
 }
 
-function cells({ id, expires, groups, nodeNames, description }: ReturnType<typeof shownToken>): string[] {
+function toCells({ id, expires, groups, nodeNames, description }: ReturnType<typeof toEntry>): string[] {
   return [id, expires, groups.join(',') || '-', nodeNames?.join(',') ?? '-', description || '-'];
 }
 
-function aligned(rows: readonly (readonly string[])[]): string {
-  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
-  const lines = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('   '));
-  return lines.map((line) => `${line.trimEnd()}\n`).join('');
-}
-
-function remove(context: CommandContext): Command {
-  return reaching('delete', 'Delete a token; nobody can join with it any more.')
-    .argument('<id>', 'its id, or the whole token', tokenId)
+function deleteCommand(context: CommandContext): Command {
+  return tokenSubcommand('delete', 'Delete a token; it can no longer be used to join.')
+    .argument('<id>', 'id of the token, or the whole token', parseTokenId)
     .action(async (id: string, flags: Flags) => {
       const { bootstrapNamespace: namespace, bootstrapSecretPrefix } = await import(
         '../../apiserver/authn/index.ts'
       );
-      await using client = new ApiClient(clientOptionsOf(await kubeconfigOf(flags)));
+      await using client = new ApiClient(clientOptionsOf(await readAdminKubeconfig(flags)));
       const { signal } = context;
       await client.delete(secretKind, bootstrapSecretPrefix + id, { namespace, signal }).catch((error) => {
         if (!(error instanceof StatusError && error.reason === 'NotFound')) throw error;
@@ -180,7 +177,7 @@ function remove(context: CommandContext): Command {
     });
 }
 
-function reaching(name: string, description: string): Command {
+function tokenSubcommand(name: string, description: string): Command {
   return new Command(name)
     .description(description)
     .addOption(rootDirOption())
@@ -188,25 +185,22 @@ function reaching(name: string, description: string): Command {
       new Option(
         '--kubeconfig <file>',
         'of the control plane (default: admin.kubeconfig in the root dir)',
-      ).argParser(filePath),
+      ).argParser(parseFilePath),
     );
 }
 
-const outputOption = (...forms: string[]) =>
-  new Option('-o, --output <form>', 'how the answer is written').choices(forms).default('text');
-
-async function kubeconfigOf({ rootDir, kubeconfig }: Flags): Promise<Kubeconfig> {
+async function readAdminKubeconfig({ rootDir, kubeconfig }: Flags): Promise<Kubeconfig> {
   return await readKubeconfig(kubeconfig ?? join(resolve(rootDir), 'admin.kubeconfig'));
 }
 
-/** The secret of a token is of no use here, and told to nobody. */
-function tokenId(text: string): string {
+/** The secret of a whole token is dropped, and never sent. */
+function parseTokenId(text: string): string {
   const [id = ''] = text.split('.');
   if (/^[a-z0-9]{6}$/.test(id)) return id;
   throw new InvalidArgumentError('It must be the id of a token: six lower case letters and digits.');
 }
 
-function httpsUrl(text: string): string {
+function parseHttpsUrl(text: string): string {
   if (URL.canParse(text) && new URL(text).protocol === 'https:') return text;
   throw new InvalidArgumentError('It must be an address like https://host:port.');
 }

@@ -8,24 +8,24 @@ import {
 
 const alphabet = 'abcdefghijklmnopqrstuvwxyz0123456789';
 
-/** A new bootstrap token; 82 random bits are its secret. */
-export function newToken(): { id: string; secret: string } {
-  return { id: letters(6), secret: letters(16) };
+/** A new bootstrap token; its secret has 82 random bits. */
+export function generateToken(): { id: string; secret: string } {
+  return { id: randomText(6), secret: randomText(16) };
 }
 
-export interface TokenWish {
+interface NewToken {
   id: string;
   secret: string;
   /** Wall clock, milliseconds. */
   untilMs: number;
   groups: readonly string[];
-  /** The nodes that it can be used for; empty: any. */
+  /** The nodes that may join with it; empty: any. */
   nodeNames: readonly string[];
   description: string | undefined;
 }
 
-/** How a control plane keeps the token. */
-export function tokenSecret({ id, secret, untilMs, groups, nodeNames, description }: TokenWish): Secret {
+/** The Secret in which a control plane stores the token. */
+export function toSecret({ id, secret, untilMs, groups, nodeNames, description }: NewToken): Secret {
   return {
     metadata: { name: bootstrapSecretPrefix + id, namespace: bootstrapNamespace },
     type: bootstrapSecretType,
@@ -41,6 +41,6 @@ export function tokenSecret({ id, secret, untilMs, groups, nodeNames, descriptio
   };
 }
 
-function letters(count: number): string {
+function randomText(count: number): string {
   return Array.from({ length: count }, () => alphabet[randomInt(alphabet.length)]).join('');
 }

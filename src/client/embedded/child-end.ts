@@ -1,8 +1,8 @@
 import { describeError } from '../../base/index.ts';
 import type { ReadyMessage, SignMessage, ToAgent } from './messages.ts';
-import { cutText, readToControlPlane, unreadableRequest } from './messages.ts';
+import { findInvalidRequestId, readToControlPlane, truncateText } from './messages.ts';
 
-/** The part of a process that its parent can be talked to through; `process` is one. */
+/** The IPC channel of a process to its parent; `process` is one. */
 export interface ParentChannel {
   readonly connected: boolean;
   send?(message: ToAgent, done: (error: Error | null) => void): unknown;
@@ -10,73 +10,87 @@ export interface ParentChannel {
   on(event: 'disconnect', listener: () => void): unknown;
 }
 
-export interface ChildEndOptions {
-  /** Told once when the agent says stop or is gone. */
+interface ChildEndOptions {
+  /** Called once, when the agent sends stop or has gone. */
   onStop(): void;
 }
 
-/** What is to be signed, and for whom. */
-type Request = Omit<SignMessage, 'type' | 'id'>;
+type Sign = (request: Omit<SignMessage, 'type' | 'id'>) => Promise<string>;
 
 /** The control plane's end of the channel. */
 export interface ChildEnd {
-  /** Says where it serves. From now on `sign` is asked for signatures; what it throws refuses them. */
-  ready(message: Omit<ReadyMessage, 'type'>, sign: (request: Request) => Promise<string>): void;
-  /** Says why the process ends; resolves when that is on its way. */
+  /** Announces where it serves. From now on requests for signatures go to `sign`; its errors refuse them. */
+  ready(message: Omit<ReadyMessage, 'type'>, sign: Sign): void;
+  /** Reports why the process exits; resolves when the message has been sent. */
   failed(message: string, exitCode: number): Promise<void>;
 }
 
 /**
- * Listens to the agent: answers its pings from the event loop, so that a loop that hangs shows, and stops when the
- * agent says so or is gone, however it went: the channel closes with the last process that holds its other end.
+ * Listens to the agent: answers its pings on the event loop, so that a blocked loop is noticed, and stops when the agent
+ * sends stop or has gone. However the agent ends, the channel closes with the last process that holds its other end.
  */
-export function attachToAgent(channel: ParentChannel, { onStop }: ChildEndOptions): ChildEnd {
-  let sign: ((request: Request) => Promise<string>) | undefined;
-  let stopping = false;
+export function attachToAgent(channel: ParentChannel, options: ChildEndOptions): ChildEnd {
+  return new AgentChannel(channel, options);
+}
 
-  const send = (message: ToAgent) =>
-    new Promise<void>((resolve) => {
-      if (channel.connected && channel.send) channel.send(message, () => resolve());
+class AgentChannel implements ChildEnd {
+  readonly #channel: ParentChannel;
+  readonly #options: ChildEndOptions;
+  #sign: Sign | undefined;
+  #isStopping = false;
+
+  constructor(channel: ParentChannel, options: ChildEndOptions) {
+    this.#channel = channel;
+    this.#options = options;
+    channel.on('disconnect', () => this.#stop());
+    channel.on('message', (message) => this.#receive(message));
+    if (!channel.connected) this.#stop();
+  }
+
+  ready(message: Omit<ReadyMessage, 'type'>, sign: Sign): void {
+    this.#sign = sign;
+    void this.#send({ type: 'ready', ...message });
+  }
+
+  failed(message: string, exitCode: number): Promise<void> {
+    return this.#send({ type: 'failed', message: truncateText(message), exitCode });
+  }
+
+  #receive(value: unknown): void {
+    const message = readToControlPlane(value);
+    if (message?.type === 'ping') void this.#send({ type: 'pong' });
+    else if (message?.type === 'stop') this.#stop();
+    else if (message?.type === 'sign') void this.#answer(message);
+    else {
+      const id = findInvalidRequestId(value);
+      if (id !== undefined) void this.#refuse(id, 'the request for a signature cannot be read');
+    }
+  }
+
+  async #answer({ id, csrPem, usage, node, addresses }: SignMessage): Promise<void> {
+    try {
+      if (this.#sign === undefined) throw new Error('the control plane is still starting');
+      await this.#send({ type: 'signed', id, pem: await this.#sign({ csrPem, usage, node, addresses }) });
+    } catch (error) {
+      await this.#refuse(id, describeError(error));
+    }
+  }
+
+  async #refuse(id: number, why: string): Promise<void> {
+    await this.#send({ type: 'refused', id, why: truncateText(why) });
+  }
+
+  /** Resolves when the message has been sent or the channel is closed. */
+  #send(message: ToAgent): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#channel.connected && this.#channel.send) this.#channel.send(message, () => resolve());
       else resolve();
     });
-
-  function stop(): void {
-    if (stopping) return;
-    stopping = true;
-    onStop();
   }
 
-  async function answer({ id, csrPem, usage, node, addresses }: SignMessage): Promise<void> {
-    try {
-      if (sign === undefined) throw new Error('the control plane is still starting');
-      await send({ type: 'signed', id, pem: await sign({ csrPem, usage, node, addresses }) });
-    } catch (error) {
-      await refuse(id, describeError(error));
-    }
+  #stop(): void {
+    if (this.#isStopping) return;
+    this.#isStopping = true;
+    this.#options.onStop();
   }
-
-  async function refuse(id: number, why: string): Promise<void> {
-    await send({ type: 'refused', id, why: cutText(why) });
-  }
-
-  channel.on('disconnect', stop);
-  channel.on('message', (value) => {
-    const message = readToControlPlane(value);
-    if (message?.type === 'ping') void send({ type: 'pong' });
-    else if (message?.type === 'stop') stop();
-    else if (message?.type === 'sign') void answer(message);
-    else {
-      const id = unreadableRequest(value);
-      if (id !== undefined) void refuse(id, 'the request for a signature cannot be read');
-    }
-  });
-  if (!channel.connected) stop();
-
-  return {
-    ready(message, signer) {
-      sign = signer;
-      void send({ type: 'ready', ...message });
-    },
-    failed: (message, exitCode) => send({ type: 'failed', message: cutText(message), exitCode }),
-  };
 }

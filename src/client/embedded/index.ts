@@ -1,4 +1,4 @@
-export { attachToAgent, type ChildEnd, type ChildEndOptions, type ParentChannel } from './child-end.ts';
+export { attachToAgent, type ChildEnd, type ParentChannel } from './child-end.ts';
 export {
   type ReadyMessage,
   readToAgent,

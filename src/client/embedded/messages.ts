@@ -1,9 +1,9 @@
 import { isRecord } from '../../api/index.ts';
 
 /*
- * What an agent and the control plane that it started say to each other over the channel between the two processes:
- * life, stop, and signatures. Everything else goes over the API. Each side checks what it receives: the two may be of
- * different versions for as long as it takes to replace a file under a running agent.
+ * The messages between an agent and the control plane that it started, over the IPC channel of the two processes:
+ * liveness, stop, and signatures. Everything else goes over the API. Each side validates what it receives: the two may be
+ * of different versions if the program was replaced while the agent runs.
  *
  *     agent                               control plane
  *       │ ◄──────────────── ready ───────────── │   once it serves
@@ -17,18 +17,18 @@ import { isRecord } from '../../api/index.ts';
 /** Asks for a certificate of a node; the control plane alone decides what is signed. */
 export interface SignMessage {
   type: 'sign';
-  /** Comes back with the answer. */
+  /** Is repeated in the response. */
   id: number;
   csrPem: string;
   usage: 'client' | 'serving';
   node: string;
-  /** Names and addresses under which the node is reached now. */
+  /** The current names and addresses of the node. */
   addresses: string[];
 }
-/** What the control plane is told. */
+/** From the agent. */
 export type ToControlPlane = { type: 'ping' } | { type: 'stop' } | SignMessage;
 
-/** Where the control plane serves. */
+/** The control plane serves now. */
 export interface ReadyMessage {
   type: 'ready';
   /** `https://host:port` */
@@ -38,32 +38,32 @@ export interface ReadyMessage {
   /** Absolute path of the administrator's kubeconfig. */
   kubeconfig: string;
 }
-/** What the agent is told. */
+/** From the control plane. */
 export type ToAgent =
   | ReadyMessage
   | { type: 'pong' }
   | { type: 'signed'; id: number; pem: string }
   | { type: 'refused'; id: number; why: string }
-  /** The control plane ends; told before it does, so that the agent can say why. */
+  /** The control plane is about to exit, for this reason. */
   | { type: 'failed'; message: string; exitCode: number };
 
-/** The message that an agent sent, or undefined when it is none. */
+/** Validates a message from an agent; undefined if it is none. */
 export function readToControlPlane(value: unknown): ToControlPlane | undefined {
   if (!isRecord(value)) return undefined;
   const { type, id, csrPem, usage, node, addresses } = value;
   if (type === 'ping' || type === 'stop') return { type };
-  if (type !== 'sign' || !isCount(id) || !isText(csrPem) || !isText(node) || !isTextList(addresses))
+  if (type !== 'sign' || !isNonNegativeInteger(id) || !isText(csrPem) || !isText(node) || !isTexts(addresses))
     return undefined;
   return usage === 'client' || usage === 'serving' ? { type, id, csrPem, usage, node, addresses } : undefined;
 }
 
-/** The id of a message that means to ask for a signature but cannot be read, so that it can be answered at all. */
-export function unreadableRequest(value: unknown): number | undefined {
+/** The id of an invalid request for a signature, so that it can be refused; undefined for anything else. */
+export function findInvalidRequestId(value: unknown): number | undefined {
   const isRequest = isRecord(value) && value['type'] === 'sign' && readToControlPlane(value) === undefined;
-  return isRequest && isCount(value['id']) ? value['id'] : undefined;
+  return isRequest && isNonNegativeInteger(value['id']) ? value['id'] : undefined;
 }
 
-/** The message that a control plane sent, or undefined when it is none. */
+/** Validates a message from a control plane; undefined if it is none. */
 export function readToAgent(value: unknown): ToAgent | undefined {
   if (!isRecord(value)) return undefined;
   const { type, id, pem, why, url, ca, kubeconfig, message, exitCode } = value;
@@ -75,9 +75,9 @@ export function readToAgent(value: unknown): ToAgent | undefined {
         ? { type, url, ca, kubeconfig }
         : undefined;
     case 'signed':
-      return isCount(id) && isCertificate(pem) ? { type, id, pem } : undefined;
+      return isNonNegativeInteger(id) && isCertificate(pem) ? { type, id, pem } : undefined;
     case 'refused':
-      return isCount(id) && isText(why) ? { type, id, why } : undefined;
+      return isNonNegativeInteger(id) && isText(why) ? { type, id, why } : undefined;
     case 'failed':
       return isText(message) && isExitCode(exitCode) ? { type, message, exitCode } : undefined;
     default:
@@ -85,28 +85,28 @@ export function readToAgent(value: unknown): ToAgent | undefined {
   }
 }
 
-const textLimit = 64 * 1024;
-const listLimit = 1000;
+const maxTextLength = 64 * 1024;
+const maxListLength = 1000;
 
-/** Cuts a text for people to what the other side accepts. */
-export function cutText(text: string): string {
-  return text.length <= textLimit ? text : `${text.slice(0, textLimit - 1)}…`;
+/** Truncates a text to the length that the other side accepts. */
+export function truncateText(text: string): string {
+  return text.length <= maxTextLength ? text : `${text.slice(0, maxTextLength - 1)}…`;
 }
 
 function isText(value: unknown): value is string {
-  return typeof value === 'string' && value.length <= textLimit;
+  return typeof value === 'string' && value.length <= maxTextLength;
 }
 
-function isCount(value: unknown): value is number {
+function isNonNegativeInteger(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }
 
 function isExitCode(value: unknown): value is number {
-  return isCount(value) && value <= 255;
+  return isNonNegativeInteger(value) && value <= 255;
 }
 
-function isTextList(value: unknown): value is string[] {
-  return Array.isArray(value) && value.length <= listLimit && value.every(isText);
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.length <= maxListLength && value.every(isText);
 }
 
 function isServerUrl(value: unknown): value is string {

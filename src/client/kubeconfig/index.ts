@@ -1,3 +1,3 @@
 export { readKubeconfig } from './read.ts';
-export { type KubeconfigEntry, renderKubeconfig } from './render.ts';
-export { clientOptionsOf, type Kubeconfig, type KubeconfigOptions } from './types.ts';
+export { renderKubeconfig } from './render.ts';
+export { clientOptionsOf, type Kubeconfig } from './types.ts';

@@ -1,24 +1,31 @@
 import { dirname, resolve } from 'node:path';
 import { isRecord } from '../../api/index.ts';
 import { describeError, ExitError, exitCodes, readRegularFile } from '../../base/index.ts';
-import { parseDocument } from './document.ts';
-import type { Fields } from './fields.ts';
-import { entryOf, KubeconfigError, mapping, pathOf, requiredTextOf, textOf } from './fields.ts';
+import type { Fields } from './document.ts';
+import {
+  KubeconfigError,
+  parseDocument,
+  pathOf,
+  readText,
+  requireEntry,
+  requireText,
+  toFields,
+} from './document.ts';
 import type { Kubeconfig, KubeconfigOptions } from './types.ts';
 import { endpointExtension } from './types.ts';
 
-const limitBytes = 1024 * 1024;
+const maxFileBytes = 1024 * 1024;
 
 /**
  * Reads a kubeconfig file and what it refers to (paths are relative to it). Throws an ExitError that names the file and
  * the field. Certificates, keys and tokens are supported; commands, passwords, proxies, impersonation and insecure
- * connections are not. Files are read now and not again: who must follow them watches those in `files`.
+ * connections are not. The files are read once; their paths are in `files` for callers that watch them.
  */
 export async function readKubeconfig(path: string, options: KubeconfigOptions = {}): Promise<Kubeconfig> {
   try {
-    const bytes = await readRegularFile(path, { limitBytes });
-    const near: Near = { folder: dirname(path), files: [] };
-    return await contextOf(await parseDocument(bytes.toString('utf8')), near, options.context);
+    const bytes = await readRegularFile(path, { limitBytes: maxFileBytes });
+    const references: References = { folder: dirname(path), files: [] };
+    return await resolveContext(await parseDocument(bytes.toString('utf8')), references, options.context);
   } catch (error) {
     throw new ExitError(exitCodes.configuration, `kubeconfig ${path}: ${describeError(error)}`, {
       cause: error,
@@ -26,44 +33,48 @@ export async function readKubeconfig(path: string, options: KubeconfigOptions = 
   }
 }
 
-/** Where the files that are named are, and which of them have been read. */
-interface Near {
+/** The folder of relative paths, and the files that have been read. */
+interface References {
   readonly folder: string;
   readonly files: string[];
 }
 
-async function contextOf(document: unknown, near: Near, wanted: string | undefined): Promise<Kubeconfig> {
-  const file = mapping(document, '');
-  const kind = textOf(file, 'kind') ?? 'Config';
+async function resolveContext(
+  document: unknown,
+  references: References,
+  wanted: string | undefined,
+): Promise<Kubeconfig> {
+  const file = toFields(document, '');
+  const kind = readText(file, 'kind') ?? 'Config';
   if (kind !== 'Config') throw new KubeconfigError(`kind must be Config, not ${JSON.stringify(kind)}`);
-  const name = wanted ?? requiredTextOf(file, 'current-context');
-  const context = entryOf(file, 'contexts', 'context', name);
-  const cluster = entryOf(file, 'clusters', 'cluster', requiredTextOf(context, 'cluster'));
-  const userName = textOf(context, 'user');
+  const name = wanted ?? requireText(file, 'current-context');
+  const context = requireEntry(file, 'contexts', 'context', name);
+  const cluster = requireEntry(file, 'clusters', 'cluster', requireText(context, 'cluster'));
+  const userName = readText(context, 'user');
   const user =
-    userName === undefined ? { at: 'users', values: {} } : entryOf(file, 'users', 'user', userName);
-  refuseUnsupported(cluster, user);
-  const extensions = extensionsOf(cluster);
+    userName === undefined ? { at: 'users', values: {} } : requireEntry(file, 'users', 'user', userName);
+  checkSupported(cluster, user);
+  const extensions = readExtensions(cluster);
   return {
     name,
-    server: serverOf(cluster),
-    ca: await certificateAuthority(cluster, near),
+    server: readServer(cluster),
+    ca: await readAuthority(cluster, references),
     endpoint: extensions[endpointExtension] === 'agent' ? 'agent' : 'controlPlane',
     extensions,
-    ...optional('serverName', textOf(cluster, 'tls-server-name')),
-    ...optional('namespace', textOf(context, 'namespace')),
-    ...(await credentialsOf(user, near)),
-    files: near.files,
+    ...optional('serverName', readText(cluster, 'tls-server-name')),
+    ...optional('namespace', readText(context, 'namespace')),
+    ...(await readCredentials(user, references)),
+    files: references.files,
   };
 }
 
 const insecure =
   'insecure-skip-tls-verify is not supported: give the certificate-authority of the server, and tls-server-name where its certificate bears another name';
 
-function refuseUnsupported(cluster: Fields, user: Fields): void {
+function checkSupported(cluster: Fields, user: Fields): void {
   if (cluster.values['insecure-skip-tls-verify'] === true)
     throw new KubeconfigError(`${cluster.at}: ${insecure}`);
-  if (textOf(cluster, 'proxy-url') !== undefined) {
+  if (readText(cluster, 'proxy-url') !== undefined) {
     throw new KubeconfigError(`${pathOf(cluster, 'proxy-url')} is not supported`);
   }
   const impersonation = ['as', 'as-uid', 'as-groups', 'as-user-extra'];
@@ -74,23 +85,23 @@ function refuseUnsupported(cluster: Fields, user: Fields): void {
   }
 }
 
-function serverOf(cluster: Fields): string {
-  const server = requiredTextOf(cluster, 'server');
+function readServer(cluster: Fields): string {
+  const server = requireText(cluster, 'server');
   if (URL.canParse(server) && new URL(server).protocol === 'https:') return server;
   const at = pathOf(cluster, 'server');
   throw new KubeconfigError(`${at} must be an https:// address, not ${JSON.stringify(server)}`);
 }
 
-async function certificateAuthority(cluster: Fields, near: Near): Promise<string> {
-  const ca = await pemOf(cluster, 'certificate-authority', near);
+async function readAuthority(cluster: Fields, references: References): Promise<string> {
+  const ca = await readPem(cluster, 'certificate-authority', references);
   if (ca !== undefined) return ca;
   const at = pathOf(cluster, 'certificate-authority');
   throw new KubeconfigError(`neither ${at}-data nor ${at} is set`);
 }
 
-async function credentialsOf(user: Fields, near: Near) {
-  const cert = await pemOf(user, 'client-certificate', near);
-  const key = await pemOf(user, 'client-key', near);
+async function readCredentials(user: Fields, references: References) {
+  const cert = await readPem(user, 'client-certificate', references);
+  const key = await readPem(user, 'client-key', references);
   if ((cert === undefined) !== (key === undefined)) {
     const [has, lacks] = cert === undefined ? ['key', 'certificate'] : ['certificate', 'key'];
     throw new KubeconfigError(`${user.at} has a client-${has} but no client-${lacks}`);
@@ -98,47 +109,52 @@ async function credentialsOf(user: Fields, near: Near) {
   return {
     ...optional('cert', cert),
     ...optional('key', key),
-    ...optional('token', (await tokenFileOf(user, near)) ?? textOf(user, 'token')),
+    ...optional('token', (await readTokenFile(user, references)) ?? readText(user, 'token')),
   };
 }
 
-/** The first block will do: the TLS library reads the rest. */
+/** The first block is enough: the TLS library reads the others. */
 const pemBlock = /-----BEGIN [A-Z0-9 ]+-----\s[A-Za-z0-9+/=\s]+-----END [A-Z0-9 ]+-----/;
 
-/** `KEY-data` in base64, else the content of the file that `KEY` names. */
-async function pemOf(fields: Fields, key: string, near: Near): Promise<string | undefined> {
-  const data = textOf(fields, `${key}-data`);
-  const path = textOf(fields, key);
+/** `KEY-data` in base64, or the content of the file that `KEY` names. */
+async function readPem(fields: Fields, key: string, references: References): Promise<string | undefined> {
+  const data = readText(fields, `${key}-data`);
+  const path = readText(fields, key);
   if (data === undefined && path === undefined) return undefined;
   const at = pathOf(fields, data === undefined ? key : `${key}-data`);
   const pem =
     data === undefined
-      ? await contentOf(fields, key, near, path ?? '')
+      ? await readReferencedFile(fields, key, references, path ?? '')
       : Buffer.from(data, 'base64').toString('utf8');
   if (!pemBlock.test(pem))
     throw new KubeconfigError(`${at} holds no PEM${data === undefined ? '' : ' in base64'}`);
   return pem;
 }
 
-async function tokenFileOf(user: Fields, near: Near): Promise<string | undefined> {
-  const path = textOf(user, 'tokenFile');
+async function readTokenFile(user: Fields, references: References): Promise<string | undefined> {
+  const path = readText(user, 'tokenFile');
   if (path === undefined) return undefined;
-  const token = (await contentOf(user, 'tokenFile', near, path)).trim();
+  const token = (await readReferencedFile(user, 'tokenFile', references, path)).trim();
   if (token === '') throw new KubeconfigError(`${pathOf(user, 'tokenFile')}: ${path} is empty`);
   return token;
 }
 
-async function contentOf(fields: Fields, key: string, near: Near, name: string): Promise<string> {
-  const path = resolve(near.folder, name);
-  near.files.push(path);
+async function readReferencedFile(
+  fields: Fields,
+  key: string,
+  references: References,
+  name: string,
+): Promise<string> {
+  const path = resolve(references.folder, name);
+  references.files.push(path);
   try {
-    return (await readRegularFile(path, { limitBytes })).toString('utf8');
+    return (await readRegularFile(path, { limitBytes: maxFileBytes })).toString('utf8');
   } catch (error) {
     throw new KubeconfigError(pathOf(fields, key), { cause: error });
   }
 }
 
-function extensionsOf(cluster: Fields): Record<string, unknown> {
+function readExtensions(cluster: Fields): Record<string, unknown> {
   const entries = cluster.values['extensions'] ?? [];
   if (!Array.isArray(entries)) throw new KubeconfigError(`${pathOf(cluster, 'extensions')} must be a list`);
   return Object.fromEntries(

@@ -1,6 +1,6 @@
 import { endpointExtension } from './types.ts';
 
-export interface KubeconfigEntry {
+interface KubeconfigEntry {
   server: string;
   /** PEM. */
   ca: string;
@@ -8,15 +8,15 @@ export interface KubeconfigEntry {
   cert?: string;
   key?: string;
   token?: string;
-  /** A name for the credentials within the file. */
+  /** Name of the credentials in the file. */
   user: string;
   serverName?: string;
   endpoint?: 'agent';
 }
 
 /**
- * A kubeconfig with one context and everything in it, as YAML. It is a secret: whoever writes it makes the file 0600.
- * The same entry always gives the same text.
+ * A self-contained kubeconfig with one context, as YAML. It is a secret: a file with it must be 0600. The same entry always
+ * gives the same text.
  */
 export function renderKubeconfig(entry: KubeconfigEntry): string {
   const { server, ca, user, serverName, endpoint } = entry;
@@ -26,39 +26,39 @@ export function renderKubeconfig(entry: KubeconfigEntry): string {
     'clusters:',
     '- name: nodeward',
     '  cluster:',
-    `    server: ${quoted(server)}`,
-    `    certificate-authority-data: ${base64(ca)}`,
-    ...(serverName === undefined ? [] : [`    tls-server-name: ${quoted(serverName)}`]),
+    `    server: ${quote(server)}`,
+    `    certificate-authority-data: ${toBase64(ca)}`,
+    ...(serverName === undefined ? [] : [`    tls-server-name: ${quote(serverName)}`]),
     ...(endpoint === undefined
       ? []
       : ['    extensions:', `    - name: ${endpointExtension}`, `      extension: ${endpoint}`]),
     'users:',
-    `- name: ${quoted(user)}`,
+    `- name: ${quote(user)}`,
     '  user:',
-    ...credentials(entry),
+    ...credentialLines(entry),
     'contexts:',
     '- name: nodeward',
     '  context:',
     '    cluster: nodeward',
-    `    user: ${quoted(user)}`,
+    `    user: ${quote(user)}`,
     'current-context: nodeward',
   ];
   return `${lines.join('\n')}\n`;
 }
 
-function credentials({ cert, key, token }: KubeconfigEntry): string[] {
+function credentialLines({ cert, key, token }: KubeconfigEntry): string[] {
   return [
-    ...(cert === undefined ? [] : [`    client-certificate-data: ${base64(cert)}`]),
-    ...(key === undefined ? [] : [`    client-key-data: ${base64(key)}`]),
-    ...(token === undefined ? [] : [`    token: ${quoted(token)}`]),
+    ...(cert === undefined ? [] : [`    client-certificate-data: ${toBase64(cert)}`]),
+    ...(key === undefined ? [] : [`    client-key-data: ${toBase64(key)}`]),
+    ...(token === undefined ? [] : [`    token: ${quote(token)}`]),
   ];
 }
 
-/** JSON's strings are YAML's. */
-function quoted(text: string): string {
+/** A JSON string is a YAML string, too. */
+function quote(text: string): string {
   return JSON.stringify(text);
 }
 
-function base64(pem: string): string {
+function toBase64(pem: string): string {
   return Buffer.from(pem).toString('base64');
 }

@@ -1,8 +1,8 @@
 import type { ClientOptions } from '../options.ts';
 
-/** What a kubeconfig says of one context. */
+/** One context of a kubeconfig. */
 export interface Kubeconfig {
-  /** Of the context. */
+  /** Name of the context. */
   name: string;
   /** `https://host:port` */
   server: string;
@@ -14,11 +14,11 @@ export interface Kubeconfig {
   key?: string;
   token?: string;
   namespace?: string;
-  /** What the server is, from the cluster's extension `nodeward.io/endpoint`: a control plane unless said otherwise. */
+  /** The kind of server, from the cluster's extension `nodeward.io/endpoint`; default a control plane. */
   endpoint: 'controlPlane' | 'agent';
-  /** The cluster's extensions by name, as they stand in the file. */
+  /** The cluster's extensions by name, as in the file. */
   extensions: Readonly<Record<string, unknown>>;
-  /** The files that it names and that were read: certificates, keys, a token. */
+  /** The files with certificates, keys or a token that it refers to and that were read. */
   files: readonly string[];
 }
 
@@ -27,10 +27,10 @@ export interface KubeconfigOptions {
   context?: string;
 }
 
-/** Marks a cluster entry whose server is a node agent. */
+/** The extension of a cluster entry whose server is a node agent. */
 export const endpointExtension = 'nodeward.io/endpoint';
 
-/** The client that a kubeconfig describes. */
+/** The options of a client with the server and the credentials of a kubeconfig. */
 export function clientOptionsOf(config: Kubeconfig): ClientOptions {
   const { server, ca, serverName, cert, key, token } = config;
   return {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { deviceTable, resourceTable } from '../../../src/cli/devices.ts';
+import { formatDevices, formatResources } from '../../../src/cli/devices.ts';
 
 const plugin = { state: 'serving', way: 'registration', socket: '/run/p.sock', lastError: 'of yesterday' };
 
@@ -15,7 +15,7 @@ describe('nodeward devices ls', () => {
         plugin: { ...plugin, state: 'away', lastError: 'connection refused' },
       },
     ];
-    assert.deepEqual(resourceTable({ items }).split('\n'), [
+    assert.deepEqual(formatResources({ items }).split('\n'), [
       'RESOURCE             CAPACITY   ALLOCATABLE   PLUGIN    BY             SOCKET        REMARKS',
       'vendor.example/gpu   4          3             serving   registration   /run/p.sock   -',
       'vendor.example/nic   2          0             away      registration   /run/p.sock   connection refused',
@@ -28,7 +28,7 @@ describe('nodeward devices ls', () => {
       { id: 'd0', healthy: true, numaNodes: [0, 1], usedBy: 'default/p/c' },
       { id: 'd1', healthy: false, numaNodes: [] },
     ];
-    assert.deepEqual(deviceTable({ items: [{ resource: 'a/b', devices }] }).split('\n'), [
+    assert.deepEqual(formatDevices({ items: [{ resource: 'a/b', devices }] }).split('\n'), [
       'RESOURCE   DEVICE   HEALTHY   NUMA   USED BY',
       'a/b        d0       yes       0,1    default/p/c',
       'a/b        d1       no        -      -',
@@ -38,10 +38,10 @@ describe('nodeward devices ls', () => {
 
   test('bears whatever an agent sends, and shows no control characters', () => {
     for (const list of [{}, { items: [{}, 3, { devices: 'x', plugin: [] }] }, { items: 'x' }]) {
-      assert.match(resourceTable(list), /^RESOURCE/);
-      assert.match(deviceTable(list), /^RESOURCE/);
+      assert.match(formatResources(list), /^RESOURCE/);
+      assert.match(formatDevices(list), /^RESOURCE/);
     }
-    const evil = resourceTable({ items: [{ resource: 'a\u001b[31m/b', plugin: { lastError: '\u0007' } }] });
+    const evil = formatResources({ items: [{ resource: 'a\u001b[31m/b', plugin: { lastError: '\u0007' } }] });
     assert.ok(!evil.includes('\u001b') && !evil.includes('\u0007'));
   });
 });

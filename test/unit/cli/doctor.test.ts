@@ -4,8 +4,7 @@ import { describe, test } from 'node:test';
 import type { Row } from '../../../src/agent/index.ts';
 import { verdicts } from '../../../src/agent/index.ts';
 import { exitCodes } from '../../../src/base/index.ts';
-import { fails } from '../../../src/cli/doctor.ts';
-import { reportText } from '../../../src/cli/doctor-report.ts';
+import { formatReport, isFailure } from '../../../src/cli/doctor.ts';
 import { runCommandLine } from './run-command.ts';
 
 const row = (id: string, more: Partial<Row>): Row => ({
@@ -22,7 +21,7 @@ describe('doctor', () => {
       code,
     ]);
     const known = verdicts.map((verdict) => {
-      const [plain, strict] = [fails(verdict, false), fails(verdict, true)];
+      const [plain, strict] = [isFailure(verdict, false), isFailure(verdict, true)];
       return [
         verdict,
         plain === strict ? `${Number(plain)}` : `${Number(plain)}, with \`--strict\` ${Number(strict)}`,
@@ -32,7 +31,7 @@ describe('doctor', () => {
   });
 
   test('the table is by topic; what is not as it should be says what is needed and what to do', () => {
-    const text = reportText([
+    const text = formatReport([
       row('first', {}),
       row('second', { verdict: 'failed', found: 'evil\u001b[2Jtext', advice: 'mend it' }),
       row('other', { topic: 'agent', verdict: 'unknown' }),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pluginTable } from '../../../src/cli/plugins.ts';
+import { formatPlugins } from '../../../src/cli/plugins.ts';
 
 const now = Date.parse('2025-01-01T12:00:00Z');
 
@@ -27,7 +27,7 @@ test('plugins are shown with what they are, how far they are, and what is wrong'
       nextTry: '2025-01-01T12:00:32Z',
     },
   ];
-  const rows = pluginTable({ folder, items }, now)
+  const rows = formatPlugins({ folder, items }, now)
     .split('\n')
     .map((line) => line.split(/ {2,}/));
   assert.deepEqual(rows, [
@@ -50,6 +50,6 @@ test('plugins are shown with what they are, how far they are, and what is wrong'
 
 test('what an agent of another version sends does not break the table', () => {
   const items = [{}, { path: 3, versions: 'x', since: 'yesterday', attempts: '1', details: [] }];
-  const lines = pluginTable({ items }, now).trimEnd().split('\n');
+  const lines = formatPlugins({ items }, now).trimEnd().split('\n');
   assert.equal(lines.length, 3);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ConnectionFailure } from '../../../src/client/errors.ts';
-import { ConnectionError, connectionError } from '../../../src/client/errors.ts';
+import { ConnectionError, toConnectionError } from '../../../src/client/errors.ts';
 
 describe('what went wrong with a connection is told by its code', () => {
   const cases: [string, ConnectionFailure][] = [
@@ -34,7 +34,7 @@ describe('what went wrong with a connection is told by its code', () => {
   for (const [code, reason] of cases) {
     test(`${code} is ${reason}`, () => {
       const cause = Object.assign(new Error('of the system'), { code });
-      const error = connectionError('https://host:1', new Error('outer', { cause }));
+      const error = toConnectionError('https://host:1', new Error('outer', { cause }));
       assert.equal(error.reason, reason);
       assert.match(error.message, /https:\/\/host:1 .*\(outer: of the system\)$/);
     });
@@ -49,19 +49,19 @@ describe('what went wrong with a connection is told by its code', () => {
       },
     );
     assert.equal(
-      connectionError('https://host:1', alert).message,
+      toConnectionError('https://host:1', alert).message,
       'https://host:1 does not accept the client certificate, or wants one (tlsv13 alert certificate required)',
     );
   });
 
   test('one that is told already stays as it is', () => {
     const error = new ConnectionError('timeout', 'so it is');
-    assert.equal(connectionError('https://host:1', error), error);
+    assert.equal(toConnectionError('https://host:1', error), error);
   });
 
   test('what is no error at all is told too', () => {
     assert.equal(
-      connectionError('https://host:1', 'odd').message,
+      toConnectionError('https://host:1', 'odd').message,
       'the connection to https://host:1 broke (odd)',
     );
   });

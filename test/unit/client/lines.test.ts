@@ -1,9 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { linesOf } from '../../../src/client/lines.ts';
+import { splitLines } from '../../../src/client/lines.ts';
 
-const tooLong = (limitBytes: number) => new RangeError(`more than ${limitBytes}`);
+/** All lines; a line that is too long is thrown as a RangeError. */
+async function readAll(chunks: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string[]> {
+  const lines: string[] = [];
+  for await (const line of splitLines(chunks, maxBytes)) {
+    if (line === undefined) throw new RangeError(`more than ${maxBytes}`);
+    lines.push(line);
+  }
+  return lines;
+}
 
 async function* inChunks(bytes: Uint8Array, sizes: readonly number[]): AsyncGenerator<Uint8Array> {
   let from = 0;
@@ -15,7 +23,7 @@ async function* inChunks(bytes: Uint8Array, sizes: readonly number[]): AsyncGene
 }
 
 async function lines(text: string, sizes: readonly number[] = [], limitBytes = 1000): Promise<string[]> {
-  return await Array.fromAsync(linesOf(inChunks(Buffer.from(text), sizes), limitBytes, tooLong));
+  return await readAll(inChunks(Buffer.from(text), sizes), limitBytes);
 }
 
 test('lines are the same however the stream is cut, also within a letter', async () => {
@@ -43,6 +51,14 @@ test('a line that never ends is not kept', async () => {
   async function* endless(): AsyncGenerator<Uint8Array> {
     for (; sent < 1000; sent++) yield Buffer.alloc(100, 'x');
   }
-  await assert.rejects(Array.fromAsync(linesOf(endless(), 1000, tooLong)), RangeError);
+  await assert.rejects(readAll(endless(), 1000), RangeError);
   assert.ok(sent <= 11);
+});
+
+test('a line that is too long is left out, and the next ones are read', async () => {
+  for (const sizes of [[], [1, 1, 1, 1], [5, 5, 5]]) {
+    const chunks = inChunks(Buffer.from('1\n12345678901\n2\n123456\n3'), sizes);
+    const lines = await Array.fromAsync(splitLines(chunks, 5));
+    assert.deepEqual(lines, ['1', undefined, '2', undefined, '3'], sizes.join());
+  }
 });

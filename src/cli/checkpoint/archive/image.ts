@@ -3,12 +3,11 @@ import { basename } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { isImageName, makeImage } from '../../../agent/checkpoint/archive/index.ts';
 import { describeError, ExitError, errorCode, exitCodes } from '../../../base/index.ts';
-import { note } from '../../access/asking.ts';
-import type { CommandContext } from '../../context.ts';
-import { filePath } from '../../flags/flags.ts';
-import { shownBytes } from '../../storage/report.ts';
-import { archiveArgument } from './inspect.ts';
-import { asUnusable, openArchive } from './open-archive.ts';
+import { parseFilePath } from '../../flags/values.ts';
+import type { CommandContext } from '../../terminal/context.ts';
+import { writeNotes } from '../../terminal/output.ts';
+import { formatBytes } from '../../terminal/text.ts';
+import { archiveArgument, openArchive, toExitError } from './open-archive.ts';
 
 interface Flags {
   rootDir: string;
@@ -21,38 +20,38 @@ interface Flags {
 export function imageCommand(context: CommandContext): Command {
   return new Command('image')
     .description(
-      'Make an OCI image of a checkpoint, from which containerd (2.1 to 2.3) and CRI-O restore the container. It holds the memory of the container: keep it as safe.',
+      'Make an OCI image of a checkpoint, from which containerd (2.1 to 2.3) and CRI-O restore the container. It contains the memory of the container: protect it like one.',
     )
     .argument('<archive|id>', archiveArgument)
     .addOption(
-      new Option('-o, --output <file>', 'where the image goes: an OCI layout in a tar archive')
-        .argParser(filePath)
+      new Option('-o, --output <file>', 'file for the image: an OCI layout in a tar archive')
+        .argParser(parseFilePath)
         .makeOptionMandatory(),
     )
     .addOption(
       new Option(
         '--name <image>',
         'the name of the image (default: localhost/checkpoint/NAMESPACE/POD/CONTAINER:TIME)',
-      ).argParser(imageName),
+      ).argParser(parseImageName),
     )
-    .addOption(new Option('--force', 'replace a file that is there'))
+    .addOption(new Option('--force', 'replace an existing file'))
     .action(async (argument: string, _own: unknown, command: Command) => {
-      await image(argument, command.optsWithGlobals<Flags>(), context);
+      await writeImage(argument, command.optsWithGlobals<Flags>(), context);
     });
 }
 
-function imageName(text: string): string {
+function parseImageName(text: string): string {
   if (isImageName(text)) return text;
   throw new InvalidArgumentError('It must be the name of an image with a tag, such as localhost/app:1.');
 }
 
-async function image(
+async function writeImage(
   argument: string,
   { rootDir, output, name, force = false }: Flags,
   context: CommandContext,
 ): Promise<void> {
   await using archive = await openArchive(argument, rootDir, context);
-  await refuseOthers(output, archive.path, force);
+  await checkOutput(output, archive.path, force);
   const made = await makeImage(archive.chunks(`writing ${basename(output)}`), {
     what: archive.path,
     output,
@@ -60,32 +59,32 @@ async function image(
     name,
     runtimeVersion: archive.record?.runtime.version ?? '',
   }).catch((error: unknown) => {
-    if (errorCode(error) === 'EEXIST') throw taken(output);
-    throw isWriteError(error) ? unwritable(output, error) : asUnusable(error);
+    if (errorCode(error) === 'EEXIST') throw existsError(output);
+    throw isWriteError(error) ? unwritableError(output, error) : toExitError(error);
   });
-  note(context, notesOn(made.contents.container));
+  writeNotes(context, restoreNotes(made.contents.container));
   context.stdout.write(`${made.name}@${made.digest}\n`);
-  note(context, [`${output} has ${shownBytes(made.bytes)}`]);
+  writeNotes(context, [`${output} has ${formatBytes(made.bytes)}`]);
 }
 
-/** A device, a link or the archive itself would be replaced as well. */
-async function refuseOthers(output: string, archive: string, force: boolean): Promise<void> {
-  const there = await lstat(output).catch(() => undefined);
-  if (there === undefined) return;
-  if (!there.isFile()) {
+/** Throws an ExitError where the image would replace a file without --force, a device, a link or the archive itself. */
+async function checkOutput(output: string, archive: string, force: boolean): Promise<void> {
+  const existing = await lstat(output).catch(() => undefined);
+  if (existing === undefined) return;
+  if (!existing.isFile()) {
     throw new ExitError(exitCodes.unwritable, `${output} is there already and no regular file`);
   }
-  if (!force) throw taken(output);
-  const read = await stat(archive).catch(() => undefined);
-  if (read?.ino !== there.ino || read.dev !== there.dev) return;
+  if (!force) throw existsError(output);
+  const source = await stat(archive).catch(() => undefined);
+  if (source?.ino !== existing.ino || source.dev !== existing.dev) return;
   throw new ExitError(exitCodes.usage, `${output} is the archive itself; choose another name`);
 }
 
-const taken = (output: string): ExitError =>
+const existsError = (output: string): ExitError =>
   new ExitError(exitCodes.usage, `${output} is there already; replace it with --force`);
 
-/** containerd fetches the image that the container was made of by this reference, and cannot by the id of an image. */
-function notesOn({ image, imageRef }: { image: string; imageRef: string }): string[] {
+/** To restore a container, containerd pulls its image by this reference, which does not work for the id of an image. */
+function restoreNotes({ image, imageRef }: { image: string; imageRef: string }): string[] {
   if (imageRef.includes('@')) return [];
   const what = imageRef === '' ? 'no reference' : imageRef;
   return [
@@ -105,7 +104,7 @@ const writeErrors: ReadonlySet<string> = new Set([
 
 const isWriteError = (error: unknown): boolean => writeErrors.has(errorCode(error) ?? '');
 
-const unwritable = (output: string, error: unknown): ExitError =>
+const unwritableError = (output: string, error: unknown): ExitError =>
   new ExitError(exitCodes.unwritable, `${output} cannot be written: ${describeError(error)}`, {
     cause: error,
   });

@@ -2,48 +2,56 @@ import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { open } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import { Option } from 'commander';
 import type { ArchiveContents } from '../../../agent/checkpoint/archive/index.ts';
 import { ArchiveError, createArchiveReader } from '../../../agent/checkpoint/archive/index.ts';
 import type { CheckpointRecord } from '../../../agent/checkpoint/index.ts';
 import { isCheckpointId, openArchiveFolder, readArchiveRecord } from '../../../agent/checkpoint/index.ts';
 import { describeError, ExitError, errorCode, exitCodes, silentLogger } from '../../../base/index.ts';
-import type { CommandContext } from '../../context.ts';
-import { isTerminal } from '../../context.ts';
-import { showBytes } from '../../progress.ts';
+import type { CommandContext } from '../../terminal/context.ts';
+import { toBytes } from '../../terminal/input.ts';
+import { showByteProgress } from '../../terminal/progress.ts';
+
+export const showEnvironmentOption = () =>
+  new Option('--show-environment', 'also show the values of the environment, which may be secrets');
+
+/** Help for the argument of `openArchive`. */
+export const archiveArgument =
+  "a file on this machine, - for standard input, or the id of a checkpoint in the root dir's checkpoints";
 
 /** An archive on this machine, open for reading. */
-export interface OpenArchive extends AsyncDisposable {
+interface OpenArchive extends AsyncDisposable {
   readonly path: string;
-  /** What its sidecar says, when it has one that can be read. */
+  /** The contents of its sidecar; undefined if there is none that can be read. */
   readonly record: CheckpointRecord | undefined;
-  /** Its bytes, once; shows on a terminal how far that is, as `doing` says. */
-  chunks(doing: string): AsyncIterable<Uint8Array>;
+  /** Its bytes; to be read once. Shows the progress on a terminal, with the text `activity`. */
+  chunks(activity: string): AsyncIterable<Uint8Array>;
 }
 
 const chunkBytes = 256 * 1024;
 
 /**
- * `argument`: the path of an archive, `-` for what is piped in, or the id of a checkpoint of the agent in `rootDir`. A path
- * that is there comes before an id.
+ * `argument`: the path of an archive, `-` for standard input, or the id of a checkpoint below `rootDir`. An existing path
+ * takes precedence over an id.
  */
 export async function openArchive(
   argument: string,
   rootDir: string,
   context: CommandContext,
 ): Promise<OpenArchive> {
-  if (argument === '-') return pipedIn(context);
-  const { path, file } = await find(argument, rootDir);
+  if (argument === '-') return openStandardInput(context);
+  const { path, file } = await findArchive(argument, rootDir);
   const record = await readArchiveRecord(dirname(path), basename(path).replace(/\.tar(\.age)?$/, ''));
   const { size } = await file.stat();
   return {
     path,
     record,
-    async *chunks(doing) {
-      using shown = isTerminal(context.stderr) ? showBytes(context.stderr, doing, size) : undefined;
+    async *chunks(activity) {
+      using progress = showByteProgress(context, activity, size);
       const { signal } = context;
       const bytes = file.createReadStream({ highWaterMark: chunkBytes, autoClose: false, signal });
       for await (const chunk of bytes) {
-        shown?.add(chunk.length);
+        progress.add(chunk.length);
         yield chunk;
       }
     },
@@ -51,22 +59,22 @@ export async function openArchive(
   };
 }
 
-function pipedIn({ stdin, signal }: CommandContext): OpenArchive {
-  if (stdin === undefined) throw new ExitError(exitCodes.usage, 'nothing is piped in');
+function openStandardInput({ stdin, signal }: CommandContext): OpenArchive {
+  if (stdin === undefined) throw new ExitError(exitCodes.usage, 'there is no standard input');
   return {
     path: 'standard input',
     record: undefined,
     async *chunks() {
-      for await (const chunk of stdin) {
+      for await (const chunk of toBytes(stdin)) {
         signal.throwIfAborted();
-        yield typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+        yield chunk;
       }
     },
     [Symbol.asyncDispose]: () => Promise.resolve(),
   };
 }
 
-async function find(argument: string, rootDir: string): Promise<{ path: string; file: FileHandle }> {
+async function findArchive(argument: string, rootDir: string): Promise<{ path: string; file: FileHandle }> {
   const named = resolve(argument);
   const file = await openRegular(named);
   if (file !== undefined) return { path: named, file };
@@ -83,7 +91,7 @@ async function find(argument: string, rootDir: string): Promise<{ path: string; 
   throw unusable(`there is no archive ${named}${nowhere}`);
 }
 
-/** undefined where there is none. Never waits for somebody to write into a FIFO. */
+/** Undefined if there is no such file. Does not block on a FIFO without a writer. */
 async function openRegular(path: string): Promise<FileHandle | undefined> {
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT') return undefined;
@@ -94,7 +102,7 @@ async function openRegular(path: string): Promise<FileHandle | undefined> {
   throw unusable(`${path} is no regular file`);
 }
 
-/** Reads all of it. */
+/** Reads the whole archive. Throws an ExitError if it is not a checkpoint. */
 export async function readArchive(
   archive: OpenArchive,
   options: { environmentValues: boolean },
@@ -104,12 +112,12 @@ export async function readArchive(
     for await (const chunk of archive.chunks(`reading ${basename(archive.path)}`)) await reader.push(chunk);
     return await reader.end();
   } catch (error) {
-    throw asUnusable(error);
+    throw toExitError(error);
   }
 }
 
-/** What is wrong with an archive, as a file that cannot be used. */
-export function asUnusable(error: unknown): unknown {
+/** An ArchiveError as an ExitError; other errors are returned as they are. */
+export function toExitError(error: unknown): unknown {
   return error instanceof ArchiveError ? unusable(error.message, error) : error;
 }
 

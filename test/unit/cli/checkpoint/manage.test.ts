@@ -5,7 +5,7 @@ import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { CheckpointError } from '../../../../src/agent/checkpoint/index.ts';
-import { openPartialFile } from '../../../../src/cli/checkpoint/partial-file.ts';
+import { PartialFile } from '../../../../src/cli/checkpoint/partial-file.ts';
 import { renderKubeconfig } from '../../../../src/client/index.ts';
 import { waitFor } from '../../../support/index.ts';
 import type { ManageLabOptions } from '../../agent/checkpoint/manage/manage-lab.ts';
@@ -209,7 +209,7 @@ describe('nodeward checkpoint download', () => {
     const { id, record } = await at.make({ content });
     const to = join(at.rootDir, 'copy.tar');
     {
-      await using partial = await openPartialFile(to, record.sha256, content.length);
+      await using partial = await PartialFile.open(to, record.sha256, content.length);
       await partial.append(content.subarray(0, 300_000));
     }
     assert.equal((await at.run('download', id, '--to', to)).code, 0);
@@ -257,7 +257,7 @@ describe('nodeward checkpoint download', () => {
     const { id, record } = await at.make({ content });
     const to = join(at.rootDir, 'copy.tar');
     {
-      await using partial = await openPartialFile(to, record.sha256, content.length);
+      await using partial = await PartialFile.open(to, record.sha256, content.length);
       await partial.discard();
       const name = (await readdir(at.rootDir)).find((each) => each.endsWith('.part'));
       assert.equal(name, undefined);

@@ -3,12 +3,12 @@ import { test } from 'node:test';
 import { Command } from 'commander';
 import { ExitError, exitCodes } from '../../../../src/base/index.ts';
 import type { EtcdFlags } from '../../../../src/cli/flags/etcd-flags.ts';
-import { etcdOf, etcdOptions } from '../../../../src/cli/flags/etcd-flags.ts';
+import { etcdOptions, readEtcdFlags } from '../../../../src/cli/flags/etcd-flags.ts';
 
 function parsed(storage: string, ...argv: string[]) {
   const command = new Command().exitOverride().configureOutput({ writeErr: () => undefined });
   for (const option of etcdOptions()) command.addOption(option);
-  return etcdOf({ ...command.parse(argv, { from: 'user' }).opts<EtcdFlags>(), storage });
+  return readEtcdFlags({ ...command.parse(argv, { from: 'user' }).opts<EtcdFlags>(), storage });
 }
 
 function isMisused(message: RegExp) {

@@ -3,7 +3,10 @@ import { describe, test } from 'node:test';
 import { Command } from 'commander';
 import { exitCodes } from '../../../../src/base/index.ts';
 import type { NodeLifecycleFlags } from '../../../../src/cli/flags/node-lifecycle-flags.ts';
-import { nodeLifecycleOf, nodeLifecycleOptions } from '../../../../src/cli/flags/node-lifecycle-flags.ts';
+import {
+  nodeLifecycleOptions,
+  readNodeLifecycleFlags,
+} from '../../../../src/cli/flags/node-lifecycle-flags.ts';
 import { runCommandLine } from '../run-command.ts';
 
 function parse(args: readonly string[]): NodeLifecycleFlags {
@@ -14,7 +17,7 @@ function parse(args: readonly string[]): NodeLifecycleFlags {
 
 describe('the flags of the node lifecycle', () => {
   test('are as in the reference when they are not given', () => {
-    assert.deepEqual(nodeLifecycleOf({ ...parse([]), taintDomain: 'example.org' }), {
+    assert.deepEqual(readNodeLifecycleFlags({ ...parse([]), taintDomain: 'example.org' }), {
       taintDomain: 'example.org',
       gracePeriodMs: 40_000,
       monitorPeriodMs: 5_000,

@@ -3,7 +3,7 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { exitCodes } from '../../../../src/base/index.ts';
-import { profilesText } from '../../../../src/cli/seccomp/ls.ts';
+import { formatProfiles } from '../../../../src/cli/seccomp/ls.ts';
 import { temporaryFolder } from '../../../support/index.ts';
 import { runCommandLine } from '../run-command.ts';
 
@@ -158,7 +158,7 @@ describe('nodeward seccomp resolve', () => {
 
 describe('nodeward seccomp ls', () => {
   test('shows the profiles with who uses them, and what is wrong', () => {
-    const text = profilesText(
+    const text = formatProfiles(
       {
         folder: '/var/lib/nodeward/seccomp',
         profiles: [
@@ -199,6 +199,6 @@ describe('nodeward seccomp ls', () => {
       { profiles: 'x' },
       { profiles: [{}, 3, { errors: 'x', usedBy: [1], name: '\u001b[1m' }] },
     ])
-      assert.match(profilesText(status, 0), /^NAME +STATE/);
+      assert.match(formatProfiles(status, 0), /^NAME +STATE/);
   });
 });

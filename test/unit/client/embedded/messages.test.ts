@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { ToAgent, ToControlPlane } from '../../../../src/client/embedded/index.ts';
 import { readToAgent, readToControlPlane } from '../../../../src/client/embedded/index.ts';
-import { cutText, unreadableRequest } from '../../../../src/client/embedded/messages.ts';
+import { findInvalidRequestId, truncateText } from '../../../../src/client/embedded/messages.ts';
 
 const sign: ToControlPlane = {
   type: 'sign',
@@ -43,10 +43,10 @@ describe('messages to the control plane', () => {
   }
 
   test('a request that cannot be read can still be answered', () => {
-    assert.equal(unreadableRequest({ ...sign, usage: 'authority' }), 7);
-    assert.equal(unreadableRequest(sign), undefined);
-    assert.equal(unreadableRequest({ type: 'sign', id: 'seven' }), undefined);
-    assert.equal(unreadableRequest({ type: 'new-in-a-later-version', id: 7 }), undefined);
+    assert.equal(findInvalidRequestId({ ...sign, usage: 'authority' }), 7);
+    assert.equal(findInvalidRequestId(sign), undefined);
+    assert.equal(findInvalidRequestId({ type: 'sign', id: 'seven' }), undefined);
+    assert.equal(findInvalidRequestId({ type: 'new-in-a-later-version', id: 7 }), undefined);
   });
 });
 
@@ -91,13 +91,13 @@ test('whatever comes, reading it never throws', () => {
     fc.property(message, (value) => {
       readToAgent(value);
       readToControlPlane(value);
-      unreadableRequest(value);
+      findInvalidRequestId(value);
     }),
   );
 });
 
 test('a text that is cut can be read by the other side', () => {
-  const why = cutText('x'.repeat(100_000));
+  const why = truncateText('x'.repeat(100_000));
   assert.deepEqual(readToAgent({ type: 'refused', id: 1, why }), { type: 'refused', id: 1, why });
-  assert.equal(cutText('short'), 'short');
+  assert.equal(truncateText('short'), 'short');
 });
