@@ -14,6 +14,7 @@ export {
   syncFolder,
   writeFileAtomic,
 } from './files.ts';
+export { isRecord, tryParseJson, tryParseRecord } from './json.ts';
 export { readKernelFile, readKernelFolder, readKernelNumber } from './kernel-file.ts';
 export { createLatest, type Latest } from './latest.ts';
 export * from './lifecycle/index.ts';

@@ -1,5 +1,6 @@
 import type { ApiObject, Kind, ListOf, Status, StatusReason } from '../api/index.ts';
 import { apiVersionOf, fromStatus, isRecord, StatusError } from '../api/index.ts';
+import { tryParseRecord } from '../base/index.ts';
 import { unintelligible } from './errors.ts';
 import type { WireAnswer } from './transport.ts';
 
@@ -26,7 +27,7 @@ export function answerReader<T extends ApiObject>(
   const isOfKind = (value: unknown): value is T =>
     isRecord(value) && value['kind'] === kind.kind && isRecord(value['metadata'] ?? {});
   const parse = (text: string): Record<string, unknown> => {
-    const value = parseRecord(text);
+    const value = tryParseRecord(text);
     if (value === undefined) throw unintelligible(server, `what is no JSON object: ${excerpt(text)}`);
     return value;
   };
@@ -84,7 +85,7 @@ const reasonsByCode = new Map<number, StatusReason>([
 /** The error that an answer other than 2xx stands for; what is no Status (a proxy's page) is told by its code. */
 export function refusal(server: string, answer: WireAnswer): StatusError {
   const { code, body, retryAfterSeconds } = answer;
-  const parsed = parseRecord(body);
+  const parsed = tryParseRecord(body);
   const retry = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
   if (isStatus(parsed)) return fromStatus({ ...parsed, details: { ...retry, ...parsed.details } }, code);
   const told = body.trim() === '' ? '' : `: ${excerpt(body)}`;
@@ -96,15 +97,6 @@ export function refusal(server: string, answer: WireAnswer): StatusError {
 
 function isStatus(value: unknown): value is Status {
   return isRecord(value) && value['kind'] === 'Status' && isRecord(value['details'] ?? {});
-}
-
-function parseRecord(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isRecord(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 const excerptLimit = 200;

@@ -1,4 +1,5 @@
 import { isRecord } from '../../api/index.ts';
+import { tryParseJson } from '../../base/index.ts';
 import type { ApiClient } from '../../client/index.ts';
 
 /** A resource as discovery tells of it. */
@@ -29,17 +30,9 @@ export async function servedResources(client: ApiClient, signal: AbortSignal): P
   const documents = await Promise.all(answers);
   return documents.flatMap(({ code, body }) => {
     if (code === 403 || code === 404) return [];
-    if (code === 200) return resourcesIn(parsed(body));
+    if (code === 200) return resourcesIn(tryParseJson(body));
     throw new Error(`${client.server} answers ${code} when it is asked what it serves`); // a guess would be a wrong answer
   });
-}
-
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
 }
 
 function resourcesIn(document: unknown): ServedResource[] {

@@ -1,5 +1,5 @@
 import { isRecord } from '../../api/index.ts';
-import { ExitError, exitCodes } from '../../base/index.ts';
+import { ExitError, exitCodes, tryParseRecord } from '../../base/index.ts';
 import type { ApiClient, RawAnswer, RawRequest } from '../../client/index.ts';
 import { readAnswer } from './proxied-agent.ts';
 
@@ -34,12 +34,7 @@ export function itemsOf(answer: Record<string, unknown>): Record<string, unknown
 }
 
 function objectIn({ server }: ApiClient, { body }: RawAnswer): Record<string, unknown> {
-  let value: unknown;
-  try {
-    value = JSON.parse(body);
-  } catch {
-    value = undefined;
-  }
-  if (isRecord(value)) return value;
+  const value = tryParseRecord(body);
+  if (value !== undefined) return value;
   throw new ExitError(exitCodes.failed, `the agent at ${server} sent no JSON object`);
 }

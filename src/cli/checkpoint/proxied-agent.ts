@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import type { Pod } from '../../api/index.ts';
-import { isRecord, nodeKind, podKind, StatusError } from '../../api/index.ts';
-import { ExitError, exitCodes } from '../../base/index.ts';
+import { nodeKind, podKind, StatusError } from '../../api/index.ts';
+import { ExitError, exitCodes, tryParseRecord } from '../../base/index.ts';
 import type { ApiClient, ClientOptions } from '../../client/index.ts';
 
 /** Whose container is meant. */
@@ -52,11 +52,7 @@ async function nodeOfPod(api: ApiClient, { namespace, name }: MeantPod): Promise
 export function readAnswer(body: string): { text: string; isStatus: boolean } {
   const plain = { text: body.trim(), isStatus: false };
   if (!body.startsWith('{')) return plain;
-  try {
-    const value: unknown = JSON.parse(body);
-    if (!isRecord(value) || value['kind'] !== 'Status' || typeof value['message'] !== 'string') return plain;
-    return { text: value['message'], isStatus: true };
-  } catch {
-    return plain;
-  }
+  const value = tryParseRecord(body);
+  if (value?.['kind'] !== 'Status' || typeof value['message'] !== 'string') return plain;
+  return { text: value['message'], isStatus: true };
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { MaintainedStore, TaskName } from '../../apiserver/storage/index.ts';
 import type { CheckReport, DefragReport, StoreStats } from '../../apiserver/storage-admin/index.ts';
 import type { Logger } from '../../base/index.ts';
-import { describeError, ExitError, errorCode, exitCodes } from '../../base/index.ts';
+import { describeError, ExitError, errorCode, exitCodes, tryParseJson } from '../../base/index.ts';
 import type { Kubeconfig } from '../../client/index.ts';
 import { ApiClient, ConnectionError, clientOptionsOf, readKubeconfig } from '../../client/index.ts';
 import type { HoldCalls } from './hold.ts';
@@ -69,7 +69,7 @@ async function throughServer(kubeconfig: Kubeconfig, { signal }: AccessOptions):
   const ask = async <T>(task: TaskName, method: 'GET' | 'POST', isReport: (value: unknown) => value is T) => {
     const request = { method, path: `/storage/${task}`, timeoutMs: 0, signal };
     const { code, body } = await client.request(request).catch(explain);
-    const value = code === 200 ? parsed(body) : undefined;
+    const value = code === 200 ? tryParseJson(body) : undefined;
     if (value !== undefined && isReport(value)) return value;
     throw new ExitError(
       exitCodes.failed,
@@ -92,17 +92,9 @@ function explain(error: unknown): never {
   throw new ExitError(exitCodes.failed, `${describeError(error)}; ${advice}`, { cause: error });
 }
 
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
-}
-
 /** The message of a Status, or the beginning of what came instead. */
 function reasonIn(body: string): string {
-  const value = parsed(body);
+  const value = tryParseJson(body);
   if (typeof value === 'object' && value !== null && 'message' in value) return String(value.message);
   return body.trim().slice(0, 200);
 }

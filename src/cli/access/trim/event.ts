@@ -1,4 +1,5 @@
 import { isRecord } from '../../../api/index.ts';
+import { tryParseRecord } from '../../../base/index.ts';
 
 /** What an entry of an audit log says of a request: what was done, by whom, and whether that was allowed. */
 export interface LoggedRequest {
@@ -36,8 +37,8 @@ export interface LoggedObject {
  * who it was is not known, or not yet whether they may.
  */
 export function requestIn(line: string): LoggedRequest | 'damaged' | undefined {
-  const event = parsed(line);
-  if (!isRecord(event) || event['kind'] !== 'Event') return 'damaged';
+  const event = tryParseRecord(line);
+  if (event?.['kind'] !== 'Event') return 'damaged';
   if (!text(event['apiVersion']).startsWith('audit.k8s.io/')) return 'damaged';
   const { annotations, verb, stageTimestamp, requestURI, objectRef, responseStatus } = event;
   const at = text(stageTimestamp);
@@ -55,14 +56,6 @@ export function requestIn(line: string): LoggedRequest | 'damaged' | undefined {
     allowed: decision === 'allow',
     code: typeof code === 'number' ? code : 0,
   };
-}
-
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
 }
 
 function userIn(value: unknown): LoggedUser {
