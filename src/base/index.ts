@@ -4,7 +4,7 @@ export { type Clock, systemClock } from './clock.ts';
 export { forEachConcurrently, mapConcurrently } from './concurrently.ts';
 export { DeadlineError, type DeadlineLimits, withDeadline } from './deadline.ts';
 export { durationMs, formatDuration, parseDuration } from './duration.ts';
-export { describeError, type ExitCode, ExitError, errorCode, exitCodes } from './errors.ts';
+export { describeError, type ExitCode, ExitError, errorCode, exitCodes, ReasonError } from './errors.ts';
 export { EventLoopYielder } from './event-loop-yielder.ts';
 export {
   ensurePrivateFolder,

@@ -1,4 +1,4 @@
-import { describeError, errorCode } from '../base/index.ts';
+import { describeError, errorCode, ReasonError } from '../base/index.ts';
 
 /**
  * Why a server could not be asked: `refused` (nothing listens), `timeout`, `untrusted` (its certificate), `rejected`
@@ -16,14 +16,8 @@ export type ConnectionFailure =
   | 'broken';
 
 /** A server that could not be asked or gave no answer. The request may or may not have had its effect. */
-export class ConnectionError extends Error {
+export class ConnectionError extends ReasonError<ConnectionFailure> {
   override readonly name = 'ConnectionError';
-  readonly reason: ConnectionFailure;
-
-  constructor(reason: ConnectionFailure, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.reason = reason;
-  }
 }
 
 type Telling = readonly [codes: RegExp, reason: ConnectionFailure, sentence: (server: string) => string];
