@@ -6,6 +6,7 @@ export { DeadlineError, type DeadlineLimits, withDeadline } from './deadline.ts'
 export { durationMs, formatDuration, parseDuration } from './duration.ts';
 export { describeError, type ExitCode, ExitError, errorCode, exitCodes, ReasonError } from './errors.ts';
 export { EventLoopYielder } from './event-loop-yielder.ts';
+export { createFileFollower, type FileFollowerOptions } from './file-follower.ts';
 export {
   ensurePrivateFolder,
   makeFolders,
