@@ -30,6 +30,16 @@ export class ExitError extends Error {
   }
 }
 
+/** A failure that programs tell apart by its reason and people by its message. */
+export class ReasonError<Reason extends string> extends Error {
+  readonly reason: Reason;
+
+  constructor(reason: Reason, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.reason = reason;
+  }
+}
+
 /** Causes behind causes are followed this far; a chain that bites its own tail ends there too. */
 const causesLimit = 8;
 

@@ -4,8 +4,9 @@ export { type Clock, systemClock } from './clock.ts';
 export { forEachConcurrently, mapConcurrently } from './concurrently.ts';
 export { DeadlineError, type DeadlineLimits, withDeadline } from './deadline.ts';
 export { durationMs, formatDuration, parseDuration } from './duration.ts';
-export { describeError, type ExitCode, ExitError, errorCode, exitCodes } from './errors.ts';
+export { describeError, type ExitCode, ExitError, errorCode, exitCodes, ReasonError } from './errors.ts';
 export { EventLoopYielder } from './event-loop-yielder.ts';
+export { createFileFollower, type FileFollowerOptions } from './file-follower.ts';
 export {
   ensurePrivateFolder,
   makeFolders,
@@ -14,6 +15,7 @@ export {
   syncFolder,
   writeFileAtomic,
 } from './files.ts';
+export { isRecord, tryParseJson, tryParseRecord } from './json.ts';
 export { readKernelFile, readKernelFolder, readKernelNumber } from './kernel-file.ts';
 export { createLatest, type Latest } from './latest.ts';
 export * from './lifecycle/index.ts';

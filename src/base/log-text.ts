@@ -1,3 +1,5 @@
+import { tryParseRecord } from './json.ts';
+
 const colours: Readonly<Record<string, string>> = {
   debug: '\u001b[2m',
   info: '\u001b[36m',
@@ -11,7 +13,7 @@ const plain = '\u001b[0m';
  * A line that is no JSON object is passed through as it is.
  */
 export function formatLogLine(json: string, colour: boolean): string {
-  const record = parse(json);
+  const record = tryParseRecord(json);
   if (record === undefined) return json;
   const { level, time, msg, part, err, ...fields } = record;
   const label = String(level).toUpperCase().padEnd(5);
@@ -19,15 +21,6 @@ export function formatLogLine(json: string, colour: boolean): string {
   const where = part === undefined ? '' : `[${harmless(String(part))}] `;
   const rest = Object.entries(fields).map(([key, value]) => ` ${harmless(key)}=${show(value)}`);
   return `${String(time).slice(11, 23)} ${shown} ${where}${harmless(String(msg ?? ''))}${rest.join('')}${failure(err)}\n`;
-}
-
-function parse(json: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(json);
-    return typeof value === 'object' && value !== null ? { ...value } : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function show(value: unknown): string {

@@ -1,4 +1,4 @@
-import { describeError, errorCode } from '../base/index.ts';
+import { describeError, errorCode, ReasonError } from '../base/index.ts';
 
 /**
  * Why there is no response of a server: `refused` (nothing listens), `timeout`, `untrusted` (its certificate), `rejected`
@@ -16,14 +16,8 @@ export type ConnectionFailure =
   | 'broken';
 
 /** A request without a response. It may or may not have had its effect. */
-export class ConnectionError extends Error {
+export class ConnectionError extends ReasonError<ConnectionFailure> {
   override readonly name = 'ConnectionError';
-  readonly reason: ConnectionFailure;
-
-  constructor(reason: ConnectionFailure, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.reason = reason;
-  }
 }
 
 type FailurePattern = readonly [

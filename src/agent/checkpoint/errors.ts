@@ -1,4 +1,4 @@
-import { describeError } from '../../base/index.ts';
+import { describeError, ReasonError } from '../../base/index.ts';
 import { RuntimeError } from '../runtime/index.ts';
 
 /**
@@ -30,14 +30,8 @@ export type CheckpointFailure =
   | 'stillFrozen';
 
 /** A checkpoint that was not made. `message` is complete and may be shown to the client as it stands. */
-export class CheckpointError extends Error {
+export class CheckpointError extends ReasonError<CheckpointFailure> {
   override readonly name = 'CheckpointError';
-  readonly reason: CheckpointFailure;
-
-  constructor(reason: CheckpointFailure, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.reason = reason;
-  }
 }
 
 /** Names of a container as requests have them. */

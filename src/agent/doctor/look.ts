@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { parseObject } from './parse-object.ts';
+import { tryParseRecord } from '../../base/index.ts';
 
 /*
  * A file system that hangs (a network's, a dead disk's) keeps the thread that asked it for ever, and a process with such
@@ -146,7 +146,7 @@ export function lookApart(what: Look, signal: AbortSignal): Promise<Looked> {
 
 /** The child runs this file's own code. */
 function readAnswer(text: string, path: string): Looked {
-  const answer = parseObject(text);
+  const answer = tryParseRecord(text);
   if (answer !== undefined && isLooked(answer)) return answer;
   throw new Error(`looking at ${path} gave no answer`);
 }

@@ -1,6 +1,13 @@
 import type { BigIntStats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
-import { ExitError, errorCode, exitCodes, readRegularFile, writeFileAtomic } from '../../base/index.ts';
+import {
+  ExitError,
+  errorCode,
+  exitCodes,
+  readRegularFile,
+  tryParseJson,
+  writeFileAtomic,
+} from '../../base/index.ts';
 import type { ProcessIdentity } from './identity.ts';
 
 /** What the lock file says of the agent that holds the lock. */
@@ -37,15 +44,11 @@ export async function writeRecord(path: string, record: LockRecord): Promise<voi
 
 /** Undefined for what is no record. */
 export function parseRecord(data: Uint8Array): LockRecord | undefined {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(data).toString('utf8'));
-    return isRecord(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = tryParseJson(Buffer.from(data).toString('utf8'));
+  return isLockRecord(value) ? value : undefined;
 }
 
-function isRecord(value: unknown): value is LockRecord {
+function isLockRecord(value: unknown): value is LockRecord {
   if (typeof value !== 'object' || value === null) return false;
   const fields = new Map<string, unknown>(Object.entries(value));
   const pid = fields.get('pid');

@@ -1,5 +1,6 @@
 import type { GrpcError } from '../../base/grpc/index.ts';
 import { grpcCodes } from '../../base/grpc/index.ts';
+import { ReasonError } from '../../base/index.ts';
 
 /**
  * Why the container runtime did not do what it was asked for.
@@ -21,14 +22,8 @@ export type RuntimeFailure =
   | 'stillFrozen';
 
 /** The one error of this module; branch on `reason`, show `message`. */
-export class RuntimeError extends Error {
+export class RuntimeError extends ReasonError<RuntimeFailure> {
   override readonly name = 'RuntimeError';
-  readonly reason: RuntimeFailure;
-
-  constructor(reason: RuntimeFailure, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.reason = reason;
-  }
 }
 
 const reasons: ReadonlyMap<number, RuntimeFailure> = new Map([

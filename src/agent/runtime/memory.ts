@@ -1,4 +1,4 @@
-import { describeError } from '../../base/index.ts';
+import { describeError, tryParseRecord } from '../../base/index.ts';
 import type { Cgroups } from './cgroup.ts';
 import type { Connection } from './connection.ts';
 import { RuntimeError } from './errors.ts';
@@ -22,15 +22,10 @@ export async function inspectContainer(
   };
 }
 
-/** The first process of the container, where the runtime tells it. */
+/** The first process of the container, where the runtime tells it: what the text says is the runtime's own affair. */
 function pidIn(text: string): number | undefined {
-  try {
-    const facts: unknown = JSON.parse(text);
-    const pid = typeof facts === 'object' && facts !== null && 'pid' in facts ? facts.pid : undefined;
-    return typeof pid === 'number' && Number.isSafeInteger(pid) && pid > 0 ? pid : undefined;
-  } catch {
-    return undefined; // the text is the runtime's own affair
-  }
+  const pid = tryParseRecord(text)?.['pid'];
+  return typeof pid === 'number' && Number.isSafeInteger(pid) && pid > 0 ? pid : undefined;
 }
 
 /** See `Runtime.memoryBytes`. */

@@ -1,7 +1,6 @@
 import { readlink, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isRecord } from '../../api/index.ts';
-import { readRegularFile } from '../../base/index.ts';
+import { readRegularFile, tryParseRecord } from '../../base/index.ts';
 import type { Connection } from './connection.ts';
 import { RuntimeError } from './errors.ts';
 import { ImageService, RuntimeService } from './gen/cri_pb.js';
@@ -89,14 +88,10 @@ async function temporaryFolder(process: string): Promise<string | undefined> {
   }
 }
 
+/** What the text says is the runtime's own affair. */
 function rootFolder(text: string): string | undefined {
-  try {
-    const config: unknown = JSON.parse(text);
-    const found = isRecord(config) ? config['containerdRootDir'] : undefined;
-    return typeof found === 'string' && found.startsWith('/') ? found : undefined;
-  } catch {
-    return undefined; // the text is the runtime's own affair
-  }
+  const found = tryParseRecord(text)?.['containerdRootDir'];
+  return typeof found === 'string' && found.startsWith('/') ? found : undefined;
 }
 
 async function imageFolders(connection: Connection, deadlineMs: number): Promise<readonly DumpFolder[]> {

@@ -1,6 +1,13 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { Clock, Latest, Logger, Service } from '../../base/index.ts';
-import { createLatest, describeError, ExitError, exitCodes, readRegularFile } from '../../base/index.ts';
+import {
+  createFileFollower,
+  createLatest,
+  describeError,
+  ExitError,
+  exitCodes,
+  readRegularFile,
+} from '../../base/index.ts';
 import type { Identity, ServingCredentials } from '../identity/index.ts';
 
 /** Files that the agent serves with instead of what it is given; empty where there are none. */
@@ -94,30 +101,16 @@ export function servingFilesService(
   names: () => ServingFileNames,
   { clock, log }: { clock: Clock; log: Logger },
 ): Service {
-  return {
+  return createFileFollower({
     name: 'serving-files',
     dependsOn: ['lock'],
-    onFailure: 'restart',
-    async run(signal, ready) {
-      ready();
-      let told = '';
-      while (!signal.aborted) {
-        await clock.sleep(rereadMs, signal);
-        const wrong = signal.aborted ? '' : await reread(files, names);
-        if (wrong !== '' && wrong !== told) log.warn(`keeping the certificates that are in use: ${wrong}`);
-        told = wrong;
-      }
+    intervalMs: rereadMs,
+    clock,
+    async reread() {
+      const asked = names();
+      const commit = await files.prepare(asked);
+      if (names() === asked) commit(); // the configuration may have been loaded again meanwhile, with other files
     },
-  };
-}
-
-async function reread(files: ServingFiles, names: () => ServingFileNames): Promise<string> {
-  const asked = names();
-  try {
-    const commit = await files.prepare(asked);
-    if (names() === asked) commit(); // the configuration may have been loaded again meanwhile, with other files
-    return '';
-  } catch (error) {
-    return describeError(error);
-  }
+    onProblem: (problem) => log.warn(`keeping the certificates that are in use: ${problem}`),
+  });
 }

@@ -1,5 +1,6 @@
+import { isRecord, tryParseJson } from '../../base/index.ts';
 import type { Field, ListType, StructType, Type } from '../schema/index.ts';
-import { isRecord, zeroOf } from '../schema/index.ts';
+import { zeroOf } from '../schema/index.ts';
 import { compareText, sortedTexts } from './byte-order.ts';
 
 /*
@@ -79,17 +80,8 @@ function partsOf(element: string): readonly unknown[] {
   const rest = element.slice(2);
   if (rank === 0) return [rank, rest];
   if (rank === 3) return [rank, Number(rest)];
-  const value = parsed(rest);
+  const value = tryParseJson(rest);
   return rank === 1 && isRecord(value) ? [rank, ...Object.entries(value).flat()] : [rank, value];
-}
-
-/** The value in an element; undefined when it is no JSON. */
-export function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function compareParts(a: readonly unknown[], b: readonly unknown[]): number {

@@ -1,10 +1,11 @@
+import { isRecord, tryParseJson } from '../../base/index.ts';
 import type { ApiObject } from '../kinds/index.ts';
 import { PatchError } from '../patch/index.ts';
 import type { StructType } from '../schema/index.ts';
-import { checkerOf, isRecord } from '../schema/index.ts';
+import { checkerOf } from '../schema/index.ts';
 import { sortedTexts } from './byte-order.ts';
 import { comparisonOf, withoutDelta } from './compare.ts';
-import { jsonText, parsed } from './element.ts';
+import { jsonText } from './element.ts';
 import type { FieldSet } from './field-set.ts';
 import { fieldsOf } from './of-value.ts';
 import { trackedPart } from './tracked.ts';
@@ -22,7 +23,7 @@ const annotationsLimitBytes = 256 * 1024;
 /** Fields whose conflicts are forgiven: those that the annotation has with the value that they have. */
 export function forgivenFields(type: StructType, live: ApiObject, writer: Writer): FieldSet | undefined {
   const text = live.metadata?.annotations?.[lastAppliedAnnotation] ?? '';
-  const applied = writer.manager === migrating && text !== '' ? parsed(text) : undefined;
+  const applied = writer.manager === migrating && text !== '' ? tryParseJson(text) : undefined;
   if (!isRecord(applied) || applied['apiVersion'] !== writer.apiVersion) return undefined;
   const findings = { unknown: [], wrong: [] };
   const known = checkerOf(type)(applied, undefined, findings);

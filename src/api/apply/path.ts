@@ -1,5 +1,4 @@
-import { isRecord } from '../schema/index.ts';
-import { parsed } from './element.ts';
+import { isRecord, tryParseJson } from '../../base/index.ts';
 import type { FieldSet } from './field-set.ts';
 import { below, isMember } from './field-set.ts';
 
@@ -11,9 +10,9 @@ import { below, isMember } from './field-set.ts';
 export function stepOf(element: string): string {
   const rest = element.slice(2);
   if (element.startsWith('f:')) return `.${rest}`;
-  if (element.startsWith('v:')) return `[=${shown(parsed(rest))}]`;
+  if (element.startsWith('v:')) return `[=${shown(tryParseJson(rest))}]`;
   if (element.startsWith('i:')) return `[${rest}]`;
-  const keys = parsed(rest);
+  const keys = tryParseJson(rest);
   if (!isRecord(keys)) return `[${rest}]`;
   const parts = Object.entries(keys).map(([name, value]) => `${name}=${shown(value)}`);
   return `[${parts.join(',')}]`;

@@ -1,3 +1,4 @@
+import { isRecord, tryParseJson } from '../../base/index.ts';
 import type { Cause, ObjectMeta } from '../kinds/index.ts';
 import {
   causesOf,
@@ -7,9 +8,8 @@ import {
   tooManyItems,
   unsupportedValue,
 } from '../kinds/index.ts';
-import { isRecord } from '../schema/index.ts';
 import { compareText } from './byte-order.ts';
-import { jsonText, parsed } from './element.ts';
+import { jsonText } from './element.ts';
 import type { Entry } from './entries.ts';
 import { identityOf, inOrder, withFields } from './entries.ts';
 import type { FieldSet } from './field-set.ts';
@@ -81,7 +81,7 @@ function readElement(element: string): string | undefined {
   if (element.startsWith('f:')) return element;
   const text = element.slice(2);
   if (element.startsWith('i:')) return /^-?\d{1,15}$/.test(text) ? `i:${Number(text)}` : undefined;
-  const value = parsed(text);
+  const value = tryParseJson(text);
   if (value === undefined) return undefined;
   if (element.startsWith('v:')) return `v:${jsonText(value)}`;
   if (!element.startsWith('k:') || !isRecord(value)) return undefined;

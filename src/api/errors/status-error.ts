@@ -1,3 +1,4 @@
+import { ReasonError } from '../../base/index.ts';
 import type { ListMeta, Status, StatusDetails } from '../kinds/index.ts';
 
 /** Why a request failed, for programs; each has one HTTP status. docs/errors.md lists them. */
@@ -24,22 +25,20 @@ export const statusReasons = {
 export type StatusReason = keyof typeof statusReasons;
 
 /** A failure that a client of the API is told, or was told by a server. Branch on `reason`, never on the text. */
-export class StatusError extends Error {
+export class StatusError extends ReasonError<StatusReason | ''> {
   override readonly name = 'StatusError';
-  /** Empty where a server gave none or one that this program does not know. */
-  readonly reason: StatusReason | '';
   readonly code: number;
   readonly details: StatusDetails | undefined;
   /** Where a list can go on nevertheless. */
   readonly metadata: ListMeta;
 
+  /** `reason`: empty where a server gave none or one that this program does not know. */
   constructor(
     reason: StatusReason | '',
     message: string,
     options: { code?: number; details?: StatusDetails; metadata?: ListMeta; cause?: unknown } = {},
   ) {
-    super(message, options.cause === undefined ? {} : { cause: options.cause });
-    this.reason = reason;
+    super(reason, message, options.cause === undefined ? {} : { cause: options.cause });
     this.code = options.code ?? (reason === '' ? 500 : statusReasons[reason]);
     this.details = options.details;
     this.metadata = options.metadata ?? {};

@@ -1,3 +1,4 @@
+import { isRecord } from '../../base/index.ts';
 import { scalarRule } from './scalars.ts';
 import type { Field, Scalar, StructType, Type } from './types.ts';
 import type { Dropped } from './zeros.ts';
@@ -175,10 +176,6 @@ function reportWrong(
     findings.wrong.push({ path: joinPath(stepsTo(place)), message: `expected ${expected}, found ${found}` });
   }
   return value;
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** What a JSON value is called in a message that must not show it. */

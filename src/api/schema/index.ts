@@ -1,10 +1,10 @@
+export { isRecord } from '../../base/index.ts';
 export * from './build.ts';
 export {
   type Checker,
   checkerOf,
   complaintsLimit,
   type Findings,
-  isRecord,
   joinPath,
   nameOf,
   shortStep,

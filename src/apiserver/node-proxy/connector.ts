@@ -2,19 +2,13 @@ import { isIP } from 'node:net';
 import type { SecureContext, TLSSocket } from 'node:tls';
 import { connect as connectTls } from 'node:tls';
 import type { buildConnector } from 'undici';
-import { describeError, errorCode } from '../../base/index.ts';
+import { describeError, errorCode, ReasonError } from '../../base/index.ts';
 import { checkNodeIdentity } from './identity.ts';
 import type { Target } from './target.ts';
 
 /** Nobody could be talked to at any address of a node. `kind`: of the last one that was tried. */
-export class NodeAwayError extends Error {
+export class NodeAwayError extends ReasonError<'away' | 'late' | 'untrusted'> {
   override readonly name = 'NodeAwayError';
-  readonly kind: 'away' | 'late' | 'untrusted';
-
-  constructor(message: string, kind: NodeAwayError['kind'], cause: unknown) {
-    super(message, { cause });
-    this.kind = kind;
-  }
 }
 
 /** For TCP and TLS together. */
@@ -60,7 +54,8 @@ async function dialAll(
       tried.push(`${hostAndPort(address, target.port)}: ${whyNot(error)}`);
     }
   }
-  throw new NodeAwayError(`node ${target.node} cannot be reached: ${tried.join('; ')}`, kindOf(last), last);
+  const message = `node ${target.node} cannot be reached: ${tried.join('; ')}`;
+  throw new NodeAwayError(reasonOf(last), message, { cause: last });
 }
 
 function dial(
@@ -92,7 +87,7 @@ function dial(
 
 const untrusted = /^(ERR_TLS_CERT_ALTNAME|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|CRL_|INVALID_|PATH_LENGTH)/;
 
-function kindOf(error: unknown): NodeAwayError['kind'] {
+function reasonOf(error: unknown): NodeAwayError['reason'] {
   const code = errorCode(error) ?? '';
   if (code === 'ETIMEDOUT') return 'late';
   return untrusted.test(code) ? 'untrusted' : 'away';

@@ -14,7 +14,7 @@ export function proxyFailure(node: string, error: unknown): StatusError {
 }
 
 function awayError(error: NodeAwayError): StatusError {
-  switch (error.kind) {
+  switch (error.reason) {
     case 'late':
       return new StatusError('Timeout', error.message, { cause: error });
     case 'untrusted':

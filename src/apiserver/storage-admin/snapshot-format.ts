@@ -9,9 +9,10 @@
  *
  * The last line tells a whole snapshot from one that was cut off.
  */
+
 import type { Hash } from 'node:crypto';
 import { createHash } from 'node:crypto';
-import { isRecord } from '../../api/index.ts';
+import { tryParseRecord } from '../../base/index.ts';
 import type { Revision, Stored } from '../storage/index.ts';
 import { maxValueBytes, StorageError } from '../storage/index.ts';
 import { ByteReader } from './byte-reader.ts';
@@ -67,7 +68,7 @@ export class SnapshotReader {
   /** `name`: for messages. */
   static async open(chunks: AsyncIterable<Uint8Array>, name: string): Promise<SnapshotReader> {
     const bytes = new ByteReader(chunks);
-    const header = parseLine(await bytes.line(maxLineLength));
+    const header = tryParseRecord((await bytes.line(maxLineLength)) ?? '');
     if (header?.['nodeward'] !== 'snapshot') throw damaged(name, 'it is no snapshot of nodeward');
     if (header['format'] !== format) throw newer(name, header['format']);
     const { groupSuffix, revision } = header;
@@ -81,7 +82,7 @@ export class SnapshotReader {
     let count = 0;
     for (;;) {
       const sha256 = this.#bytes.sha256();
-      const line = parseLine(await this.#bytes.line(maxLineLength));
+      const line = tryParseRecord((await this.#bytes.line(maxLineLength)) ?? '');
       if (line === undefined)
         throw damaged(this.#name, `it ends, or is no longer readable, after ${count} objects`);
       if ('sha256' in line) {
@@ -118,16 +119,6 @@ const lineEnd = Buffer.from('\n');
 
 function lineOf(value: object): Buffer {
   return Buffer.from(`${JSON.stringify(value)}\n`);
-}
-
-function parseLine(line: string | undefined): Readonly<Record<string, unknown>> | undefined {
-  if (line === undefined) return undefined;
-  try {
-    const value: unknown = JSON.parse(line);
-    return isRecord(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function isRevision(value: unknown): value is number {

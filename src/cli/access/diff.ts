@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import type { AccessDiff } from '../../api/index.ts';
-import { accessDiffKind, apiVersionOf, decodeObject, isRecord } from '../../api/index.ts';
-import { ExitError, exitCodes } from '../../base/index.ts';
+import { accessDiffKind, apiVersionOf, decodeObject } from '../../api/index.ts';
+import { ExitError, exitCodes, tryParseRecord } from '../../base/index.ts';
 import type { ApiClient } from '../../client/index.ts';
 import { collectTexts } from '../flags/values.ts';
 import type { CommandContext } from '../terminal/context.ts';
@@ -74,10 +74,6 @@ async function requestDiff(
 
 /** The message of a Status. */
 function parseMessage(text: string): string | undefined {
-  try {
-    const status: unknown = JSON.parse(text);
-    return isRecord(status) && typeof status['message'] === 'string' ? status['message'] : undefined;
-  } catch {
-    return undefined;
-  }
+  const message = tryParseRecord(text)?.['message'];
+  return typeof message === 'string' ? message : undefined;
 }

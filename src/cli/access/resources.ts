@@ -1,4 +1,5 @@
 import { isRecord } from '../../api/index.ts';
+import { tryParseJson } from '../../base/index.ts';
 import type { ApiClient } from '../../client/index.ts';
 
 /** A resource in the discovery documents. */
@@ -29,17 +30,9 @@ export async function discoverResources(client: ApiClient, signal: AbortSignal):
   const documents = await Promise.all(responses);
   return documents.flatMap(({ code, body }) => {
     if (code === 403 || code === 404) return [];
-    if (code === 200) return readDocument(parseJson(body));
+    if (code === 200) return readDocument(tryParseJson(body));
     throw new Error(`${client.server} answers ${code} to discovery`); // without it a name could be resolved wrongly
   });
-}
-
-function parseJson(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
 }
 
 function readDocument(document: unknown): ServedResource[] {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { MaintainedStore, TaskName } from '../../apiserver/storage/index.ts';
 import type { CheckReport, DefragReport, StoreStats } from '../../apiserver/storage-admin/index.ts';
 import type { Logger } from '../../base/index.ts';
-import { describeError, ExitError, errorCode, exitCodes } from '../../base/index.ts';
+import { describeError, ExitError, errorCode, exitCodes, tryParseJson } from '../../base/index.ts';
 import type { Kubeconfig } from '../../client/index.ts';
 import { ApiClient, ConnectionError, clientOptionsOf, readKubeconfig } from '../../client/index.ts';
 import type { WriteHold } from './hold.ts';
@@ -75,7 +75,7 @@ async function openThroughServer(kubeconfig: Kubeconfig, { signal }: AccessOptio
     const { code, body } = await client
       .request({ method, path, timeoutMs: 0, signal })
       .catch(explainConnectionError);
-    const value = code === 200 ? parseJson(body) : undefined;
+    const value = code === 200 ? tryParseJson(body) : undefined;
     if (value !== undefined && isReport(value)) return value;
     throw new ExitError(
       exitCodes.failed,
@@ -99,17 +99,9 @@ function explainConnectionError(error: unknown): never {
   throw new ExitError(exitCodes.failed, `${describeError(error)}; ${advice}`, { cause: error });
 }
 
-function parseJson(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
-}
-
 /** The message of a Status, or the beginning of another body. */
 function parseReason(body: string): string {
-  const value = parseJson(body);
+  const value = tryParseJson(body);
   if (typeof value === 'object' && value !== null && 'message' in value) return String(value.message);
   return body.trim().slice(0, 200);
 }

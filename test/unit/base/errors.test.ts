@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { describe, test } from 'node:test';
-import { describeError, ExitError, errorCode, exitCodes } from '../../../src/base/index.ts';
+import { describeError, ExitError, errorCode, exitCodes, ReasonError } from '../../../src/base/index.ts';
 
 describe('describing an error', () => {
   test('tells the message and those of its causes, once each', () => {
@@ -71,4 +71,15 @@ test('an exit error carries its code, its cause and its message as it stands', (
 test('no two exit codes are the same', () => {
   const codes = Object.values(exitCodes);
   assert.equal(new Set(codes).size, codes.length);
+});
+
+test('an error with a reason has its reason, message, name and cause', () => {
+  class TeapotError extends ReasonError<'short' | 'stout'> {
+    override readonly name = 'TeapotError';
+  }
+  const cause = new Error('steam');
+  const error = new TeapotError('stout', 'tip me over', { cause });
+  assert.ok(error instanceof Error);
+  assert.equal(String(error), 'TeapotError: tip me over');
+  assert.deepEqual([error.reason, error.cause], ['stout', cause]);
 });

@@ -1,5 +1,7 @@
 /** The runtime's own descriptions in an archive, which are JSON, and the notes of criu. */
+
 import { isRecord } from '../../../api/index.ts';
+import { tryParseRecord } from '../../../base/index.ts';
 import { criuVersion, dumpLog, frozenMs, statsDump } from '../index.ts';
 import type { Budget } from './budget.ts';
 import { limits } from './limits.ts';
@@ -30,7 +32,7 @@ export function createDocuments(): Documents {
 export function documentSink(name: string, to: Documents, notes: Notes): EntrySink | undefined {
   const json = (take: (value: Json) => void) =>
     keepBytes(limits.documentBytes, ({ bytes, cut }) => {
-      const value = cut ? undefined : parse(bytes.toString('utf8'));
+      const value = cut ? undefined : tryParseRecord(bytes.toString('utf8'));
       if (value !== undefined) take(value);
       else notes.add(`${name} is not understood: ${cut ? 'it is too long' : 'it is no JSON object'}`);
     });
@@ -51,15 +53,6 @@ export function documentSink(name: string, to: Documents, notes: Notes): EntrySi
       });
     default:
       return undefined;
-  }
-}
-
-function parse(text: string): Json | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isRecord(value) ? value : undefined;
-  } catch {
-    return undefined;
   }
 }
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { isRecord } from '../../../api/index.ts';
+import { tryParseRecord } from '../../../base/index.ts';
 import type { Reloaded } from '../index.ts';
 
 /*
@@ -31,15 +31,14 @@ export function controlSocketPath(rootDir: string): string {
 
 /** The command of a request, or undefined when it is none. */
 export function commandIn(line: string): string | undefined {
-  const value = parsed(line);
-  const command = isRecord(value) ? value['command'] : undefined;
+  const command = tryParseRecord(line)?.['command'];
   return typeof command === 'string' ? command : undefined;
 }
 
 /** The answer in a line, or undefined when it is none. */
 export function answerIn(line: string): ControlAnswer | undefined {
-  const value = parsed(line);
-  if (!isRecord(value)) return undefined;
+  const value = tryParseRecord(line);
+  if (value === undefined) return undefined;
   const { ok, message, configuration } = value;
   if (ok === false && typeof message === 'string')
     return { ok, message, configuration: configuration === true };
@@ -50,12 +49,4 @@ export function answerIn(line: string): ControlAnswer | undefined {
 
 function isTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((text) => typeof text === 'string');
-}
-
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
+import { tryParseRecord } from '../../../base/index.ts';
 import { counted, shownTime, someOf } from '../amounts.ts';
 import type { Host } from '../host.ts';
 import type { Entry } from '../look.ts';
-import { parseObject } from '../parse-object.ts';
 import type { Frozen } from '../runtime-answers.ts';
 import type { RuntimeProcess } from '../runtime-process.ts';
 import type { Check, Finding } from '../types.ts';
@@ -121,7 +121,7 @@ async function journalOf(host: Host, draft: string, signal: AbortSignal): Promis
   const looked = await host.look({ path: draft, entries: 10, textOf: ['journal.json'] }, signal);
   const entries = 'found' in looked ? (looked.found.entries ?? []) : [];
   const text = entries.find(({ name }) => name === 'journal.json')?.text;
-  const journal = parseObject(text ?? '');
+  const journal = tryParseRecord(text ?? '');
   if (journal === undefined) return undefined;
   const container = ['namespace', 'pod', 'container'].map((key) => String(journal[key])).join('/');
   return { container, bootId: String(journal['bootId']) };

@@ -1,3 +1,4 @@
+import { ReasonError } from '../../../base/index.ts';
 /**
  * `unknown`: no plugin offers the resource. `away`: its plugin does not answer. `unavailable`: too few devices are free
  * and healthy. `unhealthy`: a device that the container holds, or was to get, is not healthy any more. `changed`: the
@@ -17,12 +18,6 @@ export type AllocationFailure =
   | 'invalid';
 
 /** Why a container does not get devices; nothing has been given. */
-export class AllocationError extends Error {
+export class AllocationError extends ReasonError<AllocationFailure> {
   override readonly name = 'AllocationError';
-  readonly reason: AllocationFailure;
-
-  constructor(reason: AllocationFailure, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.reason = reason;
-  }
 }

@@ -1,4 +1,5 @@
 import type { Node } from '../../../api/index.ts';
+import { tryParseRecord } from '../../../base/index.ts';
 import type { CsiDriver } from './types.ts';
 
 /** On the Node: a JSON object from the name of a driver to what it calls the node (as the reference). */
@@ -15,19 +16,11 @@ export interface MarkChange {
 export function nodeIdsOf(node: Node): ReadonlyMap<string, string> {
   const text = node.metadata?.annotations?.[nodeIdAnnotation];
   if (text === undefined) return new Map();
-  const read = parsed(text);
-  if (typeof read !== 'object' || read === null || Array.isArray(read)) return new Map();
   return new Map(
-    Object.entries(read).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+    Object.entries(tryParseRecord(text) ?? {}).filter(
+      (entry): entry is [string, string] => typeof entry[1] === 'string',
+    ),
   );
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Thrown for a label that says otherwise: it is not the agent's to decide which of both is right. */
@@ -68,7 +61,7 @@ export function marksWithout(node: Node, gone: ReadonlySet<string>): MarkChange 
   if (text === undefined) return undefined;
   const ids = nodeIdsOf(node);
   const left = new Map([...ids].filter(([name]) => !gone.has(name)));
-  const isWhole = left.size > 0 && left.size === Object.keys(parsed(text) ?? {}).length;
+  const isWhole = left.size > 0 && left.size === Object.keys(tryParseRecord(text) ?? {}).length;
   return isWhole ? undefined : { annotations: annotationOf(left) };
 }
 

@@ -1,3 +1,4 @@
+import { isRecord, tryParseRecord } from '../../../base/index.ts';
 import type { Numbering } from '../renumbered-store.ts';
 import type { StoreIdentity } from '../types.ts';
 
@@ -24,42 +25,30 @@ export function bytesOfRecord(record: StoreRecord | WritersMark): Uint8Array {
 
 /** Undefined: it does not tell what the store is for. */
 export function recordIn(value: Uint8Array): StoreRecord | undefined {
-  const read = parsed(value);
+  const read = tryParseRecord(Buffer.from(value).toString());
   if (read === undefined || typeof read['groupSuffix'] !== 'string') return undefined;
   const { groupSuffix } = read;
-  const incomplete = asRecord(read['incomplete']);
-  const numbers = asRecord(read['revisions']);
-  if (read['revisions'] !== undefined && !isNumbering(numbers)) return undefined;
+  const { incomplete, revisions } = read;
+  if (revisions !== undefined && !isNumbering(revisions)) return undefined;
   return {
     groupSuffix,
-    revisions: isNumbering(numbers) ? numbers : undefined,
-    incomplete: incomplete && { from: String(incomplete['from']), at: String(incomplete['at']) },
+    revisions,
+    incomplete: isRecord(incomplete)
+      ? { from: String(incomplete['from']), at: String(incomplete['at']) }
+      : undefined,
   };
 }
 
 /** One that cannot be understood keeps writers off all the same. */
 export function markIn(value: Uint8Array): WritersMark {
-  const read = parsed(value);
+  const read = tryParseRecord(Buffer.from(value).toString());
   const told = (name: string) => String(read?.[name] ?? 'unknown');
   return { to: told('to'), at: told('at'), moved: read?.['moved'] === true };
 }
 
 function isNumbering(value: unknown): value is Numbering {
-  const record = asRecord(value);
-  return [record?.['offset'], record?.['floor']].every(
+  if (!isRecord(value)) return false;
+  return [value['offset'], value['floor']].every(
     (number) => typeof number === 'number' && Number.isSafeInteger(number) && number >= 0,
   );
-}
-
-function parsed(value: Uint8Array): Readonly<Record<string, unknown>> | undefined {
-  try {
-    return asRecord(JSON.parse(Buffer.from(value).toString()));
-  } catch {
-    return undefined;
-  }
-}
-
-function asRecord(value: unknown): Readonly<Record<string, unknown>> | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
-  return Object.fromEntries(Object.entries(value));
 }

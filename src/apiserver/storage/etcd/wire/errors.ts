@@ -1,3 +1,4 @@
+import { ReasonError } from '../../../../base/index.ts';
 import { GrpcError, grpcCodes } from './grpc-error.ts';
 
 /**
@@ -23,14 +24,8 @@ export type EtcdFailure =
   | 'failed';
 
 /** The one error of the client; branch on `reason`, show `message`. It never holds a credential. */
-export class EtcdError extends Error {
+export class EtcdError extends ReasonError<EtcdFailure> {
   override readonly name = 'EtcdError';
-  readonly reason: EtcdFailure;
-
-  constructor(reason: EtcdFailure, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.reason = reason;
-  }
 }
 
 /** etcd tells its errors apart by their text alone (api/v3rpc/rpctypes). */

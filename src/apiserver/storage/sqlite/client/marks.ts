@@ -4,7 +4,7 @@
  */
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describeError, errorCode, syncFolder } from '../../../../base/index.ts';
+import { describeError, errorCode, syncFolder, tryParseRecord } from '../../../../base/index.ts';
 import { StorageError } from '../../types.ts';
 
 const names = { moved: 'store.moved', incomplete: 'store.incomplete' } as const;
@@ -74,13 +74,6 @@ export async function refuseMarked(folder: string): Promise<void> {
 }
 
 function markIn(text: string): Mark {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && 'place' in value && 'at' in value) {
-      return { place: String(value.place), at: String(value.at) };
-    }
-  } catch {
-    // told as unknown below
-  }
-  return { place: 'an unknown place', at: 'an unknown time' };
+  const { place = 'an unknown place', at = 'an unknown time' } = tryParseRecord(text) ?? {};
+  return { place: String(place), at: String(at) };
 }

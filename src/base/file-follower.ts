@@ -1,0 +1,69 @@
+import { stat } from 'node:fs/promises';
+import type { Clock } from './clock.ts';
+import { describeError } from './errors.ts';
+import type { Service } from './lifecycle/index.ts';
+
+export interface FileFollowerOptions {
+  /** Of the service. */
+  readonly name: string;
+  readonly dependsOn?: readonly string[];
+  readonly intervalMs: number;
+  /** Takes what the files say now; rejects when that cannot be used. */
+  reread(): Promise<void>;
+  /**
+   * The files; where this is given, they are read again only once after the start (they may have changed since they were
+   * read first), after one of them has changed, and while they cannot be used.
+   */
+  files?(): readonly string[];
+  /** Called with what is wrong with the files: once, until they can be used again or something else is wrong. */
+  onProblem(problem: string): void;
+  readonly clock: Clock;
+}
+
+/** A service that reads files again and again, so that whoever changes them need not tell this process. */
+export function createFileFollower(options: FileFollowerOptions): Service {
+  const { name, dependsOn = [], intervalMs, clock } = options;
+  let logged = '';
+
+  /** Whether what is on disk is in use. */
+  async function look(): Promise<boolean> {
+    try {
+      await options.reread();
+      logged = '';
+      return true;
+    } catch (error) {
+      const problem = describeError(error);
+      if (problem !== logged) options.onProblem(problem);
+      logged = problem;
+      return false;
+    }
+  }
+
+  return {
+    name,
+    dependsOn,
+    onFailure: 'restart',
+    async run(signal, ready) {
+      ready();
+      let seen: string | undefined;
+      for (;;) {
+        await clock.sleep(intervalMs, signal);
+        if (signal.aborted) return;
+        const state = await stateOf(options.files?.()); // before reading: what changes meanwhile is not missed
+        if (state === undefined || state !== seen) seen = (await look()) ? state : undefined;
+      }
+    },
+  };
+}
+
+/** Changes when one of the files does, or another file comes in its place. */
+async function stateOf(paths: readonly string[] | undefined): Promise<string | undefined> {
+  if (paths === undefined) return undefined;
+  const states = await Promise.all(
+    paths.map(async (path) => {
+      const facts = await stat(path, { bigint: true }).catch(() => undefined);
+      return `${path} ${facts?.ino} ${facts?.size} ${facts?.mtimeNs}`;
+    }),
+  );
+  return states.join('\n');
+}
