@@ -1,5 +1,6 @@
 import type { ApiObject, Kind, ListOf, Status, StatusReason } from '../api/index.ts';
 import { apiVersionOf, fromStatus, isRecord, StatusError } from '../api/index.ts';
+import { tryParseRecord } from '../base/index.ts';
 import { unintelligibleError } from './errors.ts';
 import type { RawAnswer } from './transport.ts';
 
@@ -56,7 +57,7 @@ export class ResponseParser<T extends ApiObject> {
   }
 
   #parse(text: string): Record<string, unknown> {
-    const value = parseRecord(text);
+    const value = tryParseRecord(text);
     if (value !== undefined) return value;
     throw this.#unintelligible(`what is no JSON object: ${excerpt(text)}`);
   }
@@ -91,7 +92,7 @@ const reasonsByCode = new Map<number, StatusReason>([
 /** The error for a response that is not 2xx. If it is no Status, such as the page of a proxy, its code decides. */
 export function toStatusError(server: string, answer: RawAnswer): StatusError {
   const { code, body, retryAfterSeconds } = answer;
-  const parsed = parseRecord(body);
+  const parsed = tryParseRecord(body);
   const retry = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
   if (isStatus(parsed)) return fromStatus({ ...parsed, details: { ...retry, ...parsed.details } }, code);
   const suffix = body.trim() === '' ? '' : `: ${excerpt(body)}`;
@@ -103,15 +104,6 @@ export function toStatusError(server: string, answer: RawAnswer): StatusError {
 
 function isStatus(value: unknown): value is Status {
   return isRecord(value) && value['kind'] === 'Status' && isRecord(value['details'] ?? {});
-}
-
-function parseRecord(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isRecord(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 const maxExcerptLength = 200;

@@ -1,5 +1,5 @@
 import { isRecord } from '../../api/index.ts';
-import { ExitError, exitCodes } from '../../base/index.ts';
+import { ExitError, exitCodes, tryParseRecord } from '../../base/index.ts';
 import type { ApiClient, RawAnswer, RawRequest } from '../../client/index.ts';
 
 /**
@@ -26,24 +26,14 @@ export function responseError({ server }: ApiClient, { code, body }: RawAnswer):
 
 /** The message of a Status; undefined if the body is something else. */
 function statusMessage(body: string): string | undefined {
-  if (!body.startsWith('{')) return undefined;
-  try {
-    const value: unknown = JSON.parse(body);
-    const isStatus = isRecord(value) && value['kind'] === 'Status';
-    return isStatus && typeof value['message'] === 'string' ? value['message'] : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = tryParseRecord(body);
+  const isStatus = value?.['kind'] === 'Status';
+  return isStatus && typeof value['message'] === 'string' ? value['message'] : undefined;
 }
 
 function parseObject({ server }: ApiClient, { body }: RawAnswer): Record<string, unknown> {
-  let value: unknown;
-  try {
-    value = JSON.parse(body);
-  } catch {
-    value = undefined;
-  }
-  if (isRecord(value)) return value;
+  const value = tryParseRecord(body);
+  if (value !== undefined) return value;
   throw new ExitError(exitCodes.failed, `the agent at ${server} sent no JSON object`);
 }
 

@@ -2,7 +2,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { constants, open, readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isRecord } from '../../../api/index.ts';
-import { describeError, ExitError, exitCodes } from '../../../base/index.ts';
+import { describeError, ExitError, exitCodes, tryParseJson } from '../../../base/index.ts';
 import { splitLines } from '../../../client/index.ts';
 import type { CommandContext } from '../../terminal/context.ts';
 import { toBytes } from '../../terminal/input.ts';
@@ -105,7 +105,7 @@ export interface LoggedObject {
  * one of a request that was not authenticated, or not yet authorized.
  */
 export function parseEntry(line: string): LoggedRequest | 'damaged' | undefined {
-  const event = parseJson(line);
+  const event = tryParseJson(line);
   if (!isRecord(event) || event['kind'] !== 'Event') return 'damaged';
   if (!text(event['apiVersion']).startsWith('audit.k8s.io/')) return 'damaged';
   const { annotations, verb, stageTimestamp, requestURI, objectRef, responseStatus } = event;
@@ -124,14 +124,6 @@ export function parseEntry(line: string): LoggedRequest | 'damaged' | undefined 
     allowed: decision === 'allow',
     code: typeof code === 'number' ? code : 0,
   };
-}
-
-function parseJson(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
 }
 
 function readUser(value: unknown): LoggedUser {
