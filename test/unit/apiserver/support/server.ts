@@ -176,13 +176,17 @@ export async function foreignMaster(): Promise<Pair> {
   });
 }
 
-/** The system's clock, but of another day: `set` moves it, sleepers sleep on. */
+/**
+ * The system's clock with a wall that stands still, `shiftMs` after its start, so that nothing expires because the
+ * machine is slow. Sleepers sleep on.
+ */
 export function shiftedClock(): Clock & { shiftMs: number } {
+  const startMs = systemClock.now();
   return {
     ...systemClock,
     shiftMs: 0,
     now() {
-      return systemClock.now() + this.shiftMs;
+      return startMs + this.shiftMs;
     },
   };
 }
