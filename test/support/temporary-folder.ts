@@ -6,9 +6,9 @@ export interface TemporaryFolder extends AsyncDisposable {
   readonly path: string;
 }
 
-/** A fresh, empty folder with mode 0700, removed with all that is in it on disposal. */
-export async function temporaryFolder(prefix = 'nodeward-'): Promise<TemporaryFolder> {
-  const path = await mkdtemp(join(tmpdir(), prefix));
+/** A fresh, empty folder below `parent` with mode 0700, removed with all that is in it on disposal. */
+export async function temporaryFolder(prefix = 'nodeward-', parent = tmpdir()): Promise<TemporaryFolder> {
+  const path = await mkdtemp(join(parent, prefix));
   return {
     path,
     [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true, maxRetries: 5 }),

@@ -5,6 +5,8 @@ import { describe, test } from 'node:test';
 import type { MaintainedStore, Restored, Stored } from '../../../src/apiserver/storage/index.ts';
 import { createCache, restoreStore, StorageError } from '../../../src/apiserver/storage/index.ts';
 import { SnapshotReader, takeSnapshot } from '../../../src/apiserver/storage-admin/index.ts';
+import type { Random } from '../../support/seeded-random.ts';
+import { below, withSeed } from '../../support/seeded-random.ts';
 import { allAt, lease, put, readChanges, remove } from './scenario.ts';
 import { SqliteFolder } from './sqlite-folder.ts';
 
@@ -106,20 +108,22 @@ describe('a snapshot', () => {
     ];
     for (let cut = 0; cut < 40; cut++) wrong.push(whole.subarray(0, Math.floor((cut / 40) * whole.length)));
     wrong.push(whole.subarray(0, -1));
-    for (let flip = 0; flip < 100; flip++) {
-      const changed = Buffer.from(whole);
-      const at = Math.floor(Math.random() * whole.length);
-      changed[at] = (changed[at] ?? 0) ^ (1 << Math.floor(Math.random() * 8));
-      wrong.push(changed);
-    }
-    for (const bytes of wrong) {
-      await assert.rejects(restore(other.path, [bytes]), (error) => {
-        assert.ok(error instanceof StorageError, String(error));
-        assert.ok(['corrupt', 'newerFormat'].includes(error.code), error.message);
-        assert.match(error.message, /the snapshot SNAPSHOT/);
-        return true;
-      });
-    }
+    await withSeed(async (random) => {
+      for (let flip = 0; flip < 100; flip++) {
+        const changed = Buffer.from(whole);
+        const at = below(whole.length, random);
+        changed[at] = (changed[at] ?? 0) ^ (1 << below(8, random));
+        wrong.push(changed);
+      }
+      for (const bytes of wrong) {
+        await assert.rejects(restore(other.path, [bytes], false, random), (error) => {
+          assert.ok(error instanceof StorageError, String(error));
+          assert.ok(['corrupt', 'newerFormat'].includes(error.code), error.message);
+          assert.match(error.message, /the snapshot SNAPSHOT/);
+          return true;
+        });
+      }
+    });
     assert.deepEqual(await readdir(other.path), []);
   });
 });
@@ -191,15 +195,23 @@ async function read(chunks: readonly Uint8Array[]) {
   return { header: reader.header, objects: await Array.fromAsync<Stored>(reader.objects()) };
 }
 
-async function restore(folder: string, chunks: readonly Uint8Array[], force = false): Promise<Restored> {
-  const reader = await SnapshotReader.open(streamOf(chunks), 'SNAPSHOT');
+async function restore(
+  folder: string,
+  chunks: readonly Uint8Array[],
+  force = false,
+  random: Random = Math.random,
+): Promise<Restored> {
+  const reader = await SnapshotReader.open(streamOf(chunks, random), 'SNAPSHOT');
   return await restoreStore({ folder, ...reader.header, force, now, objects: reader.objects() });
 }
 
 /** In pieces that end anywhere. */
-async function* streamOf(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+async function* streamOf(
+  chunks: readonly Uint8Array[],
+  random: Random = Math.random,
+): AsyncGenerator<Uint8Array> {
   for (const chunk of chunks) {
-    const middle = Math.floor(Math.random() * chunk.length);
+    const middle = below(chunk.length, random);
     yield chunk.subarray(0, middle);
     yield chunk.subarray(middle);
   }

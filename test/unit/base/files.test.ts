@@ -212,7 +212,8 @@ describe('a folder to write in', () => {
   });
 
   test('an ordinary user is told whose folder it is', async () => {
-    await using folder = await temporaryFolder();
+    // where every user can look; TMPDIR may be private to this one
+    await using folder = await temporaryFolder('nodeward-', '/var/tmp');
     const locked = join(folder.path, 'locked');
     await mkdir(locked, { mode: 0o500 });
     const isRoot = process.getuid?.() === 0;

@@ -98,8 +98,9 @@ describe('a certificate that is there', () => {
   test('is replaced when the file is too long to be one', async () => {
     await using folder = await temporaryFolder();
     await writeFile(join(folder.path, `${name}.crt`), 'x'.repeat(100_000));
-    await obtain(folder.path);
-    await obtain(folder.path, { sign: signNothing });
+    const made = await obtain(folder.path);
+    assert.deepEqual(await readPair(folder.path, name), made);
+    assert.deepEqual(await obtain(folder.path, { sign: signNothing }), made);
   });
 });
 
@@ -149,20 +150,25 @@ describe('a new certificate', () => {
 
   test('may be short-lived from the start', async () => {
     await using folder = await temporaryFolder();
-    await obtain(folder.path, { sign: (csr) => authority.sign(csr, 'server', { lifetimeMs: 60_000 }) });
+    const sign: ObtainOptions['sign'] = (csr) => authority.sign(csr, 'server', { lifetimeMs: 60_000 });
+    const made = await obtain(folder.path, { sign });
+    const { validToDate } = new X509Certificate(made.cert);
+    assert.ok(validToDate.getTime() - Date.now() <= 60_000, `valid to ${validToDate.toISOString()}`);
+    assert.deepEqual(await readPair(folder.path, name), made);
   });
 
   test('may have taken long to be signed', async () => {
     await using folder = await temporaryFolder();
     const clock = { ...systemClock, now: () => timeMs };
     let timeMs = now - dayMs;
-    await obtain(folder.path, {
+    const made = await obtain(folder.path, {
       clock,
       async sign(csrPem) {
         timeMs = now;
         return await authority.sign(csrPem, 'server');
       },
     });
+    assert.deepEqual(await readPair(folder.path, name), made);
   });
 
   test('that cannot be written is an error that names the file', async () => {

@@ -23,6 +23,7 @@ import type { LockOptions, ProcessProbe } from '../../../../src/agent/lock/index
 import { acquireLock, createProcessProbe } from '../../../../src/agent/lock/index.ts';
 import { lstatIfThere, refuseForeign } from '../../../../src/agent/lock/record.ts';
 import { ExitError, exitCodes, silentLogger, systemClock } from '../../../../src/base/index.ts';
+import { fastClock } from '../../../support/fast-clock.ts';
 
 const program = join(import.meta.dirname, 'contender.ts');
 const folders: string[] = [];
@@ -166,7 +167,7 @@ describe('the lock', { concurrency: 4 }, () => {
     await holder.close();
     await writeFile(path, record, { mode: 0o600 });
     await mkdir(`${path}.lock`);
-    await using lock = await take(path, { staleMs: 5_000 });
+    await using lock = await take(path, { staleMs: 5_000, clock: fastClock(20) });
     assert.equal(lock.lost.aborted, false);
   });
 

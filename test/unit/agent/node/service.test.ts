@@ -543,9 +543,14 @@ describe('trouble', () => {
 
   test('a hung request does not delay the stop', async () => {
     const agent = await start();
+    const before = agent.api.calls.length;
     agent.api.before = () => new Promise(() => undefined);
     await agent.clock.advance(10_500);
-    await agent[Symbol.asyncDispose]();
+    assert.equal(agent.api.calls.length, before + 1, 'one request hangs');
+    const stoppedAtMs = agent.clock.monotonicMs();
+    await agent[Symbol.asyncDispose](); // which resolves only when the service has ended
+    assert.equal(agent.clock.monotonicMs(), stoppedAtMs, 'without any time passing');
+    assert.equal(agent.api.calls.length, before + 1, 'nothing was asked any more');
   });
 
   test('the wall clock may be set without harm to the schedule', async () => {

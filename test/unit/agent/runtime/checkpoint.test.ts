@@ -9,7 +9,8 @@ import { Status } from '../../../../src/agent/runtime/gen/task_pb.js';
 import { Tasks } from '../../../../src/agent/runtime/gen/tasks_pb.js';
 import type { RuntimeOptions } from '../../../../src/agent/runtime/index.ts';
 import { connectRuntime } from '../../../../src/agent/runtime/index.ts';
-import { silentLogger, systemClock } from '../../../../src/base/index.ts';
+import { silentLogger } from '../../../../src/base/index.ts';
+import { fastClock } from '../../../support/fast-clock.ts';
 import { temporaryFolder } from '../../../support/index.ts';
 import type { FakeRuntime } from './fake-runtime.ts';
 import { never, refusal, startFakeRuntime } from './fake-runtime.ts';
@@ -68,7 +69,8 @@ describe('checkpoint', () => {
   });
 
   test('one that fails for a reason that will pass is made again until the given time', async () => {
-    await using at = await lab();
+    const clock = fastClock(100);
+    await using at = await lab({ clock });
     let calls = 0;
     at.fake.on(checkpointContainer, () => {
       calls += 1;
@@ -76,12 +78,12 @@ describe('checkpoint', () => {
         throw refusal(status.UNKNOWN, 'open ctrd-checkpoint/status: no such file or directory');
       return {};
     });
-    const againUntilMs = systemClock.monotonicMs() + 30_000;
+    const againUntilMs = clock.monotonicMs() + 30_000;
     await at.runtime.checkpoint('c1', '/a/b', going, { againUntilMs });
     assert.equal(calls, 2);
     calls = 0;
     await assert.rejects(
-      at.runtime.checkpoint('c1', '/a/b', going, { againUntilMs: systemClock.monotonicMs() - 1 }),
+      at.runtime.checkpoint('c1', '/a/b', going, { againUntilMs: clock.monotonicMs() - 1 }),
       { reason: 'failed' },
     );
     assert.equal(calls, 1);

@@ -45,6 +45,6 @@ test('ten times as many items are ten times as much work', () => {
   assert.ok(few < 100 * 100, `${few} reads`);
 });
 
-test('ten thousand items are no trouble', () => {
-  readsOf(10_000);
+test('ten thousand items exhaust neither the stack nor the patience: each is read as often as one of a hundred', () => {
+  assert.equal(readsOf(10_000), 100 * readsOf(100));
 });

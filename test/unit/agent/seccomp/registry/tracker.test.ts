@@ -37,11 +37,12 @@ async function tracking(t: TestContext, more: Partial<TrackerOptions> = {}) {
   /** Lets so much time pass as is needed for this, and answers how much that was. */
   async function until(what: string): Promise<number> {
     const startMs = clock.monotonicMs();
-    await waitFor(what, async () => {
+    const look = async () => {
       if (verdicts.includes(what)) return true;
       if (clock.sleepers > 0) await clock.advance(50);
       return verdicts.includes(what);
-    });
+    };
+    await waitFor(what, look, { intervalMs: 1 });
     return clock.monotonicMs() - startMs;
   }
   return { clock, folder, tracker, until, verdicts };

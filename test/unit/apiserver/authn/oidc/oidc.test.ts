@@ -78,7 +78,7 @@ describe('an ID token', () => {
 
   test('of another audience, issuer or time, or signed in another way, is nobody’s', async () => {
     const who = await asker();
-    const now = Math.floor(Date.now() / 1000);
+    const now = Math.floor(clock.now() / 1000);
     for (const claims of [
       { aud: 'other' },
       { aud: ['other', 'third'] },
@@ -115,7 +115,7 @@ describe('an ID token', () => {
 
   test('ends when it says so, though it was found good before', async () => {
     const who = await asker();
-    const token = await issuer.token();
+    const token = await issuer.token({ exp: Math.floor(clock.now() / 1000) + 60 });
     assert.notEqual(await who(token), undefined);
     clock.shiftMs = 61_000;
     assert.equal(await who(token), undefined);
@@ -128,7 +128,7 @@ describe('the keys of an issuer', () => {
     let shiftMs = 0;
     const moving = { ...clock, monotonicMs: () => clock.monotonicMs() + shiftMs };
     const authenticator = await oidcAuthenticator(usual, { clock: moving, log: silentLogger() });
-    const token = await issuer.token({ exp: Math.floor(Date.now() / 1000) + 3600 });
+    const token = await issuer.token({ exp: Math.floor(clock.now() / 1000) + 3600 });
     assert.notEqual(await authenticator.identify(token), undefined);
     await issuer.rotate(false);
     assert.notEqual(await authenticator.identify(token), undefined, 'nobody has asked again yet');

@@ -8,8 +8,9 @@ import { Connection } from '../../../../../src/apiserver/storage/sqlite/writer/c
 import { openError } from '../../../../../src/apiserver/storage/sqlite/writer/errors.ts';
 import { commitGroup } from '../../../../../src/apiserver/storage/sqlite/writer/group.ts';
 import { readStep } from '../../../../../src/apiserver/storage/sqlite/writer/history.ts';
+import { below, rounds, withSeed } from '../../../../support/seeded-random.ts';
 
-const flips = 1_500;
+const flips = rounds({ usual: 300, full: 1_500 });
 
 describe('check of the file', () => {
   test('finds a flipped bit anywhere, unless it is where nothing is kept', {
@@ -23,21 +24,19 @@ describe('check of the file', () => {
       const expected = look(file);
       assert.notEqual(expected, 'damaged');
       let found = 0;
-      for (let flip = 0; flip < flips; flip++) {
-        const at = Math.floor(Math.random() * whole.length);
-        const bit = 1 << Math.floor(Math.random() * 8);
-        const changed = Buffer.from(whole);
-        changed[at] = (changed[at] ?? 0) ^ bit;
-        await writeFile(file, changed);
-        const seen = look(file);
-        if (seen === 'damaged') found++;
-        else
-          assert.deepEqual(
-            seen,
-            expected,
-            `bit ${bit} of byte ${at}: not found, and it changed what is read`,
-          );
-      }
+      await withSeed(async (random) => {
+        for (let flip = 0; flip < flips; flip++) {
+          const at = below(whole.length, random);
+          const bit = 1 << below(8, random);
+          const changed = Buffer.from(whole);
+          changed[at] = (changed[at] ?? 0) ^ bit;
+          await writeFile(file, changed);
+          const seen = look(file);
+          const what = `bit ${bit} of byte ${at}: not found, and it changed what is read`;
+          if (seen === 'damaged') found++;
+          else assert.deepEqual(seen, expected, what);
+        }
+      });
       t.diagnostic(`${found} of ${flips} flips were found, the others changed nothing that is kept`);
       assert.ok(found > flips / 2, `only ${found} of ${flips} flips were found`);
     } finally {
