@@ -3,38 +3,38 @@ import { isatty } from 'node:tty';
 import { fileURLToPath } from 'node:url';
 import { restartBounded } from './base/bounded-memory/index.ts';
 
-// The only place that knows the process: arguments and environment go in, signals go in, the exit code comes out.
+// The only file that uses the process itself: its arguments, environment, signals, streams and exit code.
 
-/** How long an ordered stop may take before the process is ended all the same. */
-const lastResortMs = 20_000;
+/** Max time for an ordered stop; after it the process exits anyway. */
+const maxStopMs = 20_000;
 
 const stop = new AbortController();
-// a control plane that an agent started hears Ctrl-C and the end of the terminal too, but the agent decides when it stops
+// a control plane that an agent started also gets the signals of the terminal, but the agent decides when it stops
 const embedded = process.channel !== undefined && process.channel !== null;
-// before anything else is loaded; an agent starts its control plane so from the beginning
+// before anything else is loaded; an agent starts its control plane with bounded memory in the first place
 if (process.argv[2] === 'apiserver' && !embedded) restartBounded(process);
 
-const all: NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'];
+const stopSignals: NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'];
 let hangupListener: (() => void) | undefined;
 const terminals = [0, 1, 2].filter((descriptor) => isatty(descriptor));
-for (const name of all) {
-  const obey = !embedded || name === 'SIGTERM';
+for (const name of stopSignals) {
+  const stops = !embedded || name === 'SIGTERM';
   process.on(name, () => {
-    // a terminal that goes takes what runs in it along; the same signal without that is a word from an operator
-    const told = name === 'SIGHUP' && terminals.every((descriptor) => isatty(descriptor));
-    if (told && hangupListener) hangupListener();
-    else if (obey) stop.abort();
+    // a closed terminal stops its processes; if all terminals are open, the signal was sent on purpose
+    const isRequest = name === 'SIGHUP' && terminals.every((descriptor) => isatty(descriptor));
+    if (isRequest && hangupListener) hangupListener();
+    else if (stops) stop.abort();
   });
 }
-// the runtime would open a debugger for every user of the machine on the one, and end at once on the other
+// by default Node.js would open a debugger for every user of the machine on SIGUSR1, and exit at once on SIGUSR2
 for (const name of ['SIGUSR1', 'SIGUSR2'] as const) process.on(name, () => undefined);
-process.stdout.on('error', () => undefined); // the reader of our output may go before we do
+process.stdout.on('error', () => undefined); // the reader of the output may exit first
 process.stderr.on('error', () => undefined);
 
-function lastResort(code: number): void {
-  setTimeout(() => process.exit(code), lastResortMs).unref();
+function exitLater(code: number): void {
+  setTimeout(() => process.exit(code), maxStopMs).unref();
 }
-stop.signal.addEventListener('abort', () => lastResort(1));
+stop.signal.addEventListener('abort', () => exitLater(1));
 
 const { run } = await import('./cli/index.ts');
 process.exitCode = await run(process.argv.slice(2), {
@@ -42,7 +42,7 @@ process.exitCode = await run(process.argv.slice(2), {
   stdout: process.stdout,
   stderr: process.stderr,
   get stdin() {
-    return process.stdin; // opened only when somebody reads it
+    return process.stdin; // opened only when it is read
   },
   signal: stop.signal,
   onHangup(listener) {
@@ -58,5 +58,5 @@ process.exitCode = await run(process.argv.slice(2), {
   agent: embedded ? process : undefined,
 });
 if (process.connected) process.disconnect(); // an open channel would keep this process alive
-// nothing is left to do: what still holds the process is not worth waiting for
-lastResort(process.exitCode);
+// nothing is left to do; whatever still keeps the process alive is not worth waiting for
+exitLater(process.exitCode);

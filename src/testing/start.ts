@@ -4,20 +4,20 @@ import type { RunningApiServer } from '../apiserver/index.ts';
 import { runApiServer } from '../apiserver/index.ts';
 import type { Logger } from '../base/index.ts';
 import { createLogger, Registry as Metrics, silentLogger, systemClock } from '../base/index.ts';
-import { ServerFaults } from './faults/index.ts';
+import { ServerFaults } from './faults/server-faults.ts';
 import { address, openTestKeys } from './keys.ts';
-import { createTestServer } from './server.ts';
+import { InProcessServer } from './server.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 import type { StartOptions, TestApiServer } from './types.ts';
 
 /**
- * Starts a control plane in this process and resolves when it serves: the real one, over TLS, on 127.0.0.1. Whoever
- * starts it disposes of it. Several may run at once; they share nothing. Rejects where it cannot be started, with what
- * is to be mended, and leaves nothing behind then.
+ * Starts a control plane in this process: the real one, over TLS, on 127.0.0.1. Resolves when it serves. The caller
+ * disposes of it. Several may run at once; they share nothing. Rejects if it cannot be started, with what to correct, and
+ * leaves nothing behind.
  */
 export async function startApiServer(options: StartOptions = {}): Promise<TestApiServer> {
   const { storage = 'memory', port = 0, groupSuffix = 'k8s.io', clock = systemClock } = options;
-  refuseUnknown(options);
+  checkOptions(options);
   await using setUp = new AsyncDisposableStack();
   const folder =
     storage === 'memory' ? undefined : (options.folder ?? setUp.use(await temporaryFolder()).path);
@@ -34,9 +34,9 @@ export async function startApiServer(options: StartOptions = {}): Promise<TestAp
       groupSuffix,
       featureGates: resolveGates(options.featureGates ?? {}),
       clock,
-      log: logTo(options.log),
+      log: createTestLogger(options.log),
       keys,
-      metrics: new Metrics(), // the process's own figures need observers that outlive the server
+      metrics: new Metrics(), // the default metrics of the process need observers that outlive the server
       wrapStore: (store) => faults.wrap(store),
       intercept: faults.intercept,
       http2: options.http2 ?? false,
@@ -44,22 +44,22 @@ export async function startApiServer(options: StartOptions = {}): Promise<TestAp
     stopping.signal,
     started.resolve,
   );
-  ended.catch(started.reject); // without effect once it has started: then closing tells
+  ended.catch(started.reject); // has no effect once it has started: then `close` rejects
   const { url } = await started.promise;
   setUp.defer(async () => {
-    faults.clear(); // first: what is held back would hold up the end
+    faults.clear(); // first, because delayed requests would delay the stop
     stopping.abort();
     await ended;
   });
-  return createTestServer({ url, keys, faults, owned: setUp.move() });
+  return new InProcessServer({ url, keys, faults, owned: setUp.move() });
 }
 
-/** What needs nothing but this process. */
-const ownStorages: readonly string[] = ['sqlite', 'memory'];
+/** Those that need no other process. */
+const supportedStorages: readonly string[] = ['sqlite', 'memory'];
 
-function refuseUnknown({ storage = 'memory', folder, featureGates = {} }: StartOptions): void {
-  if (!ownStorages.includes(storage)) {
-    throw new TypeError(`storage is one of ${ownStorages.join(', ')}, not ${JSON.stringify(storage)}`);
+function checkOptions({ storage = 'memory', folder, featureGates = {} }: StartOptions): void {
+  if (!supportedStorages.includes(storage)) {
+    throw new TypeError(`storage is one of ${supportedStorages.join(', ')}, not ${JSON.stringify(storage)}`);
   }
   if (storage === 'memory' && folder !== undefined) {
     throw new TypeError("nothing is kept in memory: a folder goes with storage: 'sqlite'");
@@ -68,12 +68,12 @@ function refuseUnknown({ storage = 'memory', folder, featureGates = {} }: StartO
   if (problems.length > 0) throw new TypeError(problems.join('; '));
 }
 
-function logTo(tell: StartOptions['log']): Logger {
-  if (tell === undefined) return silentLogger();
+function createTestLogger(onLine: StartOptions['log']): Logger {
+  if (onLine === undefined) return silentLogger();
   const output = new Writable({
     decodeStrings: false,
     write(line, _encoding, done) {
-      tell(String(line));
+      onLine(String(line));
       done();
     },
   });

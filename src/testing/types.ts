@@ -1,31 +1,30 @@
 /*
- * Everything that users of `nodeward/testing` see. It imports nothing, so that its declarations stand by themselves in
- * the package.
+ * The public types of `nodeward/testing`. This file imports nothing, so that the package needs no other declarations.
  */
 
 export interface StartOptions {
   /** Objects in memory (default), or in a SQLite store, durable as in production. */
   storage?: 'memory' | 'sqlite';
   /**
-   * Where a SQLite store and the server's keys are kept: a server that is started there later has the same objects and
-   * takes the same credentials. Default: a temporary folder, removed with the server.
+   * Folder of the SQLite store and the server's keys: a server that is started there later has the same objects and
+   * accepts the same credentials. Default: a temporary folder, removed with the server.
    */
   folder?: string;
   /** On 127.0.0.1. Default 0: the system chooses a free one. */
   port?: number;
-  /** Domain suffix of API groups; default k8s.io. A store keeps the one it was made with. */
+  /** Domain suffix of API groups; default k8s.io. A store keeps the one that it was created with. */
   groupSuffix?: string;
-  /** Features by name; the others are as by default. One that the server does not have is an error. */
+  /** Features by name; others have their defaults. An unknown name is an error. */
   featureGates?: Readonly<Record<string, boolean>>;
   /** Whether clients are offered HTTP/2 beside HTTP/1.1; default false. */
   http2?: boolean;
-  /** Default the system's. Certificates are good from 2000 to 2099 by this clock. */
+  /** Default the system's. Certificates are valid from 2000 to 2099 by this clock. */
   clock?: Clock;
-  /** Told every line of the server's log, JSON; default: nothing is logged. */
+  /** Called with each line of the server's log, JSON; default: nothing is logged. */
   log?: (line: string) => void;
 }
 
-/** Where the server's time comes from. */
+/** The server's time. */
 export interface Clock {
   /** Wall clock, milliseconds since 1970. */
   now(): number;
@@ -35,32 +34,30 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/**
- * A control plane in this process. It listens, so it keeps the process alive until it is closed; disposing closes it.
- */
+/** A control plane in this process. It keeps the process alive until it is closed; disposing closes it. */
 export interface TestApiServer extends AsyncDisposable {
   /** `https://127.0.0.1:port` */
   readonly url: string;
-  /** PEM of the authority that its certificate comes from. */
+  /** PEM of the authority that issued its certificate. */
   readonly ca: string;
-  /** Text of an administrator's kubeconfig (group system:masters), complete in itself. */
+  /** Text of a self-contained kubeconfig of an administrator (group system:masters). */
   readonly kubeconfig: string;
-  /** Writes `kubeconfig` to a file (0600) and answers its path. The file goes with the server. */
+  /** Writes `kubeconfig` to a file (0600) and returns its path. The file is removed with the server. */
   kubeconfigFile(): Promise<string>;
   /**
-   * Somebody's way to the server: the administrator's, or that of a user with these groups, under a certificate made for
-   * them. What they may do is for the server to decide.
+   * A client of the administrator, or of a user with these groups, with a new certificate. The server's authorization
+   * decides what it may do.
    */
   client(user?: string, groups?: readonly string[]): Promise<TestClient>;
   readonly faults: Faults;
   /**
-   * Stops the server in order: watches end, what runs may finish within 2 s; then nothing of it is left. May be called
-   * twice. Rejects when the server had failed before.
+   * Stops the server: ends watches, lets running requests finish within 2 s, and removes everything. May be called twice.
+   * Rejects if the server had failed before.
    */
   close(): Promise<void>;
 }
 
-/** How one user reaches the server: for undici, node:https and others `ca`, `cert` and `key`; for the rest `kubeconfig`. */
+/** The access of one user: `ca`, `cert` and `key` for HTTP libraries, `kubeconfig` for other tools. */
 export interface TestClient {
   readonly url: string;
   /** PEM, all three. */
@@ -70,8 +67,8 @@ export interface TestClient {
   /** Text of a kubeconfig. */
   readonly kubeconfig: string;
   /**
-   * One request, answered whatever the code. An object is sent as JSON, text as it is; `contentType` defaults to
-   * application/json. Rejects when there is no answer.
+   * Sends one request; resolves with any status code. An object is sent as JSON, a text as it is; `contentType` defaults to
+   * application/json. Rejects if there is no response.
    */
   request(
     method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
@@ -83,29 +80,29 @@ export interface TestClient {
 
 export interface TestAnswer {
   readonly code: number;
-  /** Parsed where it is JSON, else the text. */
+  /** The parsed value if it is JSON, else the text. */
   readonly body: unknown;
   /** The header Retry-After. */
   readonly retryAfterSeconds?: number;
 }
 
-/** What goes wrong on demand. Each fault lasts until it is cleared or has hit as often as it may. */
+/** Failures on demand. Each fault lasts until it is cleared or has hit as often as it may. */
 export interface Faults {
   /**
-   * Forgets all history, as if more time had gone by than it is kept: open watches are told 410 (Expired), and so is
-   * everybody who goes on from a version seen before, be it with a watch, an exact list or a continue token. Nothing is
-   * lost of the objects themselves. Answers the oldest version that can still be gone on from.
+   * Drops all history, as if the history window had passed: open watches get 410 (Expired), and so does every watch, exact
+   * list or continue token with an earlier version. The objects themselves are not affected. Returns the oldest version
+   * that can still be used.
    */
   expireHistory(): Promise<string>;
-  /** Cuts the connections on which watches are open, without a word; answers how many watches that were. */
+  /** Closes the connections of open watches without a response; returns the number of watches that match. */
   dropWatches(match?: RequestMatch): number;
-  /** Answers requests with an error instead of carrying them out, before anybody looks at who sent them. */
+  /** Answers requests with an error instead of executing them, before they are authenticated. */
   answer(fault: AnswerFault): Fault;
-  /** Holds requests back by the server's clock, then goes on with them; clearing lets those that wait go on at once. */
+  /** Delays requests by the server's clock; clearing ends the delay of those that wait. */
   delay(fault: DelayFault): Fault;
-  /** Lets writes to the store fail, those of the server's own controllers too where they match. */
+  /** Makes writes to the store fail, including matching ones of the server's own controllers. */
   failStorage(fault: StorageFault): Fault;
-  /** `failStorage` as on a full disk: writes answer 503, reads and watches go on. */
+  /** `failStorage` as on a full disk: writes fail with 503, reads and watches work. */
   diskFull(): Fault;
   /** Ends all faults. */
   clear(): void;
@@ -122,7 +119,7 @@ export interface Fault extends Disposable {
 export interface AnswerFault {
   /** 400, 401, 403, 404, 409, 410, 422, 429, 500, 503 or 504. */
   status: number;
-  /** Default that which the status has mostly (409: Conflict, 410: Expired). */
+  /** Default: the usual one for the status (409: Conflict, 410: Expired). */
   reason?: string;
   message?: string;
   /** In the body and the header Retry-After, whole seconds; default none. */
@@ -143,11 +140,11 @@ export interface DelayFault {
 
 export interface StorageFault {
   /**
-   * `full`: no room. `unavailable`: the store takes no writes. `unknown`: it failed on the way (504), having written if
-   * `written` says so.
+   * `full`: no space. `unavailable`: the store accepts no writes. `unknown`: the outcome of the write is unknown (504);
+   * `written` decides whether it was executed.
    */
   how: 'full' | 'unavailable' | 'unknown';
-  /** With `unknown`: whether the write was carried out nevertheless; default false. */
+  /** With `unknown`: whether the write was executed; default false. */
   written?: boolean;
   /** How many writes it hits; default all. */
   times?: number;
@@ -155,15 +152,15 @@ export interface StorageFault {
   match?: WriteMatch;
 }
 
-/** A request, as far as its head tells. */
+/** A request, described by its method and URL. */
 export interface SeenRequest {
   readonly method: string;
   /** Without the query. */
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
-  /** get, list, watch, create, update, patch, delete or deletecollection; for a path that is no object's its method. */
+  /** get, list, watch, create, update, patch, delete or deletecollection; for other paths the HTTP method. */
   readonly verb: string;
-  /** Of what is asked for; empty where the path does not say. */
+  /** Empty if the path has none; so are the following ones. */
   readonly group: string;
   readonly resource: string;
   readonly namespace: string;
@@ -171,7 +168,7 @@ export interface SeenRequest {
   readonly subresource: string;
 }
 
-/** All that is given must be the same; a pattern must be found. Or a function that decides. */
+/** All given properties must be equal, or match a RegExp. Or a function that decides. */
 export type RequestMatch =
   | {
       readonly [Part in Exclude<keyof SeenRequest, 'query'>]?: string | RegExp;
@@ -182,7 +179,7 @@ export type RequestMatch =
 export interface SeenWrite {
   readonly verb: 'create' | 'update' | 'delete';
   readonly resource: string;
-  /** Empty for what is in none. */
+  /** Empty for a cluster-scoped object. */
   readonly namespace: string;
   readonly name: string;
 }

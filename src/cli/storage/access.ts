@@ -17,7 +17,7 @@ export interface StorageAccess extends AsyncDisposable {
   readonly hold: WriteHold;
 }
 
-export interface AccessOptions {
+interface AccessOptions {
   rootDir: string;
   /** Of a server, which may keep its store anywhere; `rootDir` is ignored then. */
   kubeconfig: string | undefined;

@@ -95,6 +95,6 @@ export async function parseDocument(text: string): Promise<unknown> {
 }
 
 function findRepeated(keys: readonly unknown[]): unknown {
-  const seen = new Set<string>();
-  return keys.find((key) => seen.size === seen.add(String(key)).size);
+  const distinct = new Set<string>();
+  return keys.find((key) => distinct.size === distinct.add(String(key)).size);
 }

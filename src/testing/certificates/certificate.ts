@@ -1,15 +1,27 @@
 import type { KeyObject } from 'node:crypto';
 import { createPrivateKey, createPublicKey, generateKeyPairSync, hash, randomBytes, sign } from 'node:crypto';
 import type { Pair } from '../../base/x509/index.ts';
-import { bits, integer, numbered, octets, oid, sequence, setOf, tagged, text, time, yes } from './der.ts';
+import {
+  bits,
+  booleanTrue,
+  contextTagged,
+  integer,
+  octets,
+  oid,
+  sequence,
+  setOf,
+  tagged,
+  text,
+  time,
+} from './der.ts';
 
-/** What a certificate says (RFC 5280). */
-export interface Subject {
+/** The subject of a certificate (RFC 5280). */
+interface Subject {
   commonName: string;
   organizations?: readonly string[];
 }
 
-export type Use = 'client' | { serverNames: readonly string[]; serverAddress: string };
+type Use = 'client' | { serverNames: readonly string[]; serverAddress: string };
 
 interface Content {
   subject: Buffer;
@@ -19,7 +31,7 @@ interface Content {
   extensions: readonly Buffer[];
 }
 
-/** Good for any time that the clock of a test may be set to; TLS looks at the real one. */
+/** Covers every time to which the clock of a test may be set; TLS uses the real time. */
 const validity = sequence(time(Date.UTC(2000, 0, 1)), time(Date.UTC(2100, 0, 1)));
 const ecdsaWithSha256 = sequence(oid('1.2.840.10045.4.3.2'));
 
@@ -32,12 +44,12 @@ export function newKeyPem(): string {
 export function makeAuthority(subject: Subject): Pair {
   const key = newKey();
   const name = nameOf(subject);
-  const isAuthority = sequence(yes, integer(0));
+  const isAuthority = sequence(booleanTrue, integer(0));
   const mayUse = bits(Buffer.from([0b1000_0110]), 1); // digital signature, certificates, revocation lists
   const extensions = [critical('2.5.29.19', isAuthority), critical('2.5.29.15', mayUse)];
   const publicKey = createPublicKey(key);
   return {
-    cert: signed({ subject: name, issuer: name, publicKey, issuerKey: key, extensions }),
+    cert: encodeSigned({ subject: name, issuer: name, publicKey, issuerKey: key, extensions }),
     key: pemOf(key),
   };
 }
@@ -53,7 +65,7 @@ export function makeLeaf(authority: Pair, issuer: Subject, subject: Subject, use
     extension('2.5.29.37', sequence(oid(purpose))),
     ...(use === 'client' ? [] : [extension('2.5.29.17', alternativeNames(use))]),
   ];
-  const cert = signed({
+  const cert = encodeSigned({
     subject: nameOf(subject),
     issuer: nameOf(issuer),
     publicKey: createPublicKey(key),
@@ -63,23 +75,23 @@ export function makeLeaf(authority: Pair, issuer: Subject, subject: Subject, use
   return { cert, key: pemOf(key) };
 }
 
-function signed({ subject, issuer, publicKey, issuerKey, extensions }: Content): string {
+function encodeSigned({ subject, issuer, publicKey, issuerKey, extensions }: Content): string {
   const serial = randomBytes(16);
-  serial[0] = 0x40 | ((serial[0] ?? 0) & 0x3f); // positive, and never shorter
+  serial[0] = 0x40 | ((serial[0] ?? 0) & 0x3f); // positive, and always 16 bytes
   const issuerId = tagged(0x80, keyId(createPublicKey(issuerKey)));
   const identifiers = [
     extension('2.5.29.14', octets(keyId(publicKey))),
     extension('2.5.29.35', sequence(issuerId)),
   ];
   const content = sequence(
-    numbered(0, integer(2)), // version 3
+    contextTagged(0, integer(2)), // version 3
     integer(...serial),
     ecdsaWithSha256,
     issuer,
     validity,
     subject,
     publicKey.export({ type: 'spki', format: 'der' }),
-    numbered(3, sequence(...extensions, ...identifiers)),
+    contextTagged(3, sequence(...extensions, ...identifiers)),
   );
   const signature = bits(sign('sha256', content, issuerKey));
   const base64 = sequence(content, ecdsaWithSha256, signature).toString('base64');
@@ -98,9 +110,9 @@ function alternativeNames({ serverNames, serverAddress }: Exclude<Use, 'client'>
 }
 
 const extension = (id: string, value: Uint8Array) => sequence(oid(id), octets(value));
-const critical = (id: string, value: Uint8Array) => sequence(oid(id), yes, octets(value));
+const critical = (id: string, value: Uint8Array) => sequence(oid(id), booleanTrue, octets(value));
 
-/** Names a key for those who build chains: any digest does (RFC 5280, 4.2.1.2). */
+/** Identifies a key in chains; any digest may be used (RFC 5280, 4.2.1.2). */
 function keyId(key: KeyObject): Buffer {
   return hash('sha256', key.export({ type: 'spki', format: 'der' }), 'buffer').subarray(0, 20);
 }

@@ -1,9 +1,9 @@
 /*
- * Just enough DER (ITU-T X.690) to write a certificate. The library that production uses takes 30 ms to load and, cold,
- * 20 ms a certificate: half of what a server for tests would need to start.
+ * Just enough DER (ITU-T X.690) to write a certificate. The library that production code uses takes 30 ms to load and, at
+ * first, 20 ms for a certificate: half of the start of a server for tests.
  */
 
-/** A value with its tag and length; what it holds is put together. */
+/** A value with its tag and length; `parts` are concatenated. */
 export function tagged(tag: number, ...parts: readonly Uint8Array[]): Buffer {
   const body = Buffer.concat(parts);
   return Buffer.concat([Buffer.from([tag, ...lengthOf(body.length)]), body]);
@@ -18,12 +18,13 @@ export const sequence = (...parts: readonly Uint8Array[]) => tagged(0x30, ...par
 export const setOf = (...parts: readonly Uint8Array[]) => tagged(0x31, ...parts);
 export const octets = (...parts: readonly Uint8Array[]) => tagged(0x04, ...parts);
 export const text = (value: string) => tagged(0x0c, Buffer.from(value));
-export const yes = tagged(0x01, Buffer.from([0xff]));
-/** `bytes` as they stand, so the first bit is that of the sign. */
+export const booleanTrue = tagged(0x01, Buffer.from([0xff]));
+/** Big-endian two's complement: the first bit is the sign. */
 export const integer = (...bytes: readonly number[]) => tagged(0x02, Buffer.from(bytes));
-/** Inside a structure under a number of its own. */
-export const numbered = (number: number, ...parts: readonly Uint8Array[]) => tagged(0xa0 | number, ...parts);
-/** `unused`: bits at the end that mean nothing. */
+/** Context-specific, constructed: `[number]` in ASN.1. */
+export const contextTagged = (number: number, ...parts: readonly Uint8Array[]) =>
+  tagged(0xa0 | number, ...parts);
+/** `unused`: number of unused bits at the end. */
 export const bits = (bytes: Uint8Array, unused = 0) => tagged(0x03, Buffer.from([unused]), bytes);
 
 /** An object identifier in dotted form. */
@@ -38,7 +39,7 @@ function base128(value: number): number[] {
   return digits;
 }
 
-/** Whole seconds; in two digits of the year before 2050, in four from then on (RFC 5280, 4.1.2.5). */
+/** Whole seconds; UTCTime before 2050, GeneralizedTime from then on (RFC 5280, 4.1.2.5). */
 export function time(ms: number): Buffer {
   const digits = `${new Date(ms).toISOString().slice(0, 19).replace(/\D/g, '')}Z`;
   return ms < Date.UTC(2050, 0, 1)

@@ -1,21 +1,21 @@
 import type { ChangeBatch, Outcome, Page, Revision, Store, Write } from '../../apiserver/storage/index.ts';
 
-/** Not below `/registry/`, so that no kind ever sees it. */
-const markKey = '/testing/history';
+/** Not below `/registry/`, so that it belongs to no kind. */
+const expiryKey = '/testing/history';
 
-export interface FaultyStoreOptions {
-  /** Commits a write, or does not. */
+interface FaultyStoreOptions {
+  /** Called instead of the store's own `commit`. */
   commit(write: Write, store: Store): Promise<Outcome>;
 }
 
-/** A store whose writes can be made to fail and whose history can be made to end. Owns the store behind it. */
+/** A store whose writes can fail and whose history can be dropped by a test. Owns the wrapped store. */
 export class FaultyStore implements Store {
   readonly #store: Store;
   readonly #options: FaultyStoreOptions;
   #expired = new AbortController();
-  /** Settles when the last call of `expire` is over: they go one after the other. */
+  /** Settles when the last call of `expire` has ended; they run one at a time. */
   #expiring: Promise<unknown> = Promise.resolve();
-  /** Resolves when somebody follows all changes anew. */
+  /** Resolves when a reader follows all changes again. */
   #followed = Promise.withResolvers<void>();
 
   constructor(store: Store, options: FaultyStoreOptions) {
@@ -63,8 +63,8 @@ export class FaultyStore implements Store {
   }
 
   /**
-   * Makes a revision that nobody has seen and forgets all before it. Whoever follows is told that history is gone,
-   * reads the store again, and follows anew; then this resolves, with the revision.
+   * Writes a new revision and compacts everything before it, so that readers of changes must read the store again.
+   * Resolves with the revision when a reader follows the changes again.
    */
   expire(): Promise<Revision> {
     const expired = this.#expiring.then(() => this.#expire());
@@ -73,7 +73,7 @@ export class FaultyStore implements Store {
   }
 
   async #expire(): Promise<Revision> {
-    const revision = await this.#mark(0);
+    const revision = await this.#writeRevision(0);
     await this.#store.compact(revision);
     const expired = this.#expired;
     this.#expired = new AbortController();
@@ -83,10 +83,10 @@ export class FaultyStore implements Store {
     return revision;
   }
 
-  async #mark(expect: Revision): Promise<Revision> {
-    const outcome = await this.#store.commit({ key: markKey, expect, value: Buffer.from('{}') });
+  async #writeRevision(expect: Revision): Promise<Revision> {
+    const outcome = await this.#store.commit({ key: expiryKey, expect, value: Buffer.from('{}') });
     if (outcome.ok) return outcome.revision;
-    if (outcome.code === 'conflict') return await this.#mark(outcome.now?.revision ?? 0);
+    if (outcome.code === 'conflict') return await this.#writeRevision(outcome.now?.revision ?? 0);
     throw outcome.cause;
   }
 }

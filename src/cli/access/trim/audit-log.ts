@@ -29,7 +29,7 @@ export async function* readLogLines(
   }
 }
 
-/** The file is opened before rotated ones are listed: if it is rotated meanwhile, its inode tells that it was read. */
+/** The file is opened before rotated ones are listed: if it is rotated meanwhile, it is listed, too, and recognized by its inode. */
 async function* readFiles(path: string): AsyncGenerator<LogLine> {
   await using current = await openLog(path);
   const { ino } = await current.stat();

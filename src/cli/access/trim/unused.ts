@@ -52,7 +52,7 @@ function withoutEmpty(all: readonly NamespaceRules[]): NamespaceRules[] {
   return all.filter(({ rules }) => rules.length > 0);
 }
 
-/** Returns a function that tells whether a right in a namespace, or everywhere if that is empty, allows something that was used. */
+/** Returns a check whether a right in a namespace (empty: everywhere) allows something that was used. */
 function createUsageCheck(
   usage: Usage,
   { CompiledRules, questionOf }: Authz,

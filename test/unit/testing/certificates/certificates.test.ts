@@ -8,7 +8,7 @@ import {
   noNames,
   readRequest,
 } from '../../../../src/base/x509/index.ts';
-import { makeAuthority, makeLeaf } from '../../../../src/testing/certificates/index.ts';
+import { makeAuthority, makeLeaf } from '../../../../src/testing/certificates/certificate.ts';
 
 const issuer = { commonName: 'some-ca' };
 const server = { serverNames: ['localhost', 'host.example.org'], serverAddress: '127.0.0.1' };

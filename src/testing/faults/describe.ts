@@ -1,34 +1,35 @@
 import type { IncomingMessage } from 'node:http';
 import type { SeenRequest, SeenWrite } from '../types.ts';
 
-/** What the head of a request says, as the server will understand it (specification, section 4.3). */
-export function seenRequest({ method = 'GET', url = '/' }: IncomingMessage): SeenRequest {
+/** Describes a request as the server will understand it (specification, section 4.3). */
+export function describeRequest({ method = 'GET', url = '/' }: IncomingMessage): SeenRequest {
   const at = url.indexOf('?');
   const path = at < 0 ? url : url.slice(0, at);
   const query = Object.fromEntries(new URLSearchParams(at < 0 ? '' : url.slice(at + 1)));
-  const place = placeOf(path);
-  return { method, path, query, ...place, verb: verbOf(method, query, place) };
+  const target = parsePath(path);
+  return { method, path, query, ...target, verb: verbOf(method, query, target) };
 }
 
-type Place = Pick<SeenRequest, 'group' | 'resource' | 'namespace' | 'name' | 'subresource'>;
+type Target = Pick<SeenRequest, 'group' | 'resource' | 'namespace' | 'name' | 'subresource'>;
 
-function placeOf(path: string): Place {
-  const [root, ...parts] = path.split('/').filter(Boolean).map(decoded);
+function parsePath(path: string): Target {
+  const [root, ...parts] = path.split('/').filter(Boolean).map(decode);
   const inGroup = root === 'apis';
   const group = (inGroup && parts[0]) || '';
   const rest = parts.slice(inGroup ? 2 : 1);
   if ((root !== 'api' && !inGroup) || rest.length === 0) {
     return { group, resource: '', namespace: '', name: '', subresource: '' };
   }
-  const isInNamespace = rest[0] === 'namespaces' && rest.length > 2 && !ofNamespaces.has(rest[2] ?? '');
+  const isInNamespace =
+    rest[0] === 'namespaces' && rest.length > 2 && !namespaceSubresources.has(rest[2] ?? '');
   const [resource = '', name = '', subresource = ''] = isInNamespace ? rest.slice(2) : rest;
   return { group, resource, namespace: isInNamespace ? (rest[1] ?? '') : '', name, subresource };
 }
 
-/** `/namespaces/NAME/status` is of the namespace, not in it. */
-const ofNamespaces = new Set(['status', 'finalize']);
+/** `/namespaces/NAME/status` is a subresource of the namespace, not a resource in it. */
+const namespaceSubresources = new Set(['status', 'finalize']);
 
-function decoded(part: string): string {
+function decode(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
@@ -43,7 +44,7 @@ const verbs = new Map([
 ]);
 const trueTexts = new Set(['', '1', 't', 'T', 'true', 'TRUE', 'True']);
 
-function verbOf(method: string, query: SeenRequest['query'], { resource, name }: Place): string {
+function verbOf(method: string, query: SeenRequest['query'], { resource, name }: Target): string {
   if (resource === '') return method.toLowerCase();
   if (method === 'DELETE') return name === '' ? 'deletecollection' : 'delete';
   if (method !== 'GET') return verbs.get(method) ?? method.toLowerCase();
@@ -51,10 +52,10 @@ function verbOf(method: string, query: SeenRequest['query'], { resource, name }:
   return trueTexts.has(query['watch'] ?? 'false') ? 'watch' : 'list';
 }
 
-/** What a write to the store is to the API: keys are `/registry/RESOURCE/[NAMESPACE/]NAME`. */
-export function seenWrite(write: { key: string; expect: number; value: unknown }): SeenWrite {
+/** Describes a write to the store by its key, `/registry/RESOURCE/[NAMESPACE/]NAME`. */
+export function describeWrite(write: { key: string; expect: number; value: unknown }): SeenWrite {
   const [, , resource = '', ...rest] = write.key.split('/');
   const name = rest.pop() ?? '';
-  const kept = write.expect === 0 ? 'create' : 'update';
-  return { verb: write.value === null ? 'delete' : kept, resource, namespace: rest[0] ?? '', name };
+  const verb = write.expect === 0 ? 'create' : 'update';
+  return { verb: write.value === null ? 'delete' : verb, resource, namespace: rest[0] ?? '', name };
 }

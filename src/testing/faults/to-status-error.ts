@@ -2,8 +2,8 @@ import type { StatusReason } from '../../api/index.ts';
 import { StatusError, statusReasons } from '../../api/index.ts';
 import type { AnswerFault } from '../types.ts';
 
-/** What each status mostly means; of two reasons for one the more usual. */
-const usualReasons = new Map<number, StatusReason>([
+/** The default reason for each status code. */
+const defaultReasons = new Map<number, StatusReason>([
   [400, 'BadRequest'],
   [401, 'Unauthorized'],
   [403, 'Forbidden'],
@@ -17,24 +17,24 @@ const usualReasons = new Map<number, StatusReason>([
   [504, 'Timeout'],
 ]);
 
-/** The error that a fault answers; throws a TypeError for one that no server of this API gives. */
-export function refusalOf({ status, reason, message, retryAfterSeconds }: AnswerFault): StatusError {
-  const usual = usualReasons.get(status);
-  if (usual === undefined) {
-    throw new TypeError(`cannot answer ${status}: use one of ${[...usualReasons.keys()].join(', ')}`);
+/** The error with which a request is answered. Throws a TypeError for one that the server never returns. */
+export function toStatusError({ status, reason, message, retryAfterSeconds }: AnswerFault): StatusError {
+  const defaultReason = defaultReasons.get(status);
+  if (defaultReason === undefined) {
+    throw new TypeError(`cannot answer ${status}: use one of ${[...defaultReasons.keys()].join(', ')}`);
   }
   if (retryAfterSeconds !== undefined && !(Number.isInteger(retryAfterSeconds) && retryAfterSeconds >= 0)) {
     throw new TypeError(`retryAfterSeconds is a whole number of seconds, not ${retryAfterSeconds}`);
   }
   const details = retryAfterSeconds === undefined ? {} : { details: { retryAfterSeconds } };
-  const text = message ?? `a fault of the test: ${reason ?? usual}`;
-  return new StatusError(reason === undefined ? usual : known(reason, status), text, {
+  const text = message ?? `a fault of the test: ${reason ?? defaultReason}`;
+  return new StatusError(reason === undefined ? defaultReason : checkReason(reason, status), text, {
     code: status,
     ...details,
   });
 }
 
-function known(reason: string, status: number): StatusReason {
+function checkReason(reason: string, status: number): StatusReason {
   for (const [name, code] of Object.entries(statusReasons)) {
     if (name === reason && code === status && isReason(name)) return name;
   }

@@ -1,1 +1,0 @@
-export { makeAuthority, makeLeaf, newKeyPem, type Subject, type Use } from './certificate.ts';

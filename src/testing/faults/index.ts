@@ -1,1 +1,0 @@
-export { ServerFaults } from './faults.ts';
