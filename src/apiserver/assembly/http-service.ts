@@ -7,6 +7,7 @@ import type { CachedStore } from '../storage/index.ts';
 export interface HttpServiceOptions {
   address: string;
   port: number;
+  dependsOn: readonly string[];
   storage: CachedStore;
   http: HttpOptions;
   /** Told the port once the server listens. */
@@ -26,7 +27,7 @@ export function httpService(options: HttpServiceOptions): HttpService {
   let server: HttpServer | undefined;
   return {
     name: 'http',
-    dependsOn: [],
+    dependsOn: options.dependsOn,
     onFailure: 'stop',
     renew: (tls) => server?.renew(tls),
     async run(signal, ready) {

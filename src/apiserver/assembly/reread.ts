@@ -6,6 +6,7 @@ const everyMs = 5000;
 export interface RereadOptions<T> {
   /** Of the service. */
   name: string;
+  dependsOn: readonly string[];
   path: string;
   /** What the file holds, for people: "the authorities of clients". */
   what: string;
@@ -43,7 +44,7 @@ export function rereadService<T>(options: RereadOptions<T>): Service {
 
   return {
     name: options.name,
-    dependsOn: [],
+    dependsOn: options.dependsOn,
     onFailure: 'restart',
     async run(signal, ready) {
       ready();

@@ -29,7 +29,6 @@ export {
   operatorsError,
   type StorageKind,
   storageKinds,
-  storageService,
 } from './open-storage.ts';
 export { openSqlite, openStore, type StoreOptions } from './open-store.ts';
 export {
