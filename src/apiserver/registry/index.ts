@@ -1,4 +1,5 @@
 export { concurrently } from './concurrently.ts';
+export { confirm, notYetThere } from './confirm.ts';
 export type { ObjectEncoding } from './encoding.ts';
 export type { FieldIndex } from './field-index.ts';
 export { type Follower, lookingAt } from './follower.ts';

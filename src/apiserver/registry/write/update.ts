@@ -1,6 +1,7 @@
 import type { ApiObject } from '../../../api/index.ts';
 import { invalid } from '../../../api/index.ts';
 import type { Stored } from '../../storage/index.ts';
+import { isNewest } from '../confirm.ts';
 import { carriedMetadata } from '../metadata.ts';
 import type { WriteContext } from '../strategy.ts';
 import type { Again } from './applied.ts';
@@ -12,7 +13,6 @@ import { withGeneration } from './generation.ts';
 import { keyOf } from './keys.ts';
 import type { WriteOperation } from './managed-fields.ts';
 import { isSame, managersSaid, withManagers } from './managed-fields.ts';
-import { isNewest } from './newest.ts';
 import { withOwnFields } from './own-fields.ts';
 import type { Parts, Place } from './parts.ts';
 import { updateAttempts } from './parts.ts';
@@ -123,7 +123,7 @@ export async function replaceStored<T extends ApiObject>(
 ): Promise<Stored | undefined> {
   const value = parts.encoding.encode(next);
   if (Buffer.compare(value, stored.value) === 0 || isSame(next, old)) {
-    return (await isNewest(parts, stored)) ? stored : undefined;
+    return (await isNewest(parts.storage, stored)) ? stored : undefined;
   }
   const isLast = isFinished(next, parts.strategy); // the last finalizer went: the object goes with it
   const outcome = await commit(parts, stored.key, stored, isLast ? null : value, context);
