@@ -3,7 +3,7 @@ import type { Clock } from '../../../base/index.ts';
 import type { CachedStore } from '../../storage/index.ts';
 import type { ObjectEncoding } from '../encoding.ts';
 import type { KeyQueue } from '../key-queue.ts';
-import type { SecondText } from '../second-text.ts';
+import type { SecondText } from '../metadata.ts';
 import type { Admission, Advice, Strategy } from '../strategy.ts';
 
 export interface ResourceOptions<T extends ApiObject> {

@@ -4,18 +4,17 @@ import type { Stored } from '../../storage/index.ts';
 import { isNewest } from '../confirm.ts';
 import { carriedMetadata } from '../metadata.ts';
 import type { WriteContext } from '../strategy.ts';
-import type { Again } from './applied.ts';
-import { settledWith } from './applied.ts';
 import { admit, checkPreconditions, modified, validate, warn } from './checks.ts';
 import { commit, getStored } from './commit.ts';
 import { isFinished } from './deletion-plan.ts';
-import { withGeneration } from './generation.ts';
 import { keyOf } from './keys.ts';
 import type { WriteOperation } from './managed-fields.ts';
 import { isSame, managersSaid, withManagers } from './managed-fields.ts';
 import { withOwnFields } from './own-fields.ts';
 import type { Parts, Place } from './parts.ts';
 import { updateAttempts } from './parts.ts';
+import type { Again } from './prepared.ts';
+import { settledWith, withGeneration } from './prepared.ts';
 
 /** How a change makes the object that is wanted from the stored one, which it leaves as it is. */
 export interface Change<T extends ApiObject> {
