@@ -1,4 +1,4 @@
-import type { Service } from '../../base/index.ts';
+import type { Registry as Metrics, Service } from '../../base/index.ts';
 import type { Authorizer } from '../authz/index.ts';
 import {
   bootstrapTokenExpiry,
@@ -11,10 +11,11 @@ import {
   podGarbage,
   roleAggregation,
 } from '../controllers/index.ts';
+import { leaderElection } from '../leader-election/index.ts';
 import type { NodeSigner } from '../pki/index.ts';
 import { servingNames } from '../pki/index.ts';
 import type { Registry } from '../registry/index.ts';
-import { serverNames } from '../server-leases/index.ts';
+import { serverLease, serverNames } from '../server-leases/index.ts';
 import type { CachedStore } from '../storage/index.ts';
 import type { ApiServerOptions } from './options.ts';
 
@@ -23,10 +24,23 @@ interface Parts {
   storage: CachedStore;
   signer: NodeSigner;
   authorizer: Authorizer;
+  metrics: Metrics;
 }
 
-/** What brings the world nearer to what the objects say, as services. */
+/** What brings the world nearer to what the objects say, as services; of several servers in the leader only. */
 export function assembleControllers(options: ApiServerOptions, parts: Parts): readonly Service[] {
+  const { rootDir, bindAddress, clock, log } = options;
+  const { registry, storage, metrics } = parts;
+  const services = controllersOf(options, parts);
+  const isOneOfSeveral = options.leaderElection ?? options.storage === 'etcd';
+  if (!isOneOfSeveral) return services.map((service) => ({ ...service, dependsOn: ['storage'] }));
+  return [
+    leaderElection({ registry, storage, services, metrics, clock, log }),
+    serverLease({ registry, rootDir, names: ownNames(bindAddress), clock, log }),
+  ];
+}
+
+function controllersOf(options: ApiServerOptions, parts: Parts): readonly Service[] {
   const { clock, log, bindAddress, eventTtlMs, nodeLifecycle: settings = {} } = options;
   const { registry, storage, signer, authorizer } = parts;
   const controller = { registry, storage, clock, log };
@@ -45,7 +59,7 @@ export function assembleControllers(options: ApiServerOptions, parts: Parts): re
 }
 
 /** What this server's certificate is good for. */
-export function ownNames(bindAddress: string): readonly string[] {
+function ownNames(bindAddress: string): readonly string[] {
   const { dnsNames, ipAddresses } = servingNames([bindAddress]);
   return [...dnsNames, ...ipAddresses];
 }

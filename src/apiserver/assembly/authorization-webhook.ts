@@ -11,7 +11,7 @@ interface Surroundings {
   metrics: Metrics;
 }
 
-/** Another server that is asked what others do not allow. Whoever opens it closes it. */
+/** Another server that is asked what others do not allow. Whoever opens it closes it, after `reload` has ended. */
 export interface AuthorizationWebhook extends AsyncDisposable {
   authorizer: Authorizer;
   /** The service `authorization-webhook`: follows the kubeconfig. */
@@ -28,6 +28,7 @@ export async function openAuthorizationWebhook(
   const { read, inUse, use } = webhook.source;
   const reload = rereadService({
     name: 'authorization-webhook',
+    dependsOn: [],
     path: options.kubeconfig,
     what: 'the address and credentials of the authorization webhook',
     read,

@@ -27,6 +27,7 @@ export interface ClientCaOptions {
   path: string;
   /** What is in use. */
   pem: string;
+  dependsOn: readonly string[];
   clock: Clock;
   log: Logger;
   /** Told what the file has from now on. */
@@ -34,9 +35,10 @@ export interface ClientCaOptions {
 }
 
 /** The service `client-ca`. */
-export function clientCaReload({ path, pem, clock, log, onChanged }: ClientCaOptions): Service {
+export function clientCaReload({ path, pem, dependsOn, clock, log, onChanged }: ClientCaOptions): Service {
   return rereadService({
     name: 'client-ca',
+    dependsOn,
     path,
     what: 'the authorities of clients',
     read: () => readClientCa(path),

@@ -9,6 +9,7 @@ export interface HttpServiceOptions {
   address: string;
   /** 0: the system chooses. */
   port: number;
+  dependsOn: readonly string[];
   storage: CachedStore;
   http: HttpOptions;
   /** Called with the port once the server listens. */
@@ -28,7 +29,7 @@ export function httpService(options: HttpServiceOptions): HttpService {
   let server: HttpServer | undefined;
   return {
     name: 'http',
-    dependsOn: [],
+    dependsOn: options.dependsOn,
     onFailure: 'stop',
     renew: (tls) => server?.renew(tls),
     async run(signal, ready) {

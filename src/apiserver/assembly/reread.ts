@@ -6,6 +6,7 @@ const intervalMs = 5000;
 export interface RereadOptions<T> {
   /** Of the service. */
   name: string;
+  dependsOn: readonly string[];
   path: string;
   /** What the file holds, for people: "the authorities of clients". */
   what: string;
@@ -22,10 +23,11 @@ export interface RereadOptions<T> {
 
 /** A service that reads a file every five seconds. What cannot be used changes nothing. */
 export function rereadService<T>(options: RereadOptions<T>): Service {
-  const { name, path, what, clock, log } = options;
+  const { name, dependsOn, path, what, clock, log } = options;
   let { inUse } = options;
   return createFileFollower({
     name,
+    dependsOn,
     intervalMs,
     clock,
     async reread() {

@@ -6,7 +6,7 @@ import type { Registry } from '../registry/index.ts';
 import type { CachedStore } from '../storage/index.ts';
 import type { LeadingOptions } from './leading.ts';
 import { keepLeading, stepDown, untilElected } from './leading.ts';
-import { createSeat } from './seat.ts';
+import { Seat } from './seat.ts';
 
 export interface LeaderElectionOptions {
   readonly registry: Registry;
@@ -71,7 +71,7 @@ export function leaderElection(options: LeaderElectionOptions): Service {
     dependsOn: ['storage'],
     onFailure: 'stop',
     async run(signal, ready) {
-      using seat = createSeat({ registry, storage, clock, ...leaderLease, identity, leaseMs });
+      using seat = new Seat({ registry, storage, clock, ...leaderLease, identity, leaseMs });
       const parts = { seat, identity, retryMs, trustMs, clock, log };
       tell(false);
       ready();

@@ -7,6 +7,8 @@ export interface RenewalOptions {
   clock: Clock;
   /** What is in use. */
   pki: Pki;
+  /** Default: nothing. */
+  dependsOn?: readonly string[];
   /** Told what is to be used from now on, when something was made anew. */
   onRenewed(pki: Pki): Promise<void>;
 }
@@ -16,11 +18,11 @@ const everyMs = 5 * 60_000;
 
 /** The service `certificates`: looks every five minutes and makes anew what nears its end or no longer fits. */
 export function pkiRenewal(options: RenewalOptions): Service {
-  const { keys, clock, onRenewed } = options;
+  const { keys, clock, dependsOn = [], onRenewed } = options;
   let inUse = options.pki;
   return {
     name: 'certificates',
-    dependsOn: [],
+    dependsOn,
     onFailure: 'restart',
     async run(signal, ready) {
       ready();

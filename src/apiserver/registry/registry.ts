@@ -2,7 +2,8 @@ import type { ApiObject, FeatureGates, Kind } from '../../api/index.ts';
 import { namespaceKind, namespaceTerminating, notFound, resolveGates, servedKinds } from '../../api/index.ts';
 import type { Clock } from '../../base/index.ts';
 import type { CachedStore } from '../storage/index.ts';
-import { registryOperations } from './operations/index.ts';
+import { podBinding } from './operations/pod-binding.ts';
+import { podEviction } from './operations/pod-eviction.ts';
 import { Resource } from './resource.ts';
 import { strategies } from './strategies/index.ts';
 import type { Admission, Advice } from './strategy.ts';
@@ -21,6 +22,9 @@ export interface RegistryOptions {
   /** As by default unless told otherwise. */
   gates?: FeatureGates;
 }
+
+/** The operations that need nothing but the stored objects. */
+const registryOperations: readonly Operation[] = [podBinding, podEviction];
 
 export function createRegistry(options: RegistryOptions): Registry {
   const { storage, groupSuffix, kinds = servedKinds } = options;

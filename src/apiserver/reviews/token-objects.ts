@@ -28,8 +28,7 @@ export function tokenObjects(registry: () => Registry): TokenObjects {
     },
     async newest() {
       const { storage } = registry().of(serviceAccountKind);
-      if (storage.shared !== true) return;
-      await storage.waitFor(await storage.revision(), AbortSignal.timeout(waitLimitMs));
+      await storage.confirm(storage.applied, () => AbortSignal.timeout(waitLimitMs));
     },
   };
 }

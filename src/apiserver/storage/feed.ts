@@ -1,4 +1,4 @@
-import { RecentChanges, sizeOfChange } from './recent-changes.ts';
+import { sizeOfChange } from './change-size.ts';
 import type { Change, ChangeBatch, Revision } from './types.ts';
 import { StorageError } from './types.ts';
 
@@ -8,18 +8,18 @@ export type Replay = { readonly changes: readonly Change[]; readonly through: Re
 /** Reads changes after `after`, up to `upTo`, of keys with `prefix`; a bounded piece at a time. */
 export type ReadHistory = (prefix: string, after: Revision, upTo: Revision) => Promise<Replay>;
 
-const recentBounds = { count: 4_096, bytes: 4 * 1024 * 1024 };
+/** What is held for a follower at most; beyond that it reads history. */
+const queueBounds = { count: 4_096, bytes: 4 * 1024 * 1024 };
 
 /** The largest batch that is handed out at once. */
 const batchLimit = 512;
 
 /**
- * Tells followers what was made durable. Nothing is queued per follower: each knows the revision it has
- * come to and takes what follows from the recent changes in memory, or from history when it is behind
- * those. A slow follower therefore costs nothing and loses nothing while history lasts.
+ * Tells followers what was made durable. Each has a bounded queue of what it has not taken yet; one that is behind its
+ * queue reads history until it has caught up. A slow follower therefore holds little and loses nothing while history lasts.
+ * What is recent is kept by the cache in front, not here.
  */
 export class ChangeFeed {
-  readonly #recent: RecentChanges<Change>;
   readonly #readHistory: ReadHistory;
   readonly #followers = new Set<Follower>();
   #revision: Revision;
@@ -29,7 +29,6 @@ export class ChangeFeed {
   constructor(revision: Revision, readHistory: ReadHistory) {
     this.#revision = revision;
     this.#readHistory = readHistory;
-    this.#recent = new RecentChanges(revision, recentBounds, sizeOfChange);
   }
 
   get revision(): Revision {
@@ -38,28 +37,26 @@ export class ChangeFeed {
 
   /** Adds what became durable, in order. `revision` may be ahead of the last change. */
   append(changes: readonly Change[], revision: Revision): void {
-    for (const change of changes) this.#recent.append(change);
     this.#revision = revision;
-    this.#wakeAll();
+    for (const follower of this.#followers) follower.append(changes, revision);
   }
 
   /** Everything up to `revision` is durable, and what is new of it is only in history. */
   jumpTo(revision: Revision): void {
     if (revision <= this.#revision) return;
     this.#revision = revision;
-    this.#recent.forget(revision);
-    this.#wakeAll();
+    for (const follower of this.#followers) follower.skipTo(revision);
   }
 
   /** History before `upTo` is gone: followers behind it get `compacted`. */
   forget(upTo: Revision): void {
-    this.#recent.forget(Math.min(upTo, this.#revision));
+    for (const follower of this.#followers) follower.skipTo(Math.min(upTo, this.#revision));
   }
 
   /** Ends all followers, after what they can still take; with `error` they throw it. May be called twice. */
   end(error?: Error): void {
     this.#ended ??= { error };
-    this.#wakeAll();
+    for (const follower of this.#followers) follower.wake();
   }
 
   async *changes(
@@ -67,33 +64,26 @@ export class ChangeFeed {
     after: Revision,
     signal: AbortSignal,
   ): AsyncGenerator<ChangeBatch | 'compacted', void> {
-    using follower = new Follower(this.#followers, signal);
-    let at = after;
+    using follower = new Follower(this.#followers, signal, { prefix, after, behind: this.#revision });
     while (!signal.aborted) {
       if (this.#ended?.error) throw this.#ended.error;
-      if (at >= this.#revision) {
+      if (follower.at >= this.#revision) {
         if (this.#ended) return;
         await follower.waitForNews();
         continue;
       }
-      const found = await this.#next(prefix, at);
+      const found = follower.isBehind
+        ? await this.#replay(prefix, follower.at)
+        : follower.take(this.#revision);
       if (signal.aborted || found === 'closed') return;
       if (found === 'compacted') {
         yield found;
         return;
       }
-      at = found.through;
+      follower.at = found.through;
       if (found.changes.length > 0) yield found.changes;
-      if (found.changes.at(-1)?.revision !== at) yield { progress: at };
+      if (found.changes.at(-1)?.revision !== found.through) yield { progress: found.through };
     }
-  }
-
-  #next(prefix: string, at: Revision): Replay | Promise<Replay | 'closed'> {
-    if (at < this.#recent.floor) return this.#replay(prefix, at);
-    const taken = this.#recent.after(at, batchLimit);
-    const last = taken.at(-1);
-    const through = last !== undefined && taken.length >= batchLimit ? last.revision : this.#revision;
-    return { changes: prefix === '' ? taken : taken.filter((c) => c.key.startsWith(prefix)), through };
   }
 
   /** `closed`: the store closes, and who is behind is not waited for. */
@@ -105,23 +95,75 @@ export class ChangeFeed {
       throw error;
     }
   }
-
-  #wakeAll(): void {
-    for (const follower of this.#followers) follower.wake();
-  }
 }
 
-/** One reader's place among those to be woken. */
+interface Start {
+  readonly prefix: string;
+  readonly after: Revision;
+  /** What is not newer than this one has to be read from history. */
+  readonly behind: Revision;
+}
+
+/** One reader's place, with what follows it. */
 class Follower implements Disposable {
+  /** The reader has been told everything up to here. */
+  at: Revision;
   readonly #all: Set<Follower>;
   readonly #signal: AbortSignal;
+  readonly #prefix: string;
+  /** Every change after this one is queued. */
+  #floor: Revision;
+  #queue: Change[] = [];
+  #bytes = 0;
   #woken = Promise.withResolvers<void>();
 
-  constructor(all: Set<Follower>, signal: AbortSignal) {
+  constructor(all: Set<Follower>, signal: AbortSignal, { prefix, after, behind }: Start) {
     this.#all = all;
     this.#signal = signal;
+    this.#prefix = prefix;
+    this.at = after;
+    this.#floor = behind;
     all.add(this);
     signal.addEventListener('abort', this.wake);
+  }
+
+  get isBehind(): boolean {
+    return this.at < this.#floor;
+  }
+
+  append(changes: readonly Change[], revision: Revision): void {
+    for (const change of changes) {
+      if (!change.key.startsWith(this.#prefix)) continue;
+      this.#queue.push(change);
+      this.#bytes += sizeOfChange(change);
+    }
+    if (this.#queue.length > queueBounds.count || this.#bytes > queueBounds.bytes) this.skipTo(revision);
+    this.wake();
+  }
+
+  /** Whatever is not newer has to be read from history. */
+  skipTo(revision: Revision): void {
+    if (revision > this.#floor) this.#floor = revision;
+    this.#dropUpTo(revision);
+    this.wake();
+  }
+
+  /**
+   * What is queued, up to the store's `revision`; at most `batchLimit` changes, but all of a revision: who goes on behind it
+   * would never see the rest of several that somebody else has written to etcd at once.
+   */
+  take(revision: Revision): { readonly changes: readonly Change[]; readonly through: Revision } {
+    this.#dropUpTo(this.at);
+    if (this.#queue.length <= batchLimit) {
+      const changes = this.#queue;
+      this.#queue = [];
+      this.#bytes = 0;
+      return { changes, through: revision };
+    }
+    const through = this.#queue[batchLimit - 1]?.revision ?? revision;
+    const changes = this.#queue.filter((change) => change.revision <= through);
+    this.#dropUpTo(through);
+    return { changes, through };
   }
 
   readonly wake = (): void => this.#woken.resolve();
@@ -130,6 +172,13 @@ class Follower implements Disposable {
   waitForNews(): Promise<void> {
     this.#woken = Promise.withResolvers<void>();
     return this.#woken.promise;
+  }
+
+  #dropUpTo(revision: Revision): void {
+    const first = this.#queue[0];
+    if (first === undefined || first.revision > revision) return;
+    this.#queue = this.#queue.filter((change) => change.revision > revision);
+    this.#bytes = this.#queue.reduce((sum, change) => sum + sizeOfChange(change), 0);
   }
 
   [Symbol.dispose](): void {

@@ -28,7 +28,6 @@ export {
   openStorage,
   operatorsError,
   type StorageKind,
-  storageService,
 } from './open-storage.ts';
 export { openSqlite, openStore, type StoreOptions } from './open-store.ts';
 export {

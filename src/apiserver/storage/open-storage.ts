@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Clock, ExitCode, Logger, Service } from '../../base/index.ts';
-import { ExitError, exitCodes, untilAborted } from '../../base/index.ts';
+import type { Clock, ExitCode, Logger } from '../../base/index.ts';
+import { ExitError, exitCodes } from '../../base/index.ts';
 import { createCache } from './cache/create-cache.ts';
 import type { CachedStore } from './cache/types.ts';
 import type { StoreOptions } from './open-store.ts';
@@ -117,18 +117,4 @@ async function withCache(store: Store, clock: Clock, log: Logger): Promise<Cache
     await store.close();
     throw error;
   }
-}
-
-/** Ends the whole when the store is gone for good: whoever started this process starts it again. */
-export function storageService(storage: CachedStore): Service {
-  return {
-    name: 'storage',
-    dependsOn: [],
-    onFailure: 'stop',
-    async run(signal, ready) {
-      ready();
-      await untilAborted(AbortSignal.any([signal, storage.failed]));
-      if (storage.failed.aborted && !signal.aborted) throw storage.failed.reason;
-    },
-  };
 }

@@ -93,11 +93,14 @@ export interface Store extends AsyncDisposable {
    * StorageError. From then on nothing is written, and what follows changes throws. Only opening it anew helps.
    */
   readonly failed: AbortSignal;
-  /** Others write to it too: what memory shows may be a moment behind what is durable. Default: nobody else does. */
+  /**
+   * Others write to it too: what memory shows may be a moment behind what is durable (see CachedStore.confirm). Default:
+   * nobody else does.
+   */
   readonly shared?: boolean;
   /**
    * Versions up to this one may be of a state that is lost (somebody has put the store back to an earlier one): nobody can go
-   * on from them. Default 0.
+   * on from them, which the cache sees to. Default 0.
    */
   readonly doubtful?: Revision;
   /** Compares and writes. Never rejects: every failure is an outcome. */

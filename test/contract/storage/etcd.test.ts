@@ -138,6 +138,17 @@ describe('a cluster that is used by others', { skip }, () => {
     assert.equal(lines[0].length, 3);
   });
 
+  test('what the other has written makes outdated what memory showed before', async () => {
+    await using world = await opened();
+    const one = await createCache(world.store);
+    const two = await createCache(await world.place.open());
+    const since = one.applied;
+    await put(two, lease('a'), '1');
+    assert.equal(await one.confirm(since, () => AbortSignal.timeout(5_000)), 'outdated');
+    assert.equal(textOf(one.get(lease('a'))), '1');
+    assert.equal(await one.confirm(one.applied, () => AbortSignal.abort()), 'confirmed');
+  });
+
   test('history that somebody else has forgotten is compacted', async () => {
     await using world = await opened();
     const { store, raw, place } = world;

@@ -7,8 +7,7 @@ import { Fleet } from './fleet.ts';
 import { LostPods } from './lost-pods.ts';
 import { PodEvictions } from './pod-evictions.ts';
 import type { Settings } from './settings.ts';
-import type { Settling } from './settling.ts';
-import { settling } from './settling.ts';
+import { Settling } from './settling.ts';
 import { nodeTaints } from './taints.ts';
 import type { Telling } from './telling.ts';
 import { telling } from './telling.ts';
@@ -45,7 +44,7 @@ export function createParts(options: ControllerOptions, { settings, awake, onOut
     fleet,
     pace: new EvictionPace(settings),
     conditionTaints: byCondition,
-    settling: settling({ ...options, ...verdicts, evictions, lostPods: lost, tell, onOutage }),
+    settling: new Settling({ ...options, ...verdicts, evictions, lostPods: lost, tell, onOutage }),
     tell,
     async run(signal) {
       await Promise.all([evictions.run(signal), lost.run(signal), events.run(signal)]);

@@ -1,5 +1,6 @@
 import type { Logger } from '../../../base/index.ts';
 import { describeError } from '../../../base/index.ts';
+import type { Follower } from '../../registry/index.ts';
 import type { Stored } from '../../storage/index.ts';
 import type { Dependents } from './dependents.ts';
 import type { Item, Objects } from './objects.ts';
@@ -12,6 +13,13 @@ export class OwnerChanges {
   readonly #dependents: Dependents;
   readonly #ask: (key: string) => void;
   readonly #log: Logger;
+  /** To be called for the objects of all kinds. */
+  readonly follower: Follower = {
+    present: (stored) => this.#written(stored, null),
+    added: (next) => this.#written(next, null),
+    changed: (next, previous) => this.#written(next, previous),
+    gone: (previous) => this.#gone(previous),
+  };
 
   constructor(objects: Objects, dependents: Dependents, ask: (key: string) => void, log: Logger) {
     this.#objects = objects;
@@ -24,12 +32,12 @@ export class OwnerChanges {
    * `previous` is null for an object that is new, or was there at the start. What is as it was costs a comparison of bytes:
    * a heartbeat must not be parsed.
    */
-  written(next: Stored, previous: Stored | null): void {
+  #written(next: Stored, previous: Stored | null): void {
     const areSame = hasSameOwners(previous, next);
     if (!areSame || seemsDeleted(next)) this.#guard(next.key, () => this.#look(next, previous, areSame));
   }
 
-  gone(previous: Stored): void {
+  #gone(previous: Stored): void {
     this.#guard(previous.key, () => {
       const item = this.#objects.read(previous);
       this.#dependents.set(previous.key, []);

@@ -26,15 +26,9 @@ export function ownerGarbage(options: ControllerOptions): Service {
         throw new Error('the cache does not show what is stored');
       }
     };
-    const changes = new OwnerChanges(objects, dependents, look, log);
+    const { follower } = new OwnerChanges(objects, dependents, look, log);
     return {
-      follows: objects.resources.map((resource) => ({
-        resource,
-        present: (stored) => changes.written(stored, null),
-        added: (next) => changes.written(next, null),
-        changed: (next, previous) => changes.written(next, previous),
-        gone: (previous) => changes.gone(previous),
-      })),
+      follows: objects.resources.map((resource) => ({ resource, ...follower })),
       work: createCollector({ objects, dependents, ownersOf, caughtUp, look, log }),
       atOnce,
     };

@@ -4,7 +4,6 @@ import { namedNodes } from '../../registry/index.ts';
 import type { Stored } from '../../storage/index.ts';
 import type { ControllerOptions } from '../controller.ts';
 import { mayBeGoing } from './marks.ts';
-import { MissingNodes } from './missing-nodes.ts';
 import type { Cause } from './removal.ts';
 
 /** How long a node must have been missing; as the reference. */
@@ -76,4 +75,28 @@ export function isEnding(pod: Pod): boolean {
 function isOutOfService({ spec, status }: Node, taint: string): boolean {
   const isReady = status?.conditions?.some(({ type, status: state }) => type === 'Ready' && state === 'True');
   return !isReady && (spec?.taints ?? []).some(({ key }) => key === taint);
+}
+
+/** Missing nodes that are timed at once: anybody can make up names. The others have their turn later. */
+const timedLimit = 1000;
+
+/** How long nodes have been missing that pods are bound to. */
+class MissingNodes {
+  /** Monotonic. */
+  readonly #sinceMs = new Map<string, number>();
+
+  /** How long a node has been missing that is missing now. */
+  lastsMs(node: string, nowMs: number): number {
+    const sinceMs = this.#sinceMs.get(node) ?? nowMs;
+    if (this.#sinceMs.size < timedLimit) this.#sinceMs.set(node, sinceMs);
+    return nowMs - sinceMs;
+  }
+
+  forget(node: string): void {
+    this.#sinceMs.delete(node);
+  }
+
+  forgetAllBut(nodes: ReadonlySet<string>): void {
+    for (const node of this.#sinceMs.keys()) if (!nodes.has(node)) this.#sinceMs.delete(node);
+  }
 }

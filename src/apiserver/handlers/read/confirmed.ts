@@ -1,6 +1,6 @@
 import { StatusError } from '../../../api/index.ts';
+import { confirm } from '../../registry/index.ts';
 import type { Answer, ApiRequest } from '../request.ts';
-import { settle } from './read-version.ts';
 
 type Handle = (request: ApiRequest) => Promise<Answer>;
 
@@ -15,13 +15,11 @@ const doubtful: ReadonlySet<string> = new Set(['NotFound', 'Conflict', 'Invalid'
 export function confirmed(handle: Handle): Handle {
   return async (request) => {
     const { storage } = request.resource;
-    const known = storage.applied;
+    const since = storage.applied;
     try {
       return await handle(request);
     } catch (error) {
-      if (storage.shared !== true || !isDoubtful(error)) throw error;
-      if ((await storage.revision()) <= known) throw error;
-      await settle(request, { at: 'newest' });
+      if (!isDoubtful(error) || (await confirm(storage, since, request.signal)) === 'confirmed') throw error;
       return await handle(request);
     }
   };

@@ -1,4 +1,5 @@
 import { StatusError } from '../../../api/index.ts';
+import { notYetThere } from '../../registry/index.ts';
 import { versionParameter } from '../parameters.ts';
 import type { ApiRequest } from '../request.ts';
 
@@ -24,8 +25,7 @@ export async function settle(request: ApiRequest, version: ReadVersion): Promise
   if (version.at === 'notOlder') {
     if (!(await reached(request, version.revision))) throw tooLarge(version.revision, storage.applied);
   } else if (!(await reached(request, await storage.revision()))) {
-    const message = 'the server does not yet show what its store has: try again';
-    throw new StatusError('Timeout', message, { details: { retryAfterSeconds: 1 } });
+    throw notYetThere();
   }
 }
 

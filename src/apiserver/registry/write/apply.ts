@@ -8,14 +8,14 @@ import {
   withoutUndone,
 } from '../../../api/index.ts';
 import type { WriteContext } from '../strategy.ts';
-import type { Again } from './applied.ts';
 import { checkPreconditions } from './checks.ts';
 import { createObject } from './create.ts';
-import type { Put } from './create-or-change.ts';
-import { createOrChange } from './create-or-change.ts';
 import { writerOf } from './managed-fields.ts';
 import { withOwnFields } from './own-fields.ts';
 import type { Parts, Place } from './parts.ts';
+import type { Again } from './prepared.ts';
+import type { Put } from './put.ts';
+import { createOrChange } from './put.ts';
 import { changeObject } from './update.ts';
 
 /** What is applied, and how. */

@@ -1,18 +1,17 @@
+import { randomInt } from 'node:crypto';
 import type { ApiObject, ObjectMeta } from '../../../api/index.ts';
 import { alreadyExists, StatusError } from '../../../api/index.ts';
 import type { Stored } from '../../storage/index.ts';
 import { newMetadata } from '../metadata.ts';
-import { generateName } from '../names.ts';
 import type { WriteContext } from '../strategy.ts';
-import type { Again } from './applied.ts';
-import { settledWith } from './applied.ts';
 import { admit, validate, warn } from './checks.ts';
 import { commit } from './commit.ts';
-import { withGeneration } from './generation.ts';
 import { keyOf } from './keys.ts';
 import type { WriteOperation } from './managed-fields.ts';
 import { managersSaid, withManagers } from './managed-fields.ts';
 import type { Parts } from './parts.ts';
+import type { Again } from './prepared.ts';
+import { settledWith, withGeneration } from './prepared.ts';
 
 const nameAttempts = 8;
 
@@ -86,4 +85,15 @@ function taken<T extends ApiObject>(parts: Parts<T>, name: string, now: Stored |
   return new StatusError('AlreadyExists', `object is being deleted: ${error.message}`, {
     ...(details === undefined ? {} : { details }),
   });
+}
+
+/** Letters and digits that make no words, as the reference uses. */
+const alphabet = 'bcdfghjklmnpqrstvwxz2456789';
+const suffixLength = 5;
+const baseLimit = 63 - suffixLength;
+
+/** A name from a prefix (`generateName`): the prefix, shortened to 58 characters, and five random ones. */
+function generateName(prefix: string): string {
+  const suffix = Array.from({ length: suffixLength }, () => alphabet[randomInt(alphabet.length)]).join('');
+  return prefix.slice(0, baseLimit) + suffix;
 }

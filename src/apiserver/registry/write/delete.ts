@@ -1,10 +1,10 @@
 import type { ApiObject } from '../../../api/index.ts';
+import { isNewest } from '../confirm.ts';
 import type { WriteContext } from '../strategy.ts';
 import { admit, checkPreconditions, modified } from './checks.ts';
 import { commit, getStored } from './commit.ts';
 import type { Deletion } from './deletion-plan.ts';
 import { planDeletion } from './deletion-plan.ts';
-import { isNewest } from './newest.ts';
 import type { Parts, Place } from './parts.ts';
 import { updateAttempts } from './parts.ts';
 
@@ -32,7 +32,7 @@ export async function deleteObject<T extends ApiObject>(
     parts.strategy.beforeDelete?.(old);
     const plan = planDeletion(old, deletion, parts.strategy, parts.clock.now());
     if (plan.act === 'wait') {
-      if (await isNewest(parts, stored)) return { last: old, gone: false };
+      if (await isNewest(parts.storage, stored)) return { last: old, gone: false };
       continue;
     }
     const value = plan.act === 'remove' ? null : parts.encoding.encode(plan.next);

@@ -2,7 +2,7 @@ import type { ApiObject, FeatureGates, Kind } from '../../../api/index.ts';
 import type { Clock, KeyedMutex } from '../../../base/index.ts';
 import type { CachedStore } from '../../storage/index.ts';
 import type { ObjectEncoding } from '../encoding.ts';
-import type { SecondText } from '../second-text.ts';
+import type { SecondText } from '../metadata.ts';
 import type { Admission, Advice, Strategy } from '../strategy.ts';
 
 export interface ResourceOptions<T extends ApiObject> {

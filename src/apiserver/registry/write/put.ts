@@ -1,11 +1,19 @@
 import type { ApiObject } from '../../../api/index.ts';
+import { StatusError } from '../../../api/index.ts';
+import type { Stored } from '../../storage/index.ts';
 import type { WriteContext } from '../strategy.ts';
-import { checkPreconditions } from './checks.ts';
+import { checkPreconditions, modified } from './checks.ts';
 import { createObject } from './create.ts';
-import type { Put } from './create-or-change.ts';
-import { createOrChange } from './create-or-change.ts';
+import { keyOf } from './keys.ts';
 import type { Parts, Place } from './parts.ts';
+import { updateAttempts } from './parts.ts';
 import { updateObject } from './update.ts';
+
+/** What was written, and whether it was not there before. */
+export interface Put {
+  stored: Stored;
+  created: boolean;
+}
 
 /**
  * Replaces an object, or creates it where the kind allows that (specification, section 4.4): then `mayCreate` is asked,
@@ -28,4 +36,23 @@ export function putObject<T extends ApiObject>(
       return await createObject(parts, place.namespace, object, context);
     },
   });
+}
+
+/** Changes the object that is there or creates one; anew when somebody else created or deleted it just then. */
+export async function createOrChange<T extends ApiObject>(
+  parts: Parts<T>,
+  { namespace, name }: Place,
+  write: { change(): Promise<Stored>; create(): Promise<Stored> },
+): Promise<Put> {
+  const key = keyOf(parts.kind, namespace, name);
+  for (let attempt = 1; attempt <= updateAttempts; attempt++) {
+    const isThere = parts.storage.get(key) !== undefined;
+    try {
+      return { stored: await (isThere ? write.change() : write.create()), created: !isThere };
+    } catch (error) {
+      const overtaken = isThere ? 'NotFound' : 'AlreadyExists';
+      if (!(error instanceof StatusError && error.reason === overtaken)) throw error;
+    }
+  }
+  throw modified(parts, name);
 }

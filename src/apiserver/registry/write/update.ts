@@ -1,21 +1,20 @@
 import type { ApiObject } from '../../../api/index.ts';
 import { invalid } from '../../../api/index.ts';
 import type { Stored } from '../../storage/index.ts';
+import { isNewest } from '../confirm.ts';
 import { carriedMetadata } from '../metadata.ts';
 import type { WriteContext } from '../strategy.ts';
-import type { Again } from './applied.ts';
-import { settledWith } from './applied.ts';
 import { admit, checkPreconditions, modified, validate, warn } from './checks.ts';
 import { commit, getStored } from './commit.ts';
 import { isFinished } from './deletion-plan.ts';
-import { withGeneration } from './generation.ts';
 import { keyOf } from './keys.ts';
 import type { WriteOperation } from './managed-fields.ts';
 import { isSame, managersSaid, withManagers } from './managed-fields.ts';
-import { isNewest } from './newest.ts';
 import { withOwnFields } from './own-fields.ts';
 import type { Parts, Place } from './parts.ts';
 import { updateAttempts } from './parts.ts';
+import type { Again } from './prepared.ts';
+import { settledWith, withGeneration } from './prepared.ts';
 
 /** How a change makes the object that is wanted from the stored one, which it leaves as it is. */
 export interface Change<T extends ApiObject> {
@@ -123,7 +122,7 @@ export async function replaceStored<T extends ApiObject>(
 ): Promise<Stored | undefined> {
   const value = parts.encoding.encode(next);
   if (Buffer.compare(value, stored.value) === 0 || isSame(next, old)) {
-    return (await isNewest(parts, stored)) ? stored : undefined;
+    return (await isNewest(parts.storage, stored)) ? stored : undefined;
   }
   const isLast = isFinished(next, parts.strategy); // the last finalizer went: the object goes with it
   const outcome = await commit(parts, stored.key, stored, isLast ? null : value, context);

@@ -19,9 +19,8 @@ import type {
   Stored,
   Write,
 } from '../types.ts';
-import { AppliedWaiters } from './applied-waiters.ts';
+import { AppliedWaiters, LateWriters } from './applied-waiters.ts';
 import { Followers } from './followers.ts';
-import { LateWriters } from './late-writers.ts';
 import { differences, loadAll } from './load.ts';
 import type { Objects } from './objects.ts';
 import type { PastBounds } from './past-lists.ts';
@@ -89,10 +88,6 @@ export class MemoryCache implements CachedStore {
     return this.#store.shared ?? false;
   }
 
-  get doubtful(): Revision {
-    return this.#store.doubtful ?? 0;
-  }
-
   get applied(): Revision {
     return this.#applied;
   }
@@ -122,7 +117,7 @@ export class MemoryCache implements CachedStore {
   }
 
   async listAt(prefix: string, revision: Revision, after: string, limit: number): Promise<Page> {
-    if (revision <= this.doubtful) return 'compacted';
+    if (revision <= (this.#store.doubtful ?? 0)) return 'compacted';
     const open = this.#closing === undefined;
     if (open && revision <= this.#applied && this.#objects.unchangedSince(prefix, revision)) {
       return this.#listPresent(prefix, revision, after, limit);
@@ -142,6 +137,12 @@ export class MemoryCache implements CachedStore {
 
   async waitFor(revision: Revision, signal: AbortSignal): Promise<'ready' | 'timeout'> {
     return revision <= this.#applied ? 'ready' : await this.#waiters.wait(revision, signal);
+  }
+
+  async confirm(since: Revision, signal: () => AbortSignal): Promise<'confirmed' | 'outdated' | 'timeout'> {
+    const newest = this.#store.shared ? await this.#store.revision() : since;
+    if (newest <= since) return 'confirmed';
+    return (await this.waitFor(newest, signal())) === 'ready' ? 'outdated' : 'timeout';
   }
 
   follow(prefix: string, apply: (change: Change) => void): Disposable {

@@ -1,4 +1,4 @@
-import { sizeOfChange } from '../recent-changes.ts';
+import { sizeOfChange } from '../change-size.ts';
 import type { Change, Revision, Stored } from '../types.ts';
 import type { EventEncoding, WatchEventType } from './types.ts';
 

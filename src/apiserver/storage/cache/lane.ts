@@ -1,7 +1,7 @@
-import type { RecentBounds, Tally } from '../recent-changes.ts';
-import { RecentChanges } from '../recent-changes.ts';
 import type { Change, Revision } from '../types.ts';
 import { WatchEvent } from './event.ts';
+import type { RecentBounds, Tally } from './recent-events.ts';
+import { RecentEvents } from './recent-events.ts';
 
 /** One who is fed by a lane; told whenever there may be something to take. */
 export interface LaneReader {
@@ -14,7 +14,7 @@ export interface LaneReader {
  * has come to, and takes what follows from here.
  */
 export class Lane {
-  readonly #recent: RecentChanges<WatchEvent>;
+  readonly #recent: RecentEvents<WatchEvent>;
   readonly #watchers = new Set<LaneReader>();
   readonly #bounds: RecentBounds;
   #unflushed = { count: 0, bytes: 0 };
@@ -22,7 +22,7 @@ export class Lane {
   /** What is held is also counted in `tally`. */
   constructor(floor: Revision, bounds: RecentBounds, tally: Tally) {
     this.#bounds = bounds;
-    this.#recent = new RecentChanges<WatchEvent>(floor, bounds, (event) => event.size, tally);
+    this.#recent = new RecentEvents<WatchEvent>(floor, bounds, (event) => event.size, tally);
   }
 
   /** Every event with a greater revision is here. */

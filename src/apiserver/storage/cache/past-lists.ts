@@ -1,6 +1,6 @@
 import type { Clock } from '../../../base/index.ts';
+import { sizeOfState } from '../change-size.ts';
 import { bucketOf } from '../key-order.ts';
-import { sizeOfState } from '../recent-changes.ts';
 import type { Change, Listing, Revision } from '../types.ts';
 import type { Objects } from './objects.ts';
 

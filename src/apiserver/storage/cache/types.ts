@@ -64,7 +64,7 @@ export interface Cache {
   waitFor(revision: Revision, signal: AbortSignal): Promise<'ready' | 'timeout'>;
   /**
    * Follows the keys that start with `prefix`. An object that starts to `match` is ADDED, one that stops
-   * is DELETED.
+   * is DELETED. A start that the store has never come to, though others write to it too, has `expired`.
    */
   watch(
     prefix: string,
@@ -92,6 +92,13 @@ export interface CachedStore extends Cache, Store {
    * up, and commits are answered then.
    */
   readonly failed: AbortSignal;
+  /**
+   * Whether what memory showed when it had come to `since` was all that was durable at this call: `confirmed`. If not, memory
+   * comes to that first: `outdated`; or `timeout` when `signal`, made only then, aborts before. Where nobody else writes to the store, an
+   * answered write is in memory, and it is `confirmed` without a question. Rejects with a StorageError when the store
+   * cannot answer.
+   */
+  confirm(since: Revision, signal: () => AbortSignal): Promise<'confirmed' | 'outdated' | 'timeout'>;
   /** Ends all watches with `stop` and refuses new ones; reads and writes go on. May be called twice. */
   endWatches(): void;
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../base/index.ts';
+import { sizeOfChange } from '../change-size.ts';
 import type { Replay } from '../feed.ts';
-import { sizeOfChange } from '../recent-changes.ts';
 import type { Change, Revision } from '../types.ts';
 import type { KeyMap } from './key-map.ts';
 import type { Reads } from './reads.ts';

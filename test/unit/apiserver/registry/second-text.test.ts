@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatTime } from '../../../../src/api/index.ts';
-import { SecondText } from '../../../../src/apiserver/registry/second-text.ts';
+import { SecondText } from '../../../../src/apiserver/registry/metadata.ts';
 
 test('the text of a second is that of its time, whichever way the clock goes', () => {
   const seconds = new SecondText();

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import type { Lane, LaneReader } from '../../../../../src/apiserver/storage/cache/lane.ts';
 import { Lanes } from '../../../../../src/apiserver/storage/cache/lanes.ts';
 import type { EventEncoding } from '../../../../../src/apiserver/storage/cache/types.ts';
-import { sizeOfChange } from '../../../../../src/apiserver/storage/recent-changes.ts';
+import { sizeOfChange } from '../../../../../src/apiserver/storage/change-size.ts';
 import type { Change, Stored } from '../../../../../src/apiserver/storage/types.ts';
 
 const each = { count: 50, bytes: 60_000 };

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AppliedWaiters } from '../../../../../src/apiserver/storage/cache/applied-waiters.ts';
-import { LateWriters } from '../../../../../src/apiserver/storage/cache/late-writers.ts';
+import { AppliedWaiters, LateWriters } from '../../../../../src/apiserver/storage/cache/applied-waiters.ts';
 
 test('a writer is answered as soon as the cache has what he wrote', async () => {
   const waiters = new AppliedWaiters();

@@ -1,4 +1,4 @@
-import type { Change, Revision, Stored } from './types.ts';
+import type { Revision } from '../types.ts';
 
 export interface RecentBounds {
   readonly count: number;
@@ -11,12 +11,12 @@ export interface Tally {
 }
 
 /**
- * The last changes (or what is made of them), in order of revision, bounded in number and in bytes:
+ * The last events, in order of revision, bounded in number and in bytes:
  * everything after `floor` and nothing before.
  */
-export class RecentChanges<T extends { readonly revision: Revision }> {
+export class RecentEvents<T extends { readonly revision: Revision }> {
   /** Before `#start` there is nothing: what was dropped is not held until the array is cut. */
-  #changes: (T | undefined)[] = [];
+  #events: (T | undefined)[] = [];
   #start = 0;
   #bytes = 0;
   #floor: Revision;
@@ -37,13 +37,13 @@ export class RecentChanges<T extends { readonly revision: Revision }> {
     this.#tally = tally;
   }
 
-  /** All changes with a greater revision are here. */
+  /** All events with a greater revision are here. */
   get floor(): Revision {
     return this.#floor;
   }
 
   get count(): number {
-    return this.#changes.length - this.#start;
+    return this.#events.length - this.#start;
   }
 
   /** The sum of all sizes. */
@@ -51,9 +51,9 @@ export class RecentChanges<T extends { readonly revision: Revision }> {
     return this.#bytes;
   }
 
-  append(change: T): void {
-    this.#changes.push(change);
-    this.#weigh(this.#sizeOf(change));
+  append(event: T): void {
+    this.#events.push(event);
+    this.#weigh(this.#sizeOf(event));
     this.trim();
   }
 
@@ -64,9 +64,9 @@ export class RecentChanges<T extends { readonly revision: Revision }> {
     this.#tidy();
   }
 
-  /** The size of `change` has grown by `bytes`; it may have been dropped already. */
-  grow(change: T, bytes: number): void {
-    if (change.revision <= this.#floor) return;
+  /** The size of `event` has grown by `bytes`; it may have been dropped already. */
+  grow(event: T, bytes: number): void {
+    if (event.revision <= this.#floor) return;
     this.#weigh(bytes);
   }
 
@@ -81,7 +81,7 @@ export class RecentChanges<T extends { readonly revision: Revision }> {
   /** Drops everything up to and including `upTo`. */
   forget(upTo: Revision): void {
     for (;;) {
-      const first = this.#changes[this.#start];
+      const first = this.#events[this.#start];
       if (first === undefined || first.revision > upTo) break;
       this.#dropFirst();
     }
@@ -90,35 +90,35 @@ export class RecentChanges<T extends { readonly revision: Revision }> {
   }
 
   /**
-   * The changes after `revision`, which is not below `floor`; at most `limit`, but all of a revision: who goes on behind it
+   * The events after `revision`, which is not below `floor`; at most `limit`, but all of a revision: who goes on behind it
    * would never see the rest of several that somebody else has written to etcd at once.
    */
   after(revision: Revision, limit: number): readonly T[] {
     const found: T[] = [];
     const from = this.#find(revision);
-    const last = this.#changes[from + limit - 1];
+    const last = this.#events[from + limit - 1];
     const end = last === undefined ? from + limit : this.#find(last.revision);
-    for (const change of this.#changes.slice(from, end)) {
-      if (change !== undefined) found.push(change);
+    for (const event of this.#events.slice(from, end)) {
+      if (event !== undefined) found.push(event);
     }
     return found;
   }
 
   #find(revision: Revision): number {
     let low = this.#start;
-    let high = this.#changes.length;
+    let high = this.#events.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if ((this.#changes[middle]?.revision ?? 0) > revision) high = middle;
+      if ((this.#events[middle]?.revision ?? 0) > revision) high = middle;
       else low = middle + 1;
     }
     return low;
   }
 
   #dropFirst(): void {
-    const first = this.#changes[this.#start];
+    const first = this.#events[this.#start];
     if (first === undefined) return;
-    this.#changes[this.#start++] = undefined;
+    this.#events[this.#start++] = undefined;
     this.#weigh(-this.#sizeOf(first));
     this.#floor = Math.max(this.#floor, first.revision);
   }
@@ -129,26 +129,8 @@ export class RecentChanges<T extends { readonly revision: Revision }> {
   }
 
   #tidy(): void {
-    if (this.#start < 1_024 || this.#start * 2 < this.#changes.length) return;
-    this.#changes = this.#changes.slice(this.#start);
+    if (this.#start < 1_024 || this.#start * 2 < this.#events.length) return;
+    this.#events = this.#events.slice(this.#start);
     this.#start = 0;
   }
-}
-
-/** A change and its event, with its share of the lists that hold it: measured on Node.js 24. */
-const changeBytes = 250;
-/** A state with its key and the objects around its bytes: measured on Node.js 24. */
-const stateBytes = 450;
-
-/**
- * What a change holds in memory at most. Mostly it is less: a state's bytes are there once, whether the objects, the
- * change that made it or the one that ended it refer to it.
- */
-export function sizeOfChange({ previous, next }: Change): number {
-  return changeBytes + sizeOfState(previous) + sizeOfState(next);
-}
-
-/** What a state holds in memory, with its key and its bytes. */
-export function sizeOfState(state: Stored | null): number {
-  return state === null ? 0 : stateBytes + state.value.byteLength;
 }

@@ -3,18 +3,18 @@ import { describe, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { RecentChanges } from '../../../../src/apiserver/storage/recent-changes.ts';
+import { RecentEvents } from '../../../../../src/apiserver/storage/cache/recent-events.ts';
 
 interface Item {
   readonly revision: number;
   size: number;
 }
 
-function recent(count: number, bytes: number): RecentChanges<Item> {
-  return new RecentChanges<Item>(10, { count, bytes }, (item) => item.size);
+function recent(count: number, bytes: number): RecentEvents<Item> {
+  return new RecentEvents<Item>(10, { count, bytes }, (item) => item.size);
 }
 
-function revisionsAfter(changes: RecentChanges<Item>, revision: number, limit = 100): number[] {
+function revisionsAfter(changes: RecentEvents<Item>, revision: number, limit = 100): number[] {
   return changes.after(revision, limit).map((item) => item.revision);
 }
 
@@ -83,7 +83,7 @@ describe('recent changes', () => {
 });
 
 /** Answers what does not keep them. */
-function appendMany(changes: RecentChanges<Item>, count: number): WeakRef<Item>[] {
+function appendMany(changes: RecentEvents<Item>, count: number): WeakRef<Item>[] {
   return Array.from({ length: count }, (_, n) => {
     const item = { revision: 11 + n, size: 1 };
     changes.append(item);

@@ -1,0 +1,50 @@
+import { resolveGates } from '../../api/index.ts';
+import type { Authorizer } from '../authz/index.ts';
+import { ensureDefaultPolicy, ensureSystemNamespaces } from '../controllers/index.ts';
+import type { ServiceAccountKey } from '../pki/index.ts';
+import type { Registry } from '../registry/index.ts';
+import { createRegistry } from '../registry/index.ts';
+import type { CachedStore } from '../storage/index.ts';
+import type { Access } from './access.ts';
+import { createAccess } from './access.ts';
+import type { ApiServerOptions } from './options.ts';
+
+interface Parts {
+  storage: CachedStore;
+  key: ServiceAccountKey;
+  /** Asked last about what nobody before it has an opinion on. */
+  webhook: Authorizer | undefined;
+}
+
+/**
+ * The kinds with their objects, and who may do what with them; what everything else counts on is there. Throws an ExitError
+ * for what an operator must mend.
+ */
+export async function assembleRegistry(
+  options: ApiServerOptions,
+  { storage, key, webhook }: Parts,
+): Promise<{ registry: Registry; access: Access }> {
+  const { groupSuffix, authentication, clock, log } = options;
+  const access = await createAccess({
+    key,
+    authentication,
+    webhook,
+    clock,
+    log: log.child({ part: 'authentication' }),
+    groupSuffix,
+    registry: () => registry,
+  });
+  const registry: Registry = createRegistry({
+    storage,
+    clock,
+    groupSuffix,
+    admission: access.admission,
+    advice: access.rbac.advice,
+    operations: access.operations,
+    gates: options.featureGates ?? resolveGates({}),
+  });
+  await ensureSystemNamespaces(registry);
+  await ensureDefaultPolicy(registry, log);
+  access.load();
+  return { registry, access };
+}

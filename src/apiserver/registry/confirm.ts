@@ -1,0 +1,35 @@
+import { StatusError } from '../../api/index.ts';
+import type { CachedStore, Revision, Stored } from '../storage/index.ts';
+
+/** How long memory may take to come to what the store has. */
+const waitLimitMs = 3_000;
+
+/** As CachedStore.confirm, for at most 3 s; then it throws 504. */
+export async function confirm(
+  storage: CachedStore,
+  since: Revision,
+  signal?: () => AbortSignal,
+): Promise<'confirmed' | 'outdated'> {
+  const found = await storage.confirm(since, () => {
+    const limit = AbortSignal.timeout(waitLimitMs);
+    return signal === undefined ? limit : AbortSignal.any([limit, signal()]);
+  });
+  if (found === 'timeout') throw notYetThere();
+  return found;
+}
+
+/**
+ * Whether an object is still what memory has shown, also when other servers write to the same store: to be asked before
+ * an answer that follows from memory alone. Throws 503 or 504 when that cannot be told.
+ */
+export async function isNewest(storage: CachedStore, stored: Stored): Promise<boolean> {
+  if ((await confirm(storage, storage.applied)) === 'confirmed') return true;
+  return storage.get(stored.key)?.revision === stored.revision;
+}
+
+/** 504 for a read of the newest state that does not come. */
+export function notYetThere(): StatusError {
+  return new StatusError('Timeout', 'the server does not yet show what its store has: try again', {
+    details: { retryAfterSeconds: 1 },
+  });
+}
