@@ -68,7 +68,7 @@ async function viewText(loaded: LoadedConfig, { origin, output }: ViewFlags): Pr
   const { originTable } = await import('../agent/index.ts');
   const rows = originTable(loaded.provenance);
   if (origin && output === undefined) return originTableText(rows);
-  const shown = origin ? rows : loaded.shown;
+  const shown = origin ? rows : loaded.printable;
   if (output === 'json') return `${JSON.stringify(shown, undefined, 2)}\n`;
   const { writeYaml } = await import('../api/index.ts');
   return writeYaml(shown);
