@@ -39,7 +39,7 @@ function viewCommand(context: CommandContext): Command {
     const { originTable } = await import('../agent/index.ts');
     const { origin = false, output = origin ? 'table' : 'yaml' } = flags;
     const rows = originTable(loaded.provenance);
-    writeResult(context, output, origin ? rows : loaded.shown, () => formatOrigins(rows));
+    writeResult(context, output, origin ? rows : loaded.printable, () => formatOrigins(rows));
   });
 }
 

@@ -20,7 +20,7 @@ function configz(
   query: URLSearchParams,
 ): unknown {
   return {
-    kubeletconfig: loaded.shown,
+    kubeletconfig: loaded.printable,
     ...(query.get('origin') === 'true' ? { origins: originTable(loaded.provenance) } : {}),
     ...(pending.length === 0 ? {} : { pendingRestart: pending }),
   };

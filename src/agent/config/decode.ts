@@ -1,8 +1,8 @@
 import type { Findings } from '../../api/schema/index.ts';
 import { checkerOf } from '../../api/schema/index.ts';
 import { configApiVersion, configKind, kubeletConfiguration } from './fields.ts';
-import type { LocatedMap, Spot } from './located.ts';
-import { mapOf, spotsOf, toPlain } from './located.ts';
+import type { LocatedMap, Location } from './located.ts';
+import { locationsOf, mapOf, toPlain } from './located.ts';
 import { parseText } from './parse.ts';
 import type { Problem } from './problems.ts';
 import { redactMessage } from './view.ts';
@@ -17,7 +17,7 @@ const check = checkerOf(kubeletConfiguration);
 
 /**
  * Decodes one file strictly: it must state apiVersion and kind, and hold known fields of the right type only.
- * A null is kept, as it deletes when files are merged.
+ * A null is kept: it deletes when files are merged.
  */
 export function decodeText(text: string, file: string): Decoded {
   const { value, problems } = parseText(text, file);
@@ -30,8 +30,8 @@ export function decodeText(text: string, file: string): Decoded {
       value.type === 'scalar' && value.value === null ? emptyMessage : 'expected fields, as in "port: 10250"';
     return { value: undefined, problems: [...problems, { at: value.at, path: '', message }] };
   }
-  const spots = spotsOf(value);
-  const wrong = [...identityProblems(value, file), ...fieldProblems(value, spots)];
+  const locations = locationsOf(value);
+  const wrong = [...identityProblems(value, file), ...fieldProblems(value, locations)];
   const all = [...problems, ...wrong];
   return { value: without(value, all), problems: all };
 }
@@ -46,28 +46,32 @@ function identityProblems(value: LocatedMap, file: string): Problem[] {
     if (found === wanted) return [];
     if (entry === undefined || found === null)
       return [{ file, path, message: `must be stated; use ${wanted}` }];
-    if (typeof found !== 'string') return []; // its type is complained about already
+    if (typeof found !== 'string') return []; // its type is a problem already
     return [{ at: entry.value.at, path, message: `"${found}" is not supported; use ${wanted}` }];
   });
 }
 
-function fieldProblems(value: LocatedMap, spots: Map<string, Spot>): Problem[] {
+function fieldProblems(value: LocatedMap, locations: Map<string, Location>): Problem[] {
   const findings: Findings = { unknown: [], wrong: [] };
   check(toPlain(value), undefined, findings);
-  const wrong = findings.wrong.filter(({ path }) => spots.get(path)?.deletes !== true);
+  const wrong = findings.wrong.filter(({ path }) => locations.get(path)?.deletes !== true);
   return [
-    ...findings.unknown.map((path) => ({ ...place(spots.get(path)?.key), path, message: 'unknown field' })),
+    ...findings.unknown.map((path) => ({
+      ...placeOf(locations.get(path)?.key),
+      path,
+      message: 'unknown field',
+    })),
     ...wrong.map(({ path, message }) => ({
-      ...place(spots.get(path)?.value),
+      ...placeOf(locations.get(path)?.value),
       path,
       message: redactMessage(path, message),
     })),
   ];
 }
 
-const place = (at: Spot['key'] | undefined) => (at === undefined ? {} : { at });
+const placeOf = (at: Location['key'] | undefined) => (at === undefined ? {} : { at });
 
-/** Leaves out each top-level field that has a problem, so that the rest can be looked at further. */
+/** Leaves out each top-level field that has a problem, so that the rest can be checked further. */
 function without(value: LocatedMap, problems: readonly Problem[]): LocatedMap {
   const bad = new Set(problems.map(({ path }) => path.split(/[.[]/, 1)[0] ?? ''));
   return mapOf(

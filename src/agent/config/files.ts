@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { describeError, errorCode, readRegularFile } from '../../base/index.ts';
 import type { Problem } from './problems.ts';
 
-const limitBytes = 1024 * 1024;
-const filesLimit = 1_000;
-const depthLimit = 16;
+const maxBytes = 1024 * 1024;
+const maxFiles = 1_000;
+const maxDepth = 16;
 
 export interface ReadFile {
   file: string;
@@ -16,7 +16,7 @@ export interface ReadFile {
 /** Reads a configuration file: regular, UTF-8, at most 1 MiB. */
 export async function readConfigFile(file: string, problems: Problem[]): Promise<ReadFile> {
   try {
-    const data = await readRegularFile(file, { limitBytes });
+    const data = await readRegularFile(file, { limitBytes: maxBytes });
     return { file, text: new TextDecoder('utf-8', { fatal: true }).decode(data) };
   } catch (error) {
     problems.push({ file, path: '', message: readMessage(error) });
@@ -49,13 +49,13 @@ export async function listDropIns(folder: string, problems: Problem[]): Promise<
 }
 
 async function walk(folder: string, depth: number, files: string[]): Promise<void> {
-  if (depth > depthLimit) throw new Error(`${folder} is nested deeper than ${depthLimit} folders`);
+  if (depth > maxDepth) throw new Error(`${folder} is nested deeper than ${maxDepth} folders`);
   const entries = await readdir(folder, { withFileTypes: true });
   entries.sort((a, b) => Buffer.compare(Buffer.from(a.name), Buffer.from(b.name)));
   for (const entry of entries) {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) await walk(path, depth + 1, files);
     else if (entry.name.endsWith('.conf')) files.push(path);
-    if (files.length > filesLimit) throw new Error(`there are more than ${filesLimit} files`);
+    if (files.length > maxFiles) throw new Error(`there are more than ${maxFiles} files`);
   }
 }

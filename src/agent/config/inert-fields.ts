@@ -17,7 +17,7 @@ import {
 import { durationMs } from '../../base/index.ts';
 import type { Fields } from './field.ts';
 import type { Entry, LocatedMap } from './located.ts';
-import { entriesOf, originText, toPlain } from './located.ts';
+import { entriesOf, formatOrigin, toPlain } from './located.ts';
 import type { Problem } from './problems.ts';
 
 /*
@@ -211,7 +211,7 @@ export function inertWarnings(fields: Fields, merged: LocatedMap): string[] {
 const isDefault = ({ keyAt }: Entry) => keyAt.kind === 'default';
 
 const warning = (path: string, { keyAt }: Entry, why: string) =>
-  `${originText(keyAt)}: ${path} has no effect here: ${why}`;
+  `${formatOrigin(keyAt)}: ${path} has no effect here: ${why}`;
 
 /** Features of the control plane are set for it by its own flags only. */
 function gateWarnings(merged: LocatedMap): string[] {

@@ -6,7 +6,7 @@ import type { Entry, LocatedMap, Origin } from './located.ts';
 import { defaultOrigin, locate, mapOf, toPlain } from './located.ts';
 import { checkTaints } from './node-fields.ts';
 import type { Problem } from './problems.ts';
-import { checkCertificatePair } from './server-fields.ts';
+import { checkCertificatePair } from './tls-fields.ts';
 
 /*
  * What the table of fields makes of the layers of the configuration: the lowest one, of defaults; which values of the

@@ -74,7 +74,7 @@ export class LiveConfig {
     const next = await this.#options.load();
     const changed = changedFields(this.#loaded, next);
     const pending = changed.filter((name) => isAmongFields(name) && configFields[name]?.needsRestart);
-    const running = pending.length === 0 ? next : keeping(this.#loaded, next, pending);
+    const running = pending.length === 0 ? next : keepFields(this.#loaded, next, pending);
     const commit = await this.#options.prepare(running.config);
     commit();
     this.#loaded = running;
@@ -100,7 +100,7 @@ function changedFields(before: LoadedConfig, next: LoadedConfig): string[] {
 }
 
 /** The next configuration with `names` as they were before. */
-function keeping(before: LoadedConfig, next: LoadedConfig, names: readonly string[]): LoadedConfig {
+function keepFields(before: LoadedConfig, next: LoadedConfig, names: readonly string[]): LoadedConfig {
   const isKept = (path: string) => names.includes(path.split('.', 1)[0] ?? '');
   const entriesOf = ({ merged }: { merged: LocatedMap }) => [...merged.entries];
   const merged = mapOf(

@@ -9,7 +9,7 @@ import { flagLayer } from './flags.ts';
 import { inertWarnings } from './inert-fields.ts';
 import { defaultLayer, validate, withoutZeros } from './layers.ts';
 import type { LocatedMap } from './located.ts';
-import { defaultOrigin, mapOf, mergeLayers, originText, spotsOf } from './located.ts';
+import { defaultOrigin, formatOrigin, locationsOf, mapOf, mergeLayers } from './located.ts';
 import type { Problem } from './problems.ts';
 import { ConfigError, sortProblems } from './problems.ts';
 import type { PrintableConfig, Provenance } from './view.ts';
@@ -43,7 +43,7 @@ export interface LoadedConfig {
   /** Every value with where it comes from and what it overrode; without secrets. */
   provenance: readonly Provenance[];
   /** The whole as it may be printed: without secrets. */
-  shown: PrintableConfig;
+  printable: PrintableConfig;
   /** The same with secrets and origins, for a later comparison. */
   merged: LocatedMap;
 }
@@ -88,7 +88,7 @@ function resolve(
   const merged = mergeLayers(mergeLayers(defaults, layer), fromFlags.layer);
   problems.push(...fromFlags.problems, ...validate(configFields, merged));
   if (problems.length > 0) throw new ConfigError(sortProblems(problems, order));
-  const unset = zeros.map(({ path, at }) => `${originText(at)}: ${path}: zero means the default`);
+  const unset = zeros.map(({ path, at }) => `${formatOrigin(at)}: ${path}: zero means the default`);
   return describeLoaded(merged, explain(merged, [defaults, ...files, fromFlags.layer]), [
     ...unset,
     ...inertWarnings(configFields, merged),
@@ -107,12 +107,12 @@ export function describeLoaded(
     warnings: [...warnings, ...computed.warnings],
     origins: originsOf(merged),
     provenance,
-    shown: toPrintable(merged),
+    printable: toPrintable(merged),
     merged,
   };
 }
 
 function originsOf(merged: LocatedMap): ReadonlyMap<string, string> {
-  const fields = [...spotsOf(merged)].filter(([path]) => path !== 'apiVersion' && path !== 'kind');
-  return new Map(fields.map(([path, spot]) => [path, originText(spot.key)]));
+  const fields = [...locationsOf(merged)].filter(([path]) => path !== 'apiVersion' && path !== 'kind');
+  return new Map(fields.map(([path, location]) => [path, formatOrigin(location.key)]));
 }

@@ -69,7 +69,7 @@ export function toPlain(located: Located): unknown {
   return plain;
 }
 
-export interface Spot {
+export interface Location {
   readonly key: Origin;
   readonly value: Origin;
   /** A key with null: it states that the key is not there. */
@@ -77,29 +77,29 @@ export interface Spot {
 }
 
 /** Where each part of a value was written, by its path: `webhook.cacheTTL`, `clusterDNS[0]`. */
-export function spotsOf(root: Located): Map<string, Spot> {
-  const spots = new Map<string, Spot>();
+export function locationsOf(root: Located): Map<string, Location> {
+  const locations = new Map<string, Location>();
   const visit = (located: Located, path: string) => {
     if (located.type === 'list') {
       located.items.forEach((item, index) => {
         const inner = `${path}[${index}]`;
-        spots.set(inner, { key: item.at, value: item.at, deletes: false });
+        locations.set(inner, { key: item.at, value: item.at, deletes: false });
         visit(item, inner);
       });
     } else if (located.type === 'map') {
       for (const [key, entry] of located.entries) {
         const inner = path === '' ? key : `${path}.${key}`;
-        spots.set(inner, { key: entry.keyAt, value: entry.value.at, deletes: isNull(entry.value) });
+        locations.set(inner, { key: entry.keyAt, value: entry.value.at, deletes: isNull(entry.value) });
         visit(entry.value, inner);
       }
     }
   };
   visit(root, '');
-  return spots;
+  return locations;
 }
 
 /** `/etc/nodeward/config.yaml:12`, `flag --port`, `default` or `default, as nodeStatusUpdateFrequency`. */
-export function originText(origin: Origin): string {
+export function formatOrigin(origin: Origin): string {
   if (origin.kind === 'file') return `${origin.file}:${origin.line}`;
   if (origin.kind === 'flag') return `flag ${origin.flag}`;
   return origin.as === undefined ? 'default' : `default, as ${origin.as}`;

@@ -8,12 +8,12 @@ import type { Problem } from './problems.ts';
  * YAML (and so JSON) text into a located value. Words such as `yes` and `off` are booleans and 0644 is octal, as
  * in YAML 1.1, which the field's other agents read; its dates, sexagesimal numbers and binary data are not known.
  *
- * The library's tree is walked here rather than turned into plain values by it, as positions, duplicate keys, the
- * depth and the number of values after aliases are replaced (an alias bomb is small on disk) are of interest.
+ * The library's tree is walked here, and not turned into plain values by the library, because positions, duplicate keys, the
+ * depth and the number of values count after aliases are replaced: an alias bomb is small on disk.
  */
 
-const depthLimit = 32;
-const valuesLimit = 50_000;
+const maxDepth = 32;
+const maxValues = 50_000;
 const knownTags = new Set(
   ['map', 'seq', 'str', 'null', 'bool', 'int', 'float'].map((t) => `tag:yaml.org,2002:${t}`),
 );
@@ -51,9 +51,10 @@ export function parseText(text: string, file: string): Parsed {
   }));
   try {
     return { value: new Walk(document, at, problems).run(), problems };
-  } catch (stop) {
-    if (!(stop instanceof TooMuch)) throw stop;
-    return { value: undefined, problems: [{ at: stop.at, path: stop.path, message: stop.message }] };
+  } catch (error) {
+    if (!(error instanceof UnusableTextError)) throw error;
+    const { at: place, path, message } = error;
+    return { value: undefined, problems: [{ at: place, path, message }] };
   }
 }
 
@@ -65,7 +66,7 @@ function syntaxMessage(message: string): string {
   return message.startsWith('Maximum call stack') ? 'nested too deeply' : message;
 }
 
-class TooMuch extends Error {
+class UnusableTextError extends Error {
   readonly at: Origin;
   readonly path: string;
 
@@ -98,8 +99,8 @@ class Walk {
   #value(node: Node | null | undefined, path: string, depth: number): Located {
     const at = this.#at(node?.range?.[0] ?? 0);
     this.#values += 1;
-    if (depth > depthLimit) throw new TooMuch(`nested deeper than ${depthLimit}`, at, path);
-    if (this.#values > valuesLimit) throw new TooMuch(`more than ${valuesLimit} values`, at, path);
+    if (depth > maxDepth) throw new UnusableTextError(`nested deeper than ${maxDepth}`, at, path);
+    if (this.#values > maxValues) throw new UnusableTextError(`more than ${maxValues} values`, at, path);
     if (isAlias(node)) return this.#value(this.#source(node.source, at, path), path, depth + 1);
     if (node && 'anchor' in node && node.anchor) this.#anchors.set(node.anchor, node);
     if (isMap<Node, Node | null>(node)) return mapOf(this.#entries(node.items, path, depth), at);
@@ -112,7 +113,8 @@ class Walk {
 
   #source(anchor: string, at: Origin, path: string): Node {
     const source = this.#anchors.get(anchor);
-    if (source === undefined) throw new TooMuch(`there is no anchor &${anchor} before this`, at, path);
+    if (source === undefined)
+      throw new UnusableTextError(`there is no anchor &${anchor} before this`, at, path);
     return source;
   }
 
@@ -146,7 +148,7 @@ class Walk {
     const source = isAlias(node) ? this.#source(node.source, at, path) : node;
     if (isScalar(source) && source.anchor) this.#anchors.set(source.anchor, source);
     if (isScalar(source) && source.value !== null) return String(source.value);
-    throw new TooMuch('a key must be a word', at, path);
+    throw new UnusableTextError('a key must be a word', at, path);
   }
 
   /** `<<: *anchor`: the other map's fields, where they are not stated. */

@@ -11,14 +11,14 @@ export interface Problem {
   readonly message: string;
 }
 
-const shownLimit = 100;
+const maxLines = 100;
 
 /** The configuration cannot be used; the message holds every problem found, one a line. */
 export class ConfigError extends ExitError {
   readonly problems: readonly Problem[];
 
   constructor(problems: readonly Problem[]) {
-    const lines = problems.slice(0, shownLimit).map(problemText);
+    const lines = problems.slice(0, maxLines).map(formatProblem);
     const rest = problems.length - lines.length;
     if (rest > 0) lines.push(`and ${rest} more`);
     super(exitCodes.configuration, lines.join('\n'));
@@ -27,18 +27,18 @@ export class ConfigError extends ExitError {
 }
 
 /** `file:line:column: path: message`, or `--flag: message`. */
-export function problemText(problem: Problem): string {
+export function formatProblem(problem: Problem): string {
   const { at, file, path, message } = problem;
-  const parts = [where(at) ?? file, at?.kind === 'flag' ? undefined : path, message];
+  const parts = [formatPlace(at) ?? file, at?.kind === 'flag' ? undefined : path, message];
   return parts.filter((part) => part !== undefined && part !== '').join(': ');
 }
 
-function where(at: Origin | undefined): string | undefined {
+function formatPlace(at: Origin | undefined): string | undefined {
   if (at?.kind === 'file') return `${at.file}:${at.line}:${at.column}`;
   return at?.kind === 'flag' ? at.flag : undefined;
 }
 
-/** In the order in which a person would look for them: by file, then by line; flags last. */
+/** In the order of the files, and by line in each; flags last. */
 export function sortProblems(problems: readonly Problem[], files: readonly string[]): Problem[] {
   const rank = ({ at, file }: Problem): [number, number, number] => {
     if (at?.kind === 'file') return [files.indexOf(at.file), at.line, at.column];

@@ -1,24 +1,9 @@
-import { string } from '../../api/schema/index.ts';
 import type { AccessSettings } from '../server/access/index.ts';
 import type { ServingFileNames, TlsSettings } from '../server/index.ts';
-import { cipherSuites, openSslCiphers } from './cipher-suites.ts';
 import type { Fields, Settings } from './field.ts';
 import { section } from './field.ts';
-import {
-  bool,
-  choice,
-  duration,
-  integer,
-  ipAddress,
-  list,
-  listOf,
-  maxTimer,
-  path,
-  quote,
-  text,
-} from './field-types.ts';
-import type { LocatedMap } from './located.ts';
-import type { Problem } from './problems.ts';
+import { bool, choice, duration, integer, ipAddress, maxTimer, path, text } from './field-types.ts';
+import { tlsFields, toTlsSettings } from './tls-fields.ts';
 
 const authentication = section({
   doc: 'Who may call the agent: callers with a client certificate or a bearer token that is known.',
@@ -102,24 +87,7 @@ export const serverFields = {
     default: '127.0.0.1',
     needsRestart: true,
   }),
-  tlsCertFile: path({
-    doc: 'PEM of the certificate to serve with, intermediates behind it; it needs `tlsPrivateKeyFile`. Both files are read again every minute, and a pair that cannot be used is not taken. `nodeward checkpoint` knows only certificates of the authority of the cluster.',
-    defaultInWords: 'issued by the control plane',
-  }),
-  tlsPrivateKeyFile: path({ doc: 'PEM of its key.', defaultInWords: 'issued by the control plane' }),
-  tlsMinVersion: choice(['VersionTLS12', 'VersionTLS13'], {
-    doc: 'The lowest version of TLS that is served.',
-    default: 'VersionTLS12',
-  }),
-  tlsCipherSuites: list(string, (names) => openSslCiphers(names.map(String)), {
-    doc: 'The cipher suites of TLS 1.2 that are served, by their IANA names.',
-    defaultInWords: 'the choice of OpenSSL',
-    range: 'IANA names',
-    check(plain) {
-      const unknown = listOf(plain).find((name) => !cipherSuites.includes(String(name)));
-      return unknown === undefined ? undefined : `${quote(unknown)} is not a cipher suite that can be served`;
-    },
-  }),
+  ...tlsFields,
   authentication,
   authorization,
 } as const satisfies Fields;
@@ -136,13 +104,11 @@ export interface ServerSettings {
 
 type ServerValues = Settings<typeof serverFields>;
 
-const tlsVersions = { VersionTLS12: 'TLSv1.2', VersionTLS13: 'TLSv1.3' } as const;
-
 export function toServerSettings(values: ServerValues): ServerSettings {
   const { anonymous, webhook } = values.authentication;
   return Object.freeze({
     enabled: values.enableServer,
-    tls: { minVersion: tlsVersions[values.tlsMinVersion], ciphers: values.tlsCipherSuites },
+    tls: toTlsSettings(values),
     healthzPort: values.healthzPort,
     healthzBindAddress: values.healthzBindAddress,
     access: {
@@ -170,14 +136,4 @@ export function serverWarnings({ access }: ServerSettings): string[] {
         'authentication.anonymous.enabled with authorization.mode AlwaysAllow: whoever reaches the port may do everything',
       ]
     : [];
-}
-
-/** The certificate and its key come together. */
-export function checkCertificatePair(merged: LocatedMap): Problem[] {
-  const [cert, key] = ['tlsCertFile', 'tlsPrivateKeyFile'].map((name) => merged.entries.get(name));
-  if ((cert === undefined) === (key === undefined)) return [];
-  const [path, missing] =
-    key === undefined ? ['tlsCertFile', 'tlsPrivateKeyFile'] : ['tlsPrivateKeyFile', 'tlsCertFile'];
-  const at = (cert ?? key)?.keyAt;
-  return [{ ...(at === undefined ? {} : { at }), path, message: `needs ${missing} beside it` }];
 }

@@ -2,7 +2,7 @@ import { isRecord } from '../../api/schema/index.ts';
 import { configApiVersion, configKind } from './fields.ts';
 import { inertFields } from './inert-fields.ts';
 import type { Located, LocatedMap, Origin } from './located.ts';
-import { originText, toPlain } from './located.ts';
+import { formatOrigin, toPlain } from './located.ts';
 
 /** A value of the configuration, where it comes from, and what it overrode. */
 export interface Provenance {
@@ -80,8 +80,8 @@ export function originTable(provenance: readonly Provenance[]): OriginRow[] {
   return provenance.map(({ path, value, origin, overrode }) => ({
     field: path,
     ...(value === undefined ? {} : { value }),
-    origin: originText(origin),
-    overrode: overrode.map((stated) => ({ value: stated.value, origin: originText(stated.origin) })),
+    origin: formatOrigin(origin),
+    overrode: overrode.map((stated) => ({ value: stated.value, origin: formatOrigin(stated.origin) })),
   }));
 }
 

@@ -1,7 +1,7 @@
 import { createConnection } from 'node:net';
 import { describeError, ExitError, errorCode, exitCodes } from '../../../base/index.ts';
 import type { Reloaded } from '../index.ts';
-import { answerIn, answerLimitBytes, controlSocketPath, reloadRequest } from './protocol.ts';
+import { answerLimitBytes, controlSocketPath, parseAnswer, reloadRequest } from './protocol.ts';
 
 export interface ReloadRequest {
   /** The agent's root folder. */
@@ -12,7 +12,7 @@ export interface ReloadRequest {
 }
 
 /**
- * Has the running agent load its configuration anew, and waits until that counts. Throws an ExitError that says why not;
+ * Has the running agent load its configuration again, and waits until it is applied. Throws an ExitError that says why not;
  * the agent runs on with what it has.
  */
 export async function requestReload({ rootDir, timeoutMs, signal }: ReloadRequest): Promise<Reloaded> {
@@ -21,9 +21,9 @@ export async function requestReload({ rootDir, timeoutMs, signal }: ReloadReques
   const line = await exchange(path, AbortSignal.any([signal, limit])).catch((error: unknown) => {
     if (limit.aborted)
       throw failed(`the agent has not answered within ${timeoutMs / 1000} s; look into its log`);
-    throw failed(whyNot(path, error), error);
+    throw failed(explainFailure(path, error), error);
   });
-  const answer = answerIn(line);
+  const answer = parseAnswer(line);
   if (answer === undefined) throw failed('the agent ended before it answered; look into its log');
   if (answer.ok) return answer;
   const message = `the agent keeps the configuration that it has:\n${answer.message}`;
@@ -32,7 +32,7 @@ export async function requestReload({ rootDir, timeoutMs, signal }: ReloadReques
 
 const failed = (message: string, cause?: unknown) => new ExitError(exitCodes.failed, message, { cause });
 
-function whyNot(path: string, error: unknown): string {
+function explainFailure(path: string, error: unknown): string {
   const code = errorCode(error);
   if (code === 'ENOENT' || code === 'ECONNREFUSED')
     return `no agent listens on ${path}: start one, or name its folder with --root-dir`;
@@ -40,7 +40,7 @@ function whyNot(path: string, error: unknown): string {
   return `cannot ask the agent by ${path}: ${describeError(error)}`;
 }
 
-/** Sends the request and gives the first line of what comes back; what comes until the end when there is none. */
+/** Sends the request and returns the first line of the answer, or all of an answer without a line's end. */
 async function exchange(path: string, signal: AbortSignal): Promise<string> {
   signal.throwIfAborted();
   const socket = createConnection({ path });

@@ -9,18 +9,18 @@ import type { Reloaded } from '../index.ts';
  *     {"ok":true,"applied":["maxPods"],"pending":["port"],"warnings":[]}
  *     {"ok":false,"configuration":true,"message":"/etc/nodeward/config.yaml:3:7: port: …"}
  *
- * Who may open the socket, which is the owner and root, may ask.
+ * The owner of the socket and root may open it, and so may ask.
  */
 
-/** What the agent answers. */
+/** The agent's answer. */
 export type ControlAnswer =
   | ({ ok: true } & Reloaded)
   /** `configuration`: it is the configuration that cannot be used. */
   | { ok: false; configuration: boolean; message: string };
 
-/** No request is longer. */
+/** The length of a request. */
 export const requestLimitBytes = 1024;
-/** Room for every problem that is told of a configuration. */
+/** Room for every problem of a configuration. */
 export const answerLimitBytes = 1024 * 1024;
 
 export const reloadRequest = { command: 'reload' } as const;
@@ -29,14 +29,14 @@ export function controlSocketPath(rootDir: string): string {
   return join(rootDir, 'agent.sock');
 }
 
-/** The command of a request, or undefined when it is none. */
-export function commandIn(line: string): string | undefined {
+/** The command of a request; undefined when the line is no request. */
+export function parseCommand(line: string): string | undefined {
   const command = tryParseRecord(line)?.['command'];
   return typeof command === 'string' ? command : undefined;
 }
 
-/** The answer in a line, or undefined when it is none. */
-export function answerIn(line: string): ControlAnswer | undefined {
+/** The answer in a line; undefined when the line is no answer. */
+export function parseAnswer(line: string): ControlAnswer | undefined {
   const value = tryParseRecord(line);
   if (value === undefined) return undefined;
   const { ok, message, configuration } = value;

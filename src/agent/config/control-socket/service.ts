@@ -8,7 +8,7 @@ import { describeError, ExitError, errorCode, exitCodes, untilAborted } from '..
 import type { Reloaded } from '../index.ts';
 
 import type { ControlAnswer } from './protocol.ts';
-import { commandIn, controlSocketPath, reloadRequest, requestLimitBytes } from './protocol.ts';
+import { controlSocketPath, parseCommand, reloadRequest, requestLimitBytes } from './protocol.ts';
 
 export interface ControlSocketOptions {
   rootDir: string;
@@ -17,16 +17,16 @@ export interface ControlSocketOptions {
   log: Logger;
 }
 
-const mostConnections = 16;
-/** For the request to come. */
+const maxConnections = 16;
+/** For the whole request to arrive. */
 const requestTimeoutMs = 5000;
 /** The kernel's limit for the path of a socket, its ending NUL excluded. */
 const pathLimitBytes = 107;
 
 /**
  * The service `control-socket`: takes commands for the running agent over a unix socket in the root folder, which its
- * owner and root alone may open. What an agent that was killed has left there is replaced. Without the socket, because
- * its path would be too long or nothing can be written, the agent runs on and says so once.
+ * owner and root alone may open. The socket that a killed agent has left is replaced. Where there can be none, because its
+ * path would be too long or nothing can be written, the agent runs on and logs that once.
  */
 export function controlSocketService(options: ControlSocketOptions): Service {
   const { rootDir, dependsOn, log } = options;
@@ -38,10 +38,10 @@ export function controlSocketService(options: ControlSocketOptions): Service {
       const sockets = new Set<Socket>();
       const server = createServer((socket) => {
         sockets.add(socket.once('close', () => sockets.delete(socket)));
-        serve(socket, options);
+        serveConnection(socket, options);
       });
-      server.maxConnections = mostConnections;
-      const remove = await listenIn(rootDir, server).catch((error: unknown) => {
+      server.maxConnections = maxConnections;
+      const remove = await listenBelow(rootDir, server).catch((error: unknown) => {
         log.warn(`nodeward reload cannot be used, SIGHUP can: ${describeError(error)}`);
         return async () => undefined;
       });
@@ -55,10 +55,10 @@ export function controlSocketService(options: ControlSocketOptions): Service {
 }
 
 /**
- * Made in a folder that nobody else may enter, and moved from there: so it never stands open, and never is missing where
- * an old one was. Answers how to take it away, which leaves one that another agent has put there since.
+ * The socket is made in a folder that only its owner may enter, and moved from there: so it is never open to others, and
+ * never missing where an old one was. Returns how to remove it, which leaves a socket that another agent has put there since.
  */
-async function listenIn(rootDir: string, server: Server): Promise<() => Promise<void>> {
+async function listenBelow(rootDir: string, server: Server): Promise<() => Promise<void>> {
   const path = controlSocketPath(rootDir);
   const folder = await mkdtemp(join(rootDir, '.sock-')); // 0700
   try {
@@ -87,7 +87,7 @@ async function removeOwn(path: string, ino: number): Promise<void> {
   }
 }
 
-function serve(socket: Socket, { reload, log }: ControlSocketOptions): void {
+function serveConnection(socket: Socket, { reload, log }: ControlSocketOptions): void {
   let request = '';
   socket.setEncoding('utf8').on('error', (error) => log.debug(`control socket: ${describeError(error)}`));
   const late = setTimeout(() => socket.destroy(), requestTimeoutMs);
@@ -97,15 +97,15 @@ function serve(socket: Socket, { reload, log }: ControlSocketOptions): void {
     const end = request.indexOf('\n');
     if (end < 0 && Buffer.byteLength(request) <= requestLimitBytes) return;
     clearTimeout(late);
-    socket.off('data', take).resume(); // what comes now is nobody's request
-    void answer(request.slice(0, end < 0 ? 0 : end), reload).then((told) => {
-      socket.end(`${JSON.stringify(told)}\n`);
+    socket.off('data', take).resume(); // the rest is ignored
+    void answer(request.slice(0, end < 0 ? 0 : end), reload).then((result) => {
+      socket.end(`${JSON.stringify(result)}\n`);
     });
   });
 }
 
 async function answer(line: string, reload: () => Promise<Reloaded>): Promise<ControlAnswer> {
-  if (commandIn(line) !== reloadRequest.command) {
+  if (parseCommand(line) !== reloadRequest.command) {
     const message = `the agent knows no such request; it takes ${JSON.stringify(reloadRequest)}`;
     return { ok: false, configuration: false, message };
   }

@@ -32,12 +32,12 @@ async function problemsOf(text: string): Promise<string[]> {
 describe('fields that count', () => {
   test('thresholds: amounts, percentages, and what is off', async () => {
     const text = 'evictionHard: {memory.available: 1Gi, nodefs.available: 12.5%, pid.available: 0%}';
-    const { config, shown } = await load(text);
+    const { config, printable } = await load(text);
     assert.deepEqual(config.eviction.hard, {
       'memory.available': { amount: 2 ** 30 },
       'nodefs.available': shareOf(12.5),
     });
-    assert.deepEqual(Object.keys(Object(shown['evictionHard'])).sort(), [
+    assert.deepEqual(Object.keys(Object(printable['evictionHard'])).sort(), [
       'memory.available',
       'nodefs.available',
       'pid.available',

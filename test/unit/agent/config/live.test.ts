@@ -38,7 +38,7 @@ describe('loading the configuration anew', () => {
     assert.deepEqual([applied, pending], [['maxPods'], ['port']]);
     assert.match(warnings.join(), /clusterDNS has no effect here/);
     assert.deepEqual([live.current.maxPods, live.current.port], [20, 1000]);
-    assert.equal(live.loaded.shown['port'], 1000);
+    assert.equal(live.loaded.printable['port'], 1000);
     const rows = originTable(live.loaded.provenance);
     assert.match(rows.find(({ field }) => field === 'port')?.origin ?? '', /c\.yaml:4$/);
     assert.deepEqual(

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { LocatedMap } from '../../../../src/agent/config/located.ts';
-import { mergeLayers, originText, spotsOf, toPlain } from '../../../../src/agent/config/located.ts';
+import { formatOrigin, locationsOf, mergeLayers, toPlain } from '../../../../src/agent/config/located.ts';
 import { parseText } from '../../../../src/agent/config/parse.ts';
 import { durationMs } from '../../../../src/base/index.ts';
 
@@ -60,8 +60,10 @@ describe('the rules of merging', () => {
   });
 
   test('each value keeps its origin', () => {
-    const spots = spotsOf(mergeLayers(parsed('a:\n  b: 1\n  c: 2\n'), parsed('\na: {c: 3}\n', 'drop-in')));
-    const texts = Object.fromEntries([...spots].map(([path, { key }]) => [path, originText(key)]));
+    const locations = locationsOf(
+      mergeLayers(parsed('a:\n  b: 1\n  c: 2\n'), parsed('\na: {c: 3}\n', 'drop-in')),
+    );
+    const texts = Object.fromEntries([...locations].map(([path, { key }]) => [path, formatOrigin(key)]));
     assert.deepEqual(texts, { a: 'drop-in:2', 'a.b': 'main:2', 'a.c': 'drop-in:2' });
   });
 

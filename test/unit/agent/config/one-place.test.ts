@@ -6,6 +6,7 @@ import { documentationWith, sampleWith } from '../../../../scripts/generate/conf
 import { readFields, schemaOf } from '../../../../src/agent/config/field.ts';
 import { duration, integer } from '../../../../src/agent/config/field-types.ts';
 import { configFields } from '../../../../src/agent/config/fields.ts';
+import { flagLayer } from '../../../../src/agent/config/flags.ts';
 import { LiveConfig, loadConfig, originTable } from '../../../../src/agent/config/index.ts';
 import { defaultLayer, validate, withoutZeros } from '../../../../src/agent/config/layers.ts';
 import { mergeLayers } from '../../../../src/agent/config/located.ts';
@@ -67,6 +68,19 @@ describe('a field of the configuration', () => {
       /^\| `nodeStatusMaxImages` \| `50` \| -1 to 1000000 \| at once \| How many images /m,
     );
   });
+});
+
+test('a field that can be set by a flag is read from it', () => {
+  const { layer, problems } = flagLayer({
+    address: '::1',
+    port: 1,
+    containerRuntimeEndpoint: 'unix:///run/x.sock',
+    seccompDefault: true,
+    featureGates: 'AllAlpha=true',
+  });
+  assert.deepEqual(problems, []);
+  const declared = Object.keys(configFields).filter((field) => configFields[field]?.flag);
+  assert.deepEqual([...layer.entries.keys()].sort(), declared.sort());
 });
 
 /** The real table with two more entries, and nothing else. */

@@ -81,11 +81,11 @@ describe('provenance', () => {
       'c.yaml': 'staticPodURLHeader: {Authorization: [hush-1], Other: [hush-2, hush-3]}\n',
       'd/10.conf': 'staticPodURLHeader: {Authorization: [hush-4]}\n',
     });
-    assert.deepEqual(JSON.parse(JSON.stringify(loaded.shown['staticPodURLHeader'])), {
+    assert.deepEqual(JSON.parse(JSON.stringify(loaded.printable['staticPodURLHeader'])), {
       Authorization: ['REDACTED'],
       Other: ['REDACTED'],
     });
-    const all = [text, JSON.stringify(loaded.shown), loaded.warnings.join()].join();
+    const all = [text, JSON.stringify(loaded.printable), loaded.warnings.join()].join();
     assert.doesNotMatch(all, /hush/);
     assert.equal(text.match(/REDACTED/g)?.length, 3);
   });

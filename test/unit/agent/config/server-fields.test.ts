@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { getCiphers } from 'node:tls';
-import { cipherSuites, openSslCiphers } from '../../../../src/agent/config/cipher-suites.ts';
 import { ConfigError, loadConfig } from '../../../../src/agent/config/index.ts';
+import { cipherSuites, openSslCiphers } from '../../../../src/agent/config/tls-fields.ts';
 import { configFiles } from './config-files.ts';
 
 async function load(text: string, standalone = false) {
