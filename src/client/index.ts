@@ -2,6 +2,7 @@ export type { WatchEvent } from './answers.ts';
 export { type ApiCalls, type CallOptions, type PatchOptions, whoAnswers } from './api-calls.ts';
 export { ApiClient, createClient } from './api-client.ts';
 export { ConnectionError, type ConnectionFailure } from './errors.ts';
+export { ifFound } from './if-found.ts';
 export {
   clientOptionsOf,
   type Kubeconfig,
