@@ -1,4 +1,4 @@
-import { createEventRecorder } from '../event-recorder/index.ts';
+import { createEventRecorder } from '../event-recorder.ts';
 import type { ControllerOptions } from '../namespace-deletion.ts';
 import type { AwakeTime } from './awake-time.ts';
 import type { ConditionTaints } from './condition-taints.ts';

@@ -135,7 +135,7 @@ describe('an API that takes no Events', () => {
   });
 
   test('for long costs the oldest, which is counted', async (t) => {
-    const { api, clock, metrics, recorder, written } = recording(t, { waitingLimit: 5 });
+    const { api, clock, metrics, recorder, written } = recording(t, { maxQueued: 5 });
     api.before = () => {
       throw new UnreachableError('nobody there');
     };
