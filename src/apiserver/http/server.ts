@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import fastify from 'fastify';
 import { StatusError } from '../../api/index.ts';
-import type { Registry as Metrics } from '../../base/index.ts';
+import type { MetricsRegistry } from '../../base/index.ts';
 import { Histogram } from '../../base/index.ts';
 import { SharedReads } from '../handlers/index.ts';
 import { authenticate, authorizePath } from './admission/access.ts';
@@ -202,7 +202,7 @@ function addIntercept(app: Hooks, { intercept }: HttpOptions): void {
   if (intercept !== undefined) app.addHook('onRequest', ({ raw }, reply) => intercept(raw, reply.raw));
 }
 
-function observe(app: Hooks, metrics: Metrics, streams: WeakSet<FastifyRequest>): void {
+function observe(app: Hooks, metrics: MetricsRegistry, streams: WeakSet<FastifyRequest>): void {
   const duration = new Histogram({
     name: 'apiserver_request_duration_seconds',
     help: 'Time to answer a request, without watches.',

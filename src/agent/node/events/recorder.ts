@@ -1,6 +1,6 @@
 import type { Event } from '../../../api/index.ts';
 import { eventKind } from '../../../api/index.ts';
-import type { Clock, Logger, Registry, Service } from '../../../base/index.ts';
+import type { Clock, Logger, MetricsRegistry, Service } from '../../../base/index.ts';
 import { Counter, createMetrics } from '../../../base/index.ts';
 import type { EventWriter } from '../../../client/events/index.ts';
 import { createEventRecorder as createRecorder } from '../../../client/events/index.ts';
@@ -13,7 +13,7 @@ export interface EventRecorderOptions {
   dependsOn?: readonly string[];
   clock: Clock;
   log: Logger;
-  metrics?: Registry;
+  metrics?: MetricsRegistry;
   /** How many may wait; default 1000. */
   maxQueued?: number;
 }
@@ -60,7 +60,7 @@ function writerTo(api: EventRecorderOptions['api']): EventWriter {
   };
 }
 
-function eventCounter(registry: Registry = createMetrics()): Counter<'result'> {
+function eventCounter(registry: MetricsRegistry = createMetrics()): Counter<'result'> {
   const counter = new Counter({
     name: 'nodeward_events_total',
     help: 'Events about this node and its pods, by what came of them: written, refused by the API, limited (too many about one object), dropped (too many waiting).',

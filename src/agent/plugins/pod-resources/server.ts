@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { keepServing } from '../../../base/grpc/index.ts';
-import type { Clock, Logger, Registry, Service } from '../../../base/index.ts';
+import type { Clock, Logger, MetricsRegistry, Service } from '../../../base/index.ts';
 import { describeError, makeFolders } from '../../../base/index.ts';
 import type { ListerOptions } from './lister.ts';
 import { createLister } from './lister.ts';
@@ -10,7 +10,7 @@ import { podResourcesServices } from './services.ts';
 export interface PodResourcesOptions extends ListerOptions {
   clock: Clock;
   log: Logger;
-  metrics?: Registry | undefined;
+  metrics?: MetricsRegistry | undefined;
 }
 
 /** What the reference's own client takes of an answer. */
