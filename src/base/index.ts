@@ -20,7 +20,7 @@ export { readKernelFile, readKernelFolder, readKernelNumber } from './kernel-fil
 export { createLatest, type Latest } from './latest.ts';
 export * from './lifecycle/index.ts';
 export { createLogger, type LogFormat, type Logger, type LogLevel, logLevels, silentLogger } from './log.ts';
-export { Counter, createMetrics, Gauge, Histogram, Registry } from './metrics.ts';
+export { Counter, createMetrics, Gauge, Histogram, MetricsRegistry } from './metrics.ts';
 export { KeyedMutex, Mutex } from './mutex.ts';
 export { type PeerCertificate, readPeerCertificate } from './peer-certificate.ts';
 export { Semaphore } from './semaphore.ts';

@@ -1,10 +1,10 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry as MetricsRegistry } from 'prom-client';
 
-export { Counter, Gauge, Histogram, Registry };
+export { Counter, Gauge, Histogram, MetricsRegistry };
 
 /** A registry of its own for each server of the process, with the process's own figures in it. */
-export function createMetrics(): Registry {
-  const registry = new Registry();
+export function createMetrics(): MetricsRegistry {
+  const registry = new MetricsRegistry();
   collectDefaultMetrics({ register: registry });
   return registry;
 }

@@ -1,6 +1,7 @@
 export { type ApiCalls, type CallOptions, type PatchOptions, whoAnswers } from './api-calls.ts';
 export { ApiClient, createClient } from './api-client.ts';
 export { ConnectionError } from './errors.ts';
+export { ifFound } from './if-found.ts';
 export {
   clientOptionsOf,
   type Kubeconfig,

@@ -3,7 +3,7 @@ import { gateProblem, resolveGates } from '../api/index.ts';
 import type { RunningApiServer } from '../apiserver/index.ts';
 import { runApiServer } from '../apiserver/index.ts';
 import type { Logger } from '../base/index.ts';
-import { createLogger, Registry as Metrics, silentLogger, systemClock } from '../base/index.ts';
+import { createLogger, MetricsRegistry, silentLogger, systemClock } from '../base/index.ts';
 import { ServerFaults } from './faults/server-faults.ts';
 import { address, openTestKeys } from './keys.ts';
 import { InProcessServer } from './server.ts';
@@ -36,7 +36,7 @@ export async function startApiServer(options: StartOptions = {}): Promise<TestAp
       clock,
       log: createTestLogger(options.log),
       keys,
-      metrics: new Metrics(), // the default metrics of the process need observers that outlive the server
+      metrics: new MetricsRegistry(), // the default metrics of the process need observers that outlive the server
       wrapStore: (store) => faults.wrap(store),
       intercept: faults.intercept,
       http2: options.http2 ?? false,

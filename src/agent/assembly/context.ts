@@ -1,5 +1,5 @@
 import type { NodeAddress } from '../../api/index.ts';
-import type { Clock, Logger, Registry } from '../../base/index.ts';
+import type { Clock, Logger, MetricsRegistry } from '../../base/index.ts';
 import type { EffectiveConfig, LiveConfig } from '../config/index.ts';
 import type { AgentOptions } from './options.ts';
 
@@ -16,7 +16,7 @@ export interface AgentContext {
   addresses(): readonly string[];
   /** The same with their types, for the Node. */
   nodeAddresses(): readonly NodeAddress[];
-  metrics: Registry;
+  metrics: MetricsRegistry;
   /** Closed, in reverse, after the last service has ended. */
   stack: AsyncDisposableStack;
 }

@@ -1,4 +1,4 @@
-import type { Registry } from '../../base/index.ts';
+import type { MetricsRegistry } from '../../base/index.ts';
 import { Counter, createMetrics, Gauge, Histogram } from '../../base/index.ts';
 import type { CheckpointFailure } from './errors.ts';
 import type { CheckpointRecord } from './record.ts';
@@ -17,7 +17,7 @@ export interface CheckpointMetrics {
 const seconds = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 
 /** Registers the metrics; without a registry they are counted for nobody. */
-export function checkpointMetrics(registry: Registry = createMetrics()): CheckpointMetrics {
+export function checkpointMetrics(registry: MetricsRegistry = createMetrics()): CheckpointMetrics {
   const registers = [registry];
   const requests = new Counter({
     name: 'nodeward_checkpoint_requests_total',

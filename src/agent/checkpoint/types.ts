@@ -1,4 +1,4 @@
-import type { Clock, Logger, Registry } from '../../base/index.ts';
+import type { Clock, Logger, MetricsRegistry } from '../../base/index.ts';
 import type { Runtime } from '../runtime/index.ts';
 import type { ArchiveFolder } from './archive-folder.ts';
 import type { MadeCheckpoint } from './dump/dump.ts';
@@ -47,7 +47,7 @@ export interface CheckpointerOptions {
   /** What counts now; asked anew for each request. Default: the defaults. */
   settings?: () => CheckpointSettings;
   /** Takes the metrics. */
-  metrics?: Registry;
+  metrics?: MetricsRegistry;
   /** How long close() waits for containers to be proven to run; their journals stay otherwise. Default 0.5 s, for the server has waited 2 s before. */
   closeMs?: number;
   /** The same while the containers of a pod are held still: nobody but this process thaws them. Default 8 s. */

@@ -1,4 +1,4 @@
-import type { Clock, Logger, Registry, Service } from '../../base/index.ts';
+import type { Clock, Logger, MetricsRegistry, Service } from '../../base/index.ts';
 import { createWaker, Gauge } from '../../base/index.ts';
 import type { EffectiveConfig } from '../config/index.ts';
 import type { Finding as Condition } from '../node/index.ts';
@@ -15,7 +15,7 @@ import { verdicts } from './types.ts';
 export interface HostChecksOptions {
   config(): Pick<EffectiveConfig, 'containerRuntimeEndpoint' | 'featureGates'>;
   runtime: Pick<Runtime, 'status' | 'onStatusChange'>;
-  metrics: Registry;
+  metrics: MetricsRegistry;
   clock: Clock;
   log: Logger;
   /** Default this machine, without running programs. */
@@ -90,7 +90,7 @@ function quietHost(clock: Clock): Host {
   };
 }
 
-function createPublisher(metrics: Registry): (rows: readonly Row[]) => void {
+function createPublisher(metrics: MetricsRegistry): (rows: readonly Row[]) => void {
   const gauge = new Gauge({
     name: 'nodeward_host_check',
     help: 'What the last look at the machine found: 1 for the verdict of each check, 0 for the others.',

@@ -1,4 +1,4 @@
-import type { Clock, Logger, Registry } from '../../base/index.ts';
+import type { Clock, Logger, MetricsRegistry } from '../../base/index.ts';
 import { Counter, Gauge } from '../../base/index.ts';
 import { validity } from '../../base/x509/index.ts';
 import type { Identity } from './credentials.ts';
@@ -7,7 +7,7 @@ export interface EndingOptions {
   identity: Identity;
   clock: Clock;
   log: Logger;
-  metrics: Registry;
+  metrics: MetricsRegistry;
 }
 
 /** Looks after certificates that nobody has renewed in time. */
@@ -78,7 +78,7 @@ function faultOf({ notBeforeMs, notAfterMs }: Span, now: number): string | undef
 
 const text = (ms: number) => new Date(ms).toISOString();
 
-function createFigures(metrics: Registry) {
+function createFigures(metrics: MetricsRegistry) {
   const common = { labelNames: ['certificate'], registers: [metrics] };
   return {
     end: new Gauge({

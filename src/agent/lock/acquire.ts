@@ -1,7 +1,7 @@
-import { mkdir, rm, rmdir } from 'node:fs/promises';
+import { rm, rmdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Clock, Logger } from '../../base/index.ts';
-import { describeError, ExitError, errorCode, exitCodes } from '../../base/index.ts';
+import { describeError, ExitError, errorCode, exitCodes, makeFolders } from '../../base/index.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import { beatsPerStale, folderPathOf, startHeartbeat } from './heartbeat.ts';
 import type { ProcessProbe } from './identity.ts';
@@ -10,7 +10,7 @@ import type { Limits, Sight } from './judge.ts';
 import { judge, sameHolder } from './judge.ts';
 import { heldError, lockFailure } from './messages.ts';
 import type { LockRecord } from './record.ts';
-import { lstatIfThere, readFolder, readRecord, writeRecord } from './record.ts';
+import { readFolder, readRecord, writeRecord } from './record.ts';
 import { askForLock, inTurn, prepareQueue } from './turn.ts';
 import { watchLock } from './watch.ts';
 
@@ -71,7 +71,7 @@ async function acquire(options: LockOptions): Promise<Lock> {
   const { path, clock, log, signal, probe = createProcessProbe() } = options;
   const staleMs = options.staleMs ?? defaultStaleMs;
   const limits = { staleMs, settleMs: (staleMs / beatsPerStale) * 1.5 };
-  await ensureFolder(dirname(path));
+  await makeFolders(dirname(path));
   await prepareQueue(path);
   await askForLock(path);
   const startedMs = clock.monotonicMs();
@@ -118,24 +118,6 @@ async function attempt(
     await removeFolder(path);
   }
   return { lock: await take(options, probe, limits) };
-}
-
-/** Node's own recursive mkdir never ends where the kernel says ENOENT for good, as in /proc. */
-async function ensureFolder(path: string): Promise<void> {
-  const make = async () => {
-    try {
-      await mkdir(path, { mode: 0o700 });
-    } catch (error) {
-      if ((await lstatIfThere(path)) === undefined) throw error;
-    }
-  };
-  try {
-    await make();
-  } catch (error) {
-    if (errorCode(error) !== 'ENOENT' || dirname(path) === path) throw error;
-    await ensureFolder(dirname(path));
-    await make();
-  }
 }
 
 async function removeFolder(path: string): Promise<void> {

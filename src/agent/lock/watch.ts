@@ -39,7 +39,7 @@ export async function watchLock(options: WatchOptions, signal: AbortSignal): Pro
   const look = await createLook(options);
   let nap = new AbortController();
   const wake = () => nap.abort();
-  using _watcher = watchFolder(path, log, wake);
+  using _watcher = watchLockFiles(path, log, wake);
   signal.addEventListener('abort', wake);
   while (!signal.aborted) {
     await clock.sleep(everyMs, nap.signal);
@@ -53,7 +53,7 @@ export async function watchLock(options: WatchOptions, signal: AbortSignal): Pro
   }
 }
 
-function watchFolder(path: string, log: Logger, onHint: () => void): Disposable {
+function watchLockFiles(path: string, log: Logger, onHint: () => void): Disposable {
   let watcher: FSWatcher | undefined;
   try {
     const ours = [path, queuePathOf(path), folderPathOf(path)].map((name) => basename(name));

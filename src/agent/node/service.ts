@@ -1,5 +1,5 @@
 import type { Node } from '../../api/index.ts';
-import type { Backoff, Clock, Logger, Registry, Service } from '../../base/index.ts';
+import type { Backoff, Clock, Logger, MetricsRegistry, Service } from '../../base/index.ts';
 import { Counter, createBackoff, createWaker } from '../../base/index.ts';
 import type { ApiCalls } from '../../client/index.ts';
 import { createOutageLog, retryAfterMs } from '../../client/index.ts';
@@ -49,7 +49,7 @@ export interface NodeStatusOptions {
   onExtraResources?: (listener: () => void) => Disposable;
   /** Services that must be ready before; default none. */
   dependsOn?: readonly string[];
-  metrics?: Registry;
+  metrics?: MetricsRegistry;
   /** A number in [0, 1); default Math.random. */
   random?: () => number;
   /** Replaceable for tests. */
@@ -228,7 +228,7 @@ function disksOf(runtime: RuntimeView): RuntimeDisks {
 
 type Outcome = 'sent' | 'unchanged' | 'failed';
 
-function createCounter(metrics: Registry | undefined): (outcome: Outcome) => void {
+function createCounter(metrics: MetricsRegistry | undefined): (outcome: Outcome) => void {
   if (metrics === undefined) return () => undefined;
   const counter = new Counter({
     name: 'nodeward_node_status_rounds_total',

@@ -3,7 +3,7 @@ import { canonicalObject, nodeKind, StatusError } from '../../api/index.ts';
 import type { Clock } from '../../base/index.ts';
 import { withDeadline } from '../../base/index.ts';
 import type { ApiCalls, CallOptions } from '../../client/index.ts';
-import { whoAnswers } from '../../client/index.ts';
+import { ifFound, whoAnswers } from '../../client/index.ts';
 import type { Registration } from './registration.ts';
 import { missingLabels, newNode, plainRegistration } from './registration.ts';
 import { sameStatus } from './status.ts';
@@ -78,7 +78,7 @@ async function syncOnce(context: SyncContext, wanted: Wanted, signal: AbortSigna
       call({ signal: inner }),
     );
 
-  const stored = await found(ask('get', (options) => api.get(nodeKind, nodeName, options)));
+  const stored = await ifFound(ask('get', (options) => api.get(nodeKind, nodeName, options)));
   if (stored === undefined && !registration.register) throw new UnregisteredError(nodeName);
   const how = stored === undefined ? 'created' : 'found';
   let node =
@@ -113,13 +113,4 @@ async function syncOnce(context: SyncContext, wanted: Wanted, signal: AbortSigna
 
 function canonicalStatus(node: Node): NodeStatus {
   return canonicalObject(nodeKind, node).status ?? {};
-}
-
-async function found(asked: Promise<Node>): Promise<Node | undefined> {
-  try {
-    return await asked;
-  } catch (error) {
-    if (error instanceof StatusError && error.reason === 'NotFound') return undefined;
-    throw error;
-  }
 }

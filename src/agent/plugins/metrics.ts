@@ -1,4 +1,4 @@
-import type { Registry } from '../../base/index.ts';
+import type { MetricsRegistry } from '../../base/index.ts';
 import { Counter, createMetrics, Gauge, Histogram } from '../../base/index.ts';
 import type { PluginSocket } from './types.ts';
 
@@ -20,7 +20,7 @@ const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60
 export function pluginMetrics(
   types: readonly string[],
   sockets: () => readonly PluginSocket[],
-  registry: Registry = createMetrics(),
+  registry: MetricsRegistry = createMetrics(),
 ): PluginMetrics {
   const registers = [registry];
   const labelOf = (type: string | undefined) =>

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { FolderEntry } from '../../base/folder-watch/index.ts';
-import type { Clock, Logger, Registry } from '../../base/index.ts';
+import type { Clock, Logger, MetricsRegistry } from '../../base/index.ts';
 import { Semaphore } from '../../base/index.ts';
 import { pluginMetrics } from './metrics.ts';
 import type { PluginPeer } from './peer.ts';
@@ -14,7 +14,7 @@ export interface SocketRegistryOptions {
   readonly folder: string;
   /** One for each type of plugin. */
   readonly handlers: readonly PluginHandler[];
-  readonly metrics?: Registry | undefined;
+  readonly metrics?: MetricsRegistry | undefined;
   readonly log: Logger;
   readonly clock: Clock;
   /** Default Math.random. */

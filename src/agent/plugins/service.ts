@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FolderWatch } from '../../base/folder-watch/index.ts';
 import { watchFolder } from '../../base/folder-watch/index.ts';
-import type { Clock, Logger, Registry, Service } from '../../base/index.ts';
+import type { Clock, Logger, MetricsRegistry, Service } from '../../base/index.ts';
 import { describeError, errorCode } from '../../base/index.ts';
 import type { SocketRegistry } from './registry.ts';
 import { createSocketRegistry, isPluginPath, tooManySockets } from './registry.ts';
@@ -12,7 +12,7 @@ export interface PluginServiceOptions {
   readonly rootDir: string;
   readonly handlers: readonly PluginHandler[];
   readonly dependsOn: readonly string[];
-  readonly metrics?: Registry | undefined;
+  readonly metrics?: MetricsRegistry | undefined;
   readonly log: Logger;
   readonly clock: Clock;
 }

@@ -1,4 +1,4 @@
-import type { Registry } from '../../base/index.ts';
+import type { MetricsRegistry } from '../../base/index.ts';
 import { Counter, Gauge } from '../../base/index.ts';
 import type { Verdict } from './verdicts.ts';
 
@@ -14,7 +14,7 @@ export interface PodMetrics {
 
 const states = ['accepted', 'waiting', 'invalid', 'duplicate', 'ignored'] as const;
 
-export function podMetrics(registry: Registry): PodMetrics {
+export function podMetrics(registry: MetricsRegistry): PodMetrics {
   const registers = [registry];
   const manifests = new Gauge({
     name: 'nodeward_static_pod_manifests',

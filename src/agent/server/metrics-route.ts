@@ -1,8 +1,8 @@
-import type { Registry } from '../../base/index.ts';
+import type { MetricsRegistry } from '../../base/index.ts';
 import type { AgentRoute } from './route.ts';
 
 /** `/metrics`: the agent's figures in the text format of Prometheus. */
-export function metricsRoute(metrics: Registry): AgentRoute {
+export function metricsRoute(metrics: MetricsRegistry): AgentRoute {
   return {
     path: '/metrics',
     subresource: 'metrics',

@@ -1,4 +1,4 @@
-import type { Registry as Metrics, Service } from '../../base/index.ts';
+import type { MetricsRegistry, Service } from '../../base/index.ts';
 import type { Authorizer } from '../authz/index.ts';
 import {
   bootstrapTokenExpiry,
@@ -24,7 +24,7 @@ interface Parts {
   storage: CachedStore;
   signer: NodeSigner;
   authorizer: Authorizer;
-  metrics: Metrics;
+  metrics: MetricsRegistry;
 }
 
 /** What brings the world nearer to what the objects say, as services; of several servers in the leader only. */

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import type { Registry as Metrics } from '../../base/index.ts';
+import type { MetricsRegistry } from '../../base/index.ts';
 import { describeError } from '../../base/index.ts';
 import { continueTokens } from '../handlers/index.ts';
 import type { HealthCheck, HttpOptions } from '../http/index.ts';
@@ -23,7 +23,7 @@ export interface Parts {
   tls: HttpOptions['tls'];
   pki: Pki;
   signal: AbortSignal;
-  metrics: Metrics;
+  metrics: MetricsRegistry;
   audit: HttpOptions['audit'];
   nodeProxy: NodeProxy;
 }

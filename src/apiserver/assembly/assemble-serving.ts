@@ -1,4 +1,4 @@
-import type { Registry as Metrics, Service } from '../../base/index.ts';
+import type { MetricsRegistry, Service } from '../../base/index.ts';
 import type { HttpOptions } from '../http/index.ts';
 import { createNodeProxy } from '../node-proxy/index.ts';
 import type { Keys, Pki } from '../pki/index.ts';
@@ -20,7 +20,7 @@ interface Parts {
   access: Access;
   storage: CachedStore;
   maintenance: MaintainedStore | undefined;
-  metrics: Metrics;
+  metrics: MetricsRegistry;
   audit: HttpOptions['audit'];
   /** Aborts when the server is to stop. */
   signal: AbortSignal;

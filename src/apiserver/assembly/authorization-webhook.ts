@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Clock, Logger, Registry as Metrics, Service } from '../../base/index.ts';
+import type { Clock, Logger, MetricsRegistry, Service } from '../../base/index.ts';
 import type { Authorizer, WebhookOptions } from '../authz/index.ts';
 import { openWebhook } from '../authz/index.ts';
 import { rereadService } from './reread.ts';
@@ -8,7 +8,7 @@ interface Surroundings {
   groupSuffix: string;
   clock: Clock;
   log: Logger;
-  metrics: Metrics;
+  metrics: MetricsRegistry;
 }
 
 /** Another server that is asked what others do not allow. Whoever opens it closes it, after `reload` has ended. */

@@ -1,5 +1,5 @@
 import { loadYamlReader } from '../../api/index.ts';
-import type { Clock, Logger, Registry as Metrics } from '../../base/index.ts';
+import type { Clock, Logger, MetricsRegistry } from '../../base/index.ts';
 import { Counter, describeError, ExitError, exitCodes, readRegularFile } from '../../base/index.ts';
 import type { AuditPolicy, AuditSink } from '../audit/index.ts';
 import { openLogFile, readAuditPolicy } from '../audit/index.ts';
@@ -22,7 +22,7 @@ const bufferBytes = 16 * 1024 * 1024;
 /** Throws an ExitError when the policy cannot be used or the log cannot be written. */
 export async function openAudit(
   { policyFile, logPath, maxBytes = 100 * 1024 ** 2, maxBackups = 10 }: AuditSettings,
-  { metrics, clock, log }: { metrics: Metrics; clock: Clock; log: Logger },
+  { metrics, clock, log }: { metrics: MetricsRegistry; clock: Clock; log: Logger },
 ): Promise<{ policy: AuditPolicy; sink: AuditSink }> {
   const policy = readAuditPolicy(await readPolicy(policyFile), policyFile);
   if (logPath === '-') return { policy, sink: standardOutput };

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { StatusError } from '../../api/index.ts';
 import type { HttpsApp } from '../../base/https/index.ts';
-import type { Registry as Metrics } from '../../base/index.ts';
+import type { MetricsRegistry } from '../../base/index.ts';
 import { Histogram } from '../../base/index.ts';
 import type { HttpOptions } from './options.ts';
 
@@ -38,7 +38,11 @@ export function addIntercept(app: Hooks, { intercept }: HttpOptions): void {
 }
 
 /** Observes how long each request took, except those in `streams`, whose answers have no end of their own. */
-export function measureDuration(app: Hooks, metrics: Metrics, streams: WeakSet<FastifyRequest>): void {
+export function measureDuration(
+  app: Hooks,
+  metrics: MetricsRegistry,
+  streams: WeakSet<FastifyRequest>,
+): void {
   const duration = new Histogram({
     name: 'apiserver_request_duration_seconds',
     help: 'Time to answer a request, without watches.',

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Clock, Logger, Registry as Metrics } from '../../base/index.ts';
+import type { Clock, Logger, MetricsRegistry } from '../../base/index.ts';
 import type { Authenticator } from '../authn/index.ts';
 import type { Authorizer } from '../authz/index.ts';
 import type { ContinueTokens } from '../handlers/index.ts';
@@ -28,7 +28,7 @@ export interface HttpOptions {
   inFlight?: InFlightLimits | undefined;
   /** What is kept of requests, and where; default nothing. */
   audit?: AuditOptions | undefined;
-  metrics: Metrics;
+  metrics: MetricsRegistry;
   clock: Clock;
   log: Logger;
   /** Sees each request before it is authenticated: may wait, may throw a StatusError that is then the answer. */

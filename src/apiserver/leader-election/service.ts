@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { Clock, Logger, Registry as Metrics, Service } from '../../base/index.ts';
+import type { Clock, Logger, MetricsRegistry, Service } from '../../base/index.ts';
 import { Gauge, runServices } from '../../base/index.ts';
 import type { Registry } from '../registry/index.ts';
 import type { CachedStore } from '../storage/index.ts';
@@ -13,7 +13,7 @@ export interface LeaderElectionOptions {
   readonly storage: CachedStore;
   /** What runs in one server only. They begin anew with every term. */
   readonly services: readonly Service[];
-  readonly metrics: Metrics;
+  readonly metrics: MetricsRegistry;
   readonly clock: Clock;
   readonly log: Logger;
   /** Who this process is; default the host's name and something random. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Node } from '../../api/index.ts';
 import { StatusError } from '../../api/index.ts';
-import type { Clock, Registry as Metrics } from '../../base/index.ts';
+import type { Clock, MetricsRegistry } from '../../base/index.ts';
 import type { Pair } from '../../base/x509/index.ts';
 import { bodyOf } from './body.ts';
 import type { DialLimits } from './connector.ts';
@@ -32,7 +32,7 @@ export interface NodeProxyOptions {
   limits?: ProxyLimits;
   times?: Partial<ProxyTimes>;
   dial?: DialLimits;
-  metrics: Metrics;
+  metrics: MetricsRegistry;
   clock: Clock;
 }
 

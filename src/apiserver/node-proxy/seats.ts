@@ -1,5 +1,5 @@
 import { StatusError } from '../../api/index.ts';
-import type { Registry as Metrics } from '../../base/index.ts';
+import type { MetricsRegistry } from '../../base/index.ts';
 import { Counter, Gauge } from '../../base/index.ts';
 
 /** How many requests to nodes are open at once. */
@@ -24,7 +24,7 @@ export class ProxySeats {
   readonly #taken = new Map<string, number>();
   readonly #refused: Counter;
 
-  constructor(limits: ProxyLimits, metrics: Metrics) {
+  constructor(limits: ProxyLimits, metrics: MetricsRegistry) {
     this.#limits = limits;
     const taken = () => this.#count('all');
     new Gauge({

@@ -1,9 +1,9 @@
-import type { Registry as Metrics } from '../../base/index.ts';
+import type { MetricsRegistry } from '../../base/index.ts';
 import { Gauge } from '../../base/index.ts';
 import type { MaintainedStore } from '../storage/index.ts';
 
 /** Tells the store's figures; each is read when somebody asks. */
-export function tellStorage(store: MaintainedStore, metrics: Metrics): void {
+export function tellStorage(store: MaintainedStore, metrics: MetricsRegistry): void {
   gauge(
     metrics,
     'history_window_seconds',
@@ -27,7 +27,7 @@ export function tellStorage(store: MaintainedStore, metrics: Metrics): void {
   );
 }
 
-function gauge(metrics: Metrics, name: string, help: string, value: () => number): void {
+function gauge(metrics: MetricsRegistry, name: string, help: string, value: () => number): void {
   new Gauge({
     name: `nodeward_storage_${name}`,
     help,

@@ -1,4 +1,4 @@
-import type { Clock, Logger, Registry } from '../../../base/index.ts';
+import type { Clock, Logger, MetricsRegistry } from '../../../base/index.ts';
 import type { AgentRoute } from '../../server/index.ts';
 import type { RetentionSettings } from '../retention/index.ts';
 import { createKeeper } from '../retention/index.ts';
@@ -17,7 +17,7 @@ export interface ManagerOptions {
     Partial<Pick<Checkpointer, 'isUnannounced'>>;
   /** What counts now. */
   retention(): RetentionSettings;
-  metrics?: Registry;
+  metrics?: MetricsRegistry;
   clock: Clock;
   log: Logger;
 }

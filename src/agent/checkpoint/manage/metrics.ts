@@ -1,4 +1,4 @@
-import type { Registry } from '../../../base/index.ts';
+import type { MetricsRegistry } from '../../../base/index.ts';
 import { Counter, createMetrics, Gauge } from '../../../base/index.ts';
 import type { ArchiveFolder, StoredCheckpoint } from '../archive-folder.ts';
 import type { Removal } from '../retention/index.ts';
@@ -11,7 +11,10 @@ export interface ManageMetrics {
 }
 
 /** Registers the metrics; without a registry they are counted for nobody. The folder is read when somebody asks. */
-export function manageMetrics(archives: ArchiveFolder, registry: Registry = createMetrics()): ManageMetrics {
+export function manageMetrics(
+  archives: ArchiveFolder,
+  registry: MetricsRegistry = createMetrics(),
+): ManageMetrics {
   const registers = [registry];
   const removals = new Counter({
     name: 'nodeward_checkpoint_retention_removals_total',

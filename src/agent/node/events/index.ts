@@ -1,3 +1,4 @@
-/** What happens on this node, told to the API. */
+/** What happens on this node, reported to the API. */
+export type { Happening, Subject } from '../../../client/events/index.ts';
 export { createEventRecorder, type EventRecorderOptions } from './recorder.ts';
-export { type EventRecorder, type Happening, nodeSubject, type Subject, silentRecorder } from './types.ts';
+export { type EventRecorder, nodeSubject, silentRecorder } from './types.ts';

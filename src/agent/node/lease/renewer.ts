@@ -3,7 +3,7 @@ import { leaseKind, StatusError } from '../../../api/index.ts';
 import type { Clock } from '../../../base/index.ts';
 import { DeadlineError, withDeadline } from '../../../base/index.ts';
 import type { ApiCalls, ApiClient, CallOptions } from '../../../client/index.ts';
-import { whoAnswers } from '../../../client/index.ts';
+import { ifFound, whoAnswers } from '../../../client/index.ts';
 import { leaseNamespace, renewedLease } from './lease-object.ts';
 import { renewalIntervalMs } from './schedule.ts';
 
@@ -73,7 +73,7 @@ export function createRenewer(options: RenewerOptions): Renewer {
 
   async function step(signal: AbortSignal): Promise<void> {
     if (known === 'unknown') {
-      known = (await found(ask('get', signal, (call) => api.get(leaseKind, nodeName, call)))) ?? 'none';
+      known = (await ifFound(ask('get', signal, (call) => api.get(leaseKind, nodeName, call)))) ?? 'none';
     }
     const write = known === 'none' ? 'create' : 'replace';
     known = await ask(write, signal, (call) => api[write](leaseKind, next(), call));
@@ -106,13 +106,4 @@ export function createRenewer(options: RenewerOptions): Renewer {
 function connectionMayBeBad(error: unknown): boolean {
   if (error instanceof DeadlineError || !(error instanceof StatusError)) return true;
   return error.code >= 500 || error.reason === 'Unauthorized';
-}
-
-async function found(asked: Promise<Lease>): Promise<Lease | undefined> {
-  try {
-    return await asked;
-  } catch (error) {
-    if (error instanceof StatusError && error.reason === 'NotFound') return undefined;
-    throw error;
-  }
 }

@@ -1,5 +1,5 @@
 import { uptime } from 'node:os';
-import type { Clock, Logger, Registry, Service } from '../../../base/index.ts';
+import type { Clock, Logger, MetricsRegistry, Service } from '../../../base/index.ts';
 import { Counter, createBackoff, describeError, Gauge } from '../../../base/index.ts';
 import type { OutageLog } from '../../../client/index.ts';
 import { createOutageLog, retryAfterMs } from '../../../client/index.ts';
@@ -21,7 +21,7 @@ export interface LeaseOptions {
   durationSeconds?: number;
   /** Services that must be ready before; default none. */
   dependsOn?: readonly string[];
-  metrics?: Registry;
+  metrics?: MetricsRegistry;
   /** A number in [0, 1); default Math.random. */
   random?: () => number;
   /** Milliseconds since the machine started, with the time it slept; default that of node:os. */
@@ -127,7 +127,7 @@ interface HeartbeatRecord {
   heartbeat(): Heartbeat;
 }
 
-function createRecord(time: TimeWatch, clock: Clock, metrics: Registry | undefined): HeartbeatRecord {
+function createRecord(time: TimeWatch, clock: Clock, metrics: MetricsRegistry | undefined): HeartbeatRecord {
   const figures = metrics === undefined ? undefined : createFigures(metrics);
   let lastSuccess: number | undefined;
   let lastSuccessMonotonicMs: number | undefined;
@@ -167,7 +167,7 @@ const troubleNames: Readonly<Record<TroubleKind, string>> = {
   slowServer: 'slow_server',
 };
 
-function createTroubleCounter(metrics: Registry | undefined): (kind: TroubleKind) => void {
+function createTroubleCounter(metrics: MetricsRegistry | undefined): (kind: TroubleKind) => void {
   if (metrics === undefined) return () => undefined;
   const counter = new Counter({
     name: 'nodeward_heartbeat_troubles_total',
@@ -178,7 +178,7 @@ function createTroubleCounter(metrics: Registry | undefined): (kind: TroubleKind
   return (kind) => counter.inc({ kind: troubleNames[kind] });
 }
 
-function createFigures(metrics: Registry) {
+function createFigures(metrics: MetricsRegistry) {
   const registers = [metrics];
   return {
     renewals: new Counter({

@@ -1,5 +1,5 @@
 import type { Pod } from '../../../api/index.ts';
-import type { Clock, Logger, Registry } from '../../../base/index.ts';
+import type { Clock, Logger, MetricsRegistry } from '../../../base/index.ts';
 import { describeError, KeyedMutex } from '../../../base/index.ts';
 import type { StateFile } from '../../../base/state-file/index.ts';
 import type { DeviceInventory, DeviceResource } from '../devices/index.ts';
@@ -22,7 +22,7 @@ export interface AllocatorOptions {
   state: Pick<StateFile<DeviceRecord>, 'write'>;
   clock: Clock;
   log: Logger;
-  metrics?: Registry | undefined;
+  metrics?: MetricsRegistry | undefined;
 }
 
 /** How long a pod that only its allocation knows is spared by reconcile(), in milliseconds. */

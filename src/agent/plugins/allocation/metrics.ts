@@ -1,4 +1,4 @@
-import type { Registry } from '../../../base/index.ts';
+import type { MetricsRegistry } from '../../../base/index.ts';
 import { Counter, createMetrics, Gauge } from '../../../base/index.ts';
 import type { AllocationFailure } from './errors.ts';
 
@@ -11,7 +11,7 @@ export interface AllocationMetrics {
 /** Registers the metrics; without a registry they are counted for nobody. `counts` tells what is held now. */
 export function allocationMetrics(
   counts: () => ReadonlyMap<string, number>,
-  registry: Registry = createMetrics(),
+  registry: MetricsRegistry = createMetrics(),
 ): AllocationMetrics {
   const registers = [registry];
   const allocations = new Counter({

@@ -1,5 +1,5 @@
 import { podHasEnded } from '../../../api/index.ts';
-import type { Clock, Logger, Registry, Service } from '../../../base/index.ts';
+import type { Clock, Logger, MetricsRegistry, Service } from '../../../base/index.ts';
 import type { PodSource } from '../../pods/index.ts';
 import type { DeviceInventory } from '../devices/index.ts';
 import { Allocator } from './allocator.ts';
@@ -17,7 +17,7 @@ export interface DeviceAllocationsOptions {
   isComplete(): boolean;
   clock: Clock;
   log: Logger;
-  metrics?: Registry | undefined;
+  metrics?: MetricsRegistry | undefined;
 }
 
 export interface DeviceAllocations {

@@ -1,4 +1,4 @@
-import type { Clock, Logger, Registry } from '../../../base/index.ts';
+import type { Clock, Logger, MetricsRegistry } from '../../../base/index.ts';
 import type { PluginDetails, PluginHandler, PluginInfo } from '../index.ts';
 import { checkDriverName } from './check.ts';
 import { createDriverTable } from './driver-table.ts';
@@ -14,7 +14,7 @@ export interface CsiHandlerOptions {
   readonly publisher: CsiPublisher | undefined;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly metrics?: Registry;
+  readonly metrics?: MetricsRegistry;
   /** Replaceable for tests. */
   readonly nodeInfo?: Pick<NodeInfoOptions, 'withinMs' | 'callMs' | 'random'>;
 }

@@ -1,4 +1,4 @@
-import type { Registry } from '../../../base/index.ts';
+import type { MetricsRegistry } from '../../../base/index.ts';
 import { Gauge } from '../../../base/index.ts';
 import type { CsiDriver, CsiDrivers, Publication } from './types.ts';
 
@@ -6,7 +6,7 @@ const states = ['published', 'pending', 'refused', 'local'] as const;
 
 /** Registers how many drivers are in use, by how far the cluster knows of them. */
 export function countCsiDrivers(
-  registry: Registry,
+  registry: MetricsRegistry,
   drivers: CsiDrivers,
   stateOf: (driver: CsiDriver) => Publication['state'],
 ): void {

@@ -3,7 +3,7 @@ import { csiNodeKind, nodeKind, StatusError } from '../../../api/index.ts';
 import type { Clock } from '../../../base/index.ts';
 import { withDeadline } from '../../../base/index.ts';
 import type { ApiCalls, CallOptions } from '../../../client/index.ts';
-import { whoAnswers } from '../../../client/index.ts';
+import { ifFound, whoAnswers } from '../../../client/index.ts';
 import type { NodeIdentity } from './csi-node-object.ts';
 import { newCsiNode, ownedBy, withDriver, withoutDrivers } from './csi-node-object.ts';
 import type { MarkChange } from './node-marks.ts';
@@ -32,7 +32,7 @@ const maxWrites = 3;
  * does, and where there is no Node yet.
  */
 export async function readStored(context: PublishContext, signal: AbortSignal): Promise<Stored> {
-  const node = await found(
+  const node = await ifFound(
     ask(context, signal, 'get node', (options) => context.api.get(nodeKind, context.nodeName, options)),
   );
   const uid = node?.metadata?.uid;
@@ -49,7 +49,7 @@ export async function readCsiNode(
   signal: AbortSignal,
 ): Promise<CSINode | undefined> {
   const { api, nodeName } = context;
-  return await found(
+  return await ifFound(
     ask(context, signal, 'get csinode', (options) => api.get(csiNodeKind, nodeName, options)),
   );
 }
@@ -133,15 +133,6 @@ async function ask<T>(
   return await withDeadline({ clock, timeoutMs: requestTimeoutMs, signal }, who, (inner) =>
     call({ signal: inner }),
   );
-}
-
-async function found<T>(asked: Promise<T>): Promise<T | undefined> {
-  try {
-    return await asked;
-  } catch (error) {
-    if (error instanceof StatusError && error.reason === 'NotFound') return undefined;
-    throw error;
-  }
 }
 
 const races: readonly string[] = ['Conflict', 'NotFound', 'AlreadyExists'];

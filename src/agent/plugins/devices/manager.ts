@@ -1,4 +1,4 @@
-import type { Clock, Logger, Registry } from '../../../base/index.ts';
+import type { Clock, Logger, MetricsRegistry } from '../../../base/index.ts';
 import type { Attachment, Way } from './attachment.ts';
 import { attach } from './attachment.ts';
 import { connectPlugin } from './connection.ts';
@@ -29,7 +29,7 @@ export class RefusedPluginError extends Error {
 export interface DeviceManagerOptions {
   readonly clock: Clock;
   readonly log: Logger;
-  readonly metrics?: Registry;
+  readonly metrics?: MetricsRegistry;
   /** How long the devices of a plugin that has left stay in the capacity; default 5 min. */
   readonly graceMs?: () => number;
   readonly random?: () => number;

@@ -1,4 +1,4 @@
-import type { Registry } from '../../../base/index.ts';
+import type { MetricsRegistry } from '../../../base/index.ts';
 import { Counter, createMetrics, Gauge, Histogram } from '../../../base/index.ts';
 import type { Way } from './attachment.ts';
 import type { CallTimer } from './plugin-calls.ts';
@@ -17,7 +17,7 @@ export interface DeviceMetrics {
 const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /** Registers the metrics; without a registry they are counted for nobody. */
-export function deviceMetrics(registry: Registry = createMetrics()): DeviceMetrics {
+export function deviceMetrics(registry: MetricsRegistry = createMetrics()): DeviceMetrics {
   const registers = [registry];
   const registrations = new Counter({
     name: 'nodeward_device_plugin_registrations_total',
@@ -55,7 +55,7 @@ export function deviceMetrics(registry: Registry = createMetrics()): DeviceMetri
   };
 }
 
-function watchInventory(inventory: DeviceInventory, registers: Registry[]): void {
+function watchInventory(inventory: DeviceInventory, registers: MetricsRegistry[]): void {
   new Gauge({
     name: 'nodeward_devices',
     help: 'Devices by resource and health.',

@@ -1,8 +1,7 @@
-import { lstat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { serveUnix } from '../../../base/grpc/index.ts';
+import { keepServing } from '../../../base/grpc/index.ts';
 import type { Clock, Logger, Service } from '../../../base/index.ts';
-import { createBackoff, describeError, makeFolders } from '../../../base/index.ts';
+import { describeError, makeFolders } from '../../../base/index.ts';
 import type { DeviceManager } from './manager.ts';
 import { cleanPluginFolder } from './plugin-folder.ts';
 import { registrationService } from './registration.ts';
@@ -20,9 +19,9 @@ export interface RegistrationServerOptions {
 }
 
 /** A registration asks for little, so that many at once are no harm. */
-const maxBytes = 64 * 1024;
+const maxMessageBytes = 64 * 1024;
 /** Each may wait for a plugin that hangs, for 10 s. */
-const mostCalls = 256;
+const maxCalls = 256;
 
 /**
  * Serves registrations until the signal aborts. Where the socket cannot be made (a full disk, say) that is told, and tried
@@ -30,44 +29,35 @@ const mostCalls = 256;
  * is called after the first try.
  */
 export function registrationServer(options: RegistrationServerOptions): Service['run'] {
-  const { socket, clock, log, lookMs = 5000 } = options;
+  const { socket, clock, log, lookMs } = options;
   const services = [registrationService(options)];
   return async (signal, ready) => {
-    const backoff = createBackoff({ initialMs: 500, maxMs: 15_000 });
-    let clean = false;
-    const tell = createTeller(options);
-    while (!signal.aborted) {
-      try {
+    const report = createReporter(options);
+    let isClean = false;
+    const run = keepServing({
+      path: socket,
+      services: () => services,
+      maxMessageBytes,
+      maxCalls,
+      clock,
+      log,
+      ...(lookMs === undefined ? {} : { lookMs }),
+      async prepare() {
         await makeFolders(dirname(socket));
-        if (!clean) await cleanPluginFolder(dirname(socket), log);
-        clean = true;
-        const serve = { path: socket, services, maxMessageBytes: maxBytes, maxCalls: mostCalls, log };
-        await using _server = await serveUnix(serve);
-        const identity = await identityOf(socket);
-        backoff.reset();
-        tell(undefined);
-        ready();
-        await untilGone(identity, signal);
-        if (!signal.aborted)
-          log.warn({ socket }, 'the socket for device plugins was removed or replaced; made anew');
-      } catch (error) {
-        tell(`device plugins cannot register: ${describeError(error)}`);
-        ready();
-        await clock.sleep(backoff.next(), signal);
-      }
-    }
+        if (!isClean) await cleanPluginFolder(dirname(socket), log);
+        isClean = true;
+      },
+      onServing: () => report(undefined),
+      onReplaced: () =>
+        log.warn({ socket }, 'the socket for device plugins was removed or replaced; made anew'),
+      onFailure: (error) => report(`device plugins cannot register: ${describeError(error)}`),
+    });
+    await run(signal, ready);
   };
-
-  async function untilGone(identity: string | undefined, signal: AbortSignal): Promise<void> {
-    for (;;) {
-      await clock.sleep(lookMs, signal);
-      if (signal.aborted || (await identityOf(socket)) !== identity) break;
-    }
-  }
 }
 
 /** The same problem is logged once, however often it is met. */
-function createTeller({ log, socket, onProblem }: RegistrationServerOptions) {
+function createReporter({ log, socket, onProblem }: RegistrationServerOptions) {
   let last: string | undefined;
   return (problem: string | undefined) => {
     if (problem === last) return;
@@ -76,9 +66,4 @@ function createTeller({ log, socket, onProblem }: RegistrationServerOptions) {
     last = problem;
     onProblem?.(problem);
   };
-}
-
-async function identityOf(path: string): Promise<string | undefined> {
-  const found = await lstat(path, { bigint: true }).catch(() => undefined);
-  return found === undefined ? undefined : `${found.dev}:${found.ino}`;
 }

@@ -1,5 +1,5 @@
 import { checkName } from '../../../api/index.ts';
-import type { Clock, Logger, Registry } from '../../../base/index.ts';
+import type { Clock, Logger, MetricsRegistry } from '../../../base/index.ts';
 import type { PluginDetails, PluginHandler, PluginInfo } from '../index.ts';
 import { createDriver } from './driver.ts';
 import type { DraInstance } from './instance.ts';
@@ -11,7 +11,7 @@ import type { DraDriver, DraDrivers } from './types.ts';
 export interface DraHandlerOptions {
   readonly clock: Clock;
   readonly log: Logger;
-  readonly metrics?: Registry;
+  readonly metrics?: MetricsRegistry;
   /** For one call of a driver; default 45 s, as the reference. */
   readonly deadlineMs?: number;
 }

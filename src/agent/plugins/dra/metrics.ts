@@ -1,4 +1,4 @@
-import type { Registry } from '../../../base/index.ts';
+import type { MetricsRegistry } from '../../../base/index.ts';
 import { createMetrics, Gauge, Histogram } from '../../../base/index.ts';
 import type { DraDrivers } from './types.ts';
 
@@ -14,7 +14,7 @@ export interface DraMetrics {
 const seconds = [0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10, 20, 45];
 
 /** Registers the metrics; without a registry they are counted for nobody. */
-export function draMetrics(registry: Registry = createMetrics()): DraMetrics {
+export function draMetrics(registry: MetricsRegistry = createMetrics()): DraMetrics {
   const registers = [registry];
   const took = new Histogram({
     name: 'nodeward_dra_call_seconds',

@@ -1,4 +1,4 @@
-import type { Registry } from '../../../base/index.ts';
+import type { MetricsRegistry } from '../../../base/index.ts';
 import { Counter, createMetrics } from '../../../base/index.ts';
 
 export type Outcome = 'answered' | 'not-found' | 'limited' | 'failed';
@@ -7,7 +7,7 @@ export type Outcome = 'answered' | 'not-found' | 'limited' | 'failed';
 export type CountCall = (version: 'v1' | 'v1alpha1', method: string, result: Outcome) => void;
 
 /** Registers the metrics; without a registry they are counted for nobody. */
-export function podResourcesMetrics(registry: Registry = createMetrics()): CountCall {
+export function podResourcesMetrics(registry: MetricsRegistry = createMetrics()): CountCall {
   const calls = new Counter({
     name: 'nodeward_pod_resources_requests_total',
     help: 'Calls of the pod resources service, by version, method and result.',

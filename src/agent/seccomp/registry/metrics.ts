@@ -1,4 +1,4 @@
-import type { Registry } from '../../../base/index.ts';
+import type { MetricsRegistry } from '../../../base/index.ts';
 import { Counter, createMetrics, Gauge } from '../../../base/index.ts';
 import type { ProfileChange, RegisteredProfile } from './types.ts';
 
@@ -17,7 +17,7 @@ export interface CountedProfiles {
 
 /** Registers the metrics; the profiles are counted when they are asked for. */
 export function registryMetrics(
-  registry: Registry = createMetrics(),
+  registry: MetricsRegistry = createMetrics(),
   { all, isNamed }: CountedProfiles,
 ): RegistryMetrics {
   const registers = [registry];

@@ -1,6 +1,6 @@
 import type { Pod } from '../../../api/index.ts';
 import type { FolderDiff, FolderWatch } from '../../../base/folder-watch/index.ts';
-import type { Clock, Logger, Registry, Service } from '../../../base/index.ts';
+import type { Clock, Logger, MetricsRegistry, Service } from '../../../base/index.ts';
 import { describeError } from '../../../base/index.ts';
 import type { EventRecorder } from '../../node/events/index.ts';
 import { createChangeLog } from './change-log.ts';
@@ -26,7 +26,7 @@ export interface SeccompRegistryOptions {
   limitBytes: number;
   clock: Clock;
   log: Logger;
-  metrics?: Registry;
+  metrics?: MetricsRegistry;
   dependsOn?: readonly string[];
   /** How long a file must stay as it is before it is judged; default 500 ms. */
   settleMs?: number;

@@ -1,4 +1,4 @@
-import type { Clock, Logger, Registry } from '../../../base/index.ts';
+import type { Clock, Logger, MetricsRegistry } from '../../../base/index.ts';
 import { certificateAuthenticator } from './certificates.ts';
 import { createReviewFigures } from './figures.ts';
 import { anonymousCaller, mastersGroup } from './groups.ts';
@@ -19,7 +19,7 @@ export interface AccessOptions {
   control: { tokens: ReviewApi; permissions: ReviewApi } | undefined;
   /** For one review; default 5 s. */
   timeoutMs?: number;
-  metrics: Registry;
+  metrics: MetricsRegistry;
   clock: Clock;
   log: Logger;
 }

@@ -1,4 +1,4 @@
-import type { Registry } from '../../../base/index.ts';
+import type { MetricsRegistry } from '../../../base/index.ts';
 import { Counter, Histogram } from '../../../base/index.ts';
 
 /** The figures of one kind of review. */
@@ -12,7 +12,7 @@ export interface ReviewFigures {
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
 /** Makes the figures of all kinds of reviews, by name: `token`, `access`. */
-export function createReviewFigures(metrics: Registry): (review: string) => ReviewFigures {
+export function createReviewFigures(metrics: MetricsRegistry): (review: string) => ReviewFigures {
   const registers = [metrics];
   const results = new Counter({
     name: 'nodeward_agent_reviews_total',

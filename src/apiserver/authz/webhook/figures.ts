@@ -1,4 +1,4 @@
-import type { Registry } from '../../../base/index.ts';
+import type { MetricsRegistry } from '../../../base/index.ts';
 import { Counter, Histogram } from '../../../base/index.ts';
 import type { Decision } from '../types.ts';
 
@@ -13,7 +13,7 @@ export interface Figures {
 /** Of the authorizer, in the labels: there is one. */
 const name = 'webhook';
 
-export function createFigures(metrics: Registry): Figures {
+export function createFigures(metrics: MetricsRegistry): Figures {
   const registers = [metrics];
   const evaluations = new Counter({
     name: 'apiserver_authorization_webhook_evaluations_total',

@@ -1,5 +1,5 @@
 import { groupName } from '../../../api/index.ts';
-import type { Clock, Logger, Registry as Metrics } from '../../../base/index.ts';
+import type { Clock, Logger, MetricsRegistry } from '../../../base/index.ts';
 import { describeError } from '../../../base/index.ts';
 import type { RawAnswer } from '../../../client/index.ts';
 import { ConnectionError } from '../../../client/index.ts';
@@ -30,7 +30,7 @@ interface Surroundings {
   groupSuffix: string;
   clock: Clock;
   log: Logger;
-  metrics: Metrics;
+  metrics: MetricsRegistry;
 }
 
 /** An authorizer that asks another server. Whoever opens it closes it. */

@@ -1,5 +1,5 @@
 import type { ControllerOptions } from '../controller.ts';
-import { createEventRecorder } from '../event-recorder/index.ts';
+import { createEventRecorder } from '../event-recorder.ts';
 import type { AwakeTime } from './awake-time.ts';
 import type { ConditionTaints } from './condition-taints.ts';
 import { conditionTaints } from './condition-taints.ts';

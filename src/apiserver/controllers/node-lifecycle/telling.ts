@@ -1,5 +1,5 @@
 import type { ObjectMeta } from '../../../api/index.ts';
-import type { EventRecorder, Subject } from '../event-recorder/index.ts';
+import type { EventRecorder, Subject } from '../../../client/events/index.ts';
 
 function subjectOf(kind: Subject['kind'], { namespace = '', name = '', uid = '' }: ObjectMeta = {}): Subject {
   return { kind, namespace, name, uid };

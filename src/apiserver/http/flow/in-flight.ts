@@ -1,5 +1,5 @@
 import type { Verb } from '../../../api/index.ts';
-import type { Clock, Registry as Metrics } from '../../../base/index.ts';
+import type { Clock, MetricsRegistry } from '../../../base/index.ts';
 import { Counter, Gauge, Histogram } from '../../../base/index.ts';
 import type { User } from '../../authn/index.ts';
 import { mastersGroup } from '../../authn/index.ts';
@@ -55,7 +55,7 @@ export type Enter = (
 export interface InFlightOptions {
   readonly limits?: InFlightLimits | undefined;
   readonly clock: Clock;
-  readonly metrics: Metrics;
+  readonly metrics: MetricsRegistry;
 }
 
 /** The seats of a server, told in its metrics under the names that the reference has for them. */
@@ -87,7 +87,7 @@ function isHeartbeat({ user, resource: { kind }, subresource, namespace }: Asked
   return kind.group === '' && kind.resource === 'nodes' && subresource === 'status';
 }
 
-function watcherOf(metrics: Metrics): (level: Level) => SeatWatcher {
+function watcherOf(metrics: MetricsRegistry): (level: Level) => SeatWatcher {
   const waited = new Histogram({
     name: 'apiserver_flowcontrol_request_wait_duration_seconds',
     help: 'Time that requests waited for their turn, of those that could not begin at once.',
@@ -107,7 +107,7 @@ function watcherOf(metrics: Metrics): (level: Level) => SeatWatcher {
   });
 }
 
-function tellLevels(seats: Readonly<Record<Level, Seats>>, metrics: Metrics): void {
+function tellLevels(seats: Readonly<Record<Level, Seats>>, metrics: MetricsRegistry): void {
   const tell = (name: string, help: string, of: (seats: Seats) => number) =>
     new Gauge({
       name: `apiserver_flowcontrol_current_${name}_requests`,

@@ -1,6 +1,6 @@
 import type { EventEmitter } from 'node:events';
 import { StatusError } from '../../../api/index.ts';
-import type { Registry as Metrics } from '../../../base/index.ts';
+import type { MetricsRegistry } from '../../../base/index.ts';
 import { Gauge } from '../../../base/index.ts';
 import { apiGroupOf } from '../routing/paths.ts';
 
@@ -18,7 +18,7 @@ export class WatchSeats {
   readonly #open = new Map<Watched, number>();
   #taken = 0;
 
-  constructor(most: number, metrics: Metrics) {
+  constructor(most: number, metrics: MetricsRegistry) {
     this.#most = most;
     const counts = this.#open;
     new Gauge({

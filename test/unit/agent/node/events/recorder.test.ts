@@ -5,7 +5,7 @@ import type { EventRecorderOptions } from '../../../../../src/agent/node/events/
 import { createEventRecorder, nodeSubject } from '../../../../../src/agent/node/events/index.ts';
 import type { Event } from '../../../../../src/api/index.ts';
 import { eventKind, StatusError } from '../../../../../src/api/index.ts';
-import { Registry, silentLogger } from '../../../../../src/base/index.ts';
+import { MetricsRegistry, silentLogger } from '../../../../../src/base/index.ts';
 import { createManualClock } from '../../../../support/manual-clock.ts';
 import type { Call } from '../fake-api.ts';
 import { createFakeApi, UnreachableError } from '../fake-api.ts';
@@ -17,7 +17,7 @@ function recording(t: TestContext, more: Partial<EventRecorderOptions> = {}) {
   const clock = createManualClock();
   const api = createFakeApi(clock);
   api.namespaces.add('default');
-  const metrics = new Registry();
+  const metrics = new MetricsRegistry();
   const recorder = createEventRecorder({
     nodeName: 'node-1',
     api,
@@ -135,7 +135,7 @@ describe('an API that takes no Events', () => {
   });
 
   test('for long costs the oldest, which is counted', async (t) => {
-    const { api, clock, metrics, recorder, written } = recording(t, { waitingLimit: 5 });
+    const { api, clock, metrics, recorder, written } = recording(t, { maxQueued: 5 });
     api.before = () => {
       throw new UnreachableError('nobody there');
     };

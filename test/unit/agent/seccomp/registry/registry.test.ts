@@ -14,7 +14,7 @@ import {
 } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { Registry } from '../../../../../src/base/index.ts';
+import { MetricsRegistry } from '../../../../../src/base/index.ts';
 import { runSuccessfully, temporaryFolder, waitFor } from '../../../../support/index.ts';
 import { good, other, podNaming, sampleRegistry } from './sample-registry.ts';
 
@@ -211,7 +211,7 @@ describe('what cannot be read is told and harms nothing', () => {
   });
 
   test('a file that is too long', async () => {
-    const metrics = new Registry();
+    const metrics = new MetricsRegistry();
     await using sample = await sampleRegistry({ limitBytes: 1000, metrics });
     await mkdir(sample.folder);
     await writeFile(join(sample.folder, 'long.json'), `{${' '.repeat(2000)}}`);

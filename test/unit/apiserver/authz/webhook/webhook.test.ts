@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { openAuthorizationWebhook } from '../../../../../src/apiserver/assembly/authorization-webhook.ts';
 import type { Decision } from '../../../../../src/apiserver/authz/index.ts';
 import type { WebhookOptions } from '../../../../../src/apiserver/authz/webhook/index.ts';
-import { Registry } from '../../../../../src/base/index.ts';
+import { MetricsRegistry } from '../../../../../src/base/index.ts';
 import { createManualClock } from '../../../../support/manual-clock.ts';
 import { waitFor } from '../../../../support/wait-for.ts';
 import { recordedLog } from '../../../base/recorded-log.ts';
@@ -21,7 +21,7 @@ async function world(say: Say, options: Partial<WebhookOptions> = {}) {
   const other = await answeringServer(say);
   const clock = createManualClock();
   const { log, text } = recordedLog();
-  const metrics = new Registry();
+  const metrics = new MetricsRegistry();
   const webhook = await openAuthorizationWebhook(
     { kubeconfig: other.kubeconfig, ...options },
     { groupSuffix: 'k8s.io', clock, log, metrics },

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { eventKind, namespaceKind } from '../../../../../src/api/index.ts';
-import { controlPlaneUser } from '../../../../../src/apiserver/authn/index.ts';
-import { createEventRecorder } from '../../../../../src/apiserver/controllers/event-recorder/index.ts';
-import { createRegistry } from '../../../../../src/apiserver/registry/index.ts';
-import type { Outcome } from '../../../../../src/apiserver/storage/index.ts';
-import { createCache, openStore } from '../../../../../src/apiserver/storage/index.ts';
-import { createManualClock } from '../../../../support/manual-clock.ts';
-import { recordedLog } from '../../../base/recorded-log.ts';
-import { storeWith } from '../interleaved-store.ts';
+import { eventKind, namespaceKind } from '../../../../src/api/index.ts';
+import { controlPlaneUser } from '../../../../src/apiserver/authn/index.ts';
+import { createEventRecorder } from '../../../../src/apiserver/controllers/event-recorder.ts';
+import { createRegistry } from '../../../../src/apiserver/registry/index.ts';
+import type { Outcome } from '../../../../src/apiserver/storage/index.ts';
+import { createCache, openStore } from '../../../../src/apiserver/storage/index.ts';
+import { createManualClock } from '../../../support/manual-clock.ts';
+import { recordedLog } from '../../base/recorded-log.ts';
+import { storeWith } from './interleaved-store.ts';
 
 const context = { user: controlPlaneUser, dryRun: false };
 const node = { kind: 'Node', namespace: '', name: 'node-a', uid: 'uid-a' } as const;

@@ -1,9 +1,11 @@
-import type { Event } from '../../../api/index.ts';
-import { formatTime } from '../../../api/index.ts';
+import type { Event } from '../../api/index.ts';
+import { formatTime } from '../../api/index.ts';
 import type { Happening, Subject } from './types.ts';
 
 /** An Event that is to be written, or to be counted up. */
 export interface Draft {
+  /** Who reports it. */
+  readonly component: string;
   readonly subject: Subject;
   readonly happening: Happening;
   /** How often it happened since it was written last. */
@@ -13,13 +15,11 @@ export interface Draft {
   readonly lastMs: number;
 }
 
-/** The reference's name of whoever tells; tools look for it. */
-const component = 'kubelet';
 const messageLimitBytes = 1024;
 
 /** The same thing twice is one Event with a higher count. */
-export function draftKey(subject: Subject, happening: Happening): string {
-  return JSON.stringify([subject, happening]);
+export function draftKey(component: string, subject: Subject, happening: Happening): string {
+  return JSON.stringify([component, subject, happening]);
 }
 
 export function mergeDrafts(older: Draft, newer: Draft): Draft {
@@ -31,16 +31,17 @@ export function namespaceOf({ namespace }: Subject): string {
   return namespace === '' ? 'default' : namespace;
 }
 
-export function eventOf(name: string, nodeName: string, draft: Draft): Event {
-  const { subject, happening, count, firstMs, lastMs } = draft;
+/** `host`: the node of who reports it, where that is one of the node's. */
+export function eventOf(name: string, draft: Draft, host: string | undefined): Event {
+  const { component, subject, happening, count, firstMs, lastMs } = draft;
   const { namespace, ...cluster } = subject;
   return {
     metadata: { name, namespace: namespaceOf(subject) },
     involvedObject: { apiVersion: 'v1', ...(namespace === '' ? cluster : subject) },
     ...happening,
-    source: { component, host: nodeName },
+    source: host === undefined ? { component } : { component, host },
     reportingComponent: component,
-    reportingInstance: nodeName,
+    ...(host === undefined ? {} : { reportingInstance: host }),
     firstTimestamp: formatTime(firstMs),
     lastTimestamp: formatTime(lastMs),
     count,

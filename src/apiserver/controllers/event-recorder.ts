@@ -1,0 +1,29 @@
+import type { Event } from '../../api/index.ts';
+import { eventKind } from '../../api/index.ts';
+import type { EventRecorder } from '../../client/events/index.ts';
+import { createEventRecorder as createRecorder } from '../../client/events/index.ts';
+import { controlPlaneUser } from '../authn/index.ts';
+import type { ControllerOptions } from './controller.ts';
+
+const context = { user: controlPlaneUser, dryRun: false };
+
+/** Records what controllers do, as Events that are written through the registry. */
+export function createEventRecorder({ registry, clock, log }: ControllerOptions): EventRecorder {
+  const events = registry.of(eventKind);
+  return createRecorder({
+    writer: {
+      async create(event) {
+        await events.create(event.metadata?.namespace ?? '', event, context);
+      },
+      async countUp({ namespace, name, ...change }) {
+        const make = (event: Event): Event => ({ ...event, ...change });
+        await events.change({ namespace, name }, { make, operation: 'Update' }, '', context);
+      },
+    },
+    maxQueued: 10_000, // a whole fleet that falls silent is reported; more than that is not worth its memory
+    maxRemembered: 4096,
+    concurrency: 8, // enough to share the store's group commits
+    clock,
+    log,
+  });
+}

@@ -1,1 +1,0 @@
-export { createEventRecorder, type EventRecorder, type Happening, type Subject } from './recorder.ts';

@@ -1,0 +1,10 @@
+/** What happens, recorded as Events of the API. */
+export { createEventRecorder, type EventRecorderOptions } from './recorder.ts';
+export type {
+  CountedEvent,
+  EventOutcome,
+  EventRecorder,
+  EventWriter,
+  Happening,
+  Subject,
+} from './types.ts';
