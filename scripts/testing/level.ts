@@ -4,7 +4,7 @@ import { buildUnlessNewer } from '../../test/support/index.ts';
 import { testEnvironment } from './compile-cache.ts';
 import type { Counts } from './counts.ts';
 import { none, sum } from './counts.ts';
-import { keepDurations, readDurations } from './durations.ts';
+import { keepDurations, readEstimates } from './durations.ts';
 import { runFileGroup } from './file-group.ts';
 import type { FileResult, TestFileOptions } from './guarded-run.ts';
 import type { Level } from './levels.ts';
@@ -39,7 +39,7 @@ export async function runLevel(name: string, context: RunContext): Promise<Count
   }
   if (level.startsBuiltProgram) await buildUnlessNewer(root);
   const groupedFolders = level.groupedFolders.map((each) => join(folder, each));
-  const plan = await makePlan(files, { root, groupedFolders, durations: await readDurations(root) });
+  const plan = await makePlan(files, { root, groupedFolders, estimate: await readEstimates(root) });
   for (const [file, why] of plan.refused) write(`── ${relative(root, file)}\n✖ not run: ${why}\n`);
   const parallel = Math.min(level.parallel, context.parallel ?? level.parallel);
   const results = await runAtOnce(plan.shared, parallel, level, context);
