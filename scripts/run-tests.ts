@@ -11,6 +11,7 @@ import { exitCodes, partNames, runParts } from './testing/run.ts';
 const usage = `usage: node scripts/run-tests.ts [--root DIR] [--timeout SECONDS] ${partNames.join('|')} …
   --root DIR          another folder with the repository's layout
   --timeout SECONDS   for one test, and for a test file as a whole
+  --parallel N        at most so many processes of test files at once; default by level and number of cores
   --write-durations   afterwards makes the times of the files that passed scripts/testing/durations.json, by which
                       a checkout that has run no tests yet begins with the longest files
 `;
@@ -20,6 +21,7 @@ async function main(): Promise<number> {
     options: {
       root: { type: 'string' },
       timeout: { type: 'string' },
+      parallel: { type: 'string' },
       'write-durations': { type: 'boolean', default: false },
     },
     allowPositionals: true,
@@ -30,8 +32,11 @@ async function main(): Promise<number> {
   if (positionals.length === 0) throw new TypeError('nothing to run');
   if (seconds !== undefined && !(seconds > 0)) throw new TypeError(`not a time: ${values.timeout}`);
   const timeoutMs = seconds === undefined ? undefined : seconds * 1000;
+  const parallel = values.parallel === undefined ? undefined : Number(values.parallel);
+  if (parallel !== undefined && !(Number.isInteger(parallel) && parallel > 0))
+    throw new TypeError(`not a number of processes: ${values.parallel}`);
   const root = resolve(values.root ?? join(import.meta.dirname, '..'));
-  const code = await runParts(positionals, { root, timeoutMs });
+  const code = await runParts(positionals, { root, timeoutMs, parallel });
   if (values['write-durations']) await commitDurations(root);
   return code;
 }

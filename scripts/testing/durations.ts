@@ -13,9 +13,15 @@ const committed = (root: string): string => join(root, 'scripts/testing/duration
 /** Files that take less are not worth a line in the committed table. */
 const minCommittedSeconds = 5;
 
-/** What is known, of the last run first. A table that cannot be read counts as empty: it only orders files. */
-export async function readDurations(root: string): Promise<Durations> {
-  return new Map([...(await read(committed(root))), ...(await read(kept(root)))]);
+/**
+ * How long a file will take, by the last runs and else by the committed table. A file in neither is new and may take
+ * any time; but where nothing has run yet, it is one that is too short for the committed table.
+ */
+export async function readEstimates(root: string): Promise<(file: string) => number> {
+  const last = await read(kept(root));
+  const long = await read(committed(root));
+  const unknown = last.size === 0 && long.size > 0 ? 0 : Number.POSITIVE_INFINITY;
+  return (file) => last.get(file) ?? long.get(file) ?? unknown;
 }
 
 /** Adds to what is known of earlier runs. */
@@ -26,11 +32,13 @@ export async function keepDurations(root: string, durations: Durations): Promise
 
 /** Makes what is kept of the last runs the committed table; returns its path. */
 export async function commitDurations(root: string): Promise<string> {
-  const long = [...(await readDurations(root))].filter(([, seconds]) => seconds >= minCommittedSeconds);
+  const known = new Map([...(await read(committed(root))), ...(await read(kept(root)))]);
+  const long = [...known].filter(([, seconds]) => seconds >= minCommittedSeconds);
   await write(committed(root), new Map(long.map(([file, seconds]) => [file, Math.round(seconds)])));
   return committed(root);
 }
 
+/** A table that cannot be read counts as empty: it only orders files. */
 async function read(path: string): Promise<Durations> {
   try {
     const table: unknown = JSON.parse(await readFile(path, 'utf8'));

@@ -4,8 +4,15 @@
  * and what it leaves behind is removed and counts as a failure.
  */
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import {
+  folderPrefix,
+  formatRun,
+  killProcessesOf,
+  markerName,
+  ownRun,
+  removeLeftovers,
+} from '../../test/support/index.ts';
 import type { Counts } from './counts.ts';
-import { killProcessesOf, markerName, removeLeftovers } from './leftovers.ts';
 
 export interface TestFileOptions {
   /** A test that takes longer fails; the whole file's processes are killed 5 s after that. */
@@ -43,9 +50,9 @@ export async function guard<Outcome extends GuardedOutcome>(
   work: (env: NodeJS.ProcessEnv, restartLimit: () => void) => Promise<Outcome>,
 ): Promise<Outcome> {
   const limitMs = options.timeoutMs;
-  const folder = await mkdtemp('/var/tmp/nodeward-test-');
+  const folder = await mkdtemp(folderPrefix(ownRun()));
   await chmod(folder, 0o1777); // as /tmp: a test may work as another user
-  const marker = `${process.pid}-${crypto.randomUUID()}`;
+  const marker = `${formatRun(ownRun())}/${crypto.randomUUID()}`;
   const killed: string[] = [];
   const kill = (why: string): void => {
     killed.push(`its processes were killed: ${why}`);

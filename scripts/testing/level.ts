@@ -4,7 +4,7 @@ import { buildUnlessNewer } from '../../test/support/index.ts';
 import { testEnvironment } from './compile-cache.ts';
 import type { Counts } from './counts.ts';
 import { none, sum } from './counts.ts';
-import { keepDurations, readDurations } from './durations.ts';
+import { keepDurations, readEstimates } from './durations.ts';
 import { runFileGroup } from './file-group.ts';
 import type { FileResult, TestFileOptions } from './guarded-run.ts';
 import type { Level } from './levels.ts';
@@ -19,6 +19,8 @@ export interface RunContext {
   root: string;
   /** For one test, and for a test file as a whole; by default the level's own. */
   timeoutMs?: number | undefined;
+  /** At most so many processes of test files at once; by default the level's own number. */
+  parallel?: number | undefined;
   /** Ends tests when it aborts; they count as failed. */
   signal: AbortSignal;
   write(text: string): void;
@@ -37,9 +39,10 @@ export async function runLevel(name: string, context: RunContext): Promise<Count
   }
   if (level.startsBuiltProgram) await buildUnlessNewer(root);
   const groupedFolders = level.groupedFolders.map((each) => join(folder, each));
-  const plan = await makePlan(files, { root, groupedFolders, durations: await readDurations(root) });
+  const plan = await makePlan(files, { root, groupedFolders, estimate: await readEstimates(root) });
   for (const [file, why] of plan.refused) write(`── ${relative(root, file)}\n✖ not run: ${why}\n`);
-  const results = await runAtOnce(plan.shared, level.parallel, level, context);
+  const parallel = Math.min(level.parallel, context.parallel ?? level.parallel);
+  const results = await runAtOnce(plan.shared, parallel, level, context);
   results.push(...(await runAtOnce(plan.exclusive, 1, level, context)));
   await keepDurations(root, passedDurations(results, root));
   write(slowestFiles(results, root));

@@ -53,7 +53,7 @@ export const levels: Readonly<Record<string, Level>> = {
   conformance: {
     parallel: perCore(1.5, 4),
     timeoutMs: 600_000,
-    startsBuiltProgram: false,
+    startsBuiltProgram: true,
     groupedFolders: [],
   },
   integration: { parallel: perCore(1, 2), timeoutMs: 300_000, startsBuiltProgram: true, groupedFolders: [] },

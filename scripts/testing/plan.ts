@@ -1,5 +1,4 @@
 import { relative, sep } from 'node:path';
-import type { Durations } from './durations.ts';
 import { readLane } from './lanes.ts';
 
 /** Files that run in one process: a single one, or a group. */
@@ -15,11 +14,12 @@ export interface Plan {
 }
 
 export interface PlanOptions {
-  /** The repository, or a folder with the same layout: `durations` name files from here. */
+  /** The repository, or a folder with the same layout. */
   root: string;
   /** Absolute paths of the folders whose files run in groups. */
   groupedFolders: readonly string[];
-  durations: Durations;
+  /** In seconds, by a file's path in the repository. */
+  estimate(file: string): number;
 }
 
 const filesInGroup = 8;
@@ -52,10 +52,10 @@ function inGroups(files: readonly string[]): Batch[] {
   );
 }
 
-/** A batch with a file whose time is not known goes first. */
-function longestFirst(batches: readonly Batch[], { root, durations }: PlanOptions): Batch[] {
+/** A batch with a new file, whose estimate is infinite, goes first. */
+function longestFirst(batches: readonly Batch[], { root, estimate }: PlanOptions): Batch[] {
   const secondsOf = (batch: Batch): number =>
-    batch.reduce((sum, file) => sum + (durations.get(relative(root, file)) ?? Number.POSITIVE_INFINITY), 0);
+    batch.reduce((sum, file) => sum + estimate(relative(root, file)), 0);
   return batches
     .map((batch) => ({ batch, seconds: secondsOf(batch) }))
     .sort((a, b) => (a.seconds === b.seconds ? 0 : b.seconds - a.seconds))

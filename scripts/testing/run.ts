@@ -1,3 +1,4 @@
+import { removeRemainsOfEndedRuns, startReaper } from '../../test/support/index.ts';
 import type { Counts } from './counts.ts';
 import { formatCounts, isGreen, none, sum } from './counts.ts';
 import type { RunContext } from './level.ts';
@@ -19,6 +20,8 @@ export interface RunOptions {
   root: string;
   /** For one test, and for a test file as a whole; default by level. */
   timeoutMs?: number | undefined;
+  /** At most so many processes of test files at once; default by level. */
+  parallel?: number | undefined;
 }
 
 /**
@@ -26,11 +29,14 @@ export interface RunOptions {
  * (SIGINT, SIGTERM) ends the tests, which then count as failed; so do 75 minutes.
  */
 export async function runParts(names: readonly string[], options: RunOptions): Promise<number> {
+  startReaper();
+  await removeRemainsOfEndedRuns();
   const interrupt = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interrupt.abort());
   const context: RunContext = {
     root: options.root,
     timeoutMs: options.timeoutMs,
+    parallel: options.parallel,
     signal: AbortSignal.any([interrupt.signal, AbortSignal.timeout(totalMs)]),
     write: (text) => {
       process.stdout.write(text);

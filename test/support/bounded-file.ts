@@ -12,8 +12,11 @@ const afterwardsMs = 30_000;
 /** Longer than any file of tests is given. */
 const maxMs = 10 * 60_000;
 
-giveUpAfter(maxMs, 'its tests have not come to an end');
-after(() => giveUpAfter(afterwardsMs, 'its tests have ended, and something is still open'));
+// the process of several files goes on after the tests of one; the runner bounds each of them, and its end
+if (process.env['NODEWARD_TEST_GROUP'] === undefined) {
+  giveUpAfter(maxMs, 'its tests have not come to an end');
+  after(() => giveUpAfter(afterwardsMs, 'its tests have ended, and something is still open'));
+}
 
 /** Does not keep the process alive by itself. */
 function giveUpAfter(ms: number, what: string): void {

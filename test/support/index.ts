@@ -1,6 +1,7 @@
 export { buildUnlessNewer } from './built-program.ts';
 export { cgroupName, removeCgroup } from './cgroups.ts';
 export { type CommandOptions, type CommandResult, runCommand, runSuccessfully } from './command.ts';
+export { removeRemainsOfEndedRuns } from './ended-runs.ts';
 export {
   type FakeDevice,
   type FakePlugin,
@@ -9,6 +10,7 @@ export {
 } from './fake-device-plugin.ts';
 export { freePort } from './free-port.ts';
 export { jsonBody } from './json-body.ts';
+export { killProcessesOf, removeLeftovers } from './leftovers.ts';
 export { unmountBelow } from './mounts.ts';
 export {
   childrenOf,
@@ -20,6 +22,7 @@ export {
   residentBytes,
   sendSignal,
 } from './process-table.ts';
+export { startReaper } from './reaper.ts';
 export {
   type Exit,
   type StartOptions,
@@ -27,4 +30,5 @@ export {
   startProcess,
 } from './supervised-process.ts';
 export { type TemporaryFolder, temporaryFolder } from './temporary-folder.ts';
+export { folderPrefix, formatRun, markerName, ownRun } from './test-run.ts';
 export { type WaitOptions, waitFor } from './wait-for.ts';

@@ -17,12 +17,21 @@ export async function findProcess(pid: number): Promise<ProcessEntry | undefined
   try {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
     const argv = (await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0').slice(0, -1);
-    // the second field is the command in parentheses and may itself hold blanks and parentheses
-    const [state = '', parent, ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return { pid, parent: Number(parent), startTime: Number(rest[17]), state, argv };
+    const [state = '', parent] = fieldsOf(stat);
+    return { pid, parent: Number(parent), startTime: startTimeIn(stat), state, argv };
   } catch {
     return undefined;
   }
+}
+
+/** The start time in the text of a /proc/PID/stat, in clock ticks since the boot. */
+export function startTimeIn(stat: string): number {
+  return Number(fieldsOf(stat)[19]);
+}
+
+/** From the third field on: the second is the command in parentheses and may itself hold blanks and parentheses. */
+function fieldsOf(stat: string): string[] {
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
 /** True while a process with that pid exists and is no zombie. */

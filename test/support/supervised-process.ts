@@ -2,6 +2,7 @@ import type { ChildProcess, StdioOptions } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ensureReaper } from './reaper.ts';
 import type { WaitOptions } from './wait-for.ts';
 import { waitFor } from './wait-for.ts';
 
@@ -46,6 +47,7 @@ export async function startProcess(
   argv: readonly string[],
   options: StartOptions = {},
 ): Promise<SupervisedProcess> {
+  ensureReaper();
   const stdio: StdioOptions = ['ignore', 'pipe', 'pipe'];
   const child = spawn(command, [...argv], { cwd: options.cwd, env: options.env ?? process.env, stdio });
   const output = { stdout: '', stderr: '' };

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface WaitOptions {
-  /** Default 10 s. */
+  /** Default 30 s: a machine under other load is slow, and a wait ends as soon as its condition holds. */
   timeoutMs?: number;
   /** Time between two looks, default 20 ms. */
   intervalMs?: number;
@@ -18,7 +18,7 @@ type NotYet = false | undefined | null;
 export async function waitFor<T>(
   what: string,
   condition: () => T | NotYet | Promise<T | NotYet>,
-  { timeoutMs = 10_000, intervalMs = 20 }: WaitOptions = {},
+  { timeoutMs = 30_000, intervalMs = 20 }: WaitOptions = {},
 ): Promise<T> {
   const end = performance.now() + timeoutMs;
   let thrown: unknown;

@@ -5,6 +5,8 @@ type State = ReadonlyMap<string, unknown>;
 /** Objects of the language whose functions tests replace. */
 const watchedObjects = { Date, Math, JSON, console } as const;
 
+const handlerPrefix = 'handlers of the process for ';
+
 let last = stateNow();
 
 /**
@@ -19,6 +21,11 @@ export function whatChanged(): string[] {
   return [...names].filter((name) => !Object.is(before.get(name), now.get(name)) && !isNewGlobal(name));
 }
 
+/** Whether a change is one of handlers of the process. Packages add some when they are loaded, for good. */
+export function isHandler(change: string): boolean {
+  return change.startsWith(handlerPrefix);
+}
+
 function stateNow(): State {
   const state = new Map<string, unknown>([
     ['the working directory', process.cwd()],
@@ -27,7 +34,7 @@ function stateNow(): State {
   ]);
   for (const [name, value] of Object.entries(process.env)) state.set(`process.env.${name}`, value);
   for (const name of process.eventNames())
-    state.set(`handlers of the process for ${String(name)}`, process.listenerCount(name));
+    state.set(`${handlerPrefix}${String(name)}`, process.listenerCount(name));
   for (const name of Object.getOwnPropertyNames(globalThis)) state.set(`globalThis.${name}`, globalOf(name));
   for (const [name, value] of Object.entries(watchedObjects)) {
     for (const key of Object.getOwnPropertyNames(value))

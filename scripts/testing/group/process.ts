@@ -35,7 +35,7 @@ export async function runGroupProcess(
   options: GroupProcessOptions,
 ): Promise<GroupOutcome> {
   const child = spawn(process.execPath, [...options.execArgv, main, String(options.timeoutMs), ...files], {
-    env: options.env,
+    env: { ...options.env, NODEWARD_TEST_GROUP: '1' }, // see test/support/bounded-file.ts
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
   });
   let output = '';

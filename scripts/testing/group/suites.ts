@@ -1,6 +1,6 @@
 /** Makes each test file of the group a suite, so that the hooks at its outermost level are for its own tests only. */
 import { after, describe } from 'node:test';
-import { whatChanged } from './process-state.ts';
+import { isHandler, whatChanged } from './process-state.ts';
 
 const [, ...files] = process.argv.slice(2);
 
@@ -14,8 +14,9 @@ for (const file of files) {
 
 async function load(file: string): Promise<void> {
   await import(file);
+  const byLoading = whatChanged().filter((change) => !isHandler(change));
   after(() => {
-    const changes = whatChanged();
+    const changes = [...byLoading, ...whatChanged()];
     if (changes.length > 0) throw new Error(`${file} left behind: ${changes.join('; ')}`);
   });
 }

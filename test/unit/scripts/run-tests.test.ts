@@ -1,38 +1,8 @@
 /** The runner must never look green when it should not: it is run on test files that go wrong in every way. */
 import assert from 'node:assert/strict';
-import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
 import { describe, test } from 'node:test';
-import type { CommandResult } from '../../support/index.ts';
-import { isAlive, runCommand, temporaryFolder } from '../../support/index.ts';
-
-const runner = resolve(import.meta.dirname, '../../../scripts/run-tests.ts');
-const header = `import { describe, test, before } from 'node:test';\nimport assert from 'node:assert';\n`;
-
-interface RunOptions {
-  levels?: readonly string[];
-  strict?: boolean;
-  timeoutSeconds?: number;
-}
-
-/** Runs the runner over a folder with these test files; a path is relative to `test`. */
-async function runOver(files: Record<string, string>, options: RunOptions = {}): Promise<CommandResult> {
-  await using root = await temporaryFolder();
-  for (const [path, text] of Object.entries(files)) {
-    const place = join(root.path, 'test', path);
-    await mkdir(dirname(place), { recursive: true });
-    await writeFile(place, header + text);
-  }
-  const { NODE_TEST_CONTEXT: _, ...outside } = process.env;
-  const env = { ...outside, CI: String(options.strict ?? false) };
-  const { levels = ['unit'], timeoutSeconds = 30 } = options;
-  const argv = [runner, '--root', root.path, '--timeout', String(timeoutSeconds), ...levels];
-  return await runCommand(process.execPath, argv, { env, timeoutMs: 50_000 });
-}
-
-function lastLine({ stdout }: CommandResult): string | undefined {
-  return stdout.trimEnd().split('\n').at(-1);
-}
+import { isAlive } from '../../support/index.ts';
+import { lastLine, runOver } from './test-project.ts';
 
 describe('the test runner', { concurrency: 4 }, () => {
   test('sums tests over suites, files and levels', async () => {

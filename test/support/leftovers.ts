@@ -1,26 +1,16 @@
 import { readdir } from 'node:fs/promises';
-import type { ProcessEntry } from '../../test/support/index.ts';
-import {
-  cgroupName,
-  environmentOf,
-  listProcesses,
-  removeCgroup,
-  sendSignal,
-  unmountBelow,
-  waitFor,
-} from '../../test/support/index.ts';
+import { cgroupName, removeCgroup } from './cgroups.ts';
+import { unmountBelow } from './mounts.ts';
+import { sendSignal } from './process-table.ts';
+import type { MarkedProcess } from './test-run.ts';
+import { markedProcesses } from './test-run.ts';
+import { waitFor } from './wait-for.ts';
 
-/** Names the test file's run in the environment of every process that comes from it. */
-export const markerName = 'NODEWARD_TEST_FILE';
-
-/** The processes that were started, directly or not, by the run with that marker. */
-export async function processesOf(marker: string): Promise<ProcessEntry[]> {
-  const own = (await listProcesses()).filter(({ pid }) => pid !== process.pid);
-  const environments = await Promise.all(own.map(({ pid }) => environmentOf(pid)));
-  return own.filter((_, index) => environments[index]?.[markerName] === marker);
+async function processesOf(marker: string): Promise<MarkedProcess[]> {
+  return (await markedProcesses()).filter((each) => each.marker === marker);
 }
 
-/** SIGKILL to all of them, by pid. */
+/** SIGKILL to all that a test file's process has started, directly or not, and to itself; by pid. */
 export async function killProcessesOf(marker: string): Promise<void> {
   for (const { pid } of await processesOf(marker)) sendSignal(pid, 'SIGKILL');
 }
@@ -35,14 +25,19 @@ export async function removeLeftovers(marker: string, folder: string): Promise<s
   await waitFor('processes to end', ended, { timeoutMs: 1000, intervalMs: 50 }).catch(() => undefined);
   const processes = await processesOf(marker);
   for (const { pid } of processes) sendSignal(pid, 'SIGKILL');
-  const cgroups: string[] = [];
-  for (const name of (await readdir(folder)).map(cgroupName)) {
-    if (await removeCgroup(name)) cgroups.push(name);
-  }
-  const mounts = await unmountBelow(folder);
+  const { cgroups, mounts } = await releaseFolder(folder);
   return [
     ...processes.map(({ pid, argv }) => `left process ${pid} running: ${argv.join(' ').slice(0, 200)}`),
     ...cgroups.map((name) => `left cgroup ${name}`),
     ...mounts.map((path) => `left ${path} mounted`),
   ];
+}
+
+/** Removes the cgroups of what ran with a folder in this one as its own, and unmounts everything below it. */
+export async function releaseFolder(folder: string): Promise<{ cgroups: string[]; mounts: string[] }> {
+  const cgroups: string[] = [];
+  for (const name of (await readdir(folder)).map(cgroupName)) {
+    if (await removeCgroup(name)) cgroups.push(name);
+  }
+  return { cgroups, mounts: await unmountBelow(folder) };
 }

@@ -1,0 +1,144 @@
+/** Which test files run beside others, in which order, and what is built before them. */
+import assert from 'node:assert/strict';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { describe, test } from 'node:test';
+import { temporaryFolder } from '../../support/index.ts';
+import { lastLine, runIn, runOver, writeTests } from './test-project.ts';
+
+/** The order in which files began or ended, by the titles in the output. */
+function titles(stdout: string): string[] {
+  return [...stdout.matchAll(/^── test\/\w+\/(\w+)\.test\.ts$/gm)].map(([, name = '']) => name);
+}
+
+const file = `test('a', () => {});`;
+
+/** A test that takes half a second and says when it ran. */
+const timed = `test('a', async () => { const start = Date.now(); await new Promise((r) => setTimeout(r, 500)); console.log('ran', start, Date.now()); });`;
+
+async function write(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, text);
+}
+
+/** A build script that writes the program and counts how often it was called. */
+async function writeProject(root: string, files: Record<string, string>): Promise<void> {
+  await writeTests(root, files);
+  const build = `import { appendFileSync, mkdirSync } from 'node:fs';
+mkdirSync('${root}/dist', { recursive: true });
+appendFileSync('${root}/dist/main.js', '// built\\n');`;
+  await write(join(root, 'src/main.ts'), '');
+  await write(join(root, 'package-lock.json'), '{}');
+  await write(join(root, 'scripts/build.ts'), build);
+}
+
+describe('lanes', { concurrency: 2 }, () => {
+  test('an exclusive file runs when no other does, and the others beside each other', async () => {
+    await using root = await temporaryFolder();
+    await writeProject(root.path, {
+      'integration/a.test.ts': timed,
+      'integration/b.test.ts': `/** What it tests. */\n// lane: exclusive (it measures time)\n${timed}`,
+      'integration/c.test.ts': `// lane: exclusive (it measures time)\n${timed}`,
+    });
+    const result = await runIn(root.path, { levels: ['integration'] });
+    assert.equal(lastLine(result), '3 passed, 0 failed, 0 skipped', result.stdout);
+    const times = [...result.stdout.matchAll(/ran (\d+) (\d+)/g)].map(([, from, to]) => [
+      Number(from),
+      Number(to),
+    ]);
+    const [first, second, third] = times.toSorted(([a = 0], [b = 0]) => a - b);
+    assert.ok(first?.[1] !== undefined && second?.[0] !== undefined && second[0] >= first[1]);
+    assert.ok(second[1] !== undefined && third?.[0] !== undefined && third[0] >= second[1]);
+    assert.equal(titles(result.stdout)[0], 'a');
+  });
+
+  const wrong: Record<string, [line: string, said: RegExp]> = {
+    'that does not exist': ['// lane: fast (it is small)', /there is no lane fast/],
+    'without a reason': ['// lane: exclusive', /the reason in parentheses is missing/],
+    'in another form': ['// lane exclusive', /not of the form/],
+  };
+  for (const [what, [line, said]] of Object.entries(wrong)) {
+    test(`a lane ${what} is a failure, and the file is not run`, async () => {
+      const result = await runOver({ 'unit/a.test.ts': `${line}\n${file}`, 'unit/b.test.ts': file });
+      assert.match(result.stdout, said);
+      assert.equal(lastLine(result), '1 passed, 1 failed, 0 skipped');
+    });
+  }
+});
+
+test('the program is built once before integration tests, and not again while it is newer than its sources', async () => {
+  await using root = await temporaryFolder();
+  await writeProject(root.path, { 'integration/a.test.ts': file, 'integration/b.test.ts': file });
+  for (let run = 0; run < 2; run++)
+    assert.equal((await runIn(root.path, { levels: ['integration'] })).code, 0);
+  assert.equal(await readFile(join(root.path, 'dist/main.js'), 'utf8'), '// built\n');
+});
+
+test('what starts the built program has no compile cache in its environment, other tests have', async () => {
+  await using root = await temporaryFolder();
+  const prints = `test('a', () => console.log('cache:', process.env.NODE_COMPILE_CACHE ?? 'none'));`;
+  await writeProject(root.path, { 'unit/a.test.ts': prints, 'integration/b.test.ts': prints });
+  const { stdout } = await runIn(root.path, { levels: ['unit', 'integration'] });
+  assert.deepEqual(
+    [...stdout.matchAll(/^cache: (.*)$/gm)].map(([, found]) => found),
+    [join(root.path, '.cache/compile'), 'none'],
+  );
+});
+
+describe('the order of files', () => {
+  const all = { 'integration/a.test.ts': file, 'integration/b.test.ts': file, 'integration/c.test.ts': file };
+  const exclusive = Object.fromEntries(
+    Object.entries(all).map(([path, text]) => [path, `// lane: exclusive (in order)\n${text}`]),
+  );
+  const order = async (root: string): Promise<string[]> =>
+    titles((await runIn(root, { levels: ['integration'] })).stdout);
+
+  test('is from the longest to the shortest by the last run, and new files first', async () => {
+    await using root = await temporaryFolder();
+    await writeProject(root.path, exclusive);
+    const kept = join(root.path, '.cache/test-durations.json');
+    await write(kept, JSON.stringify({ 'test/integration/a.test.ts': 6, 'test/integration/b.test.ts': 9 }));
+    assert.deepEqual(await order(root.path), ['c', 'b', 'a']);
+    const names: unknown = Object.keys(JSON.parse(await readFile(kept, 'utf8')));
+    assert.deepEqual(
+      names,
+      Object.keys(all).map((path) => `test/${path}`),
+    );
+  });
+
+  test('is that of the committed table where nothing has run yet, and files not in it are short', async () => {
+    await using root = await temporaryFolder();
+    await writeProject(root.path, exclusive);
+    const table = { 'test/integration/b.test.ts': 6, 'test/integration/c.test.ts': 9 };
+    await write(join(root.path, 'scripts/testing/durations.json'), JSON.stringify(table));
+    assert.deepEqual(await order(root.path), ['c', 'b', 'a']);
+  });
+
+  test('a table that is damaged is as none', async () => {
+    await using root = await temporaryFolder();
+    await writeProject(root.path, exclusive);
+    await write(join(root.path, '.cache/test-durations.json'), '{"a": ');
+    assert.deepEqual(await order(root.path), ['a', 'b', 'c']);
+  });
+});
+
+test('each level ends with its slowest files and its time', async () => {
+  const slow = `test('a', () => new Promise((r) => setTimeout(r, 1200)));`;
+  const { stdout } = await runOver({ 'unit/a.test.ts': slow, 'unit/b.test.ts': file });
+  assert.match(stdout, /── the slowest files\n +\d+\.\d s {2}test\/unit\/a\.test\.ts\n/);
+  assert.match(stdout, /^unit: 2 passed, 0 failed, 0 skipped \(\d+ s\)$/m);
+});
+
+test('--write-durations makes the table of a fresh checkout, of long files only', async () => {
+  await using root = await temporaryFolder();
+  await writeTests(root.path, { 'unit/a.test.ts': file });
+  await write(
+    join(root.path, '.cache/test-durations.json'),
+    JSON.stringify({ 'test/unit/long.test.ts': 7.4 }),
+  );
+  await mkdir(join(root.path, 'scripts/testing'), { recursive: true });
+  const { code } = await runIn(root.path, { levels: ['--write-durations', 'unit'] });
+  assert.equal(code, 0);
+  const table = JSON.parse(await readFile(join(root.path, 'scripts/testing/durations.json'), 'utf8'));
+  assert.deepEqual(table, { 'test/unit/long.test.ts': 7 });
+});
