@@ -1,18 +1,11 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CommandResult } from '../support/index.ts';
-import { runCommand, runSuccessfully } from '../support/index.ts';
+import { buildUnlessNewer, runCommand } from '../support/index.ts';
 import { repository } from './lab/index.ts';
 
 /** Builds the program unless there is one newer than its sources. */
-export async function ensureBuilt(): Promise<void> {
-  const main = join(repository, 'dist/main.js');
-  if (existsSync(main)) {
-    const sources = ['src', 'scripts/build.ts', 'package-lock.json'].map((name) => join(repository, name));
-    const newer = await runSuccessfully('find', [...sources, '-newer', main, '-print', '-quit']);
-    if (newer === '') return;
-  }
-  await runSuccessfully(process.execPath, [join(repository, 'scripts/build.ts')], { timeoutMs: 120_000 });
+export function ensureBuilt(): Promise<void> {
+  return buildUnlessNewer(repository);
 }
 
 /** Runs `scripts/install`, with DESTDIR where it is given. */

@@ -1,3 +1,4 @@
+export { buildUnlessNewer } from './built-program.ts';
 export { cgroupName, removeCgroup } from './cgroups.ts';
 export { type CommandOptions, type CommandResult, runCommand, runSuccessfully } from './command.ts';
 export {
