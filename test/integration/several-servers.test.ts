@@ -9,6 +9,7 @@ import { createClient } from '../../src/client/index.ts';
 import { waitFor } from '../support/index.ts';
 import { ensureBuilt } from './installation.ts';
 import { startEtcd } from './lab/index.ts';
+import { repetitions } from './repetition.ts';
 import { startBalancer } from './several-servers/balancer.ts';
 import type { Member } from './several-servers/servers.ts';
 import { startMembers } from './several-servers/servers.ts';
@@ -198,8 +199,8 @@ async function listening(client: ApiClient, signal: AbortSignal) {
 
 const nodeCount = 500;
 const heartbeatMs = 5000;
-/** More of them show no more in one run; a long run is `NODEWARD_SERVER_KILLS=30`. */
-const kills = Number(process.env['NODEWARD_SERVER_KILLS'] ?? 2);
+/** More of them show no more in one run; 30 for a long run. */
+const kills = repetitions('NODEWARD_SERVER_KILLS', 2);
 const betweenKillsMs = 20_000;
 
 test('500 nodes heartbeat while a server is killed every 20 seconds', async (t) => {
