@@ -256,9 +256,16 @@ async function assertNoProcessesMountsCgroups(folder: string): Promise<void> {
     [],
   );
   const name = folder.slice(folder.lastIndexOf('/') + 1);
-  const cgroups = await readdir('/sys/fs/cgroup', { recursive: true });
+  const cgroups = await foldersBelow('/sys/fs/cgroup');
   assert.deepEqual(
     cgroups.filter((path) => path.includes(`nodeward-lab-${name}`)),
     [],
   );
+}
+
+/** Paths of all folders below one; those of other tests come and go meanwhile. */
+async function foldersBelow(path: string): Promise<string[]> {
+  const entries = await readdir(path, { withFileTypes: true }).catch(() => []);
+  const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(path, name));
+  return [...folders, ...(await Promise.all(folders.map(foldersBelow))).flat()];
 }
