@@ -1,3 +1,4 @@
+// lane: exclusive (what takes longer overlaps more, and the proof grows with that)
 /** Clients of three servers on three members of etcd are answered as by one copy, while both kinds are killed and cut off. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
