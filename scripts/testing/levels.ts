@@ -27,12 +27,12 @@ function perCore(factor: number, max: number): number {
  */
 const pureUnitFolders = [
   'api',
-  'agent/access',
   'agent/config',
-  'agent/csi',
-  'agent/devices',
   'agent/doctor',
+  'agent/plugins/csi',
+  'agent/plugins/devices',
   'agent/seccomp',
+  'agent/server/access',
   'apiserver/access-answers',
   'apiserver/apply',
   'apiserver/authz',

@@ -11,9 +11,10 @@ import { freePort, temporaryFolder, waitFor } from '../support/index.ts';
 import { ensureBuilt } from './installation.ts';
 import type { LeaseRecord } from './nodeward/index.ts';
 import { compare, LeaseWatcher, startApiServer, writeUntilGone } from './nodeward/index.ts';
+import { repetitions, seededRandom } from './repetition.ts';
 
-/** How often; each takes about half a second where nothing else runs. */
-const kills = Number(process.env['NODEWARD_TEST_KILLS'] ?? 100);
+/** Each takes about half a second where nothing else runs; 100 for a long run. */
+const kills = repetitions('NODEWARD_TEST_KILLS', 25);
 const writers = 64;
 
 before(ensureBuilt);
@@ -42,7 +43,8 @@ function createVersions() {
   };
 }
 
-test(`kill -9 in the middle of ${writers} writers, ${kills} times: nothing is lost, and watches go on`, async () => {
+test(`kill -9 in the middle of ${writers} writers, ${kills} times: nothing is lost, and watches go on`, async (t) => {
+  const random = seededRandom(t);
   await using home = await temporaryFolder('kill-');
   const rootDir = join(home.path, 'root');
   const port = await freePort();
@@ -95,7 +97,7 @@ test(`kill -9 in the middle of ${writers} writers, ${kills} times: nothing is lo
         versions.note(resourceVersion);
       }),
     );
-    const enough = acknowledgements + writers * (1 + 3 * Math.random());
+    const enough = acknowledgements + writers * (1 + 3 * random());
     await waitFor('the writers to be at it', () => acknowledgements >= enough, { intervalMs: 1 });
     await server.process.kill9();
     await Promise.all([...writing, ...watching]);

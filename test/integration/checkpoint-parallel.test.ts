@@ -1,7 +1,8 @@
 /** Many checkpoints at once, and what is refused of them. */
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { waitFor } from '../support/index.ts';
+import type { Site } from './checkpoint/site.ts';
 import { openSite, pathIn, runsOn, startLarge, startWorkload, untilFrozen } from './checkpoint/site.ts';
 import { ensureBuilt } from './installation.ts';
 import { nodeward } from './nodeward/index.ts';
@@ -9,8 +10,13 @@ import { nodeward } from './nodeward/index.ts';
 before(ensureBuilt);
 
 describe('many checkpoints at once', () => {
+  let site: Site;
+  before(async () => {
+    site = await openSite({ config: 'checkpoint: {maxConcurrent: 5}\n' });
+  });
+  after(() => site?.[Symbol.asyncDispose]());
+
   test('50 of 5 containers are all made, and every workload runs on', async () => {
-    await using site = await openSite({ config: 'checkpoint: {maxConcurrent: 5}\n' });
     const workloads = await Promise.all(Array.from({ length: 5 }, () => startWorkload(site)));
     const asked = Array.from({ length: 10 }, () => workloads).flat();
     const answers = await Promise.all(asked.map(({ pod }) => site.ask(`/checkpoint/default/${pod}/main`)));
@@ -23,7 +29,6 @@ describe('many checkpoints at once', () => {
   });
 
   test('are refused where it is configured so, from the next reload on', async () => {
-    await using site = await openSite();
     const [large, other] = [await startLarge(site, 256), await startWorkload(site)];
     const of = ({ pod }: { pod: string }) => `/checkpoint/default/${pod}/main`;
     await site.configure('checkpoint: {maxConcurrent: 1, maxWaiting: 1, onConflict: Refuse}\n');

@@ -1,6 +1,6 @@
 /** An agent whose control plane dies, hangs or is left behind: it goes on and brings it back. */
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Lease } from '../../src/api/index.ts';
@@ -11,6 +11,12 @@ import { findProcess, freePort, isAlive, sendSignal, temporaryFolder, waitFor } 
 import { ensureBuilt } from './installation.ts';
 import type { RunningAgent } from './nodeward/index.ts';
 import { controlPlaneOf, curl, processesNaming, startAgent } from './nodeward/index.ts';
+
+/** A heartbeat every second, so that none is waited for long. */
+const configuration = `apiVersion: kubelet.config.k8s.io/v1beta1
+kind: KubeletConfiguration
+nodeLeaseDurationSeconds: 4
+`;
 
 before(ensureBuilt);
 
@@ -26,7 +32,12 @@ describe('a control plane that fails', () => {
     // the same ports at every start: one that is still held would be seen
     const [port, securePort] = [await freePort(), await freePort()];
     const endpoint = `unix://${home.path}/nowhere.sock`;
-    args = ['--container-runtime-endpoint', endpoint, '--port', `${port}`, '--secure-port', `${securePort}`];
+    const config = join(home.path, 'config.yaml');
+    await writeFile(config, configuration);
+    args = [
+      ...['--config', config, '--container-runtime-endpoint', endpoint],
+      ...['--port', `${port}`, '--secure-port', `${securePort}`],
+    ];
     agent = await startAgent({ rootDir, args });
   });
   after(async () => {

@@ -17,7 +17,7 @@ import { controlPlaneOf, nodeward, startAgent } from './nodeward/index.ts';
 before(ensureBuilt);
 
 const node = 'csi-node';
-const patience = { timeoutMs: 30_000, intervalMs: 100 };
+const patience = { timeoutMs: 60_000, intervalMs: 50 };
 
 let home: TemporaryFolder;
 let agent: RunningAgent;

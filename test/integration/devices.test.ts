@@ -79,7 +79,7 @@ async function startLab(
         last = await amounts(wanted);
         return last === expected;
       };
-      await waitFor(`${expected} of ${wanted}`, look, { timeoutMs: 30_000, intervalMs: 50 }).catch(
+      await waitFor(`${expected} of ${wanted}`, look, { timeoutMs: 60_000, intervalMs: 50 }).catch(
         (error: unknown) => {
           throw new Error(`${String(error)}; it is ${last}\n${agent.process.stderr.slice(-3000)}`);
         },

@@ -16,7 +16,7 @@ import { nodeward, startAgent } from './nodeward/index.ts';
 
 const name = 'dra.example.com';
 const forever = new AbortController().signal;
-const patience = { timeoutMs: 30_000, intervalMs: 50 };
+const patience = { timeoutMs: 60_000, intervalMs: 50 };
 const claims = [
   { namespace: 'default', name: 'one', uid: 'uid-1' },
   { namespace: 'default', name: 'two', uid: 'uid-2' },

@@ -1,3 +1,4 @@
+// lane: exclusive (its time goes five times as fast, so what is late is late five times as soon)
 /**
  * Heartbeats while the API and the way to it misbehave: the agent's own services against a real server, over TLS. Their
  * time goes five times as fast, so that 10 seconds between heartbeats are 2. Times below are the agent's.
@@ -122,94 +123,97 @@ const answers = (name: string, status: number, times: number, retryAfterSeconds?
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
   });
 
-describe('while the server is reachable no heartbeat is more than an interval late:', {
-  concurrency: true,
-}, () => {
-  for (const [status, times, retryAfterSeconds] of [
-    [401, 3],
-    [403, 3],
-    [404, 2],
-    [409, 3],
-    [409, 12],
-    [429, 2, 1],
-    [429, 1, 3600],
-    [500, 3],
-    [503, 3],
-    [503, 1, 30],
-    [504, 3],
-  ] as const) {
-    const wait = retryAfterSeconds === undefined ? '' : `, Retry-After ${retryAfterSeconds}`;
-    test(`${times} answers of ${status}${wait}`, async () => {
-      const name = `answers-${status}-${times}-${retryAfterSeconds ?? 0}`;
-      const gone = await play(name, async ({ renewed }) => {
-        using fault = answers(name, status, times, retryAfterSeconds);
-        await renewed();
-        await waitFor('all of them', () => fault.hits === times);
+// both groups at once: most of their time is between heartbeats
+describe('heartbeats', { concurrency: true }, () => {
+  describe('while the server is reachable no heartbeat is more than an interval late:', {
+    concurrency: true,
+  }, () => {
+    for (const [status, times, retryAfterSeconds] of [
+      [401, 3],
+      [403, 3],
+      [404, 2],
+      [409, 3],
+      [409, 12],
+      [429, 2, 1],
+      [429, 1, 3600],
+      [500, 3],
+      [503, 3],
+      [503, 1, 30],
+      [504, 3],
+    ] as const) {
+      const wait = retryAfterSeconds === undefined ? '' : `, Retry-After ${retryAfterSeconds}`;
+      test(`${times} answers of ${status}${wait}`, async () => {
+        const name = `answers-${status}-${times}-${retryAfterSeconds ?? 0}`;
+        const gone = await play(name, async ({ renewed }) => {
+          using fault = answers(name, status, times, retryAfterSeconds);
+          await renewed();
+          await waitFor('all of them', () => fault.hits === times);
+        });
+        assertOnTime(gone);
+      });
+    }
+
+    test('a server that takes 7 s for each answer', async () => {
+      const name = 'slow';
+      const gone = await play(name, async ({ wait }) => {
+        using fault = server.faults.delay({ ms: 7000 / speed, match: { resource: 'leases', name } });
+        await wait(60_000);
+        assert.ok(fault.hits >= 4, `${fault.hits}`);
       });
       assertOnTime(gone);
     });
-  }
 
-  test('a server that takes 7 s for each answer', async () => {
-    const name = 'slow';
-    const gone = await play(name, async ({ wait }) => {
-      using fault = server.faults.delay({ ms: 7000 / speed, match: { resource: 'leases', name } });
-      await wait(60_000);
-      assert.ok(fault.hits >= 4, `${fault.hits}`);
-    });
-    assertOnTime(gone);
-  });
-
-  test('a server that takes 7 s for each answer about the node, and none for the lease', async () => {
-    const name = 'slow-status';
-    const gone = await play(name, async ({ wait }) => {
-      using _fault = server.faults.delay({ ms: 7000 / speed, match: { resource: 'nodes', name } });
-      await wait(40_000);
-    });
-    assertOnTime(gone);
-    assert.ok(Math.max(...gapsOf(gone)) <= 1.04 * intervalMs + slackMs, 'the lease has its own connection');
-  });
-
-  test('a connection that is dead and does not say so', async () => {
-    const gone = await play('half-open', async ({ relay, renewed }) => {
-      for (let round = 0; round < 3; round++) {
-        relay.forgetConnections();
-        await renewed();
-      }
-    });
-    assertOnTime(gone);
-  });
-
-  test('connections that are reset when something is asked, now and then', async () => {
-    const gone = await play('reset', async ({ relay, renewed, wait }) => {
-      for (let round = 0; round < 3; round++) {
-        relay.mode = 'reset';
-        await wait(12_000);
-        relay.mode = 'pass';
-        await renewed();
-      }
-    });
-    assert.ok(gone.length > 5);
-  });
-});
-
-describe('after an outage the next heartbeat comes within an interval:', { concurrency: true }, () => {
-  for (const mode of ['refuse', 'reset', 'swallow', 'garbage'] as const) {
-    for (const lengthMs of [17_000, 23_000, 29_000, 35_000, 47_000]) {
-      test(`${mode} for ${seconds(lengthMs)}`, async () => {
-        let healedMs = 0;
-        const gone = await play(`${mode}-${lengthMs}`, async ({ relay, wait }) => {
-          relay.mode = mode;
-          relay.forgetConnections();
-          await wait(lengthMs);
-          relay.mode = 'pass';
-          healedMs = clock.monotonicMs();
-        });
-        const next = gone.find((time) => time > healedMs) ?? Number.POSITIVE_INFINITY;
-        const took = next - healedMs;
-        assert.ok(took <= intervalMs + slackMs, `${seconds(took)} after it was reachable again`);
-        assertOnTime(gone.filter((time) => time > healedMs));
+    test('a server that takes 7 s for each answer about the node, and none for the lease', async () => {
+      const name = 'slow-status';
+      const gone = await play(name, async ({ wait }) => {
+        using _fault = server.faults.delay({ ms: 7000 / speed, match: { resource: 'nodes', name } });
+        await wait(40_000);
       });
+      assertOnTime(gone);
+      assert.ok(Math.max(...gapsOf(gone)) <= 1.04 * intervalMs + slackMs, 'the lease has its own connection');
+    });
+
+    test('a connection that is dead and does not say so', async () => {
+      const gone = await play('half-open', async ({ relay, renewed }) => {
+        for (let round = 0; round < 3; round++) {
+          relay.forgetConnections();
+          await renewed();
+        }
+      });
+      assertOnTime(gone);
+    });
+
+    test('connections that are reset when something is asked, now and then', async () => {
+      const gone = await play('reset', async ({ relay, renewed, wait }) => {
+        for (let round = 0; round < 3; round++) {
+          relay.mode = 'reset';
+          await wait(12_000);
+          relay.mode = 'pass';
+          await renewed();
+        }
+      });
+      assert.ok(gone.length > 5);
+    });
+  });
+
+  describe('after an outage the next heartbeat comes within an interval:', { concurrency: true }, () => {
+    for (const mode of ['refuse', 'reset', 'swallow', 'garbage'] as const) {
+      for (const lengthMs of [17_000, 23_000, 29_000, 35_000, 47_000]) {
+        test(`${mode} for ${seconds(lengthMs)}`, async () => {
+          let healedMs = 0;
+          const gone = await play(`${mode}-${lengthMs}`, async ({ relay, wait }) => {
+            relay.mode = mode;
+            relay.forgetConnections();
+            await wait(lengthMs);
+            relay.mode = 'pass';
+            healedMs = clock.monotonicMs();
+          });
+          const next = gone.find((time) => time > healedMs) ?? Number.POSITIVE_INFINITY;
+          const took = next - healedMs;
+          assert.ok(took <= intervalMs + slackMs, `${seconds(took)} after it was reachable again`);
+          assertOnTime(gone.filter((time) => time > healedMs));
+        });
+      }
     }
-  }
+  });
 });

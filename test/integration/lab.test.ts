@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { basename, join } from 'node:path';
-import { describe, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { RuntimeService } from '../../src/agent/runtime/gen/cri_pb.js';
 import {
   childrenOf,
@@ -22,8 +22,13 @@ import type { LabContainerd, LabMachine } from './lab/index.ts';
 import { bootSystemd, fetched, holdingMemory, kubectl, repository, startContainerd } from './lab/index.ts';
 
 describe('containerd', () => {
+  let runtime: LabContainerd;
+  before(async () => {
+    runtime = await startContainerd();
+  });
+  after(() => runtime?.[Symbol.asyncDispose]());
+
   test('runs a pod whose container counts, answers commands and writes a log', async () => {
-    await using runtime = await startContainerd();
     const pod = await runtime.startPod({ name: 'web', namespace: 'shop' });
     const container = await pod.startContainer({ name: 'server', env: { COLOUR: 'blue' } });
     await container.countsOn();
@@ -61,7 +66,6 @@ describe('containerd', () => {
   });
 
   test('a workload survives kill -9 of its containerd, and the next one finds it', async () => {
-    await using runtime = await startContainerd();
     const container = await (await runtime.startPod()).startContainer();
     const before = runtime.pid;
     await runtime.kill9();
@@ -75,7 +79,6 @@ describe('containerd', () => {
   });
 
   test('a workload holds the memory it was told to', async () => {
-    await using runtime = await startContainerd();
     const container = await (await runtime.startPod()).startContainer({ workload: holdingMemory(256) });
     await waitFor(
       '256 MiB to be resident',
@@ -85,7 +88,6 @@ describe('containerd', () => {
   });
 
   test('checkpoints a container, which counts on', async () => {
-    await using runtime = await startContainerd();
     const container = await (await runtime.startPod()).startContainer();
     await container.countsOn();
     const location = join(runtime.folder, 'checkpoint.tar');
@@ -98,30 +100,30 @@ describe('containerd', () => {
   });
 
   test('version 1.6 runs containers and knows no checkpoints', async () => {
-    await using runtime = await startContainerd({ version: '1.6' });
-    assert.match(runtime.release, /^1\.6\./);
-    const container = await (await runtime.startPod()).startContainer();
+    await using old = await startContainerd({ version: '1.6' });
+    assert.match(old.release, /^1\.6\./);
+    const container = await (await old.startPod()).startContainer();
     await container.countsOn();
-    const request = { containerId: container.id, location: join(runtime.folder, 'checkpoint.tar') };
-    await assert.rejects(runtime.cri.call(RuntimeService.method.checkpointContainer, request), {
+    const request = { containerId: container.id, location: join(old.folder, 'checkpoint.tar') };
+    await assert.rejects(old.cri.call(RuntimeService.method.checkpointContainer, request), {
       details: 'method CheckpointContainer not implemented',
     });
   });
 
   test('disposal leaves nothing: of a workload that runs, of a paused one, after a containerd that was killed', async () => {
-    await using runtime = await startContainerd({ cni: true });
-    const running = await (await runtime.startPod({ network: 'pod' })).startContainer();
-    const paused = await (await runtime.startPod()).startContainer({ workload: holdingMemory(16) });
+    await using ended = await startContainerd({ cni: true });
+    const running = await (await ended.startPod({ network: 'pod' })).startContainer();
+    const paused = await (await ended.startPod()).startContainer({ workload: holdingMemory(16) });
     await running.countsOn();
-    await runtime.ctr('tasks', 'pause', paused.id);
-    assert.equal(await runtime.taskState(paused.id), 'PAUSED');
-    await runtime.kill9();
+    await ended.ctr('tasks', 'pause', paused.id);
+    assert.equal(await ended.taskState(paused.id), 'PAUSED');
+    await ended.kill9();
 
-    await runtime[Symbol.asyncDispose]();
-    await runtime[Symbol.asyncDispose]();
+    await ended[Symbol.asyncDispose]();
+    await ended[Symbol.asyncDispose]();
     assert.equal(await isAlive(running.pid), false);
     assert.equal(await isAlive(paused.pid), false);
-    await assertNoTrace(runtime.folder);
+    await assertNoTrace(ended.folder);
   });
 });
 
@@ -256,9 +258,16 @@ async function assertNoProcessesMountsCgroups(folder: string): Promise<void> {
     [],
   );
   const name = folder.slice(folder.lastIndexOf('/') + 1);
-  const cgroups = await readdir('/sys/fs/cgroup', { recursive: true });
+  const cgroups = await foldersBelow('/sys/fs/cgroup');
   assert.deepEqual(
     cgroups.filter((path) => path.includes(`nodeward-lab-${name}`)),
     [],
   );
+}
+
+/** Paths of all folders below one; those of other tests come and go meanwhile. */
+async function foldersBelow(path: string): Promise<string[]> {
+  const entries = await readdir(path, { withFileTypes: true }).catch(() => []);
+  const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(path, name));
+  return [...folders, ...(await Promise.all(folders.map(foldersBelow))).flat()];
 }

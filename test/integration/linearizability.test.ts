@@ -16,8 +16,11 @@ import {
 } from '../support/linearizability/index.ts';
 import { ensureBuilt } from './installation.ts';
 import { ConfigMapRegisters, startApiServer } from './nodeward/index.ts';
+import { repetitions, seededRandom } from './repetition.ts';
+import type { Random } from './storage/disk-model.ts';
 
-const kills = 6;
+/** 60 for a long run. */
+const kills = repetitions('NODEWARD_TEST_KILLS', 6);
 const requestsPerLife = 300;
 const clients = 8;
 const keys = ['a', 'b', 'c', 'd', 'e'];
@@ -25,7 +28,8 @@ const deeds: readonly (RegisterDeed | 'readAll')[] = [...registerDeeds, 'update'
 
 before(ensureBuilt);
 
-test(`${clients} clients of ${keys.length} objects, over ${kills} kills, see one copy of each`, async () => {
+test(`${clients} clients of ${keys.length} objects, over ${kills} kills, see one copy of each`, async (t) => {
+  const random = seededRandom(t);
   await using home = await temporaryFolder('linearizability-');
   const port = await freePort();
   const recorder = new HistoryRecorder<RegisterInput, RegisterOutput>();
@@ -38,7 +42,7 @@ test(`${clients} clients of ${keys.length} objects, over ${kills} kills, see one
     });
     let requests = 0;
     const using = users.map(async (user) => {
-      for (; !registers.gone.aborted; requests += 1) await actAtRandom(user, registers);
+      for (; !registers.gone.aborted; requests += 1) await actAtRandom(user, registers, random);
     });
     await waitFor('enough requests', () => requests >= requestsPerLife, { intervalMs: 1 });
     await server.process.kill9();
@@ -71,14 +75,18 @@ async function connect(kubeconfig: string): Promise<ApiClient> {
   return new ApiClient({ ...clientOptionsOf(await readKubeconfig(kubeconfig)), connections: clients });
 }
 
-async function actAtRandom(user: RegisterClient, registers: ConfigMapRegisters): Promise<void> {
-  const deed = oneOf(deeds);
+async function actAtRandom(
+  user: RegisterClient,
+  registers: ConfigMapRegisters,
+  random: Random,
+): Promise<void> {
+  const deed = oneOf(deeds, random);
   if (deed === 'readAll') await user.readAll(keys, () => registers.readAll(keys));
-  else await user.act(deed, oneOf(keys));
+  else await user.act(deed, oneOf(keys, random));
 }
 
-function oneOf<T>(all: readonly T[]): T {
-  const found = all[Math.floor(Math.random() * all.length)];
+function oneOf<T>(all: readonly T[], random: Random): T {
+  const found = all[Math.floor(random() * all.length)];
   if (found === undefined) throw new RangeError('nothing to choose from');
   return found;
 }

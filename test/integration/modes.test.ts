@@ -26,6 +26,12 @@ import {
 
 before(ensureBuilt);
 
+/** A heartbeat every second, so that none is waited for long. */
+const quickHeartbeats = `apiVersion: kubelet.config.k8s.io/v1beta1
+kind: KubeletConfiguration
+nodeLeaseDurationSeconds: 4
+`;
+
 const portOf = (url: string): string => new URL(url).port;
 
 /** The agent's certificate as a client sees it that trusts `authority` and expects `name`; throws when it does not verify. */
@@ -62,11 +68,13 @@ describe('an agent with a control plane elsewhere', () => {
     const kubeconfig = folder('control-plane/admin.kubeconfig');
     const runtime = `unix://${folder('nowhere.sock')}`;
     const remote = ['--kubeconfig', kubeconfig, '--container-runtime-endpoint', runtime];
-    return startAgent({ rootDir: folder(name), args: [...remote, ...args] });
+    const config = ['--config', folder('config.yaml')];
+    return startAgent({ rootDir: folder(name), args: [...config, ...remote, ...args] });
   };
 
   before(async () => {
     home = await temporaryFolder('remote-');
+    await writeFile(folder('config.yaml'), quickHeartbeats);
     port = await freePort();
     server = await startServer();
     tool = kubectl(server.kubeconfig, home.path);

@@ -216,7 +216,7 @@ test('two hundred sockets, some of which hang, are all registered, whether they 
   await using stack = new AsyncDisposableStack();
   const all = [first, ...(await Promise.all(racing)).map((each) => stack.use(each))];
   await waitFor('all to be told', () => all.every((each) => each.told().length === 50), {
-    timeoutMs: 30_000,
+    timeoutMs: 60_000,
   });
   assert.equal(node.registered.size, 200);
   assert.equal(node.calls.length, 200, 'each once');

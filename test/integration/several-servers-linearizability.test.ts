@@ -1,3 +1,4 @@
+// lane: exclusive (what takes longer overlaps more, and the proof grows with that)
 /** Clients of three servers on three members of etcd are answered as by one copy, while both kinds are killed and cut off. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
@@ -18,13 +19,14 @@ import {
 import { ensureBuilt } from './installation.ts';
 import { startEtcd } from './lab/index.ts';
 import { ConfigMapRegisters } from './nodeward/index.ts';
+import { repetitions, seededRandom } from './repetition.ts';
 import { followChanges } from './several-servers/change-log.ts';
 import { troubled } from './several-servers/chaos.ts';
 import { startMembers } from './several-servers/servers.ts';
-import { randomFrom } from './storage/recorded-calls.ts';
 
 const clients = 6;
-const troubleMs = Number(process.env['NODEWARD_TROUBLE_MS'] ?? 25_000);
+/** Ten minutes and more for a long run. */
+const troubleMs = repetitions('NODEWARD_TROUBLE_MS', 25_000);
 const keys = ['a', 'b', 'c', 'd', 'e', 'f'];
 const deeds: readonly (RegisterDeed | 'readAll')[] = [...registerDeeds, 'update', 'update', 'readAll'];
 
@@ -33,9 +35,7 @@ before(ensureBuilt);
 test(`${clients} clients of ${keys.length} objects through any of three servers see one copy of each`, {
   timeout: 300_000,
 }, async (t) => {
-  const seed = Number(process.env['NODEWARD_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
-  t.diagnostic(`NODEWARD_SEED=${seed}`);
-  const random = randomFrom(seed);
+  const random = seededRandom(t);
   await using etcd = await startEtcd({ members: 3 });
   await using members = await startMembers(3, ['--storage', 'etcd', '--etcd-servers', etcd.urls.join()]);
   await using held = new AsyncDisposableStack();

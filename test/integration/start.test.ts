@@ -1,5 +1,6 @@
 /** How the agent starts and stops where something that it needs is away, hangs, or is held by another. */
 import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Node } from '../../src/api/index.ts';
@@ -17,6 +18,12 @@ import { interrupt, launchAgent, startAgent } from './nodeward/index.ts';
 before(ensureBuilt);
 
 const name = 'start-node';
+/** A quarter of how long the lease is good for. */
+const heartbeatMs = 2000;
+const configuration = `apiVersion: kubelet.config.k8s.io/v1beta1
+kind: KubeletConfiguration
+nodeLeaseDurationSeconds: ${(4 * heartbeatMs) / 1000}
+`;
 
 function conditionOf(node: Node, type: string) {
   const found = node.status?.conditions?.find((condition) => condition.type === type);
@@ -30,7 +37,10 @@ describe('a runtime that hangs', () => {
   let agent: RunningAgent;
   let api: ApiClient;
   const start = async (): Promise<void> => {
-    const args = ['--hostname-override', name, '--container-runtime-endpoint', runtime.endpoint];
+    const config = join(home.path, 'config.yaml');
+    await writeFile(config, configuration);
+    const place = ['--hostname-override', name, '--container-runtime-endpoint', runtime.endpoint];
+    const args = ['--config', config, ...place];
     agent = await startAgent({ rootDir: join(home.path, 'root'), args });
     const { kubeconfig = '' } = agent.summary;
     api = createClient(clientOptionsOf(await readKubeconfig(kubeconfig)));
@@ -89,7 +99,7 @@ describe('a runtime that hangs', () => {
     );
     assert.equal(ready.status, 'False');
     const before = await renewTime();
-    await waitFor('two heartbeats', async () => (await renewTime()) - before > 15_000, {
+    await waitFor('two heartbeats', async () => (await renewTime()) - before > 1.5 * heartbeatMs, {
       timeoutMs: 30_000,
       intervalMs: 200,
     });

@@ -8,11 +8,13 @@ import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { openSqlite, restoreStore } from '../../src/apiserver/storage/index.ts';
 import { makeFormat1 } from '../contract/storage/format-1.ts';
+import { repetitions, seededRandom } from './repetition.ts';
 import type { Recorded } from './storage/recorded-calls.ts';
-import { cutMany, randomFrom, recordCalls } from './storage/recorded-calls.ts';
+import { cutMany, recordCalls } from './storage/recorded-calls.ts';
 import { asideName, restoredObjects, restoring } from './storage/restored-objects.ts';
 
-const cuts = 20;
+/** Of each kind, in each of both cases; 120 for a long run. */
+const cuts = repetitions('NODEWARD_TEST_CUTS', 20);
 const identity = { groupSuffix: 'k8s.io' };
 const allLeaves = ['nothing', 'everything', 'anything'] as const;
 const names = ['store.sqlite', 'store.sqlite-wal', 'store.sqlite-journal', 'store.reserve'];
@@ -57,13 +59,11 @@ describe('a power cut while a store of an old format', { timeout: 600_000 }, () 
 
   for (const leaves of allLeaves) {
     test(`is brought over or written anew, that leaves ${leaves} of what was not synced`, async (t) => {
-      const seed = Math.floor(Math.random() * 2 ** 31);
-      t.diagnostic(`seed ${seed}`);
       const told = new Set<string>();
       await cutMany(recorded, {
         count: cuts,
         leaves,
-        random: randomFrom(seed),
+        random: seededRandom(t),
         answered: (lines) => void told.add(lines.trim()),
         async check(folder, when) {
           const values = await valuesIn(folder, when);
@@ -101,13 +101,11 @@ describe('a power cut while a store is replaced by a snapshot', { timeout: 600_0
 
   for (const leaves of allLeaves) {
     test(`that leaves ${leaves} of what was not synced: it is the old one or the new one`, async (t) => {
-      const seed = Math.floor(Math.random() * 2 ** 31);
-      t.diagnostic(`seed ${seed}`);
       let isDone = false;
       await cutMany(recorded, {
         count: cuts,
         leaves,
-        random: randomFrom(seed),
+        random: seededRandom(t),
         answered: () => {
           isDone = true;
         },

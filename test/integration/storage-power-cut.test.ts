@@ -5,12 +5,14 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { openSqlite } from '../../src/apiserver/storage/index.ts';
+import { repetitions, seededRandom } from './repetition.ts';
 import type { Recorded } from './storage/recorded-calls.ts';
-import { cutMany, randomFrom, recordCalls } from './storage/recorded-calls.ts';
+import { cutMany, recordCalls } from './storage/recorded-calls.ts';
 import { contentOf, keyOf, stepsOf, writers } from './storage/recorded-steps.ts';
 
 const files = ['store.sqlite', 'store.sqlite-wal', 'store.sqlite-journal', 'store.reserve'];
-const cuts = 120;
+/** Of each kind; 120 for a long run. */
+const cuts = repetitions('NODEWARD_TEST_CUTS', 40);
 
 /** The last step of each writer that was answered, and the highest revision told. */
 class Answered {
@@ -48,13 +50,11 @@ describe('a power cut', () => {
 
   for (const leaves of ['nothing', 'everything', 'anything'] as const) {
     test(`that leaves ${leaves} of what was not synced, after any call`, { timeout: 300_000 }, async (t) => {
-      const seed = Math.floor(Math.random() * 2 ** 31);
-      t.diagnostic(`seed ${seed}`);
       const answered = new Answered();
       await cutMany(recorded, {
         count: cuts,
         leaves,
-        random: randomFrom(seed),
+        random: seededRandom(t),
         answered: (lines) => answered.note(lines),
         check: (folder, when) => checkStore(folder, answered, when),
       });

@@ -4,15 +4,15 @@ import { randomInt } from 'node:crypto';
 export type Random = () => number;
 
 /**
- * Runs the rounds of a test by random numbers: with a fresh seed each run, or with that of NODEWARD_SEED. When they fail,
+ * Runs the rounds of a test by random numbers: with a fresh seed each run, or with that of NODEWARD_TEST_SEED. When they fail,
  * the error names the seed. (Properties of fast-check do that by themselves.)
  */
 export async function withSeed<T>(work: (random: Random) => T | Promise<T>): Promise<T> {
-  const seed = Number(process.env['NODEWARD_SEED'] ?? randomInt(2 ** 31));
+  const seed = Number(process.env['NODEWARD_TEST_SEED'] ?? randomInt(2 ** 31));
   try {
     return await work(randomFrom(seed));
   } catch (error) {
-    throw new Error(`failed with NODEWARD_SEED=${seed}: ${String(error)}`, { cause: error });
+    throw new Error(`failed with NODEWARD_TEST_SEED=${seed}: ${String(error)}`, { cause: error });
   }
 }
 

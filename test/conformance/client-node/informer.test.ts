@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { openStore } from '../../../src/apiserver/storage/index.ts';
 import { ApiClient, clientOptionsOf, readKubeconfig } from '../../../src/client/index.ts';
+import { ensureBuilt } from '../../integration/installation.ts';
 import type { RunningApiServer } from '../../integration/nodeward/index.ts';
 import { startApiServer } from '../../integration/nodeward/index.ts';
 import { freePort, temporaryFolder, waitFor } from '../../support/index.ts';
-import { buildOnce } from '../control-plane/index.ts';
 import { Counters } from './counters.ts';
 import { CuttableProxy } from './cuttable-proxy.ts';
 import { FollowedCounters, throughPort } from './followed.ts';
 
-before(buildOnce);
+before(ensureBuilt);
 
 test('a dropped connection', async () => {
   await using lab = await Lab.open();

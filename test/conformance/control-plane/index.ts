@@ -1,1 +1,1 @@
-export { buildOnce, type ControlPlane, startControlPlane } from './control-plane.ts';
+export { type ControlPlane, startControlPlane } from './control-plane.ts';

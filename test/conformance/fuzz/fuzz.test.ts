@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
-import { randomInt } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { isRecord } from '../../../src/api/index.ts';
+import { ensureBuilt } from '../../integration/installation.ts';
 import type { RunningApiServer } from '../../integration/nodeward/index.ts';
 import { startApiServer } from '../../integration/nodeward/index.ts';
+import { chooseSeed, repetitions } from '../../integration/repetition.ts';
 import { residentBytes, temporaryFolder } from '../../support/index.ts';
 import { ApiTester } from '../../unit/apiserver/support/api-tester.ts';
 import type { Reply } from '../../unit/apiserver/support/index.ts';
-import { buildOnce } from '../control-plane/index.ts';
 import { Chance } from './chance.ts';
 import type { FuzzedRequest } from './requests.ts';
 import { fuzzedRequest } from './requests.ts';
@@ -19,11 +19,10 @@ import { fuzzedRequest } from './requests.ts';
  * Throws requests at a real control plane that are nearly right: objects of every kind with random fields, bytes and
  * places changed, in every encoding; patches of every sort, some made to cost much; odd paths, parameters and headers.
  * Whatever comes, the answer is a proper one, never a failure of the server, and its memory stays what it is.
- *
- * NODEWARD_FUZZ_SEED   repeats a run      NODEWARD_FUZZ_REQUESTS   how many, default 100,000
  */
-const seed = Number(process.env['NODEWARD_FUZZ_SEED'] ?? randomInt(2 ** 32));
-const requests = Number(process.env['NODEWARD_FUZZ_REQUESTS'] ?? 100_000);
+const seed = chooseSeed();
+/** 100,000 and more for a long run. */
+const requests = repetitions('NODEWARD_FUZZ_REQUESTS', 30_000);
 const clients = 16;
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -31,7 +30,7 @@ let server: RunningApiServer;
 let admin: ApiTester;
 
 before(async () => {
-  await buildOnce();
+  await ensureBuilt();
   folder = await temporaryFolder();
   server = await startApiServer(folder.path);
   const read = (name: string) => readFile(join(folder.path, 'pki', name), 'utf8');
@@ -45,7 +44,7 @@ after(async () => {
   await folder?.[Symbol.asyncDispose]();
 });
 
-test(`${requests} nearly right requests get proper answers (seed ${seed})`, async (t) => {
+test(`${requests} nearly right requests get proper answers (NODEWARD_TEST_SEED=${seed})`, async (t) => {
   const codes = new Map<number, number>();
   const residents: number[] = [];
   const each = Math.ceil(requests / clients);

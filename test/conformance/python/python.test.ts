@@ -40,6 +40,7 @@ for (const name of cases) {
       ['-B', '-W', 'ignore::ResourceWarning', '-m', 'unittest', '--verbose', name],
       {
         cwd: import.meta.dirname,
+        timeoutMs: 120_000,
         // the dynamic client keeps what it discovers in the folder for temporary files
         env: {
           HOME: home.path,

@@ -3,11 +3,11 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pair } from '../../../src/base/x509/index.ts';
 import { issuePair, noNames } from '../../../src/base/x509/index.ts';
+import { ensureBuilt } from '../../integration/installation.ts';
 import type { RunningApiServer } from '../../integration/nodeward/index.ts';
 import { startApiServer } from '../../integration/nodeward/index.ts';
 import { temporaryFolder } from '../../support/index.ts';
 import { ApiTester } from '../../unit/apiserver/support/api-tester.ts';
-import { buildOnce } from '../control-plane/index.ts';
 import { Asker } from './asker.ts';
 import { Secrets } from './secrets.ts';
 
@@ -56,7 +56,7 @@ const auditPolicy = {
 };
 
 export async function startSecuredServer(...args: readonly string[]): Promise<SecuredServer> {
-  await buildOnce();
+  await ensureBuilt();
   await using setup = new AsyncDisposableStack();
   const { path } = setup.use(await temporaryFolder('security-'));
   const rootDir = join(path, 'root');

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { waitFor } from '../../support/index.ts';
 import type { DevicePluginCommand, DevicePluginOptions } from './device-plugin.ts';
+import { scriptEnvironment } from './script.ts';
 
 export interface PluginEvent {
   readonly event: string;
@@ -24,6 +25,7 @@ export async function runDevicePlugin(options: DevicePluginOptions): Promise<Dev
   const script = join(import.meta.dirname, 'device-plugin.ts');
   const child = spawn(process.execPath, [script, JSON.stringify(options)], {
     stdio: ['pipe', 'pipe', 'pipe'],
+    env: scriptEnvironment(),
   });
   const closed = once(child, 'close');
   await once(child, 'spawn');
@@ -45,7 +47,7 @@ export async function runDevicePlugin(options: DevicePluginOptions): Promise<Dev
           if (child.exitCode !== null) throw new Error(`the plugin has ended: ${errors}`);
           return events.filter((each) => each.event === event)[count - 1];
         },
-        { timeoutMs: 30_000 },
+        { timeoutMs: 60_000 },
       ),
     kill: (signal) => void child.kill(signal),
     async [Symbol.asyncDispose]() {

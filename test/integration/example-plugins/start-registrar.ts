@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { SupervisedProcess } from '../../support/index.ts';
 import { startProcess } from '../../support/index.ts';
+import { scriptEnvironment } from './script.ts';
 import type { PluginEvent } from './start.ts';
 
 export interface RegistrarOptions {
@@ -24,8 +25,11 @@ export interface Registrar extends SupervisedProcess {
 export async function startRegistrar({ cwd, ...options }: RegistrarOptions): Promise<Registrar> {
   const args = Object.entries(options).map(([name, value]) => `--${name}=${value}`);
   const script = join(import.meta.dirname, 'registrar.ts');
-  const child = await startProcess(process.execPath, [script, ...args], cwd === undefined ? {} : { cwd });
-  await child.waitForOutput(/"event":"serving"/, { timeoutMs: 30_000 });
+  const child = await startProcess(process.execPath, [script, ...args], {
+    env: scriptEnvironment(),
+    ...(cwd === undefined ? {} : { cwd }),
+  });
+  await child.waitForOutput(/"event":"serving"/, { timeoutMs: 60_000 });
   const told = () =>
     child.stdout
       .split('\n')

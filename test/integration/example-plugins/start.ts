@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { SupervisedProcess } from '../../support/index.ts';
 import { startProcess } from '../../support/index.ts';
+import { scriptEnvironment } from './script.ts';
 
 /** An example plugin as a process of its own. */
 export interface ExamplePlugin extends SupervisedProcess {
@@ -31,12 +32,9 @@ export async function startPlugin(
   const registration = join(folder, `${socket}-reg.sock`);
   const endpoint = join(folder, `.${socket}.sock`); // a name with a dot is no registration socket
   const script = join(import.meta.dirname, `${kind}.ts`);
-  const child = await startProcess(process.execPath, [
-    script,
-    ...['--registration', registration, '--endpoint', endpoint],
-    ...args,
-  ]);
-  await child.waitForOutput(/"event":"serving"/, { timeoutMs: 20_000 });
+  const argv = [script, ...['--registration', registration, '--endpoint', endpoint], ...args];
+  const child = await startProcess(process.execPath, argv, { env: scriptEnvironment() });
+  await child.waitForOutput(/"event":"serving"/, { timeoutMs: 60_000 });
   const events = () =>
     child.stdout
       .split('\n')

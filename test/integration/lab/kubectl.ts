@@ -3,7 +3,7 @@ import { runCommand, startProcess } from '../../support/index.ts';
 import { fetched } from './folder.ts';
 
 export interface KubectlOptions {
-  /** Default 20 s; then it is killed and `timedOut` is true. */
+  /** Default 60 s; then it is killed and `timedOut` is true. */
   timeoutMs?: number;
   /** Standard input, e.g. a manifest for `-f -`. */
   input?: string;
@@ -27,7 +27,7 @@ export function kubectl(
 ): Kubectl {
   const env = { PATH: process.env['PATH'], HOME: home, KUBECONFIG: kubeconfig, NO_PROXY: '*', TZ: 'UTC' };
   return {
-    run: (argv, { timeoutMs = 20_000, input, env: more } = {}) =>
+    run: (argv, { timeoutMs = 60_000, input, env: more } = {}) =>
       runCommand(program, argv, {
         env: { ...env, ...more },
         timeoutMs,

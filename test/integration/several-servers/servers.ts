@@ -43,11 +43,13 @@ export async function startMembers(count: number, args: readonly string[]): Prom
   }
   await all[0]?.start();
   const admin = clientOptionsOf(await readKubeconfig(join(rootOf(0), 'admin.kubeconfig')));
-  for (let index = 1; index < count; index += 1) {
-    await mkdir(rootOf(index), { mode: 0o700 });
-    await cp(join(rootOf(0), 'pki'), join(rootOf(index), 'pki'), { recursive: true });
-    await all[index]?.start();
-  }
+  const others = all.slice(1).map(async (member, index) => {
+    const root = rootOf(index + 1);
+    await mkdir(root, { mode: 0o700 });
+    await cp(join(rootOf(0), 'pki'), join(root, 'pki'), { recursive: true });
+    await member.start();
+  });
+  await Promise.all(others);
   const started = setup.move();
   return { all, admin, [Symbol.asyncDispose]: () => started.disposeAsync() };
 }
