@@ -191,7 +191,8 @@ export async function connect(
         received = received.slice(parsed.length);
         return parsed.answer;
       }
-      if (isClosed) throw new Error(`the connection was closed after ${JSON.stringify(received.slice(0, 200))}`);
+      if (isClosed)
+        throw new Error(`the connection was closed after ${JSON.stringify(received.slice(0, 200))}`);
       await heard.promise;
     }
   }
