@@ -133,8 +133,11 @@ describe('an embedded identity', () => {
     await hoursUntil(running, 'the renewal', () => changes.length === 2);
     const [days = 0] = renewedAfterDays;
     assert.ok(days > 19.9 && days < 22, `renewed after ${days} of 30 days`);
-    assert.deepEqual(running.usages(), ['client', 'serving', 'client', 'serving']);
-    assert.deepEqual(changes, ['api', 'serving']);
+    const [first, second, ...renewed] = running.usages();
+    assert.deepEqual([first, second], ['client', 'serving']);
+    // in either order: the test's hours pass in the middle of a look, too, between one certificate and the other
+    assert.deepEqual(renewed.sort(), ['client', 'serving']);
+    assert.deepEqual(changes.sort(), ['api', 'serving']);
   });
 
   test('follows the addresses of the node', async () => {
