@@ -81,7 +81,7 @@ test('a', () => { const child = spawn('sleep', ['1000'], { detached: true, stdio
   test('a test that never ends is ended and named', async () => {
     const result = await runOver(
       { 'unit/a.test.ts': `test('a', () => {}); test('waits for nothing', () => new Promise(() => {}));` },
-      { timeoutSeconds: 1 },
+      { timeoutSeconds: 4 }, // the file is killed after twice that, which a slow start must not reach
     );
     assert.equal(lastLine(result), '1 passed, 1 failed, 0 skipped');
     assert.match(result.stdout, /waits for nothing/);
