@@ -14,7 +14,7 @@ import { cutMany, recordCalls } from './storage/recorded-calls.ts';
 import { asideName, restoredObjects, restoring } from './storage/restored-objects.ts';
 
 /** Of each kind, in each of both cases; 120 for a long run. */
-const cuts = repetitions('NODEWARD_TEST_CUTS', 20);
+const cuts = repetitions('NODEWARD_TEST_CUTS', 10);
 const identity = { groupSuffix: 'k8s.io' };
 const allLeaves = ['nothing', 'everything', 'anything'] as const;
 const names = ['store.sqlite', 'store.sqlite-wal', 'store.sqlite-journal', 'store.reserve'];
