@@ -16,8 +16,8 @@ import {
 } from '../support/linearizability/index.ts';
 import { ensureBuilt } from './installation.ts';
 import { ConfigMapRegisters, startApiServer } from './nodeward/index.ts';
+import type { Random } from './repetition.ts';
 import { repetitions, seededRandom } from './repetition.ts';
-import type { Random } from './storage/disk-model.ts';
 
 /** 60 for a long run. */
 const kills = repetitions('NODEWARD_TEST_KILLS', 6);

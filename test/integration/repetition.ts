@@ -1,6 +1,7 @@
 import type { TestContext } from 'node:test';
-import type { Random } from './storage/disk-model.ts';
-import { randomFrom } from './storage/recorded-calls.ts';
+
+/** A number from 0 up to 1, not included. */
+export type Random = () => number;
 
 /**
  * How often a test repeats what it repeats: `byDefault`, or as often as a variable of the environment says, for a long
@@ -27,4 +28,15 @@ export function seededRandom(t: TestContext): Random {
   const seed = chooseSeed();
   t.diagnostic(`NODEWARD_TEST_SEED=${seed}`);
   return randomFrom(seed);
+}
+
+/** A reproducible sequence (mulberry32). */
+function randomFrom(seed: number): Random {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
 }
