@@ -8,10 +8,10 @@ import { before, test } from 'node:test';
 import { leaseKind } from '../../src/api/index.ts';
 import { ApiClient, clientOptionsOf, readKubeconfig } from '../../src/client/index.ts';
 import { freePort, temporaryFolder, waitFor } from '../support/index.ts';
+import { repetitions, seededRandom } from '../support/repetition.ts';
 import { ensureBuilt } from './installation.ts';
 import type { LeaseRecord } from './nodeward/index.ts';
 import { compare, LeaseWatcher, startApiServer, writeUntilGone } from './nodeward/index.ts';
-import { repetitions, seededRandom } from './repetition.ts';
 
 /** Each takes about half a second where nothing else runs; 100 for a long run. */
 const kills = repetitions('NODEWARD_TEST_KILLS', 25);

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { before, test } from 'node:test';
 import fc from 'fast-check';
 import { checkName } from '../../src/api/index.ts';
+import { chooseSeed } from '../support/repetition.ts';
 import type { Site } from './checkpoint/site.ts';
 import { openSite, runsOn, startWorkload } from './checkpoint/site.ts';
 import { ensureBuilt } from './installation.ts';
@@ -83,7 +84,7 @@ test('names that cannot exist are never 5xx, and lead to no file', async () => {
         assert.ok(code >= 400 && code < 500, `${code}`);
       },
     ),
-    { numRuns: 300 },
+    { numRuns: 300, seed: chooseSeed() },
   );
   // the same without an encoding, as far as a client can send it at all
   const raw = fc.stringMatching(/^[!-~]{0,40}$/);
@@ -92,7 +93,7 @@ test('names that cannot exist are never 5xx, and lead to no file', async () => {
       const code = await client.post(`/checkpoint/${rest}`);
       assert.ok(code >= 400 && code < 500, `${code}`);
     }),
-    { numRuns: 200 },
+    { numRuns: 200, seed: chooseSeed() },
   );
   const filesAfter = (await readdir(site.rootDir, { recursive: true })).filter(
     (name) => !name.startsWith('storage'),

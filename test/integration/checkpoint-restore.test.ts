@@ -10,6 +10,7 @@ import { ImageService } from '../../src/agent/runtime/gen/cri_pb.js';
 import { isRecord } from '../../src/api/index.ts';
 import { exitCodes } from '../../src/base/index.ts';
 import { freePort, waitFor } from '../support/index.ts';
+import { chooseSeed } from '../support/repetition.ts';
 import type { Registry } from './checkpoint/registry.ts';
 import { serveImage } from './checkpoint/registry.ts';
 import type { Site } from './checkpoint/site.ts';
@@ -146,7 +147,7 @@ describe('real checkpoints', () => {
         };
         await read().catch((error: unknown) => assert.ok(error instanceof ArchiveError, String(error)));
       }),
-      { numRuns: 150 },
+      { numRuns: 150, seed: chooseSeed() },
     );
   });
 

@@ -14,10 +14,10 @@ import {
   versionFault,
   versionTold,
 } from '../support/linearizability/index.ts';
+import type { Random } from '../support/repetition.ts';
+import { repetitions, seededRandom } from '../support/repetition.ts';
 import { ensureBuilt } from './installation.ts';
 import { ConfigMapRegisters, startApiServer } from './nodeward/index.ts';
-import { repetitions, seededRandom } from './repetition.ts';
-import type { Random } from './storage/disk-model.ts';
 
 /** 60 for a long run. */
 const kills = repetitions('NODEWARD_TEST_KILLS', 6);

@@ -16,10 +16,10 @@ import {
   versionFault,
   versionTold,
 } from '../support/linearizability/index.ts';
+import { repetitions, seededRandom } from '../support/repetition.ts';
 import { ensureBuilt } from './installation.ts';
 import { startEtcd } from './lab/index.ts';
 import { ConfigMapRegisters } from './nodeward/index.ts';
-import { repetitions, seededRandom } from './repetition.ts';
 import { followChanges } from './several-servers/change-log.ts';
 import { troubled } from './several-servers/chaos.ts';
 import { startMembers } from './several-servers/servers.ts';

@@ -37,7 +37,8 @@ before(async () => {
 });
 after(() => etcd[Symbol.asyncDispose]());
 
-describe('nodeward storage migrate', { timeout: 600_000 }, () => {
+// two at once: one of them waits twice for a hold to end
+describe('nodeward storage migrate', { timeout: 600_000, concurrency: 2 }, () => {
   test('there and back, while servers run', async () => {
     await using home = await temporaryFolder('migrate-');
     const place = new MigratedEtcd(etcd);

@@ -8,13 +8,13 @@ import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { openSqlite, restoreStore } from '../../src/apiserver/storage/index.ts';
 import { makeFormat1 } from '../contract/storage/format-1.ts';
-import { repetitions, seededRandom } from './repetition.ts';
+import { repetitions, seededRandom } from '../support/repetition.ts';
 import type { Recorded } from './storage/recorded-calls.ts';
 import { cutMany, recordCalls } from './storage/recorded-calls.ts';
 import { asideName, restoredObjects, restoring } from './storage/restored-objects.ts';
 
 /** Of each kind, in each of both cases; 120 for a long run. */
-const cuts = repetitions('NODEWARD_TEST_CUTS', 20);
+const cuts = repetitions('NODEWARD_TEST_CUTS', 10);
 const identity = { groupSuffix: 'k8s.io' };
 const allLeaves = ['nothing', 'everything', 'anything'] as const;
 const names = ['store.sqlite', 'store.sqlite-wal', 'store.sqlite-journal', 'store.reserve'];

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { openSqlite } from '../../src/apiserver/storage/index.ts';
-import { repetitions, seededRandom } from './repetition.ts';
+import { repetitions, seededRandom } from '../support/repetition.ts';
 import type { Recorded } from './storage/recorded-calls.ts';
 import { cutMany, recordCalls } from './storage/recorded-calls.ts';
 import { contentOf, keyOf, stepsOf, writers } from './storage/recorded-steps.ts';

@@ -1,18 +1,12 @@
-/** Repeatable randomness: the same seed gives the same run (mulberry32). */
+import { randomFrom } from '../../support/repetition.ts';
+
+/** Repeatable choices: the same seed gives the same run. */
 export class Chance {
-  #state: number;
+  /** Returns a number from 0 up to, without, 1. */
+  readonly next: () => number;
 
   constructor(seed: number) {
-    this.#state = seed >>> 0;
-  }
-
-  /** From 0 up to, without, 1. */
-  next(): number {
-    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
-    let mixed = this.#state;
-    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+    this.next = randomFrom(seed);
   }
 
   /** A whole number from 0 up to, without, `below`. */

@@ -5,8 +5,8 @@ import { describe, test } from 'node:test';
 import type { MaintainedStore, Restored, Stored } from '../../../src/apiserver/storage/index.ts';
 import { createCache, restoreStore, StorageError } from '../../../src/apiserver/storage/index.ts';
 import { SnapshotReader, takeSnapshot } from '../../../src/apiserver/storage-admin/index.ts';
-import type { Random } from '../../support/seeded-random.ts';
-import { below, withSeed } from '../../support/seeded-random.ts';
+import type { Random } from '../../support/repetition.ts';
+import { below, withSeed } from '../../support/repetition.ts';
 import { allAt, lease, put, readChanges, remove } from './scenario.ts';
 import { SqliteFolder } from './sqlite-folder.ts';
 

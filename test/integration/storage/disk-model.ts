@@ -1,9 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Random } from '../../support/repetition.ts';
 import type { DiskCall } from './strace-log.ts';
-
-/** A number from 0 up to 1, not included. */
-export type Random = () => number;
 
 /** What of the unsynced a power cut leaves: nothing, everything, or any sectors of it. */
 export type Leaves = 'nothing' | 'everything' | 'anything';

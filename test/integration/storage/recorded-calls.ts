@@ -1,8 +1,9 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runSuccessfully, temporaryFolder } from '../../support/index.ts';
+import type { Random } from '../../support/repetition.ts';
 import { fetched } from '../lab/index.ts';
-import type { Leaves, Random } from './disk-model.ts';
+import type { Leaves } from './disk-model.ts';
 import { Disk } from './disk-model.ts';
 import type { DiskCall } from './strace-log.ts';
 import { parseStrace, recordedCalls } from './strace-log.ts';
@@ -82,15 +83,4 @@ export async function cutMany({ before, calls }: Recorded, cuts: Cuts): Promise<
     await cuts.check(folder, `after call ${index} of ${calls.length} (${call.what} ${call.name})`);
     await rm(folder, { recursive: true });
   }
-}
-
-/** A reproducible sequence (mulberry32). */
-export function randomFrom(seed: number): Random {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import fc from 'fast-check';
-import { below, withSeed } from '../../../support/seeded-random.ts';
+import { below, withSeed } from '../../../support/repetition.ts';
 import {
   allLeases,
   csrs,

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { checkpointRoutes } from '../../../../src/agent/checkpoint/index.ts';
 import { sendJson, sendText } from '../../../../src/agent/server/index.ts';
 import { waitFor } from '../../../support/index.ts';
-import { rounds } from '../../../support/seeded-random.ts';
+import { rounds } from '../../../support/repetition.ts';
 import { startServer } from '../support/index.ts';
 import { nodeWith, startAgent } from './agent.ts';
 

@@ -7,8 +7,8 @@ import { test } from 'node:test';
 import { silentLogger, systemClock } from '../../../../src/base/index.ts';
 import { openStateFile } from '../../../../src/base/state-file/index.ts';
 import { temporaryFolder } from '../../../support/index.ts';
-import type { Random } from '../../../support/seeded-random.ts';
-import { below, rounds, withSeed } from '../../../support/seeded-random.ts';
+import type { Random } from '../../../support/repetition.ts';
+import { below, rounds, withSeed } from '../../../support/repetition.ts';
 
 const kills = rounds({ usual: 4, full: 8 });
 

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { temporaryFolder } from '../../../../support/index.ts';
-import type { Random } from '../../../../support/seeded-random.ts';
-import { below, withSeed } from '../../../../support/seeded-random.ts';
+import type { Random } from '../../../../support/repetition.ts';
+import { below, withSeed } from '../../../../support/repetition.ts';
 import { heldOnDisk } from './support.ts';
 
 test('whoever was told its devices has them after a kill at any moment, and nobody else has', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { rounds } from '../../../../support/seeded-random.ts';
+import { rounds } from '../../../../support/repetition.ts';
 import { storeWith } from '../interleaved-store.ts';
 import type { World } from './world.ts';
 import { both, openWorld, secondMs } from './world.ts';

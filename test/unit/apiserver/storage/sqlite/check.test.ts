@@ -8,7 +8,7 @@ import { Connection } from '../../../../../src/apiserver/storage/sqlite/writer/c
 import { openError } from '../../../../../src/apiserver/storage/sqlite/writer/errors.ts';
 import { commitGroup } from '../../../../../src/apiserver/storage/sqlite/writer/group.ts';
 import { readStep } from '../../../../../src/apiserver/storage/sqlite/writer/history.ts';
-import { below, rounds, withSeed } from '../../../../support/seeded-random.ts';
+import { below, rounds, withSeed } from '../../../../support/repetition.ts';
 
 const flips = rounds({ usual: 300, full: 1_500 });
 
