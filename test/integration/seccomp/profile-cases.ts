@@ -1,3 +1,4 @@
+import { randomFrom } from '../../support/repetition.ts';
 /**
  * Profiles on which the judge and a real runtime are compared. Those that are made by chance are the same in each run; the
  * hand-made ones each have one fault, or something that looks like one.
@@ -152,7 +153,7 @@ const flaws: readonly object[] = [
 
 /** `count` profiles of rules that no workload of the tests minds; about every third has a flaw. */
 export function byChance(count: number): ProfileCase[] {
-  const random = numbers(20_251_122);
+  const random = randomFrom(20_251_122);
   const one = <T>(list: readonly T[]): T => {
     const found = list[Math.floor(random() * list.length)];
     if (found === undefined) throw new Error('nothing to choose from');
@@ -191,15 +192,4 @@ export function byChance(count: number): ProfileCase[] {
     const flaw = random() < 0.35 ? [{ names: ['acct'], action: errno, ...one(flaws) }] : [];
     return { text: json({ ...rest, syscalls: [...syscalls, ...flaw] }) };
   });
-}
-
-/** Numbers in [0, 1) that look like chance and are always the same (mulberry32). */
-function numbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
