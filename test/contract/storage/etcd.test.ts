@@ -147,6 +147,7 @@ describe('a cluster that is used by others', { skip }, () => {
     assert.equal(await one.confirm(since, () => AbortSignal.timeout(5_000)), 'outdated');
     assert.equal(textOf(one.get(lease('a'))), '1');
     assert.equal(await one.confirm(one.applied, () => AbortSignal.abort()), 'confirmed');
+    assert.equal(await one.canReach((await two.revision()) + 1_000), false);
   });
 
   test('history that somebody else has forgotten is compacted', async () => {

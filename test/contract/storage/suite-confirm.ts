@@ -27,5 +27,13 @@ export function confirmSuite(open: OpenCache): void {
       assert.notEqual(await cache.confirm(created, patience), 'timeout');
       assert.equal(cache.get(lease('a')), undefined);
     });
+
+    test('a revision that was given can be reached', async () => {
+      await using opened = await open();
+      const { cache } = opened;
+      const created = await put(cache, lease('a'), '1');
+      assert.equal(await cache.canReach(created), true);
+      assert.equal(await cache.canReach(await cache.revision()), true);
+    });
   });
 }

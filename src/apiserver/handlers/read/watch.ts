@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { StatusError } from '../../../api/index.ts';
 import type { Resource } from '../../registry/index.ts';
 import type { EventEncoding, Sink, Stored, Watch, WatchStart } from '../../storage/index.ts';
 import { booleanParameter, integerParameter, optionalBoolean, versionParameter } from '../parameters.ts';
@@ -52,9 +53,21 @@ async function startOf(request: ApiRequest, bookmarks: boolean): Promise<WatchSt
   const { query, resource, registry } = request;
   const asked = versionParameter(query) ?? 0;
   const wanted = optionalBoolean(query, 'sendInitialEvents');
-  if (asked !== 0 && wanted !== true) return { at: 'exact', revision: asked };
+  if (asked !== 0 && wanted !== true) {
+    await checkReached(request, asked);
+    return { at: 'exact', revision: asked };
+  }
   await settle(request, readVersion(query)); // from here on what memory shows is new enough
   if (wanted === false) return { at: 'exact', revision: resource.storage.applied };
   // with the gate on, the old way to ask for the state is the new one too, as the reference has it
   return { at: 'state', minRevision: asked, bookmark: bookmarks && registry.gates.WatchList };
+}
+
+/**
+ * A version that is greater than the newest of a store that others write too was given by one that is lost, such as
+ * before a snapshot was restored: what comes up to it would be missed, so it counts as expired.
+ */
+async function checkReached({ resource: { storage } }: ApiRequest, version: number): Promise<void> {
+  if (await storage.canReach(version)) return;
+  throw new StatusError('Expired', `too old resource version: ${version} is none of this store`);
 }

@@ -145,6 +145,11 @@ export class MemoryCache implements CachedStore {
     return (await this.waitFor(newest, signal())) === 'ready' ? 'outdated' : 'timeout';
   }
 
+  async canReach(revision: Revision): Promise<boolean> {
+    if (revision <= this.#applied || !this.#store.shared) return true;
+    return revision <= (await this.#store.revision());
+  }
+
   follow(prefix: string, apply: (change: Change) => void): Disposable {
     return this.#followers.add(prefix, apply);
   }

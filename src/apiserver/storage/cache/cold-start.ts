@@ -26,7 +26,7 @@ export async function coldStart(
 ): Promise<void> {
   if (watcher.ended) return;
   if (start.at === 'exact') {
-    if (await isOfLostState(start.revision, source)) {
+    if (start.revision <= (source.store.doubtful ?? 0)) {
       watcher.end('expired');
       return;
     }
@@ -43,15 +43,6 @@ export async function coldStart(
   if (start.bookmark) watcher.offerBookmark(watcher.position, true);
   await watcher.room();
   await replay(watcher, prefix, source, true);
-}
-
-/**
- * Whether a version was given by a state that is gone, such as before a snapshot was restored: what comes up to it would be
- * missed. A store that only this process writes to never goes back, so a version of the future is waited for.
- */
-async function isOfLostState(revision: Revision, { store, applied }: StartSource): Promise<boolean> {
-  if (revision <= (store.doubtful ?? 0)) return true;
-  return store.shared === true && revision > applied() && revision > (await store.revision());
 }
 
 async function pushObjects(watcher: Watcher, objects: readonly Stored[]): Promise<void> {

@@ -64,7 +64,7 @@ export interface Cache {
   waitFor(revision: Revision, signal: AbortSignal): Promise<'ready' | 'timeout'>;
   /**
    * Follows the keys that start with `prefix`. An object that starts to `match` is ADDED, one that stops
-   * is DELETED. A start that the store has never come to, though others write to it too, has `expired`.
+   * is DELETED.
    */
   watch(
     prefix: string,
@@ -99,6 +99,12 @@ export interface CachedStore extends Cache, Store {
    * cannot answer.
    */
   confirm(since: Revision, signal: () => AbortSignal): Promise<'confirmed' | 'outdated' | 'timeout'>;
+  /**
+   * Whether a revision can be one of this store. Not one that is greater than the newest where others write to the store too:
+   * it was given by a state that is lost, such as before a snapshot was restored, and what comes up to it would be missed.
+   * Rejects with a StorageError when the store cannot answer.
+   */
+  canReach(revision: Revision): Promise<boolean>;
   /** Ends all watches with `stop` and refuses new ones; reads and writes go on. May be called twice. */
   endWatches(): void;
 }
