@@ -98,7 +98,10 @@ test(`kill -9 in the middle of ${writers} writers, ${kills} times: nothing is lo
       }),
     );
     const enough = acknowledgements + writers * (1 + 3 * random());
-    await waitFor('the writers to be at it', () => acknowledgements >= enough, { intervalMs: 1 });
+    await waitFor('the writers to be at it', () => acknowledgements >= enough, {
+      intervalMs: 1,
+      timeoutMs: 60_000,
+    });
     await server.process.kill9();
     await Promise.all([...writing, ...watching]);
   }
@@ -118,7 +121,7 @@ async function catchUp(watchers: readonly LeaseWatcher[], api: ApiClient, highes
   const stop = new AbortController();
   const watching = watchers.map((watcher) => watcher.follow(api, stop.signal));
   await Promise.race([
-    waitFor('the last event', () => watchers.every(({ at }) => at >= highest)),
+    waitFor('the last event', () => watchers.every(({ at }) => at >= highest), { timeoutMs: 60_000 }),
     Promise.all(watching),
   ]);
   stop.abort();

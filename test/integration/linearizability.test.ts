@@ -44,7 +44,7 @@ test(`${clients} clients of ${keys.length} objects, over ${kills} kills, see one
     const using = users.map(async (user) => {
       for (; !registers.gone.aborted; requests += 1) await actAtRandom(user, registers, random);
     });
-    await waitFor('enough requests', () => requests >= requestsPerLife, { intervalMs: 1 });
+    await waitFor('enough requests', () => requests >= requestsPerLife, { intervalMs: 1, timeoutMs: 60_000 });
     await server.process.kill9();
     await Promise.all(using);
   }
