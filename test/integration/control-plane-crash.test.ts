@@ -84,7 +84,8 @@ describe('a control plane that fails', () => {
 
   test('kill -9 of it: the agent goes on, brings it back with all its state, and heartbeats continue', async () => {
     await heartbeat();
-    const [uid, { metadata }] = [await nodeUid(), await lease()];
+    const uid = await waitFor('the node', nodeUid); // heartbeats do not wait for its registration
+    const { metadata } = await lease();
     const certificate = () => readFile(join(rootDir, 'pki/nodeward-client.crt'), 'utf8');
     const certificateBefore = await certificate();
     for (let round = 1; round <= 3; round += 1) {
