@@ -1,42 +1,42 @@
 import type { Pod } from '../../../api/index.ts';
 import { podHasEnded } from '../../../api/index.ts';
 import { containersOf, localhostProfileOf } from '../index.ts';
-import { normalizedProfile } from './file-names.ts';
+import { normalizeProfilePath } from './file-names.ts';
 
-/** A pod of this node that names a profile. */
+/** The use of one profile by one pod of this node. */
 export interface ProfileUse {
   readonly namespace: string;
   readonly pod: string;
   readonly uid: string;
-  /** Its containers that are to run with it, of every sort. */
+  /** The names of its containers, init and ephemeral containers whose profile it is. */
   readonly containers: readonly string[];
-  /** Those of them that run, as far as the pod's status says. */
+  /** Those of them that are running, according to the pod's status. */
   readonly running: readonly string[];
-  /** Of the only container, where it is one: `spec.containers{app}`. */
+  /** Set for a single container: `spec.containers{app}`. */
   readonly fieldPath?: string;
 }
 
 /**
- * Who names which profile, by the profile's path; pods that have ended use nothing any more. It is asked each time that a
- * pod changes, and others say how many containers a pod has: the time goes with the number of containers.
+ * Finds the pods that name each profile, by the profile's path; pods that have ended use none. It runs at every change of a
+ * pod, and users decide how many containers a pod has, so its time is linear in the number of containers.
  */
-export function profilesInUse(pods: readonly Pod[]): ReadonlyMap<string, readonly ProfileUse[]> {
+export function findProfileUses(pods: readonly Pod[]): ReadonlyMap<string, readonly ProfileUse[]> {
   const uses = new Map<string, ProfileUse[]>();
   for (const pod of pods) {
     if (podHasEnded(pod)) continue;
-    for (const [path, use] of usesOf(pod)) addTo(uses, path, use);
+    for (const [path, use] of listUses(pod)) append(uses, path, use);
   }
   return uses;
 }
 
-function usesOf(pod: Pod): [path: string, use: ProfileUse][] {
+function listUses(pod: Pod): [path: string, use: ProfileUse][] {
   const { namespace = '', name = '', uid = '' } = pod.metadata ?? {};
-  const named = containersByProfile(pod);
+  const named = groupByProfile(pod);
   if (named.size === 0) return [];
-  const runs = runningIn(pod);
-  const places = placesIn(pod);
+  const runs = findRunning(pod);
+  const fieldPaths = findFieldPaths(pod);
   return [...named].map(([path, containers]) => {
-    const fieldPath = containers.length === 1 ? places.get(containers[0] ?? '') : undefined;
+    const fieldPath = containers.length === 1 ? fieldPaths.get(containers[0] ?? '') : undefined;
     const use = {
       ...{ namespace, pod: name, uid: uid || `${namespace}/${name}`, containers },
       running: containers.filter((each) => runs.has(each)),
@@ -46,31 +46,31 @@ function usesOf(pod: Pod): [path: string, use: ProfileUse][] {
   });
 }
 
-function containersByProfile(pod: Pod): Map<string, string[]> {
+function groupByProfile(pod: Pod): Map<string, string[]> {
   const found = new Map<string, string[]>();
   for (const container of containersOf(pod)) {
-    const path = normalizedProfile(localhostProfileOf(pod, container) ?? '');
-    if (path !== undefined) addTo(found, path, container.name ?? '');
+    const path = normalizeProfilePath(localhostProfileOf(pod, container) ?? '');
+    if (path !== undefined) append(found, path, container.name ?? '');
   }
   return found;
 }
 
-function addTo<T>(lists: Map<string, T[]>, key: string, item: T): void {
+function append<T>(lists: Map<string, T[]>, key: string, item: T): void {
   const list = lists.get(key);
   if (list === undefined) lists.set(key, [item]);
   else list.push(item);
 }
 
-/** Where each container stands, by its name: `spec.containers{app}`. */
-function placesIn({ spec }: Pod): Map<string, string> {
-  const places = new Map<string, string>();
+/** The field path of each container, by its name: `spec.containers{app}`. */
+function findFieldPaths({ spec }: Pod): Map<string, string> {
+  const fieldPaths = new Map<string, string>();
   for (const list of ['containers', 'initContainers', 'ephemeralContainers'] as const)
     for (const { name = '' } of spec?.[list] ?? [])
-      if (!places.has(name)) places.set(name, `spec.${list}{${name}}`);
-  return places;
+      if (!fieldPaths.has(name)) fieldPaths.set(name, `spec.${list}{${name}}`);
+  return fieldPaths;
 }
 
-function runningIn({ status }: Pod): Set<string> {
+function findRunning({ status }: Pod): Set<string> {
   const {
     containerStatuses = [],
     initContainerStatuses = [],

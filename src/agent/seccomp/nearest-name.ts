@@ -1,20 +1,20 @@
-const longest = 40;
+const maxNameLength = 40;
 
-/** The name that is most like `name`, if one is alike enough to be what was meant. */
-export function nearestName(name: string, names: readonly string[]): string | undefined {
-  if (name.length > longest) return undefined;
+/** Returns the name most similar to `name`; undefined when none is similar enough to be a likely typo. */
+export function findNearestName(name: string, names: readonly string[]): string | undefined {
+  if (name.length > maxNameLength) return undefined;
   let best: string | undefined;
-  let least = Math.max(1, Math.floor(name.length / 3)) + 1;
+  let limit = Math.max(1, Math.floor(name.length / 3)) + 1;
   for (const each of names) {
-    if (Math.abs(each.length - name.length) >= least) continue;
-    const distance = editDistance(name, each);
-    if (distance < least) [best, least] = [each, distance];
+    if (Math.abs(each.length - name.length) >= limit) continue;
+    const distance = computeEditDistance(name, each);
+    if (distance < limit) [best, limit] = [each, distance];
   }
   return best;
 }
 
-/** How many characters must be put in, taken out, replaced, or exchanged with their neighbour. */
-export function editDistance(a: string, b: string): number {
+/** How many characters must be inserted, removed, replaced or swapped with their neighbour (optimal string alignment). */
+export function computeEditDistance(a: string, b: string): number {
   let before: number[] = [];
   let above = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i++) {
