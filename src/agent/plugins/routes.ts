@@ -1,7 +1,7 @@
 import type { AgentRoute } from '../server/index.ts';
 import { sendJson } from '../server/index.ts';
 import type { PluginService } from './service.ts';
-import { shownPlugins } from './shown.ts';
+import { shownPlugins } from './socket-list.ts';
 
 /** `GET /plugins`: every registration socket and how far it is (docs/plugins.md). */
 export function pluginRoutes(plugins: Omit<PluginService, 'service'>): readonly AgentRoute[] {

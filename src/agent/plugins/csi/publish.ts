@@ -6,8 +6,8 @@ import type { ApiCalls, CallOptions } from '../../../client/index.ts';
 import { ifFound, whoAnswers } from '../../../client/index.ts';
 import type { NodeIdentity } from './csi-node-object.ts';
 import { newCsiNode, ownedBy, withDriver, withoutDrivers } from './csi-node-object.ts';
-import type { MarkChange } from './node-marks.ts';
-import { marksFor, marksWithout, nodeIdsOf, TopologyConflict } from './node-marks.ts';
+import type { MarkChange } from './node-metadata.ts';
+import { marksFor, marksWithout, nodeIdsOf, TopologyConflict } from './node-metadata.ts';
 import type { CsiDriver } from './types.ts';
 
 export interface PublishContext {

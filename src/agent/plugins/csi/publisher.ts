@@ -2,9 +2,9 @@ import type { Clock, Logger, Service } from '../../../base/index.ts';
 import { createBackoff, createWaker } from '../../../base/index.ts';
 import type { ApiCalls } from '../../../client/index.ts';
 import { createOutageLog, retryAfterMs } from '../../../client/index.ts';
-import type { DepartureTimes } from './departures.ts';
 import { createPublications } from './publications.ts';
-import { createRound } from './round.ts';
+import type { DepartureTimes } from './removal-delays.ts';
+import { createRound } from './sync.ts';
 import type { CsiDriver, Publication } from './types.ts';
 
 export interface PublisherOptions extends Partial<DepartureTimes> {

@@ -1,7 +1,7 @@
 /** What the cluster is told of CSI drivers: a real control plane, asked with a node's own credentials. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { nodeIdAnnotation } from '../../../../../src/agent/plugins/csi/node-marks.ts';
+import { nodeIdAnnotation } from '../../../../../src/agent/plugins/csi/node-metadata.ts';
 import { csiNodeKind, nodeKind } from '../../../../../src/api/index.ts';
 import type { ApiCalls } from '../../../../../src/client/index.ts';
 import { ConnectionError } from '../../../../../src/client/index.ts';

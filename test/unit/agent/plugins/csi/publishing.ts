@@ -1,6 +1,6 @@
 import type { CsiPublisher } from '../../../../../src/agent/plugins/csi/index.ts';
 import { createCsiPublisher } from '../../../../../src/agent/plugins/csi/index.ts';
-import { nodeIdsOf } from '../../../../../src/agent/plugins/csi/node-marks.ts';
+import { nodeIdsOf } from '../../../../../src/agent/plugins/csi/node-metadata.ts';
 import type { CSINode, Node } from '../../../../../src/api/index.ts';
 import { csiNodeKind, nodeKind } from '../../../../../src/api/index.ts';
 import { systemClock } from '../../../../../src/base/index.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createDepartures } from '../../../../../src/agent/plugins/csi/departures.ts';
+import { createDepartures } from '../../../../../src/agent/plugins/csi/removal-delays.ts';
 
 const none: ReadonlySet<string> = new Set();
 

@@ -5,7 +5,7 @@ import {
   marksWithout,
   nodeIdAnnotation,
   nodeIdsOf,
-} from '../../../../../src/agent/plugins/csi/node-marks.ts';
+} from '../../../../../src/agent/plugins/csi/node-metadata.ts';
 import type { Node } from '../../../../../src/api/index.ts';
 import { driverOf } from './drivers.ts';
 

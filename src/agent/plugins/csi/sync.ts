@@ -1,8 +1,6 @@
 import type { Clock, Logger } from '../../../base/index.ts';
 import { describeError } from '../../../base/index.ts';
 import type { ApiCalls } from '../../../client/index.ts';
-import type { DepartureTimes } from './departures.ts';
-import { createDepartures } from './departures.ts';
 import type { Publications } from './publications.ts';
 import type { Stored } from './publish.ts';
 import {
@@ -14,6 +12,8 @@ import {
   readStored,
   withdrawDrivers,
 } from './publish.ts';
+import type { DepartureTimes } from './removal-delays.ts';
+import { createDepartures } from './removal-delays.ts';
 import type { CsiDriver } from './types.ts';
 
 export interface RoundOptions extends DepartureTimes {
