@@ -5,7 +5,7 @@ export { openDeviceState } from './device-state.ts';
 export { AllocationError, type AllocationFailure } from './errors.ts';
 export { type Hint, mergeHints, numaNodesLimit } from './hints.ts';
 export type { DeviceRecord } from './record.ts';
-export type { RegisteredIds } from './registered.ts';
+export type { RegisteredIds } from './registered-devices.ts';
 export {
   createDeviceAllocations,
   type DeviceAllocations,

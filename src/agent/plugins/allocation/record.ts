@@ -3,8 +3,8 @@ import { isRecord } from '../../../api/index.ts';
 import type { StateRecord } from '../../../base/state-file/index.ts';
 import type { ContainerAllocation } from '../devices/index.ts';
 import { ContainerAllocateResponseSchema } from '../devices/index.ts';
-import { byId } from './choose.ts';
-import type { RegisteredIds } from './registered.ts';
+import { byId } from './device-choice.ts';
+import type { RegisteredIds } from './registered-devices.ts';
 import type { HeldDevice, Holding } from './types.ts';
 
 /** What the state file holds (specification 2.6). */

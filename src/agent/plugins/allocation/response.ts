@@ -1,5 +1,5 @@
 import type { ContainerAllocation } from '../devices/index.ts';
-import { cdiFault } from '../devices/index.ts';
+import { findCdiFault } from '../devices/index.ts';
 
 /** Of an answer in all; what a container's sandbox takes from its devices is far below. */
 const bytesLimit = 256 * 1024;
@@ -20,7 +20,7 @@ export function responseFault(response: ContainerAllocation): string | undefined
   if (wrong !== undefined)
     return `the permissions ${shown(wrong.permissions)} of ${shown(wrong.containerPath)} are not letters of rwm`;
   if (Object.keys(response.annotations).includes('')) return 'an annotation has no name';
-  const cdi = response.cdiDevices.find((name) => cdiFault(name) !== undefined);
+  const cdi = response.cdiDevices.find((name) => findCdiFault(name) !== undefined);
   return cdi === undefined ? undefined : `${shown(cdi)} is no qualified name of a CDI device`;
 }
 

@@ -1,7 +1,7 @@
 import type { Pod } from '../../../api/index.ts';
 import { describeError } from '../../../base/index.ts';
 import type { Device, DeviceInventory, DeviceResource } from '../devices/index.ts';
-import { narrow, pick, preferenceFault } from './choose.ts';
+import { narrow, pick, preferenceFault } from './device-choice.ts';
 import { AllocationError } from './errors.ts';
 import type { Hint } from './hints.ts';
 import { hintsFor } from './hints.ts';

@@ -4,7 +4,7 @@ import type { PodSource } from '../../pods/index.ts';
 import type { DeviceInventory } from '../devices/index.ts';
 import { Allocator } from './allocator.ts';
 import { openDeviceState } from './device-state.ts';
-import type { RegisteredIds } from './registered.ts';
+import type { RegisteredIds } from './registered-devices.ts';
 import type { DeviceAllocator } from './types.ts';
 
 export interface DeviceAllocationsOptions {

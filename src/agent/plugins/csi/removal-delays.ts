@@ -1,36 +1,42 @@
-/**
- * Names that the API still tells of and no plugin here stands behind. They stay for a while: a driver that is started anew
- * leaves and comes back within a second, and after the agent's own start nobody has registered yet.
- */
-export interface Departures {
-  /** Notes which names are without a plugin at this time; those that have one again are forgotten. */
-  note(names: Iterable<string>, wanted: ReadonlySet<string>, nowMs: number): void;
-  /** Those whose time is up. */
-  due(nowMs: number): ReadonlySet<string>;
-  /** In how many milliseconds the next is due; Infinity where there is none. */
-  nextMs(nowMs: number): number;
-}
-
-export interface DepartureTimes {
+export interface RemovalTimes {
   /** For drivers that were registered with this agent, in milliseconds. */
   readonly lingerMs: number;
-  /** For others, which an earlier agent has left behind, or somebody has written. */
+  /** For others, which an earlier agent left behind or another client has written, in milliseconds. */
   readonly graceMs: number;
 }
 
-export function createDepartures({ lingerMs, graceMs }: DepartureTimes): Departures {
-  const known = new Set<string>();
-  const until = new Map<string, number>();
-  return {
-    note(names, wanted, nowMs) {
-      for (const name of wanted) known.add(name);
-      const alone = new Set([...names].filter((name) => !wanted.has(name)));
-      for (const name of until.keys()) if (!alone.has(name)) until.delete(name);
-      for (const name of alone) {
-        if (!until.has(name)) until.set(name, nowMs + (known.has(name) ? lingerMs : graceMs));
-      }
-    },
-    due: (nowMs) => new Set([...until].filter(([, endMs]) => endMs <= nowMs).map(([name]) => name)),
-    nextMs: (nowMs) => Math.max(0, Math.min(Infinity, ...[...until.values()].map((endMs) => endMs - nowMs))),
-  };
+/**
+ * Delays the removal of drivers that are in the API and have no plugin here. A driver that restarts leaves and comes back
+ * within a second, and right after the agent's own start no plugin has registered yet.
+ */
+export class RemovalDelays {
+  readonly #times: RemovalTimes;
+  readonly #everRegistered = new Set<string>();
+  readonly #deadlines = new Map<string, number>();
+
+  constructor(times: RemovalTimes) {
+    this.#times = times;
+  }
+
+  /** Starts the delay of each name that has no plugin at this time, and ends that of all others. */
+  update(names: Iterable<string>, registered: ReadonlySet<string>, nowMs: number): void {
+    for (const name of registered) this.#everRegistered.add(name);
+    const absent = new Set([...names].filter((name) => !registered.has(name)));
+    for (const name of this.#deadlines.keys()) if (!absent.has(name)) this.#deadlines.delete(name);
+    const { lingerMs, graceMs } = this.#times;
+    for (const name of absent) {
+      if (this.#deadlines.has(name)) continue;
+      this.#deadlines.set(name, nowMs + (this.#everRegistered.has(name) ? lingerMs : graceMs));
+    }
+  }
+
+  /** The names whose delay is over. */
+  due(nowMs: number): ReadonlySet<string> {
+    return new Set([...this.#deadlines].filter(([, endMs]) => endMs <= nowMs).map(([name]) => name));
+  }
+
+  /** Milliseconds until the next delay is over; Infinity when there is none. */
+  nextMs(nowMs: number): number {
+    return Math.max(0, Math.min(Infinity, ...[...this.#deadlines.values()].map((endMs) => endMs - nowMs)));
+  }
 }

@@ -2,10 +2,10 @@ import type { CallOptions } from '../../../base/grpc/index.ts';
 import { GrpcError, grpcCodes } from '../../../base/grpc/index.ts';
 import type { Clock } from '../../../base/index.ts';
 import { describeError } from '../../../base/index.ts';
-import { preparedOf, unpreparedOf } from './answers.ts';
 import type { DraInstance } from './instance.ts';
 import { inOrder } from './instance.ts';
 import type { DraMethod, DraMetrics } from './metrics.ts';
+import { preparedOf, unpreparedOf } from './responses.ts';
 import type { DraClaim, DraDriver, DraReadiness } from './types.ts';
 
 export interface DriverParts {

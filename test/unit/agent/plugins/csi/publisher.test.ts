@@ -229,7 +229,7 @@ describe('what the cluster is told of the CSI drivers of a node', () => {
     await waitFor('the CSINode', () => publishing.csiNode());
     const driver = driverOf('one.example.com');
     publishing.publisher.publish([driver]);
-    await publishing.publisher.tried(driver, 10_000, new AbortController().signal);
+    await publishing.publisher.waitForTry(driver, 10_000, new AbortController().signal);
     const { state, problem } = publishing.publisher.publicationOf(driver);
     assert.equal(state, 'pending');
     assert.match(problem ?? '', /does not keep what it is told of one\.example\.com/);
@@ -255,7 +255,7 @@ describe('what the cluster is told of the CSI drivers of a node', () => {
     await using publishing = await start({ between });
     const driver = driverOf('one.example.com');
     publishing.publisher.publish([driver]);
-    await publishing.publisher.tried(driver, 10_000, new AbortController().signal);
+    await publishing.publisher.waitForTry(driver, 10_000, new AbortController().signal);
     const { state, problem } = publishing.publisher.publicationOf(driver);
     assert.equal(state, 'pending');
     assert.match(problem ?? '', /refuses connections/);

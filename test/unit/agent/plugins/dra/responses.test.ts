@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { create } from '@bufbuild/protobuf';
-import { preparedOf, unpreparedOf } from '../../../../../src/agent/plugins/dra/answers.ts';
 import type { DeviceSchema } from '../../../../../src/agent/plugins/dra/gen/v1_pb.js';
 import {
   NodePrepareResourcesResponseSchema,
   NodeUnprepareResourcesResponseSchema,
 } from '../../../../../src/agent/plugins/dra/gen/v1_pb.js';
+import { preparedOf, unpreparedOf } from '../../../../../src/agent/plugins/dra/responses.ts';
 
 const claim = (uid: string) => ({ namespace: 'default', name: `claim-${uid}`, uid });
 

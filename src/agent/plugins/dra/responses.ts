@@ -1,4 +1,4 @@
-import { cdiFault } from '../devices/index.ts';
+import { findCdiFault } from '../devices/index.ts';
 import type {
   Device,
   NodePrepareResourceResponse,
@@ -70,7 +70,7 @@ function deviceFault({ poolName, deviceName, requestNames, cdiDeviceIds }: Devic
   if (cdiDeviceIds.length > limits.cdiDeviceIds)
     return `cdi_device_ids: at most ${limits.cdiDeviceIds} are allowed`;
   for (const [index, id] of cdiDeviceIds.entries()) {
-    const fault = cdiFault(id);
+    const fault = findCdiFault(id);
     if (fault !== undefined)
       return `cdi_device_ids[${index}]: ${JSON.stringify(id.slice(0, limits.nameLength))}: ${fault}`;
   }
