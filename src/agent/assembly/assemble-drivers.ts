@@ -4,7 +4,7 @@ import { nodeApi } from '../identity/index.ts';
 import type { CsiDrivers } from '../plugins/csi/index.ts';
 import { CsiHandler, createCsiPublisher } from '../plugins/csi/index.ts';
 import type { DraDrivers } from '../plugins/dra/index.ts';
-import { createDraHandler } from '../plugins/dra/index.ts';
+import { DraHandler } from '../plugins/dra/index.ts';
 import type { PluginHandler } from '../plugins/index.ts';
 import type { AgentContext } from './context.ts';
 import { part } from './context.ts';
@@ -29,6 +29,6 @@ export function assembleDrivers(context: AgentContext, identity: Identity): Driv
         ...part(context, 'csi'),
       });
   const csi = new CsiHandler({ publisher, metrics, ...part(context, 'csi') });
-  const dra = stack.use(createDraHandler({ metrics, ...part(context, 'dra') }));
+  const dra = stack.use(new DraHandler({ metrics, ...part(context, 'dra') }));
   return { handlers: [csi, dra], services: publisher === undefined ? [] : [publisher], csi, dra };
 }

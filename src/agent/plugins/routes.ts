@@ -42,7 +42,7 @@ export interface PluginList {
   readonly items: readonly PluginItem[];
 }
 
-export function toPluginList(plugins: Omit<PluginService, 'service'>): PluginList {
+function toPluginList(plugins: Omit<PluginService, 'service'>): PluginList {
   const { folder, watchedBy } = plugins;
   return {
     apiVersion,

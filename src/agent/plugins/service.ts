@@ -79,7 +79,10 @@ async function stopWithin(registry: SocketRegistry, clock: Clock): Promise<void>
   done.abort();
 }
 
-/** Keeps the folder in being. When it cannot be created, as on a full file system, the agent starts all the same and tries again. */
+/**
+ * Keeps the folder in being. When it cannot be created, as on a full file system, the agent starts all the same and tries
+ * again.
+ */
 class FolderKeeper {
   readonly #folder: string;
   readonly #watch: FolderWatch;

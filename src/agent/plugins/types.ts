@@ -10,7 +10,10 @@ export interface PluginInfo {
   readonly versions: readonly string[];
   /** Absolute path of the registration socket, which distinguishes two plugins with the same name. */
   readonly socket: string;
-  /** When the registration socket was created, wall clock in milliseconds: during an upgrade the later one is the newer plugin. */
+  /**
+   * When the registration socket was created, wall clock in milliseconds: during an upgrade the later one is the newer
+   * plugin.
+   */
   readonly madeMs: number;
 }
 

@@ -4,7 +4,10 @@ import { localhost, runtimeDefault, unconfined } from './security-profile.ts';
 import type { ContainerRefusal } from './select-profile.ts';
 import { configError, containerOf } from './select-profile.ts';
 
-/** The AppArmor profile that a container must run with; profiles of the node are referred to by name, never read (specification 2.6). */
+/**
+ * The AppArmor profile that a container must run with; profiles of the node are referred to by name, never read
+ * (specification 2.6).
+ */
 export type SelectedAppArmor =
   | { readonly type: 'RuntimeDefault' | 'Unconfined'; readonly from: AppArmorSource }
   | { readonly type: 'Localhost'; readonly from: AppArmorSource; readonly name: string }

@@ -73,7 +73,10 @@ export function explainCall(profile: SeccompProfile, syscall: string, options: E
   return { ...about, decision: decide(rules, profile.defaultOutcome), rules };
 }
 
-/** runc returns ENOSYS for calls with a higher number than all that the profile names, so that programs fall back to older calls. */
+/**
+ * runc returns ENOSYS for calls with a higher number than all that the profile names, so that programs fall back to older
+ * calls.
+ */
 function isNewer(
   { defaultOutcome, rules }: SeccompProfile,
   number: number | undefined,

@@ -1,4 +1,7 @@
-/** Seccomp profiles: validates them, selects the one of a container, explains what one does (specification 2.8). Reads no files. */
+/**
+ * Seccomp profiles: validates them, selects the one of a container, explains what one does (specification 2.8). Reads no
+ * files.
+ */
 export {
   type HostAppArmor,
   type ResolvedAppArmor,

@@ -29,7 +29,10 @@ interface Holders {
   other?: SeccompRule;
 }
 
-/** Adds an error for each rule that contradicts an earlier one for the call; with `overlaps` also warnings for repeated and overlapping rules. */
+/**
+ * Adds an error for each rule that contradicts an earlier one for the call; with `overlaps` also warnings for repeated and
+ * overlapping rules.
+ */
 export function compareConditions(
   name: string,
   entries: readonly Entry[],

@@ -1,4 +1,4 @@
-/** Devices of plugins for the containers of pods (specification 2.6; the reference's device manager). */
+/** Allocates devices of plugins to the containers of pods (specification 2.6; the reference's device manager). */
 
 export { Allocator, type AllocatorOptions } from './allocator.ts';
 export { openDeviceState } from './device-state.ts';

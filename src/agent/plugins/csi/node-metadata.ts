@@ -12,7 +12,10 @@ export interface MetadataChange {
   readonly annotations?: Readonly<Record<string, string | null>>;
 }
 
-/** Reads the ids from the Node's annotation. One that cannot be parsed counts as empty: it is the agent's own and is rewritten. */
+/**
+ * Reads the ids from the Node's annotation. One that cannot be parsed counts as empty: it is the agent's own and is
+ * rewritten.
+ */
 export function readNodeIds(node: Node): ReadonlyMap<string, string> {
   const text = node.metadata?.annotations?.[nodeIdAnnotation];
   if (text === undefined) return new Map();
@@ -35,7 +38,10 @@ export class TopologyConflict extends Error {
   }
 }
 
-/** Computes the labels and the annotation of a driver that the Node lacks; undefined when it has them all. Throws a TopologyConflict. */
+/**
+ * Computes the labels and the annotation of a driver that the Node lacks; undefined when it has them all. Throws a
+ * TopologyConflict.
+ */
 export function computeAddition(
   node: Node,
   { name, nodeId, topology }: CsiDriver,

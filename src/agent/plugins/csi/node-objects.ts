@@ -85,7 +85,10 @@ export async function publishDriver(
   return { node, csiNode };
 }
 
-/** Removes drivers that have gone from both objects, first from the CSINode: then the scheduler places nothing for them any more. */
+/**
+ * Removes drivers that have gone from both objects, first from the CSINode: then the scheduler places nothing for them any
+ * more.
+ */
 export async function withdrawDrivers(
   context: PublishContext,
   stored: StoredObjects,

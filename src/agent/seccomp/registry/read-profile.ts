@@ -43,7 +43,10 @@ export async function inspectProfile(folder: string, path: string): Promise<Foun
   }
 }
 
-/** Reads a file of the folder of at most `limitBytes`. `real` is its absolute path without links; `moving`: it changed while it was read. */
+/**
+ * Reads a file of the folder of at most `limitBytes`. `real` is its absolute path without links; `moving`: it changed while
+ * it was read.
+ */
 export async function readProfile(
   folder: string,
   path: string,

@@ -20,7 +20,10 @@ export interface SeccompRegistryOptions {
   folder: string;
   watch: FolderWatch;
   judge: TrackerOptions['judge'];
-  /** The pods of this node. The profiles that they name are tracked whatever their file names, and changes of these get an Event on the pod. */
+  /**
+   * The pods of this node. The profiles that they name are tracked whatever their file names, and changes of these get an
+   * Event on the pod.
+   */
   pods: { pods(): readonly Pod[]; onChange(listener: () => void): Disposable };
   events: EventRecorder;
   nodeName: string;
@@ -34,7 +37,10 @@ export interface SeccompRegistryOptions {
   settleMs?: number;
   /** How long a file with incomplete JSON must be unchanged before it is judged; default 5 s. */
   patienceMs?: number;
-  /** How often paths are checked that pods name and the watch does not cover, such as below a link to a folder; default 10 s. */
+  /**
+   * How often paths are checked that pods name and the watch does not cover, such as below a link to a folder; default 10
+   * s.
+   */
   recheckMs?: number;
 }
 

@@ -4,7 +4,10 @@ import { readAppArmorProfiles } from './app-armor.ts';
 import type { SeccompRegistryService } from './registry.ts';
 import { toSeccompStatus } from './status.ts';
 
-/** `/seccomp`: the node's seccomp profiles with the containers that use them; `/apparmor`: the AppArmor profiles loaded into the kernel. */
+/**
+ * `/seccomp`: the node's seccomp profiles with the containers that use them; `/apparmor`: the AppArmor profiles loaded into
+ * the kernel.
+ */
 export function seccompRoutes(
   folder: string,
   registry: SeccompRegistryService,
