@@ -38,7 +38,7 @@ const registerTimeoutMs = 3 * 60_000;
  * One attempt to register the plugin behind a socket: ask for its info, validate it, pass it to its handler, notify it. The
  * slot is held during the first call only, which has a short deadline; a slow handler delays no other plugin.
  */
-export async function attempt(
+export async function attemptRegistration(
   socket: FoundSocket,
   parts: AttemptParts,
   progress: AttemptProgress,

@@ -1,7 +1,7 @@
 import type { Backoff, Clock, Logger } from '../../base/index.ts';
 import { createBackoff, untilAborted } from '../../base/index.ts';
 import type { AttemptOutcome, AttemptParts } from './attempt.ts';
-import { attempt, describeFault, notifyRegistered } from './attempt.ts';
+import { attemptRegistration, describeFault, notifyRegistered } from './attempt.ts';
 import type { PluginMetrics } from './metrics.ts';
 import type { FoundSocket, PluginHandler, PluginInfo, PluginSocket, PluginState } from './types.ts';
 
@@ -142,7 +142,7 @@ export class TrackedSocket {
       registered: (plugin: PluginInfo, handler: PluginHandler) =>
         this.#hold({ identity: wanted.identity, plugin, handler, notified: false }),
     };
-    this.#conclude(await attempt(wanted, this.#parts, progress, change));
+    this.#conclude(await attemptRegistration(wanted, this.#parts, progress, change));
   }
 
   /** Waits for a change while the plugin is registered, after it has been notified. */

@@ -2,7 +2,7 @@ import type { Pod } from '../../api/index.ts';
 import type { CriSecurityProfile } from './security-profile.ts';
 import { localhost, runtimeDefault, unconfined } from './security-profile.ts';
 import type { ContainerRefusal } from './select-profile.ts';
-import { configError, containerOf } from './select-profile.ts';
+import { configError, requireContainer } from './select-profile.ts';
 
 /**
  * The AppArmor profile that a container must run with; profiles of the node are referred to by name, never read
@@ -34,7 +34,7 @@ const annotationPrefix = 'container.apparmor.security.beta.kubernetes.io/';
 
 /** Selects the container's field, else its annotation (a static pod may have only that), else the pod's field. */
 function selectAppArmor(pod: Pod, containerName: string): SelectedAppArmor | ContainerRefusal {
-  const own = containerOf(pod, containerName).securityContext?.appArmorProfile;
+  const own = requireContainer(pod, containerName).securityContext?.appArmorProfile;
   if (own !== undefined) return readProfileField(own, 'container');
   const annotation = pod.metadata?.annotations?.[annotationPrefix + containerName];
   if (annotation !== undefined && annotation !== '') return parseAnnotation(annotation);

@@ -70,7 +70,7 @@ export function explainCall(profile: SeccompProfile, syscall: string, options: E
       ({ names, outcome }) => names.includes(syscall) && !isSameOutcome(outcome, profile.defaultOutcome),
     )
     .map((rule) => toApplyingRule(rule, options.args ?? new Map()));
-  return { ...about, decision: decide(rules, profile.defaultOutcome), rules };
+  return { ...about, decision: computeDecision(rules, profile.defaultOutcome), rules };
 }
 
 /**
@@ -112,7 +112,7 @@ const allOf = (each: readonly (boolean | undefined)[]): boolean | undefined =>
 const anyOf = (each: readonly (boolean | undefined)[]): boolean | undefined =>
   each.includes(true) ? true : each.includes(undefined) ? undefined : false;
 
-function decide(rules: readonly ApplyingRule[], otherwise: Outcome): Decision {
+function computeDecision(rules: readonly ApplyingRule[], otherwise: Outcome): Decision {
   const plain = rules.find(({ conditions }) => conditions.length === 0);
   if (plain !== undefined) return { kind: 'decided', by: plain.path, outcome: plain.outcome };
   const open = rules.filter(({ matches }) => matches !== false);
@@ -132,7 +132,9 @@ export function describeOutcome({ action, code = 0 }: Outcome): string {
     case 'SCMP_ACT_LOG':
       return 'allowed, and logged';
     case 'SCMP_ACT_ERRNO':
-      return code === 0 ? 'not made, and answered as if it had been (0)' : `refused with ${errnoName(code)}`;
+      return code === 0
+        ? 'not made, and answered as if it had been (0)'
+        : `refused with ${formatErrno(code)}`;
     case 'SCMP_ACT_KILL_PROCESS':
       return 'the process is killed';
     case 'SCMP_ACT_KILL_THREAD':
@@ -147,7 +149,7 @@ export function describeOutcome({ action, code = 0 }: Outcome): string {
 }
 
 /** Formats `EPERM (1)`, or `errno 4000` for a number without a name. */
-function errnoName(code: number): string {
+function formatErrno(code: number): string {
   const name = Object.entries(constants.errno).find(([, number]) => number === code)?.[0];
   return name === undefined ? `errno ${code}` : `${name} (${code})`;
 }

@@ -28,8 +28,8 @@ export { type CriSecurityProfile, sandboxSeccomp } from './security-profile.ts';
 export {
   type ContainerRefusal,
   containersOf,
+  findLocalhostProfile,
   ignoredSeccompAnnotations,
-  localhostProfileOf,
   type ProfileSource,
   type SelectedSeccomp,
   selectSeccomp,

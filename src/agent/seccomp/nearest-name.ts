@@ -20,14 +20,14 @@ export function computeEditDistance(a: string, b: string): number {
   for (let i = 1; i <= a.length; i++) {
     const row = [i];
     for (let j = 1; j <= b.length; j++) {
-      const replaced = at(above, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      const replaced = readCell(above, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1);
       const isExchange = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
-      const exchanged = isExchange ? at(before, j - 2) + 1 : Infinity;
-      row.push(Math.min(at(above, j) + 1, at(row, j - 1) + 1, replaced, exchanged));
+      const exchanged = isExchange ? readCell(before, j - 2) + 1 : Infinity;
+      row.push(Math.min(readCell(above, j) + 1, readCell(row, j - 1) + 1, replaced, exchanged));
     }
     [before, above] = [above, row];
   }
-  return at(above, b.length);
+  return readCell(above, b.length);
 }
 
-const at = (row: readonly number[], index: number): number => row[index] ?? Infinity;
+const readCell = (row: readonly number[], index: number): number => row[index] ?? Infinity;

@@ -64,19 +64,19 @@ async function resolveFile(
   const wrong = findPathFault(localhostProfile);
   const quotedPath = quote(join(folder, localhostProfile));
   if (wrong !== undefined)
-    return cannotLoad(quote(localhostProfile), `it ${wrong}: profiles lie below ${folder}`);
+    return refuseFile(quote(localhostProfile), `it ${wrong}: profiles lie below ${folder}`);
   const found = await find(localhostProfile);
   if (found.kind === 'missing') {
     const plain = join(folder, localhostProfile);
-    return cannotLoad(quotedPath, `open ${plain}: no such file or directory`);
+    return refuseFile(quotedPath, `open ${plain}: no such file or directory`);
   }
-  if (found.kind === 'refused') return cannotLoad(quotedPath, found.reason);
+  if (found.kind === 'refused') return refuseFile(quotedPath, found.reason);
   const [error, ...more] = found.judgement.errors;
   if (error === undefined)
     return { type: 'resolved', wanted, profile: localhost(found.path), judgement: found.judgement };
   const others = more.length === 0 ? '' : ` (and ${more.length} more)`;
   const where = error.path === '' ? '' : `${error.path}: `;
-  return cannotLoad(quotedPath, `it is not valid: ${where}${error.message}${others}`);
+  return refuseFile(quotedPath, `it is not valid: ${where}${error.message}${others}`);
 }
 
 const maxPathLength = 4096;
@@ -92,7 +92,7 @@ function findPathFault(path: string): string | undefined {
 }
 
 /** Containerd's words, as the reference puts them into the container's status. */
-function cannotLoad(quotedPath: string, why: string): ContainerRefusal {
+function refuseFile(quotedPath: string, why: string): ContainerRefusal {
   const message = `failed to create containerd container: cannot load seccomp profile ${quotedPath}: ${why}`;
   return { type: 'refused', reason: 'CreateContainerError', message };
 }

@@ -37,7 +37,7 @@ export function containersOf({ spec }: Pod): readonly ContainerOf[] {
 }
 
 /** Throws when the pod has no such container, which is an error of the caller. */
-export function containerOf(pod: Pod, name: string): ContainerOf {
+export function requireContainer(pod: Pod, name: string): ContainerOf {
   const found = containersOf(pod).find((each) => each.name === name);
   if (found === undefined) throw new Error(`the pod has no container ${JSON.stringify(name)}`);
   return found;
@@ -45,7 +45,7 @@ export function containerOf(pod: Pod, name: string): ContainerOf {
 
 /**
  * Selects the profile of a container, init container or ephemeral container (specification 2.8): its own, else its pod's,
- * else the one that `seccompDefault` stands for. Privileged containers run unconfined, as in the runtimes. Annotations are
+ * else the default that `seccompDefault` selects. Privileged containers run unconfined, as in the runtimes. Annotations are
  * ignored, as in the reference since 1.27.
  */
 export function selectSeccomp<SeccompDefault extends boolean>(
@@ -58,7 +58,7 @@ export function selectSeccomp(
   containerName: string,
   { seccompDefault }: { readonly seccompDefault: boolean },
 ): SelectedSeccomp | ContainerRefusal {
-  const { securityContext: own } = containerOf(pod, containerName);
+  const { securityContext: own } = requireContainer(pod, containerName);
   const wanted =
     readProfileField(own?.seccompProfile, 'container') ??
     readProfileField(pod.spec?.securityContext?.seccompProfile, 'pod') ??
@@ -68,7 +68,10 @@ export function selectSeccomp(
 }
 
 /** The Localhost profile of a container, its own or its pod's; undefined when it has another type or none. */
-export function localhostProfileOf({ spec }: Pod, { securityContext: own }: ContainerOf): string | undefined {
+export function findLocalhostProfile(
+  { spec }: Pod,
+  { securityContext: own }: ContainerOf,
+): string | undefined {
   if (own?.privileged === true) return undefined;
   const wanted =
     readProfileField(own?.seccompProfile, 'container') ??

@@ -203,7 +203,7 @@ export class Allocator implements DeviceAllocator, Disposable {
   async #allocateResource(
     target: Target,
     name: string,
-    wish: { size: number; numaNodes: number },
+    choice: { size: number; numaNodes: number },
     reserved: DisposableStack,
   ): Promise<Holding> {
     const { pod, podUid, containerName, cancel } = target;
@@ -212,7 +212,7 @@ export class Allocator implements DeviceAllocator, Disposable {
     const plugin = requirePlugin(this.#resource(name));
     const devices = await this.#resources.run(name, async () => {
       const select = () => this.#select(pod, containerName, this.#resource(name));
-      const chosen = await chooseDevices(select, { ...wish, onRemark }, cancel);
+      const chosen = await chooseDevices(select, { ...choice, onRemark }, cancel);
       const ids = chosen.map(({ id }) => id);
       reserved.use(this.#ledger.reserve(name, ids));
       return chosen.map(({ id, numaNodes }) => ({ id, numaNodes })).sort(byId);

@@ -4,7 +4,7 @@ import { findCdiFault } from '../devices/index.ts';
 /** The limit of a whole response; real ones are far smaller. */
 const bytesLimit = 256 * 1024;
 
-/** Returns the fault of a plugin's response because of which no runtime could use it, or undefined. */
+/** Returns the fault that makes a plugin's response unusable for any runtime, or undefined. */
 export function findResponseFault(response: ContainerAllocation): string | undefined {
   const bytes = Buffer.byteLength(JSON.stringify(response));
   if (bytes > bytesLimit) return `it has ${bytes} bytes, and at most ${bytesLimit} are taken`;

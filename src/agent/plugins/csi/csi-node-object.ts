@@ -37,7 +37,8 @@ export function putDriver(stored: CSINode, driver: CsiDriver): CSINode | undefin
   const drivers = stored.spec.drivers;
   const present = drivers.find(({ name }) => name === driver.name);
   if (present === undefined) return replaceDrivers(stored, [...drivers, wanted]);
-  if (!hasSameFixedFields(present, wanted)) return replaceDrivers(stored, without(drivers, driver.name));
+  if (!hasSameFixedFields(present, wanted))
+    return replaceDrivers(stored, excludeDriver(drivers, driver.name));
   if (present.allocatable?.count === wanted.allocatable?.count) return undefined;
   return replaceDrivers(
     stored,
@@ -71,6 +72,6 @@ function replaceDrivers(stored: CSINode, drivers: CSINodeDriver[]): CSINode {
   return { ...stored, spec: { ...stored.spec, drivers } };
 }
 
-function without(drivers: readonly CSINodeDriver[], gone: string): CSINodeDriver[] {
+function excludeDriver(drivers: readonly CSINodeDriver[], gone: string): CSINodeDriver[] {
   return drivers.filter(({ name }) => name !== gone);
 }

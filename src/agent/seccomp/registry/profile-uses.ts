@@ -1,6 +1,6 @@
 import type { Pod } from '../../../api/index.ts';
 import { podHasEnded } from '../../../api/index.ts';
-import { containersOf, localhostProfileOf } from '../index.ts';
+import { containersOf, findLocalhostProfile } from '../index.ts';
 import { normalizeProfilePath } from './file-names.ts';
 
 /** The use of one profile by one pod of this node. */
@@ -49,7 +49,7 @@ function listUses(pod: Pod): [path: string, use: ProfileUse][] {
 function groupByProfile(pod: Pod): Map<string, string[]> {
   const found = new Map<string, string[]>();
   for (const container of containersOf(pod)) {
-    const path = normalizeProfilePath(localhostProfileOf(pod, container) ?? '');
+    const path = normalizeProfilePath(findLocalhostProfile(pod, container) ?? '');
     if (path !== undefined) append(found, path, container.name ?? '');
   }
   return found;
