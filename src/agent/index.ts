@@ -41,5 +41,5 @@ export {
   resolveSeccomp,
   type SeccompProfile,
 } from './seccomp/index.ts';
-export { profileFinder } from './seccomp/registry/index.ts';
+export { createProfileFinder } from './seccomp/registry/index.ts';
 export { checkServingFiles } from './server/index.ts';

@@ -4,11 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { DeviceAllocations } from '../../src/agent/plugins/allocation/index.ts';
 import { createDeviceAllocations } from '../../src/agent/plugins/allocation/index.ts';
-import {
-  createDeviceManager,
-  registrationServer,
-  rememberDevices,
-} from '../../src/agent/plugins/devices/index.ts';
+import { DeviceManager, registrationServer, rememberDevices } from '../../src/agent/plugins/devices/index.ts';
 import { podResourcesServer } from '../../src/agent/plugins/pod-resources/index.ts';
 import type { Pod } from '../../src/api/index.ts';
 import { silentLogger, systemClock } from '../../src/base/index.ts';
@@ -24,7 +20,7 @@ const common = { clock: systemClock, log: silentLogger() };
 interface Node extends AsyncDisposable {
   readonly folder: string;
   readonly allocations: DeviceAllocations;
-  readonly manager: ReturnType<typeof createDeviceManager>;
+  readonly manager: DeviceManager;
   /** Waits until so many devices of a resource are healthy. */
   healthy(count: number, resource?: string): Promise<void>;
   /** The text that the pod resources service answers, names and ids in clear. */
@@ -34,7 +30,7 @@ interface Node extends AsyncDisposable {
 /** The device manager, the allocator and the pod resources service, as the agent puts them together. */
 async function startNode(rootDir: string, pods: Pod[] = []): Promise<Node> {
   const stack = new AsyncDisposableStack();
-  const manager = stack.use(createDeviceManager(common));
+  const manager = stack.use(new DeviceManager(common));
   const { inventory } = manager;
   const source = { pods: () => pods, onChange: () => ({ [Symbol.dispose]: () => undefined }) };
   const sources = { inventory, pods: source, isComplete: () => false, ...common };

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { DraDrivers } from '../../src/agent/plugins/dra/index.ts';
-import { createDraHandler } from '../../src/agent/plugins/dra/index.ts';
+import { DraHandler } from '../../src/agent/plugins/dra/index.ts';
 import { createPluginService } from '../../src/agent/plugins/index.ts';
 import { silentLogger, systemClock } from '../../src/base/index.ts';
 import type { TemporaryFolder } from '../support/index.ts';
@@ -36,7 +36,7 @@ describe('a DRA driver that the registry has found', () => {
     home = stack.use(await temporaryFolder('dra-'));
     folder = join(home.path, 'plugins_registry');
     const parts = { log: silentLogger(), clock: systemClock };
-    const handler = stack.use(createDraHandler({ ...parts, deadlineMs: 2000 }));
+    const handler = stack.use(new DraHandler({ ...parts, deadlineMs: 2000 }));
     drivers = handler;
     const { service } = createPluginService({
       ...parts,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Judgement, ResolvedSeccomp } from '../../src/agent/seccomp/index.ts';
 import { loadJudge, profileLimitBytes, resolveSeccomp } from '../../src/agent/seccomp/index.ts';
-import { profileFinder } from '../../src/agent/seccomp/registry/index.ts';
+import { createProfileFinder } from '../../src/agent/seccomp/registry/index.ts';
 import type { Pod as ApiPod } from '../../src/api/index.ts';
 import type { LabContainer, LabContainerd, Pod } from './lab/index.ts';
 import { idle, startContainerd } from './lab/index.ts';
@@ -47,7 +47,7 @@ describe('seccomp with a real containerd', () => {
         ],
       },
     };
-    const find = profileFinder({ folder: folder(), judge, limitBytes: profileLimitBytes });
+    const find = createProfileFinder({ folder: folder(), judge, limitBytes: profileLimitBytes });
     return await resolveSeccomp(pod, 'main', { seccompDefault, folder: folder(), find });
   }
 

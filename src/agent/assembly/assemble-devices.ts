@@ -3,9 +3,9 @@ import type { Service } from '../../base/index.ts';
 import type { RegisteredIds } from '../plugins/allocation/index.ts';
 import type { DeviceAmounts, DeviceInventory, DeviceUsers, KubeletPart } from '../plugins/devices/index.ts';
 import {
-  createDeviceManager,
-  deviceAmounts,
-  devicePluginHandler,
+  computeDeviceAmounts,
+  createDevicePluginHandler,
+  DeviceManager,
   deviceRoutes,
   kubeletPaths,
   registrationServer,
@@ -39,7 +39,7 @@ export function assembleDevices(context: AgentContext): DeviceParts {
   const { options, config, metrics, stack } = context;
   const { kubeletPaths: alsoKubelet, kubeletDir, graceMs } = config.deviceManager;
   const common = part(context, 'devices');
-  const manager = stack.use(createDeviceManager({ graceMs: () => graceMs, metrics, ...common }));
+  const manager = stack.use(new DeviceManager({ graceMs: () => graceMs, metrics, ...common }));
   const { inventory } = manager;
   const problems = new Map<string, string>();
   const serve = (socket: string) =>
@@ -70,8 +70,8 @@ export function assembleDevices(context: AgentContext): DeviceParts {
   return {
     inventory,
     remember: (before) => rememberDevices(inventory, before),
-    handler: devicePluginHandler(manager),
-    amounts: () => deviceAmounts(inventory),
+    handler: createDevicePluginHandler(manager),
+    amounts: () => computeDeviceAmounts(inventory),
     routes: (users) => deviceRoutes({ manager, users, problems: () => [...problems.values()] }),
     services: (others = []) => [registration, ...atPaths(others)],
   };

@@ -2,9 +2,9 @@ import type { Service } from '../../base/index.ts';
 import type { Identity } from '../identity/index.ts';
 import { nodeApi } from '../identity/index.ts';
 import type { CsiDrivers } from '../plugins/csi/index.ts';
-import { createCsiHandler, createCsiPublisher } from '../plugins/csi/index.ts';
+import { CsiHandler, createCsiPublisher } from '../plugins/csi/index.ts';
 import type { DraDrivers } from '../plugins/dra/index.ts';
-import { createDraHandler } from '../plugins/dra/index.ts';
+import { DraHandler } from '../plugins/dra/index.ts';
 import type { PluginHandler } from '../plugins/index.ts';
 import type { AgentContext } from './context.ts';
 import { part } from './context.ts';
@@ -28,7 +28,7 @@ export function assembleDrivers(context: AgentContext, identity: Identity): Driv
         dependsOn: ['identity'],
         ...part(context, 'csi'),
       });
-  const csi = createCsiHandler({ publisher, metrics, ...part(context, 'csi') });
-  const dra = stack.use(createDraHandler({ metrics, ...part(context, 'dra') }));
+  const csi = new CsiHandler({ publisher, metrics, ...part(context, 'csi') });
+  const dra = stack.use(new DraHandler({ metrics, ...part(context, 'dra') }));
   return { handlers: [csi, dra], services: publisher === undefined ? [] : [publisher], csi, dra };
 }

@@ -9,7 +9,7 @@ import type { PodSource } from '../pods/index.ts';
 import type { Judgement } from '../seccomp/index.ts';
 import { loadJudge, profileLimitBytes } from '../seccomp/index.ts';
 import type { SeccompRegistry } from '../seccomp/registry/index.ts';
-import { createSeccompRegistry, seccompRoutes } from '../seccomp/registry/index.ts';
+import { SeccompRegistryService, seccompRoutes } from '../seccomp/registry/index.ts';
 import type { AgentRoute } from '../server/index.ts';
 import type { AgentContext } from './context.ts';
 import { part } from './context.ts';
@@ -47,7 +47,7 @@ export function assembleSeccomp(context: AgentContext, pods: PodSource, events: 
   const { options, nodeName, metrics } = context;
   const folder = join(options.rootDir, 'seccomp');
   const { clock, log } = part(context, 'seccomp');
-  const registry = createSeccompRegistry({
+  const registry = new SeccompRegistryService({
     folder,
     watch: watchFolder({ folder, depth: maxDepth, maxEntries, clock, log }),
     judge: judgeWhenNeeded(),

@@ -8,41 +8,44 @@ export interface AttemptParts {
   readonly handlers: ReadonlyMap<string, PluginHandler>;
   /** Throws an Error for a path that cannot be connected to. */
   open(socket: string): PluginPeer;
-  /** How many plugins are asked who they are at a time. */
-  readonly asking: Semaphore;
+  /** Limits how many plugins are asked for their info at a time. */
+  readonly infoCalls: Semaphore;
   readonly clock: Clock;
 }
 
-/** What is told while it goes on. */
+/** Called during an attempt. */
 export interface AttemptProgress {
   state(state: PluginState, plugin?: PluginInfo): void;
-  /** The handler has it; the plugin is yet to be told. */
+  /** The handler has taken the plugin; the plugin is not notified yet. */
   registered(plugin: PluginInfo, handler: PluginHandler): void;
 }
 
 export type AttemptOutcome =
   | { readonly result: 'registered' }
-  /** The handler has it, and the plugin does not know. */
-  | { readonly result: 'untold'; readonly error: string }
+  /** The handler has taken the plugin, and the plugin could not be notified. */
+  | { readonly result: 'unnotified'; readonly error: string }
   | { readonly result: 'failed'; readonly error: string; readonly hopeless?: true }
-  /** The socket has changed meanwhile, or the agent stops; the handler has it where that was told, and only then. */
+  /**
+   * The socket has changed meanwhile, or the agent stops. The handler has taken the plugin if, and only if, `registered` of the
+   * progress was called.
+   */
   | { readonly result: 'abandoned' };
 
-/** A handler that has not come to an end by then is told to. */
-const registerLimitMs = 3 * 60_000;
+/** The time after which a handler's register() is aborted. */
+const registerTimeoutMs = 3 * 60_000;
 
 /**
- * One try to register what is behind a socket: who are you, is that all right, take it, tell it. A slot is held during
- * the first question only, which has a short end; what a handler does afterwards holds up nobody else.
+ * One attempt to register the plugin behind a socket: ask for its info, validate it, pass it to its handler, notify it. The
+ * slot is held during the first call only, which has a short deadline; a slow handler delays no other plugin.
  */
-export async function attempt(
+export async function attemptRegistration(
   socket: FoundSocket,
   parts: AttemptParts,
   progress: AttemptProgress,
   signal: AbortSignal,
 ): Promise<AttemptOutcome> {
   using stack = new DisposableStack();
-  const slot = await parts.asking.acquire(signal).catch(() => undefined);
+  const slot = await parts.infoCalls.acquire(signal).catch(() => undefined);
   if (slot === undefined) return { result: 'abandoned' };
   stack.use(slot);
   progress.state('asking');
@@ -53,10 +56,10 @@ export async function attempt(
     const answer = await peer.info(signal);
     slot[Symbol.dispose]();
     if (signal.aborted) return { result: 'abandoned' };
-    return await takeIn(answer, peer, socket, parts, progress, signal);
+    return await validateAndRegister(answer, peer, socket, parts, progress, signal);
   } catch (error) {
     if (signal.aborted) return { result: 'abandoned' };
-    return { result: 'failed', error: words(error) };
+    return { result: 'failed', error: describeFault(error) };
   }
 }
 
@@ -64,12 +67,12 @@ function openPeer({ path }: FoundSocket, { open }: AttemptParts): { peer: Plugin
   try {
     return { peer: open(path) };
   } catch (error) {
-    return { error: words(error) };
+    return { error: describeFault(error) };
   }
 }
 
-/** From its answer on the plugin can be told, and is, in the words of the reference. */
-async function takeIn(
+/** Validates and registers. From its first response on the plugin is notified of a refusal, in the words of the reference. */
+async function validateAndRegister(
   answer: PluginAnswer,
   peer: PluginPeer,
   socket: FoundSocket,
@@ -78,30 +81,31 @@ async function takeIn(
   signal: AbortSignal,
 ): Promise<AttemptOutcome> {
   try {
-    const plugin = validated(() => checkAnswer(answer, socket));
+    const plugin = runValidation(() => checkAnswer(answer, socket));
     progress.state('validating', plugin);
-    const handler = handlerOf(plugin, handlers);
-    validated(() => handler.validate(plugin));
+    const handler = resolveHandler(plugin, handlers);
+    runValidation(() => handler.validate(plugin));
     progress.state('registering', plugin);
     await register(handler, plugin, clock, signal);
     progress.registered(plugin, handler);
   } catch (error) {
     if (signal.aborted) return { result: 'abandoned' };
-    await peer.tell(`RegisterPlugin error -- ${words(error)}`, signal).catch(() => undefined); // the refusal counts
-    return { result: 'failed', error: words(error) };
+    // the refusal is reported even when the plugin cannot be notified
+    await peer.notify(`RegisterPlugin error -- ${describeFault(error)}`, signal).catch(() => undefined);
+    return { result: 'failed', error: describeFault(error) };
   }
-  return await tellRegistered(peer, signal);
+  return await notifyRegistered(peer, signal);
 }
 
-function validated<T>(work: () => T): T {
+function runValidation<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
-    throw new Error(`plugin validation failed with err: ${words(error)}`);
+    throw new Error(`plugin validation failed with err: ${describeFault(error)}`);
   }
 }
 
-function handlerOf(
+function resolveHandler(
   { type, socket }: PluginInfo,
   handlers: ReadonlyMap<string, PluginHandler>,
 ): PluginHandler {
@@ -113,14 +117,17 @@ function handlerOf(
   );
 }
 
-/** Tells a plugin that it is registered. */
-export async function tellRegistered(peer: PluginPeer, signal: AbortSignal): Promise<AttemptOutcome> {
+/** Notifies a plugin that it is registered. */
+export async function notifyRegistered(peer: PluginPeer, signal: AbortSignal): Promise<AttemptOutcome> {
   try {
-    await peer.tell(undefined, signal);
+    await peer.notify(undefined, signal);
     return { result: 'registered' };
   } catch (error) {
     if (signal.aborted) return { result: 'abandoned' };
-    return { result: 'untold', error: `it could not be told that it is registered: ${words(error)}` };
+    return {
+      result: 'unnotified',
+      error: `it could not be told that it is registered: ${describeFault(error)}`,
+    };
   }
 }
 
@@ -132,20 +139,20 @@ async function register(
 ): Promise<void> {
   const done = new AbortController();
   const over = new AbortController();
-  void clock.sleep(registerLimitMs, AbortSignal.any([done.signal, signal])).then(() => over.abort());
+  void clock.sleep(registerTimeoutMs, AbortSignal.any([done.signal, signal])).then(() => over.abort());
   try {
     await handler.register(plugin, AbortSignal.any([signal, over.signal]));
   } catch (error) {
-    throw new Error(`plugin registration failed with err: ${words(error)}`);
+    throw new Error(`plugin registration failed with err: ${describeFault(error)}`);
   } finally {
     done.abort();
   }
 }
 
-const wordsLimit = 1000;
+const maxFaultLength = 1000;
 
-/** What was thrown. Part of it may be the plugin's own; it must not speak to a terminal. */
-export function words(error: unknown): string {
+/** Describes an error. Parts may come from the plugin, so control characters are removed: they must not reach a terminal. */
+export function describeFault(error: unknown): string {
   const text = describeError(error).replaceAll(/\p{Cc}+/gu, ' ');
-  return text.length > wordsLimit ? `${text.slice(0, wordsLimit)}…` : text;
+  return text.length > maxFaultLength ? `${text.slice(0, maxFaultLength)}…` : text;
 }

@@ -1,4 +1,7 @@
-/** The registry of node plugins: whoever has a socket in `plugins_registry` is asked what it is and handed to its handler. */
+/**
+ * The registry of node plugins: asks each socket in `plugins_registry` for its plugin's type, and passes the plugin to the
+ * handler of that type.
+ */
 export { pluginRoutes } from './routes.ts';
 export { createPluginService, type PluginService, type PluginServiceOptions } from './service.ts';
 export type {

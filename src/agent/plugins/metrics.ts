@@ -2,11 +2,11 @@ import type { MetricsRegistry } from '../../base/index.ts';
 import { Counter, createMetrics, Gauge, Histogram } from '../../base/index.ts';
 import type { PluginSocket } from './types.ts';
 
-/** What is counted of the registration of plugins. */
+/** Metrics of the registration of plugins. */
 export interface PluginMetrics {
-  /** `seconds` from the first question on. */
+  /** `seconds` since the plugin was first asked for its info. */
   registered(type: string, seconds: number): void;
-  /** `type` as the plugin has it, if it came to that. */
+  /** `type` is undefined when the plugin did not state it. */
   failed(type: string | undefined): void;
   deregistered(type: string): void;
 }
@@ -14,8 +14,8 @@ export interface PluginMetrics {
 const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
 
 /**
- * Registers the metrics; without a registry they are counted for nobody. What plugins call their type becomes a label only
- * where it is one of `types`.
+ * Registers the metrics; without a registry they are counted and not exposed. The type that a plugin states becomes a label
+ * only when it is one of `types`.
  */
 export function pluginMetrics(
   types: readonly string[],

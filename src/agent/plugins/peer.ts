@@ -2,52 +2,52 @@ import { GrpcError, grpcCodes, openUnixClient } from '../../base/grpc/index.ts';
 import type { PluginInfo as Answer } from './gen/registration_pb.js';
 import { Registration } from './gen/registration_pb.js';
 
-/** What the plugin said of itself, unchecked. */
+/** The plugin's response to GetInfo, unchecked. */
 export type PluginAnswer = Pick<Answer, 'type' | 'name' | 'endpoint' | 'supportedVersions'>;
 
-/** The other side of a registration socket; disposing of it ends the calls under way. */
+/** A client of a registration socket; disposing ends the calls under way. */
 export interface PluginPeer extends Disposable {
-  /** Rejects with an Error that says what went wrong with what. */
+  /** Rejects with an Error that names the call and says why it failed. */
   info(cancel: AbortSignal): Promise<PluginAnswer>;
-  /** Tells it what came of it; `error` is why it is not registered. */
-  tell(error: string | undefined, cancel: AbortSignal): Promise<void>;
+  /** Notifies the plugin of the result; `error` is why it is not registered. */
+  notify(error: string | undefined, cancel: AbortSignal): Promise<void>;
 }
 
-/** As the reference has them. */
+/** The reference's deadlines. */
 const infoDeadlineMs = 1000;
-const tellDeadlineMs = 5000;
+const notifyDeadlineMs = 5000;
 
-/** Far more than a plugin has to say. */
+/** Far more than a response needs. */
 const maxMessageBytes = 64 * 1024;
 
-/** Returns at once, whether or not somebody listens. */
+/** Returns at once, whether or not a process listens on the socket. */
 export function openPeer(socket: string): PluginPeer {
   const client = openUnixClient(socket, { maxMessageBytes });
   const { getInfo, notifyRegistrationStatus } = Registration.method;
   return {
     async info(cancel) {
       const call = client.unary(getInfo, {}, { deadlineMs: infoDeadlineMs, cancel });
-      return await explained('GetInfo', infoDeadlineMs, call);
+      return await explainFailure('GetInfo', infoDeadlineMs, call);
     },
-    async tell(error, cancel) {
+    async notify(error, cancel) {
       const status = { pluginRegistered: error === undefined, error: error ?? '' };
-      const call = client.unary(notifyRegistrationStatus, status, { deadlineMs: tellDeadlineMs, cancel });
-      await explained('NotifyRegistrationStatus', tellDeadlineMs, call);
+      const call = client.unary(notifyRegistrationStatus, status, { deadlineMs: notifyDeadlineMs, cancel });
+      await explainFailure('NotifyRegistrationStatus', notifyDeadlineMs, call);
     },
     [Symbol.dispose]: () => client[Symbol.dispose](),
   };
 }
 
-async function explained<T>(method: string, deadlineMs: number, call: Promise<T>): Promise<T> {
+async function explainFailure<T>(method: string, deadlineMs: number, call: Promise<T>): Promise<T> {
   try {
     return await call;
   } catch (error) {
     if (!(error instanceof GrpcError)) throw error;
-    throw new Error(`${method}: ${wordsOf(error, deadlineMs)}`);
+    throw new Error(`${method}: ${describeFailure(error, deadlineMs)}`);
   }
 }
 
-function wordsOf({ code, message }: GrpcError, deadlineMs: number): string {
+function describeFailure({ code, message }: GrpcError, deadlineMs: number): string {
   if (code === grpcCodes.DEADLINE_EXCEEDED) return `no answer within ${deadlineMs / 1000} s`;
   if (message.includes('ECONNREFUSED'))
     return 'nobody serves the socket; start the plugin, or remove its socket';

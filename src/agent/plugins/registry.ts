@@ -10,7 +10,7 @@ import { TrackedSocket } from './tracked-socket.ts';
 import type { FoundSocket, PluginHandler, PluginInfo, PluginRegistry, PluginSocket } from './types.ts';
 
 export interface SocketRegistryOptions {
-  /** Absolute; where the sockets are. */
+  /** Absolute path of the sockets' folder. */
   readonly folder: string;
   /** One for each type of plugin. */
   readonly handlers: readonly PluginHandler[];
@@ -21,107 +21,114 @@ export interface SocketRegistryOptions {
   readonly random?: () => number;
   /** Default a gRPC client of the socket. */
   readonly open?: (socket: string) => PluginPeer;
-  /** More sockets than these are not looked at; default 1000. */
+  /** Further sockets are ignored; default 1000. */
   readonly maxSockets?: number;
-}
-
-/** Follows what it is told to stand in the folder. */
-export interface SocketRegistry extends PluginRegistry {
-  /** What there is now, by path below the folder: whatever is not among it has gone. Returns at once. */
-  see(entries: ReadonlyMap<string, FolderEntry>): void;
-  /** How many sockets are left out because there are too many. */
-  readonly leftOut: number;
-  /** Gives up what is under way and begins nothing more; what is registered stays so. Resolves when all is quiet. */
-  stop(): Promise<void>;
 }
 
 const maxSocketsByDefault = 1000;
 
 /**
- * So many are asked at once who they are, few enough to be answered in time on a node that is busy. Each takes a second
- * at most, so even among a thousand sockets that hang everybody has his turn within half a minute.
+ * How many plugins are asked for their info at once: few enough for timely answers on a busy node. Each takes a second at
+ * most, so even among a thousand sockets that hang each one is asked within half a minute.
  */
-const askedAtOnce = 32;
+const maxInfoCalls = 32;
 
-export function createSocketRegistry(options: SocketRegistryOptions): SocketRegistry {
-  const { folder, handlers, log, clock, random = Math.random, open = openPeer } = options;
-  const { maxSockets = maxSocketsByDefault } = options;
-  const tracked = new Map<string, TrackedSocket>();
-  const byType = new Map(handlers.map((handler) => [handler.type, handler]));
-  const detailed = (seen: PluginSocket): PluginSocket => ({
-    ...seen,
-    details: seen.plugin && byType.get(seen.plugin.type)?.details?.(seen.plugin),
-  });
-  const sockets = () => [...tracked.values()].map(({ seen }) => detailed(seen)).sort(byPath);
-  let leftOut = 0;
-  let stopped = false;
-  const parts: Omit<TrackedParts, 'onEnd'> = {
-    handlers: byType,
-    open,
-    asking: new Semaphore(() => askedAtOnce),
-    clock,
-    random,
-    metrics: pluginMetrics([...byType.keys()], sockets, options.metrics),
-    log,
-    onDeregistered: hurryNamesakes,
-  };
+/** Follows the sockets in the folder, and registers the plugins behind them. */
+export class SocketRegistry implements PluginRegistry {
+  readonly #options: SocketRegistryOptions;
+  readonly #maxSockets: number;
+  readonly #tracked = new Map<string, TrackedSocket>();
+  readonly #handlers: ReadonlyMap<string, PluginHandler>;
+  readonly #parts: Omit<TrackedParts, 'onEnd'>;
+  #leftOut = 0;
+  #stopped = false;
 
-  /** One of them may have been refused because of the one that left. */
-  function hurryNamesakes({ type, name }: PluginInfo): void {
-    for (const other of tracked.values()) {
-      const { plugin } = other.seen;
+  constructor(options: SocketRegistryOptions) {
+    const { handlers, log, clock, random = Math.random, open = openPeer } = options;
+    this.#options = options;
+    this.#maxSockets = options.maxSockets ?? maxSocketsByDefault;
+    this.#handlers = new Map(handlers.map((handler) => [handler.type, handler]));
+    this.#parts = {
+      handlers: this.#handlers,
+      open,
+      infoCalls: new Semaphore(() => maxInfoCalls),
+      clock,
+      random,
+      metrics: pluginMetrics([...this.#handlers.keys()], () => this.sockets(), options.metrics),
+      log,
+      onDeregistered: (plugin) => this.#hurryNamesakes(plugin),
+    };
+  }
+
+  /** Sets the present content of the folder, by path below it; a socket that is not among it has gone. Returns at once. */
+  update(entries: ReadonlyMap<string, FolderEntry>): void {
+    if (this.#stopped) return;
+    const found = this.#limit(findSockets(this.#options.folder, entries));
+    const paths = new Set(found.map(({ path }) => path));
+    for (const [path, socket] of this.#tracked) if (!paths.has(path)) socket.want(undefined);
+    for (const socket of found) this.#track(socket);
+  }
+
+  /** Sorted by path. */
+  sockets(): readonly PluginSocket[] {
+    return [...this.#tracked.values()].map(({ status }) => this.#addDetails(status)).sort(byPath);
+  }
+
+  /** How many sockets are ignored because there are too many. */
+  get leftOut(): number {
+    return this.#leftOut;
+  }
+
+  /** Cancels registrations under way and starts no more; registered plugins stay so. Resolves when nothing runs any more. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    const all = [...this.#tracked.values()];
+    for (const socket of all) socket.stop();
+    await Promise.all(all.map(({ ended }) => ended));
+  }
+
+  #addDetails(status: PluginSocket): PluginSocket {
+    const { plugin } = status;
+    return { ...status, details: plugin && this.#handlers.get(plugin.type)?.details?.(plugin) };
+  }
+
+  /** Retries plugins of the same type and name at once: the plugin that left may have been the reason for their refusal. */
+  #hurryNamesakes({ type, name }: PluginInfo): void {
+    for (const other of this.#tracked.values()) {
+      const { plugin } = other.status;
       if (plugin?.type === type && plugin.name === name) other.hurry();
     }
   }
 
-  function track(socket: FoundSocket): void {
-    const known = tracked.get(socket.path);
-    const onEnd = () => void tracked.delete(socket.path);
+  #track(socket: FoundSocket): void {
+    const known = this.#tracked.get(socket.path);
+    const onEnd = () => void this.#tracked.delete(socket.path);
     if (known !== undefined) known.want(socket);
-    else tracked.set(socket.path, new TrackedSocket(socket, { ...parts, onEnd }));
+    else this.#tracked.set(socket.path, new TrackedSocket(socket, { ...this.#parts, onEnd }));
   }
 
-  /** Those that are known already come first. */
-  function withinBounds(found: readonly FoundSocket[]): readonly FoundSocket[] {
-    const before = leftOut;
-    leftOut = Math.max(0, found.length - maxSockets);
-    if (leftOut > 0 && before === 0) log.warn(tooManySockets(folder, maxSockets, leftOut));
-    if (leftOut === 0) return found;
-    const [known, fresh] = [true, false].map((is) => found.filter(({ path }) => tracked.has(path) === is));
-    return [...(known ?? []), ...(fresh ?? [])].slice(0, maxSockets);
+  /** Limits the sockets to `maxSockets`; those that are tracked already come first. */
+  #limit(found: readonly FoundSocket[]): readonly FoundSocket[] {
+    const { folder, log } = this.#options;
+    const before = this.#leftOut;
+    this.#leftOut = Math.max(0, found.length - this.#maxSockets);
+    if (this.#leftOut === 0) return found;
+    if (before === 0) log.warn(describeTooMany(folder, this.#maxSockets, this.#leftOut));
+    const isKnown = ({ path }: FoundSocket) => this.#tracked.has(path);
+    return [...found.filter(isKnown), ...found.filter((each) => !isKnown(each))].slice(0, this.#maxSockets);
   }
-
-  return {
-    see(entries) {
-      if (stopped) return;
-      const found = withinBounds(socketsAmong(folder, entries));
-      const paths = new Set(found.map(({ path }) => path));
-      for (const [path, socket] of tracked) if (!paths.has(path)) socket.want(undefined);
-      for (const socket of found) track(socket);
-    },
-    sockets,
-    get leftOut() {
-      return leftOut;
-    },
-    async stop() {
-      stopped = true;
-      const all = [...tracked.values()];
-      for (const socket of all) socket.stop();
-      await Promise.all(all.map(({ ended }) => ended));
-    },
-  };
 }
 
-/** Neither what has a dot before its name nor what is in such a folder: plugins make their sockets under such names. */
+/** False when a part of the path begins with a dot: plugins create their sockets under such names before they rename them. */
 export function isPluginPath(path: string): boolean {
   return !path.split('/').some((name) => name.startsWith('.'));
 }
 
-export function tooManySockets(folder: string, limit: number, leftOut: number): string {
+export function describeTooMany(folder: string, limit: number, leftOut: number): string {
   return `${folder} holds more than ${limit} sockets, ${leftOut} of them are not looked at; remove those that nobody serves`;
 }
 
-function socketsAmong(folder: string, entries: ReadonlyMap<string, FolderEntry>): FoundSocket[] {
+function findSockets(folder: string, entries: ReadonlyMap<string, FolderEntry>): FoundSocket[] {
   return [...entries.values()]
     .filter(({ kind, path }) => kind === 'socket' && isPluginPath(path))
     .map(({ path, identity, mtimeMs }) => ({ path: join(folder, path), identity, madeMs: mtimeMs }));

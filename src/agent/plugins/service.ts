@@ -4,8 +4,8 @@ import type { FolderWatch } from '../../base/folder-watch/index.ts';
 import { watchFolder } from '../../base/folder-watch/index.ts';
 import type { Clock, Logger, MetricsRegistry, Service } from '../../base/index.ts';
 import { describeError, errorCode } from '../../base/index.ts';
-import type { SocketRegistry } from './registry.ts';
-import { createSocketRegistry, isPluginPath, tooManySockets } from './registry.ts';
+
+import { describeTooMany, isPluginPath, SocketRegistry } from './registry.ts';
 import type { PluginHandler, PluginRegistry } from './types.ts';
 
 export interface PluginServiceOptions {
@@ -18,37 +18,37 @@ export interface PluginServiceOptions {
 }
 
 export interface PluginService extends PluginRegistry {
-  /** Where plugins put their sockets. */
+  /** The folder in which plugins create their sockets. */
   readonly folder: string;
-  /** How changes in the folder are noticed; undefined before it was looked at. */
+  /** How changes in the folder are noticed; undefined before its first scan. */
   readonly watchedBy: 'events' | 'polling' | undefined;
-  /** What keeps plugins from being seen, and what to do. */
+  /** The reasons why plugins may not be found, with advice for the operator. */
   problems(): readonly string[];
   readonly service: Service;
 }
 
-/** Of names of all kinds, subfolders included. */
+/** The limit of entries of all kinds, including those of subfolders. */
 const maxEntries = 4000;
 const maxSockets = 1000;
 const depth = 5;
 
-/** The folder is made again when somebody has removed it. */
+/** How often a missing folder is created again. */
 const keepFolderMs = 10_000;
 
-/** What is under way may take so long to see that the agent stops. */
+/** How long registrations under way may take to end when the agent stops. */
 const stopMs = 2000;
 
-/** The registry of the plugins of this node, on the folder `plugins_registry` in the root folder. */
+/** Creates the registry of this node's plugins, with their sockets in the folder `plugins_registry` of the root folder. */
 export function createPluginService(options: PluginServiceOptions): PluginService {
   const { rootDir, handlers, dependsOn, metrics, log, clock } = options;
   const folder = join(rootDir, 'plugins_registry');
-  const registry = createSocketRegistry({ folder, handlers, metrics, log, clock, maxSockets });
+  const registry = new SocketRegistry({ folder, handlers, metrics, log, clock, maxSockets });
   const watch = watchFolder({ folder, select: isPluginPath, depth, maxEntries, log, clock });
-  const keeper = keepFolder(folder, watch, log, clock);
+  const keeper = new FolderKeeper(folder, watch, log, clock);
   const run: Service['run'] = async (signal, ready) => {
-    using _follow = watch.onChange(({ view }) => registry.see(view.entries));
-    await keeper.make();
-    if (watch.view !== undefined) registry.see(watch.view.entries);
+    using _follow = watch.onChange(({ view }) => registry.update(view.entries));
+    await keeper.create();
+    if (watch.view !== undefined) registry.update(watch.view.entries);
     const ended = new AbortController();
     const keeping = keeper.run(AbortSignal.any([signal, ended.signal]));
     try {
@@ -67,7 +67,7 @@ export function createPluginService(options: PluginServiceOptions): PluginServic
     sockets: () => registry.sockets(),
     problems: () => [
       ...[keeper.problem ?? watch.view?.problem ?? []].flat(),
-      ...(registry.leftOut > 0 ? [tooManySockets(folder, maxSockets, registry.leftOut)] : []),
+      ...(registry.leftOut > 0 ? [describeTooMany(folder, maxSockets, registry.leftOut)] : []),
     ],
     service: { name: 'plugins', dependsOn, onFailure: 'restart', run },
   };
@@ -79,38 +79,50 @@ async function stopWithin(registry: SocketRegistry, clock: Clock): Promise<void>
   done.abort();
 }
 
-/** A folder that cannot be made, on a file system that is full, is no reason not to start: it is tried again. */
-function keepFolder(folder: string, watch: FolderWatch, log: Logger, clock: Clock) {
-  let problem: string | undefined;
+/**
+ * Keeps the folder in being. When it cannot be created, as on a full file system, the agent starts all the same and tries
+ * again.
+ */
+class FolderKeeper {
+  readonly #folder: string;
+  readonly #watch: FolderWatch;
+  readonly #log: Logger;
+  readonly #clock: Clock;
+  #problem: string | undefined;
 
-  async function make(): Promise<void> {
+  constructor(folder: string, watch: FolderWatch, log: Logger, clock: Clock) {
+    this.#folder = folder;
+    this.#watch = watch;
+    this.#log = log;
+    this.#clock = clock;
+  }
+
+  get problem(): string | undefined {
+    return this.#problem;
+  }
+
+  async create(): Promise<void> {
     try {
-      await mkdir(folder, { mode: 0o700 });
-      problem = undefined;
+      await mkdir(this.#folder, { mode: 0o700 });
+      this.#problem = undefined;
     } catch (error) {
       const isThere = errorCode(error) === 'EEXIST';
       const now = isThere
         ? undefined
-        : `${folder} cannot be made, so no plugin registers: ${describeError(error)}`;
-      if (now !== undefined && now !== problem) log.warn(now);
-      problem = now;
+        : `${this.#folder} cannot be made, so no plugin registers: ${describeError(error)}`;
+      if (now !== undefined && now !== this.#problem) this.#log.warn(now);
+      this.#problem = now;
     }
   }
 
-  return {
-    get problem() {
-      return problem;
-    },
-    make,
-    async run(signal: AbortSignal): Promise<void> {
-      let wake = new AbortController();
-      using _follow = watch.onChange(({ view }) => view.problem !== undefined && wake.abort());
-      signal.addEventListener('abort', () => wake.abort(), { once: true });
-      while (!signal.aborted) {
-        wake = new AbortController();
-        await clock.sleep(keepFolderMs, wake.signal);
-        await make();
-      }
-    },
-  };
+  async run(signal: AbortSignal): Promise<void> {
+    let wake = new AbortController();
+    using _follow = this.#watch.onChange(({ view }) => view.problem !== undefined && wake.abort());
+    signal.addEventListener('abort', () => wake.abort(), { once: true });
+    while (!signal.aborted) {
+      wake = new AbortController();
+      await this.#clock.sleep(keepFolderMs, wake.signal);
+      await this.create();
+    }
+  }
 }

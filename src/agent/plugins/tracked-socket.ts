@@ -1,21 +1,21 @@
 import type { Backoff, Clock, Logger } from '../../base/index.ts';
 import { createBackoff, untilAborted } from '../../base/index.ts';
 import type { AttemptOutcome, AttemptParts } from './attempt.ts';
-import { attempt, tellRegistered, words } from './attempt.ts';
+import { attemptRegistration, describeFault, notifyRegistered } from './attempt.ts';
 import type { PluginMetrics } from './metrics.ts';
 import type { FoundSocket, PluginHandler, PluginInfo, PluginSocket, PluginState } from './types.ts';
 
 /*
- * One path in the folder. What stands there (`wanted`) changes at any time; what a handler has of it (`held`) follows, one
- * step after another:
+ * One path in the folder. The socket at the path (`wanted`) may change at any time; the registration with the handler
+ * (`held`) follows it, one step after another:
  *
- *     held is not of the wanted socket  → deregister
- *     nothing wanted                    → the end
- *     nothing held                      → try, with growing waits
- *     held, yet the plugin was not told → tell it, with growing waits
- *     otherwise                         → wait for a change
+ *     held is not of the wanted socket       → deregister
+ *     nothing wanted                         → end
+ *     nothing held                           → try to register, with growing waits
+ *     held, but the plugin was not notified  → notify it, with growing waits
+ *     otherwise                              → wait for a change
  *
- * A change aborts the step that is under way, which then leaves behind either something held or nothing, never a doubt.
+ * A change aborts the step under way. After that either the handler has the plugin and `held` is set, or neither.
  */
 
 export interface TrackedParts extends AttemptParts {
@@ -23,74 +23,77 @@ export interface TrackedParts extends AttemptParts {
   readonly random: () => number;
   readonly metrics: PluginMetrics;
   readonly log: Logger;
-  /** After a handler has given a plugin back. */
+  /** Called after a handler has deregistered a plugin. */
   onDeregistered(plugin: PluginInfo): void;
-  /** Nothing stands at the path any more, and nothing is held: forget it. */
+  /** Called when there is no socket at the path any more and nothing is held: it can be forgotten. */
   onEnd(): void;
 }
 
 const retry = { initialMs: 500, maxMs: 60_000, jitter: 0.2 };
 
-/** Between two tries at one path, also where it is made anew again and again. */
+/** The minimum time between two tries at one path, even when its socket is replaced again and again. */
 const spacingMs = 250;
 
 interface Held {
   readonly identity: string;
   readonly plugin: PluginInfo;
   readonly handler: PluginHandler;
-  told: boolean;
+  notified: boolean;
 }
 
 export class TrackedSocket {
-  /** Resolves after the end or the stop; never rejects. */
+  /** Resolves when the path has ended or is stopped; never rejects. */
   readonly ended: Promise<void>;
   readonly #parts: TrackedParts;
   readonly #backoff: Backoff;
   #wanted: FoundSocket | undefined;
   #held: Held | undefined;
   #stopped = false;
-  /** Aborts when what is wanted changes, and with the stop. */
+  /** Aborts the step under way: the wanted socket has changed, or the tracking stops. */
   #change = new AbortController();
-  /** Aborts what merely waits. */
+  /** Aborts a wait before the next try. */
   #wake = new AbortController();
-  /** Monotonic, as the next; when it was asked last. */
+  /** When the plugin was asked last (monotonic). */
   #askedMs = -Infinity;
-  /** Nothing is tried before. */
+  /** The time of the next try (monotonic). */
   #dueMs = -Infinity;
-  #seen: PluginSocket;
+  #status: PluginSocket;
 
   constructor(first: FoundSocket, parts: TrackedParts) {
     this.#parts = parts;
     this.#backoff = createBackoff({ ...retry, random: parts.random });
     this.#wanted = first;
-    this.#seen = { path: first.path, state: 'found', sinceMs: parts.clock.now(), attempts: 0 };
+    this.#status = { path: first.path, state: 'found', sinceMs: parts.clock.now(), attempts: 0 };
     this.ended = this.#run().catch((error: unknown) => {
-      parts.log.error({ socket: first.path, err: error }, `its registration is given up: ${words(error)}`);
+      parts.log.error(
+        { socket: first.path, err: error },
+        `its registration is given up: ${describeFault(error)}`,
+      );
     });
   }
 
-  get seen(): PluginSocket {
-    return this.#seen;
+  get status(): PluginSocket {
+    return this.#status;
   }
 
-  /** What stands at the path now; undefined for nothing. The same one again changes nothing. */
+  /** Sets the socket that is at the path now; undefined for none. The same socket again changes nothing. */
   want(socket: FoundSocket | undefined): void {
     if (this.#stopped || socket?.identity === this.#wanted?.identity) return;
     this.#wanted = socket;
     this.#backoff.reset();
     this.#dueMs = this.#askedMs + spacingMs;
-    if (socket !== undefined && this.#held === undefined) this.#begin();
+    if (socket !== undefined && this.#held === undefined) this.#reset();
     this.#interrupt();
   }
 
-  /** Tries at once what has failed. */
+  /** Retries a failed registration at once. */
   hurry(): void {
-    if (this.#seen.state !== 'failed') return;
+    if (this.#status.state !== 'failed') return;
     this.#dueMs = -Infinity;
     this.#wake.abort();
   }
 
-  /** Gives up what is under way and begins nothing more; what is held stays held. */
+  /** Cancels the step under way and starts no more; a registered plugin stays so. */
   stop(): void {
     this.#stopped = true;
     this.#interrupt();
@@ -102,7 +105,7 @@ export class TrackedSocket {
   }
 
   async #run(): Promise<void> {
-    await Promise.resolve(); // whoever made it has it before anything happens
+    await Promise.resolve(); // the constructor returns before the first step
     while (!this.#stopped) {
       this.#change = new AbortController();
       this.#wake = new AbortController();
@@ -115,15 +118,18 @@ export class TrackedSocket {
   }
 
   async #deregister({ plugin, handler }: Held): Promise<void> {
-    this.#turn('gone', { nextTryMs: undefined });
+    this.#setState('gone', { nextTryMs: undefined });
     try {
       await handler.deregister(plugin);
     } catch (error) {
-      this.#parts.log.warn({ socket: plugin.socket, err: error }, `deregistering failed: ${words(error)}`);
+      this.#parts.log.warn(
+        { socket: plugin.socket, err: error },
+        `deregistering failed: ${describeFault(error)}`,
+      );
     }
     this.#held = undefined;
-    this.#begin();
-    this.#parts.log.info(described(plugin), 'plugin deregistered');
+    this.#reset();
+    this.#parts.log.info(toLogFields(plugin), 'plugin deregistered');
     this.#parts.metrics.deregistered(plugin.type);
     this.#parts.onDeregistered(plugin);
   }
@@ -132,23 +138,23 @@ export class TrackedSocket {
     const change = this.#change.signal;
     if (!(await this.#isDue())) return;
     const progress = {
-      state: (state: PluginState, plugin?: PluginInfo) => this.#step(state, plugin),
+      state: (state: PluginState, plugin?: PluginInfo) => this.#onState(state, plugin),
       registered: (plugin: PluginInfo, handler: PluginHandler) =>
-        this.#hold({ identity: wanted.identity, plugin, handler, told: false }),
+        this.#hold({ identity: wanted.identity, plugin, handler, notified: false }),
     };
-    this.#conclude(await attempt(wanted, this.#parts, progress, change));
+    this.#conclude(await attemptRegistration(wanted, this.#parts, progress, change));
   }
 
-  /** Until something else is to be done than to be registered. */
+  /** Waits for a change while the plugin is registered, after it has been notified. */
   async #stay(held: Held): Promise<void> {
     const change = this.#change.signal;
-    if (held.told) return await untilAborted(change);
+    if (held.notified) return await untilAborted(change);
     if (!(await this.#isDue())) return;
     using peer = this.#parts.open(held.plugin.socket); // it has been opened before, so its path is good
-    this.#conclude(await tellRegistered(peer, change));
+    this.#conclude(await notifyRegistered(peer, change));
   }
 
-  /** False where something has happened before the time came. */
+  /** Waits for the time of the next try; false when a change came first. */
   async #isDue(): Promise<boolean> {
     const wake = this.#wake.signal;
     const waitMs = this.#dueMs - this.#parts.clock.monotonicMs();
@@ -157,70 +163,70 @@ export class TrackedSocket {
     return !wake.aborted;
   }
 
-  #step(state: PluginState, plugin: PluginInfo | undefined): void {
+  #onState(state: PluginState, plugin: PluginInfo | undefined): void {
     if (state === 'asking') {
       this.#askedMs = this.#parts.clock.monotonicMs();
-      this.#turn(state, { attempts: this.#seen.attempts + 1, nextTryMs: undefined });
-    } else this.#turn(state, { plugin });
+      this.#setState(state, { attempts: this.#status.attempts + 1, nextTryMs: undefined });
+    } else this.#setState(state, { plugin });
   }
 
   #hold(held: Held): void {
     const { metrics, log, clock } = this.#parts;
     this.#held = held;
     this.#backoff.reset();
-    this.#turn('registered', { plugin: held.plugin, lastError: undefined });
-    log.info(described(held.plugin), 'plugin registered');
+    this.#setState('registered', { plugin: held.plugin, lastError: undefined });
+    log.info(toLogFields(held.plugin), 'plugin registered');
     metrics.registered(held.plugin.type, (clock.monotonicMs() - this.#askedMs) / 1000);
   }
 
   #conclude(outcome: AttemptOutcome): void {
-    if (outcome.result === 'registered') this.#told();
-    else if (outcome.result === 'untold') this.#untold(outcome.error);
+    if (outcome.result === 'registered') this.#setNotified();
+    else if (outcome.result === 'unnotified') this.#retryNotification(outcome.error);
     else if (outcome.result === 'failed') this.#fail(outcome.error, outcome.hopeless ?? false);
-    else if (this.#held === undefined && this.#wanted !== undefined) this.#begin();
+    else if (this.#held === undefined && this.#wanted !== undefined) this.#reset();
   }
 
-  #told(): void {
-    if (this.#held !== undefined) this.#held.told = true;
-    this.#seen = { ...this.#seen, lastError: undefined, nextTryMs: undefined };
+  #setNotified(): void {
+    if (this.#held !== undefined) this.#held.notified = true;
+    this.#status = { ...this.#status, lastError: undefined, nextTryMs: undefined };
   }
 
-  #untold(lastError: string): void {
-    const fields = { socket: this.#seen.path };
-    if (lastError !== this.#seen.lastError) this.#parts.log.warn(fields, lastError);
-    this.#seen = { ...this.#seen, lastError, nextTryMs: this.#delay() };
+  #retryNotification(lastError: string): void {
+    const fields = { socket: this.#status.path };
+    if (lastError !== this.#status.lastError) this.#parts.log.warn(fields, lastError);
+    this.#status = { ...this.#status, lastError, nextTryMs: this.#scheduleRetry() };
   }
 
   #fail(lastError: string, isHopeless: boolean): void {
     const { metrics, log } = this.#parts;
-    const fields = { socket: this.#seen.path };
+    const fields = { socket: this.#status.path };
     const text = `plugin cannot be registered: ${lastError}`;
-    if (lastError === this.#seen.lastError) log.debug(fields, text);
+    if (lastError === this.#status.lastError) log.debug(fields, text);
     else log.warn(fields, text);
-    metrics.failed(this.#seen.plugin?.type);
+    metrics.failed(this.#status.plugin?.type);
     if (isHopeless) this.#dueMs = Infinity;
-    this.#turn('failed', { lastError, nextTryMs: isHopeless ? undefined : this.#delay() });
+    this.#setState('failed', { lastError, nextTryMs: isHopeless ? undefined : this.#scheduleRetry() });
   }
 
-  /** Answers when the next try is, by the wall clock. */
-  #delay(): number {
+  /** Schedules the next try, and returns its wall-clock time. */
+  #scheduleRetry(): number {
     const waitMs = this.#backoff.next();
     this.#dueMs = this.#parts.clock.monotonicMs() + waitMs;
     return Math.round(this.#parts.clock.now() + waitMs);
   }
 
-  /** As if it were found just now. */
-  #begin(): void {
-    const { path } = this.#seen;
-    this.#seen = { path, state: 'found', sinceMs: this.#parts.clock.now(), attempts: 0 };
+  /** Resets the status to that of a socket found just now. */
+  #reset(): void {
+    const { path } = this.#status;
+    this.#status = { path, state: 'found', sinceMs: this.#parts.clock.now(), attempts: 0 };
   }
 
-  #turn(state: PluginState, change: Partial<PluginSocket> = {}): void {
-    this.#seen = { ...this.#seen, ...change, state, sinceMs: this.#parts.clock.now() };
+  #setState(state: PluginState, change: Partial<PluginSocket> = {}): void {
+    this.#status = { ...this.#status, ...change, state, sinceMs: this.#parts.clock.now() };
   }
 }
 
-const described = ({ type, name, endpoint, versions, socket }: PluginInfo) => ({
+const toLogFields = ({ type, name, endpoint, versions, socket }: PluginInfo) => ({
   type,
   name,
   endpoint,

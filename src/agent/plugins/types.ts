@@ -1,60 +1,63 @@
-/** What a plugin has said of itself, checked in form; each of a kind is told by its handler apart. */
+/** A plugin's info, checked in form; its handler checks the rest. */
 export interface PluginInfo {
-  /** Who handles it: `CSIPlugin`, `DRAPlugin`, `DevicePlugin`. */
+  /** Selects the handler: `CSIPlugin`, `DRAPlugin`, `DevicePlugin`. */
   readonly type: string;
-  /** Of the driver, or of the resource for a device plugin; a qualified name, at most 317 characters. */
+  /** The name of the driver, or of a device plugin's resource; a qualified name of at most 317 characters. */
   readonly name: string;
-  /** Absolute path of the socket where its service is; the registration socket itself where it names none. */
+  /** Absolute path of the socket with its service; the registration socket itself when it states none. */
   readonly endpoint: string;
-  /** Of its service, in its order; never empty. DRA drivers name whole services, such as `v1beta1.DRAPlugin`. */
+  /** The versions of its service, in its order; never empty. DRA drivers name whole services, such as `v1beta1.DRAPlugin`. */
   readonly versions: readonly string[];
-  /** Absolute path of the registration socket. Of two sockets with one name this tells one from the other. */
+  /** Absolute path of the registration socket, which distinguishes two plugins with the same name. */
   readonly socket: string;
-  /** When the registration socket was made, wall clock in milliseconds: during an upgrade the later one is the newer. */
+  /**
+   * When the registration socket was created, wall clock in milliseconds: during an upgrade the later one is the newer
+   * plugin.
+   */
   readonly madeMs: number;
 }
 
-/** A registration socket as it stands in the folder. */
+/** A registration socket in the folder. */
 export interface FoundSocket {
   /** Absolute. */
   readonly path: string;
-  /** Another one whenever it may be another socket. */
+  /** Changes whenever it may be another socket. */
   readonly identity: string;
   /** Wall clock, milliseconds. */
   readonly madeMs: number;
 }
 
-/** For people and programs alike: flat, in the order in which it is shown. */
+/** Details of a plugin for users and programs: flat, in the order of display. */
 export type PluginDetails = Readonly<Record<string, string | number | boolean>>;
 
 /**
- * What takes care of one kind of plugins. The registry keeps to this for each registration socket:
+ * Handles one type of plugins. For each registration socket the registry calls in this order:
  *
  *     validate ─► register ─► deregister ─► validate ─► …
  *
- * - One call at a time for one socket; sockets run beside each other, also two of one name (an upgrade): the handler keeps
- *   both by `socket`, and when one is deregistered the other counts again. Which of them counts is the handler's to say;
- *   it refuses one in validate() or register() where it takes only one of a name. Whoever is refused is tried again, at once
- *   when another of that name is deregistered.
- * - register() is called in the same turn as validate(): what was free then is free still.
- * - A socket that was replaced (a plugin started again) is deregistered before its successor is registered.
- * - Nothing is deregistered when the agent stops: its plugins live on, and register again with the next one.
+ * - Calls for one socket are sequential. Different sockets are handled concurrently, also two with one name (an upgrade): the
+ *   handler keeps both by `socket`, decides which of them is in use, and uses the other one again when that is deregistered.
+ *   A handler that accepts only one plugin of a name refuses the other in validate() or register(). A refused plugin is
+ *   tried again, at once when another plugin of that name is deregistered.
+ * - register() is called synchronously after validate(): nothing has changed in between.
+ * - A replaced socket (a restarted plugin) is deregistered before its successor is registered.
+ * - Nothing is deregistered when the agent stops: its plugins keep running, and register again with the next agent.
  */
 export interface PluginHandler {
   readonly type: string;
-  /** Throws an Error whose message says why this plugin cannot be used; the plugin is told. No I/O. */
+  /** Throws an Error whose message says why this plugin cannot be used; the message is sent to the plugin. No I/O. */
   validate(plugin: PluginInfo): void;
   /**
-   * Takes it into use; the plugin is told afterwards. When it throws, nothing of this plugin may be left (there is no
-   * deregister() then), and it is tried again later with growing waits. `signal` aborts when the socket goes, is replaced, the
-   * agent stops or 3 minutes have passed: then it is to end soon, in either way.
+   * Takes the plugin into use; the plugin is notified afterwards. When it throws, nothing of the plugin may be left, because
+   * deregister() is not called then; it is tried again later with growing waits. `signal` aborts when the socket goes or is
+   * replaced, the agent stops, or after 3 minutes: then register() must soon resolve or reject.
    */
   register(plugin: PluginInfo, signal: AbortSignal): Promise<void>;
-  /** Its socket has gone. What it throws is logged, and the plugin counts as deregistered all the same. */
+  /** Called when its socket has gone. An error is logged, and the plugin counts as deregistered all the same. */
   deregister(plugin: PluginInfo): void | Promise<void>;
   /**
-   * What there is to tell of a plugin besides, by name and value, for `/plugins` and `plugins ls`; undefined where there is
-   * nothing. Asked at any time, also while it is being registered; no I/O.
+   * Returns further details of a plugin, by name and value, for `/plugins` and `plugins ls`; undefined when there are none.
+   * Called at any time, also while the plugin is being registered; no I/O.
    */
   details?(plugin: PluginInfo): PluginDetails | undefined;
 }
@@ -70,25 +73,25 @@ export type PluginState =
   | 'registering'
   | 'registered'
   | 'failed'
-  /** Its socket is no more, and what it had registered is being deregistered. */
+  /** Its socket has gone, and the plugin is being deregistered. */
   | 'gone';
 
-/** A registration socket and how far it is. */
+/** A registration socket and the state of its registration. */
 export interface PluginSocket {
   /** Absolute. */
   readonly path: string;
   readonly state: PluginState;
   /** Wall clock, milliseconds: when this state began. */
   readonly sinceMs: number;
-  /** How often it was asked since it was found, or made anew. */
+  /** How often it was asked since it was found or replaced. */
   readonly attempts: number;
-  /** What it has said of itself last. */
+  /** Its last info. */
   readonly plugin?: PluginInfo | undefined;
-  /** Of the last try; in `registered` that it could not be told so. */
+  /** The error of the last try; in the state `registered` that the plugin could not be notified of it. */
   readonly lastError?: string | undefined;
-  /** Wall clock, milliseconds; undefined where nothing is tried before the socket changes. */
+  /** Wall clock, milliseconds; undefined when nothing is tried before the socket changes. */
   readonly nextTryMs?: number | undefined;
-  /** What its handler tells of it besides. */
+  /** Further details from its handler. */
   readonly details?: PluginDetails | undefined;
 }
 

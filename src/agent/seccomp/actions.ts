@@ -1,6 +1,6 @@
 import type { Outcome, SeccompAction } from './types.ts';
 
-/** As files name them (specification 2.8). */
+/** The names that a profile may use (specification 2.8). */
 export const actions: ReadonlyMap<string, SeccompAction> = new Map<string, SeccompAction>([
   ['SCMP_ACT_ALLOW', 'SCMP_ACT_ALLOW'],
   ['SCMP_ACT_ERRNO', 'SCMP_ACT_ERRNO'],
@@ -13,7 +13,7 @@ export const actions: ReadonlyMap<string, SeccompAction> = new Map<string, Secco
   ['SCMP_ACT_TRAP', 'SCMP_ACT_TRAP'],
 ]);
 
-/** What the kernel calls them, which no runtime reads. */
+/** The kernel's names for the actions, which no runtime reads. */
 export const kernelNames: ReadonlyMap<string, string> = new Map([
   ['SECCOMP_RET_ALLOW', 'SCMP_ACT_ALLOW'],
   ['SECCOMP_RET_ERRNO', 'SCMP_ACT_ERRNO'],
@@ -26,7 +26,7 @@ export const kernelNames: ReadonlyMap<string, string> = new Map([
   ['SECCOMP_RET_USER_NOTIF', 'SCMP_ACT_NOTIFY'],
 ]);
 
-/** The greatest code of each action that has one: libseccomp wants less than MAX_ERRNO, and a tracer is told 16 bits. */
+/** The greatest code of each action that takes one: libseccomp wants less than MAX_ERRNO, and a tracer gets 16 bits. */
 export const codeLimits: Readonly<Partial<Record<SeccompAction, number>>> = {
   SCMP_ACT_ERRNO: 4094,
   SCMP_ACT_TRACE: 65_535,
@@ -34,13 +34,13 @@ export const codeLimits: Readonly<Partial<Record<SeccompAction, number>>> = {
 
 const eperm = 1;
 
-/** With EPERM where none is stated, as runtimes do. */
-export function outcomeOf(action: SeccompAction, code: number | undefined): Outcome {
+/** The code defaults to EPERM, as in the runtimes. */
+export function toOutcome(action: SeccompAction, code: number | undefined): Outcome {
   return codeLimits[action] === undefined ? { action } : { action, code: code ?? eperm };
 }
 
-export const sameOutcome = (a: Outcome, b: Outcome): boolean => a.action === b.action && a.code === b.code;
+export const isSameOutcome = (a: Outcome, b: Outcome): boolean => a.action === b.action && a.code === b.code;
 
-/** Whether the call is made, if nobody intervenes. */
-export const lets = ({ action }: Outcome): boolean =>
+/** Whether the call is executed without a tracer or listener taking part. */
+export const isAllowed = ({ action }: Outcome): boolean =>
   action === 'SCMP_ACT_ALLOW' || action === 'SCMP_ACT_LOG';

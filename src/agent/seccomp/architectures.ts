@@ -4,7 +4,7 @@
  */
 
 export interface ArchitectureFacts {
-  /** Unset where no table is known. */
+  /** Unset when no table of its system calls is known. */
   readonly column?: string;
   readonly bigEndian?: true;
   readonly unknownToRunc?: true;
@@ -42,9 +42,9 @@ export const architectures: ReadonlyMap<string, ArchitectureFacts> = new Map<str
   Object.entries(facts),
 );
 
-export const isArchitecture = (name: string): name is Architecture => architectures.has(name);
+const isArchitecture = (name: string): name is Architecture => architectures.has(name);
 
-/** By what Node.js calls them. */
+/** By the name in Node.js. */
 const byProcess: Readonly<Record<string, Architecture>> = {
   arm: 'SCMP_ARCH_ARM',
   arm64: 'SCMP_ARCH_AARCH64',
@@ -58,14 +58,14 @@ const byProcess: Readonly<Record<string, Architecture>> = {
   x64: 'SCMP_ARCH_X86_64',
 };
 
-/** The architecture of this machine; `from` is what Node.js says of it. */
+/** The architecture of this machine; `from` is the name in Node.js. */
 export function nodeArchitecture(from: string = process.arch): Architecture {
   const found = Object.hasOwn(byProcess, from) ? byProcess[from] : undefined;
   if (found === undefined) throw new Error(`no seccomp architecture is known for ${from}`);
   return found;
 }
 
-/** Reads `SCMP_ARCH_X86_64`, `x86_64`, `amd64` and the like; undefined for what is none. */
+/** Reads `SCMP_ARCH_X86_64`, `x86_64`, `amd64` and the like; undefined for an unknown name. */
 export function readArchitecture(text: string): Architecture | undefined {
   const common: Readonly<Record<string, Architecture>> = {
     ...byProcess,

@@ -2,7 +2,7 @@ import type { ArgCondition } from './types.ts';
 
 const all64 = (1n << 64n) - 1n;
 
-/** Equal texts for conditions that libseccomp takes for one and the same. */
+/** Returns equal keys for conditions that are the same to libseccomp. */
 export function conditionKey({ index, op, value, valueTwo }: ArgCondition): string {
   if (op !== 'SCMP_CMP_MASKED_EQ') return `${index} ${op} ${value}`;
   if (value === all64) return `${index} SCMP_CMP_EQ ${valueTwo}`;
@@ -10,10 +10,10 @@ export function conditionKey({ index, op, value, valueTwo }: ArgCondition): stri
 }
 
 /**
- * The conditions that must hold together, as runc takes a rule: all of them, but where two are on one argument each counts
- * by itself. None of them: the rule always matches.
+ * Groups the conditions of a rule into sets that must hold together, as runc does: one set of all, but one set for each
+ * condition when two are on the same argument. A rule without conditions always matches.
  */
-export function alternatives(args: readonly ArgCondition[]): readonly (readonly ArgCondition[])[] {
+export function groupConditions(args: readonly ArgCondition[]): readonly (readonly ArgCondition[])[] {
   return hasRepeatedIndex(args) ? args.map((each) => [each]) : [args];
 }
 
@@ -21,8 +21,11 @@ export function hasRepeatedIndex(args: readonly ArgCondition[]): boolean {
   return new Set(args.map(({ index }) => index)).size < args.length;
 }
 
-/** Undefined where the argument's value is not known. */
-export function holds(condition: ArgCondition, known: ReadonlyMap<number, bigint>): boolean | undefined {
+/** Returns undefined when the argument's value is not known. */
+export function evaluateCondition(
+  condition: ArgCondition,
+  known: ReadonlyMap<number, bigint>,
+): boolean | undefined {
   const given = known.get(condition.index);
   if (given === undefined) return undefined;
   const { op, value, valueTwo } = condition;
@@ -53,8 +56,8 @@ const signs = {
   SCMP_CMP_GE: '>=',
 } as const;
 
-/** For people: `arg0 == 8`, `arg1 & 0x7e020000 == 0`. */
-export function describeCondition({ index, op, value, valueTwo }: ArgCondition): string {
+/** For the user: `arg0 == 8`, `arg1 & 0x7e020000 == 0`. */
+export function formatCondition({ index, op, value, valueTwo }: ArgCondition): string {
   if (op === 'SCMP_CMP_MASKED_EQ')
     return `arg${index} & 0x${value.toString(16)} == 0x${(valueTwo & value).toString(16)}`;
   return `arg${index} ${signs[op]} ${value}`;

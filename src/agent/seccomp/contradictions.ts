@@ -1,31 +1,32 @@
-import { sameOutcome } from './actions.ts';
-import { compareConditions, entryOf, tellInexact } from './overlaps.ts';
+import { isSameOutcome } from './actions.ts';
+import { compareConditions, toEntry, warnInexact } from './overlaps.ts';
 import type { Remarks } from './remarks.ts';
-import { shortened } from './remarks.ts';
+import { shorten } from './remarks.ts';
 import type { SeccompProfile, SeccompRule } from './types.ts';
 
 /*
- * What libseccomp makes of several rules for one call, found by trying it (2.5 and 2.6):
+ * How libseccomp treats several rules for one call, found by experiment (2.5 and 2.6):
  *
- *   a rule without conditions counts before all that have some, wherever it stands; of several the first counts;
- *   two with the same conditions and different actions are refused, and so is one whose conditions are the first ones of
- *   another before it;
- *   of two whose conditions overlap otherwise it takes one, which is not told beforehand.
+ *   - A rule without conditions overrides all rules with conditions, wherever it is in the file; of several the first one
+ *     applies.
+ *   - Two rules with the same conditions and different actions are refused, and so is a rule whose conditions are the first
+ *     ones of an earlier rule.
+ *   - Of two rules whose conditions overlap otherwise it applies one, and it cannot be predicted which.
+ *   - When several rules with conditions compare by other operators than equality, about one call in a hundred got the
+ *     wrong outcome.
  *
- *   where several with conditions compare otherwise than for equality, about one call in a hundred was taken wrongly.
- *
- * runc leaves out rules that do what the default does.
+ * runc leaves out rules with the same outcome as the default.
  */
 
-/** So many conditions are compared in all; a profile that has more has been made to keep somebody busy. */
-const comparedLimit = 100_000;
+/** The limit of compared conditions in a profile: only a profile made to use up time has more. */
+const maxCompared = 100_000;
 
 export function checkContradictions(profile: SeccompProfile, remarks: Remarks): void {
-  const entries = new Map(profile.rules.map((rule) => [rule, entryOf(rule)]));
-  let left = comparedLimit;
-  for (const [name, rules] of rulesByName(profile, remarks)) {
+  const entries = new Map(profile.rules.map((rule) => [rule, toEntry(rule)]));
+  let left = maxCompared;
+  for (const [name, rules] of groupByName(profile, remarks)) {
     if (rules.length === 1 && (rules[0]?.args.length ?? 0) < 2) continue;
-    const counting = rules.filter(({ outcome }) => !sameOutcome(outcome, profile.defaultOutcome));
+    const counting = rules.filter(({ outcome }) => !isSameOutcome(outcome, profile.defaultOutcome));
     const plain = counting.find(({ args }) => args.length === 0);
     const early = plain === undefined ? counting : counting.slice(0, counting.indexOf(plain));
     const compared = early.flatMap((rule) => entries.get(rule) ?? []);
@@ -35,27 +36,27 @@ export function checkContradictions(profile: SeccompProfile, remarks: Remarks): 
       return;
     }
     compareConditions(name, compared, plain === undefined, remarks);
-    if (plain === undefined) tellInexact(name, compared, remarks);
-    else tellOverridden(name, plain, counting, remarks);
+    if (plain === undefined) warnInexact(name, compared, remarks);
+    else warnOverridden(name, plain, counting, remarks);
   }
 }
 
-/** A call that a rule names twice is told. */
-function rulesByName({ rules }: SeccompProfile, remarks: Remarks): Map<string, SeccompRule[]> {
+/** Warns of a call that one rule names twice. */
+function groupByName({ rules }: SeccompProfile, remarks: Remarks): Map<string, SeccompRule[]> {
   const found = new Map<string, SeccompRule[]>();
   for (const rule of rules) {
     for (const [index, name] of rule.names.entries()) {
       const before = found.get(name);
       if (before === undefined) found.set(name, [rule]);
       else if (before.at(-1) === rule)
-        remarks.warn(`${rule.path}.names[${index}]`, `${shortened(name)} stands there already`);
+        remarks.warn(`${rule.path}.names[${index}]`, `${shorten(name)} stands there already`);
       else before.push(rule);
     }
   }
   return found;
 }
 
-function tellOverridden(
+function warnOverridden(
   name: string,
   plain: SeccompRule,
   counting: readonly SeccompRule[],
@@ -66,10 +67,10 @@ function tellOverridden(
     if (rule.args.length > 0)
       remarks.warn(
         rule.path,
-        () => `has no effect on ${shortened(name)}: ${plain.path} names it without conditions`,
+        () => `has no effect on ${shorten(name)}: ${plain.path} names it without conditions`,
       );
-    else if (!sameOutcome(rule.outcome, plain.outcome))
-      remarks.warn(rule.path, () => `contradicts ${plain.path} on ${shortened(name)}: the first one counts`);
-    else remarks.warn(rule.path, () => `names ${shortened(name)}, which ${plain.path} does already`);
+    else if (!isSameOutcome(rule.outcome, plain.outcome))
+      remarks.warn(rule.path, () => `contradicts ${plain.path} on ${shorten(name)}: the first one counts`);
+    else remarks.warn(rule.path, () => `names ${shorten(name)}, which ${plain.path} does already`);
   }
 }

@@ -1,6 +1,6 @@
 import { JsonError, parseJson } from '../../api/json/index.ts';
 
-/** A number as it is written: arguments have 64 bits, and those of JSON.parse 53. */
+/** A number as it is written in the file: syscall arguments have 64 bits, numbers from JSON.parse only 53. */
 export class ExactNumber {
   readonly source: string;
 
@@ -8,7 +8,7 @@ export class ExactNumber {
     this.source = source;
   }
 
-  /** Undefined for what is no whole number from 0 on, written in digits: runtimes take no `1.0`, `1e3` or `-0`. */
+  /** Undefined unless it is a whole number of 0 or more, written in digits: runtimes refuse `1.0`, `1e3` and `-0`. */
   get unsigned(): bigint | undefined {
     return /^\d{1,40}$/.test(this.source) ? BigInt(this.source) : undefined;
   }
@@ -33,7 +33,7 @@ export function readExactJson(bytes: Uint8Array): ReadJson {
   if (text.trim() === '') return { problem: 'it is empty' };
   try {
     const { duplicates } = parseJson(text);
-    return { value: JSON.parse(text, exactly), duplicates };
+    return { value: JSON.parse(text, keepSource), duplicates };
   } catch (error) {
     if (error instanceof JsonError || error instanceof SyntaxError)
       return { problem: `it is not JSON: ${error.message}` };
@@ -41,6 +41,6 @@ export function readExactJson(bytes: Uint8Array): ReadJson {
   }
 }
 
-function exactly(_key: string, value: unknown, context?: { source?: string }): unknown {
+function keepSource(_key: string, value: unknown, context?: { source?: string }): unknown {
   return typeof value === 'number' ? new ExactNumber(context?.source ?? String(value)) : value;
 }

@@ -1,36 +1,39 @@
 import { constants } from 'node:os';
-import { lets, sameOutcome } from './actions.ts';
+import { isAllowed, isSameOutcome } from './actions.ts';
 import type { Architecture } from './architectures.ts';
-import { alternatives, describeCondition, holds } from './conditions.ts';
+import { evaluateCondition, formatCondition, groupConditions } from './conditions.ts';
 import type { SyscallTable } from './syscalls.ts';
 import type { Outcome, SeccompProfile, SeccompRule } from './types.ts';
 
 export interface ExplainOptions {
-  /** Of the node. */
+  /** The node's architecture. */
   architecture: Architecture;
-  /** That the call is made on; default the node's. */
+  /** The architecture of the call; default the node's. */
   callArchitecture?: Architecture;
   syscalls: SyscallTable;
-  /** What is known of the arguments. */
+  /** The known values, by index of the argument. */
   args?: ReadonlyMap<number, bigint>;
 }
 
-/** A rule that names the call and counts. */
+/** A rule that names the call and does something else than the default. */
 export interface ApplyingRule {
   readonly path: string;
   readonly outcome: Outcome;
-  /** Each a set of which all must hold, for people; empty: always. One of the sets is enough. */
+  /** Formatted for the user. The rule matches when all conditions of at least one set hold; empty: always. */
   readonly conditions: readonly (readonly string[])[];
-  /** Undefined where it depends on arguments that are not known. */
+  /** Undefined when it depends on arguments that are not known. */
   readonly matches: boolean | undefined;
 }
 
 export type Decision =
-  /** `by`: the path of the rule; `default`; `architecture`, where the filter has not that of the call; `newer`, where runc answers for what the profile could not know. */
+  /**
+   * `by` is the path of the rule, `default`, `architecture` when the filter does not cover the call's architecture, or
+   * `newer` when runc returns ENOSYS for a call that is newer than the profile.
+   */
   | { readonly kind: 'decided'; readonly by: string; readonly outcome: Outcome }
-  /** It depends on the arguments; when no rule matches, `otherwise`. */
+  /** It depends on the arguments; `otherwise` applies when no rule matches. */
   | { readonly kind: 'depends'; readonly otherwise: Outcome }
-  /** Several rules match, and it is not told beforehand which of them counts. */
+  /** Several rules match, and it cannot be predicted which of them applies. */
   | { readonly kind: 'undetermined'; readonly among: readonly ApplyingRule[] }
   /** The architecture has no such call. */
   | { readonly kind: 'none' };
@@ -44,8 +47,8 @@ export interface Explanation {
 }
 
 /**
- * What comes of a system call under a profile, as runc and libseccomp take it (contradictions.ts): a rule without
- * conditions counts first, then those whose conditions hold, then the default.
+ * Explains the outcome of a system call under a profile, with the semantics of runc and libseccomp (contradictions.ts): a
+ * rule without conditions applies first, then the rules whose conditions hold, then the default.
  */
 export function explainCall(profile: SeccompProfile, syscall: string, options: ExplainOptions): Explanation {
   const { syscalls, architecture } = options;
@@ -63,19 +66,24 @@ export function explainCall(profile: SeccompProfile, syscall: string, options: E
     return { ...about, decision: { kind: 'decided', by: 'newer', outcome }, rules: [] };
   }
   const rules = profile.rules
-    .filter(({ names, outcome }) => names.includes(syscall) && !sameOutcome(outcome, profile.defaultOutcome))
-    .map((rule) => applying(rule, options.args ?? new Map()));
-  return { ...about, decision: decide(rules, profile.defaultOutcome), rules };
+    .filter(
+      ({ names, outcome }) => names.includes(syscall) && !isSameOutcome(outcome, profile.defaultOutcome),
+    )
+    .map((rule) => toApplyingRule(rule, options.args ?? new Map()));
+  return { ...about, decision: computeDecision(rules, profile.defaultOutcome), rules };
 }
 
-/** runc answers ENOSYS for calls past the last one that the profile names, so that programs fall back to older ones. */
+/**
+ * runc returns ENOSYS for calls with a higher number than all that the profile names, so that programs fall back to older
+ * calls.
+ */
 function isNewer(
   { defaultOutcome, rules }: SeccompProfile,
   number: number | undefined,
   architecture: Architecture,
   syscalls: SyscallTable,
 ): boolean {
-  if (number === undefined || lets(defaultOutcome) || defaultOutcome.action === 'SCMP_ACT_TRACE')
+  if (number === undefined || isAllowed(defaultOutcome) || defaultOutcome.action === 'SCMP_ACT_TRACE')
     return false;
   let last = 0;
   for (const { names } of rules)
@@ -83,14 +91,19 @@ function isNewer(
   return last > 0 && number > last;
 }
 
-function applying({ path, outcome, args }: SeccompRule, known: ReadonlyMap<number, bigint>): ApplyingRule {
-  const sets = args.length === 0 ? [] : alternatives(args);
+function toApplyingRule(
+  { path, outcome, args }: SeccompRule,
+  known: ReadonlyMap<number, bigint>,
+): ApplyingRule {
+  const sets = args.length === 0 ? [] : groupConditions(args);
   return {
     path,
     outcome,
-    conditions: sets.map((set) => set.map(describeCondition)),
+    conditions: sets.map((set) => set.map(formatCondition)),
     matches:
-      sets.length === 0 ? true : anyOf(sets.map((set) => allOf(set.map((each) => holds(each, known))))),
+      sets.length === 0
+        ? true
+        : anyOf(sets.map((set) => allOf(set.map((each) => evaluateCondition(each, known))))),
   };
 }
 
@@ -99,19 +112,19 @@ const allOf = (each: readonly (boolean | undefined)[]): boolean | undefined =>
 const anyOf = (each: readonly (boolean | undefined)[]): boolean | undefined =>
   each.includes(true) ? true : each.includes(undefined) ? undefined : false;
 
-function decide(rules: readonly ApplyingRule[], otherwise: Outcome): Decision {
+function computeDecision(rules: readonly ApplyingRule[], otherwise: Outcome): Decision {
   const plain = rules.find(({ conditions }) => conditions.length === 0);
   if (plain !== undefined) return { kind: 'decided', by: plain.path, outcome: plain.outcome };
   const open = rules.filter(({ matches }) => matches !== false);
   const [first] = open;
   if (first === undefined) return { kind: 'decided', by: 'default', outcome: otherwise };
   if (open.some(({ matches }) => matches === undefined)) return { kind: 'depends', otherwise };
-  if (open.every(({ outcome }) => sameOutcome(outcome, first.outcome)))
+  if (open.every(({ outcome }) => isSameOutcome(outcome, first.outcome)))
     return { kind: 'decided', by: first.path, outcome: first.outcome };
   return { kind: 'undetermined', among: open };
 }
 
-/** For people: what happens. */
+/** For the user: what happens to the call. */
 export function describeOutcome({ action, code = 0 }: Outcome): string {
   switch (action) {
     case 'SCMP_ACT_ALLOW':
@@ -119,7 +132,9 @@ export function describeOutcome({ action, code = 0 }: Outcome): string {
     case 'SCMP_ACT_LOG':
       return 'allowed, and logged';
     case 'SCMP_ACT_ERRNO':
-      return code === 0 ? 'not made, and answered as if it had been (0)' : `refused with ${errnoName(code)}`;
+      return code === 0
+        ? 'not made, and answered as if it had been (0)'
+        : `refused with ${formatErrno(code)}`;
     case 'SCMP_ACT_KILL_PROCESS':
       return 'the process is killed';
     case 'SCMP_ACT_KILL_THREAD':
@@ -133,8 +148,8 @@ export function describeOutcome({ action, code = 0 }: Outcome): string {
   }
 }
 
-/** `EPERM (1)`; the number alone where it has no name. */
-export function errnoName(code: number): string {
+/** Formats `EPERM (1)`, or `errno 4000` for a number without a name. */
+function formatErrno(code: number): string {
   const name = Object.entries(constants.errno).find(([, number]) => number === code)?.[0];
   return name === undefined ? `errno ${code}` : `${name} (${code})`;
 }

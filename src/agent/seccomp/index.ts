@@ -1,9 +1,12 @@
-/** Seccomp profiles: what they are worth, which one a container gets, what one does (specification 2.8). Reads no files. */
+/**
+ * Seccomp profiles: validates them, selects the one of a container, explains what one does (specification 2.8). Reads no
+ * files.
+ */
 export {
   type HostAppArmor,
   type ResolvedAppArmor,
   resolveAppArmor,
-  type WantedAppArmor,
+  type SelectedAppArmor,
 } from './app-armor.ts';
 export { type Architecture, nodeArchitecture, readArchitecture } from './architectures.ts';
 export {
@@ -22,15 +25,15 @@ export {
   resolveSeccomp,
 } from './resolve.ts';
 export { type CriSecurityProfile, sandboxSeccomp } from './security-profile.ts';
-export type { ProfileStatus, ProfileUser, SeccompStatus } from './status.ts';
-export { loadSyscallTable, type SyscallTable } from './syscalls.ts';
-export type { Judgement, Outcome, Remark, SeccompAction, SeccompProfile, SeccompRule } from './types.ts';
 export {
   type ContainerRefusal,
   containersOf,
+  findLocalhostProfile,
   ignoredSeccompAnnotations,
-  localhostProfileOf,
-  type WantedSeccomp,
-  type Whence,
-  wantedSeccomp,
-} from './wanted.ts';
+  type ProfileSource,
+  type SelectedSeccomp,
+  selectSeccomp,
+} from './select-profile.ts';
+export type { ProfileStatus, ProfileUser, SeccompStatus } from './status.ts';
+export { loadSyscallTable, type SyscallTable } from './syscalls.ts';
+export type { Judgement, Outcome, Remark, SeccompAction, SeccompProfile, SeccompRule } from './types.ts';

@@ -1,10 +1,10 @@
-import { actions, codeLimits, kernelNames, outcomeOf } from './actions.ts';
+import { actions, codeLimits, kernelNames, toOutcome } from './actions.ts';
 import { readText, readUnsigned } from './fields.ts';
 import type { Remarks } from './remarks.ts';
-import { quoted } from './remarks.ts';
+import { quote } from './remarks.ts';
 import type { Outcome, SeccompAction } from './types.ts';
 
-/** By its name in a file; undefined, and told, for what is none. */
+/** Parses the name of an action; adds an error and returns undefined when it is not one. */
 export function parseAction(value: unknown, path: string, remarks: Remarks): SeccompAction | undefined {
   const text = readText(value, path, remarks);
   if (text === undefined) return undefined;
@@ -15,11 +15,11 @@ export function parseAction(value: unknown, path: string, remarks: Remarks): Sec
     meant === undefined
       ? `is not one of ${[...actions.keys()].join(', ')}`
       : `is the kernel's name; write ${meant}`;
-  remarks.error(path, `${quoted(text)} ${advice}`);
+  remarks.error(path, `${quote(text)} ${advice}`);
   return undefined;
 }
 
-/** An action with the code that is stated for it. */
+/** Combines an action with the code stated for it; a code that the action does not take is an error. */
 export function parseOutcome(
   action: SeccompAction | undefined,
   code: unknown,
@@ -27,13 +27,13 @@ export function parseOutcome(
   remarks: Remarks,
 ): Outcome | undefined {
   if (action === undefined) return undefined;
-  const most = codeLimits[action];
-  if (most === undefined) {
+  const maxCode = codeLimits[action];
+  if (maxCode === undefined) {
     if (code !== undefined) {
       remarks.error(path, `goes with SCMP_ACT_ERRNO and SCMP_ACT_TRACE only, not with ${action}`);
     }
     return { action };
   }
-  const found = readUnsigned(code, path, BigInt(most), remarks);
-  return outcomeOf(action, found === undefined ? undefined : Number(found));
+  const found = readUnsigned(code, path, BigInt(maxCode), remarks);
+  return toOutcome(action, found === undefined ? undefined : Number(found));
 }

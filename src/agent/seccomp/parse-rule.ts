@@ -1,24 +1,24 @@
 import { hasRepeatedIndex, isOperator, operators } from './conditions.ts';
-import { at, readList, readObject, readText, readTexts, readUnsigned, tellUnknown } from './fields.ts';
+import { at, readList, readObject, readText, readTexts, readUnsigned, warnUnknownFields } from './fields.ts';
 import { parseAction, parseOutcome } from './parse-outcome.ts';
 import type { Remarks } from './remarks.ts';
-import { quoted } from './remarks.ts';
+import { quote } from './remarks.ts';
 import type { ArgCondition, SeccompRule } from './types.ts';
 
 const namesLimit = 5000;
 const argsLimit = 24;
-const most64 = (1n << 64n) - 1n;
+const maxUint64 = (1n << 64n) - 1n;
 const lastArgument = 5n;
 
-const known = ['names', 'action', 'errnoRet', 'args'];
-const dockers = ['name', 'comment', 'includes', 'excludes'];
+const knownFields = ['names', 'action', 'errnoRet', 'args'];
+const dockerFields = ['name', 'comment', 'includes', 'excludes'];
 
-/** Reads an item of `syscalls`; undefined where it has no meaning. */
+/** Parses an item of `syscalls`; undefined when it is no object or has no valid action. */
 export function parseRule(value: unknown, path: string, remarks: Remarks): SeccompRule | undefined {
   const object = readObject(value, path, remarks);
   if (object === undefined) return undefined;
-  tellUnknown(object, [...known, ...dockers], path, remarks);
-  tellDockers(object, path, remarks);
+  warnUnknownFields(object, [...knownFields, ...dockerFields], path, remarks);
+  warnDockerFields(object, path, remarks);
   const names = parseNames(object, path, remarks);
   const action = parseAction(object['action'] ?? '', `${path}.action`, remarks);
   const outcome = parseOutcome(action, object['errnoRet'], `${path}.errnoRet`, remarks);
@@ -34,8 +34,8 @@ export function parseRule(value: unknown, path: string, remarks: Remarks): Secco
   return outcome === undefined ? undefined : { path, names, outcome, args };
 }
 
-/** What Docker reads and containerd does not. */
-function tellDockers(object: Record<string, unknown>, path: string, remarks: Remarks): void {
+/** Warns of fields that Docker reads and containerd ignores. */
+function warnDockerFields(object: Record<string, unknown>, path: string, remarks: Remarks): void {
   for (const name of ['includes', 'excludes']) {
     const stated = object[name];
     if (stated === undefined || isEmpty(stated)) continue;
@@ -59,7 +59,7 @@ function parseNames(object: Record<string, unknown>, path: string, remarks: Rema
     const where = at(`${path}.names`, index);
     if (name === '') remarks.error(where, 'is empty, which runtimes refuse');
     else if (name.includes('\0'))
-      remarks.error(where, `${quoted(name)} has a zero byte, and runtimes take what stands before it`);
+      remarks.error(where, `${quote(name)} has a zero byte, and runtimes take what stands before it`);
   }
   const list = object['names'];
   if (list !== undefined && !(Array.isArray(list) && list.length === 0)) return names;
@@ -72,16 +72,16 @@ function parseNames(object: Record<string, unknown>, path: string, remarks: Rema
 function parseCondition(value: unknown, path: string, remarks: Remarks): ArgCondition | undefined {
   const object = readObject(value, path, remarks);
   if (object === undefined) return undefined;
-  tellUnknown(object, ['index', 'value', 'valueTwo', 'op'], path, remarks);
+  warnUnknownFields(object, ['index', 'value', 'valueTwo', 'op'], path, remarks);
   for (const name of ['index', 'value', 'op'])
     if (object[name] === undefined) remarks.error(`${path}.${name}`, 'is required');
   const index = readUnsigned(object['index'], `${path}.index`, lastArgument, remarks);
-  const first = readUnsigned(object['value'], `${path}.value`, most64, remarks);
-  const second = readUnsigned(object['valueTwo'], `${path}.valueTwo`, most64, remarks) ?? 0n;
+  const first = readUnsigned(object['value'], `${path}.value`, maxUint64, remarks);
+  const second = readUnsigned(object['valueTwo'], `${path}.valueTwo`, maxUint64, remarks) ?? 0n;
   const op = readText(object['op'], `${path}.op`, remarks);
   if (op === undefined) return undefined;
   if (!isOperator(op)) {
-    remarks.error(`${path}.op`, `${quoted(op)} is not one of ${operators.join(', ')}`);
+    remarks.error(`${path}.op`, `${quote(op)} is not one of ${operators.join(', ')}`);
     return undefined;
   }
   if (op !== 'SCMP_CMP_MASKED_EQ' && second !== 0n)

@@ -1,16 +1,16 @@
 import { architectures } from './architectures.ts';
-import { at, readList, readObject, readText, readTexts, tellUnknown } from './fields.ts';
+import { at, readList, readObject, readText, readTexts, warnUnknownFields } from './fields.ts';
 import { parseAction, parseOutcome } from './parse-outcome.ts';
 import { parseRule } from './parse-rule.ts';
 import type { Remarks } from './remarks.ts';
-import { quoted } from './remarks.ts';
+import { quote } from './remarks.ts';
 import type { Outcome, SeccompProfile } from './types.ts';
 
 /** How many rules a profile may have. */
 export const rulesLimit = 5000;
 const listLimit = 100;
 
-const known = [
+const knownFields = [
   'defaultAction',
   'defaultErrnoRet',
   'architectures',
@@ -19,8 +19,8 @@ const known = [
   'listenerMetadata',
   'syscalls',
 ];
-/** What Docker's profiles have besides (parse-rule.ts tells of those in rules). */
-const dockers = ['archMap', 'comment'];
+/** Further fields of Docker's profiles; parse-rule.ts has those of rules. */
+const dockerFields = ['archMap', 'comment'];
 
 const flags = [
   'SECCOMP_FILTER_FLAG_TSYNC',
@@ -29,11 +29,11 @@ const flags = [
   'SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV',
 ];
 
-/** Reads what stands in a file; undefined where it has no meaning. What is wrong with it is told. */
+/** Parses a profile and adds a remark for each fault; undefined when there is no usable default action. */
 export function parseProfile(value: unknown, remarks: Remarks): SeccompProfile | undefined {
   const object = readObject(value, '', remarks);
   if (object === undefined) return undefined;
-  tellUnknown(object, [...known, ...dockers], '', remarks);
+  warnUnknownFields(object, [...knownFields, ...dockerFields], '', remarks);
   if (object['archMap'] !== undefined) {
     remarks.warn(
       'archMap',
@@ -78,7 +78,7 @@ function parseArchitectures(value: unknown, remarks: Remarks): string[] {
     const path = at('architectures', index);
     const facts = architectures.get(name);
     if (facts === undefined)
-      remarks.error(path, `${quoted(name)} is no architecture of the OCI runtime specification`);
+      remarks.error(path, `${quote(name)} is no architecture of the OCI runtime specification`);
     else if (facts.unknownToRunc)
       remarks.warn(path, `${name} is not known to runc, which refuses the profile`);
     else if (names.indexOf(name) < index) remarks.warn(path, `${name} stands there already`);
@@ -90,7 +90,7 @@ function parseFlags(value: unknown, remarks: Remarks): string[] {
   const found = readTexts(value, 'flags', listLimit, remarks);
   for (const [index, flag] of found.entries()) {
     const path = at('flags', index);
-    if (!flags.includes(flag)) remarks.error(path, `${quoted(flag)} is not one of ${flags.join(', ')}`);
+    if (!flags.includes(flag)) remarks.error(path, `${quote(flag)} is not one of ${flags.join(', ')}`);
     else if (found.indexOf(flag) < index) remarks.warn(path, `${flag} stands there already`);
   }
   return found;

@@ -1,52 +1,57 @@
 import type { Remark } from './types.ts';
 
-/** Of each sort; of more is only told how many they are. */
+/** How many errors and how many warnings are kept; further ones are only counted. */
 export const remarksLimit = 100;
-const shownLimit = 80;
+const maxTextLength = 80;
 
-/** What is found in a profile, kept within bounds. */
-export interface Remarks {
-  error(path: string, message: string): void;
-  /** The text is only made where it is kept. */
-  warn(path: string, message: string | (() => string)): void;
-  readonly hasErrors: boolean;
-  errors(): Remark[];
-  warnings(): Remark[];
+/** The errors and warnings about a profile, of bounded number. */
+export class Remarks {
+  readonly #errors = new RemarkList();
+  readonly #warnings = new RemarkList();
+
+  error(path: string, message: string): void {
+    this.#errors.add(path, message);
+  }
+
+  /** A message function is called only when the warning is kept. */
+  warn(path: string, message: string | (() => string)): void {
+    this.#warnings.add(path, message);
+  }
+
+  get hasErrors(): boolean {
+    return this.#errors.list().length > 0;
+  }
+
+  errors(): Remark[] {
+    return this.#errors.list();
+  }
+
+  warnings(): Remark[] {
+    return this.#warnings.list();
+  }
 }
 
-export function createRemarks(): Remarks {
-  const errors = boundedList();
-  const warnings = boundedList();
-  return {
-    error: errors.add,
-    warn: warnings.add,
-    get hasErrors() {
-      return errors.count() > 0;
-    },
-    errors: errors.all,
-    warnings: warnings.all,
-  };
+class RemarkList {
+  readonly #kept: Remark[] = [];
+  #dropped = 0;
+
+  add(path: string, message: string | (() => string)): void {
+    if (this.#kept.length >= remarksLimit) this.#dropped += 1;
+    else this.#kept.push({ path, message: typeof message === 'string' ? message : message() });
+  }
+
+  list(): Remark[] {
+    if (this.#dropped === 0) return this.#kept;
+    return [...this.#kept, { path: '', message: `and ${this.#dropped} more` }];
+  }
 }
 
-function boundedList() {
-  const kept: Remark[] = [];
-  let dropped = 0;
-  return {
-    add(path: string, message: string | (() => string)): void {
-      if (kept.length >= remarksLimit) dropped++;
-      else kept.push({ path, message: typeof message === 'string' ? message : message() });
-    },
-    count: () => kept.length + dropped,
-    all: () => (dropped === 0 ? kept : [...kept, { path: '', message: `and ${dropped} more` }]),
-  };
+/** Shortens a text of the file for a message. */
+export function shorten(text: string): string {
+  return text.length > maxTextLength ? `${text.slice(0, maxTextLength - 1)}…` : text;
 }
 
-/** A name of the file in a message. */
-export function shortened(text: string): string {
-  return text.length > shownLimit ? `${text.slice(0, shownLimit - 1)}…` : text;
-}
-
-/** A value of the file in a message: short, and in quotes. */
-export function quoted(text: string): string {
-  return JSON.stringify(shortened(text));
+/** Shortens a text of the file for a message, in quotes. */
+export function quote(text: string): string {
+  return JSON.stringify(shorten(text));
 }

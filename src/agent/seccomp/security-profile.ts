@@ -2,7 +2,7 @@
 export interface CriSecurityProfile {
   /** 0 RuntimeDefault, 1 Unconfined, 2 Localhost. */
   readonly profileType: 0 | 1 | 2;
-  /** Of Localhost the absolute path, or for AppArmor the name; else empty. */
+  /** For Localhost the absolute path, or the name of an AppArmor profile; else empty. */
   readonly localhostRef: string;
 }
 
@@ -10,5 +10,5 @@ export const runtimeDefault: CriSecurityProfile = { profileType: 0, localhostRef
 export const unconfined: CriSecurityProfile = { profileType: 1, localhostRef: '' };
 export const localhost = (localhostRef: string): CriSecurityProfile => ({ profileType: 2, localhostRef });
 
-/** Of every pod's sandbox, whatever its containers run with, as in the reference. */
+/** The profile of every pod's sandbox, independent of its containers' profiles, as in the reference. */
 export const sandboxSeccomp: CriSecurityProfile = runtimeDefault;

@@ -1,32 +1,32 @@
 import type { Remark } from './types.ts';
 
-/** What the agent answers to GET /seccomp. */
+/** The response of the agent to GET /seccomp. */
 export interface SeccompStatus {
-  /** Absolute: where the profiles lie. */
+  /** Absolute path of the profiles' folder. */
   readonly folder: string;
-  /** Why the list may not be whole; unset where it is. */
+  /** Why the list may be incomplete; unset when it is complete. */
   readonly problem?: string;
-  /** In the order of their names. */
+  /** Sorted by name. */
   readonly profiles: readonly ProfileStatus[];
 }
 
 export interface ProfileStatus {
-  /** As a pod names it: its path below the folder. */
+  /** As in a pod's localhostProfile: its path below the folder. */
   readonly name: string;
-  /** `sha256:…`; unset where the file could not be read or is not at rest yet. */
+  /** `sha256:…`; unset when the file could not be read or may still be changing. */
   readonly digest?: string;
-  /** Bytes; unset as the digest. */
+  /** Bytes; unset when the digest is. */
   readonly size?: number;
-  /** RFC 3339: since when it is as it is; unset where that is not known. */
+  /** RFC 3339: the last change of content or inode; unset when not known. */
   readonly modified?: string;
-  /** Unset where it has not been judged. */
+  /** Unset when it has not been judged. */
   readonly valid?: boolean;
   readonly errors: readonly Remark[];
   readonly warnings: readonly Remark[];
   readonly usedBy: readonly ProfileUser[];
 }
 
-/** A container of this node that names the profile. */
+/** A container of this node whose profile it is. */
 export interface ProfileUser {
   readonly namespace: string;
   readonly pod: string;

@@ -1,4 +1,4 @@
-/** What happens to a call; `SCMP_ACT_KILL` of a file is told as `SCMP_ACT_KILL_THREAD`, which it is. */
+/** What happens to a call; `SCMP_ACT_KILL` of a file is normalized to `SCMP_ACT_KILL_THREAD`, its meaning. */
 export type SeccompAction =
   | 'SCMP_ACT_ALLOW'
   | 'SCMP_ACT_ERRNO'
@@ -9,10 +9,10 @@ export type SeccompAction =
   | 'SCMP_ACT_TRACE'
   | 'SCMP_ACT_TRAP';
 
-/** An action with what it answers. */
+/** An action with its code. */
 export interface Outcome {
   readonly action: SeccompAction;
-  /** Of SCMP_ACT_ERRNO the errno, of SCMP_ACT_TRACE what the tracer is told; unset for the others. */
+  /** The errno of SCMP_ACT_ERRNO, or the value that the tracer gets of SCMP_ACT_TRACE; unset for the others. */
   readonly code?: number;
 }
 
@@ -25,29 +25,29 @@ export type ArgOperator =
   | 'SCMP_CMP_MASKED_EQ'
   | 'SCMP_CMP_NE';
 
-/** A condition on one argument of a call; the values are unsigned with 64 bits. */
+/** A condition on one argument of a call; values are unsigned 64-bit numbers. */
 export interface ArgCondition {
   /** 0 to 5. */
   readonly index: number;
   readonly op: ArgOperator;
-  /** With SCMP_CMP_MASKED_EQ the mask. */
+  /** The value to compare with; for SCMP_CMP_MASKED_EQ the mask. */
   readonly value: bigint;
-  /** With SCMP_CMP_MASKED_EQ what must be left under the mask; else it counts nothing. */
+  /** For SCMP_CMP_MASKED_EQ the value that must remain under the mask; ignored for the others. */
   readonly valueTwo: bigint;
 }
 
 export interface SeccompRule {
-  /** Where it stands, such as `syscalls[3]`. */
+  /** Its place in the file, such as `syscalls[3]`. */
   readonly path: string;
   readonly names: readonly string[];
   readonly outcome: Outcome;
   readonly args: readonly ArgCondition[];
 }
 
-/** A profile as the OCI runtime specification has it (linux.seccomp), with its defaults filled in. */
+/** A profile as in the OCI runtime specification (linux.seccomp), with defaults filled in. */
 export interface SeccompProfile {
   readonly defaultOutcome: Outcome;
-  /** As stated; the node's own counts always. */
+  /** As in the file; the node's own architecture always applies too. */
   readonly architectures: readonly string[];
   readonly flags: readonly string[];
   readonly listenerPath?: string;
@@ -55,21 +55,21 @@ export interface SeccompProfile {
   readonly rules: readonly SeccompRule[];
 }
 
-/** A fault or a doubt, and where in the file it is. */
+/** An error or a warning, and its place in the file. */
 export interface Remark {
-  /** Such as `syscalls[3].names[0]`; empty for the whole. */
+  /** Such as `syscalls[3].names[0]`; empty for the whole file. */
   readonly path: string;
   readonly message: string;
 }
 
-/** What is to be said of a file's content. It is valid when there are no errors. */
+/** The result of validating a file's content. It is valid when there are no errors. */
 export interface Judgement {
-  /** `sha256:` and 64 digits, of the bytes. */
+  /** `sha256:` and 64 hexadecimal digits, of the bytes. */
   readonly digest: string;
-  /** Set where there are no errors. */
+  /** Set when there are no errors. */
   readonly profile?: SeccompProfile;
-  /** Runtimes refuse it, or it would not do what it says. */
+  /** Runtimes refuse the file, or it would not do what it says. */
   readonly errors: readonly Remark[];
-  /** Runtimes take it, and it may do something else than was meant. */
+  /** Runtimes accept the file, but it may not do what was meant. */
   readonly warnings: readonly Remark[];
 }

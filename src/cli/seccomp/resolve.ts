@@ -94,10 +94,10 @@ async function parseDocuments(text: string): Promise<unknown[]> {
 }
 
 async function loadResolver(folder: string, seccompDefault: boolean) {
-  const { loadJudge, profileFinder, profileLimitBytes, resolveSeccomp } = await import(
+  const { loadJudge, createProfileFinder, profileLimitBytes, resolveSeccomp } = await import(
     '../../agent/index.ts'
   );
-  const find = profileFinder({ folder, judge: await loadJudge(), limitBytes: profileLimitBytes });
+  const find = createProfileFinder({ folder, judge: await loadJudge(), limitBytes: profileLimitBytes });
   return (pod: Pod, container: string) => resolveSeccomp(pod, container, { seccompDefault, folder, find });
 }
 

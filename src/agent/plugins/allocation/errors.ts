@@ -1,9 +1,9 @@
 import { ReasonError } from '../../../base/index.ts';
 /**
- * `unknown`: no plugin offers the resource. `away`: its plugin does not answer. `unavailable`: too few devices are free
+ * `unknown`: no plugin offers the resource. `away`: its plugin is not connected. `unavailable`: too few devices are free
  * and healthy. `unhealthy`: a device that the container holds, or was to get, is not healthy any more. `changed`: the
- * container held another number before. `refused`: the plugin said no, or failed. `answer`: what it answered cannot be
- * used. `unwritable`: the state file cannot be written. `released`: the pod went meanwhile. `invalid`: asked wrongly.
+ * container holds another number. `refused`: the plugin refused or failed. `answer`: the plugin's response is unusable.
+ * `unwritable`: the state file cannot be written. `released`: the pod was released meanwhile. `invalid`: a wrong request.
  */
 export type AllocationFailure =
   | 'unknown'
@@ -17,7 +17,7 @@ export type AllocationFailure =
   | 'released'
   | 'invalid';
 
-/** Why a container does not get devices; nothing has been given. */
+/** Why a container does not get devices; it has been given none. */
 export class AllocationError extends ReasonError<AllocationFailure> {
   override readonly name = 'AllocationError';
 }

@@ -1,11 +1,11 @@
-/** Devices of plugins for the containers of pods (specification 2.6; the reference's device manager). */
+/** Allocates devices of plugins to the containers of pods (specification 2.6; the reference's device manager). */
 
 export { Allocator, type AllocatorOptions } from './allocator.ts';
 export { openDeviceState } from './device-state.ts';
 export { AllocationError, type AllocationFailure } from './errors.ts';
 export { type Hint, mergeHints, numaNodesLimit } from './hints.ts';
 export type { DeviceRecord } from './record.ts';
-export type { RegisteredIds } from './registered.ts';
+export type { RegisteredIds } from './registered-devices.ts';
 export {
   createDeviceAllocations,
   type DeviceAllocations,

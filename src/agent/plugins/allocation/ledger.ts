@@ -1,12 +1,12 @@
 import type { Holding } from './types.ts';
 
 /**
- * Who holds what, and what is set apart while a plugin is being asked. It answers from memory, and every change is one
- * synchronous step: between looking and taking nobody else comes.
+ * The devices that containers hold, and those reserved during a call to a plugin. It is in memory, and every operation is
+ * synchronous: nothing can change between a check and the reservation that follows it.
  */
 export class Ledger {
   readonly #holdings = new Map<string, Map<string, Holding>>();
-  /** By resource and device: how many containers of one pod hold it, or set it apart. */
+  /** By resource and device: how many containers of one pod hold or reserve it. */
   readonly #uses = new Map<string, Map<string, number>>();
 
   pods(): Iterable<string> {
@@ -31,12 +31,12 @@ export class Ledger {
     return this.#uses.get(resourceName)?.has(id) ?? false;
   }
 
-  /** How many devices of each resource are held or set apart. */
+  /** How many devices of each resource are held or reserved. */
   counts(): ReadonlyMap<string, number> {
     return new Map([...this.#uses].map(([name, uses]) => [name, uses.size]));
   }
 
-  /** Sets devices apart until disposed of. */
+  /** Reserves devices until disposed of. */
   reserve(resourceName: string, ids: readonly string[]): Disposable {
     let isOpen = true;
     this.#use(resourceName, ids, 1);
@@ -53,7 +53,7 @@ export class Ledger {
     const pod = this.#holdings.get(holding.podUid) ?? new Map<string, Holding>();
     this.#holdings.set(holding.podUid, pod);
     pod.set(keyOf(holding), holding);
-    this.#use(holding.resourceName, idsOf(holding), 1);
+    this.#use(holding.resourceName, listIds(holding), 1);
   }
 
   remove(holding: Pick<Holding, 'podUid' | 'containerName' | 'resourceName'>): void {
@@ -62,7 +62,7 @@ export class Ledger {
     if (pod === undefined || found === undefined) return;
     pod.delete(keyOf(holding));
     if (pod.size === 0) this.#holdings.delete(holding.podUid);
-    this.#use(found.resourceName, idsOf(found), -1);
+    this.#use(found.resourceName, listIds(found), -1);
   }
 
   #use(resourceName: string, ids: readonly string[], change: 1 | -1): void {
@@ -76,7 +76,7 @@ export class Ledger {
   }
 }
 
-export function idsOf({ devices }: Pick<Holding, 'devices'>): string[] {
+export function listIds({ devices }: Pick<Holding, 'devices'>): string[] {
   return devices.map(({ id }) => id);
 }
 

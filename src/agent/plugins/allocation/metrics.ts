@@ -3,12 +3,15 @@ import { Counter, createMetrics, Gauge } from '../../../base/index.ts';
 import type { AllocationFailure } from './errors.ts';
 
 export interface AllocationMetrics {
-  /** Of one container; `kept` is what was given before. */
+  /** The result for one container; `kept`: it held the devices already. */
   ended(result: 'made' | 'kept' | AllocationFailure): void;
   released(): void;
 }
 
-/** Registers the metrics; without a registry they are counted for nobody. `counts` tells what is held now. */
+/**
+ * Registers the metrics; without a registry they are counted and not exposed. `counts` returns the devices held now, by
+ * resource.
+ */
 export function allocationMetrics(
   counts: () => ReadonlyMap<string, number>,
   registry: MetricsRegistry = createMetrics(),

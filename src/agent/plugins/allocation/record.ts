@@ -3,20 +3,20 @@ import { isRecord } from '../../../api/index.ts';
 import type { StateRecord } from '../../../base/state-file/index.ts';
 import type { ContainerAllocation } from '../devices/index.ts';
 import { ContainerAllocateResponseSchema } from '../devices/index.ts';
-import { byId } from './choose.ts';
-import type { RegisteredIds } from './registered.ts';
+import { byId } from './device-choice.ts';
+import type { RegisteredIds } from './registered-devices.ts';
 import type { HeldDevice, Holding } from './types.ts';
 
-/** What the state file holds (specification 2.6). */
+/** The content of the state file (specification 2.6). */
 export interface DeviceRecord {
   readonly holdings: readonly Holding[];
-  /** Ids of the devices of every resource that was known. */
+  /** Ids of the devices of every known resource. */
   readonly registered: RegisteredIds;
 }
 
 /**
- * The content of the reference's file, by the names that its readers look for: devices by NUMA node, -1 for those
- * without one; the plugin's answer as it was on the wire, in base64.
+ * The content of the reference's file, with the names that its readers expect: devices by NUMA node, -1 for those without
+ * one; the plugin's response as on the wire, in base64.
  */
 interface FileContent {
   readonly Data: {
@@ -35,45 +35,45 @@ interface FileEntry {
 
 const withoutNode = -1;
 
-/** Makes what is written. A holding, which never changes, is put into its form once. */
-export function createFileForm(): (record: DeviceRecord) => FileContent {
+/** Creates the formatter of the file. Each holding, which never changes, is converted once. */
+export function createFileFormatter(): (record: DeviceRecord) => FileContent {
   const entries = new WeakMap<Holding, FileEntry>();
-  const formed = (holding: Holding): FileEntry => {
-    const entry = entries.get(holding) ?? entryOf(holding);
+  const format = (holding: Holding): FileEntry => {
+    const entry = entries.get(holding) ?? toFileEntry(holding);
     entries.set(holding, entry);
     return entry;
   };
   return ({ holdings, registered }) => ({
-    Data: { PodDeviceEntries: holdings.map(formed), RegisteredDevices: registered },
+    Data: { PodDeviceEntries: holdings.map(format), RegisteredDevices: registered },
   });
 }
 
-/** Throws an Error for what is no such content. */
-export function fromFile(members: StateRecord): DeviceRecord {
-  const data = recordOf(members['Data'], 'Data');
+/** Throws an Error for invalid content. */
+export function parseFileContent(members: StateRecord): DeviceRecord {
+  const data = requireRecord(members['Data'], 'Data');
   const entries = data['PodDeviceEntries'];
   if (!Array.isArray(entries)) throw new Error('has no list PodDeviceEntries');
-  const registered = Object.entries(recordOf(data['RegisteredDevices'], 'RegisteredDevices'));
-  const holdings = entries.map((entry: unknown) => holdingOf(recordOf(entry, 'an entry of a pod')));
-  refuseTwice(holdings);
+  const registered = Object.entries(requireRecord(data['RegisteredDevices'], 'RegisteredDevices'));
+  const holdings = entries.map((entry: unknown) => parseHolding(requireRecord(entry, 'an entry of a pod')));
+  refuseSharedDevices(holdings);
   return {
     holdings,
-    registered: Object.fromEntries(registered.map(([name, ids]) => [name, textsOf(ids, name)])),
+    registered: Object.fromEntries(registered.map(([name, ids]) => [name, requireTexts(ids, name)])),
   };
 }
 
-function entryOf(holding: Holding): FileEntry {
+function toFileEntry(holding: Holding): FileEntry {
   const { podUid, containerName, resourceName, devices, response } = holding;
   return {
     PodUID: podUid,
     ContainerName: containerName,
     ResourceName: resourceName,
-    DeviceIDs: byNode(devices),
-    AllocResp: responseText(response),
+    DeviceIDs: groupByNode(devices),
+    AllocResp: encodeResponse(response),
   };
 }
 
-function byNode(devices: readonly HeldDevice[]): Record<string, string[]> {
+function groupByNode(devices: readonly HeldDevice[]): Record<string, string[]> {
   const nodes = new Map<number, string[]>();
   for (const { id, numaNodes } of devices) {
     for (const node of numaNodes.length === 0 ? [withoutNode] : numaNodes) {
@@ -83,22 +83,22 @@ function byNode(devices: readonly HeldDevice[]): Record<string, string[]> {
   return Object.fromEntries(nodes);
 }
 
-function holdingOf(entry: StateRecord): Holding {
+function parseHolding(entry: StateRecord): Holding {
   return {
-    podUid: textOf(entry, 'PodUID'),
-    containerName: textOf(entry, 'ContainerName'),
-    resourceName: textOf(entry, 'ResourceName'),
-    devices: devicesOf(recordOf(entry['DeviceIDs'], 'DeviceIDs')),
-    response: responseOf(textOf(entry, 'AllocResp', true)),
+    podUid: requireText(entry, 'PodUID'),
+    containerName: requireText(entry, 'ContainerName'),
+    resourceName: requireText(entry, 'ResourceName'),
+    devices: parseDevices(requireRecord(entry['DeviceIDs'], 'DeviceIDs')),
+    response: decodeResponse(requireText(entry, 'AllocResp', true)),
   };
 }
 
-function devicesOf(nodes: StateRecord): HeldDevice[] {
+function parseDevices(nodes: StateRecord): HeldDevice[] {
   const found = new Map<string, number[]>();
   for (const [name, ids] of Object.entries(nodes)) {
     const node = Number(name);
     if (!Number.isInteger(node) || node < withoutNode) throw new Error(`names a NUMA node ${name}`);
-    for (const id of textsOf(ids, 'DeviceIDs')) {
+    for (const id of requireTexts(ids, 'DeviceIDs')) {
       found.set(id, [...(found.get(id) ?? []), ...(node === withoutNode ? [] : [node])]);
     }
   }
@@ -106,8 +106,8 @@ function devicesOf(nodes: StateRecord): HeldDevice[] {
   return devices.sort(byId);
 }
 
-/** Made by us it never says so, and what it means could not be told. */
-function refuseTwice(holdings: readonly Holding[]): void {
+/** Throws when two pods hold the same device: a file written by this agent never says so, and its meaning would be unclear. */
+function refuseSharedDevices(holdings: readonly Holding[]): void {
   const owners = new Map<string, string>();
   for (const { podUid, resourceName, devices } of holdings) {
     for (const { id } of devices) {
@@ -119,7 +119,7 @@ function refuseTwice(holdings: readonly Holding[]): void {
   }
 }
 
-function responseText(response: ContainerAllocation): string {
+function encodeResponse(response: ContainerAllocation): string {
   const { cdiDevices, ...rest } = response;
   const message = create(ContainerAllocateResponseSchema, {
     ...rest,
@@ -130,9 +130,9 @@ function responseText(response: ContainerAllocation): string {
   return Buffer.from(toBinary(ContainerAllocateResponseSchema, message)).toString('base64');
 }
 
-function responseOf(text: string): ContainerAllocation {
-  const told = fromBinary(ContainerAllocateResponseSchema, Buffer.from(text, 'base64'));
-  const { envs, annotations, mounts, devices, cdiDevices } = told;
+function decodeResponse(text: string): ContainerAllocation {
+  const response = fromBinary(ContainerAllocateResponseSchema, Buffer.from(text, 'base64'));
+  const { envs, annotations, mounts, devices, cdiDevices } = response;
   return {
     envs: { ...envs },
     annotations: { ...annotations },
@@ -146,18 +146,18 @@ function responseOf(text: string): ContainerAllocation {
   };
 }
 
-function recordOf(value: unknown, what: string): StateRecord {
+function requireRecord(value: unknown, what: string): StateRecord {
   if (!isRecord(value)) throw new Error(`has no object ${what}`);
   return value;
 }
 
-function textOf(record: StateRecord, name: string, mayBeEmpty = false): string {
+function requireText(record: StateRecord, name: string, mayBeEmpty = false): string {
   const value = record[name];
   if (typeof value !== 'string' || (value === '' && !mayBeEmpty)) throw new Error(`has no text ${name}`);
   return value;
 }
 
-function textsOf(value: unknown, what: string): string[] {
+function requireTexts(value: unknown, what: string): string[] {
   if (!Array.isArray(value)) throw new Error(`has no list of texts ${what}`);
   return value.map((each: unknown) => {
     if (typeof each !== 'string') throw new Error(`has no list of texts ${what}`);

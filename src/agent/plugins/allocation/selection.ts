@@ -1,28 +1,28 @@
 import type { Pod } from '../../../api/index.ts';
 import { describeError } from '../../../base/index.ts';
 import type { Device, DeviceInventory, DeviceResource } from '../devices/index.ts';
-import { narrow, pick, preferenceFault } from './choose.ts';
+import { findPreferenceFault, narrowDevices, pickDevices } from './device-choice.ts';
 import { AllocationError } from './errors.ts';
 import type { Hint } from './hints.ts';
-import { hintsFor } from './hints.ts';
+import { computeHints } from './hints.ts';
 import type { Ledger } from './ledger.ts';
-import { idsOf } from './ledger.ts';
+import { listIds } from './ledger.ts';
 
-/** Which devices a container could get, from what the inventory and the ledger say at this moment. */
+/** The devices that a container could get, by the inventory and the ledger at this moment. */
 export interface Selection {
   readonly resource: DeviceResource;
   readonly available: readonly Device[];
   readonly reusable: readonly Device[];
-  /** For a number of devices. */
+  /** The hints for a number of devices. */
   hints(size: number): readonly Hint[] | undefined;
 }
 
-export function selectionFor(
+export function createSelection(
   inventory: DeviceInventory,
   ledger: Ledger,
   { pod, containerName, resource }: { pod: Pod; containerName: string; resource: DeviceResource },
 ): Selection {
-  const reusableIds = reusableOf(pod, containerName, ledger, resource.name);
+  const reusableIds = findReusable(pod, containerName, ledger, resource.name);
   const healthy = [...resource.devices.values()].filter((device) => device.healthy);
   const reusable = healthy.filter(({ id }) => reusableIds.has(id));
   const available = healthy.filter(({ id }) => !ledger.isUsed(resource.name, id));
@@ -31,21 +31,21 @@ export function selectionFor(
     available,
     reusable,
     hints: (size) =>
-      hintsFor({
+      computeHints({
         devices: resource.devices.values(),
         free: new Set(available.map(({ id }) => id)),
         mustInclude: new Set(reusable.map(({ id }) => id)),
         size,
-        nodes: numaNodesOf(inventory),
+        nodes: listNumaNodes(inventory),
       }),
   };
 }
 
 /**
- * What init containers hold that end before the next container starts, unless a container that goes on running has
- * taken it over.
+ * Finds the devices of init containers that end before the next container starts, unless a container that keeps running has
+ * taken them over.
  */
-function reusableOf(pod: Pod, containerName: string, ledger: Ledger, resourceName: string): Set<string> {
+function findReusable(pod: Pod, containerName: string, ledger: Ledger, resourceName: string): Set<string> {
   const ending = new Set(
     (pod.spec?.initContainers ?? [])
       .filter(({ restartPolicy }) => restartPolicy !== 'Always')
@@ -54,12 +54,12 @@ function reusableOf(pod: Pod, containerName: string, ledger: Ledger, resourceNam
   const ofPod = ledger
     .ofPod(pod.metadata?.uid ?? '')
     .filter((holding) => holding.resourceName === resourceName && holding.containerName !== containerName);
-  const lent = ofPod.filter((holding) => ending.has(holding.containerName)).flatMap(idsOf);
-  const taken = new Set(ofPod.filter((holding) => !ending.has(holding.containerName)).flatMap(idsOf));
+  const lent = ofPod.filter((holding) => ending.has(holding.containerName)).flatMap(listIds);
+  const taken = new Set(ofPod.filter((holding) => !ending.has(holding.containerName)).flatMap(listIds));
   return new Set(lent.filter((id) => !taken.has(id)));
 }
 
-function numaNodesOf(inventory: DeviceInventory): number[] {
+function listNumaNodes(inventory: DeviceInventory): number[] {
   const nodes = new Set<number>();
   for (const { devices } of inventory.resources().values()) {
     for (const { numaNodes } of devices.values()) for (const node of numaNodes) nodes.add(node);
@@ -67,31 +67,31 @@ function numaNodesOf(inventory: DeviceInventory): number[] {
   return [...nodes].sort((a, b) => a - b);
 }
 
-export interface Wish {
+export interface ChoiceOptions {
   size: number;
   /** Mask of NUMA nodes; 0: anywhere. */
   numaNodes: number;
-  /** Told when the plugin's preference cannot be had or followed. */
+  /** Called when the plugin's preference cannot be obtained or followed. */
   onRemark(remark: string): void;
 }
 
 /**
- * Chooses devices: the plugin's preference where it offers one that can be followed, else our own. The selection is
- * taken anew after the plugin was asked: meanwhile a device may have become unhealthy or somebody else's.
+ * Chooses devices: the plugin's preference if it has one that can be followed, else the agent's own choice. The selection is
+ * computed again after the call to the plugin: meanwhile a device may have become unhealthy or been allocated.
  */
-export async function choose(
+export async function chooseDevices(
   select: () => Selection,
-  { size, numaNodes, onRemark }: Wish,
+  { size, numaNodes, onRemark }: ChoiceOptions,
   cancel: AbortSignal,
 ): Promise<Device[]> {
-  const offered = offerOf(select(), size, numaNodes);
-  const preferred = await preferenceOf(select().resource, { ...offered, size }, onRemark, cancel);
-  const offer = offerOf(select(), size, numaNodes);
-  if (preferred === undefined) return pick(offer.mustInclude, offer.candidates, size);
-  const fault = preferenceFault(preferred, { ...offer, size });
+  const offered = createOffer(select(), size, numaNodes);
+  const preferred = await fetchPreference(select().resource, { ...offered, size }, onRemark, cancel);
+  const offer = createOffer(select(), size, numaNodes);
+  if (preferred === undefined) return pickDevices(offer.mustInclude, offer.candidates, size);
+  const fault = findPreferenceFault(preferred, { ...offer, size });
   if (fault !== undefined) {
     onRemark(`its preference cannot be followed: ${fault}`);
-    return pick(offer.mustInclude, offer.candidates, size);
+    return pickDevices(offer.mustInclude, offer.candidates, size);
   }
   const byId = new Map([...offer.mustInclude, ...offer.candidates].map((device) => [device.id, device]));
   return preferred.flatMap((id) => byId.get(id) ?? []);
@@ -102,8 +102,8 @@ interface Offer {
   candidates: readonly Device[];
 }
 
-function offerOf({ resource, available, reusable }: Selection, size: number, numaNodes: number): Offer {
-  const offer = narrow({ available, reusable, size, numaNodes });
+function createOffer({ resource, available, reusable }: Selection, size: number, numaNodes: number): Offer {
+  const offer = narrowDevices({ available, reusable, size, numaNodes });
   if (offer !== undefined) return offer;
   const have = available.length + reusable.length;
   throw new AllocationError(
@@ -112,7 +112,7 @@ function offerOf({ resource, available, reusable }: Selection, size: number, num
   );
 }
 
-async function preferenceOf(
+async function fetchPreference(
   { options, plugin }: DeviceResource,
   { mustInclude, candidates, size }: Offer & { size: number },
   onRemark: (remark: string) => void,

@@ -4,16 +4,16 @@ import type { PodSource } from '../../pods/index.ts';
 import type { DeviceInventory } from '../devices/index.ts';
 import { Allocator } from './allocator.ts';
 import { openDeviceState } from './device-state.ts';
-import type { RegisteredIds } from './registered.ts';
+import type { RegisteredIds } from './registered-devices.ts';
 import type { DeviceAllocator } from './types.ts';
 
 export interface DeviceAllocationsOptions {
   rootDir: string;
   inventory: DeviceInventory;
-  /** Told at the start which devices an earlier agent has known. */
+  /** Called at the start with the devices that an earlier agent knew. */
   remember(registered: RegisteredIds): void;
   pods: PodSource;
-  /** Whether all pods are known: one that is not among them is gone then. */
+  /** Whether all pods are known: then a pod that is not among them is gone. */
   isComplete(): boolean;
   clock: Clock;
   log: Logger;
@@ -22,18 +22,18 @@ export interface DeviceAllocationsOptions {
 
 export interface DeviceAllocations {
   readonly allocator: DeviceAllocator;
-  /** Whose each device is, as `namespace/pod/container` (or the pod's uid) by resource and device. */
+  /** The user of each device as `namespace/pod/container`, or `uid/container` for an unknown pod, by resource and device. */
   users(): ReadonlyMap<string, ReadonlyMap<string, string>>;
-  /** That of a service: reads the state file, gets ready, and then lets go of what pods held that are gone. */
+  /** Runs the service: reads the state file, becomes ready, and then releases the devices of pods that are gone. */
   readonly run: Service['run'];
 }
 
-/** Pods come and go in bursts. */
+/** The minimum time between two passes: pods come and go in bursts. */
 const spacingMs = 500;
-/** Also looked at without any change, for pods that were spared. */
+/** The interval of passes without a change, for pods that were spared. */
 const reconcileMs = 60_000;
 
-/** The allocator with its state file, following the pods of the node. */
+/** Creates the allocator with its state file; it follows the pods of the node. */
 export function createDeviceAllocations(options: DeviceAllocationsOptions): DeviceAllocations {
   const { pods, isComplete, clock, log } = options;
   const state = openDeviceState(options);
@@ -42,7 +42,7 @@ export function createDeviceAllocations(options: DeviceAllocationsOptions): Devi
   async function followPods(signal: AbortSignal): Promise<void> {
     for (let wake = new AbortController(); !signal.aborted; wake = new AbortController()) {
       using _changes = pods.onChange(() => wake.abort());
-      if (isComplete()) await allocator.reconcile(livingUids(pods));
+      if (isComplete()) await allocator.reconcile(listLivingUids(pods));
       await clock.sleep(reconcileMs, AbortSignal.any([signal, wake.signal]));
       await clock.sleep(spacingMs, signal);
     }
@@ -50,7 +50,7 @@ export function createDeviceAllocations(options: DeviceAllocationsOptions): Devi
 
   return {
     allocator,
-    users: () => usersOf(allocator, pods),
+    users: () => listUsers(allocator, pods),
     async run(signal, ready) {
       const found = await state.read();
       const record = found.state === 'value' ? found.value : undefined;
@@ -66,12 +66,12 @@ export function createDeviceAllocations(options: DeviceAllocationsOptions): Devi
   };
 }
 
-function livingUids(pods: PodSource): Set<string> {
+function listLivingUids(pods: PodSource): Set<string> {
   const living = pods.pods().filter((pod) => !podHasEnded(pod));
   return new Set(living.flatMap(({ metadata }) => metadata?.uid ?? []));
 }
 
-function usersOf(allocator: Allocator, pods: PodSource): Map<string, Map<string, string>> {
+function listUsers(allocator: Allocator, pods: PodSource): Map<string, Map<string, string>> {
   const names = new Map(
     pods.pods().map(({ metadata }) => [metadata?.uid, `${metadata?.namespace}/${metadata?.name}`] as const),
   );

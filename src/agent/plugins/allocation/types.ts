@@ -5,53 +5,56 @@ import type { Hint } from './hints.ts';
 /** How many devices of each resource, by its name. */
 export type DeviceCounts = Readonly<Record<string, number>>;
 
-/** A device that a container holds, with the NUMA nodes that it was near to when it was given. */
+/** A device that a container holds, with its NUMA nodes at the time of allocation. */
 export interface HeldDevice {
   readonly id: string;
   readonly numaNodes: readonly number[];
 }
 
-/** What a container holds of one resource. Never changed once it is made. */
+/** A container's devices of one resource. Immutable. */
 export interface Holding {
   readonly podUid: string;
   readonly containerName: string;
   readonly resourceName: string;
   readonly devices: readonly HeldDevice[];
-  /** What the plugin wants for the container. */
+  /** The plugin's settings for the container. */
   readonly response: ContainerAllocation;
 }
 
-/** All devices of a container, and what it needs to use them. */
+/** All devices of a container, and the settings that it needs to use them. */
 export interface ContainerDevices {
   /** Sorted by resource. */
   readonly holdings: readonly Holding[];
-  /** Of all plugins together; empty where the container holds none. */
+  /** The merged settings of all plugins; empty when the container holds no devices. */
   readonly options: ContainerAllocation;
 }
 
 /**
- * Gives devices of plugins to the containers of pods. A device has one pod at a time; within a pod, a device of an init
- * container that has run goes on to the containers after it. What is given is in the state file before it is answered,
- * and stays given until the pod is gone, however often its plugin or this agent restarts.
+ * Allocates devices of plugins to the containers of pods. A device belongs to one pod at a time; within a pod, a device of an
+ * init container that has run is passed on to the containers after it. An allocation is in the state file before it is
+ * returned, and stays until the pod is gone, however often the plugin or this agent restarts.
  */
 export interface DeviceAllocator {
   /**
-   * Gives a container of `pod` its devices, or tells again those it has. Counts of zero are passed over. Calls may come
-   * at once. Rejects with an AllocationError, and then nothing new is held.
+   * Allocates devices to a container of `pod`, or returns those it holds. Counts of zero are ignored. Calls may be concurrent.
+   * Rejects with an AllocationError, and then nothing new is held.
    */
   allocate(pod: Pod, containerName: string, counts: DeviceCounts): Promise<ContainerDevices>;
-  /** To be awaited before each start of a container: lets the plugins prepare that asked for it. Rejects like allocate. */
+  /** Must be awaited before each start of a container: calls the plugins that asked for it. Rejects like allocate(). */
   beforeStart(podUid: string, containerName: string): Promise<void>;
-  /** What a container holds now, without asking anybody. */
+  /** Returns the present devices of a container, without a call to a plugin. */
   held(podUid: string, containerName: string): ContainerDevices;
-  /** Gives up what a pod holds, and what is under way for it. Never rejects. */
+  /** Releases the devices of a pod, and cancels its calls under way. Never rejects. */
   release(podUid: string): Promise<void>;
   /**
-   * Releases every pod that is not among these. A pod that has never been seen here is spared for a minute after its
-   * allocation, since whoever allocates may know it before others do.
+   * Releases every pod that is not among these. A pod that was in no such list yet is spared for a minute after its
+   * allocation, since the caller of allocate() may know it before the caller of reconcile() does.
    */
   reconcile(livingUids: ReadonlySet<string>): Promise<void>;
-  /** Where the devices for `counts` could come from, by resource; undefined for one without any NUMA node. */
+  /**
+   * The NUMA nodes from which the devices for `counts` could come, by resource; undefined for a resource without NUMA
+   * nodes.
+   */
   hints(
     pod: Pod,
     containerName: string,

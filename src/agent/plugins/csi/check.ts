@@ -4,11 +4,11 @@ import type { NodeInfo } from './types.ts';
 
 const driverNameLimit = 63;
 const nodeIdLimitBytes = 256;
-/** More labels of one driver than anybody needs; each becomes a label of the Node. */
+/** The limit of topology labels of one driver; each becomes a label of the Node. */
 const topologyLimit = 64;
 const countLimit = 2 ** 31 - 1;
 
-/** Throws an Error where the API would refuse a CSINode with a driver of this name. */
+/** Throws an Error when the API would refuse a CSINode with a driver of this name. */
 export function checkDriverName(name: string): void {
   const wrong =
     name.length > driverNameLimit
@@ -18,33 +18,33 @@ export function checkDriverName(name: string): void {
     throw new Error(`${JSON.stringify(name)} cannot be the name of a CSI driver: ${wrong}`);
 }
 
-/** What a driver has answered, or an Error that says what of it cannot be used. */
-export function checkedNodeInfo(answer: NodeGetInfoResponse): NodeInfo {
+/** Checks the response of a driver; throws an Error that says which part of it cannot be used. */
+export function checkNodeInfo(answer: NodeGetInfoResponse): NodeInfo {
   return {
-    nodeId: checkedNodeId(answer.nodeId),
-    maxVolumes: countOf(answer.maxVolumesPerNode),
-    topology: checkedTopology(answer.accessibleTopology?.segments ?? {}),
+    nodeId: checkNodeId(answer.nodeId),
+    maxVolumes: checkCount(answer.maxVolumesPerNode),
+    topology: checkTopology(answer.accessibleTopology?.segments ?? {}),
   };
 }
 
-function checkedNodeId(nodeId: string): string {
-  if (nodeId === '') throw unusable('node_id', 'it is empty');
+function checkNodeId(nodeId: string): string {
+  if (nodeId === '') throw createFault('node_id', 'it is empty');
   const bytes = Buffer.byteLength(nodeId);
   if (bytes > nodeIdLimitBytes)
-    throw unusable('node_id', `it has ${bytes} bytes, at most ${nodeIdLimitBytes} are allowed`);
+    throw createFault('node_id', `it has ${bytes} bytes, at most ${nodeIdLimitBytes} are allowed`);
   return nodeId;
 }
 
-/** Zero leaves it to the cluster; what does not fit is cut, as in the reference. */
-function countOf(count: bigint): number | undefined {
-  if (count < 0n) throw unusable('max_volumes_per_node', `it is ${count}, and cannot be negative`);
+/** Zero means that the cluster decides; a count above the API's int32 is reduced to it, as in the reference. */
+function checkCount(count: bigint): number | undefined {
+  if (count < 0n) throw createFault('max_volumes_per_node', `it is ${count}, and cannot be negative`);
   return count === 0n ? undefined : Math.min(Number(count), countLimit);
 }
 
-function checkedTopology(segments: Readonly<Record<string, string>>): Record<string, string> {
+function checkTopology(segments: Readonly<Record<string, string>>): Record<string, string> {
   const entries = Object.entries(segments).sort(([one], [other]) => (one < other ? -1 : 1));
   if (entries.length > topologyLimit) {
-    throw unusable(
+    throw createFault(
       'accessible_topology',
       `it has ${entries.length} keys, at most ${topologyLimit} are allowed`,
     );
@@ -52,13 +52,13 @@ function checkedTopology(segments: Readonly<Record<string, string>>): Record<str
   for (const [key, value] of entries) {
     const wrongKey = checkQualifiedName(key);
     if (wrongKey !== undefined)
-      throw unusable(`accessible_topology: key ${JSON.stringify(key.slice(0, 320))}`, wrongKey);
+      throw createFault(`accessible_topology: key ${JSON.stringify(key.slice(0, 320))}`, wrongKey);
     const wrongValue = checkLabelValue(value);
-    if (wrongValue !== undefined) throw unusable(`accessible_topology: value of ${key}`, wrongValue);
+    if (wrongValue !== undefined) throw createFault(`accessible_topology: value of ${key}`, wrongValue);
   }
   return Object.fromEntries(entries);
 }
 
-function unusable(what: string, why: string): Error {
+function createFault(what: string, why: string): Error {
   return new Error(`NodeGetInfo: ${what}: ${why}`);
 }

@@ -1,16 +1,16 @@
 import type { Clock, Logger, MetricsRegistry } from '../../../base/index.ts';
 import type { PluginDetails, PluginHandler, PluginInfo } from '../index.ts';
 import { checkDriverName } from './check.ts';
-import { createDriverTable } from './driver-table.ts';
-import { countCsiDrivers } from './metrics.ts';
+import { DriverTable } from './driver-table.ts';
+import { registerCsiMetrics } from './metrics.ts';
 import type { NodeInfoOptions } from './node-info.ts';
-import { askNodeInfo } from './node-info.ts';
+import { fetchNodeInfo } from './node-info.ts';
 import type { CsiPublisher } from './publisher.ts';
 import type { CsiDriver, CsiDrivers, Publication } from './types.ts';
 import { chooseVersion, compareVersions } from './versions.ts';
 
 export interface CsiHandlerOptions {
-  /** Who tells the cluster; undefined where there is no control plane. */
+  /** Publishes the drivers in the API; undefined when there is no control plane. */
   readonly publisher: CsiPublisher | undefined;
   readonly clock: Clock;
   readonly log: Logger;
@@ -19,25 +19,85 @@ export interface CsiHandlerOptions {
   readonly nodeInfo?: Pick<NodeInfoOptions, 'withinMs' | 'callMs' | 'random'>;
 }
 
-/** How long a registration waits for the API; where it is away, the driver is in use all the same and told of later. */
+/** How long a registration waits for the API; while that is away the driver is in use all the same and published later. */
 const publishWaitMs = 10_000;
 
 /**
- * Handles plugins of type CSIPlugin (as the reference): CSI 1.x only; of a name one driver, or another with a higher version;
- * what the driver says of the node is checked, kept, and told to the cluster. A driver that the cluster refuses is refused.
+ * Handles plugins of type CSIPlugin (as the reference): CSI 1.x only; one driver of a name, which only a higher version
+ * replaces. The node information of the driver is checked, kept and published. A driver that the API refuses is refused.
  */
-export function createCsiHandler(options: CsiHandlerOptions): PluginHandler & CsiDrivers {
-  const { publisher, clock, log } = options;
-  const table = createDriverTable();
-  const asking = new Map<string, string>();
-  table.onChange(() => publisher?.publish(table.drivers()));
-  if (options.metrics !== undefined)
-    countCsiDrivers(options.metrics, table, (driver) => publisher?.publicationOf(driver).state ?? 'local');
+export class CsiHandler implements PluginHandler, CsiDrivers {
+  readonly type = 'CSIPlugin';
+  readonly #options: CsiHandlerOptions;
+  readonly #table = new DriverTable();
+  /** The progress of registrations that wait for the driver, by socket. */
+  readonly #progress = new Map<string, string>();
 
-  function validate({ name, versions, socket }: PluginInfo): string {
+  constructor(options: CsiHandlerOptions) {
+    const { publisher, metrics } = options;
+    this.#options = options;
+    this.#table.onChange(() => publisher?.publish(this.#table.drivers()));
+    if (metrics !== undefined)
+      registerCsiMetrics(metrics, this.#table, (driver) => publisher?.publicationOf(driver).state ?? 'local');
+  }
+
+  validate(plugin: PluginInfo): void {
+    this.#chooseVersion(plugin);
+  }
+
+  async register(plugin: PluginInfo, signal: AbortSignal): Promise<void> {
+    const { clock, log, nodeInfo } = this.#options;
+    const { name, endpoint, socket } = plugin;
+    this.#progress.set(socket, 'asked for what it says of this node');
+    try {
+      const onFailure = (problem: string) => this.#progress.set(socket, `asked again: ${problem}`);
+      const info = await fetchNodeInfo({ ...nodeInfo, endpoint, clock, onFailure }, signal);
+      const version = this.#chooseVersion(plugin); // another driver of this name may have been faster
+      const driver = { name, endpoint, socket, version, ...info };
+      this.#table.put(driver);
+      try {
+        await this.#waitForPublication(driver, signal);
+      } catch (error) {
+        this.#table.remove(socket);
+        throw error;
+      }
+      log.debug({ driver: name, nodeId: info.nodeId, version }, 'CSI driver in use');
+    } finally {
+      this.#progress.delete(socket);
+    }
+  }
+
+  deregister({ socket }: PluginInfo): void {
+    this.#table.remove(socket);
+  }
+
+  details({ socket }: PluginInfo): PluginDetails | undefined {
+    const driver = this.#table.at(socket);
+    if (driver !== undefined) {
+      const isInUse = this.#table.driver(driver.name) === driver;
+      return toDetails(driver, isInUse, this.#options.publisher?.publicationOf(driver));
+    }
+    const progress = this.#progress.get(socket);
+    return progress === undefined ? undefined : { nodeInfo: progress };
+  }
+
+  driver(name: string): CsiDriver | undefined {
+    return this.#table.driver(name);
+  }
+
+  drivers(): readonly CsiDriver[] {
+    return this.#table.drivers();
+  }
+
+  onChange(listener: () => void): Disposable {
+    return this.#table.onChange(listener);
+  }
+
+  /** Throws an Error when the name, all its versions, or another driver of that name stand against it. */
+  #chooseVersion({ name, versions, socket }: PluginInfo): string {
     checkDriverName(name);
     const version = chooseVersion(versions);
-    const other = table.driver(name);
+    const other = this.#table.driver(name);
     if (other === undefined || other.socket === socket || compareVersions(other.version, version) < 0)
       return version;
     throw new Error(
@@ -46,54 +106,17 @@ export function createCsiHandler(options: CsiHandlerOptions): PluginHandler & Cs
     );
   }
 
-  async function register(plugin: PluginInfo, signal: AbortSignal): Promise<void> {
-    const { name, endpoint, socket } = plugin;
-    asking.set(socket, 'asked for what it says of this node');
-    try {
-      const onFailure = (problem: string) => asking.set(socket, `asked again: ${problem}`);
-      const info = await askNodeInfo({ ...options.nodeInfo, endpoint, clock, onFailure }, signal);
-      const version = validate(plugin); // another of this name may have been faster
-      const driver = { name, endpoint, socket, version, ...info };
-      table.put(driver);
-      try {
-        await published(driver, signal);
-      } catch (error) {
-        table.remove(socket);
-        throw error;
-      }
-      log.debug({ driver: name, nodeId: info.nodeId, version }, 'CSI driver in use');
-    } finally {
-      asking.delete(socket);
-    }
-  }
-
-  async function published(driver: CsiDriver, signal: AbortSignal): Promise<void> {
-    if (publisher === undefined || table.driver(driver.name) !== driver) return;
-    await publisher.tried(driver, publishWaitMs, signal);
+  async #waitForPublication(driver: CsiDriver, signal: AbortSignal): Promise<void> {
+    const { publisher } = this.#options;
+    if (publisher === undefined || this.#table.driver(driver.name) !== driver) return;
+    await publisher.waitForTry(driver, publishWaitMs, signal);
     signal.throwIfAborted();
     const { state, problem } = publisher.publicationOf(driver);
     if (state === 'refused') throw new Error(`the cluster cannot be told of it: ${problem ?? 'refused'}`);
   }
-
-  return {
-    type: 'CSIPlugin',
-    validate: (plugin) => void validate(plugin),
-    register,
-    deregister: ({ socket }) => table.remove(socket),
-    details({ socket }) {
-      const driver = table.at(socket);
-      if (driver !== undefined)
-        return detailsOf(driver, table.driver(driver.name) === driver, publisher?.publicationOf(driver));
-      const told = asking.get(socket);
-      return told === undefined ? undefined : { nodeInfo: told };
-    },
-    driver: table.driver,
-    drivers: table.drivers,
-    onChange: table.onChange,
-  };
 }
 
-function detailsOf(driver: CsiDriver, isInUse: boolean, publication: Publication | undefined): PluginDetails {
+function toDetails(driver: CsiDriver, isInUse: boolean, publication: Publication | undefined): PluginDetails {
   const { version, nodeId, maxVolumes, topology } = driver;
   const labels = Object.entries(topology).map(([key, value]) => `${key}=${value}`);
   return {

@@ -4,8 +4,8 @@ import type { CsiDriver, CsiDrivers, Publication } from './types.ts';
 
 const states = ['published', 'pending', 'refused', 'local'] as const;
 
-/** Registers how many drivers are in use, by how far the cluster knows of them. */
-export function countCsiDrivers(
+/** Registers the number of drivers in use, by the state of their publication. */
+export function registerCsiMetrics(
   registry: MetricsRegistry,
   drivers: CsiDrivers,
   stateOf: (driver: CsiDriver) => Publication['state'],

@@ -2,50 +2,50 @@ import type { Clock, Logger, Service } from '../../../base/index.ts';
 import { createBackoff, createWaker } from '../../../base/index.ts';
 import type { ApiCalls } from '../../../client/index.ts';
 import { createOutageLog, retryAfterMs } from '../../../client/index.ts';
-import type { DepartureTimes } from './departures.ts';
-import { createPublications } from './publications.ts';
-import { createRound } from './round.ts';
+import { Publications } from './publications.ts';
+import type { RemovalTimes } from './removal-delays.ts';
+import { CsiNodeSync } from './sync.ts';
 import type { CsiDriver, Publication } from './types.ts';
 
-export interface PublisherOptions extends Partial<DepartureTimes> {
+export interface PublisherOptions extends Partial<RemovalTimes> {
   readonly nodeName: string;
   readonly api: ApiCalls;
   readonly clock: Clock;
   readonly log: Logger;
   readonly dependsOn?: readonly string[];
-  /** Between two looks at the CSINode when nothing changes here and there are drivers; default 30 s. */
+  /** How often the CSINode is read when nothing changes here and there are drivers; default 30 s. */
   readonly resyncMs?: number;
-  /** Between two looks at the Node; default 5 minutes. */
+  /** How often the Node is read; default 5 minutes. */
   readonly nodeLookMs?: number;
   /** A number in [0, 1); default Math.random. */
   readonly random?: () => number;
 }
 
-/** Keeps the cluster told of this node's CSI drivers. */
+/** Publishes this node's CSI drivers in the API. */
 export interface CsiPublisher {
-  /** What it is to tell, from now on. */
+  /** Sets the drivers to publish from now on. */
   publish(drivers: readonly CsiDriver[]): void;
   publicationOf(driver: CsiDriver): Publication;
-  /** Waits until the API has been asked about a driver once, at most so long. */
-  tried(driver: CsiDriver, withinMs: number, signal: AbortSignal): Promise<void>;
+  /** Waits until the publication of a driver has been tried once, at most `withinMs`. */
+  waitForTry(driver: CsiDriver, withinMs: number, signal: AbortSignal): Promise<void>;
 }
 
 const jitter = 0.1;
-/** However often a plugin comes and goes, the API is not asked more often. */
+/** The minimum time between two passes, however often a plugin comes and goes. */
 const minSpacingMs = 200;
 
 /**
- * The service `csi-node`: keeps the CSINode of this node, the annotation with the drivers' ids and their topology labels on
- * the Node as the registered drivers say. What others change or delete of it is put right at the next look. A driver that is
- * refused holds up no other, and an API that is away is asked again for ever, after 200 ms to 30 s.
+ * The service `csi-node`: keeps the CSINode of this node, and on the Node the annotation with the drivers' ids and their
+ * topology labels, in agreement with the registered drivers. Changes by other clients are corrected at the next pass. A
+ * refused driver does not hold up others, and while the API is away it is tried again without end, after 200 ms to 30 s.
  */
 export function createCsiPublisher(options: PublisherOptions): CsiPublisher & Service {
   const { clock, log, resyncMs = 30_000, random = Math.random } = options;
   const { lingerMs = 5000, graceMs = 300_000, nodeLookMs = 300_000 } = options;
   const waker = createWaker(clock);
-  const publications = createPublications(clock);
+  const publications = new Publications(clock);
   let drivers: readonly CsiDriver[] = [];
-  const round = createRound({ ...options, lingerMs, graceMs, nodeLookMs, publications });
+  const sync = new CsiNodeSync({ ...options, lingerMs, graceMs, nodeLookMs, publications });
 
   async function run(signal: AbortSignal, ready: () => void): Promise<void> {
     const outage = createOutageLog('tell the API of this node’s CSI drivers', clock, log);
@@ -53,7 +53,7 @@ export function createCsiPublisher(options: PublisherOptions): CsiPublisher & Se
     ready();
     while (!signal.aborted) {
       const startedMs = clock.monotonicMs();
-      const outcome = await round.once(drivers, signal);
+      const outcome = await sync.run(drivers, signal);
       if (signal.aborted) return;
       if ('error' in outcome) {
         outage.failed(outcome.error);
@@ -79,7 +79,7 @@ export function createCsiPublisher(options: PublisherOptions): CsiPublisher & Se
       publications.keep(next);
       waker.wake();
     },
-    publicationOf: publications.of,
-    tried: publications.tried,
+    publicationOf: (driver) => publications.of(driver),
+    waitForTry: (driver, withinMs, cancel) => publications.waitForTry(driver, withinMs, cancel),
   };
 }

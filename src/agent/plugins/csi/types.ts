@@ -1,10 +1,10 @@
-/** What a CSI driver says of the node that it runs on, checked. */
+/** The checked response of a CSI driver to NodeGetInfo. */
 export interface NodeInfo {
-  /** What the driver calls this node: 1 to 256 bytes. */
+  /** The driver's id of this node: 1 to 256 bytes. */
   readonly nodeId: string;
-  /** Most volumes of the driver that the node takes; undefined: no limit is told. */
+  /** How many volumes of the driver the node can have; undefined: the driver states no limit. */
   readonly maxVolumes: number | undefined;
-  /** Labels that say where the node stands, for the driver. */
+  /** Labels with the node's place in the driver's topology. */
   readonly topology: Readonly<Record<string, string>>;
 }
 
@@ -15,15 +15,15 @@ export interface CsiDriver extends NodeInfo {
   readonly endpoint: string;
   /** Absolute path of the registration socket. */
   readonly socket: string;
-  /** The highest version 1.x that it has named. */
+  /** The highest version 1.x among those that it supports. */
   readonly version: string;
 }
 
-/** How far the cluster knows of a driver. */
+/** The state of a driver's publication in the API. */
 export interface Publication {
   /**
-   * `published`: the Node and its CSINode say so. `pending`: not yet, the API is asked again and again. `refused`: the API or
-   * what is on the Node stands against it, and it is tried again all the same. `local`: there is no control plane.
+   * `published`: Node and CSINode have it. `pending`: not yet, it is tried again. `refused`: the API refuses it, or the Node
+   * has a label that contradicts it; it is tried again all the same. `local`: there is no control plane.
    */
   readonly state: 'published' | 'pending' | 'refused' | 'local';
   /** Wall clock, milliseconds: when this state began. */
@@ -32,11 +32,11 @@ export interface Publication {
   readonly problem?: string | undefined;
 }
 
-/** The CSI drivers of this node, for whoever mounts volumes. */
+/** The CSI drivers of this node, for the code that mounts volumes. */
 export interface CsiDrivers {
-  /** The one in use under this name: of several, the one that was registered with the highest version. */
+  /** The driver in use under this name: of several the one with the highest version. */
   driver(name: string): CsiDriver | undefined;
-  /** Those in use, sorted by name. */
+  /** The drivers in use, sorted by name. */
   drivers(): readonly CsiDriver[];
   onChange(listener: () => void): Disposable;
 }

@@ -1,161 +1,177 @@
-import type { Clock, Logger } from '../../../base/index.ts';
+import type { Backoff, Clock, Logger } from '../../../base/index.ts';
 import { createBackoff, describeError } from '../../../base/index.ts';
 import type { ConnectOptions, PluginConnection } from './connection.ts';
-import { connectPlugin, identityOf } from './connection.ts';
+import { connectPlugin, readIdentity } from './connection.ts';
+import type { DeviceList } from './device-list.ts';
 import { followList } from './follow-list.ts';
 import type { Inventory } from './inventory.ts';
 
-/** How a plugin has made itself known: by calling the agent, or by a socket in the plugin registry. */
+/** How a plugin has registered: by calling the agent, or by a socket in the plugin registry. */
 export type Way = 'registration' | 'registry';
 
 /**
  *     connecting ─► listing ─► serving ─► away ─► connecting …
- *                                           └─► ended   its socket is another: the plugin registers again
+ *                                           └─► ended   its socket was replaced: the plugin registers again
  */
 export type AttachmentState = 'connecting' | 'listing' | 'serving' | 'away' | 'ended';
 
-/** A registered plugin, for as long as it counts for its resource. */
-export interface Attachment extends Disposable {
+export interface AttachmentOptions {
   readonly resource: string;
   /** Absolute path of the plugin's own socket. */
   readonly socket: string;
   readonly way: Way;
-  readonly state: AttachmentState;
-  /** Wall clock, milliseconds: when this state began. */
-  readonly sinceMs: number;
-  /** Why it was away last; undefined where it never was. */
-  readonly lastError: string | undefined;
-  /** What is wrong with its list. */
-  readonly remarks: readonly string[];
-}
-
-export interface AttachmentOptions {
-  readonly resource: string;
-  readonly socket: string;
-  readonly way: Way;
-  /** Connected already; without it that is done first. */
+  /** An open connection; without it the attachment connects first. */
   readonly first?: PluginConnection;
   readonly inventory: Inventory;
   readonly clock: Clock;
   readonly log: Logger;
   readonly time: ConnectOptions['time'];
   readonly random?: () => number;
-  /** Called once for each time that the plugin leaves. */
+  /** Called each time the plugin leaves. */
   readonly onAway?: () => void;
 }
 
-/** A connection that has lasted so long was a good one: the next wait is a short one again. */
+/** After a connection that has lasted this long the next wait is short again. */
 const goodMs = 60_000;
 
 /**
- * Keeps the inventory told of one plugin until it is disposed of, which leaves the inventory as it is. When its list ends
- * its devices are unhealthy at once. The plugin is looked for again, with growing waits, on the same socket; one that
- * called to register and is gone with its socket has to call again.
+ * Keeps the inventory up to date with one plugin until it is disposed of, which leaves the inventory as it is. When the
+ * plugin's list ends its devices are unhealthy at once. The agent connects again to the same socket, with growing waits; a
+ * plugin that registered by a call, and whose socket was removed or replaced, has to call again.
  */
-export function attach(options: AttachmentOptions): Attachment {
-  const { resource, socket, way, first, inventory, clock, random = Math.random } = options;
-  const log = options.log.child({ resource, socket });
-  const end = new AbortController();
-  const { signal } = end;
-  const backoff = createBackoff({ initialMs: 500, maxMs: 30_000, jitter: 0.2, random });
-  let identity = first?.identity;
-  let state: AttachmentState = 'connecting';
-  let sinceMs = clock.now();
-  let lastError: string | undefined;
-  let remarks: readonly string[] = [];
+export class Attachment implements Disposable {
+  readonly resource: string;
+  /** Absolute path of the plugin's own socket. */
+  readonly socket: string;
+  readonly way: Way;
+  readonly #options: AttachmentOptions;
+  readonly #log: Logger;
+  readonly #backoff: Backoff;
+  readonly #end = new AbortController();
+  readonly #signal = this.#end.signal;
+  #identity: string | undefined;
+  #state: AttachmentState = 'connecting';
+  #sinceMs: number;
+  #lastError: string | undefined;
+  #remarks: readonly string[] = [];
 
-  function become(next: AttachmentState): void {
-    if (next === state) return;
-    state = next;
-    sinceMs = clock.now();
+  constructor(options: AttachmentOptions) {
+    const { resource, socket, way, first, clock, log, random = Math.random } = options;
+    this.resource = resource;
+    this.socket = socket;
+    this.way = way;
+    this.#options = options;
+    this.#log = log.child({ resource, socket });
+    this.#backoff = createBackoff({ initialMs: 500, maxMs: 30_000, jitter: 0.2, random });
+    this.#identity = first?.identity;
+    this.#sinceMs = clock.now();
+    this.#run().catch((error: unknown) => this.#fail(error));
   }
 
-  async function serve(connection: PluginConnection): Promise<void> {
-    using _connection = connection;
-    identity = connection.identity;
-    inventory.attached(resource, connection.options, connection.calls);
-    become('listing');
-    const startedMs = clock.monotonicMs();
-    const why = await followList({
-      connection,
-      clock,
-      signal,
-      onList(list) {
-        if (state === 'listing')
-          log.info({ devices: list.devices.size }, 'the device plugin lists its devices');
-        become('serving');
-        if (list.remarks.join() !== remarks.join()) for (const remark of list.remarks) log.warn(remark);
-        ({ remarks } = list);
-        inventory.listed(resource, list.devices);
-      },
-      onLate() {
-        lastError = 'it has sent no list of devices yet';
-        log.warn('the device plugin has sent no list in time; its devices count as unhealthy');
-        inventory.doubted(resource);
-      },
-    });
-    if (signal.aborted) return;
-    lastError = why;
-    become('away');
-    inventory.away(resource);
-    options.onAway?.();
-    log.warn(`the device plugin has left, its devices are unhealthy: ${why}`);
-    if (clock.monotonicMs() - startedMs >= goodMs) backoff.reset();
+  get state(): AttachmentState {
+    return this.#state;
   }
 
-  /** Undefined when it is not for the agent to look for it any more. */
-  async function find(): Promise<PluginConnection | undefined> {
-    while (!signal.aborted) {
+  /** Wall clock, milliseconds: when this state began. */
+  get sinceMs(): number {
+    return this.#sinceMs;
+  }
+
+  /** Why the plugin was away last; undefined when it never was. */
+  get lastError(): string | undefined {
+    return this.#lastError;
+  }
+
+  /** The faults of its list. */
+  get remarks(): readonly string[] {
+    return this.#remarks;
+  }
+
+  [Symbol.dispose](): void {
+    this.#end.abort();
+  }
+
+  async #run(): Promise<void> {
+    let connection = this.#options.first;
+    while (!this.#signal.aborted) {
+      connection ??= await this.#connect();
+      if (connection === undefined) break;
+      if (this.#signal.aborted) return connection[Symbol.dispose]();
+      await this.#serve(connection);
+      connection = undefined;
+      await this.#options.clock.sleep(this.#backoff.next(), this.#signal);
+    }
+    if (!this.#signal.aborted) this.#setState('ended');
+  }
+
+  #fail(error: unknown): void {
+    this.#log.error({ err: error }, `a device plugin is not followed any more: ${describeError(error)}`);
+    if (this.#signal.aborted) return;
+    this.#lastError = describeError(error);
+    this.#setState('ended');
+    this.#options.inventory.away(this.resource);
+  }
+
+  /** Undefined when the plugin itself has to register again. */
+  async #connect(): Promise<PluginConnection | undefined> {
+    const { socket, way, clock, time } = this.#options;
+    while (!this.#signal.aborted) {
       try {
-        if (way === 'registration' && (await identityNow()) !== identity) return undefined;
-        return await connectPlugin({ socket, clock, signal, time: options.time, patienceMs: 0 });
+        if (way === 'registration' && (await this.#presentIdentity()) !== this.#identity) return undefined;
+        return await connectPlugin({ socket, clock, signal: this.#signal, time, patienceMs: 0 });
       } catch (error) {
-        lastError = describeError(error);
+        this.#lastError = describeError(error);
       }
-      await clock.sleep(backoff.next(), signal);
+      await clock.sleep(this.#backoff.next(), this.#signal);
     }
     return undefined;
   }
 
-  const identityNow = () => identityOf(socket).catch(() => undefined);
-
-  async function run(): Promise<void> {
-    let connection = first;
-    while (!signal.aborted) {
-      connection ??= await find();
-      if (connection === undefined) break;
-      if (signal.aborted) return connection[Symbol.dispose]();
-      await serve(connection);
-      connection = undefined;
-      await clock.sleep(backoff.next(), signal);
-    }
-    if (!signal.aborted) become('ended');
+  #presentIdentity(): Promise<string | undefined> {
+    return readIdentity(this.socket).catch(() => undefined);
   }
 
-  run().catch((error: unknown) => {
-    log.error({ err: error }, `a device plugin is not followed any more: ${describeError(error)}`);
-    if (signal.aborted) return;
-    lastError = describeError(error);
-    become('ended');
-    inventory.away(resource);
-  });
+  async #serve(connection: PluginConnection): Promise<void> {
+    using _connection = connection;
+    const { inventory, clock, onAway } = this.#options;
+    this.#identity = connection.identity;
+    inventory.attached(this.resource, connection.options, connection.calls);
+    this.#setState('listing');
+    const startedMs = clock.monotonicMs();
+    const why = await followList({
+      connection,
+      clock,
+      signal: this.#signal,
+      onList: (list) => this.#onList(list),
+      onLate: () => this.#onLate(),
+    });
+    if (this.#signal.aborted) return;
+    this.#lastError = why;
+    this.#setState('away');
+    inventory.away(this.resource);
+    onAway?.();
+    this.#log.warn(`the device plugin has left, its devices are unhealthy: ${why}`);
+    if (clock.monotonicMs() - startedMs >= goodMs) this.#backoff.reset();
+  }
 
-  return {
-    resource,
-    socket,
-    way,
-    get state() {
-      return state;
-    },
-    get sinceMs() {
-      return sinceMs;
-    },
-    get lastError() {
-      return lastError;
-    },
-    get remarks() {
-      return remarks;
-    },
-    [Symbol.dispose]: () => end.abort(),
-  };
+  #onList({ devices, remarks }: DeviceList): void {
+    if (this.#state === 'listing')
+      this.#log.info({ devices: devices.size }, 'the device plugin lists its devices');
+    this.#setState('serving');
+    if (remarks.join() !== this.#remarks.join()) for (const remark of remarks) this.#log.warn(remark);
+    this.#remarks = remarks;
+    this.#options.inventory.listed(this.resource, devices);
+  }
+
+  #onLate(): void {
+    this.#lastError = 'it has sent no list of devices yet';
+    this.#log.warn('the device plugin has sent no list in time; its devices count as unhealthy');
+    this.#options.inventory.doubted(this.resource);
+  }
+
+  #setState(next: AttachmentState): void {
+    if (next === this.#state) return;
+    this.#state = next;
+    this.#sinceMs = this.#options.clock.now();
+  }
 }

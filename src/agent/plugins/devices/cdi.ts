@@ -1,11 +1,11 @@
-const longest = 512;
-/** Vendor or class, and name, as the library of the Container Device Interface takes them: dots in a class too. */
+const maxLength = 512;
+/** Vendor or class, and name, by the rules of the Container Device Interface's library, which allows dots in a class too. */
 const vendorOrClass = /^[A-Za-z](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?$/;
 const deviceName = /^[A-Za-z0-9](?:[A-Za-z0-9_.:-]*[A-Za-z0-9])?$/;
 
-/** What is wrong with a fully qualified CDI device name (`vendor.com/class=device`), or undefined. */
-export function cdiFault(id: string): string | undefined {
-  if (id.length > longest) return `must be no more than ${longest} characters`;
+/** Returns the fault of a fully qualified CDI device name (`vendor.com/class=device`), or undefined. */
+export function findCdiFault(id: string): string | undefined {
+  if (id.length > maxLength) return `must be no more than ${maxLength} characters`;
   const [kind = '', name, ...more] = id.split('=');
   const [maker = '', sort, ...rest] = kind.split('/');
   if (name === undefined || sort === undefined || more.length > 0 || rest.length > 0) {

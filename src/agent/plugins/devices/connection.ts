@@ -5,15 +5,15 @@ import type { Clock } from '../../../base/index.ts';
 import { DevicePlugin } from './gen/device-plugin_pb.js';
 import { limits, times } from './limits.ts';
 import type { CallTimer } from './plugin-calls.ts';
-import { pluginCalls } from './plugin-calls.ts';
+import { createPluginCalls } from './plugin-calls.ts';
 import type { DeviceOptions, DevicePluginCalls } from './types.ts';
 
-/** A plugin that has told its options. Disposing ends the calls under way. */
+/** A connection to a plugin, with the plugin's options. Disposing ends the calls under way. */
 export interface PluginConnection extends Disposable {
   readonly client: UnixClient;
   readonly options: DeviceOptions;
   readonly calls: DevicePluginCalls;
-  /** Which socket it was: another server on the same path is another plugin. */
+  /** Identifies the socket: another server on the same path is another plugin. */
   readonly identity: string;
 }
 
@@ -23,16 +23,16 @@ export interface ConnectOptions {
   readonly clock: Clock;
   readonly time: CallTimer;
   readonly signal: AbortSignal;
-  /** How long a plugin that does not listen yet is waited for; default as the reference, 10 s. */
+  /** How long to wait for a plugin that does not listen yet; default 10 s, as the reference. */
   readonly patienceMs?: number;
 }
 
-/** Between two looks for a socket where nobody listens yet. */
-const lookMs = 100;
+/** How often a socket is tried on which no process listens yet. */
+const retryMs = 100;
 
 /**
- * Asks the plugin for its options; a plugin that does not listen yet is waited for. Rejects with an Error that tells why
- * it cannot be used.
+ * Connects and asks the plugin for its options; waits for a plugin that does not listen yet. Rejects with an Error that says
+ * why the plugin cannot be used.
  */
 export async function connectPlugin(options: ConnectOptions): Promise<PluginConnection> {
   const { clock, signal, patienceMs = times.connectMs } = options;
@@ -42,18 +42,18 @@ export async function connectPlugin(options: ConnectOptions): Promise<PluginConn
       return await connectOnce(options);
     } catch (error) {
       const absent = error instanceof GrpcError && error.code === grpcCodes.UNAVAILABLE;
-      if (!absent || signal.aborted || clock.monotonicMs() + lookMs >= endMs) throw error;
+      if (!absent || signal.aborted || clock.monotonicMs() + retryMs >= endMs) throw error;
     }
-    await clock.sleep(lookMs, signal);
+    await clock.sleep(retryMs, signal);
     signal.throwIfAborted();
   }
 }
 
 async function connectOnce({ socket, signal, time }: ConnectOptions): Promise<PluginConnection> {
-  const identity = await identityOf(socket);
+  const identity = await readIdentity(socket);
   const client = openUnixClient(socket, { maxMessageBytes: limits.messageBytes });
   try {
-    const told = await client.unary(
+    const response = await client.unary(
       DevicePlugin.method.getDevicePluginOptions,
       {},
       { deadlineMs: times.connectMs, cancel: signal },
@@ -62,10 +62,10 @@ async function connectOnce({ socket, signal, time }: ConnectOptions): Promise<Pl
       client,
       identity,
       options: {
-        preStartRequired: told.preStartRequired,
-        preferredAllocation: told.getPreferredAllocationAvailable,
+        preStartRequired: response.preStartRequired,
+        preferredAllocation: response.getPreferredAllocationAvailable,
       },
-      calls: pluginCalls(client, time),
+      calls: createPluginCalls(client, time),
       [Symbol.dispose]: () => client[Symbol.dispose](),
     };
   } catch (error) {
@@ -74,8 +74,8 @@ async function connectOnce({ socket, signal, time }: ConnectOptions): Promise<Pl
   }
 }
 
-/** Rejects as though nobody listened where there is nothing, and with an Error where there is something else. */
-export async function identityOf(socket: string): Promise<string> {
+/** Rejects with UNAVAILABLE when there is no file, as if no process listened, and with an Error when it is no socket. */
+export async function readIdentity(socket: string): Promise<string> {
   const found = await lstat(socket, { bigint: true }).catch(() => undefined);
   if (found === undefined) throw new GrpcError(grpcCodes.UNAVAILABLE, `there is no socket ${socket}`);
   if (!found.isSocket()) throw new Error(`${socket} is no socket`);

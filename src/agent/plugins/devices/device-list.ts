@@ -2,14 +2,14 @@ import type { Device as DeviceMessage, ListAndWatchResponse } from './gen/device
 import { limits } from './limits.ts';
 import type { Device } from './types.ts';
 
-/** What a plugin has listed, and what was wrong with it. */
+/** The devices of a plugin's list, and the faults of the list. */
 export interface DeviceList {
   readonly devices: ReadonlyMap<string, Device>;
-  /** For people; bounded. */
+  /** Messages for the user; of bounded number and length. */
   readonly remarks: readonly string[];
 }
 
-/** Throws an Error for a list that is too long to be taken. */
+/** Throws an Error for a list that is too long. */
 export function readDevices({ devices }: ListAndWatchResponse): DeviceList {
   if (devices.length > limits.devices) {
     throw new Error(`the plugin lists ${devices.length} devices; at most ${limits.devices} are taken`);
@@ -18,32 +18,32 @@ export function readDevices({ devices }: ListAndWatchResponse): DeviceList {
   const wrong = { ids: 0, twice: 0, nodes: 0 };
   for (const message of devices) {
     const { ID: id } = message;
-    if (!isId(id)) {
+    if (!isUsableId(id)) {
       wrong.ids += 1;
       continue;
     }
-    const numaNodes = nodesOf(message);
+    const numaNodes = readNumaNodes(message);
     if (numaNodes === undefined) wrong.nodes += 1;
-    const told = { id, healthy: message.health === 'Healthy', numaNodes: numaNodes ?? [] };
+    const device = { id, healthy: message.health === 'Healthy', numaNodes: numaNodes ?? [] };
     const before = taken.get(id);
     if (before !== undefined) wrong.twice += 1;
-    taken.set(id, before === undefined ? told : { ...told, healthy: told.healthy && before.healthy });
+    taken.set(id, before === undefined ? device : { ...device, healthy: device.healthy && before.healthy });
   }
-  return { devices: taken, remarks: remarksOn(wrong) };
+  return { devices: taken, remarks: formatRemarks(wrong) };
 }
 
-function isId(id: string): boolean {
+function isUsableId(id: string): boolean {
   return id !== '' && id.length <= limits.idLength && !/\p{Cc}/u.test(id);
 }
 
-/** Undefined where one of them cannot be; -1 is how plugins say that they do not know. */
-function nodesOf({ topology }: DeviceMessage): readonly number[] | undefined {
-  const told = (topology?.nodes ?? []).map(({ ID }) => ID).filter((id) => id !== -1n);
-  if (told.some((id) => id < 0n || id > BigInt(limits.numaNode))) return undefined;
-  return [...new Set(told.map(Number))].sort((a, b) => a - b);
+/** Returns undefined when a node's id is out of range; plugins use -1 for "unknown". */
+function readNumaNodes({ topology }: DeviceMessage): readonly number[] | undefined {
+  const ids = (topology?.nodes ?? []).map(({ ID }) => ID).filter((id) => id !== -1n);
+  if (ids.some((id) => id < 0n || id > BigInt(limits.numaNode))) return undefined;
+  return [...new Set(ids.map(Number))].sort((a, b) => a - b);
 }
 
-function remarksOn({ ids, twice, nodes }: { ids: number; twice: number; nodes: number }): string[] {
+function formatRemarks({ ids, twice, nodes }: { ids: number; twice: number; nodes: number }): string[] {
   const wrongId = `are left out: their ids are empty, longer than ${limits.idLength} or hold control characters`;
   return [
     ...(ids > 0 ? [`${ids} devices ${wrongId}`] : []),
@@ -52,7 +52,7 @@ function remarksOn({ ids, twice, nodes }: { ids: number; twice: number; nodes: n
   ];
 }
 
-export function sameDevices(a: ReadonlyMap<string, Device>, b: ReadonlyMap<string, Device>): boolean {
+export function hasSameDevices(a: ReadonlyMap<string, Device>, b: ReadonlyMap<string, Device>): boolean {
   if (a.size !== b.size) return false;
   for (const [id, one] of a) {
     const other = b.get(id);
@@ -62,7 +62,7 @@ export function sameDevices(a: ReadonlyMap<string, Device>, b: ReadonlyMap<strin
   return true;
 }
 
-/** As they count while nobody vouches for them. */
-export function unhealthy(devices: ReadonlyMap<string, Device>): ReadonlyMap<string, Device> {
+/** The same devices as unhealthy: their state while no plugin reports on them. */
+export function toUnhealthy(devices: ReadonlyMap<string, Device>): ReadonlyMap<string, Device> {
   return new Map([...devices].map(([id, device]) => [id, { ...device, healthy: false }]));
 }

@@ -10,23 +10,23 @@ export interface FollowOptions {
   readonly connection: PluginConnection;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Called with the first list at once, and then at most ten times in a second, with the newest. */
+  /** Called with the first list at once, and then at most ten times a second, with the newest list. */
   readonly onList: (list: DeviceList) => void;
-  /** There is no first list in time; it may still come. */
+  /** Called when the first list does not come in time; it may still come. */
   readonly onLate: () => void;
 }
 
-/** Between two messages, so that a plugin that floods is held back by its own connection and not by this process. */
+/** The minimum time between two messages: flow control of the connection then slows a plugin that sends too many. */
 const minPaceMs = 5;
 const devicesPerMs = 100;
 
-/** Follows what a plugin lists until that ends, and answers why; never rejects. */
+/** Follows the lists of a plugin until the stream ends, and returns the reason of the end; never rejects. */
 export async function followList(options: FollowOptions): Promise<string> {
   const { connection, clock, onList, onLate } = options;
   const end = new AbortController();
   const signal = AbortSignal.any([options.signal, end.signal]);
   const listed = new AbortController();
-  const give = latestOnly(clock, signal, onList);
+  const deliver = throttleToLatest(clock, signal, onList);
   void clock.sleep(times.firstListMs, AbortSignal.any([signal, listed.signal])).then(() => {
     if (!signal.aborted && !listed.signal.aborted) onLate();
   });
@@ -34,7 +34,7 @@ export async function followList(options: FollowOptions): Promise<string> {
     const call = { deadlineMs: null, cancel: signal };
     for await (const message of connection.client.stream(DevicePlugin.method.listAndWatch, {}, call)) {
       listed.abort();
-      give(readDevices(message));
+      deliver(readDevices(message));
       await clock.sleep(minPaceMs + message.devices.length / devicesPerMs, signal);
     }
     return 'it has ended its list of devices';
@@ -45,27 +45,28 @@ export async function followList(options: FollowOptions): Promise<string> {
   }
 }
 
-function latestOnly(
+/** Drops lists that a newer one replaces before its time. */
+function throttleToLatest(
   clock: Clock,
   signal: AbortSignal,
-  give: (list: DeviceList) => void,
+  deliver: (list: DeviceList) => void,
 ): (list: DeviceList) => void {
   let waiting: DeviceList | undefined;
-  let giving = false;
+  let isDelivering = false;
 
-  async function giveAll(): Promise<void> {
-    giving = true;
+  async function deliverAll(): Promise<void> {
+    isDelivering = true;
     while (waiting !== undefined && !signal.aborted) {
       const list = waiting;
       waiting = undefined;
-      give(list);
+      deliver(list);
       await clock.sleep(times.listSpacingMs, signal);
     }
-    giving = false;
+    isDelivering = false;
   }
 
   return (list) => {
     waiting = list;
-    if (!giving) void giveAll();
+    if (!isDelivering) void deliverAll();
   };
 }

@@ -1,139 +1,170 @@
 import type { Clock, Logger } from '../../../base/index.ts';
 import { describeError } from '../../../base/index.ts';
-import { sameDevices, unhealthy } from './device-list.ts';
+import { hasSameDevices, toUnhealthy } from './device-list.ts';
 import { limits } from './limits.ts';
+import { findResourceNameFault } from './resource-name.ts';
 import type { Device, DeviceInventory, DeviceOptions, DevicePluginCalls, DeviceResource } from './types.ts';
 
 export interface InventoryOptions {
   readonly clock: Clock;
   readonly log: Logger;
-  /** How long the devices of a plugin that has left stay. */
+  /** How long the devices of a plugin that has left are kept. */
   readonly graceMs: () => number;
 }
 
+const noOptions: DeviceOptions = { preStartRequired: false, preferredAllocation: false };
+
 /**
- * What is offered now. Each resource goes this way:
+ * The resources that plugins offer now. The states of a resource:
  *
  *     attached ─► listed ─► away ──── grace ───► gone
  *         ▲          ▲        │
  *         └──────────┴────────┘ attached again
  */
-export interface Inventory extends DeviceInventory, Disposable {
-  /** A plugin answers for it from now on. Devices that are known stay as they are until it lists its own. */
-  attached(name: string, options: DeviceOptions, plugin: DevicePluginCalls): void;
-  listed(name: string, devices: ReadonlyMap<string, Device>): void;
-  /** Its plugin has sent no list in time: nobody vouches for what is known. */
-  doubted(name: string): void;
-  /** Its plugin has left; the grace begins, unless it has already. */
-  away(name: string): void;
-  /** Of a plugin before this agent's start, which may come back. */
-  remembered(name: string, ids: readonly string[]): void;
-  /** Resources that have been here and are gone, the latest 256: the node has none of them. */
-  gone(): ReadonlySet<string>;
-  /** Calls `listener` when a grace is over. */
-  onGone(listener: (name: string) => void): Disposable;
-}
+export class Inventory implements DeviceInventory, Disposable {
+  readonly #options: InventoryOptions;
+  readonly #entries = new Map<string, DeviceResource>();
+  readonly #graces = new Map<string, AbortController>();
+  readonly #gone = new Set<string>();
+  readonly #changed: Listeners<void>;
+  readonly #expired: Listeners<string>;
+  /** A copy of the entries for readers; undefined after a change. */
+  #snapshot: ReadonlyMap<string, DeviceResource> | undefined;
 
-const noOptions: DeviceOptions = { preStartRequired: false, preferredAllocation: false };
-
-export function createInventory({ clock, log, graceMs }: InventoryOptions): Inventory {
-  const entries = new Map<string, DeviceResource>();
-  const graces = new Map<string, AbortController>();
-  const gone = new Set<string>();
-  const changed = createListeners<void>(log);
-  const expired = createListeners<string>(log);
-  let shown: ReadonlyMap<string, DeviceResource> | undefined;
-
-  function change(name: string, next: DeviceResource | undefined): void {
-    if (next === undefined) entries.delete(name);
-    else entries.set(name, next);
-    shown = undefined;
-    changed.tell();
+  constructor(options: InventoryOptions) {
+    this.#options = options;
+    this.#changed = new Listeners(options.log);
+    this.#expired = new Listeners(options.log);
   }
 
-  const known = (name: string): DeviceResource =>
-    entries.get(name) ?? { name, devices: new Map(), options: noOptions, plugin: undefined };
-
-  function replaceDevices(name: string, devices: ReadonlyMap<string, Device>): void {
-    const before = entries.get(name);
-    if (before !== undefined && !sameDevices(before.devices, devices)) change(name, { ...before, devices });
+  resources(): ReadonlyMap<string, DeviceResource> {
+    this.#snapshot ??= new Map(this.#entries);
+    return this.#snapshot;
   }
 
-  function endGrace(name: string): void {
-    graces.get(name)?.abort();
-    graces.delete(name);
+  onChange(listener: () => void): Disposable {
+    return this.#changed.add(listener);
   }
 
-  async function beginGrace(name: string): Promise<void> {
-    if (graces.has(name)) return;
+  /** Calls `listener` when the grace of a resource is over. */
+  onGone(listener: (name: string) => void): Disposable {
+    return this.#expired.add(listener);
+  }
+
+  /** The resources whose grace is over, the latest 256: the node has none of them any more. */
+  gone(): ReadonlySet<string> {
+    return this.#gone;
+  }
+
+  /** A plugin serves the resource from now on. Known devices stay as they are until it sends its own list. */
+  attached(name: string, options: DeviceOptions, plugin: DevicePluginCalls): void {
+    this.#endGrace(name);
+    this.#gone.delete(name);
+    this.#change(name, { ...this.#entry(name), options, plugin });
+  }
+
+  listed(name: string, devices: ReadonlyMap<string, Device>): void {
+    const before = this.#entries.get(name);
+    if (before !== undefined && !hasSameDevices(before.devices, devices))
+      this.#change(name, { ...before, devices });
+  }
+
+  /** The plugin has sent no list in time: the known devices count as unhealthy. */
+  doubted(name: string): void {
+    this.listed(name, toUnhealthy(this.#entry(name).devices));
+  }
+
+  /** The plugin has left; the grace begins, unless it has already. */
+  away(name: string): void {
+    this.#leave(name, toUnhealthy(this.#entry(name).devices));
+  }
+
+  /** Adds a resource that was known before the agent's start; its plugin may come back. */
+  remembered(name: string, ids: readonly string[]): void {
+    if (this.#entries.has(name)) return;
+    this.#leave(name, new Map(ids.map((id) => [id, { id, healthy: false, numaNodes: [] }])));
+  }
+
+  [Symbol.dispose](): void {
+    for (const name of [...this.#graces.keys()]) this.#endGrace(name);
+  }
+
+  #entry(name: string): DeviceResource {
+    return this.#entries.get(name) ?? { name, devices: new Map(), options: noOptions, plugin: undefined };
+  }
+
+  #change(name: string, next: DeviceResource | undefined): void {
+    if (next === undefined) this.#entries.delete(name);
+    else this.#entries.set(name, next);
+    this.#snapshot = undefined;
+    this.#changed.notify();
+  }
+
+  #leave(name: string, devices: ReadonlyMap<string, Device>): void {
+    this.#change(name, { ...this.#entry(name), devices, plugin: undefined });
+    void this.#beginGrace(name);
+  }
+
+  async #beginGrace(name: string): Promise<void> {
+    if (this.#graces.has(name)) return;
+    const { clock, log, graceMs } = this.#options;
     const end = new AbortController();
-    graces.set(name, end);
+    this.#graces.set(name, end);
     await clock.sleep(graceMs(), end.signal);
     if (end.signal.aborted) return;
-    graces.delete(name);
-    gone.add(name);
-    if (gone.size > limits.resources) gone.delete([...gone][0] ?? name);
+    this.#graces.delete(name);
+    this.#gone.add(name);
+    if (this.#gone.size > limits.resources) this.#gone.delete([...this.#gone][0] ?? name);
     log.warn(
       { resource: name },
       'no plugin has come back for the resource; the node has none of it any more',
     );
-    change(name, undefined);
-    expired.tell(name);
+    this.#change(name, undefined);
+    this.#expired.notify(name);
   }
 
-  function leave(name: string, devices: ReadonlyMap<string, Device>): void {
-    change(name, { ...known(name), devices, plugin: undefined });
-    void beginGrace(name);
+  #endGrace(name: string): void {
+    this.#graces.get(name)?.abort();
+    this.#graces.delete(name);
+  }
+}
+
+/**
+ * Adds the devices that the agent knew before its restart, as unhealthy, until their plugin is back or the grace is over.
+ * Entries that no plugin could have registered are ignored.
+ */
+export function rememberDevices(
+  inventory: Pick<Inventory, 'remembered'>,
+  before: Readonly<Record<string, readonly string[]>>,
+): void {
+  const usable = Object.entries(before).filter(
+    ([name, ids]) => findResourceNameFault(name) === undefined && ids.length <= limits.devices,
+  );
+  for (const [name, ids] of usable.slice(0, limits.resources)) inventory.remembered(name, ids);
+}
+
+/** An error of a listener is logged, and affects neither the other listeners nor the plugin. */
+class Listeners<T> {
+  readonly #log: Logger;
+  readonly #all = new Set<{ listener: (value: T) => void }>();
+
+  constructor(log: Logger) {
+    this.#log = log;
   }
 
-  return {
-    resources() {
-      shown ??= new Map(entries);
-      return shown;
-    },
-    onChange: (listener) => changed.add(listener),
-    onGone: (listener) => expired.add(listener),
-    gone: () => gone,
-    attached(name, options, plugin) {
-      endGrace(name);
-      gone.delete(name);
-      change(name, { ...known(name), options, plugin });
-    },
-    listed: replaceDevices,
-    doubted: (name) => replaceDevices(name, unhealthy(known(name).devices)),
-    away: (name) => leave(name, unhealthy(known(name).devices)),
-    remembered(name, ids) {
-      if (entries.has(name)) return;
-      leave(name, new Map(ids.map((id) => [id, { id, healthy: false, numaNodes: [] }])));
-    },
-    [Symbol.dispose]() {
-      for (const name of [...graces.keys()]) endGrace(name);
-    },
-  };
-}
+  add(listener: (value: T) => void): Disposable {
+    const entry = { listener };
+    this.#all.add(entry);
+    return { [Symbol.dispose]: () => void this.#all.delete(entry) };
+  }
 
-interface Listeners<T> {
-  add(listener: (value: T) => void): Disposable;
-  tell(value: T): void;
-}
-
-/** What one of them throws is logged, and reaches neither the others nor the plugin. */
-function createListeners<T>(log: Logger): Listeners<T> {
-  const all = new Set<{ listener: (value: T) => void }>();
-  return {
-    add(listener) {
-      const entry = { listener };
-      all.add(entry);
-      return { [Symbol.dispose]: () => void all.delete(entry) };
-    },
-    tell(value) {
-      for (const { listener } of [...all]) {
-        try {
-          listener(value);
-        } catch (error) {
-          log.error({ err: error }, `a listener for changes of devices failed: ${describeError(error)}`);
-        }
+  notify(value: T): void {
+    for (const { listener } of [...this.#all]) {
+      try {
+        listener(value);
+      } catch (error) {
+        this.#log.error({ err: error }, `a listener for changes of devices failed: ${describeError(error)}`);
       }
-    },
-  };
+    }
+  }
 }

@@ -3,16 +3,16 @@ import { isListening } from '../../../base/grpc/index.ts';
 import type { Clock, Logger, Service } from '../../../base/index.ts';
 import { describeError } from '../../../base/index.ts';
 
-/** Where the reference serves plugins and is served by them; plugins have these paths written into them. */
+/** The paths of the reference's sockets for plugins; plugins have these paths hard-coded. */
 export interface KubeletPaths {
-  /** `v1beta1.Registration`; the plugins' own sockets are beside it. */
+  /** The socket of `v1beta1.Registration`; the plugins' own sockets are beside it. */
   readonly registrationSocket: string;
-  /** The folder that holds `plugins_registry`. */
+  /** The folder that contains `plugins_registry`. */
   readonly pluginsDir: string;
   readonly podResourcesSocket: string;
 }
 
-/** `dir`: that of the reference, `/var/lib/kubelet` where nobody has moved it. */
+/** `dir` is the reference's root folder, by default `/var/lib/kubelet`. */
 export function kubeletPaths(dir: string): KubeletPaths {
   return {
     registrationSocket: join(dir, 'device-plugins/kubelet.sock'),
@@ -23,13 +23,13 @@ export function kubeletPaths(dir: string): KubeletPaths {
 
 export interface KubeletPathsOptions {
   readonly paths: KubeletPaths;
-  /** What is served there. Each runs like a service of its own, and one that fails is started again. */
+  /** The parts to serve there. Each runs like a service of its own, and is started again when it fails. */
   readonly parts: readonly KubeletPart[];
   readonly clock: Clock;
   readonly log: Logger;
-  /** Between two looks whether the other has gone; default 30 s. */
+  /** How often it is checked whether the other kubelet has gone; default 30 s. */
   readonly againMs?: number;
-  /** Before a part that failed is started again; default 5 s. */
+  /** The wait before a failed part is started again; default 5 s. */
   readonly restartMs?: number;
 }
 
@@ -39,17 +39,17 @@ export interface KubeletPart {
 }
 
 /**
- * Serves the reference's paths too, until the signal aborts. Where a real kubelet serves there (one of its sockets is
- * alive) nothing is touched: that is told as an error, and looked at again. `ready` is called after the first look.
+ * Serves at the reference's paths too, until the signal aborts. While a real kubelet serves there (one of its sockets accepts
+ * connections) nothing is touched: that is logged as an error, and checked again. `ready` is called after the first check.
  */
 export function serveKubeletPaths(options: KubeletPathsOptions): Service['run'] {
   const { paths, parts, clock, log, againMs = 30_000 } = options;
   return async (signal, ready) => {
-    for (let told = false; ; told = true) {
-      const alive = await livingSocket(paths);
+    for (let logged = false; ; logged = true) {
+      const alive = await findLiveSocket(paths);
       if (alive === undefined) break;
       const message = `${alive} is served by another process, a kubelet it seems; plugins are not served at its paths until it has gone: stop it, or set deviceManager.kubeletPaths to false`;
-      if (!told) log.error(message);
+      if (!logged) log.error(message);
       ready();
       await clock.sleep(againMs, signal);
       if (signal.aborted) return;
@@ -61,8 +61,8 @@ export function serveKubeletPaths(options: KubeletPathsOptions): Service['run'] 
   };
 }
 
-/** The path of a socket that somebody accepts connections on. */
-async function livingSocket(paths: KubeletPaths): Promise<string | undefined> {
+/** Finds the path of a socket on which a process accepts connections. */
+async function findLiveSocket(paths: KubeletPaths): Promise<string | undefined> {
   for (const path of [paths.registrationSocket, paths.podResourcesSocket]) {
     if (await isListening(path)) return path;
   }

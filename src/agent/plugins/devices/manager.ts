@@ -1,27 +1,27 @@
 import type { Clock, Logger, MetricsRegistry } from '../../../base/index.ts';
-import type { Attachment, Way } from './attachment.ts';
-import { attach } from './attachment.ts';
+import type { Way } from './attachment.ts';
+import { Attachment } from './attachment.ts';
+import type { PluginConnection } from './connection.ts';
 import { connectPlugin } from './connection.ts';
-import type { Inventory } from './inventory.ts';
-import { createInventory } from './inventory.ts';
+import { Inventory } from './inventory.ts';
 import { limits, times } from './limits.ts';
 import type { DeviceMetrics } from './metrics.ts';
 import { deviceMetrics } from './metrics.ts';
-import { resourceNameFault } from './resource-name.ts';
+import { findResourceNameFault } from './resource-name.ts';
 
-/** A plugin that wants to be taken into use. */
+/** A plugin that registers. */
 export interface Candidate {
   readonly resource: string;
   /** Absolute path of its own socket. */
   readonly socket: string;
   readonly way: Way;
-  /** In the registry: the registration socket, which tells two plugins of one resource apart. Default `socket`. */
+  /** For the registry: the registration socket, which distinguishes two plugins of one resource. Default `socket`. */
   readonly key?: string;
-  /** In the registry: when that socket was made; of two plugins the newer one counts. */
+  /** For the registry: when that socket was created; of two plugins the newer one is used. */
   readonly madeMs?: number;
 }
 
-/** Told to the plugin: trying the same again does not help. */
+/** A refusal that is sent to the plugin: trying the same again does not help. */
 export class RefusedPluginError extends Error {
   override readonly name = 'RefusedPluginError';
 }
@@ -35,21 +35,6 @@ export interface DeviceManagerOptions {
   readonly random?: () => number;
 }
 
-export interface DeviceManager extends Disposable {
-  readonly inventory: Inventory;
-  /** Which plugin counts for a resource, or has counted last. */
-  attachment(resource: string): Attachment | undefined;
-  /** Throws a RefusedPluginError for what can be told without asking the plugin. */
-  check(candidate: Candidate): void;
-  /**
-   * Connects to the plugin and takes it into use, instead of an earlier one of the same resource and way. Rejects with a
-   * RefusedPluginError, or with why the plugin cannot be reached; nothing of it is left then.
-   */
-  register(candidate: Candidate, signal: AbortSignal): Promise<void>;
-  /** A plugin of the registry has gone. Where an older one of its resource is there, that one counts again. */
-  deregister(candidate: Candidate): void;
-}
-
 interface Current {
   readonly candidate: Candidate;
   readonly attachment: Attachment;
@@ -61,71 +46,150 @@ interface Pending {
 }
 
 /**
- * Keeps for each resource at most one plugin in use. The newest registration wins; but a plugin that lives and has come
- * the one way is not replaced by one that comes the other: a plugin uses one of them (specification, section 2.6).
+ * Keeps at most one plugin in use for each resource. The newest registration wins; but a live plugin that registered in one
+ * way is not replaced by one that registers in the other: a plugin uses one of them (specification, section 2.6).
  */
-export function createDeviceManager(options: DeviceManagerOptions): DeviceManager {
-  const { clock, log, graceMs = () => times.graceMs } = options;
-  const inventory = createInventory({ clock, log, graceMs });
-  const metrics: DeviceMetrics = deviceMetrics(options.metrics);
-  metrics.watch(inventory);
-  const current = new Map<string, Current>();
-  const pending = new Map<string, Pending>();
-  /** Of the registry: superseded, but still there. */
-  const standby = new Map<string, Candidate>();
+export class DeviceManager implements Disposable {
+  readonly inventory: Inventory;
+  readonly #options: DeviceManagerOptions;
+  readonly #metrics: DeviceMetrics;
+  /** The plugin in use, or last in use, by resource. */
+  readonly #current = new Map<string, Current>();
+  /** The registration under way, by resource. */
+  readonly #pending = new Map<string, Pending>();
+  /** Plugins of the registry that were superseded and are still there, by key. */
+  readonly #standby = new Map<string, Candidate>();
 
-  inventory.onGone((resource) => {
-    const found = current.get(resource);
-    if (found?.candidate.way !== 'registration') return; // one of the registry may still come back
-    found.attachment[Symbol.dispose]();
-    current.delete(resource);
-    fallBack(resource);
-  });
-
-  /** The newest of those that were superseded counts again. */
-  function fallBack(resource: string): void {
-    const [next] = [...standby.values()]
-      .filter((each) => each.resource === resource)
-      .sort((a, b) => (b.madeMs ?? 0) - (a.madeMs ?? 0));
-    if (next === undefined) return;
-    standby.delete(keyOf(next));
-    begin(next);
+  constructor(options: DeviceManagerOptions) {
+    const { clock, log, graceMs = () => times.graceMs, metrics } = options;
+    this.#options = options;
+    this.inventory = new Inventory({ clock, log, graceMs });
+    this.#metrics = deviceMetrics(metrics);
+    this.#metrics.watch(this.inventory);
+    this.inventory.onGone((resource) => this.#onGone(resource));
   }
 
-  function begin(candidate: Candidate, first?: Awaited<ReturnType<typeof connectPlugin>>): void {
+  /** The attachment of the plugin in use, or last in use, for a resource. */
+  attachment(resource: string): Attachment | undefined {
+    return this.#current.get(resource)?.attachment;
+  }
+
+  /** Throws a RefusedPluginError for a candidate that can be refused without contacting the plugin. */
+  check(candidate: Candidate): void {
+    const { resource } = candidate;
+    const fault = findResourceNameFault(resource);
+    if (fault !== undefined)
+      throw new RefusedPluginError(`the resource name ${quote(resource)} is invalid: ${fault}`);
+    const resources = this.#listResources();
+    if (!resources.has(resource) && resources.size >= limits.resources)
+      throw new RefusedPluginError(`${limits.resources} resources are registered already; no more are taken`);
+    this.#refuseConflict(candidate);
+  }
+
+  /**
+   * Connects to the plugin and takes it into use, instead of an earlier one of the same resource and way. Rejects with a
+   * RefusedPluginError, or with the reason why the plugin cannot be reached; nothing of it is left then.
+   */
+  async register(candidate: Candidate, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#register(candidate, signal);
+      this.#metrics.registration(candidate.way, 'accepted');
+    } catch (error) {
+      const result = error instanceof RefusedPluginError ? 'refused' : 'failed';
+      this.#metrics.registration(candidate.way, result);
+      throw error;
+    }
+  }
+
+  /** A plugin of the registry has gone. An older plugin of its resource that is still there is used again. */
+  deregister(candidate: Candidate): void {
+    const { resource } = candidate;
+    this.#standby.delete(keyOf(candidate));
+    const found = this.#current.get(resource);
+    if (found === undefined || keyOf(found.candidate) !== keyOf(candidate)) return;
+    found.attachment[Symbol.dispose]();
+    this.#current.delete(resource);
+    this.inventory.away(resource);
+    this.#options.log.info({ resource }, 'device plugin deregistered');
+    this.#fallBack(resource);
+  }
+
+  [Symbol.dispose](): void {
+    for (const { attachment } of this.#current.values()) attachment[Symbol.dispose]();
+    for (const { end } of this.#pending.values()) end.abort(new Error('the agent stops'));
+    this.inventory[Symbol.dispose]();
+  }
+
+  async #register(candidate: Candidate, signal: AbortSignal): Promise<void> {
+    this.check(candidate);
+    const { clock, log } = this.#options;
     const { resource, socket, way } = candidate;
-    current.get(resource)?.attachment[Symbol.dispose]();
-    const attachment = attach({
+    this.#pending
+      .get(resource)
+      ?.end.abort(new RefusedPluginError(`a newer registration of ${resource} has come meanwhile`));
+    const own: Pending = { candidate, end: new AbortController() };
+    this.#pending.set(resource, own);
+    const cancel = AbortSignal.any([signal, own.end.signal]);
+    try {
+      const first = await connectPlugin({ socket, clock, signal: cancel, time: this.#metrics.time });
+      if (cancel.aborted) {
+        first[Symbol.dispose]();
+        throw cancel.reason;
+      }
+      const before = this.#current.get(resource)?.candidate;
+      if (before?.way === 'registry' && keyOf(before) !== keyOf(candidate))
+        this.#standby.set(keyOf(before), before);
+      this.#attach(candidate, first);
+      log.info({ resource, socket, way }, 'device plugin registered');
+    } catch (error) {
+      throw own.end.signal.aborted ? own.end.signal.reason : error;
+    } finally {
+      if (this.#pending.get(resource) === own) this.#pending.delete(resource);
+    }
+  }
+
+  #attach(candidate: Candidate, first?: PluginConnection): void {
+    const { clock, log, random } = this.#options;
+    const { resource, socket, way } = candidate;
+    this.#current.get(resource)?.attachment[Symbol.dispose]();
+    const attachment = new Attachment({
       resource,
       socket,
       way,
-      inventory,
+      inventory: this.inventory,
       clock,
       log,
-      time: metrics.time,
-      onAway: metrics.left,
+      time: this.#metrics.time,
+      onAway: this.#metrics.left,
       ...(first === undefined ? {} : { first }),
-      ...(options.random === undefined ? {} : { random: options.random }),
+      ...(random === undefined ? {} : { random }),
     });
-    current.set(resource, { candidate, attachment });
+    this.#current.set(resource, { candidate, attachment });
   }
 
-  function check(candidate: Candidate): void {
-    const { resource } = candidate;
-    const fault = resourceNameFault(resource);
-    if (fault !== undefined)
-      throw new RefusedPluginError(`the resource name ${shown(resource)} is invalid: ${fault}`);
-    const known = current.has(resource) || pending.has(resource) || inventory.resources().has(resource);
-    if (!known && countResources() >= limits.resources)
-      throw new RefusedPluginError(`${limits.resources} resources are registered already; no more are taken`);
-    refuseConflict(candidate);
+  #onGone(resource: string): void {
+    const found = this.#current.get(resource);
+    if (found?.candidate.way !== 'registration') return; // a plugin of the registry may still come back
+    found.attachment[Symbol.dispose]();
+    this.#current.delete(resource);
+    this.#fallBack(resource);
   }
 
-  function refuseConflict(candidate: Candidate): void {
+  /** Uses the newest of the superseded plugins again. */
+  #fallBack(resource: string): void {
+    const [next] = [...this.#standby.values()]
+      .filter((each) => each.resource === resource)
+      .sort((a, b) => (b.madeMs ?? 0) - (a.madeMs ?? 0));
+    if (next === undefined) return;
+    this.#standby.delete(keyOf(next));
+    this.#attach(next);
+  }
+
+  #refuseConflict(candidate: Candidate): void {
     const { resource, way } = candidate;
-    const inUse = current.get(resource);
-    const lives = inUse !== undefined && ['listing', 'serving'].includes(inUse.attachment.state);
-    for (const other of [lives ? inUse.candidate : undefined, pending.get(resource)?.candidate]) {
+    const inUse = this.#current.get(resource);
+    const isLive = inUse !== undefined && ['listing', 'serving'].includes(inUse.attachment.state);
+    for (const other of [isLive ? inUse.candidate : undefined, this.#pending.get(resource)?.candidate]) {
       if (other === undefined) continue;
       if (other.way !== way) {
         const message = `${resource} is registered already, ${wayText[other.way]}, by the plugin at ${other.socket}; a device plugin registers in one way only`;
@@ -138,67 +202,9 @@ export function createDeviceManager(options: DeviceManagerOptions): DeviceManage
     }
   }
 
-  function countResources(): number {
-    return new Set([...current.keys(), ...pending.keys(), ...inventory.resources().keys()]).size;
+  #listResources(): ReadonlySet<string> {
+    return new Set([...this.#current.keys(), ...this.#pending.keys(), ...this.inventory.resources().keys()]);
   }
-
-  async function register(candidate: Candidate, signal: AbortSignal): Promise<void> {
-    check(candidate);
-    const { resource, socket } = candidate;
-    pending
-      .get(resource)
-      ?.end.abort(new RefusedPluginError(`a newer registration of ${resource} has come meanwhile`));
-    const own: Pending = { candidate, end: new AbortController() };
-    pending.set(resource, own);
-    const cancel = AbortSignal.any([signal, own.end.signal]);
-    try {
-      const first = await connectPlugin({ socket, clock, signal: cancel, time: metrics.time });
-      if (cancel.aborted) {
-        first[Symbol.dispose]();
-        throw cancel.reason;
-      }
-      const before = current.get(resource)?.candidate;
-      if (before?.way === 'registry' && keyOf(before) !== keyOf(candidate))
-        standby.set(keyOf(before), before);
-      begin(candidate, first);
-      log.info({ resource, socket, way: candidate.way }, 'device plugin registered');
-    } catch (error) {
-      throw own.end.signal.aborted ? own.end.signal.reason : error;
-    } finally {
-      if (pending.get(resource) === own) pending.delete(resource);
-    }
-  }
-
-  return {
-    inventory,
-    attachment: (resource) => current.get(resource)?.attachment,
-    check,
-    async register(candidate, signal) {
-      try {
-        await register(candidate, signal);
-        metrics.registration(candidate.way, 'accepted');
-      } catch (error) {
-        metrics.registration(candidate.way, error instanceof RefusedPluginError ? 'refused' : 'failed');
-        throw error;
-      }
-    },
-    deregister(candidate) {
-      const { resource } = candidate;
-      standby.delete(keyOf(candidate));
-      const found = current.get(resource);
-      if (found === undefined || keyOf(found.candidate) !== keyOf(candidate)) return;
-      found.attachment[Symbol.dispose]();
-      current.delete(resource);
-      inventory.away(resource);
-      log.info({ resource }, 'device plugin deregistered');
-      fallBack(resource);
-    },
-    [Symbol.dispose]() {
-      for (const { attachment } of current.values()) attachment[Symbol.dispose]();
-      for (const { end } of pending.values()) end.abort(new Error('the agent stops'));
-      inventory[Symbol.dispose]();
-    },
-  };
 }
 
 const wayText: Readonly<Record<Way, string>> = {
@@ -208,6 +214,6 @@ const wayText: Readonly<Record<Way, string>> = {
 
 const keyOf = ({ key, socket }: Candidate): string => key ?? socket;
 
-function shown(name: string): string {
+function quote(name: string): string {
   return JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}…` : name);
 }

@@ -4,19 +4,19 @@ import type { Way } from './attachment.ts';
 import type { CallTimer } from './plugin-calls.ts';
 import type { DeviceInventory } from './types.ts';
 
-/** What is counted of device plugins. */
+/** Metrics of device plugins. */
 export interface DeviceMetrics {
   registration(way: Way, result: 'accepted' | 'refused' | 'failed'): void;
-  /** A plugin that was served has left. */
+  /** A plugin in use has left. */
   left(): void;
   time: CallTimer;
-  /** Counts the devices of `inventory` whenever the metrics are asked for. */
+  /** Counts the devices of `inventory` whenever the metrics are collected. */
   watch(inventory: DeviceInventory): void;
 }
 
 const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** Registers the metrics; without a registry they are counted for nobody. */
+/** Registers the metrics; without a registry they are counted and not exposed. */
 export function deviceMetrics(registry: MetricsRegistry = createMetrics()): DeviceMetrics {
   const registers = [registry];
   const registrations = new Counter({
@@ -41,13 +41,13 @@ export function deviceMetrics(registry: MetricsRegistry = createMetrics()): Devi
     registration: (way, result) => registrations.inc({ way, result }),
     left: () => departures.inc(),
     async time(method, run) {
-      const told = calls.startTimer({ method });
+      const stopTimer = calls.startTimer({ method });
       try {
         const value = await run();
-        told({ result: 'ok' });
+        stopTimer({ result: 'ok' });
         return value;
       } catch (error) {
-        told({ result: 'failed' });
+        stopTimer({ result: 'failed' });
         throw error;
       }
     },

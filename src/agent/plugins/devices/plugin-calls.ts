@@ -7,20 +7,20 @@ import type { ContainerAllocation, DevicePluginCalls } from './types.ts';
 
 export type PluginCall = 'Allocate' | 'GetPreferredAllocation' | 'PreStartContainer';
 
-/** Runs a call and tells how long it took and how it ended. */
+/** Runs a call and records its duration and result. */
 export type CallTimer = <T>(call: PluginCall, run: () => Promise<T>) => Promise<T>;
 
-const within = (deadlineMs: number, cancel: AbortSignal): CallOptions => ({ deadlineMs, cancel });
+const toOptions = (deadlineMs: number, cancel: AbortSignal): CallOptions => ({ deadlineMs, cancel });
 
-/** The calls of the plugin that `client` leads to. */
-export function pluginCalls(client: UnixClient, time: CallTimer): DevicePluginCalls {
+/** Creates the calls of the plugin behind `client`. */
+export function createPluginCalls(client: UnixClient, time: CallTimer): DevicePluginCalls {
   const { allocate, getPreferredAllocation, preStartContainer } = DevicePlugin.method;
   return {
     allocate: (ids, cancel) =>
       time('Allocate', async () => {
         const request = { containerRequests: [{ devicesIds: [...ids] }] };
-        const { containerResponses } = await client.unary(allocate, request, within(times.callMs, cancel));
-        return allocationOf(theOne('Allocate', containerResponses));
+        const { containerResponses } = await client.unary(allocate, request, toOptions(times.callMs, cancel));
+        return toAllocation(takeSingle('Allocate', containerResponses));
       }),
     preferred: ({ available, mustInclude, size }, cancel) =>
       time('GetPreferredAllocation', async () => {
@@ -33,26 +33,26 @@ export function pluginCalls(client: UnixClient, time: CallTimer): DevicePluginCa
             },
           ],
         };
-        const answer = await client.unary(getPreferredAllocation, request, within(times.callMs, cancel));
-        const [first] = answer.containerResponses; // none: no preference, as the reference takes it
+        const answer = await client.unary(getPreferredAllocation, request, toOptions(times.callMs, cancel));
+        const [first] = answer.containerResponses; // none: no preference, as in the reference
         return (first?.deviceIDs ?? []).slice(0, limits.devices);
       }),
     preStart: (ids, cancel) =>
       time('PreStartContainer', async () => {
         const request = { devicesIds: [...ids] };
-        await client.unary(preStartContainer, request, within(times.preStartMs, cancel));
+        await client.unary(preStartContainer, request, toOptions(times.preStartMs, cancel));
       }),
   };
 }
 
-function theOne<T>(call: PluginCall, answers: readonly T[]): T {
+function takeSingle<T>(call: PluginCall, answers: readonly T[]): T {
   const [first] = answers;
   if (first !== undefined && answers.length === 1) return first;
-  throw unusable(`${call} was for 1 container, the answer is for ${answers.length}`);
+  throw createFault(`${call} was for 1 container, the answer is for ${answers.length}`);
 }
 
-function allocationOf(told: ContainerAllocateResponse): ContainerAllocation {
-  const { envs, mounts, devices, annotations, cdiDevices } = told;
+function toAllocation(response: ContainerAllocateResponse): ContainerAllocation {
+  const { envs, mounts, devices, annotations, cdiDevices } = response;
   const parts = {
     envs: Object.keys(envs),
     mounts,
@@ -62,7 +62,7 @@ function allocationOf(told: ContainerAllocateResponse): ContainerAllocation {
   };
   for (const [name, { length }] of Object.entries(parts)) {
     if (length > limits.allocationParts)
-      throw unusable(`Allocate answers ${length} ${name}; at most ${limits.allocationParts} are taken`);
+      throw createFault(`Allocate answers ${length} ${name}; at most ${limits.allocationParts} are taken`);
   }
   return {
     envs: { ...envs },
@@ -77,6 +77,6 @@ function allocationOf(told: ContainerAllocateResponse): ContainerAllocation {
   };
 }
 
-function unusable(message: string): GrpcError {
+function createFault(message: string): GrpcError {
   return new GrpcError(grpcCodes.INTERNAL, message);
 }

@@ -3,8 +3,8 @@ import type { Candidate, DeviceManager } from './manager.ts';
 import { RefusedPluginError } from './manager.ts';
 import { deviceApiVersion } from './registration.ts';
 
-/** Device plugins that come by the plugin registry: their name is that of the resource. */
-export function devicePluginHandler(
+/** Handles device plugins of the plugin registry: the plugin's name is that of its resource. */
+export function createDevicePluginHandler(
   manager: Pick<DeviceManager, 'check' | 'register' | 'deregister'>,
 ): PluginHandler {
   return {
@@ -14,13 +14,13 @@ export function devicePluginHandler(
         const message = `the plugin speaks ${plugin.versions.join(', ')} of the device plugin interface, this agent ${deviceApiVersion} only`;
         throw new RefusedPluginError(message);
       }
-      manager.check(candidateOf(plugin));
+      manager.check(toCandidate(plugin));
     },
-    register: (plugin, signal) => manager.register(candidateOf(plugin), signal),
-    deregister: (plugin) => manager.deregister(candidateOf(plugin)),
+    register: (plugin, signal) => manager.register(toCandidate(plugin), signal),
+    deregister: (plugin) => manager.deregister(toCandidate(plugin)),
   };
 }
 
-function candidateOf({ name, endpoint, socket, madeMs }: PluginInfo): Candidate {
+function toCandidate({ name, endpoint, socket, madeMs }: PluginInfo): Candidate {
   return { resource: name, socket: endpoint, way: 'registry', key: socket, madeMs };
 }

@@ -1,10 +1,10 @@
-import { dirname } from 'node:path';
+import { readdir, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { keepServing } from '../../../base/grpc/index.ts';
 import type { Clock, Logger, Service } from '../../../base/index.ts';
 import { describeError, makeFolders } from '../../../base/index.ts';
 import type { DeviceManager } from './manager.ts';
-import { cleanPluginFolder } from './plugin-folder.ts';
-import { registrationService } from './registration.ts';
+import { createRegistrationService } from './registration.ts';
 
 export interface RegistrationServerOptions {
   readonly manager: Pick<DeviceManager, 'register' | 'check'>;
@@ -12,25 +12,25 @@ export interface RegistrationServerOptions {
   readonly socket: string;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Told why plugins cannot register, and with undefined that they can again. */
+  /** Called with the reason why plugins cannot register, and with undefined when they can again. */
   readonly onProblem?: (problem: string | undefined) => void;
-  /** Between two looks whether the socket is still there; default 5 s. */
+  /** How often it is checked that the socket is still there; default 5 s. */
   readonly lookMs?: number;
 }
 
-/** A registration asks for little, so that many at once are no harm. */
+/** Registrations are small, so that many at once take little memory. */
 const maxMessageBytes = 64 * 1024;
-/** Each may wait for a plugin that hangs, for 10 s. */
+/** The limit of calls at a time; each may wait up to 10 s for a plugin that hangs. */
 const maxCalls = 256;
 
 /**
- * Serves registrations until the signal aborts. Where the socket cannot be made (a full disk, say) that is told, and tried
- * again; where it was removed or replaced it is made anew, and the plugins see that they have to register again. `ready`
- * is called after the first try.
+ * Serves registrations until the signal aborts. When the socket cannot be created (a full disk, say) that is reported, and
+ * tried again; when it was removed or replaced it is created again, by which plugins notice that they have to register
+ * again. `ready` is called after the first try.
  */
 export function registrationServer(options: RegistrationServerOptions): Service['run'] {
   const { socket, clock, log, lookMs } = options;
-  const services = [registrationService(options)];
+  const services = [createRegistrationService(options)];
   return async (signal, ready) => {
     const report = createReporter(options);
     let isClean = false;
@@ -56,7 +56,7 @@ export function registrationServer(options: RegistrationServerOptions): Service[
   };
 }
 
-/** The same problem is logged once, however often it is met. */
+/** Logs a problem once for as long as it lasts. */
 function createReporter({ log, socket, onProblem }: RegistrationServerOptions) {
   let last: string | undefined;
   return (problem: string | undefined) => {
@@ -66,4 +66,26 @@ function createReporter({ log, socket, onProblem }: RegistrationServerOptions) {
     last = problem;
     onProblem?.(problem);
   };
+}
+
+/**
+ * Removes all sockets in the folder, and links to sockets: they belong to plugins that were registered with an earlier agent,
+ * and plugins notice by their absence, together with the agent's new socket, that they have to register again. Nothing else
+ * is touched. A socket that cannot be removed is logged; rejects when the folder cannot be read.
+ */
+async function cleanPluginFolder(folder: string, log: Logger): Promise<void> {
+  const removed: string[] = [];
+  for (const name of await readdir(folder)) {
+    const path = join(folder, name);
+    const found = await stat(path).catch(() => undefined);
+    if (found?.isSocket() !== true) continue;
+    try {
+      await rm(path);
+      removed.push(name);
+    } catch (error) {
+      log.warn(`the socket of an earlier device plugin stays: ${describeError(error)}`);
+    }
+  }
+  if (removed.length > 0)
+    log.info({ folder, removed: removed.length }, 'sockets of earlier device plugins removed');
 }

@@ -13,20 +13,20 @@ export const deviceApiVersion = 'v1beta1';
 
 export interface RegistrationOptions {
   readonly manager: Pick<DeviceManager, 'register' | 'check'>;
-  /** The agent's own socket; those of the plugins are in the same folder. */
+  /** Path of the agent's own socket; those of the plugins are in the same folder. */
   readonly socket: string;
   readonly log: Logger;
 }
 
 /**
- * The service `v1beta1.Registration`. As in the reference its answer comes once the plugin has been connected to and has
- * told its options, so the plugin serves before it calls. Whoever is refused is told why.
+ * The service `v1beta1.Registration`. As in the reference it responds after it has connected to the plugin and read its
+ * options, so a plugin must serve before it calls. The response to a refused plugin has the reason.
  */
-export function registrationService({ manager, socket, log }: RegistrationOptions): Implementation {
+export function createRegistrationService({ manager, socket, log }: RegistrationOptions): Implementation {
   return implement(Registration, {
     async register(request, { signal }) {
       try {
-        const plugin = await pluginSocket(request, socket);
+        const plugin = await resolveSocket(request, socket);
         await manager.register(
           { resource: request.resourceName, socket: plugin, way: 'registration' },
           signal,
@@ -34,12 +34,12 @@ export function registrationService({ manager, socket, log }: RegistrationOption
         return {};
       } catch (error) {
         if (signal.aborted) throw error;
-        const told = describeError(error);
+        const reason = describeError(error);
         log.warn(
-          { resource: shown(request.resourceName), endpoint: shown(request.endpoint) },
-          `a device plugin was refused: ${told}`,
+          { resource: shorten(request.resourceName), endpoint: shorten(request.endpoint) },
+          `a device plugin was refused: ${reason}`,
         );
-        throw new GrpcError(codeOf(error), told);
+        throw new GrpcError(codeOf(error), reason);
       }
     },
   });
@@ -50,25 +50,25 @@ function codeOf(error: unknown): number {
   return error instanceof GrpcError ? error.code : grpcCodes.UNKNOWN;
 }
 
-/** The plugin's own socket; the endpoint is a file name and nothing else. */
-async function pluginSocket({ version, endpoint }: RegisterRequest, own: string): Promise<string> {
+/** Returns the path of the plugin's own socket; the endpoint must be a plain file name. */
+async function resolveSocket({ version, endpoint }: RegisterRequest, own: string): Promise<string> {
   if (version !== deviceApiVersion) {
-    const message = `the plugin speaks version ${JSON.stringify(shown(version))} of the device plugin interface, this agent ${deviceApiVersion} only`;
+    const message = `the plugin speaks version ${JSON.stringify(shorten(version))} of the device plugin interface, this agent ${deviceApiVersion} only`;
     throw new RefusedPluginError(message);
   }
   const path = join(own, '..', endpoint);
   const isName = endpoint !== '' && endpoint !== '.' && endpoint !== '..' && !/[/\\\0]/.test(endpoint);
   if (!isName) {
-    const message = `the endpoint ${JSON.stringify(shown(endpoint))} is no file name; the plugin's socket belongs in the folder of ${basename(own)}`;
+    const message = `the endpoint ${JSON.stringify(shorten(endpoint))} is no file name; the plugin's socket belongs in the folder of ${basename(own)}`;
     throw new RefusedPluginError(message);
   }
   if (path === own) throw new RefusedPluginError(`the endpoint ${endpoint} is the agent's own socket`);
   const fault = socketPathFault(path);
-  if (fault !== undefined) throw new RefusedPluginError(`${shown(path)}: ${fault}`);
-  const found = await lstat(path).catch(() => undefined); // it may come yet
+  if (fault !== undefined) throw new RefusedPluginError(`${shorten(path)}: ${fault}`);
+  const found = await lstat(path).catch(() => undefined); // it may not exist yet
   if (found?.isSymbolicLink())
     throw new RefusedPluginError(`${path} is a symbolic link; the plugin's socket itself belongs there`);
   return path;
 }
 
-const shown = (text: string): string => (text.length > 100 ? `${text.slice(0, 100)}…` : text);
+const shorten = (text: string): string => (text.length > 100 ? `${text.slice(0, 100)}…` : text);

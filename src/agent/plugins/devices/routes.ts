@@ -4,23 +4,23 @@ import type { Attachment } from './attachment.ts';
 import type { DeviceManager } from './manager.ts';
 import type { DeviceResource } from './types.ts';
 
-/** The group and version of what is answered here; it is this program's own. */
+/** The group and version of the response, which are this program's own. */
 const apiVersion = 'devices.nodeward.io/v1';
 
-/** Whose a device is, as far as that is known: `namespace/pod/container` by resource and device. */
+/** The user of each device, as far as known: `namespace/pod/container` by resource and device. */
 export type DeviceUsers = () => ReadonlyMap<string, ReadonlyMap<string, string>>;
 
 export interface DeviceRoutesOptions {
   readonly manager: Pick<DeviceManager, 'inventory' | 'attachment'>;
   readonly users?: DeviceUsers | undefined;
-  /** What keeps plugins from registering. */
+  /** The reasons why plugins cannot register. */
   readonly problems?: (() => readonly string[]) | undefined;
 }
 
-/** `GET /devices`: each resource with its plugin and its devices, for whoever may get `nodes/devices`. */
+/** `GET /devices`: each resource with its plugin and its devices, for clients that may get `nodes/devices`. */
 export function deviceRoutes({
   manager,
-  users = nobody,
+  users = noUsers,
   problems = () => [],
 }: DeviceRoutesOptions): readonly AgentRoute[] {
   return [
@@ -33,7 +33,7 @@ export function deviceRoutes({
           const items = [...manager.inventory.resources().values()]
             .sort((a, b) => (a.name < b.name ? -1 : 1))
             .map((resource) =>
-              shownResource(resource, manager.attachment(resource.name), usedBy.get(resource.name)),
+              toResourceItem(resource, manager.attachment(resource.name), usedBy.get(resource.name)),
             );
           return sendJson(reply, 200, {
             apiVersion,
@@ -47,9 +47,9 @@ export function deviceRoutes({
   ];
 }
 
-const nobody: DeviceUsers = () => new Map();
+const noUsers: DeviceUsers = () => new Map();
 
-function shownResource(
+function toResourceItem(
   { name, devices, options, plugin }: DeviceResource,
   attachment: Attachment | undefined,
   usedBy: ReadonlyMap<string, string> = new Map(),
@@ -59,7 +59,7 @@ function shownResource(
     resource: name,
     capacity: all.length,
     allocatable: plugin === undefined ? 0 : all.filter(({ healthy }) => healthy).length,
-    plugin: shownPlugin(attachment),
+    plugin: toPluginItem(attachment),
     ...options,
     devices: all.map(({ id, healthy, numaNodes }) => {
       const user = usedBy.get(id);
@@ -68,8 +68,8 @@ function shownResource(
   };
 }
 
-/** A resource of before the agent's start has no plugin until one comes back. */
-function shownPlugin(attachment: Attachment | undefined) {
+/** A resource known from before the agent's start has no plugin until one registers. */
+function toPluginItem(attachment: Attachment | undefined) {
   if (attachment === undefined) return { state: 'away' };
   const { socket, way, state, sinceMs, lastError, remarks } = attachment;
   return {

@@ -1,25 +1,25 @@
-/** What a device plugin has told of one of its devices. */
+/** A device, as its plugin lists it. */
 export interface Device {
   readonly id: string;
-  /** False too for whatever health is not exactly `Healthy`, and for all devices of a plugin that is away. */
+  /** True only for the health `Healthy`; false for all devices of a plugin that is away. */
   readonly healthy: boolean;
-  /** NUMA nodes that it is near to, ascending; none where the plugin has not told. */
+  /** The NUMA nodes that it is attached to, ascending; empty when the plugin states none. */
   readonly numaNodes: readonly number[];
 }
 
-/** What a plugin has asked for when it registered. */
+/** The options of a plugin. */
 export interface DeviceOptions {
-  /** `preStart` is to be called before each start of a container. */
+  /** `preStart` must be called before each start of a container. */
   readonly preStartRequired: boolean;
   /** `preferred` may be called. */
   readonly preferredAllocation: boolean;
 }
 
-/** An extended resource that a plugin offers, or has offered until lately. */
+/** An extended resource that a plugin offers, or offered until its grace is over. */
 export interface DeviceResource {
   /** Such as `vendor.example/device`. */
   readonly name: string;
-  /** By their ids; all unhealthy while the plugin is away. */
+  /** By id; all unhealthy while the plugin is away. */
   readonly devices: ReadonlyMap<string, Device>;
   readonly options: DeviceOptions;
   /** Undefined while the plugin is away: nothing can be allocated then. */
@@ -27,13 +27,13 @@ export interface DeviceResource {
 }
 
 /**
- * The calls of one plugin. Each takes a bounded time (allocating and preferring 10 s unless `cancel` aborts before,
- * preparing for a start 30 s) and rejects with a GrpcError, also when the plugin leaves meanwhile.
+ * The calls of one plugin. Each has a deadline (`allocate` and `preferred` 10 s, `preStart` 30 s), can be cancelled before,
+ * and rejects with a GrpcError, also when the plugin leaves meanwhile.
  */
 export interface DevicePluginCalls {
-  /** For one container. What it answers has been looked at: sizes are bounded, paths may be anything. */
+  /** For one container. The response is checked for size only; paths may be anything. */
   allocate(ids: readonly string[], cancel: AbortSignal): Promise<ContainerAllocation>;
-  /** May answer anything but too much; whether the ids exist and are free is the caller's to check. */
+  /** The number of returned ids is bounded; the caller must check that they exist and are free. */
   preferred(request: PreferenceRequest, cancel: AbortSignal): Promise<readonly string[]>;
   preStart(ids: readonly string[], cancel: AbortSignal): Promise<void>;
 }
@@ -44,7 +44,7 @@ export interface PreferenceRequest {
   readonly size: number;
 }
 
-/** What a container needs to use its devices (ContainerAllocateResponse of v1beta1). */
+/** The settings that a container needs to use its devices (ContainerAllocateResponse of v1beta1). */
 export interface ContainerAllocation {
   readonly envs: Readonly<Record<string, string>>;
   readonly mounts: readonly {
@@ -63,7 +63,7 @@ export interface ContainerAllocation {
   readonly cdiDevices: readonly string[];
 }
 
-/** The devices of this node, as their plugins tell them now. */
+/** The present devices of this node. */
 export interface DeviceInventory {
   /** By resource name. A resource whose plugin has left stays, with unhealthy devices, until its grace is over. */
   resources(): ReadonlyMap<string, DeviceResource>;

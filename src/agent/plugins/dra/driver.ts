@@ -2,46 +2,55 @@ import type { CallOptions } from '../../../base/grpc/index.ts';
 import { GrpcError, grpcCodes } from '../../../base/grpc/index.ts';
 import type { Clock } from '../../../base/index.ts';
 import { describeError } from '../../../base/index.ts';
-import { preparedOf, unpreparedOf } from './answers.ts';
 import type { DraInstance } from './instance.ts';
-import { inOrder } from './instance.ts';
+import { sortByPreference } from './instance.ts';
 import type { DraMethod, DraMetrics } from './metrics.ts';
+import { readPrepared, readUnprepared } from './responses.ts';
 import type { DraClaim, DraDriver, DraReadiness } from './types.ts';
 
 export interface DriverParts {
   readonly name: string;
-  /** Those that are registered now. */
+  /** The processes that are registered now. */
   readonly instances: () => Iterable<DraInstance>;
   readonly clock: Clock;
   readonly metrics: DraMetrics;
-  /** For one call. */
+  /** The deadline of one call. */
   readonly deadlineMs: number;
 }
 
 /** More claims than a pod may have. */
 const claimLimit = 256;
 
-/** The driver as whoever starts pods sees it, whichever of its processes answers. */
+/** Creates a driver for the code that starts pods, independent of which of its processes serves the calls. */
 export function createDriver(parts: DriverParts): DraDriver {
   const { name } = parts;
   return {
     name,
-    readiness: () => readinessOf(parts),
+    readiness: () => computeReadiness(parts),
     async prepare(claims, cancel) {
-      return await ask(parts, 'NodePrepareResources', claims, cancel, async ({ client, chosen }, options) => {
-        const { nodePrepareResources } = chosen.service.method;
-        return preparedOf(claims, await client.unary(nodePrepareResources, { claims: [...claims] }, options));
-      });
+      return await callDriver(
+        parts,
+        'NodePrepareResources',
+        claims,
+        cancel,
+        async ({ client, chosen }, options) => {
+          const { nodePrepareResources } = chosen.service.method;
+          return readPrepared(
+            claims,
+            await client.unary(nodePrepareResources, { claims: [...claims] }, options),
+          );
+        },
+      );
     },
     async unprepare(claims, cancel) {
-      return await ask(
+      return await callDriver(
         parts,
         'NodeUnprepareResources',
         claims,
         cancel,
         async ({ client, chosen }, options) => {
           const { nodeUnprepareResources } = chosen.service.method;
-          return unpreparedOf(
+          return readUnprepared(
             claims,
             await client.unary(nodeUnprepareResources, { claims: [...claims] }, options),
           );
@@ -51,8 +60,8 @@ export function createDriver(parts: DriverParts): DraDriver {
   };
 }
 
-function readinessOf({ instances, clock }: DriverParts): DraReadiness {
-  const order = inOrder(instances());
+function computeReadiness({ instances, clock }: DriverParts): DraReadiness {
+  const order = sortByPreference(instances());
   const { link, plugin, chosen } = order[0] ?? {};
   return {
     isConnected: link?.isConnected ?? false,
@@ -65,7 +74,7 @@ function readinessOf({ instances, clock }: DriverParts): DraReadiness {
 
 type Use<T> = (instance: DraInstance, options: CallOptions) => Promise<T>;
 
-async function ask<T>(
+async function callDriver<T>(
   parts: DriverParts,
   method: DraMethod,
   claims: readonly DraClaim[],
@@ -77,26 +86,31 @@ async function ask<T>(
   const tried = new Set<DraInstance>();
   let failure = new Error(`DRA driver ${name} is not registered`);
   for (;;) {
-    const instance = inOrder(parts.instances()).find((each) => !tried.has(each));
+    const instance = sortByPreference(parts.instances()).find((each) => !tried.has(each));
     if (instance === undefined) throw failure;
     tried.add(instance);
     try {
-      return await measured(parts, method, () => use(instance, { deadlineMs, cancel }));
+      return await measure(parts, method, () => use(instance, { deadlineMs, cancel }));
     } catch (error) {
       cancel.throwIfAborted();
-      failure = new Error(`DRA driver ${name}: ${method}: ${wordsOf(error, deadlineMs)}`, { cause: error });
+      failure = new Error(`DRA driver ${name}: ${method}: ${describeFailure(error, deadlineMs)}`, {
+        cause: error,
+      });
       if (!hasGone(error)) throw failure;
     }
   }
 }
 
-/** Nobody was there, or left meanwhile. At another socket somebody may be; what is prepared twice is prepared once. */
+/**
+ * Whether the process was not there, or left during the call. Then another process of the driver is tried: preparing a claim
+ * twice has the same effect as once.
+ */
 function hasGone(error: unknown): boolean {
   const code = codeOf(error);
   return code === grpcCodes.UNAVAILABLE || code === grpcCodes.CANCELLED;
 }
 
-async function measured<T>(
+async function measure<T>(
   { name, clock, metrics }: DriverParts,
   method: DraMethod,
   call: () => Promise<T>,
@@ -129,7 +143,7 @@ function codeOf(error: unknown): number | undefined {
   return error instanceof GrpcError ? error.code : undefined;
 }
 
-function wordsOf(error: unknown, deadlineMs: number): string {
+function describeFailure(error: unknown, deadlineMs: number): string {
   if (codeOf(error) === grpcCodes.DEADLINE_EXCEEDED) return `no answer within ${deadlineMs / 1000} s`;
   return describeError(error);
 }

@@ -3,8 +3,10 @@ import type { Clock, Logger, MetricsRegistry } from '../../../base/index.ts';
 import type { PluginDetails, PluginHandler, PluginInfo } from '../index.ts';
 import { createDriver } from './driver.ts';
 import type { DraInstance } from './instance.ts';
-import { inOrder, openInstance } from './instance.ts';
+import { openInstance, sortByPreference } from './instance.ts';
+import type { DraMetrics } from './metrics.ts';
 import { draMetrics } from './metrics.ts';
+import type { ChosenService } from './service.ts';
 import { chooseService } from './service.ts';
 import type { DraDriver, DraDrivers } from './types.ts';
 
@@ -12,31 +14,84 @@ export interface DraHandlerOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics?: MetricsRegistry;
-  /** For one call of a driver; default 45 s, as the reference. */
+  /** The deadline of one call to a driver; default 45 s, as the reference. */
   readonly deadlineMs?: number;
 }
 
 const driverNameLimit = 63;
 
 /**
- * Handles plugins of type DRAPlugin (as the reference): a driver may have several sockets, as during an upgrade, and the
- * newest that is connected is asked. Disposing ends all calls and connections.
+ * Handles plugins of type DRAPlugin (as the reference): a driver may have several sockets, as during an upgrade, and calls go
+ * to the newest one that is connected. Disposing ends all calls and connections.
  */
-export function createDraHandler(options: DraHandlerOptions): PluginHandler & DraDrivers & Disposable {
-  const { clock, log, deadlineMs = 45_000 } = options;
-  const bySocket = new Map<string, DraInstance>();
-  const byName = new Map<string, DraDriver>();
-  const listeners = new Set<() => void>();
-  const metrics = draMetrics(options.metrics);
+export class DraHandler implements PluginHandler, DraDrivers, Disposable {
+  readonly type = 'DRAPlugin';
+  readonly #options: DraHandlerOptions;
+  readonly #metrics: DraMetrics;
+  readonly #bySocket = new Map<string, DraInstance>();
+  readonly #byName = new Map<string, DraDriver>();
+  readonly #listeners = new Set<() => void>();
 
-  const instancesOf = (name: string) => [...bySocket.values()].filter(({ plugin }) => plugin.name === name);
-
-  function changed(): void {
-    for (const listener of [...listeners]) listener();
+  constructor(options: DraHandlerOptions) {
+    this.#options = options;
+    this.#metrics = draMetrics(options.metrics);
+    this.#metrics.watch(this);
   }
 
-  function refuseTaken({ name, endpoint, socket }: PluginInfo): void {
-    const taken = instancesOf(name).find(
+  driver(name: string): DraDriver | undefined {
+    return this.#byName.get(name);
+  }
+
+  drivers(): readonly DraDriver[] {
+    return [...this.#byName.values()].sort((one, other) => (one.name < other.name ? -1 : 1));
+  }
+
+  onChange(listener: () => void): Disposable {
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
+  }
+
+  validate(plugin: PluginInfo): void {
+    this.#chooseService(plugin);
+  }
+
+  async register(plugin: PluginInfo, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    const { clock, deadlineMs = 45_000 } = this.#options;
+    const chosen = this.#chooseService(plugin);
+    const { name, socket } = plugin;
+    this.#remove(socket);
+    const onLink = (instance: DraInstance) => this.#onLink(instance);
+    this.#bySocket.set(socket, openInstance({ plugin, chosen, clock, onLink }));
+    if (!this.#byName.has(name)) {
+      const instances = () => this.#instancesOf(name);
+      this.#byName.set(name, createDriver({ name, instances, clock, metrics: this.#metrics, deadlineMs }));
+    }
+    this.#notify();
+  }
+
+  deregister({ socket }: PluginInfo): void {
+    this.#remove(socket);
+  }
+
+  details({ socket, name }: PluginInfo): PluginDetails | undefined {
+    const instance = this.#bySocket.get(socket);
+    return instance && toDetails(instance, sortByPreference(this.#instancesOf(name))[0] === instance);
+  }
+
+  [Symbol.dispose](): void {
+    for (const socket of [...this.#bySocket.keys()]) this.#remove(socket);
+  }
+
+  /** Throws an Error when the name, the endpoint, or all of its services stand against the plugin. */
+  #chooseService(plugin: PluginInfo): ChosenService {
+    checkDriverName(plugin.name);
+    this.#refuseTakenEndpoint(plugin);
+    return chooseService(plugin.versions);
+  }
+
+  #refuseTakenEndpoint({ name, endpoint, socket }: PluginInfo): void {
+    const taken = this.#instancesOf(name).find(
       ({ plugin }) => plugin.endpoint === endpoint && plugin.socket !== socket,
     );
     if (taken === undefined) return;
@@ -45,7 +100,8 @@ export function createDraHandler(options: DraHandlerOptions): PluginHandler & Dr
     );
   }
 
-  function onLink({ plugin, link }: DraInstance): void {
+  #onLink({ plugin, link }: DraInstance): void {
+    const { log } = this.#options;
     const about = { driver: plugin.name, endpoint: plugin.endpoint };
     if (link.isConnected) log.info(about, 'connected to the DRA driver');
     else
@@ -53,58 +109,26 @@ export function createDraHandler(options: DraHandlerOptions): PluginHandler & Dr
         about,
         'the connection to the DRA driver is lost; it is made anew as soon as the driver answers again',
       );
-    changed();
+    this.#notify();
   }
 
-  function validate(plugin: PluginInfo) {
-    checkDriverName(plugin.name);
-    refuseTaken(plugin);
-    return chooseService(plugin.versions);
+  #instancesOf(name: string): DraInstance[] {
+    return [...this.#bySocket.values()].filter(({ plugin }) => plugin.name === name);
   }
 
-  function remove(socket: string): void {
-    const instance = bySocket.get(socket);
+  #remove(socket: string): void {
+    const instance = this.#bySocket.get(socket);
     if (instance === undefined) return;
-    bySocket.delete(socket);
+    this.#bySocket.delete(socket);
     const { name } = instance.plugin;
-    if (instancesOf(name).length === 0) byName.delete(name);
+    if (this.#instancesOf(name).length === 0) this.#byName.delete(name);
     instance[Symbol.dispose]();
-    changed();
+    this.#notify();
   }
 
-  const drivers: DraDrivers = {
-    driver: (name) => byName.get(name),
-    drivers: () => [...byName.values()].sort((one, other) => (one.name < other.name ? -1 : 1)),
-    onChange(listener) {
-      listeners.add(listener);
-      return { [Symbol.dispose]: () => void listeners.delete(listener) };
-    },
-  };
-  metrics.watch(drivers);
-
-  return {
-    ...drivers,
-    type: 'DRAPlugin',
-    validate: (plugin) => void validate(plugin),
-    async register(plugin, signal) {
-      signal.throwIfAborted();
-      const chosen = validate(plugin);
-      const { name, socket } = plugin;
-      remove(socket);
-      bySocket.set(socket, openInstance({ plugin, chosen, clock, onLink }));
-      const parts = { name, instances: () => instancesOf(name), clock, metrics, deadlineMs };
-      if (!byName.has(name)) byName.set(name, createDriver(parts));
-      changed();
-    },
-    deregister: ({ socket }) => remove(socket),
-    details({ socket, name }) {
-      const instance = bySocket.get(socket);
-      return instance && detailsOf(instance, inOrder(instancesOf(name))[0] === instance);
-    },
-    [Symbol.dispose]() {
-      for (const socket of [...bySocket.keys()]) remove(socket);
-    },
-  };
+  #notify(): void {
+    for (const listener of [...this.#listeners]) listener();
+  }
 }
 
 function checkDriverName(name: string): void {
@@ -116,7 +140,7 @@ function checkDriverName(name: string): void {
     throw new Error(`${JSON.stringify(name)} cannot be the name of a DRA driver: ${wrong}`);
 }
 
-function detailsOf({ chosen, link }: DraInstance, isAsked: boolean): PluginDetails {
+function toDetails({ chosen, link }: DraInstance, isAsked: boolean): PluginDetails {
   return {
     service: chosen.name,
     connected: link.isConnected,

@@ -1,5 +1,5 @@
-/** Drivers of dynamically allocated resources on this node: registration, and what pods ask of them. */
-export { createDraHandler, type DraHandlerOptions } from './handler.ts';
+/** Drivers of dynamically allocated resources on this node: registration, and the calls for pods. */
+export { DraHandler, type DraHandlerOptions } from './handler.ts';
 export type {
   DraClaim,
   DraDriver,

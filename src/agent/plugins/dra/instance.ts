@@ -4,12 +4,12 @@ import type { Clock } from '../../../base/index.ts';
 import type { PluginInfo } from '../index.ts';
 import type { ChosenService } from './service.ts';
 
-/** One process of a driver: what is behind one registration socket. Disposing ends its calls and its connection. */
+/** One process of a driver, behind one registration socket. Disposing ends its calls and its connection. */
 export interface DraInstance extends Disposable {
   readonly plugin: PluginInfo;
   readonly chosen: ChosenService;
   readonly client: UnixClient;
-  /** Whether the connection stands, and since when it does or does not (wall clock, milliseconds). */
+  /** The state of the connection, and since when (wall clock, milliseconds). */
   readonly link: { readonly isConnected: boolean; readonly sinceMs: number };
 }
 
@@ -21,10 +21,10 @@ export interface InstanceOptions {
   readonly onLink: (instance: DraInstance) => void;
 }
 
-/** Of the devices of all claims of a call. */
+/** A message has the devices of all claims of a call. */
 const maxMessageBytes = 4 * 1024 * 1024;
 
-/** Connects at once, so that it is seen early whether somebody is there, and again whenever the connection is lost. */
+/** Connects at once, so that an unreachable driver is noticed early, and again whenever the connection is lost. */
 export function openInstance({ plugin, chosen, clock, onLink }: InstanceOptions): DraInstance {
   const client = openUnixClient(plugin.endpoint, { maxMessageBytes });
   let link = { isConnected: false, sinceMs: clock.now() };
@@ -46,10 +46,10 @@ export function openInstance({ plugin, chosen, clock, onLink }: InstanceOptions)
 }
 
 /**
- * In the order in which they are asked: those with a connection first, and of those the one made last. After a start of the
- * agent they register in any order, so it is the age of the socket that counts.
+ * Sorts instances in the order in which they are called: those with a connection first, and then those with the newest
+ * socket. The age of the socket is used because after a start of the agent instances register in any order.
  */
-export function inOrder(instances: Iterable<DraInstance>): DraInstance[] {
+export function sortByPreference(instances: Iterable<DraInstance>): DraInstance[] {
   return [...instances].sort(
     (one, other) =>
       Number(other.link.isConnected) - Number(one.link.isConnected) ||

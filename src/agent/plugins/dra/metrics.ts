@@ -7,13 +7,13 @@ export type DraMethod = 'NodePrepareResources' | 'NodeUnprepareResources';
 export interface DraMetrics {
   /** `result`: `answered`, or the name of the gRPC code. */
   called(driver: string, method: DraMethod, result: string, seconds: number): void;
-  /** Says from then on which drivers there are. */
+  /** Sets the drivers whose connections are exposed. */
   watch(drivers: DraDrivers): void;
 }
 
 const seconds = [0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10, 20, 45];
 
-/** Registers the metrics; without a registry they are counted for nobody. */
+/** Registers the metrics; without a registry they are counted and not exposed. */
 export function draMetrics(registry: MetricsRegistry = createMetrics()): DraMetrics {
   const registers = [registry];
   const took = new Histogram({

@@ -18,39 +18,41 @@ type ContainerDevices = MessageInitShape<typeof ContainerDevicesSchema>;
 
 export interface ListerOptions {
   pods: Pick<PodSource, 'pods'>;
-  /** Whether all pods are known; before, one that is not there may only not have been heard of. */
+  /** Whether all pods are known; before that, a pod that is not found may still exist. */
   isComplete(): boolean;
   allocations: Pick<DeviceAllocator, 'held'>;
   inventory: Pick<DeviceInventory, 'resources'>;
-  /** What drivers have prepared for a container; default nothing. */
+  /** Returns the resources that drivers have prepared for a container; default none. */
   dynamicResources?: ((podUid: string, containerName: string) => readonly DynamicResource[]) | undefined;
 }
 
-/** What the containers of this node hold, as of now. */
+/** Lists the devices that the containers of this node hold now. */
 export interface Lister {
-  /** Of pods that have not ended. */
+  /** All pods that have not ended. */
   all(): PodResources[];
   one(namespace: string, name: string): PodResources | undefined;
   isComplete(): boolean;
-  /** What there is to give: healthy devices, whether or not somebody has them. */
+  /** The healthy devices of the node, allocated or not. */
   allocatable(): AllocatableResources;
 }
 
 /**
- * As in the reference: init containers count when they go on running, each device stands by itself with its own NUMA
- * nodes. CPUs and memory are empty, as always under the policies `none` and `None`: no container has any for itself.
+ * As in the reference: of init containers only sidecars are listed, and each device is listed separately with its NUMA
+ * nodes. CPUs and memory are empty, as always under the policies `none` and `None`: no container has exclusive ones.
  */
 export function createLister(options: ListerOptions): Lister {
   const { pods, allocations, inventory, dynamicResources = () => [] } = options;
 
-  function resourcesOf({ metadata, spec }: Pod): PodResources {
+  function toPodResources({ metadata, spec }: Pod): PodResources {
     const sidecars = (spec?.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always');
     const uid = metadata?.uid ?? '';
     const containers = [...sidecars, ...(spec?.containers ?? [])].map(({ name }) => ({
       name,
       devices: allocations
         .held(uid, name)
-        .holdings.flatMap(({ resourceName, devices }) => devices.map((each) => deviceOf(resourceName, each))),
+        .holdings.flatMap(({ resourceName, devices }) =>
+          devices.map((each) => toDevices(resourceName, each)),
+        ),
       dynamicResources: [...dynamicResources(uid, name)],
     }));
     return { name: metadata?.name ?? '', namespace: metadata?.namespace ?? '', containers };
@@ -62,24 +64,24 @@ export function createLister(options: ListerOptions): Lister {
       pods
         .pods()
         .filter((pod) => !podHasEnded(pod))
-        .map(resourcesOf),
+        .map(toPodResources),
     one(namespace, name) {
       const found = pods
         .pods()
         .find(({ metadata }) => metadata?.name === name && metadata.namespace === namespace);
-      return found === undefined ? undefined : resourcesOf(found);
+      return found === undefined ? undefined : toPodResources(found);
     },
     allocatable() {
       const resources = [...inventory.resources().values()].sort((a, b) => (a.name < b.name ? -1 : 1));
       const devices = resources.flatMap(({ name, devices: all }) =>
-        [...all.values()].filter(({ healthy }) => healthy).map((device) => deviceOf(name, device)),
+        [...all.values()].filter(({ healthy }) => healthy).map((device) => toDevices(name, device)),
       );
       return { devices };
     },
   };
 }
 
-function deviceOf(resourceName: string, { id, numaNodes }: HeldDevice): ContainerDevices {
+function toDevices(resourceName: string, { id, numaNodes }: HeldDevice): ContainerDevices {
   const topology = { nodes: numaNodes.map((node) => ({ ID: BigInt(node) })) };
   return { resourceName, deviceIds: [id], ...(numaNodes.length === 0 ? {} : { topology }) };
 }

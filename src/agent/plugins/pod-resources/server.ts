@@ -13,17 +13,17 @@ export interface PodResourcesOptions extends ListerOptions {
   metrics?: MetricsRegistry | undefined;
 }
 
-/** What the reference's own client takes of an answer. */
+/** The limit of the reference's own client for a response. */
 const maxMessageBytes = 16 * 1024 * 1024;
 
-/** At a time; they are answered from memory, at once. */
+/** The limit of calls at a time; they are served from memory, at once. */
 const maxCalls = 32;
 
 /**
  * The pod resources service (specification 2.6): which containers of this node hold which devices, for monitoring agents
- * and the like. Answers the run of a service that serves it at a socket of mode 0600, whose folders it makes; it may be
- * called for several sockets, each with a limit of its own. `ready` is called after the first try: a socket that cannot
- * be made is reported and tried again, one that was removed is made anew.
+ * and the like. Returns the run function of a service that serves it at a socket of mode 0600, whose folders it creates; it
+ * may be called for several sockets, each with a limit of its own. `ready` is called after the first try: a socket that cannot
+ * be created is reported and tried again, one that was removed is created again.
  */
 export function podResourcesServer(options: PodResourcesOptions): (socket: string) => Service['run'] {
   const { clock, log } = options;

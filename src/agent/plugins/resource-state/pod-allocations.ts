@@ -7,9 +7,9 @@ import type { StateRecord } from '../../../base/state-file/index.ts';
 import { openStateFile, removeStateFile } from '../../../base/state-file/index.ts';
 import type { PodSource } from '../../pods/index.ts';
 
-/** Amounts by resource, as pods state them: `{cpu: '500m'}`. */
+/** Amounts by resource, as in a pod's requests: `{cpu: '500m'}`. */
 type Amounts = Readonly<Record<string, string>>;
-/** By pod and container, as the reference has it. */
+/** Amounts by pod uid and container, as in the reference's file. */
 type Entries = Readonly<Record<string, Readonly<Record<string, Amounts>>>>;
 
 interface PodAllocations {
@@ -21,20 +21,20 @@ export interface PodAllocationsOptions {
   /** The feature gate InPlacePodVerticalScaling. */
   enabled: boolean;
   pods: PodSource;
-  /** Whether all pods are known: one that is not among them is gone then. */
+  /** Whether all pods are known: then a pod that is not among them is gone. */
   isComplete(): boolean;
   clock: Clock;
   log: Logger;
 }
 
-/** Pods come in bursts. */
+/** The minimum time between two writes: pods come in bursts. */
 const spacingMs = 500;
 
 /**
- * Keeps `pod_status_manager_state` (specification 2.6): what this node has set apart for the containers of its pods, by
- * which a restarted agent tells a resize that is asked for from one that was made. What was set apart for a container
- * stands until its pod is gone, whatever its spec says later. Without the feature gate there is no such file: one of
- * before is removed. Never rejects; `ready` is called after the first try.
+ * Keeps `pod_status_manager_state` (specification 2.6): the resources that this node has allocated to the containers of its
+ * pods, by which a restarted agent distinguishes a resize that is only requested from one that was made. The allocation of a
+ * container stays until its pod is gone, independent of later changes of its spec. Without the feature gate there is no such
+ * file, and an earlier one is removed. Never rejects; `ready` is called after the first try.
  */
 export async function keepPodAllocations(
   options: PodAllocationsOptions,
@@ -65,9 +65,9 @@ async function follow(
   let kept = found.state === 'value' ? found.value.allocationEntries : undefined;
   for (let wake = new AbortController(); !signal.aborted; wake = new AbortController()) {
     using _changes = pods.onChange(() => wake.abort());
-    const next = entriesOf(pods.pods(), isComplete(), kept ?? {});
+    const next = computeEntries(pods.pods(), isComplete(), kept ?? {});
     if (kept === undefined || JSON.stringify(next) !== JSON.stringify(kept)) {
-      await file.write({ allocationEntries: next }).catch(() => undefined); // told, and tried again
+      await file.write({ allocationEntries: next }).catch(() => undefined); // logged and tried again by the state file
     }
     kept = next;
     ready();
@@ -76,18 +76,18 @@ async function follow(
   }
 }
 
-/** In the order of their uids. Until all pods are known, those of before are kept. */
-function entriesOf(pods: readonly Pod[], isComplete: boolean, before: Entries): Entries {
+/** Computes the entries, sorted by uid. Until all pods are known, earlier entries are kept. */
+function computeEntries(pods: readonly Pod[], isComplete: boolean, before: Entries): Entries {
   const living = pods.filter((pod) => !podHasEnded(pod));
   const entries = new Map(isComplete ? [] : Object.entries(before));
   for (const pod of living) {
     const uid = pod.metadata?.uid;
-    if (uid !== undefined) entries.set(uid, containersOf(pod, before[uid]));
+    if (uid !== undefined) entries.set(uid, computeContainers(pod, before[uid]));
   }
   return Object.fromEntries([...entries].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-function containersOf(
+function computeContainers(
   { spec }: Pod,
   before: Readonly<Record<string, Amounts>> = {},
 ): Readonly<Record<string, Amounts>> {

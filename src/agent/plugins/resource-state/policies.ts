@@ -5,10 +5,10 @@ import type { StateRecord } from '../../../base/state-file/index.ts';
 import { openStateFile } from '../../../base/state-file/index.ts';
 
 /*
- * No container has CPUs or memory of a NUMA node for itself here: that is the policy `none` of the reference's CPU
- * manager, and `None` of its memory manager. Their state files say so, for those who read them. A file of another
- * policy cannot be kept to, so it is set aside: to refuse to start, as the reference does, would leave the node without
- * an agent for the sake of a file that changes nothing.
+ * No container has exclusive CPUs or memory of a NUMA node: that is the policy `none` of the reference's CPU manager, and
+ * `None` of its memory manager. Their state files say so, for programs that read them. The allocations in a file of another
+ * policy cannot be kept, so the file is set aside. The reference refuses to start then, which would leave the node without
+ * an agent because of a file that changes nothing.
  */
 
 const states = [
@@ -33,8 +33,8 @@ export interface PolicyStateOptions {
 }
 
 /**
- * Sees to it that both state files are there and say what is so. Never rejects: what cannot be written is told and tried
- * again until the signal aborts. `ready` is called after the first try.
+ * Keeps both state files present and correct. Never rejects: a failed write is logged and tried again until the signal
+ * aborts. `ready` is called after the first try.
  */
 export async function keepPolicyStates(
   options: PolicyStateOptions,
@@ -54,7 +54,7 @@ export async function keepPolicyStates(
     );
     const found = await file.read();
     if (found.state === 'value' && isSame(found.value, empty)) continue;
-    await file.write(empty).catch((error: unknown) => options.log.debug(describeError(error))); // told already
+    await file.write(empty).catch((error: unknown) => options.log.debug(describeError(error))); // logged as a warning by the state file
   }
   ready();
   await untilAborted(signal);
@@ -68,7 +68,7 @@ function judge(members: StateRecord, policyName: string): StateRecord {
   );
 }
 
-/** Both are flat enough to be compared by their text. */
+/** Compares members by their JSON text, which is sufficient for these small objects. */
 function isSame(found: StateRecord, wanted: StateRecord): boolean {
   return Object.keys(wanted).every((name) => JSON.stringify(found[name]) === JSON.stringify(wanted[name]));
 }

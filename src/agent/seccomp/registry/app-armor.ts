@@ -1,19 +1,19 @@
 import { describeError, errorCode, readRegularFile } from '../../../base/index.ts';
 import type { HostAppArmor } from '../index.ts';
 
-/** A profile that the kernel has loaded. */
+/** A profile loaded into the kernel. */
 export interface AppArmorProfile {
   readonly name: string;
-  /** `enforce`, `complain`, `kill`, `unconfined` … as the kernel says. */
+  /** The kernel's word: `enforce`, `complain`, `kill`, `unconfined` … */
   readonly mode: string;
 }
 
 export interface AppArmorProfiles {
-  /** Whether the host has AppArmor, switched on. */
+  /** Whether AppArmor is enabled on the host. */
   readonly enabled: boolean;
-  /** Empty also where they are not known. */
+  /** Also empty when the list cannot be read. */
   readonly profiles: readonly AppArmorProfile[];
-  /** Why they are not known, or that there are none; absent where they are. */
+  /** Why the list is not known, or that AppArmor is not enabled; absent otherwise. */
   readonly problem?: string;
 }
 
@@ -21,21 +21,21 @@ const enabledFile = 'sys/module/apparmor/parameters/enabled';
 const profilesFile = 'sys/kernel/security/apparmor/profiles';
 const limitBytes = 4 * 1024 * 1024;
 
-/** The AppArmor profiles that are loaded on this host, by name only; read anew each time. Never throws. */
-export async function loadedAppArmorProfiles(root = '/'): Promise<AppArmorProfiles> {
+/** Reads the names of the AppArmor profiles that are loaded on this host; nothing is cached. Never throws. */
+export async function readAppArmorProfiles(root = '/'): Promise<AppArmorProfiles> {
   const enabled = await readText(`${root}${enabledFile}`, 16).catch(() => '');
   if (enabled.trim() !== 'Y')
     return { enabled: false, profiles: [], problem: 'AppArmor is not enabled on the host' };
   try {
     return { enabled: true, profiles: parseProfiles(await readText(`${root}${profilesFile}`, limitBytes)) };
   } catch (error) {
-    return { enabled: true, profiles: [], problem: whyNot(error) };
+    return { enabled: true, profiles: [], problem: describeFailure(error) };
   }
 }
 
-/** The same for `resolveAppArmor`: where the names cannot be seen the runtime decides. */
-export async function hostAppArmor(root = '/'): Promise<HostAppArmor> {
-  const { enabled, profiles, problem } = await loadedAppArmorProfiles(root);
+/** The same for `resolveAppArmor`: when the names cannot be read the runtime decides. */
+export async function readHostAppArmor(root = '/'): Promise<HostAppArmor> {
+  const { enabled, profiles, problem } = await readAppArmorProfiles(root);
   if (!enabled || problem !== undefined) return { enabled };
   return { enabled, loaded: new Set(profiles.map(({ name }) => name)) };
 }
@@ -44,7 +44,7 @@ async function readText(path: string, limit: number): Promise<string> {
   return (await readRegularFile(path, { limitBytes: limit })).toString('utf8');
 }
 
-function whyNot(error: unknown): string {
+function describeFailure(error: unknown): string {
   const code = errorCode(error);
   if (code === 'ENOENT') return `/${profilesFile} is missing: mount securityfs on /sys/kernel/security`;
   if (code === 'EACCES' || code === 'EPERM')
@@ -52,7 +52,7 @@ function whyNot(error: unknown): string {
   return describeError(error);
 }
 
-/** `name (mode)` in each line; a name may have blanks and brackets of its own. */
+/** Each line is `name (mode)`; a name may contain spaces and parentheses. */
 function parseProfiles(text: string): AppArmorProfile[] {
   return text.split('\n').flatMap((line) => {
     const [, name, mode] = /^(.+) \((\w+)\)$/.exec(line) ?? [];

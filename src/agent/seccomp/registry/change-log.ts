@@ -2,12 +2,12 @@ import type { Clock, Logger } from '../../../base/index.ts';
 import { createTokenBuckets } from '../../../base/index.ts';
 import type { ProfileChange } from './types.ts';
 
-/** Whoever makes pods names as many profiles as they like: so many lines may follow at once, and one more a second. */
+/** Users who create pods can name any number of profiles: at most 100 lines at once, then one a second. */
 const lineRate = { burst: 100, refillMs: 1000, maxKeys: 1 };
 
 export type ChangeLog = (change: ProfileChange, isInUse: boolean) => void;
 
-/** What is left out is counted in the next line. */
+/** Logs changes at a limited rate; the next line has the number of lines left out. */
 export function createChangeLog(log: Logger, clock: Clock): ChangeLog {
   const lines = createTokenBuckets(lineRate);
   let leftOut = 0;
@@ -21,7 +21,7 @@ export function createChangeLog(log: Logger, clock: Clock): ChangeLog {
   };
 }
 
-/** What is wrong with a profile is a warning whoever names it: it has been put there for somebody. */
+/** A faulty profile is logged as a warning even when no pod names it: the operator put it there for use. */
 function logChange(log: Logger, { path, before, after }: ProfileChange, isInUse: boolean): void {
   const fields = { profile: path, inUse: isInUse };
   if (after === undefined) {

@@ -1,24 +1,24 @@
 import { posix } from 'node:path';
 
-/** What editors and writers leave behind or write first: `a~`, `a.swp`, `#a#`, `a.tmp`, `a.bak`. */
-const leftover = /(~|\.sw[a-z]|#|\.tmp|\.temp|\.bak|\.orig|\.rej|\.part)$/i;
+/** Backup and temporary files of editors and other writers: `a~`, `a.swp`, `#a#`, `a.tmp`, `a.bak`. */
+const temporaryName = /(~|\.sw[a-z]|#|\.tmp|\.temp|\.bak|\.orig|\.rej|\.part)$/i;
 const maxPathLength = 4096;
 
 /**
- * Whether a file counts as a profile although no pod names it: `*.json`, with no part of its path beginning with a dot.
- * The folder may hold other things, such as notes, and what is hidden is not meant yet.
+ * Whether a file counts as a profile although no pod names it: `*.json`, with no part of its path beginning with a dot or
+ * `#`. The folder may hold other files, such as notes, and hidden files are not meant for use yet.
  */
 export function isProfileName(path: string): boolean {
   const parts = path.split('/');
   if (parts.some((part) => part.startsWith('.') || part.startsWith('#'))) return false;
-  return path.endsWith('.json') && !leftover.test(path);
+  return path.endsWith('.json') && !temporaryName.test(path);
 }
 
 /**
- * How a path that a pod names stands in the folder's list; undefined where it cannot lie inside the folder. Any name will
- * do, as in the reference.
+ * Normalizes a path that a pod names to the form of the folder's list; undefined when it cannot be inside the folder. Any
+ * file name is allowed, as in the reference.
  */
-export function normalizedProfile(path: string): string | undefined {
+export function normalizeProfilePath(path: string): string | undefined {
   if (path === '' || path.length > maxPathLength || path.includes('\0') || posix.isAbsolute(path))
     return undefined;
   if (path.split('/').includes('..')) return undefined;

@@ -1,5 +1,5 @@
 import type { FoundProfile, Judgement } from '../index.ts';
-import { normalizedProfile } from './file-names.ts';
+import { normalizeProfilePath } from './file-names.ts';
 import { readProfile } from './read-profile.ts';
 
 export interface FinderOptions {
@@ -8,19 +8,21 @@ export interface FinderOptions {
   limitBytes: number;
 }
 
-/** A file that changes while it is read is read again so often. */
-const tries = 5;
+/** How often a file is read again that changes while it is read. */
+const maxTries = 5;
 
 /**
- * Looks for a profile when a container is to be made, for `resolveSeccomp`: as it is now, whatever was known of it. The
- * runtime reads the file itself later; what is put there in between it takes.
+ * Reads a profile when a container is to be created, for `resolveSeccomp`: its present content, regardless of earlier
+ * verdicts. The runtime reads the file itself later, so a change in between takes effect unchecked.
  */
-export function profileFinder(options: FinderOptions): (localhostProfile: string) => Promise<FoundProfile> {
+export function createProfileFinder(
+  options: FinderOptions,
+): (localhostProfile: string) => Promise<FoundProfile> {
   const { folder, judge, limitBytes } = options;
   return async (localhostProfile) => {
-    const path = normalizedProfile(localhostProfile);
+    const path = normalizeProfilePath(localhostProfile);
     if (path === undefined) return { kind: 'refused', reason: 'its path does not lie inside the folder' };
-    for (let turn = 0; turn < tries; turn += 1) {
+    for (let tries = 0; tries < maxTries; tries += 1) {
       const found = await readProfile(folder, path, limitBytes);
       if (found.kind === 'missing' || found.kind === 'refused') return found;
       if (found.kind === 'found') {

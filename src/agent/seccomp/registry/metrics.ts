@@ -15,7 +15,7 @@ export interface CountedProfiles {
   isNamed(path: string): boolean;
 }
 
-/** Registers the metrics; the profiles are counted when they are asked for. */
+/** Registers the metrics; the profiles are counted when the metrics are collected. */
 export function registryMetrics(
   registry: MetricsRegistry = createMetrics(),
   { all, isNamed }: CountedProfiles,

@@ -1,18 +1,18 @@
-/** A path at which something may have changed, and what has been seen of it since. */
-export interface Pending {
-  /** What was there at the last look, and since when by the monotonic clock; undefined before the first look. */
-  seen: { what: string; sinceMs: number } | undefined;
-  /** When to look again, by the monotonic clock. */
+/** A scheduled check of a path where something may have changed, and the state observed there so far. */
+export interface PendingCheck {
+  /** The state at the last check, and since when it was observed (monotonic clock); undefined before the first check. */
+  observed: { state: string; sinceMs: number } | undefined;
+  /** When to check again, by the monotonic clock. */
   dueMs: number;
 }
 
-/** Takes note of what is there now, and answers how long it has been so, as far as this has been seen. */
-export function noteSeen(pending: Pending, what: string, nowMs: number): number {
-  if (pending.seen?.what !== what) pending.seen = { what, sinceMs: nowMs };
-  return nowMs - pending.seen.sinceMs;
+/** Records the present state, and returns for how many milliseconds it has been observed without a change. */
+export function observe(pending: PendingCheck, state: string, nowMs: number): number {
+  if (pending.observed?.state !== state) pending.observed = { state, sinceMs: nowMs };
+  return nowMs - pending.observed.sinceMs;
 }
 
-/** What is due is never due again in the same moment. */
-export function lookAgain(pending: Pending, nowMs: number, afterMs: number): void {
+/** Schedules the next check, at least 1 ms from now: nothing is checked twice in the same moment. */
+export function scheduleCheck(pending: PendingCheck, nowMs: number, afterMs: number): void {
   pending.dueMs = nowMs + Math.max(1, afterMs);
 }

@@ -6,20 +6,20 @@ import { join } from 'node:path';
 import { describeError, errorCode } from '../../../base/index.ts';
 
 /*
- * Whoever may write in the folder must not make the agent read what lies elsewhere, nor wait for a FIFO. So a path is
- * resolved first and must lead into the folder; only a regular file is opened, its last part not followed any more; and
- * what has been opened must be what was resolved, for the folders above may have been exchanged meanwhile.
+ * A user who may write in the folder must not be able to make the agent read files elsewhere, or block on a FIFO. So a path
+ * is resolved first and must lead into the folder; only a regular file is opened, without following a link at its last part;
+ * and the opened file must be the resolved one, because the folders above may have been replaced in between.
  */
 
 export interface FileFacts {
-  /** Another one whenever the file may be another: device, inode, size and times. */
+  /** Changes whenever the file may have changed: device, inode, size and times. */
   readonly fingerprint: string;
   readonly size: number;
-  /** Wall clock, milliseconds: when content or inode were last touched. */
+  /** Wall clock, milliseconds: the last change of content or inode. */
   readonly touchedMs: number;
 }
 
-/** `missing`: nothing is there. `refused`: it will not be read, and why. `moving`: it was changed just now. */
+/** `missing`: there is no file. `refused`: it will not be read, and why. `moving`: it changed during the operation. */
 export type Found<T> =
   | ({ readonly kind: 'found' } & T)
   | { readonly kind: 'missing' }
@@ -27,23 +27,26 @@ export type Found<T> =
   | ({ readonly kind: 'refused' } & Refusal);
 
 export interface Refusal {
-  /** About "it". */
+  /** A sentence about "it". */
   readonly reason: string;
-  /** The same file may do another time. */
+  /** The same file may be readable at another time. */
   readonly mayPass?: true;
 }
 
-/** Looks at a file of the folder, whatever links lead to it, without opening it. */
-export async function lookAt(folder: string, path: string): Promise<Found<{ facts: FileFacts }>> {
+/** Reads the facts of a file of the folder without opening it; symbolic links inside the folder are followed. */
+export async function inspectProfile(folder: string, path: string): Promise<Found<{ facts: FileFacts }>> {
   try {
     const { real } = await resolveInside(folder, path);
-    return { kind: 'found', facts: factsOf(await regular(real)) };
+    return { kind: 'found', facts: toFacts(await statRegularFile(real)) };
   } catch (error) {
-    return await failureOf(error, folder, path);
+    return await classifyFailure(error, folder, path);
   }
 }
 
-/** Reads a file of the folder; at most `limitBytes`. `real` is its absolute path without links. `moving` where it does not stay as it was while it is read. */
+/**
+ * Reads a file of the folder of at most `limitBytes`. `real` is its absolute path without links; `moving`: it changed while
+ * it was read.
+ */
 export async function readProfile(
   folder: string,
   path: string,
@@ -51,19 +54,19 @@ export async function readProfile(
 ): Promise<Found<{ facts: FileFacts; bytes: Uint8Array; real: string }>> {
   try {
     const { real } = await resolveInside(folder, path);
-    await regular(real);
+    await statRegularFile(real);
     await using file = await open(real, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
     if ((await readlink(`/proc/self/fd/${file.fd}`)) !== real) return { kind: 'moving' };
     const before = await file.stat({ bigint: true });
     if (!before.isFile()) return { kind: 'moving' };
-    const facts = factsOf(before);
-    if (facts.size > limitBytes) return refused(`it is longer than ${limitBytes} bytes`);
+    const facts = toFacts(before);
+    if (facts.size > limitBytes) return refuse(`it is longer than ${limitBytes} bytes`);
     const bytes = await readAll(file, facts.size);
-    const after = factsOf(await file.stat({ bigint: true }));
+    const after = toFacts(await file.stat({ bigint: true }));
     if (after.fingerprint !== facts.fingerprint || bytes.length !== facts.size) return { kind: 'moving' };
     return { kind: 'found', facts, bytes, real };
   } catch (error) {
-    return await failureOf(error, folder, path);
+    return await classifyFailure(error, folder, path);
   }
 }
 
@@ -78,13 +81,13 @@ async function resolveInside(folder: string, path: string): Promise<{ real: stri
   return { real };
 }
 
-async function regular(real: string): Promise<BigIntStats> {
+async function statRegularFile(real: string): Promise<BigIntStats> {
   const facts = await lstat(real, { bigint: true });
   if (!facts.isFile()) throw new RefusedPath('it is not a regular file');
   return facts;
 }
 
-/** One byte more than is expected is enough to see that it has grown. */
+/** Reads at most one byte more than expected, which is enough to notice that the file has grown. */
 async function readAll(file: FileHandle, size: number): Promise<Uint8Array> {
   const buffer = Buffer.allocUnsafe(size + 1);
   let length = 0;
@@ -96,7 +99,7 @@ async function readAll(file: FileHandle, size: number): Promise<Uint8Array> {
   return buffer.subarray(0, length);
 }
 
-function factsOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): FileFacts {
+function toFacts({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): FileFacts {
   const latest = mtimeNs > ctimeNs ? mtimeNs : ctimeNs;
   return {
     fingerprint: [dev, ino, size, mtimeNs, ctimeNs].join(':'),
@@ -105,44 +108,44 @@ function factsOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): FileFacts {
   };
 }
 
-const refused = (reason: string) => ({ kind: 'refused', reason }) as const;
+const refuse = (reason: string) => ({ kind: 'refused', reason }) as const;
 
-async function failureOf(error: unknown, folder: string, path: string): Promise<Found<never>> {
-  if (error instanceof RefusedPath) return refused(error.message);
+async function classifyFailure(error: unknown, folder: string, path: string): Promise<Found<never>> {
+  if (error instanceof RefusedPath) return refuse(error.message);
   switch (errorCode(error)) {
     case 'ENOENT':
     case 'ENOTDIR':
-      return await absence(folder, path);
+      return await classifyAbsence(folder, path);
     case 'ELOOP':
-      return refused('its symbolic links lead in a circle');
+      return refuse('its symbolic links lead in a circle');
     case 'ENAMETOOLONG':
-      return refused('its name is longer than a file’s name can be');
+      return refuse('its name is longer than a file’s name can be');
     case 'EACCES':
     case 'EPERM':
-      return refused(await unreadable(join(folder, path)));
+      return refuse(await describeDenied(join(folder, path)));
     default:
-      return { ...refused(`it cannot be read: ${describeError(error)}`), mayPass: true };
+      return { ...refuse(`it cannot be read: ${describeError(error)}`), mayPass: true };
   }
 }
 
-/** A link that leads nowhere is there, and yet nothing can be read. */
-async function absence(folder: string, path: string): Promise<Found<never>> {
+/** Distinguishes a dangling symbolic link from a path where nothing is. */
+async function classifyAbsence(folder: string, path: string): Promise<Found<never>> {
   const isLink = await lstat(join(folder, path)).then(
     (facts) => facts.isSymbolicLink(),
     () => false,
   );
-  return isLink ? refused('it is a symbolic link to something that does not exist') : { kind: 'missing' };
+  return isLink ? refuse('it is a symbolic link to something that does not exist') : { kind: 'missing' };
 }
 
-/** Without capabilities root cannot read what belongs to others. */
-async function unreadable(path: string): Promise<string> {
+/** Explains a denied read: without capabilities even root cannot read other users' files. */
+async function describeDenied(path: string): Promise<string> {
   const user = process.geteuid?.() ?? -1;
   const who = `this process runs as user ${user}`;
   const advice = 'change its owner or its mode so that it can be read';
   try {
     const { uid, mode } = await lstat(await realpath(path));
-    const shown = (mode & 0o7777).toString(8).padStart(4, '0');
-    return `it cannot be read: it belongs to user ${uid} with mode ${shown}, and ${who}; ${advice}`;
+    const octal = (mode & 0o7777).toString(8).padStart(4, '0');
+    return `it cannot be read: it belongs to user ${uid} with mode ${octal}, and ${who}; ${advice}`;
   } catch {
     return `it cannot be read: the folder that it lies in is not open to user ${user}; change its owner or its mode`;
   }

@@ -3,14 +3,16 @@ import type { FolderDiff, FolderWatch } from '../../../base/folder-watch/index.t
 import type { Clock, Logger, MetricsRegistry, Service } from '../../../base/index.ts';
 import { describeError } from '../../../base/index.ts';
 import type { EventRecorder } from '../../node/events/index.ts';
+import type { ChangeLog } from './change-log.ts';
 import { createChangeLog } from './change-log.ts';
-import { isProfileName, normalizedProfile } from './file-names.ts';
-import type { ProfileUse } from './in-use.ts';
-import { profilesInUse } from './in-use.ts';
+import { isProfileName, normalizeProfilePath } from './file-names.ts';
+import type { RegistryMetrics } from './metrics.ts';
 import { registryMetrics } from './metrics.ts';
-import { createTelling } from './telling.ts';
+import { ProfileEvents } from './profile-events.ts';
+import type { ProfileUse } from './profile-uses.ts';
+import { findProfileUses } from './profile-uses.ts';
 import type { TrackerOptions } from './tracker.ts';
-import { createProfileTracker } from './tracker.ts';
+import { ProfileTracker } from './tracker.ts';
 import type { ProfileChange, RegisteredProfile, SeccompRegistry } from './types.ts';
 
 export interface SeccompRegistryOptions {
@@ -18,7 +20,10 @@ export interface SeccompRegistryOptions {
   folder: string;
   watch: FolderWatch;
   judge: TrackerOptions['judge'];
-  /** The pods of this node: what they name is followed whatever it is called, and they are told when it changes. */
+  /**
+   * The pods of this node. The profiles that they name are tracked whatever their file names, and changes of these get an
+   * Event on the pod.
+   */
   pods: { pods(): readonly Pod[]; onChange(listener: () => void): Disposable };
   events: EventRecorder;
   nodeName: string;
@@ -28,146 +33,166 @@ export interface SeccompRegistryOptions {
   log: Logger;
   metrics?: MetricsRegistry;
   dependsOn?: readonly string[];
-  /** How long a file must stay as it is before it is judged; default 500 ms. */
+  /** How long a file must be unchanged before it is judged; default 500 ms. */
   settleMs?: number;
-  /** How long a text that ends early is taken for one that is still written; default 5 s. */
+  /** How long a file with incomplete JSON must be unchanged before it is judged; default 5 s. */
   patienceMs?: number;
-  /** How often is looked at what pods name and the watch does not see, such as below a link to a folder; default 10 s. */
+  /**
+   * How often paths are checked that pods name and the watch does not cover, such as below a link to a folder; default 10
+   * s.
+   */
   recheckMs?: number;
 }
 
-export interface SeccompRegistryService extends Service, SeccompRegistry {
-  /** Who names which profile now. */
-  uses(): ReadonlyMap<string, readonly ProfileUse[]>;
-  /** Why the list of profiles may not be all there are, in words for people. */
-  problem(): string | undefined;
-}
-
 /**
- * The service `seccomp-registry`: follows the node's seccomp profiles and keeps what is to be said of each (specification,
- * sections 2.6 and 2.8). It only reads; a folder that is missing is waited for.
+ * The service `seccomp-registry`: tracks the node's seccomp profiles and keeps a verdict on each (specification, sections 2.6
+ * and 2.8). It only reads; when the folder is missing it waits for it.
  */
-export function createSeccompRegistry(options: SeccompRegistryOptions): SeccompRegistryService {
-  const { folder, watch, pods, clock, log } = options;
-  const listeners = new Set<(change: ProfileChange) => void>();
-  let uses: ReadonlyMap<string, readonly ProfileUse[]> = new Map();
-  const isNamed = (path: string) => uses.has(path);
+export class SeccompRegistryService implements Service, SeccompRegistry {
+  readonly name = 'seccomp-registry';
+  readonly onFailure = 'restart';
+  readonly dependsOn: readonly string[];
+  readonly #options: SeccompRegistryOptions;
+  readonly #tracker: ProfileTracker;
+  readonly #metrics: RegistryMetrics;
+  readonly #events: ProfileEvents;
+  readonly #logChange: ChangeLog;
+  readonly #listeners = new Set<(change: ProfileChange) => void>();
+  #uses: ReadonlyMap<string, readonly ProfileUse[]> = new Map();
 
-  const tracker = createProfileTracker({
-    folder,
-    judge: options.judge,
-    limitBytes: options.limitBytes,
-    clock,
-    settleMs: options.settleMs ?? 500,
-    patienceMs: options.patienceMs ?? 5000,
-    isNamed,
-    onVerdict,
-    onReadFailure: () => metrics.readFailed(),
-  });
-  const metrics = registryMetrics(options.metrics, { all: () => tracker.all(), isNamed });
-  const telling = createTelling(options);
-
-  const logChange = createChangeLog(log, clock);
-
-  function onVerdict(change: ProfileChange): void {
-    metrics.changed(change);
-    logChange(change, isNamed(change.path));
-    const users = uses.get(change.path);
-    if (users !== undefined) telling.compareOne(change.path, users, change.after);
-    for (const listener of listeners) tell(listener, change);
+  constructor(options: SeccompRegistryOptions) {
+    this.#options = options;
+    this.dependsOn = options.dependsOn ?? [];
+    const isNamed = (path: string) => this.#uses.has(path);
+    this.#tracker = new ProfileTracker({
+      folder: options.folder,
+      judge: options.judge,
+      limitBytes: options.limitBytes,
+      clock: options.clock,
+      settleMs: options.settleMs ?? 500,
+      patienceMs: options.patienceMs ?? 5000,
+      isNamed,
+      onVerdict: (change) => this.#onVerdict(change),
+      onReadFailure: () => this.#metrics.readFailed(),
+    });
+    this.#metrics = registryMetrics(options.metrics, { all: () => this.#tracker.all(), isNamed });
+    this.#events = new ProfileEvents(options);
+    this.#logChange = createChangeLog(options.log, options.clock);
   }
 
-  function tell(listener: (change: ProfileChange) => void, change: ProfileChange): void {
+  profiles(): readonly RegisteredProfile[] {
+    return this.#tracker.all();
+  }
+
+  find(localhostProfile: string): RegisteredProfile | undefined {
+    const path = normalizeProfilePath(localhostProfile);
+    return path === undefined ? undefined : this.#tracker.get(path);
+  }
+
+  /** The pods that name each profile now, by the profile's path. */
+  uses(): ReadonlyMap<string, readonly ProfileUse[]> {
+    return this.#uses;
+  }
+
+  /** Why the list of profiles may be incomplete, for the user. */
+  problem(): string | undefined {
+    const { folder, watch } = this.#options;
+    return watch.view === undefined ? `${folder} has not been looked at yet` : watch.view.problem;
+  }
+
+  onChange(listener: (change: ProfileChange) => void): Disposable {
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
+  }
+
+  async run(signal: AbortSignal, ready: () => void): Promise<void> {
+    const { watch, pods } = this.#options;
+    using _files = watch.onChange((diff) => this.#onFiles(diff));
+    using _pods = pods.onChange(() => this.#onPods());
+    this.#onPods();
+    await runTogether(signal, [
+      (end) => watch.run(end, ready),
+      (end) => this.#tracker.run(end),
+      (end) => this.#recheck(end),
+    ]);
+  }
+
+  #onVerdict(change: ProfileChange): void {
+    const { path, after } = change;
+    this.#metrics.changed(change);
+    this.#logChange(change, this.#uses.has(path));
+    const users = this.#uses.get(path);
+    if (users !== undefined) this.#events.report(path, users, after);
+    for (const listener of this.#listeners) this.#notify(listener, change);
+  }
+
+  #notify(listener: (change: ProfileChange) => void, change: ProfileChange): void {
     try {
       listener(change);
     } catch (error) {
-      log.error(
+      this.#options.log.error(
         { err: error },
         `a change of a seccomp profile could not be worked on: ${describeError(error)}`,
       );
     }
   }
 
-  function onFiles({ added, changed, removed }: FolderDiff): void {
+  #onFiles({ added, changed, removed }: FolderDiff): void {
     for (const { path, kind } of [...added, ...changed]) {
       const isProfile = isProfileName(path) && kind !== 'folder';
-      if (isProfile || isNamed(path) || tracker.has(path)) tracker.mark(path);
+      if (isProfile || this.#uses.has(path) || this.#tracker.has(path)) this.#tracker.mark(path);
     }
-    for (const { path } of removed) if (tracker.has(path)) tracker.mark(path);
+    for (const { path } of removed) if (this.#tracker.has(path)) this.#tracker.mark(path);
   }
 
-  function onPods(): void {
-    const before = uses;
-    uses = profilesInUse(pods.pods());
-    for (const path of uses.keys()) if (!tracker.has(path)) tracker.mark(path);
+  #onPods(): void {
+    const { watch, pods } = this.#options;
+    const before = this.#uses;
+    this.#uses = findProfileUses(pods.pods());
+    for (const path of this.#uses.keys()) if (!this.#tracker.has(path)) this.#tracker.mark(path);
     for (const path of before.keys()) {
-      if (isNamed(path)) continue;
+      if (this.#uses.has(path)) continue;
       const isThere = watch.view?.entries.has(path) === true;
-      if (!isThere || !isProfileName(path)) tracker.forget(path);
+      if (!isThere || !isProfileName(path)) this.#tracker.forget(path);
     }
-    telling.compare(uses, (path) => tracker.get(path)?.verdict);
+    this.#events.reportAll(this.#uses, (path) => this.#tracker.get(path)?.verdict);
   }
 
   /**
-   * What the watch does not tell of: what lies beyond it, what was there between two of its looks only, and what failed and may
-   * succeed by itself.
+   * Checks again what the watch does not report: files outside its reach, files that existed only between two of its scans,
+   * and reads that failed and may succeed later.
    */
-  async function recheck(signal: AbortSignal): Promise<void> {
-    let last = '';
+  async #recheck(signal: AbortSignal): Promise<void> {
+    const { clock, recheckMs = 10_000 } = this.#options;
+    let lastPath = '';
     while (!signal.aborted) {
-      await clock.sleep(options.recheckMs ?? 10_000, signal);
-      const turn = turnAfter(last, tracker.all().filter(isOpen));
-      for (const { path } of turn) tracker.mark(path);
-      last = turn.at(-1)?.path ?? '';
+      await clock.sleep(recheckMs, signal);
+      const open = this.#tracker.all().filter((profile) => this.#needsRecheck(profile));
+      const batch = nextBatch(lastPath, open);
+      for (const { path } of batch) this.#tracker.mark(path);
+      lastPath = batch.at(-1)?.path ?? '';
     }
   }
 
-  function isOpen({ path, verdict, isSettling }: RegisteredProfile): boolean {
-    const isBeyond = watch.view?.entries.has(path) !== true;
+  #needsRecheck({ path, verdict, isSettling }: RegisteredProfile): boolean {
+    const isBeyondWatch = this.#options.watch.view?.entries.has(path) !== true;
     const mayPass = verdict?.kind === 'unreadable' && verdict.mayPass === true;
-    return !isSettling && (isBeyond || mayPass);
+    return !isSettling && (isBeyondWatch || mayPass);
   }
-
-  return {
-    name: 'seccomp-registry',
-    dependsOn: options.dependsOn ?? [],
-    onFailure: 'restart',
-    profiles: () => tracker.all(),
-    find(localhostProfile) {
-      const path = normalizedProfile(localhostProfile);
-      return path === undefined ? undefined : tracker.get(path);
-    },
-    uses: () => uses,
-    problem: () => (watch.view === undefined ? `${folder} has not been looked at yet` : watch.view.problem),
-    onChange(listener) {
-      listeners.add(listener);
-      return { [Symbol.dispose]: () => void listeners.delete(listener) };
-    },
-    async run(signal, ready) {
-      using _files = watch.onChange(onFiles);
-      using _pods = pods.onChange(onPods);
-      onPods();
-      await together(signal, [
-        (end) => watch.run(end, ready),
-        (end) => tracker.run(end),
-        (end) => recheck(end),
-      ]);
-    },
-  };
 }
 
-/** So many are looked at again at once: others say what pods name. */
-const turnLimit = 200;
+/** The limit of paths that are checked again at once: users decide how many paths pods name. */
+const maxBatch = 200;
 
-/** The next ones in the order of their paths, and from the first again after the last. */
-function turnAfter(last: string, profiles: readonly RegisteredProfile[]): readonly RegisteredProfile[] {
-  if (profiles.length <= turnLimit) return profiles;
-  const rest = profiles.filter(({ path }) => path > last);
-  return (rest.length > 0 ? rest : profiles).slice(0, turnLimit);
+/** The next paths in sorted order; starts over after the last one. */
+function nextBatch(lastPath: string, profiles: readonly RegisteredProfile[]): readonly RegisteredProfile[] {
+  if (profiles.length <= maxBatch) return profiles;
+  const rest = profiles.filter(({ path }) => path > lastPath);
+  return (rest.length > 0 ? rest : profiles).slice(0, maxBatch);
 }
 
-/** Runs the parts; when one fails the others are ended before the failure is passed on. */
-async function together(
+/** Runs the parts; when one ends or fails the others are ended before the failure is passed on. */
+async function runTogether(
   signal: AbortSignal,
   parts: readonly ((signal: AbortSignal) => Promise<void>)[],
 ): Promise<void> {

@@ -1,20 +1,23 @@
 import type { AgentRoute } from '../../server/index.ts';
 import { sendJson } from '../../server/index.ts';
-import { loadedAppArmorProfiles } from './app-armor.ts';
+import { readAppArmorProfiles } from './app-armor.ts';
 import type { SeccompRegistryService } from './registry.ts';
-import { shownStatus } from './shown.ts';
+import { toSeccompStatus } from './status.ts';
 
-/** `/seccomp`: the node's seccomp profiles, and who names them; `/apparmor`: the names of those that the kernel has loaded. */
+/**
+ * `/seccomp`: the node's seccomp profiles with the containers that use them; `/apparmor`: the AppArmor profiles loaded into
+ * the kernel.
+ */
 export function seccompRoutes(
   folder: string,
   registry: SeccompRegistryService,
-  appArmor: typeof loadedAppArmorProfiles = loadedAppArmorProfiles,
+  appArmor: typeof readAppArmorProfiles = readAppArmorProfiles,
 ): readonly AgentRoute[] {
   return [
     {
       path: '/seccomp',
       subresource: 'seccomp',
-      methods: { GET: ({ reply }) => sendJson(reply, 200, shownStatus(folder, registry)) },
+      methods: { GET: ({ reply }) => sendJson(reply, 200, toSeccompStatus(folder, registry)) },
     },
     {
       path: '/apparmor',

@@ -1,11 +1,11 @@
 import type { Judgement } from '../index.ts';
 
-/** What is known of a file that was looked at while it was at rest. */
+/** The result of checking a file that had settled. */
 export type Verdict =
   | (Omit<Judgement, 'profile'> & {
       readonly kind: 'valid' | 'invalid';
       readonly sizeBytes: number;
-      /** Wall clock, milliseconds: since when the file is as it is, by its own times. */
+      /** Wall clock, milliseconds: the last change of the file, by its own times. */
       readonly modifiedMs: number;
       /** Wall clock, milliseconds. */
       readonly judgedMs: number;
@@ -13,23 +13,23 @@ export type Verdict =
   | {
       readonly kind: 'unreadable';
       readonly reason: string;
-      /** It is worth another try although nothing changes: the machine was short of something. */
+      /** Another try may succeed although the file has not changed: the machine was short of a resource. */
       readonly mayPass?: true;
       readonly judgedMs: number;
     }
-  /** A pod names it and it is not there. */
+  /** A pod names it and there is no such file. */
   | { readonly kind: 'missing'; readonly judgedMs: number };
 
 export interface RegisteredProfile {
   /** Below the folder, with `/`. */
   readonly path: string;
-  /** Absent until it was at rest for the first time. */
+  /** Undefined until it has settled for the first time. */
   readonly verdict: Verdict | undefined;
-  /** It has changed since the verdict, and is not at rest yet: the verdict is that of the former content. */
+  /** It may have changed since the verdict and has not settled yet: the verdict is about its previous content. */
   readonly isSettling: boolean;
 }
 
-/** From one verdict to the next; `before` is absent for the first, `after` for a file that is gone. */
+/** A change of the verdict; `before` is undefined for the first, `after` for a file that is gone. */
 export interface ProfileChange {
   readonly path: string;
   readonly before: Verdict | undefined;
@@ -38,10 +38,10 @@ export interface ProfileChange {
 
 /** The profiles of this node. */
 export interface SeccompRegistry {
-  /** In the order of their paths. */
+  /** Sorted by path. */
   profiles(): readonly RegisteredProfile[];
-  /** By the path that a pod names; undefined where none is known. */
+  /** Finds a profile by the path that a pod names; undefined when none is known. */
   find(localhostProfile: string): RegisteredProfile | undefined;
-  /** After a verdict has changed: another digest, valid or not, readable or not, there or not. */
+  /** Calls the listener after a verdict has changed: the digest, or whether it is valid, readable or present. */
   onChange(listener: (change: ProfileChange) => void): Disposable;
 }

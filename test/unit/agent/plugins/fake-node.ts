@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import type { PluginHandler, PluginInfo } from '../../../../src/agent/plugins/index.ts';
 import type { PluginPeer } from '../../../../src/agent/plugins/peer.ts';
-import { createSocketRegistry } from '../../../../src/agent/plugins/registry.ts';
+import { SocketRegistry } from '../../../../src/agent/plugins/registry.ts';
 import type { FolderEntry } from '../../../../src/base/folder-watch/index.ts';
 import { createLogger, createMetrics } from '../../../../src/base/index.ts';
 import { createManualClock } from '../../../support/manual-clock.ts';
@@ -83,7 +83,7 @@ export function createFakeNode(handlers: readonly PluginHandler[] = []) {
           asked -= 1;
         }
       },
-      async tell(error, cancel) {
+      async notify(error, cancel) {
         if (behaviourOf(path) === 'deaf') await silence(5000, cancel);
         told.push(`${path}: ${error ?? 'registered'}`);
       },
@@ -122,7 +122,7 @@ export function createFakeNode(handlers: readonly PluginHandler[] = []) {
     },
   };
 
-  const registry = createSocketRegistry({
+  const registry = new SocketRegistry({
     folder,
     handlers: handlers.length === 0 ? [testHandler] : handlers,
     metrics,
@@ -167,7 +167,7 @@ export function createFakeNode(handlers: readonly PluginHandler[] = []) {
       const path = `${folder}/${name}`;
       live.set(path, { made, behaviour, type, name: plugin });
       behaviours.set(path, behaviour);
-      registry.see(entries());
+      registry.update(entries());
       return path;
     },
     behave(name: string, behaviour: Behaviour): void {
@@ -175,9 +175,9 @@ export function createFakeNode(handlers: readonly PluginHandler[] = []) {
     },
     remove(name: string): void {
       live.delete(`${folder}/${name}`);
-      registry.see(entries());
+      registry.update(entries());
     },
-    see: () => registry.see(entries()),
+    see: () => registry.update(entries()),
     of: (path: string) => registry.sockets().find((socket) => socket.path === path),
   };
 }

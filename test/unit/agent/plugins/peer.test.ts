@@ -31,8 +31,8 @@ describe('a plugin that is asked', () => {
     });
     const { type, name, endpoint, supportedVersions } = await served.peer.info(never);
     assert.deepEqual([type, name, endpoint, supportedVersions], ['T', 'n', '/e', ['1', '2']]);
-    await served.peer.tell(undefined, never);
-    await served.peer.tell('not wanted', never);
+    await served.peer.notify(undefined, never);
+    await served.peer.notify('not wanted', never);
     assert.deepEqual(heard, [
       [true, ''],
       [false, 'not wanted'],

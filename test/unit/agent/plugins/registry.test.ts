@@ -49,7 +49,7 @@ describe('a socket in the folder', () => {
     const names = ['sub/folder/a.sock', '.b.sock', '.hidden/c.sock', 'sub/.d.sock'];
     const entries = new Map(names.map((name) => [name, entryOf(name, 1)]));
     for (const kind of ['file', 'folder', 'other'] as const) entries.set(kind, entryOf(kind, 1, kind));
-    node.registry.see(entries);
+    node.registry.update(entries);
     assert.deepEqual(
       node.registry.sockets().map(({ path }) => path),
       [`${folder}/sub/folder/a.sock`],
@@ -249,8 +249,8 @@ describe('many sockets', () => {
     const entries = new Map(
       Array.from({ length: 1000 }, (_, index) => [`m${index}`, entryOf(`m${index}`, 1)] as const),
     );
-    node.registry.see(entries);
-    node.registry.see(new Map([['a-new-one', entryOf('a-new-one', 1)], ...entries]));
+    node.registry.update(entries);
+    node.registry.update(new Map([['a-new-one', entryOf('a-new-one', 1)], ...entries]));
     assert.equal(node.registry.leftOut, 1);
     assert.equal(node.registry.sockets().length, 1000);
     assert.ok(!node.registry.sockets().some(({ path }) => path.endsWith('a-new-one')));

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import type { FoundProfile, WantedSeccomp } from '../../../../src/agent/seccomp/index.ts';
+import type { FoundProfile, SelectedSeccomp } from '../../../../src/agent/seccomp/index.ts';
 import {
   containersOf,
   ignoredSeccompAnnotations,
   resolveSeccomp,
   sandboxSeccomp,
-  wantedSeccomp,
+  selectSeccomp,
 } from '../../../../src/agent/seccomp/index.ts';
 import type { Pod } from '../../../../src/api/index.ts';
 import { denying, judge } from './sample-profile.ts';
@@ -89,9 +89,9 @@ describe('the profile of a container', () => {
   });
 
   test('with seccompDefault cannot become none by its type', () => {
-    const wanted = wantedSeccomp(pod(undefined, undefined), 'main', { seccompDefault: true });
+    const wanted = selectSeccomp(pod(undefined, undefined), 'main', { seccompDefault: true });
     // the compiler refuses a branch for an unset profile that is unconfined
-    type UnsetAndUnconfined = Extract<WantedSeccomp<true>, { type: 'Unconfined'; from: 'default' }>;
+    type UnsetAndUnconfined = Extract<SelectedSeccomp<true>, { type: 'Unconfined'; from: 'default' }>;
     const none: UnsetAndUnconfined[] = [];
     const proof: never[] = none;
     assert.equal(proof.length, 0);
@@ -164,7 +164,7 @@ describe('the profile of a container', () => {
     };
     of.metadata = { ...of.metadata, annotations };
     assert.equal((await resolve(of, 'main', undefined, true)).type, 'resolved');
-    assert.equal(wantedSeccomp(of, 'main', { seccompDefault: true }).type, 'RuntimeDefault');
+    assert.equal(selectSeccomp(of, 'main', { seccompDefault: true }).type, 'RuntimeDefault');
     assert.deepEqual(ignoredSeccompAnnotations(of), Object.keys(annotations).slice(0, 2));
   });
 

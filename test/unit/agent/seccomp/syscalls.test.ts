@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { nodeArchitecture, readArchitecture } from '../../../../src/agent/seccomp/index.ts';
-import { editDistance, nearestName } from '../../../../src/agent/seccomp/nearest.ts';
+import { computeEditDistance, findNearestName } from '../../../../src/agent/seccomp/nearest-name.ts';
 import { syscalls } from './sample-profile.ts';
 
 describe('the table of system calls', () => {
@@ -39,17 +39,17 @@ describe('the table of system calls', () => {
 
 describe('a name', () => {
   test('is as far from another as characters must change', () => {
-    assert.equal(editDistance('read', 'read'), 0);
-    assert.equal(editDistance('raed', 'read'), 1, 'an exchange is one change');
-    assert.equal(editDistance('', 'read'), 4);
-    assert.equal(editDistance('kitten', 'sitting'), 3);
+    assert.equal(computeEditDistance('read', 'read'), 0);
+    assert.equal(computeEditDistance('raed', 'read'), 1, 'an exchange is one change');
+    assert.equal(computeEditDistance('', 'read'), 4);
+    assert.equal(computeEditDistance('kitten', 'sitting'), 3);
   });
 
   test('is near to one that may be meant, and to none that is too different', () => {
-    assert.equal(nearestName('opneat', syscalls.names), 'openat');
-    assert.equal(nearestName('getppid ', syscalls.names), 'getppid');
-    assert.equal(nearestName('zzzzzzzz', syscalls.names), undefined);
-    assert.equal(nearestName('x'.repeat(5000), syscalls.names), undefined);
+    assert.equal(findNearestName('opneat', syscalls.names), 'openat');
+    assert.equal(findNearestName('getppid ', syscalls.names), 'getppid');
+    assert.equal(findNearestName('zzzzzzzz', syscalls.names), undefined);
+    assert.equal(findNearestName('x'.repeat(5000), syscalls.names), undefined);
   });
 });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { hintsFor } from '../../../../../src/agent/plugins/allocation/hints.ts';
+import { computeHints } from '../../../../../src/agent/plugins/allocation/hints.ts';
 import type { Hint } from '../../../../../src/agent/plugins/allocation/index.ts';
 import { mergeHints } from '../../../../../src/agent/plugins/allocation/index.ts';
 import type { Device } from '../../../../../src/agent/plugins/devices/index.ts';
@@ -17,7 +17,7 @@ function hints(
 ) {
   const free = new Set(options.free ?? devices.map(({ id }) => id));
   const mustInclude = new Set(options.must ?? []);
-  return hintsFor({ devices, free, mustInclude, size, nodes: options.nodes ?? [0, 1] });
+  return computeHints({ devices, free, mustInclude, size, nodes: options.nodes ?? [0, 1] });
 }
 
 test('every set of nodes with enough free devices is a hint, the smallest possible are preferred', () => {

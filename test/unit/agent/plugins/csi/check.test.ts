@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { create } from '@bufbuild/protobuf';
-import { checkDriverName, checkedNodeInfo } from '../../../../../src/agent/plugins/csi/check.ts';
+import { checkDriverName, checkNodeInfo } from '../../../../../src/agent/plugins/csi/check.ts';
 import { NodeGetInfoResponseSchema } from '../../../../../src/agent/plugins/csi/gen/csi_pb.js';
 
 function infoOf(segments: Record<string, string>, nodeId = 'node-1', maxVolumesPerNode = 0n) {
-  return checkedNodeInfo(
+  return checkNodeInfo(
     create(NodeGetInfoResponseSchema, { nodeId, maxVolumesPerNode, accessibleTopology: { segments } }),
   );
 }
@@ -18,7 +18,7 @@ describe('what a CSI driver says of the node', () => {
       maxVolumes: undefined,
       topology: { 'topology.example.com/region': '', 'topology.example.com/zone': 'b' },
     });
-    assert.deepEqual(checkedNodeInfo(create(NodeGetInfoResponseSchema, { nodeId: 'x' })).topology, {});
+    assert.deepEqual(checkNodeInfo(create(NodeGetInfoResponseSchema, { nodeId: 'x' })).topology, {});
   });
 
   test('has its limit cut to what the API can hold, and a negative one is refused', () => {

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import {
-  newCsiNode,
-  ownedBy,
-  withDriver,
-  withoutDrivers,
+  createCsiNode,
+  putDriver,
+  removeDrivers,
+  setOwner,
 } from '../../../../../src/agent/plugins/csi/csi-node-object.ts';
 import type { CsiDriver } from '../../../../../src/agent/plugins/csi/index.ts';
 import type { CSINode } from '../../../../../src/api/index.ts';
@@ -17,7 +17,7 @@ const node = { name: 'node-1', uid: 'uid-1' };
 /** All the writes that are wanted, each as the API checks it. */
 function publish(stored: CSINode, driver: CsiDriver): { csiNode: CSINode; writes: number } {
   let [csiNode, writes] = [stored, 0];
-  for (let next = withDriver(csiNode, driver); next !== undefined; next = withDriver(csiNode, driver)) {
+  for (let next = putDriver(csiNode, driver); next !== undefined; next = putDriver(csiNode, driver)) {
     assert.deepEqual(csiNodeKind.validate?.(next, csiNode), [], 'the API takes it');
     csiNode = next;
     writes += 1;
@@ -28,9 +28,9 @@ function publish(stored: CSINode, driver: CsiDriver): { csiNode: CSINode; writes
 
 describe('the CSINode', () => {
   test('belongs to the Node that there is now, and to no earlier one', () => {
-    const fresh = newCsiNode(node);
-    assert.equal(ownedBy(fresh, node), undefined);
-    const again = ownedBy(fresh, { name: 'node-1', uid: 'uid-2' });
+    const fresh = createCsiNode(node);
+    assert.equal(setOwner(fresh, node), undefined);
+    const again = setOwner(fresh, { name: 'node-1', uid: 'uid-2' });
     assert.deepEqual(again?.metadata?.ownerReferences, [
       { apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'uid-2' },
     ]);
@@ -38,7 +38,7 @@ describe('the CSINode', () => {
 
   test('has a driver after one write, with what it says; the same again is none', () => {
     const driver = driverOf('one.example.com', { maxVolumes: 39, topology: { zone: 'a', region: 'b' } });
-    const { csiNode, writes } = publish(newCsiNode(node), driver);
+    const { csiNode, writes } = publish(createCsiNode(node), driver);
     assert.equal(writes, 1);
     assert.deepEqual(csiNode.spec.drivers, [
       {
@@ -52,7 +52,7 @@ describe('the CSINode', () => {
   });
 
   test('has another id of a driver after two writes, because entries cannot be changed; another count after one', () => {
-    const { csiNode } = publish(newCsiNode(node), driverOf('one.example.com'));
+    const { csiNode } = publish(createCsiNode(node), driverOf('one.example.com'));
     assert.equal(publish(csiNode, driverOf('one.example.com', { nodeId: 'other' })).writes, 2);
     assert.equal(publish(csiNode, driverOf('one.example.com', { maxVolumes: 3 })).writes, 1);
   });
@@ -70,7 +70,7 @@ describe('the CSINode', () => {
     const property = fc.property(drivers, drivers, (before, now) => {
       const publishAll = (stored: CSINode, all: typeof before) =>
         all.reduce((csiNode, each) => publish(csiNode, driverOf(each.name, each)).csiNode, stored);
-      const first = publishAll(newCsiNode(node), before);
+      const first = publishAll(createCsiNode(node), before);
       const second = publishAll(first, now);
       const wanted = [...before.filter(({ name }) => !now.some((each) => each.name === name)), ...now];
       assert.equal(second.spec.drivers.length, wanted.length);
@@ -86,14 +86,14 @@ describe('the CSINode', () => {
 
   test('loses only the drivers that have gone', () => {
     const { csiNode } = publish(
-      publish(newCsiNode(node), driverOf('one.example.com')).csiNode,
+      publish(createCsiNode(node), driverOf('one.example.com')).csiNode,
       driverOf('two.example.com'),
     );
-    const left = withoutDrivers(csiNode, new Set(['one.example.com', 'three.example.com']));
+    const left = removeDrivers(csiNode, new Set(['one.example.com', 'three.example.com']));
     assert.deepEqual(
       left?.spec.drivers.map(({ name }) => name),
       ['two.example.com'],
     );
-    assert.equal(withoutDrivers(csiNode, new Set(['three.example.com'])), undefined);
+    assert.equal(removeDrivers(csiNode, new Set(['three.example.com'])), undefined);
   });
 });

@@ -6,7 +6,7 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { NodeGetInfoResponseSchema } from '../../../../../src/agent/plugins/csi/gen/csi_pb.js';
 import { Node } from '../../../../../src/agent/plugins/csi/gen/csi_pb.js';
 import type { CsiDriver, CsiPublisher, Publication } from '../../../../../src/agent/plugins/csi/index.ts';
-import { createCsiHandler } from '../../../../../src/agent/plugins/csi/index.ts';
+import { CsiHandler } from '../../../../../src/agent/plugins/csi/index.ts';
 import type { PluginInfo } from '../../../../../src/agent/plugins/index.ts';
 import { GrpcError, grpcCodes, implement, serveUnix } from '../../../../../src/base/grpc/index.ts';
 import { createMetrics, silentLogger, systemClock } from '../../../../../src/base/index.ts';
@@ -57,14 +57,14 @@ function createCluster(): Cluster {
     publicationOf() {
       return this.verdict;
     },
-    tried: async () => undefined,
+    waitForTry: async () => undefined,
   };
 }
 
 const nodeInfo = { withinMs: 5000, callMs: 200, random: () => 1 };
 
 function createHandler(publisher: CsiPublisher | undefined = undefined) {
-  return createCsiHandler({ publisher, clock: systemClock, log, nodeInfo });
+  return new CsiHandler({ publisher, clock: systemClock, log, nodeInfo });
 }
 
 const fine: Answer = async () => ({ nodeId: 'id-1', maxVolumesPerNode: 8n });
@@ -97,7 +97,7 @@ describe('a CSI driver that registers', () => {
 
   test('is in use where there is no control plane, for this node only', async () => {
     const metrics = createMetrics();
-    const handler = createCsiHandler({ publisher: undefined, clock: systemClock, log, metrics });
+    const handler = new CsiHandler({ publisher: undefined, clock: systemClock, log, metrics });
     const one = await plugin(fine);
     await handler.register(one, forever);
     assert.equal(handler.details?.(one)?.['csiNode'], 'local');
@@ -128,7 +128,7 @@ describe('a CSI driver that registers', () => {
 
   test('is given up after its time, with its last words, and leaves nothing', async () => {
     const cluster = createCluster();
-    const handler = createCsiHandler({
+    const handler = new CsiHandler({
       publisher: cluster,
       clock: systemClock,
       log,

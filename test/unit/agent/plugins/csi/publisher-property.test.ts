@@ -1,7 +1,7 @@
 /** Whatever happens to the CSINode, the Node, the API and the drivers: in the end the cluster knows those in use. */
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
-import { nodeIdAnnotation } from '../../../../../src/agent/plugins/csi/node-marks.ts';
+import { nodeIdAnnotation } from '../../../../../src/agent/plugins/csi/node-metadata.ts';
 import { csiNodeKind, nodeKind, StatusError } from '../../../../../src/api/index.ts';
 import type { ApiCalls } from '../../../../../src/client/index.ts';
 import { ConnectionError } from '../../../../../src/client/index.ts';

@@ -1,7 +1,7 @@
 /** What the cluster is told of CSI drivers: a real control plane, asked with a node's own credentials. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { nodeIdAnnotation } from '../../../../../src/agent/plugins/csi/node-marks.ts';
+import { nodeIdAnnotation } from '../../../../../src/agent/plugins/csi/node-metadata.ts';
 import { csiNodeKind, nodeKind } from '../../../../../src/api/index.ts';
 import type { ApiCalls } from '../../../../../src/client/index.ts';
 import { ConnectionError } from '../../../../../src/client/index.ts';
@@ -229,7 +229,7 @@ describe('what the cluster is told of the CSI drivers of a node', () => {
     await waitFor('the CSINode', () => publishing.csiNode());
     const driver = driverOf('one.example.com');
     publishing.publisher.publish([driver]);
-    await publishing.publisher.tried(driver, 10_000, new AbortController().signal);
+    await publishing.publisher.waitForTry(driver, 10_000, new AbortController().signal);
     const { state, problem } = publishing.publisher.publicationOf(driver);
     assert.equal(state, 'pending');
     assert.match(problem ?? '', /does not keep what it is told of one\.example\.com/);
@@ -255,7 +255,7 @@ describe('what the cluster is told of the CSI drivers of a node', () => {
     await using publishing = await start({ between });
     const driver = driverOf('one.example.com');
     publishing.publisher.publish([driver]);
-    await publishing.publisher.tried(driver, 10_000, new AbortController().signal);
+    await publishing.publisher.waitForTry(driver, 10_000, new AbortController().signal);
     const { state, problem } = publishing.publisher.publicationOf(driver);
     assert.equal(state, 'pending');
     assert.match(problem ?? '', /refuses connections/);

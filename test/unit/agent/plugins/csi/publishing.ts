@@ -1,6 +1,6 @@
 import type { CsiPublisher } from '../../../../../src/agent/plugins/csi/index.ts';
 import { createCsiPublisher } from '../../../../../src/agent/plugins/csi/index.ts';
-import { nodeIdsOf } from '../../../../../src/agent/plugins/csi/node-marks.ts';
+import { readNodeIds } from '../../../../../src/agent/plugins/csi/node-metadata.ts';
 import type { CSINode, Node } from '../../../../../src/api/index.ts';
 import { csiNodeKind, nodeKind } from '../../../../../src/api/index.ts';
 import { systemClock } from '../../../../../src/base/index.ts';
@@ -73,7 +73,7 @@ export async function startPublishing(server: TestServer, options: PublishingOpt
       const wanted = names.toSorted().join();
       await waitFor(`the CSINode and the Node to tell of ${wanted || 'no driver'}`, async () => {
         const drivers = (await csiNode()).spec.drivers.map(({ name }) => name);
-        const ids = [...nodeIdsOf(await stored()).keys()];
+        const ids = [...readNodeIds(await stored()).keys()];
         return drivers.sort().join() === wanted && ids.sort().join() === wanted;
       });
     },

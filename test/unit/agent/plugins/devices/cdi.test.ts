@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { cdiFault } from '../../../../../src/agent/plugins/devices/cdi.ts';
+import { findCdiFault } from '../../../../../src/agent/plugins/devices/cdi.ts';
 
 describe('a fully qualified CDI device name', () => {
   test('is a vendor, a class and a device', () => {
@@ -12,7 +12,7 @@ describe('a fully qualified CDI device name', () => {
       'v/c=a.b_c',
       'v/c.d-e=a',
     ])
-      assert.equal(cdiFault(id), undefined, id);
+      assert.equal(findCdiFault(id), undefined, id);
   });
 
   test('is refused in any other form', () => {
@@ -31,6 +31,6 @@ describe('a fully qualified CDI device name', () => {
       'a/b=-c',
     ];
     const evil = ['a/b=c\n', 'a/b=../c', 'a-/b=c', 'a/b=c d', 'a\0/b=c', `a/b=${'c'.repeat(600)}`];
-    for (const id of [...broken, ...evil]) assert.ok(cdiFault(id), JSON.stringify(id));
+    for (const id of [...broken, ...evil]) assert.ok(findCdiFault(id), JSON.stringify(id));
   });
 });

@@ -2,7 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { create } from '@bufbuild/protobuf';
 import fc from 'fast-check';
-import { readDevices, sameDevices, unhealthy } from '../../../../../src/agent/plugins/devices/device-list.ts';
+import {
+  hasSameDevices,
+  readDevices,
+  toUnhealthy,
+} from '../../../../../src/agent/plugins/devices/device-list.ts';
 import { ListAndWatchResponseSchema } from '../../../../../src/agent/plugins/devices/gen/device-plugin_pb.js';
 import { limits } from '../../../../../src/agent/plugins/devices/limits.ts';
 
@@ -96,8 +100,8 @@ describe('a list of devices', () => {
           assert.ok(numaNodes.every((node) => node >= 0 && node <= limits.numaNode));
         }
         assert.ok(remarks.length <= 3);
-        assert.ok(sameDevices(devices, new Map(devices)));
-        assert.ok([...unhealthy(devices).values()].every(({ healthy }) => !healthy));
+        assert.ok(hasSameDevices(devices, new Map(devices)));
+        assert.ok([...toUnhealthy(devices).values()].every(({ healthy }) => !healthy));
       }),
     );
   });

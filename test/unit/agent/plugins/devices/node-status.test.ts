@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { deviceAmounts, devicePluginHandler } from '../../../../../src/agent/plugins/devices/index.ts';
+import {
+  computeDeviceAmounts,
+  createDevicePluginHandler,
+} from '../../../../../src/agent/plugins/devices/index.ts';
 import { startFakePlugin, waitFor } from '../../../../support/index.ts';
 import { never, resource, startBench } from './support.ts';
 
@@ -9,20 +12,20 @@ describe('what the node has of its devices', () => {
   test('is all of them as capacity, the healthy ones as allocatable, and zero once they are gone', async () => {
     await using bench = await startBench({ graceMs: () => 300 });
     const { inventory } = bench.manager;
-    assert.deepEqual(deviceAmounts(inventory), { capacity: {}, allocatable: {} });
+    assert.deepEqual(computeDeviceAmounts(inventory), { capacity: {}, allocatable: {} });
     const devices = [{ id: 'a' }, { id: 'b', health: 'Unhealthy' }, { id: 'c' }];
     const plugin = await startFakePlugin({ socket: join(bench.folder, 'p.sock'), devices });
     await bench.manager.register({ resource, socket: plugin.socket, way: 'registration' }, never);
     await waitFor('the list', () => bench.amounts() === '2/3');
-    assert.deepEqual(deviceAmounts(inventory), {
+    assert.deepEqual(computeDeviceAmounts(inventory), {
       capacity: { [resource]: '3' },
       allocatable: { [resource]: '2' },
     });
     await plugin[Symbol.asyncDispose]();
-    await waitFor('it to be away', () => deviceAmounts(inventory).allocatable[resource] === '0');
-    assert.equal(deviceAmounts(inventory).capacity[resource], '3');
-    await waitFor('the end of the grace', () => deviceAmounts(inventory).capacity[resource] === '0');
-    assert.equal(deviceAmounts(inventory).allocatable[resource], '0');
+    await waitFor('it to be away', () => computeDeviceAmounts(inventory).allocatable[resource] === '0');
+    assert.equal(computeDeviceAmounts(inventory).capacity[resource], '3');
+    await waitFor('the end of the grace', () => computeDeviceAmounts(inventory).capacity[resource] === '0');
+    assert.equal(computeDeviceAmounts(inventory).allocatable[resource], '0');
   });
 });
 
@@ -39,7 +42,7 @@ describe('the registry’s handler of device plugins', () => {
 
   test('takes a plugin into use and lets it go', async () => {
     await using bench = await startBench();
-    const handler = devicePluginHandler(bench.manager);
+    const handler = createDevicePluginHandler(bench.manager);
     await using plugin = await startFakePlugin({
       socket: join(bench.folder, 'p.sock'),
       devices: [{ id: 'a' }],
@@ -55,7 +58,7 @@ describe('the registry’s handler of device plugins', () => {
 
   test('refuses versions and names that it does not take', async () => {
     await using bench = await startBench();
-    const handler = devicePluginHandler(bench.manager);
+    const handler = createDevicePluginHandler(bench.manager);
     assert.throws(
       () => handler.validate(info(bench.folder, { versions: ['v1alpha1', 'v2'] })),
       /speaks v1alpha1, v2 .* this agent v1beta1 only/,
@@ -66,7 +69,7 @@ describe('the registry’s handler of device plugins', () => {
 
   test('refuses a plugin whose resource is registered by a call', async () => {
     await using bench = await startBench();
-    const handler = devicePluginHandler(bench.manager);
+    const handler = createDevicePluginHandler(bench.manager);
     await using plugin = await startFakePlugin({
       socket: join(bench.folder, 'p.sock'),
       devices: [{ id: 'a' }],

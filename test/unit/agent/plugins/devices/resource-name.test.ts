@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { resourceNameFault } from '../../../../../src/agent/plugins/devices/resource-name.ts';
+import { findResourceNameFault } from '../../../../../src/agent/plugins/devices/resource-name.ts';
 
 describe('the name of an extended resource', () => {
   for (const name of ['vendor.example/gpu', 'a/b', 'smarter-devices/video0', 'x.io/A_b.c-1']) {
-    test(`may be ${name}`, () => assert.equal(resourceNameFault(name), undefined));
+    test(`may be ${name}`, () => assert.equal(findResourceNameFault(name), undefined));
   }
 
   for (const [name, why] of [
@@ -23,10 +23,10 @@ describe('the name of an extended resource', () => {
     [`${'a.'.repeat(122)}aa/gpu`, /prefix part/],
   ] as const) {
     test(`cannot be ${JSON.stringify(name.slice(0, 40))}`, () =>
-      assert.match(resourceNameFault(name) ?? '', why));
+      assert.match(findResourceNameFault(name) ?? '', why));
   }
 
   test('may be as long as its quota allows', () => {
-    assert.equal(resourceNameFault(`${'a.'.repeat(121)}aa/gpu`), undefined);
+    assert.equal(findResourceNameFault(`${'a.'.repeat(121)}aa/gpu`), undefined);
   });
 });

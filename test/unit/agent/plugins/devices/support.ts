@@ -1,5 +1,5 @@
-import type { DeviceManager, DeviceManagerOptions } from '../../../../../src/agent/plugins/devices/index.ts';
-import { createDeviceManager } from '../../../../../src/agent/plugins/devices/index.ts';
+import type { DeviceManagerOptions } from '../../../../../src/agent/plugins/devices/index.ts';
+import { DeviceManager } from '../../../../../src/agent/plugins/devices/index.ts';
 import { createMetrics, silentLogger, systemClock } from '../../../../../src/base/index.ts';
 import { temporaryFolder } from '../../../../support/index.ts';
 
@@ -17,7 +17,7 @@ export interface Bench extends AsyncDisposable {
 export async function startBench(change: Partial<DeviceManagerOptions> = {}): Promise<Bench> {
   const home = await temporaryFolder('devices-');
   const metrics = createMetrics();
-  const manager = createDeviceManager({ clock: systemClock, log: silentLogger(), metrics, ...change });
+  const manager = new DeviceManager({ clock: systemClock, log: silentLogger(), metrics, ...change });
   return {
     manager,
     metrics,

@@ -5,7 +5,7 @@ import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { DRAPlugin as V1 } from '../../../../../src/agent/plugins/dra/gen/v1_pb.js';
 import { DRAPlugin as V1Beta1 } from '../../../../../src/agent/plugins/dra/gen/v1beta1_pb.js';
 import type { DraDriver, DraHandlerOptions } from '../../../../../src/agent/plugins/dra/index.ts';
-import { createDraHandler } from '../../../../../src/agent/plugins/dra/index.ts';
+import { DraHandler } from '../../../../../src/agent/plugins/dra/index.ts';
 import type { PluginInfo } from '../../../../../src/agent/plugins/index.ts';
 import type { Handlers } from '../../../../../src/base/grpc/index.ts';
 import { GrpcError, grpcCodes, implement, serveUnix } from '../../../../../src/base/grpc/index.ts';
@@ -28,7 +28,7 @@ beforeEach(() => {
 afterEach(() => stack.disposeAsync());
 
 function createHandler(options: Partial<DraHandlerOptions> = {}) {
-  return stack.use(createDraHandler({ clock: systemClock, log, deadlineMs: 5000, ...options }));
+  return stack.use(new DraHandler({ clock: systemClock, log, deadlineMs: 5000, ...options }));
 }
 
 let sockets = 0;

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { hostAppArmor, loadedAppArmorProfiles } from '../../../../../src/agent/seccomp/registry/index.ts';
+import { readAppArmorProfiles, readHostAppArmor } from '../../../../../src/agent/seccomp/registry/index.ts';
 import { runSuccessfully, temporaryFolder } from '../../../../support/index.ts';
 
 test('AppArmor profiles are listed by name as the kernel has loaded them', async () => {
   await using home = await temporaryFolder('app-armor-');
   const root = `${home.path}/`;
-  assert.deepEqual(await loadedAppArmorProfiles(root), {
+  assert.deepEqual(await readAppArmorProfiles(root), {
     enabled: false,
     profiles: [],
     problem: 'AppArmor is not enabled on the host',
@@ -19,14 +19,14 @@ test('AppArmor profiles are listed by name as the kernel has loaded them', async
   await mkdir(parameters, { recursive: true });
   await mkdir(security, { recursive: true });
   await writeFile(join(parameters, 'enabled'), 'Y\n');
-  assert.match((await loadedAppArmorProfiles(root)).problem ?? '', /mount securityfs/);
-  assert.deepEqual(await hostAppArmor(root), { enabled: true });
+  assert.match((await readAppArmorProfiles(root)).problem ?? '', /mount securityfs/);
+  assert.deepEqual(await readHostAppArmor(root), { enabled: true });
 
   await writeFile(
     join(security, 'profiles'),
     'k8s-deny-write (enforce)\n/usr/bin/man (x) (complain)\nnonsense\n',
   );
-  assert.deepEqual(await loadedAppArmorProfiles(root), {
+  assert.deepEqual(await readAppArmorProfiles(root), {
     enabled: true,
     profiles: [
       { name: 'k8s-deny-write', mode: 'enforce' },
@@ -34,14 +34,14 @@ test('AppArmor profiles are listed by name as the kernel has loaded them', async
     ],
   });
 
-  assert.deepEqual(await hostAppArmor(root), {
+  assert.deepEqual(await readHostAppArmor(root), {
     enabled: true,
     loaded: new Set(['k8s-deny-write', '/usr/bin/man (x)']),
   });
 
   await writeFile(join(parameters, 'enabled'), 'N\n');
-  assert.deepEqual(await hostAppArmor(root), { enabled: false });
-  assert.deepEqual((await loadedAppArmorProfiles(root)).profiles, []);
+  assert.deepEqual(await readHostAppArmor(root), { enabled: false });
+  assert.deepEqual((await readAppArmorProfiles(root)).profiles, []);
 });
 
 test('a FIFO in the place of the kernel’s list holds up nothing', async () => {
@@ -49,5 +49,5 @@ test('a FIFO in the place of the kernel’s list holds up nothing', async () => 
   const parameters = join(home.path, 'sys/module/apparmor/parameters');
   await mkdir(parameters, { recursive: true });
   await runSuccessfully('mkfifo', [join(parameters, 'enabled')]);
-  assert.deepEqual((await loadedAppArmorProfiles(`${home.path}/`)).profiles, []);
+  assert.deepEqual((await readAppArmorProfiles(`${home.path}/`)).profiles, []);
 });

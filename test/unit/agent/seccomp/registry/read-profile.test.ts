@@ -4,7 +4,7 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { profileFinder } from '../../../../../src/agent/seccomp/registry/index.ts';
+import { createProfileFinder } from '../../../../../src/agent/seccomp/registry/index.ts';
 import { readProfile } from '../../../../../src/agent/seccomp/registry/read-profile.ts';
 import { temporaryFolder } from '../../../../support/index.ts';
 
@@ -59,7 +59,7 @@ test('a folder whose name only begins with the name of this one is outside', asy
 test('a container that is to be made gets the file as it is now, by its path without links', async () => {
   await using home = await temporaryFolder('read-profile-');
   const judge = (bytes: Uint8Array) => ({ digest: `sha256:${bytes.length}`, errors: [], warnings: [] });
-  const find = profileFinder({ folder: home.path, judge, limitBytes: 100 });
+  const find = createProfileFinder({ folder: home.path, judge, limitBytes: 100 });
   await writeFile(join(home.path, 'real'), '{}');
   await symlink('real', join(home.path, 'a.json'));
 

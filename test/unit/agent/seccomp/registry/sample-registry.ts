@@ -4,9 +4,8 @@ import type { Happening, Subject } from '../../../../../src/agent/node/events/in
 import type {
   RegisteredProfile,
   SeccompRegistryOptions,
-  SeccompRegistryService,
 } from '../../../../../src/agent/seccomp/registry/index.ts';
-import { createSeccompRegistry } from '../../../../../src/agent/seccomp/registry/index.ts';
+import { SeccompRegistryService } from '../../../../../src/agent/seccomp/registry/index.ts';
 import type { Pod } from '../../../../../src/api/index.ts';
 import { watchFolder } from '../../../../../src/base/folder-watch/index.ts';
 import { silentLogger, systemClock } from '../../../../../src/base/index.ts';
@@ -51,7 +50,7 @@ export async function sampleRegistry(options: SampleOptions = {}): Promise<Sampl
   let podsChanged: () => void = () => undefined;
   let judged = 0;
   const events: SampleRegistry['events'] = [];
-  const registry = createSeccompRegistry({
+  const registry = new SeccompRegistryService({
     watch: watchFolder({ folder, depth: 8, maxEntries, settleMs: 10, rescanMs: 500, pollMs: 50, clock, log }),
     judge: (bytes) => {
       judged += 1;

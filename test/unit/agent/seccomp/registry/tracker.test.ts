@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { describe, test } from 'node:test';
 import type { TrackerOptions } from '../../../../../src/agent/seccomp/registry/tracker.ts';
-import { createProfileTracker } from '../../../../../src/agent/seccomp/registry/tracker.ts';
+import { ProfileTracker } from '../../../../../src/agent/seccomp/registry/tracker.ts';
 import { temporaryFolder, waitFor } from '../../../../support/index.ts';
 import { createManualClock } from '../../../../support/manual-clock.ts';
 
@@ -15,7 +15,7 @@ async function tracking(t: TestContext, more: Partial<TrackerOptions> = {}) {
   const { path: folder, [Symbol.asyncDispose]: remove } = await temporaryFolder('tracker-');
   const clock = createManualClock();
   const verdicts: string[] = [];
-  const tracker = createProfileTracker({
+  const tracker = new ProfileTracker({
     folder,
     judge: judgement,
     limitBytes: 1000,

@@ -7,19 +7,19 @@ export type RegisteredIds = Readonly<Record<string, readonly string[]>>;
 export interface RegisteredOptions {
   readonly inventory: DeviceInventory;
   readonly clock: Clock;
-  /** Has what take() answers written; what fails is told and tried again elsewhere. */
+  /** Writes the result of take(); failures are logged and tried again by the state file. */
   readonly write: () => void;
 }
 
-/** Of a plugin that lists other devices all the time. */
+/** The minimum time between two writes, for a plugin that changes its list all the time. */
 const spacingMs = 1000;
 
-/** Of all ids together; beyond it the resources with the longest lists are left out, so that others can be kept. */
+/** The limit of all ids together; beyond it the resources with the longest lists are left out, so that the others are kept. */
 const limitBytes = 8 * 1024 * 1024;
 
 /**
- * Which devices there were, from one start of the agent to the next: without it a resource whose plugin does not come
- * back would stay on the node for ever, and nobody could tell it from one that others have put there.
+ * Keeps the known devices across restarts of the agent. Without it a resource whose plugin does not come back would stay on
+ * the node for ever, because it could not be distinguished from one that another client has put there.
  */
 export class RegisteredDevices implements Disposable {
   readonly #options: RegisteredOptions;
@@ -35,21 +35,21 @@ export class RegisteredDevices implements Disposable {
     this.#watch = options.inventory.onChange(() => void this.#follow());
   }
 
-  /** `kept` is what has been read; undefined where there was nothing. Before, nothing is written. */
+  /** `kept` is the content of the file; undefined when there was none. Before this call nothing is written. */
   start(kept: RegisteredIds | undefined): void {
     this.#kept = kept && JSON.stringify(kept);
     this.#isStarted = true;
     void this.#follow();
   }
 
-  /** What there is now, to be written. */
+  /** Returns the present ids, which the caller writes. */
   take(): RegisteredIds {
-    const now = registeredOf(this.#options.inventory);
+    const now = listRegistered(this.#options.inventory);
     this.#kept = JSON.stringify(now);
     return now;
   }
 
-  /** What has changed lately is written yet. */
+  /** Writes the latest changes. */
   [Symbol.dispose](): void {
     this.#watch[Symbol.dispose]();
     this.#closing.abort();
@@ -69,11 +69,11 @@ export class RegisteredDevices implements Disposable {
   }
 
   #writeChanged(): void {
-    if (JSON.stringify(registeredOf(this.#options.inventory)) !== this.#kept) this.#options.write();
+    if (JSON.stringify(listRegistered(this.#options.inventory)) !== this.#kept) this.#options.write();
   }
 }
 
-function registeredOf(inventory: DeviceInventory): RegisteredIds {
+function listRegistered(inventory: DeviceInventory): RegisteredIds {
   const all = [...inventory.resources().values()].map(({ name, devices }) => {
     const ids = [...devices.keys()].sort();
     return { name, ids, bytes: ids.reduce((sum, id) => sum + Buffer.byteLength(id), 0) };

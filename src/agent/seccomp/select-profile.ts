@@ -1,22 +1,24 @@
 import type { Pod } from '../../api/index.ts';
 
-/** Where it is said which profile a container gets; `default`: nowhere. */
-export type Whence = 'container' | 'pod' | 'default' | 'privileged';
+/** Where the profile of a container is specified; `default`: nowhere. */
+export type ProfileSource = 'container' | 'pod' | 'default' | 'privileged';
 
-type Stated =
+type Specified =
   | { readonly type: 'RuntimeDefault' | 'Unconfined'; readonly from: 'container' | 'pod' }
   | { readonly type: 'Localhost'; readonly from: 'container' | 'pod'; readonly localhostProfile: string }
   | { readonly type: 'Unconfined'; readonly from: 'privileged' };
 
-/** What a container gets of which nothing is said: with seccompDefault the runtime's profile, and nothing else. */
-type Unset<SeccompDefault extends boolean> = SeccompDefault extends true
+/** The profile of a container that specifies none: with seccompDefault always the runtime's. */
+type Unspecified<SeccompDefault extends boolean> = SeccompDefault extends true
   ? { readonly type: 'RuntimeDefault'; readonly from: 'default' }
   : { readonly type: 'Unconfined'; readonly from: 'default' };
 
-/** The profile that a container is to run with. */
-export type WantedSeccomp<SeccompDefault extends boolean = boolean> = Stated | Unset<SeccompDefault>;
+/** The profile that a container must run with. */
+export type SelectedSeccomp<SeccompDefault extends boolean = boolean> =
+  | Specified
+  | Unspecified<SeccompDefault>;
 
-/** Why a container cannot be made, as its status tells it (state.waiting). */
+/** Why a container cannot be created, as in its status (state.waiting). */
 export interface ContainerRefusal {
   readonly type: 'refused';
   readonly reason: 'CreateContainerConfigError' | 'CreateContainerError';
@@ -34,46 +36,50 @@ export function containersOf({ spec }: Pod): readonly ContainerOf[] {
   return [...initContainers, ...containers, ...ephemeralContainers];
 }
 
-/** A pod without such a container is an error of the caller's. */
-export function containerOf(pod: Pod, name: string): ContainerOf {
+/** Throws when the pod has no such container, which is an error of the caller. */
+export function requireContainer(pod: Pod, name: string): ContainerOf {
   const found = containersOf(pod).find((each) => each.name === name);
   if (found === undefined) throw new Error(`the pod has no container ${JSON.stringify(name)}`);
   return found;
 }
 
 /**
- * Which profile a container of any sort is to run with (specification 2.8): its own, else its pod's, else what
- * `seccompDefault` says. Privileged containers run unconfined, as runtimes have it. Annotations count nothing, as in the
- * reference since 1.27.
+ * Selects the profile of a container, init container or ephemeral container (specification 2.8): its own, else its pod's,
+ * else the default that `seccompDefault` selects. Privileged containers run unconfined, as in the runtimes. Annotations are
+ * ignored, as in the reference since 1.27.
  */
-export function wantedSeccomp<SeccompDefault extends boolean>(
+export function selectSeccomp<SeccompDefault extends boolean>(
   pod: Pod,
   containerName: string,
   options: { readonly seccompDefault: SeccompDefault },
-): WantedSeccomp<SeccompDefault> | ContainerRefusal;
-export function wantedSeccomp(
+): SelectedSeccomp<SeccompDefault> | ContainerRefusal;
+export function selectSeccomp(
   pod: Pod,
   containerName: string,
   { seccompDefault }: { readonly seccompDefault: boolean },
-): WantedSeccomp | ContainerRefusal {
-  const { securityContext: own } = containerOf(pod, containerName);
+): SelectedSeccomp | ContainerRefusal {
+  const { securityContext: own } = requireContainer(pod, containerName);
   const wanted =
-    stated(own?.seccompProfile, 'container') ??
-    stated(pod.spec?.securityContext?.seccompProfile, 'pod') ??
-    whenUnset(seccompDefault);
+    readProfileField(own?.seccompProfile, 'container') ??
+    readProfileField(pod.spec?.securityContext?.seccompProfile, 'pod') ??
+    resolveDefault(seccompDefault);
   if (wanted.type === 'refused' || own?.privileged !== true) return wanted;
   return { type: 'Unconfined', from: 'privileged' };
 }
 
-/** The file that a container of the pod is to run with, its own or its pod's; undefined where it is none. */
-export function localhostProfileOf({ spec }: Pod, { securityContext: own }: ContainerOf): string | undefined {
+/** The Localhost profile of a container, its own or its pod's; undefined when it has another type or none. */
+export function findLocalhostProfile(
+  { spec }: Pod,
+  { securityContext: own }: ContainerOf,
+): string | undefined {
   if (own?.privileged === true) return undefined;
   const wanted =
-    stated(own?.seccompProfile, 'container') ?? stated(spec?.securityContext?.seccompProfile, 'pod');
+    readProfileField(own?.seccompProfile, 'container') ??
+    readProfileField(spec?.securityContext?.seccompProfile, 'pod');
   return wanted?.type === 'Localhost' ? wanted.localhostProfile : undefined;
 }
 
-function whenUnset(seccompDefault: boolean): Unset<true> | Unset<false> {
+function resolveDefault(seccompDefault: boolean): Unspecified<true> | Unspecified<false> {
   return seccompDefault
     ? { type: 'RuntimeDefault', from: 'default' }
     : { type: 'Unconfined', from: 'default' };
@@ -84,11 +90,11 @@ interface ProfileField {
   localhostProfile?: string | undefined;
 }
 
-/** A type that is not known is refused: the reference would run the container unconfined. */
-function stated(
+/** An unknown type is refused: the reference would run the container unconfined. */
+function readProfileField(
   profile: ProfileField | undefined,
   from: 'container' | 'pod',
-): Stated | ContainerRefusal | undefined {
+): Specified | ContainerRefusal | undefined {
   if (profile === undefined) return undefined;
   const { type = '', localhostProfile = '' } = profile;
   if (type === 'RuntimeDefault' || type === 'Unconfined') return { type, from };
@@ -109,7 +115,7 @@ const seccompAnnotations = [
   'container.seccomp.security.alpha.kubernetes.io/',
 ];
 
-/** The annotations of a pod that once chose profiles and count nothing any more. */
+/** The annotations of a pod that used to select profiles and are ignored now. */
 export function ignoredSeccompAnnotations(pod: Pod): readonly string[] {
   const names = Object.keys(pod.metadata?.annotations ?? {});
   return names.filter((name) => seccompAnnotations.some((each) => name.startsWith(each)));

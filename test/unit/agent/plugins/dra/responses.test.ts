@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { create } from '@bufbuild/protobuf';
-import { preparedOf, unpreparedOf } from '../../../../../src/agent/plugins/dra/answers.ts';
 import type { DeviceSchema } from '../../../../../src/agent/plugins/dra/gen/v1_pb.js';
 import {
   NodePrepareResourcesResponseSchema,
   NodeUnprepareResourcesResponseSchema,
 } from '../../../../../src/agent/plugins/dra/gen/v1_pb.js';
+import { readPrepared, readUnprepared } from '../../../../../src/agent/plugins/dra/responses.ts';
 
 const claim = (uid: string) => ({ namespace: 'default', name: `claim-${uid}`, uid });
 
@@ -25,7 +25,7 @@ function prepared(
   uids: readonly string[],
   claims: MessageInitShape<typeof NodePrepareResourcesResponseSchema>['claims'],
 ) {
-  return preparedOf(uids.map(claim), create(NodePrepareResourcesResponseSchema, { claims: claims ?? {} }));
+  return readPrepared(uids.map(claim), create(NodePrepareResourcesResponseSchema, { claims: claims ?? {} }));
 }
 
 describe('what a DRA driver answers', () => {
@@ -84,7 +84,7 @@ describe('what a DRA driver answers', () => {
 
   test('of claims that are given back is whether each was', () => {
     const answer = create(NodeUnprepareResourcesResponseSchema, { claims: { a: {}, b: { error: 'busy' } } });
-    const results = unpreparedOf(['a', 'b', 'c'].map(claim), answer);
+    const results = readUnprepared(['a', 'b', 'c'].map(claim), answer);
     assert.deepEqual(
       [...results.values()].map(({ error }) => error),
       [undefined, 'busy', 'the driver has left this claim out of its answer'],

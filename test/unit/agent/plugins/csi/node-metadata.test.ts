@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
-  marksFor,
-  marksWithout,
+  computeAddition,
+  computeRemoval,
   nodeIdAnnotation,
-  nodeIdsOf,
-} from '../../../../../src/agent/plugins/csi/node-marks.ts';
+  readNodeIds,
+} from '../../../../../src/agent/plugins/csi/node-metadata.ts';
 import type { Node } from '../../../../../src/api/index.ts';
 import { driverOf } from './drivers.ts';
 
@@ -18,7 +18,7 @@ const driver = driverOf('one.example.com', { nodeId: 'id-1', topology: { 'exampl
 
 describe('what the Node tells of CSI drivers', () => {
   test('is an annotation with the ids of all of them, and the labels of each', () => {
-    assert.deepEqual(marksFor(nodeWith('{"two.example.com":"id-2"}'), driver), {
+    assert.deepEqual(computeAddition(nodeWith('{"two.example.com":"id-2"}'), driver), {
       labels: { 'example.com/zone': 'a' },
       annotations: { [nodeIdAnnotation]: '{"one.example.com":"id-1","two.example.com":"id-2"}' },
     });
@@ -26,37 +26,37 @@ describe('what the Node tells of CSI drivers', () => {
 
   test('is not written where it stands there', () => {
     const node = nodeWith('{"one.example.com":"id-1"}', { 'example.com/zone': 'a', other: 'x' });
-    assert.equal(marksFor(node, driver), undefined);
+    assert.equal(computeAddition(node, driver), undefined);
   });
 
   test('is refused where a label says otherwise, with both values and what to do', () => {
     assert.throws(
-      () => marksFor(nodeWith(undefined, { 'example.com/zone': 'b' }), driver),
+      () => computeAddition(nodeWith(undefined, { 'example.com/zone': 'b' }), driver),
       /example\.com\/zone is "a", and the label of the Node says "b": take the label away/,
     );
   });
 
   test('is written anew where the annotation is no map of texts', () => {
     for (const broken of ['', '{', '[]', 'null', '7', '{"one.example.com":1}']) {
-      assert.equal(nodeIdsOf(nodeWith(broken)).size, 0);
-      const marks = marksFor(nodeWith(broken), driver);
+      assert.equal(readNodeIds(nodeWith(broken)).size, 0);
+      const marks = computeAddition(nodeWith(broken), driver);
       assert.equal(marks?.annotations?.[nodeIdAnnotation], '{"one.example.com":"id-1"}');
-      const none = marksWithout(nodeWith(broken), new Set());
+      const none = computeRemoval(nodeWith(broken), new Set());
       assert.deepEqual(none, { annotations: { [nodeIdAnnotation]: null } });
     }
-    const half = marksWithout(nodeWith('{"one.example.com":"id-1","two":2}'), new Set());
+    const half = computeRemoval(nodeWith('{"one.example.com":"id-1","two":2}'), new Set());
     assert.equal(half?.annotations?.[nodeIdAnnotation], '{"one.example.com":"id-1"}');
-    assert.equal(marksWithout(nodeWith(undefined), new Set()), undefined);
+    assert.equal(computeRemoval(nodeWith(undefined), new Set()), undefined);
   });
 
   test('goes with the driver, the annotation with the last of them; labels stay', () => {
     const both = nodeWith('{"one.example.com":"id-1","two.example.com":"id-2"}');
-    assert.deepEqual(marksWithout(both, new Set(['one.example.com'])), {
+    assert.deepEqual(computeRemoval(both, new Set(['one.example.com'])), {
       annotations: { [nodeIdAnnotation]: '{"two.example.com":"id-2"}' },
     });
-    assert.deepEqual(marksWithout(both, new Set(['one.example.com', 'two.example.com'])), {
+    assert.deepEqual(computeRemoval(both, new Set(['one.example.com', 'two.example.com'])), {
       annotations: { [nodeIdAnnotation]: null },
     });
-    assert.equal(marksWithout(both, new Set(['three.example.com'])), undefined);
+    assert.equal(computeRemoval(both, new Set(['three.example.com'])), undefined);
   });
 });

@@ -1,8 +1,8 @@
 /**
- * Whether a text could be the beginning of a JSON document whose rest is not there yet: nothing at all, or a bracket or a
- * string that is open at its end. What is wrong in itself may seem so too; it only means to wait a little for more.
+ * Whether a text may be the beginning of a JSON document whose rest is not written yet: it is blank, or a bracket or a string
+ * is open at its end. Invalid JSON may look so too; the result only means that it is worth waiting for more.
  */
-export function endedEarly(bytes: Uint8Array): boolean {
+export function isTruncatedJson(bytes: Uint8Array): boolean {
   let depth = 0;
   let isInString = false;
   let isEmpty = true;

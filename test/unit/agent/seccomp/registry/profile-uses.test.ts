@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { profilesInUse } from '../../../../../src/agent/seccomp/registry/in-use.ts';
+import { findProfileUses } from '../../../../../src/agent/seccomp/registry/profile-uses.ts';
 import type { Pod } from '../../../../../src/api/index.ts';
 
 const naming = (name: string, localhostProfile: string) => ({
@@ -18,7 +18,7 @@ test('a pod with thousands of containers is gone through a few times, not once f
     },
   };
   const pod: Pod = { metadata: { name: 'web', namespace: 'default', uid: 'u' }, spec };
-  const uses = profilesInUse([pod]);
+  const uses = findProfileUses([pod]);
   assert.equal(uses.size, 2000);
   assert.equal(uses.get('p7.json')?.[0]?.fieldPath, 'spec.containers{c7}');
   assert.ok(reads < 10, `${reads} times`);
@@ -40,7 +40,7 @@ test('a privileged container uses none, whatever it names; two containers are to
     },
   };
   assert.deepEqual(
-    [...profilesInUse([pod])],
+    [...findProfileUses([pod])],
     [
       [
         'team/web.json',

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createDeviceAllocations } from '../../../../../src/agent/plugins/allocation/index.ts';
 import type { Inventory } from '../../../../../src/agent/plugins/devices/index.ts';
-import { deviceAmounts, rememberDevices } from '../../../../../src/agent/plugins/devices/index.ts';
+import { computeDeviceAmounts, rememberDevices } from '../../../../../src/agent/plugins/devices/index.ts';
 import { silentLogger, systemClock } from '../../../../../src/base/index.ts';
 import { startFakePlugin, temporaryFolder, waitFor } from '../../../../support/index.ts';
 import { never, resource, startBench } from '../devices/support.ts';
@@ -57,7 +57,7 @@ test('the next start has the devices of before, unhealthy, until their grace is 
   await using next = await startBench({ graceMs: () => 200 });
   const { inventory } = next.manager;
   await using _kept = await keep(rootDir, inventory);
-  assert.deepEqual(deviceAmounts(inventory), {
+  assert.deepEqual(computeDeviceAmounts(inventory), {
     capacity: { [resource]: '2' },
     allocatable: { [resource]: '0' },
   });

@@ -4,17 +4,17 @@ import type { DevicePluginCalls, DeviceResource } from '../devices/index.ts';
 import { AllocationError } from './errors.ts';
 import type { DeviceCounts } from './types.ts';
 
-/** More devices of one resource than a plugin can have are no number of devices. */
+/** A plugin cannot have more devices, so a greater count is invalid. */
 const countLimit = 16_384;
 
-/** Throws while it is away. */
-export function pluginOf({ name, plugin }: DeviceResource): DevicePluginCalls {
+/** Returns the plugin's calls; throws while the plugin is away. */
+export function requirePlugin({ name, plugin }: DeviceResource): DevicePluginCalls {
   if (plugin !== undefined) return plugin;
   throw new AllocationError('away', `the device plugin of ${name} is away; it is waited for`);
 }
 
-/** Asks a plugin; what goes wrong becomes an AllocationError. */
-export async function asking<T>(
+/** Calls a plugin; an error becomes an AllocationError. `what` completes the sentence "the plugin of … ". */
+export async function callPlugin<T>(
   name: string,
   what: string,
   cancel: AbortSignal,
@@ -30,8 +30,8 @@ export async function asking<T>(
   }
 }
 
-/** The uid of a pod that has the container; throws for what no container can be given devices by. */
-export function uidOf({ metadata, spec }: Pod, containerName: string): string {
+/** Returns the pod's uid; throws when it has none, or no such container. */
+export function requireUid({ metadata, spec }: Pod, containerName: string): string {
   const uid = metadata?.uid ?? '';
   const containers = [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])];
   if (uid === '') throw new AllocationError('invalid', 'a pod without a uid gets no devices');
@@ -39,16 +39,16 @@ export function uidOf({ metadata, spec }: Pod, containerName: string): string {
   throw new AllocationError('invalid', `the pod has no container ${JSON.stringify(containerName)}`);
 }
 
-/** Sorted by name: two containers never wait for each other's resource in turn. */
-export function askedOf(counts: DeviceCounts): [string, number][] {
-  const asked = Object.entries(counts).filter(([, size]) => size !== 0);
-  for (const [name, size] of asked) {
+/** Returns the counts above zero, sorted by name: resources are always locked in this order, so that calls cannot deadlock. */
+export function parseCounts(counts: DeviceCounts): [string, number][] {
+  const requested = Object.entries(counts).filter(([, size]) => size !== 0);
+  for (const [name, size] of requested) {
     if (!Number.isInteger(size) || size < 0 || size > countLimit)
       throw new AllocationError('invalid', `${size} is no number of devices of ${name}`);
   }
-  return asked.sort(([a], [b]) => (a < b ? -1 : 1));
+  return requested.sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-export function unexpected(error: unknown): AllocationError {
+export function toAllocationError(error: unknown): AllocationError {
   return new AllocationError('refused', describeError(error), { cause: error });
 }
