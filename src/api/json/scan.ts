@@ -1,16 +1,16 @@
 import { depthLimit } from './depth-limit.ts';
-import { endOfString } from './end-of-string.ts';
+import { findStringEnd } from './end-of-string.ts';
 import { JsonError } from './error.ts';
-import { keyAt } from './key-at.ts';
+import { readKey } from './key-at.ts';
 
 const quote = 0x22;
 
 /**
- * Counts the keys in a text of JSON, each as often as it stands there. The text need not be valid: strings are told from
- * structure, objects from lists, and what comes out counts only once JSON.parse has accepted the text. Throws JsonError
- * for what is nested too deeply and for keys that are not taken.
+ * Counts the keys in a JSON text, each as often as it occurs. The text need not be valid: the scan distinguishes only
+ * strings, objects and lists, and the result counts only once JSON.parse has accepted the text. Throws JsonError for too
+ * deep nesting and for keys that are not accepted.
  */
-export function scan(text: string): number {
+export function countKeysOfText(text: string): number {
   const open: boolean[] = []; // of each container whether it is an object
   let keys = 0;
   let expectKey = false;
@@ -18,12 +18,12 @@ export function scan(text: string): number {
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code === quote) {
-      const end = endOfString(text, at);
+      const end = findStringEnd(text, at);
       if (end < 0) break; // no valid JSON
       if (expectKey) {
         keys++;
         if (backslash >= 0 && backslash < at) backslash = text.indexOf('\\', at);
-        if (backslash >= 0 && backslash < end) keyAt(text, at, end);
+        if (backslash >= 0 && backslash < end) readKey(text, at, end);
       }
       expectKey = false;
       at = end;
