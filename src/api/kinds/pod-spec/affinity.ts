@@ -1,7 +1,7 @@
 import { field, int32, list, required, string, struct } from '../../schema/index.ts';
 import { labelSelector } from '../meta/label-selector.ts';
 
-/* Near what a pod is placed, and far from what. */
+/* Affinity: what a pod is placed near to, or apart from. */
 
 export const nodeSelectorRequirement = struct('NodeSelectorRequirement', {
   key: required(1, string, 'Key of the label or field.'),

@@ -1,7 +1,7 @@
 import { field, int32, int64, intOrString, list, required, string, struct } from '../../schema/index.ts';
 import { pointer } from './wire.ts';
 
-/* What is asked of a container, and what it is told, while it lives. */
+/* Probes of a running container, and the hooks of its lifecycle. */
 
 export const execAction = struct('ExecAction', {
   command: field(1, list(string), 'Command and arguments; run without a shell.'),

@@ -1,7 +1,7 @@
 import { field, list, map, quantity, required, string, struct } from '../../schema/index.ts';
 import { pointer } from './wire.ts';
 
-/* What containers need, and what they may use. */
+/* Resource requests and limits of containers. */
 
 export const resourceClaim = struct('ResourceClaim', {
   name: required(1, string, "Name of one of the pod's resourceClaims."),

@@ -1,7 +1,7 @@
 import { bool, field, int64, list, required, string, struct } from '../../schema/index.ts';
 import { pointer } from './wire.ts';
 
-/* With which rights containers run. */
+/* Security contexts: the privileges of containers. */
 
 export const seLinuxOptions = struct('SELinuxOptions', {
   user: field(1, string, 'User of the label.'),

@@ -20,7 +20,7 @@ import { podSecurityContext } from './security-context.ts';
 import { volume } from './volume.ts';
 import { pointer } from './wire.ts';
 
-/* What a pod shall be. */
+/* The desired state of a pod. */
 
 export const hostAlias = struct('HostAlias', {
   ip: required(1, string, 'The address.'),

@@ -15,7 +15,7 @@ import { keyed } from '../pod-spec/merge.ts';
 import { resourceRequirements } from '../pod-spec/resources.ts';
 import { pointer } from '../pod-spec/wire.ts';
 
-/* What is observed of a container. */
+/* The observed state of a container. */
 
 export const containerStateWaiting = struct('ContainerStateWaiting', {
   reason: field(1, string, 'Why it waits, for programs.'),

@@ -1,7 +1,7 @@
 import { qosClass } from './qos.ts';
 import type { PodSpec, PodStatus } from './types.ts';
 
-/** The state of a pod that has just been made. */
+/** The status of a pod that has just been created. */
 export function newStatus(spec: PodSpec | undefined): PodStatus {
   const isGated = (spec?.schedulingGates ?? []).length > 0;
   return {

@@ -4,7 +4,7 @@ import type { PodSpec, ResourceRequirements } from './types.ts';
 const counted = ['cpu', 'memory'];
 
 /**
- * Guaranteed when every container limits cpu and memory and asks for no less, BestEffort when none asks for or limits
+ * Guaranteed when every container limits cpu and memory and requests no less, BestEffort when none requests or limits
  * either, else Burstable. Resources of the pod as a whole, where it has them, go before those of its containers. A
  * limit without a request counts as both, as after defaulting.
  */
@@ -12,11 +12,11 @@ export function qosClass(spec: PodSpec): 'Guaranteed' | 'Burstable' | 'BestEffor
   const ofPod = spec.resources?.requests ?? spec.resources?.limits;
   const containers = [...(spec.containers ?? []), ...(spec.initContainers ?? [])];
   const all = ofPod === undefined ? containers.map(({ resources }) => resources) : [spec.resources];
-  if (!all.some(asks)) return 'BestEffort';
+  if (!all.some(hasRequests)) return 'BestEffort';
   return all.every(isGuaranteed) ? 'Guaranteed' : 'Burstable';
 }
 
-function asks(resources: ResourceRequirements | undefined): boolean {
+function hasRequests(resources: ResourceRequirements | undefined): boolean {
   return counted.some((name) => isSet(resources?.requests?.[name]) || isSet(resources?.limits?.[name]));
 }
 

@@ -3,7 +3,7 @@ import { keyed, keyedRetaining } from '../pod-spec/merge.ts';
 import { pointer } from '../pod-spec/wire.ts';
 import { containerStatus } from './container-status.ts';
 
-/* What is observed of a pod. */
+/* The observed state of a pod. */
 
 export const podCondition = struct('PodCondition', {
   type: required(1, string, 'PodScheduled, Ready, Initialized, ContainersReady …'),
