@@ -14,7 +14,7 @@ const names = ['add', 'copy', 'move', 'remove', 'replace', 'test'] as const;
 const members = ['op', 'path', 'from', 'value'];
 
 /** The limit of the reference. */
-export const operationsLimit = 10_000;
+const operationsLimit = 10_000;
 
 /** The operations of a patch; throws PatchError when it is not a JSON Patch, or has too many operations. */
 export function readOperations(patch: unknown): Operation[] {

@@ -59,7 +59,7 @@ export function readInteger(text: string): number | bigint | undefined {
 const floatText = /^[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?$/;
 
 /** A finite number; undefined when the text is not one. */
-export function readFloat(text: string): number | undefined {
+function readFloat(text: string): number | undefined {
   const plain = withoutUnderscores(text);
   if (!floatText.test(plain)) return undefined;
   const value = Number(plain);

@@ -39,7 +39,7 @@ export const accessRemedy = struct('AccessRemedy', {
   manifest: required(2, string, 'A role with this rule and a binding that gives it, as YAML.'),
 });
 
-export const accessThrough = struct('AccessThrough', {
+const accessThrough = struct('AccessThrough', {
   binding: required(1, accessReference, 'The binding that gives the role.'),
   role: required(2, accessReference, 'The role that is given.'),
 });
@@ -61,7 +61,7 @@ export const accessOpinion = struct('AccessOpinion', {
 });
 
 /** A right that a subject gains or loses. */
-export const accessRight = struct('AccessRight', {
+const accessRight = struct('AccessRight', {
   namespace: field(1, string, 'Where; empty for what counts everywhere.'),
   rule: required(2, policyRules.of, 'What.'),
   exceptIn: field(

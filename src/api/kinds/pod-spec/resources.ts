@@ -3,7 +3,7 @@ import { pointer } from './wire.ts';
 
 /* Resource requests and limits of containers. */
 
-export const resourceClaim = struct('ResourceClaim', {
+const resourceClaim = struct('ResourceClaim', {
   name: required(1, string, "Name of one of the pod's resourceClaims."),
   request: field(2, string, 'One request of the claim; all of it when absent.'),
 });
