@@ -3,11 +3,11 @@ type Stage = 'alpha' | 'beta' | 'stable';
 interface Gate {
   readonly stage: Stage;
   readonly byDefault: boolean;
-  /** The release in which it came to this stage, where that is known. */
+  /** The release in which it reached this stage, where that is known. */
   readonly since?: string;
-  /** What it does has become part of the service: it cannot be switched any more. */
+  /** The feature is part of the service for good: the gate can no longer be switched. */
   readonly locked?: true;
-  /** Who acts on it. */
+  /** The program that has the feature. */
   readonly part: 'agent' | 'apiserver' | 'both';
 }
 
@@ -32,19 +32,19 @@ export const featureGates = {
 export type FeatureGate = keyof typeof featureGates;
 /** Whether each feature is on. */
 export type FeatureGates = Readonly<Record<FeatureGate, boolean>>;
-/** What somebody asked for, by name. */
+/** The requested states, by name of a gate or a group. */
 export type AskedGates = Readonly<Record<string, boolean>>;
 
-/** Names that stand for all gates of a stage that are not stated themselves. */
+/** Group names: each sets all gates of a stage that are not set by their own names. */
 const groups: Readonly<Record<string, Stage>> = { AllAlpha: 'alpha', AllBeta: 'beta' };
 
 const table: ReadonlyMap<string, Gate> = new Map(Object.entries(featureGates));
 
-/** Every name that can be asked for. */
+/** Every name that can be set. */
 export const gateNames: readonly string[] = [...table.keys(), ...Object.keys(groups)];
 
-/** What is wrong with asking for a gate, or undefined: it is not known, or can no longer be switched. */
-export function gateProblem(name: string, on: boolean): string | undefined {
+/** Why a gate cannot be set so: it is unknown, or locked to the other state. Undefined when it can. */
+export function findGateProblem(name: string, on: boolean): string | undefined {
   if (Object.hasOwn(groups, name)) return undefined;
   const gate = table.get(name);
   if (gate === undefined) {
@@ -54,7 +54,7 @@ export function gateProblem(name: string, on: boolean): string | undefined {
   return `cannot set feature gate ${name} to ${on}: it is locked to ${gate.byDefault}`;
 }
 
-/** The state of every gate, after what was asked for; unknown names are passed over. */
+/** The state of every gate; unknown names are ignored. */
 export function resolveGates(asked: AskedGates): FeatureGates {
   const resolve = (name: FeatureGate) => {
     const { stage, byDefault, ...gate }: Gate = featureGates[name];
@@ -74,7 +74,7 @@ export function resolveGates(asked: AskedGates): FeatureGates {
   });
 }
 
-/** Of what was asked for, that on which the control plane acts. */
+/** The requested gates without those that only the agent has. */
 export function apiServerGates(asked: AskedGates): AskedGates {
   return Object.fromEntries(Object.entries(asked).filter(([name]) => table.get(name)?.part !== 'agent'));
 }
@@ -84,7 +84,7 @@ const words = new Map<string, boolean>([
   ...['0', 'f', 'F', 'false', 'FALSE', 'False'].map((word) => [word, false] as const),
 ]);
 
-/** Reads `A=true,B=false`; gives a message for what is none of that. */
+/** Parses `A=true,B=false`; returns a message when the text is malformed. */
 export function parseGates(text: string): (readonly [string, boolean])[] | string {
   const gates: (readonly [string, boolean])[] = [];
   for (const part of text.split(',').map((piece) => piece.trim())) {

@@ -7,8 +7,8 @@ export {
   type FeatureGate,
   type FeatureGates,
   featureGates,
+  findGateProblem,
   gateNames,
-  gateProblem,
   parseGates,
   resolveGates,
 } from './feature-gates.ts';

@@ -1,12 +1,12 @@
 /*
- * What control plane and node agents have agreed upon about requests that come to an agent through nodes/proxy.
+ * The convention between control plane and node agents for requests that reach an agent through nodes/proxy.
  */
 
-/** As whom the control plane comes to agents, with a certificate of the cluster's authority: its name in the reference. */
+/** The user name of the control plane at agents, in its client certificate of the cluster's authority; as in the reference. */
 export const agentClientUser = 'kube-apiserver-kubelet-client';
 
 /**
- * The header in which it tells who asked, percent-encoded. Agents believe it of the control plane's certificate only, and
- * for logs and records only: what may be done is decided by who comes.
+ * The header with the name of the requesting user, percent-encoded. Agents accept it only with the control plane's
+ * certificate, and use it only for logs and records: authorization looks at the user of the connection.
  */
 export const requesterHeader = 'nodeward-requester';

@@ -1,6 +1,6 @@
 /**
- * What the server and the agent say they are. `gitVersion` names the newest release of the API conventions that is
- * spoken, and this project's own version behind it.
+ * The version that server and agent report. `gitVersion` has the newest supported release of the API conventions, then
+ * this project's own version.
  */
 export const version = {
   nodeward: '0.1.0',

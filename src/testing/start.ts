@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream';
-import { gateProblem, resolveGates } from '../api/index.ts';
+import { findGateProblem, resolveGates } from '../api/index.ts';
 import type { RunningApiServer } from '../apiserver/index.ts';
 import { runApiServer } from '../apiserver/index.ts';
 import type { Logger } from '../base/index.ts';
@@ -64,7 +64,7 @@ function checkOptions({ storage = 'memory', folder, featureGates = {} }: StartOp
   if (storage === 'memory' && folder !== undefined) {
     throw new TypeError("nothing is kept in memory: a folder goes with storage: 'sqlite'");
   }
-  const problems = Object.entries(featureGates).flatMap(([name, on]) => gateProblem(name, on) ?? []);
+  const problems = Object.entries(featureGates).flatMap(([name, on]) => findGateProblem(name, on) ?? []);
   if (problems.length > 0) throw new TypeError(problems.join('; '));
 }
 

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { extname } from 'node:path';
 import type { Cause, Pod, TextBody, YamlReader } from '../../api/index.ts';
 import {
-  complaintsOf,
   DecodeError,
   decodeValue,
+  findMissingFields,
   forbiddenValue,
+  formatComplaints,
   isRecord,
-  missingFields,
   parseText,
   podKind,
   requiredValue,
@@ -68,7 +68,7 @@ function judge({ file, bytes }: Manifest, { nodeName, readYaml }: JudgeOptions):
   if (typeCauses.length > 0) return { faults: faultsOf(typeCauses) };
   const hash = hashOf(value, `host:${nodeName}file:${file}`);
   const { object, complaints } = decodeValue(secretive, 'v1', value);
-  const strict = [...complaints, ...complaintsOf('duplicate', duplicates)];
+  const strict = [...complaints, ...formatComplaints('duplicate', duplicates)];
   const own = ownCauses(object);
   const pod = podKind.default(staticPod(object, nodeName, hash));
   const causes = [...own, ...podCauses(pod)];
@@ -124,7 +124,7 @@ function ownCauses({ metadata = {} }: Pod): Cause[] {
 
 function podCauses(pod: Pod): Cause[] {
   // without its name there is no name of the node behind it either: that has been told
-  const causes = [...validateMetadata(podKind, pod, undefined), ...missingFields(podKind.root, pod)];
+  const causes = [...validateMetadata(podKind, pod, undefined), ...findMissingFields(podKind.root, pod)];
   return [...(causes.length > 0 ? causes : podKind.validate(pod, undefined)), ...referenceCauses(pod)];
 }
 

@@ -1,14 +1,13 @@
 /*
- * Texts in the order of their UTF-8 bytes, in which the reference has them. It is that of UTF-16 units, but for
- * characters that need two of those.
+ * Sorts strings by their UTF-8 bytes, as the reference does. The order differs from that of UTF-16 code units only for
+ * characters that take two units.
  */
 
 const surrogate = /[\ud800-\udfff]/;
 
-/** The same texts, in order. */
-export function sortedTexts(texts: readonly string[]): string[] {
-  const isExact = texts.some((text) => surrogate.test(text));
-  return isExact ? texts.toSorted(compareUnits) : texts.toSorted();
+export function sortTexts(texts: readonly string[]): string[] {
+  const hasSurrogates = texts.some((text) => surrogate.test(text));
+  return hasSurrogates ? texts.toSorted(compareUnits) : texts.toSorted();
 }
 
 export function compareText(a = '', b = ''): number {
@@ -24,7 +23,7 @@ function compareUnits(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Halves of characters come behind all others. */
+/** Surrogates sort after all other units. */
 function rank(unit: number): number {
   return unit < 0xd800 || unit > 0xdfff ? unit : unit + 0x10000;
 }

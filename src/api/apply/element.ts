@@ -1,19 +1,19 @@
 import { isRecord, tryParseJson } from '../../base/index.ts';
 import type { Field, ListType, StructType, Type } from '../schema/index.ts';
 import { zeroOf } from '../schema/index.ts';
-import { compareText, sortedTexts } from './byte-order.ts';
+import { compareText, sortTexts } from './byte-order.ts';
 
 /*
  * The elements of a set of fields: `f:name` is a field of a struct or a key of a map, `k:{"name":"web"}` the item of a
  * list with these keys, `v:"x"` an item of a set, `i:3` an item by its index.
  */
 
-/** What leads to an item of a list; undefined when nothing tells the item from others. */
+/** The element that identifies an item of a list; undefined when the item has no identity. */
 export type ItemElement = (item: unknown) => string | undefined;
 
 const compiled = new WeakMap<ListType, ItemElement>();
 
-/** What leads to the items of a set or of a list that is a map. */
+/** The function that computes the elements of a list's items, for a list of type `set` or `map`; compiled once. */
 export function itemElement(list: ListType): ItemElement {
   const known = compiled.get(list);
   if (known !== undefined) return known;
@@ -26,7 +26,7 @@ function setElement(item: unknown): string | undefined {
   return typeof item === 'object' ? undefined : `v:${jsonText(item)}`;
 }
 
-/** A key that an item lacks has its default; one without a default is left out, but not all of them can be. */
+/** A key that an item lacks has its default; one without a default is left out. At least one key must be present. */
 function keyElement({ keys = [], of }: ListType): ItemElement {
   const fields = structOf(of)?.fields ?? {};
   const known = [...keys].sort().map((name) => {
@@ -50,7 +50,7 @@ function absentKey(field: Field | undefined): unknown {
 }
 
 /** The struct that a type is or refers to. */
-export function structOf(type: Type): StructType | undefined {
+function structOf(type: Type): StructType | undefined {
   if (type.t === 'ref') return type.resolve();
   return type.t === 'struct' ? type : undefined;
 }
@@ -58,23 +58,23 @@ export function structOf(type: Type): StructType | undefined {
 const plain = /^[\w\-./:]*$/;
 const escaped = /[<>&\u2028\u2029]/g;
 
-/** JSON as the reference writes it: some characters, harmless in themselves, are escaped. */
+/** JSON as Go writes it: with `<`, `>`, `&`, U+2028 and U+2029 escaped. */
 export function jsonText(value: unknown): string {
   if (typeof value === 'string' && plain.test(value)) return `"${value}"`;
   const text = JSON.stringify(value) ?? 'null';
   return text.replaceAll(escaped, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** In the reference's order: fields, keys, values, indexes; numbers as numbers. */
-export function sortedElements(elements: readonly string[]): string[] {
-  if (elements.every((element) => element.startsWith('f:'))) return sortedTexts(elements);
+/** Sorts elements in the reference's order: fields, keys, values, indexes; numbers by value. */
+export function sortElements(elements: readonly string[]): string[] {
+  if (elements.every((element) => element.startsWith('f:'))) return sortTexts(elements);
   const decorated = elements.map((element) => ({ element, parts: partsOf(element) }));
   return decorated.sort((a, b) => compareParts(a.parts, b.parts)).map(({ element }) => element);
 }
 
 const ranks = 'fkvi';
 
-/** What elements are compared by, from left to right. */
+/** The parts that elements are compared by, from left to right. */
 function partsOf(element: string): readonly unknown[] {
   const rank = ranks.indexOf(element.charAt(0));
   const rest = element.slice(2);

@@ -8,11 +8,11 @@ import type { Writer } from './types.ts';
 
 export type Entry = NonNullable<ObjectMeta['managedFields']>[number];
 
-/** Who does not say who he is goes by this name. */
+/** The manager's name for a writer that gives none. */
 const unnamed = 'unknown';
 
 /** An entry of these fields; undefined when there are none. */
-export function entryOf(
+export function createEntry(
   writer: Writer,
   fields: FieldSet | undefined,
   time: string | undefined,
@@ -30,14 +30,13 @@ export function entryOf(
   };
 }
 
-/** Whose entry it is. */
 export function writerOf(entry: Entry): Writer {
   const { manager = unnamed, operation, apiVersion = '', subresource = '' } = entry;
   return { manager, operation: operation === 'Apply' ? 'Apply' : 'Update', apiVersion, subresource };
 }
 
-/** Who applies is the same in every version of the kind; who updates is another in each. */
-export function isBy(entry: Entry, writer: Writer): boolean {
+/** An apply of the same manager has one entry for all API versions of the kind, an update one for each. */
+export function isEntryOf(entry: Entry, writer: Writer): boolean {
   return (
     (entry.manager ?? '') === (writer.manager === '' ? unnamed : writer.manager) &&
     entry.operation === writer.operation &&
@@ -46,7 +45,7 @@ export function isBy(entry: Entry, writer: Writer): boolean {
   );
 }
 
-/** The same for entries of the same manager, as it is written there, and for no others. */
+/** Equal for two entries exactly when they have the same manager, as written in them. */
 export function identityOf({ manager = '', operation, apiVersion, subresource = '' }: Entry): string {
   return JSON.stringify([manager, operation, operation === 'Apply' ? '' : apiVersion, subresource]);
 }
@@ -57,8 +56,8 @@ export function withFields(entry: Entry, fields: FieldSet | undefined): Entry | 
   return fields === entry.fieldsV1 ? entry : { ...entry, fieldsV1: fields };
 }
 
-/** In the reference's order: who applies before who updates, then by time, oldest first. */
-export function inOrder(entries: readonly Entry[]): Entry[] {
+/** Sorts in the reference's order: applies before updates, then by time, oldest first. */
+export function sortEntries(entries: readonly Entry[]): Entry[] {
   return entries.length < 2 ? [...entries] : [...entries].sort(compareEntries);
 }
 
@@ -72,18 +71,18 @@ function compareEntries(a: Entry, b: Entry): number {
   );
 }
 
-/** More entries of updates than these are not kept; what the oldest of them own is put together. */
+/** How many entries of updates are kept; beyond it, the oldest are merged into one for each API version. */
 const updatesLimit = 10;
 const ancient = 'ancient-changes';
 
-/** At most ten entries of updates, unless there are more versions than that; in no particular order. */
-export function capped(entries: readonly Entry[]): readonly Entry[] {
+/** Merges old entries until ten of updates remain, or more if there are more API versions; in no particular order. */
+export function capUpdateEntries(entries: readonly Entry[]): readonly Entry[] {
   const updates = entries.filter(({ operation }) => operation === 'Update');
   if (updates.length <= updatesLimit) return entries;
   const left = new Set(entries);
   const buckets = new Map(updates.filter(isBucket).map((entry) => [entry.apiVersion, [entry]]));
   let surplus = updates.length - updatesLimit;
-  for (const entry of inOrder(updates)) {
+  for (const entry of sortEntries(updates)) {
     if (surplus === 0) break;
     const bucket = buckets.get(entry.apiVersion);
     if (bucket === undefined) buckets.set(entry.apiVersion, [entry]);
@@ -95,7 +94,7 @@ export function capped(entries: readonly Entry[]): readonly Entry[] {
     const [first, ...others] = bucket;
     if (first === undefined || others.length === 0) continue;
     for (const entry of bucket) left.delete(entry);
-    left.add(together(first, others));
+    left.add(mergeEntries(first, others));
   }
   return [...left];
 }
@@ -104,8 +103,8 @@ function isBucket({ manager, subresource = '' }: Entry): boolean {
   return manager === ancient && subresource === '';
 }
 
-/** In what else they say, the latest is followed. */
-function together(first: Entry, others: readonly Entry[]): Entry {
+/** The union of their fields; time and API version are those of the latest. */
+function mergeEntries(first: Entry, others: readonly Entry[]): Entry {
   const fields = unionOf([first, ...others].map(({ fieldsV1 }) => rootOf(fieldsV1))) ?? {};
   const latest = others.reduce((a, b) => (compareText(a.time, b.time) < 0 ? b : a), first);
   const { subresource: _, ...entry } = latest;

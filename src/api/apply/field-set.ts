@@ -1,21 +1,20 @@
 import { isRecord } from '../schema/index.ts';
-import { sortedElements } from './element.ts';
+import { sortElements } from './element.ts';
 
 /*
- * Sets of fields, in the form in which metadata.managedFields carries them, so that what is stored is what is computed
- * with:
+ * Sets of fields, in the form in which metadata.managedFields carries them, so that no conversion is needed:
  *
  *   { "f:spec": { "f:containers": { 'k:{"name":"web"}': { ".": {}, "f:image": {} } } } }
  *
- * An element leads from a value to a part of it (element.ts). What an element leads to is a member of the set when it
- * has nothing below it, `{}`, or says so by `.`. So the container above is a member, and its image, but neither `spec`
- * nor `spec.containers`. The whole object never is a member: at the root `{}` is the empty set, which the functions
- * below write as undefined. They never change a set, and give back the very same one where the result equals it.
+ * An element leads from a value to a part of it (element.ts). That part is a member of the set when it has nothing below
+ * it, `{}`, or contains the key `.`. So the container above is a member, and its image, but neither `spec` nor
+ * `spec.containers`. The whole object is never a member: at the root `{}` is the empty set, which the functions below
+ * represent as undefined. They never change a set, and return the very same one where the result equals it.
  */
 
 export type FieldSet = Readonly<Record<string, unknown>>;
 
-/** What an element leads to when it is a member and nothing below it is. */
+/** The set of a member with nothing below it. */
 export const leaf: FieldSet = Object.freeze({});
 
 /** The set in an entry of managedFields; undefined when it is empty. */
@@ -24,20 +23,20 @@ export function rootOf(fields: FieldSet | undefined): FieldSet | undefined {
   return undefined;
 }
 
-/** What stands below an element. */
-export function below(set: FieldSet, element: string): FieldSet | undefined {
+/** The set below an element. */
+export function childAt(set: FieldSet, element: string): FieldSet | undefined {
   const inner = set[element];
   return isRecord(inner) ? inner : undefined;
 }
 
-/** Whether the field that a set stands below is itself a member. */
+/** Whether the field that this set is below is itself a member. */
 export function isMember(set: FieldSet): boolean {
   if ('.' in set) return true;
   for (const _ in set) return false;
   return true;
 }
 
-/** A set of these members; undefined when it is empty. Elements come in the order given. */
+/** A set of these elements, in this order, and with `self` of `.`; undefined when it is empty. */
 export function setOf(self: boolean, inner: Iterable<readonly [string, FieldSet]>): FieldSet | undefined {
   const set: Record<string, FieldSet> = self ? { '.': leaf } : {};
   let count = 0;
@@ -49,74 +48,74 @@ export function setOf(self: boolean, inner: Iterable<readonly [string, FieldSet]
   return self ? leaf : undefined;
 }
 
-/** What is in either of them; elements are in the reference's order, provided that those of `a` are. */
+/** The members of either set. The elements are in the reference's order, provided that those of `a` are. */
 export function union(a: FieldSet | undefined, b: FieldSet | undefined): FieldSet | undefined {
   if (b === undefined || a === b) return a;
-  if (a === undefined) return ordered(b);
+  if (a === undefined) return sortElementsDeep(b);
   const self = isMember(a) || isMember(b);
   const added = new Map<string, FieldSet>();
   for (const element in b) {
-    const mine = element === '.' ? undefined : below(a, element);
-    const joined = element === '.' ? undefined : union(mine, below(b, element));
+    const mine = element === '.' ? undefined : childAt(a, element);
+    const joined = element === '.' ? undefined : union(mine, childAt(b, element));
     if (joined !== undefined && joined !== mine) added.set(element, joined);
   }
   if (added.size === 0 && self === isMember(a)) return a;
-  return setOf(self, together(a, added));
+  return setOf(self, mergeElements(a, added));
 }
 
-/** What is in any of them, in order, provided that those of the first are; costs about as much as they are large. */
+/** The members of any set, sorted provided that the first is. The cost is about linear in their size. */
 export function unionOf(sets: readonly (FieldSet | undefined)[]): FieldSet | undefined {
   if (sets.length < 2) return sets[0];
-  // to add one after the other to a growing set would be to sort that anew for each
+  // by halves: adding one after the other to a growing set would sort that set again each time
   const half = sets.length >> 1;
   return union(unionOf(sets.slice(0, half)), unionOf(sets.slice(half)));
 }
 
-/** The elements of `a` with what was added to them, in order. */
-function together(a: FieldSet, added: ReadonlyMap<string, FieldSet>): [string, FieldSet][] {
+/** The elements of `a` and `added`, sorted. */
+function mergeElements(a: FieldSet, added: ReadonlyMap<string, FieldSet>): [string, FieldSet][] {
   const elements = Object.keys(a).filter((element) => element !== '.');
   const further = [...added.keys()].filter((element) => !(element in a));
-  const all = further.length === 0 ? elements : sortedElements([...elements, ...further]);
-  return all.map((element) => [element, added.get(element) ?? below(a, element) ?? leaf]);
+  const all = further.length === 0 ? elements : sortElements([...elements, ...further]);
+  return all.map((element) => [element, added.get(element) ?? childAt(a, element) ?? leaf]);
 }
 
-/** The same set with its elements in the reference's order, at every depth. */
-export function ordered(set: FieldSet): FieldSet {
+/** Sorts the elements in the reference's order, at every depth. */
+export function sortElementsDeep(set: FieldSet): FieldSet {
   const elements = Object.keys(set).filter((element) => element !== '.');
   if (elements.length === 0) return leaf;
-  const inner = sortedElements(elements).map((element) => {
-    const part: readonly [string, FieldSet] = [element, ordered(below(set, element) ?? leaf)];
+  const inner = sortElements(elements).map((element) => {
+    const part: readonly [string, FieldSet] = [element, sortElementsDeep(childAt(set, element) ?? leaf)];
     return part;
   });
   return setOf('.' in set, inner) ?? leaf;
 }
 
-/** What is in `a` and not in `b`. To take away a field takes nothing away that stands below it. */
+/** The members of `a` that are not in `b`. Removing a field does not remove what is below it. */
 export function difference(a: FieldSet | undefined, b: FieldSet | undefined): FieldSet | undefined {
   if (a === undefined || b === undefined) return a;
   const self = isMember(a) && !isMember(b);
-  return kept(a, self, (element, inner) => difference(inner, below(b, element)));
+  return mapParts(a, self, (element, inner) => difference(inner, childAt(b, element)));
 }
 
-/** What is in `a` and neither in `b` nor below a member of `b`. */
+/** The members of `a` that are neither in `b` nor below a member of `b`. */
 export function differenceBelow(a: FieldSet | undefined, b: FieldSet | undefined): FieldSet | undefined {
   if (a === undefined || b === undefined) return a;
-  return kept(a, isMember(a), (element, inner) => {
-    const taken = below(b, element);
-    if (taken === undefined) return inner;
-    return isMember(taken) ? undefined : differenceBelow(inner, taken);
+  return mapParts(a, isMember(a), (element, inner) => {
+    const removed = childAt(b, element);
+    if (removed === undefined) return inner;
+    return isMember(removed) ? undefined : differenceBelow(inner, removed);
   });
 }
 
-/** What is in both of them. */
+/** The members of both sets. */
 export function intersection(a: FieldSet | undefined, b: FieldSet | undefined): FieldSet | undefined {
   if (a === undefined || b === undefined) return undefined;
   const self = isMember(a) && isMember(b);
-  return kept(a, self, (element, inner) => intersection(inner, below(b, element)));
+  return mapParts(a, self, (element, inner) => intersection(inner, childAt(b, element)));
 }
 
-/** `set` with what `keep` leaves of each part of it. */
-export function kept(
+/** `set` with each part replaced by what `keep` returns for it; undefined drops the part. */
+export function mapParts(
   set: FieldSet,
   self: boolean,
   keep: (element: string, inner: FieldSet) => FieldSet | undefined,
@@ -124,7 +123,7 @@ export function kept(
   let parts: [string, FieldSet][] | undefined = self === isMember(set) ? undefined : [];
   for (const element in set) {
     if (element === '.') continue;
-    const inner = below(set, element);
+    const inner = childAt(set, element);
     const part = inner && keep(element, inner);
     if (part !== inner) parts ??= partsBefore(set, element);
     if (part !== undefined) parts?.push([element, part]);
@@ -136,7 +135,7 @@ function partsBefore(set: FieldSet, end: string): [string, FieldSet][] {
   const parts: [string, FieldSet][] = [];
   for (const element in set) {
     if (element === end) break;
-    const inner = element === '.' ? undefined : below(set, element);
+    const inner = element === '.' ? undefined : childAt(set, element);
     if (inner !== undefined) parts.push([element, inner]);
   }
   return parts;
@@ -147,27 +146,27 @@ export function intersects(a: FieldSet | undefined, b: FieldSet | undefined): bo
   if (a === undefined || b === undefined) return false;
   if (isMember(a) && isMember(b)) return true;
   for (const element in b) {
-    if (element !== '.' && element in a && intersects(below(a, element), below(b, element))) return true;
+    if (element !== '.' && element in a && intersects(childAt(a, element), childAt(b, element))) return true;
   }
   return false;
 }
 
-/** Whether something in `set` is in `gone` or below a member of it. */
-export function reaches(set: FieldSet | undefined, gone: FieldSet | undefined): boolean {
+/** Whether a member of `set` is in `gone` or below a member of `gone`. */
+export function intersectsBelow(set: FieldSet | undefined, gone: FieldSet | undefined): boolean {
   if (set === undefined || gone === undefined) return false;
   if (isMember(gone)) return true;
   for (const element in gone) {
-    if (element in set && reaches(below(set, element), below(gone, element))) return true;
+    if (element in set && intersectsBelow(childAt(set, element), childAt(gone, element))) return true;
   }
   return false;
 }
 
-/** Whether all of `part` is in `set`. */
+/** Whether all members of `part` are in `set`. */
 export function contains(set: FieldSet | undefined, part: FieldSet | undefined): boolean {
   if (part === undefined || part === set) return true;
   if (set === undefined || (isMember(part) && !isMember(set))) return false;
   for (const element in part) {
-    if (element !== '.' && !contains(below(set, element), below(part, element))) return false;
+    if (element !== '.' && !contains(childAt(set, element), childAt(part, element))) return false;
   }
   return true;
 }

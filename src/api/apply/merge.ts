@@ -1,33 +1,33 @@
 import type { ListType, MapType, StructType, Type } from '../schema/index.ts';
 import { isRecord } from '../schema/index.ts';
 import { itemElement } from './element.ts';
-import { granular } from './granular.ts';
-import { hasNoFields, itemsOf, own, sameJson } from './json.ts';
+import { toGranularType } from './granular-type.ts';
+import { getOwn, hasNoFields, isSameJson, toItems } from './json-values.ts';
 
 /**
- * `live` with what `applied` says: its scalars and atomic values in place of those there, its keys and items merged with
- * those there. Nothing is taken away: a null in place of an object or list leaves it as it is. Undefined stands for
- * what is not there. The result may hold parts of both, and is `live` itself when that says all of it already.
+ * Merges `applied` into `live`: its scalars and atomic values replace those of `live`, its keys and items are merged with
+ * those of `live`. Nothing is removed: a null in place of an object or list leaves it as it is. An absent value is
+ * undefined. The result may share parts with both, and is `live` itself when that has all of `applied` already.
  */
-export function merged(type: Type, live: unknown, applied: unknown): unknown {
+export function mergeApplied(type: Type, live: unknown, applied: unknown): unknown {
   if (applied === undefined) return live;
-  const parts = granular(type);
-  if (parts === undefined) return sameJson(live, applied) ? live : applied;
-  if (parts.t === 'list') return mergedList(parts, live, applied);
+  const parts = toGranularType(type);
+  if (parts === undefined) return isSameJson(live, applied) ? live : applied;
+  if (parts.t === 'list') return mergeList(parts, live, applied);
   const before = isRecord(live) ? live : {};
   const after = isRecord(applied) ? applied : {};
   if (hasNoFields(before) && hasNoFields(after)) return applied;
-  return mergedFields(parts, before, after);
+  return mergeFields(parts, before, after);
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
-function mergedFields(parts: StructType | MapType, before: Fields, after: Fields): unknown {
+function mergeFields(parts: StructType | MapType, before: Fields, after: Fields): unknown {
   const changed: [string, unknown][] = [];
   for (const name of Object.keys(after)) {
     const of = parts.t === 'map' ? parts.of : parts.fields[name]?.type;
-    const was = own(before, name);
-    const is = of === undefined ? after[name] : merged(of, was, after[name]);
+    const was = getOwn(before, name);
+    const is = of === undefined ? after[name] : mergeApplied(of, was, after[name]);
     if (is !== was) changed.push([name, is]);
   }
   if (changed.length === 0) return before;
@@ -39,21 +39,21 @@ interface Item {
   item: unknown;
 }
 
-function mergedList(list: ListType, live: unknown, applied: unknown): unknown {
+function mergeList(list: ListType, live: unknown, applied: unknown): unknown {
   const elementOf = itemElement(list);
-  const before = itemsOf(live).map((item): Item => ({ element: elementOf(item), item }));
-  const after = itemsOf(applied).map((item): Item => ({ element: elementOf(item), item }));
+  const before = toItems(live).map((item): Item => ({ element: elementOf(item), item }));
+  const after = toItems(applied).map((item): Item => ({ element: elementOf(item), item }));
   if (before.length === 0 && after.length === 0) return applied;
-  const there = byElement(before);
-  const result = inOrder(before, after).map(({ element, item, isApplied }) =>
-    isApplied ? merged(list.of, there.get(element), item) : item,
+  const liveByElement = byElement(before);
+  const result = orderItems(before, after).map(({ element, item, isApplied }) =>
+    isApplied ? mergeApplied(list.of, liveByElement.get(element), item) : item,
   );
   const isSame =
     result.length === before.length && result.every((item, index) => item === before[index]?.item);
   return isSame ? live : result;
 }
 
-/** Items by their elements; those that there are several of are merged with nothing. */
+/** Items by their elements; undefined for an element that several items have, as those are merged with nothing. */
 function byElement(items: readonly Item[]): Map<string | undefined, unknown> {
   const found = new Map<string | undefined, unknown>();
   for (const { element, item } of items) found.set(element, found.has(element) ? undefined : item);
@@ -61,10 +61,10 @@ function byElement(items: readonly Item[]): Map<string | undefined, unknown> {
 }
 
 /**
- * The items of the result in the reference's order. Applied items keep the order in which they are applied; an item that
- * is only live stays behind the live item that it stood behind, as far as the applied order allows.
+ * The items of the result in the reference's order. Applied items keep their order in the configuration. An item that is
+ * only live stays after the live item that precedes it, as far as the applied order allows.
  */
-function inOrder(live: readonly Item[], applied: readonly Item[]): (Item & { isApplied: boolean })[] {
+function orderItems(live: readonly Item[], applied: readonly Item[]): (Item & { isApplied: boolean })[] {
   const result: (Item & { isApplied: boolean })[] = [];
   const liveElements = new Set(live.map(({ element }) => element));
   const appliedElements = new Set(applied.map(({ element }) => element));
@@ -88,7 +88,7 @@ function inOrder(live: readonly Item[], applied: readonly Item[]): (Item & { isA
         l++;
         continue;
       }
-      // applied too, but further on: it is taken there
+      // applied too, but at a later position: it is added there
       const isNext = nextShared >= shared.length || shared[nextShared] === mine.element;
       if (appliedElements.has(mine.element) && !isNext) {
         l++;

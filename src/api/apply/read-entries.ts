@@ -11,13 +11,13 @@ import {
 import { compareText } from './byte-order.ts';
 import { jsonText } from './element.ts';
 import type { Entry } from './entries.ts';
-import { identityOf, inOrder, withFields } from './entries.ts';
+import { identityOf, sortEntries, withFields } from './entries.ts';
 import type { FieldSet } from './field-set.ts';
-import { leaf, ordered, rootOf, setOf, unionOf } from './field-set.ts';
-import { hasNoFields } from './json.ts';
+import { leaf, rootOf, setOf, sortElementsDeep, unionOf } from './field-set.ts';
+import { hasNoFields } from './json-values.ts';
 
 /*
- * What clients send as metadata.managedFields.
+ * Reads and validates the metadata.managedFields that clients send.
  */
 
 /** Whether a client asks to forget all managers. */
@@ -26,10 +26,10 @@ export function isReset(given: readonly Entry[]): boolean {
   return first === undefined || (given.length === 1 && hasNoFields(first));
 }
 
-/** More managers than an object has; the reference knows no such bound. */
+/** More managers than any real object has; the reference has no such limit. */
 const entriesLimit = 1000;
 
-/** The entries with sets as they are written here; undefined when one of them cannot be read, or there are too many. */
+/** The entries with their sets in canonical form; undefined when one of them is malformed, or there are too many. */
 export function readEntries(given: readonly Entry[]): Entry[] | undefined {
   if (given.length > entriesLimit) return undefined;
   const read = new Map<string, Entry>();
@@ -39,15 +39,15 @@ export function readEntries(given: readonly Entry[]): Entry[] | undefined {
     const outcome = isKnown && apiVersion !== '' ? readSet(fieldsV1, 0) : undefined;
     if (outcome === undefined) return undefined;
     const { '.': _, ...inner } = outcome;
-    const kept = withFields(entry, rootOf(ordered(inner)));
+    const kept = withFields(entry, rootOf(sortElementsDeep(inner)));
     const identity = identityOf(entry);
     if (kept !== undefined) read.set(identity, kept);
     else read.delete(identity);
   }
-  return inOrder([...read.values()]);
+  return sortEntries([...read.values()]);
 }
 
-/** Deeper than any type. */
+/** More than the depth of any type. */
 const depthLimit = 100;
 
 /** The set below an element; undefined when it is malformed or too deep. */
@@ -55,7 +55,7 @@ function readSet(set: unknown, depth: number): FieldSet | undefined {
   if (depth > depthLimit || !isRecord(set)) return undefined;
   const parts = new Map<string, FieldSet[]>();
   for (const name in set) {
-    if (name === '.' || isOfTheFuture(name)) continue;
+    if (name === '.' || isUnknownElement(name)) continue;
     const element = readElement(name);
     const part = readSet(set[name], depth + 1);
     if (element === undefined || part === undefined) return undefined;
@@ -63,16 +63,16 @@ function readSet(set: unknown, depth: number): FieldSet | undefined {
     if (same === undefined) parts.set(element, [part]);
     else same.push(part);
   }
-  return setOf('.' in set || parts.size === 0, united(parts)) ?? {};
+  return setOf('.' in set || parts.size === 0, mergeSpellings(parts)) ?? {};
 }
 
-/** What several spellings of an element lead to is one set. */
-function* united(parts: ReadonlyMap<string, readonly FieldSet[]>): Iterable<[string, FieldSet]> {
+/** Merges the sets below several spellings of one element. */
+function* mergeSpellings(parts: ReadonlyMap<string, readonly FieldSet[]>): Iterable<[string, FieldSet]> {
   for (const [element, sets] of parts) yield [element, unionOf(sets) ?? leaf];
 }
 
-/** An element of a kind that is not known here is passed over, as in the reference. */
-function isOfTheFuture(element: string): boolean {
+/** Elements of unknown types, from later versions, are ignored, as in the reference. */
+function isUnknownElement(element: string): boolean {
   return element.charAt(1) === ':' && !'fkvi'.includes(element.charAt(0));
 }
 
@@ -92,7 +92,7 @@ function readElement(element: string): string | undefined {
 const maxManagerLength = 128;
 const maxSubresourceLength = 256;
 
-/** What is wrong with metadata.managedFields, as the reference tells it, the first hundred causes. */
+/** The first hundred causes why metadata.managedFields is invalid, worded as in the reference. */
 export function managedFieldsCauses(entries: ObjectMeta['managedFields'] = []): Cause[] {
   if (entries.length > entriesLimit)
     return [tooManyItems('metadata.managedFields', entries.length, entriesLimit)];
@@ -115,14 +115,14 @@ function entryCauses(
   return causes;
 }
 
-/** A name that is too long by far is not counted to its end. */
-function characters(text: string): number {
+/** The length in characters; of a text far beyond the limit, the length in UTF-16 units, which costs nothing. */
+function countCharacters(text: string): number {
   return text.length > 2 * maxManagerLength ? text.length : [...text].length;
 }
 
-/** What is wrong with the name of a manager that stands at `path`: at most 128 characters, all printable. */
+/** The causes why the name of a manager at `path` is invalid: it has at most 128 characters, all printable. */
 export function managerCauses(manager: string, path: string): Cause[] {
-  if (characters(manager) > maxManagerLength) return [tooLongValue(path, maxManagerLength)];
+  if (countCharacters(manager) > maxManagerLength) return [tooLongValue(path, maxManagerLength)];
   let position = 0;
   const causes: Cause[] = [];
   for (const character of manager) {

@@ -1,22 +1,22 @@
 import type { ApiObject, ObjectMeta } from '../kinds/index.ts';
 import type { StructType } from '../schema/index.ts';
 import type { Delta } from './compare.ts';
-import { comparisonOf, withoutDelta } from './compare.ts';
+import { comparatorFor, withoutDelta } from './compare.ts';
 import type { Entry } from './entries.ts';
-import { capped, entryOf, inOrder, isBy, withFields } from './entries.ts';
-import { contains, intersects, reaches, rootOf, union } from './field-set.ts';
-import { sameJson } from './json.ts';
+import { capUpdateEntries, createEntry, isEntryOf, sortEntries, withFields } from './entries.ts';
+import { contains, intersects, intersectsBelow, rootOf, union } from './field-set.ts';
+import { isSameJson } from './json-values.ts';
 import { isReset, readEntries } from './read-entries.ts';
-import { reconciled } from './reconcile.ts';
-import { trackedPart } from './tracked.ts';
+import { reconcileFields } from './reconcile.ts';
+import { toTrackedType } from './tracked-type.ts';
 import type { Writer } from './types.ts';
 
 /**
- * metadata.managedFields after a change other than apply: what the writer added or changed between `old` (undefined for
- * a new object) and `next` is the writer's alone, what is gone is nobody's. `given` is what the client sent as
- * managedFields: undefined means that it said nothing (the stored ones go on), an empty list forgets all managers, any
- * other replaces the stored ones first, unless it is malformed or came through a subresource. `now` is RFC 3339, UTC, in
- * whole seconds. An object whose managers were forgotten, or never known, gets new ones only by an apply.
+ * Computes metadata.managedFields after a change other than apply. The fields that the writer added or changed between
+ * `old` (undefined for a new object) and `next` are owned by the writer alone; removed fields have no owner. `given` is
+ * the managedFields that the client sent: undefined keeps the stored ones, an empty list forgets all managers, any other
+ * replaces the stored ones first, unless it is malformed or came through a subresource. `now` is RFC 3339, UTC, in whole
+ * seconds. An object whose managers were forgotten, or never known, gets new ones only by an apply.
  */
 export function trackUpdate<T extends ApiObject>(
   type: StructType,
@@ -27,46 +27,46 @@ export function trackUpdate<T extends ApiObject>(
   now: string,
 ): ObjectMeta['managedFields'] {
   const stored = old?.metadata?.managedFields ?? [];
-  const entries = writer.subresource === '' ? replacedBy(given, stored) : stored;
+  const entries = writer.subresource === '' ? resolveEntries(given, stored) : stored;
   if (entries.length === 0 && old !== undefined) return undefined;
-  const tracked = trackedPart(type);
-  const delta = comparisonOf(tracked)(old ?? {}, next);
-  const result = delta === undefined ? entries : afterUpdate(tracked, entries, delta, writer, now);
+  const tracked = toTrackedType(type);
+  const delta = comparatorFor(tracked)(old ?? {}, next);
+  const result = delta === undefined ? entries : updateEntries(tracked, entries, delta, writer, now);
   return result.length === 0 ? undefined : result;
 }
 
-function replacedBy(given: ObjectMeta['managedFields'], stored: Entry[]): Entry[] {
-  if (given === undefined || sameJson(given, stored)) return stored;
+function resolveEntries(given: ObjectMeta['managedFields'], stored: Entry[]): Entry[] {
+  if (given === undefined || isSameJson(given, stored)) return stored;
   return isReset(given) ? [] : (readEntries(given) ?? stored);
 }
 
-/** The entries after the writer has made a change. `type` is the tracked part of the object's. */
-export function afterUpdate(
+/** The entries after the writer has made a change. `type` is the tracked type of the object. */
+export function updateEntries(
   type: StructType,
   entries: Entry[],
   delta: Delta,
   writer: Writer,
   now: string,
 ): Entry[] {
-  return withTimeOnly(entries, delta, writer, now) ?? withFieldsMoved(type, entries, delta, writer, now);
+  return updateTimeOnly(entries, delta, writer, now) ?? moveFields(type, entries, delta, writer, now);
 }
 
-/** With more of them the way that costs as much as all of them is the shorter one. */
-const fewEntries = 20;
+/** updateTimeOnly compares each entry with the whole change; with more entries, moveFields is cheaper. */
+const maxEntriesForTimeOnly = 20;
 
-/** The usual case: a writer changes again what is its own already. Undefined when fields change hands. */
-function withTimeOnly(
+/** The usual case: a writer changes again fields that it owns already. Undefined when ownership changes. */
+function updateTimeOnly(
   entries: Entry[],
   { changed, removed }: Delta,
   writer: Writer,
   now: string,
 ): Entry[] | undefined {
-  if (entries.length > fewEntries) return undefined; // each is held against all that has changed
+  if (entries.length > maxEntriesForTimeOnly) return undefined;
   let own: Entry | undefined;
   for (const entry of entries) {
     const fields = entry.fieldsV1;
-    if (reaches(fields, removed)) return undefined;
-    if (!isBy(entry, writer)) {
+    if (intersectsBelow(fields, removed)) return undefined;
+    if (!isEntryOf(entry, writer)) {
       if (intersects(fields, changed)) return undefined;
     } else if (contains(fields, changed)) own = entry;
     else return undefined;
@@ -75,10 +75,10 @@ function withTimeOnly(
   if (own === undefined) return undefined;
   return own.time === now
     ? entries
-    : inOrder([...entries.filter((entry) => entry !== own), { ...own, time: now }]);
+    : sortEntries([...entries.filter((entry) => entry !== own), { ...own, time: now }]);
 }
 
-function withFieldsMoved(
+function moveFields(
   type: StructType,
   entries: readonly Entry[],
   delta: Delta,
@@ -88,14 +88,14 @@ function withFieldsMoved(
   let own: Entry | undefined;
   const others: Entry[] = [];
   for (const entry of entries) {
-    const isOwn = isBy(entry, writer);
+    const isOwn = isEntryOf(entry, writer);
     const fields = rootOf(entry.fieldsV1);
-    const known = entry.apiVersion === writer.apiVersion ? reconciled(type, fields) : fields;
+    const known = entry.apiVersion === writer.apiVersion ? reconcileFields(type, fields) : fields;
     const kept = withFields(entry, withoutDelta(known, isOwn ? { ...delta, changed: undefined } : delta));
     if (isOwn) own = kept;
     else if (kept !== undefined) others.push(kept);
   }
   const time = delta.changed === undefined ? own?.time : now;
-  const mine = entryOf(writer, union(rootOf(own?.fieldsV1), delta.changed), time);
-  return inOrder(capped(mine === undefined ? others : [...others, mine]));
+  const mine = createEntry(writer, union(rootOf(own?.fieldsV1), delta.changed), time);
+  return sortEntries(capUpdateEntries(mine === undefined ? others : [...others, mine]));
 }

@@ -1,4 +1,4 @@
-/** Who changes an object, and how: the identity of an entry of metadata.managedFields. */
+/** The manager that changes an object, and how it does: the identity of an entry of metadata.managedFields. */
 export interface Writer {
   manager: string;
   operation: 'Apply' | 'Update';
@@ -9,7 +9,7 @@ export interface Writer {
 
 /** Fields that an apply would change although another manages them. */
 export interface Conflict extends Writer {
-  /** Paths as people write them: `.spec.template.spec.containers[name="web"].image`. */
+  /** Paths for people: `.spec.template.spec.containers[name="web"].image`. */
   fields: readonly string[];
 }
 
@@ -22,20 +22,20 @@ export interface ConflictCause {
 }
 
 /**
- * An apply that was not forced and met fields of others. Answered with 409, reason Conflict, this message and these
- * causes; as in the reference the details tell no name and no kind.
+ * An apply without `force` would change fields of other managers. The server answers with 409, reason Conflict, this
+ * message and these causes; as in the reference, the details have neither name nor kind.
  */
 export class ApplyConflictError extends Error {
   override readonly name = 'ApplyConflictError';
-  /** Sorted by manager; each names at least one field. A large configuration can meet a hundred thousand. */
+  /** Sorted by manager; each names at least one field. A large configuration can have a hundred thousand. */
   readonly conflicts: readonly Conflict[];
   /** One for each field, of the first hundred. */
   readonly causes: readonly ConflictCause[];
 
   constructor(conflicts: readonly Conflict[]) {
-    const causes = firstCauses(conflicts);
+    const causes = listFirstCauses(conflicts);
     super(
-      messageOf(
+      formatMessage(
         causes,
         conflicts.reduce((sum, { fields }) => sum + fields.length, 0),
       ),
@@ -45,13 +45,13 @@ export class ApplyConflictError extends Error {
   }
 }
 
-/** What is told at most, as of what is invalid; the reference tells all. */
+/** How many causes are reported, as for invalid objects; the reference reports all. */
 const causesLimit = 100;
 
-function firstCauses(conflicts: readonly Conflict[]): ConflictCause[] {
+function listFirstCauses(conflicts: readonly Conflict[]): ConflictCause[] {
   const causes: ConflictCause[] = [];
   for (const conflict of conflicts) {
-    const message = `conflict with ${nameOf(conflict)}`;
+    const message = `conflict with ${formatWriter(conflict)}`;
     for (const field of conflict.fields) {
       if (causes.length === causesLimit) return causes;
       causes.push({ reason: 'FieldManagerConflict', message, field });
@@ -60,21 +60,21 @@ function firstCauses(conflicts: readonly Conflict[]): ConflictCause[] {
   return causes;
 }
 
-function messageOf(told: readonly ConflictCause[], count: number): string {
-  const [first] = told;
+function formatMessage(causes: readonly ConflictCause[], count: number): string {
+  const [first] = causes;
   if (first !== undefined && count === 1)
     return `Apply failed with 1 conflict: ${first.message}: ${first.field}`;
   const lines: string[] = [];
-  for (const [message, causes] of Map.groupBy(told, (cause) => cause.message)) {
+  for (const [message, sameMessage] of Map.groupBy(causes, (cause) => cause.message)) {
     lines.push(message.replace('conflict', 'conflicts').concat(':'));
-    for (const { field } of causes) lines.push(`- ${field}`);
+    for (const { field } of sameMessage) lines.push(`- ${field}`);
   }
-  if (told.length < count) lines.push(`and ${count - told.length} more`);
+  if (causes.length < count) lines.push(`and ${count - causes.length} more`);
   return `Apply failed with ${count} conflicts: ${lines.join('\n')}`;
 }
 
-/** The version is told only of an update: who applies is the same in every version. */
-function nameOf({ manager, operation, apiVersion, subresource }: Conflict): string {
+/** Names the API version only for an update: a manager that applies is the same one in every version. */
+function formatWriter({ manager, operation, apiVersion, subresource }: Conflict): string {
   const through = subresource === '' ? '' : ` with subresource ${JSON.stringify(subresource)}`;
   return `${JSON.stringify(manager)}${through}${operation === 'Update' ? ` using ${apiVersion}` : ''}`;
 }

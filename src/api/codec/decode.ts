@@ -6,42 +6,42 @@ import type { EncodedBody, Encoding, TextBody } from './encoding.ts';
 import { decodeEnvelope, decodeMessage, ProtobufError } from './protobuf/index.ts';
 import { YamlError } from './yaml/index.ts';
 
-/** An object as a client sent it, and everything about it that field validation wants to know. */
+/** An object as a client sent it, with what field validation reports about it. */
 export interface Decoded<T> {
   object: T;
-  /** `unknown field "spec.x"` and `duplicate field "spec.y"`, in this order, each once; protobuf knows neither. */
+  /** `unknown field "spec.x"`, then `duplicate field "spec.y"`, each once; always empty for protobuf. */
   complaints: string[];
 }
 
-/** A body that can never be accepted: not in its encoding, another kind, wrong field types. Answered with 400. */
+/** A body that can never be accepted: malformed, of another kind, or with wrong field types. The answer is 400. */
 export class DecodeError extends Error {
   override readonly name = 'DecodeError';
 }
 
 /**
- * Decodes the body of a write into an object of a type: strict types, unknown fields taken out and named.
- * An absent apiVersion or kind is filled in; another one is an error (specification, sections 2.1 and 4.8).
+ * Decodes the body of a write into an object of a type. Types are strict; unknown fields are removed and reported.
+ * An absent apiVersion or kind is filled in; a wrong one is an error (specification, sections 2.1 and 4.8).
  */
 export function decodeObject<T extends ApiObject>(
   kind: BodyType<T>,
   apiVersion: string,
   body: EncodedBody,
 ): Decoded<T> {
-  return checked(kind, apiVersion, parseBody(kind, apiVersion, body), false);
+  return checkBody(kind, apiVersion, parseBody(kind, apiVersion, body), false);
 }
 
-/** The same for a value that is parsed already. It is changed in place: nobody else may hold a part of it. */
+/** The same for a value that is parsed already. It is changed in place: the caller must not share parts of it. */
 export function decodeValue<T extends ApiObject>(
   kind: BodyType<T>,
   apiVersion: string,
   value: unknown,
 ): Decoded<T> {
-  return checked(kind, apiVersion, { value, duplicates: [] }, false);
+  return checkBody(kind, apiVersion, { value, duplicates: [] }, false);
 }
 
 /**
- * Decodes what is applied: as an object, but it must say its apiVersion and kind, and a zero, a null or an empty list in
- * it is said like any other value.
+ * Decodes a configuration to apply: like an object, but apiVersion and kind are required, and zeros, nulls and empty lists
+ * are kept like any other value.
  */
 export function decodeConfiguration<T extends ApiObject>(
   kind: BodyType<T>,
@@ -53,10 +53,10 @@ export function decodeConfiguration<T extends ApiObject>(
     if (!isRecord(parsed.value) || parsed.value[name]) continue;
     throw new DecodeError(`the body does not say its ${name}: what is applied must`);
   }
-  return checked(kind, apiVersion, parsed, true);
+  return checkBody(kind, apiVersion, parsed, true);
 }
 
-function checked<T extends ApiObject>(
+function checkBody<T extends ApiObject>(
   kind: BodyType<T>,
   apiVersion: string,
   { value, duplicates }: Parsed,
@@ -64,7 +64,7 @@ function checked<T extends ApiObject>(
 ): Decoded<T> {
   const findings: Findings = { unknown: [], wrong: [], sensitive: kind.sensitive ?? false, zerosStay };
   if (!isRecord(value))
-    throw new DecodeError(`expected an object of kind ${kind.kind}, found ${told(kind, value)}`);
+    throw new DecodeError(`expected an object of kind ${kind.kind}, found ${describeValue(kind, value)}`);
   expectType(kind, apiVersion, value);
   const kept = checkerOf(kind.root)(value, undefined, findings);
   if (findings.wrong.length > 0) {
@@ -75,33 +75,37 @@ function checked<T extends ApiObject>(
   if (!isOfKind(kind, object)) throw new DecodeError(`expected an object of kind ${kind.kind}`);
   return {
     object,
-    complaints: [...complaintsOf('unknown', findings.unknown), ...complaintsOf('duplicate', duplicates)],
+    complaints: [
+      ...formatComplaints('unknown', findings.unknown),
+      ...formatComplaints('duplicate', duplicates),
+    ],
   };
 }
 
-/** One for each field; a last one says when there are more of them than are told. */
-export function complaintsOf(sort: 'unknown' | 'duplicate', paths: readonly string[]): string[] {
+/** Formats one complaint for each field, up to a limit; a last one says that there are more. */
+export function formatComplaints(sort: 'unknown' | 'duplicate', paths: readonly string[]): string[] {
   if (paths.length === 0) return [];
-  const told = paths.slice(0, complaintsLimit).map((path) => `${sort} field ${JSON.stringify(path)}`);
-  if (told.length < paths.length) told.push(`and more than ${complaintsLimit} ${sort} fields in all`);
-  return [...new Set(told)];
+  const complaints = paths.slice(0, complaintsLimit).map((path) => `${sort} field ${JSON.stringify(path)}`);
+  if (complaints.length < paths.length)
+    complaints.push(`and more than ${complaintsLimit} ${sort} fields in all`);
+  return [...new Set(complaints)];
 }
 
-/** A copy as a server answers it: without zeros that say nothing, with quantities and times in canonical form. */
+/** A copy in the form that a server returns: without zeros that equal absence, quantities and times canonical. */
 export function canonicalObject<T extends ApiObject>(kind: BodyType<T>, object: T): T {
   const kept = checkerOf(kind.root)(structuredClone(object), undefined, { unknown: [], wrong: [] });
   const typed = { ...withoutType(kept), kind: kind.kind };
   return isOfKind(kind, typed) ? typed : object;
 }
 
-/** Reads an object that the server itself has stored: it was checked when it was written. */
+/** Reads an object that the server itself has stored; it was checked when it was written. */
 export function readStored<T extends ApiObject>(kind: BodyType<T>, bytes: Uint8Array): T {
   const value: unknown = JSON.parse(utf8.decode(bytes));
   if (!isOfKind(kind, value)) throw new Error(`stored bytes are no ${kind.kind}`);
   return value;
 }
 
-/** Reads an object that this server itself has made into JSON. */
+/** Reads an object that this server itself has encoded as JSON. */
 export function parseObject(json: Uint8Array): ApiObject {
   const value: unknown = JSON.parse(utf8.decode(json));
   if (!isRecord(value)) throw new Error(`expected an object of the API, found ${nameOf(value)}`);
@@ -118,14 +122,14 @@ function readText(bytes: Uint8Array): string {
   }
 }
 
-/** What JSON, or YAML read as JSON, says. */
+/** A parsed body of JSON, or of YAML as the same JSON value. */
 export interface Parsed {
   value: unknown;
-  /** Paths of keys that stand more than once in their object, each once. */
+  /** Paths of keys that occur more than once in their object, each once. */
   duplicates: readonly string[];
 }
 
-const shownNames = { json: 'JSON', yaml: 'YAML', protobuf: 'protobuf' };
+const encodingNames = { json: 'JSON', yaml: 'YAML', protobuf: 'protobuf' };
 
 function parseBody(kind: BodyType, apiVersion: string, body: EncodedBody): Parsed {
   if (body.encoding !== 'protobuf') return parseText(body);
@@ -136,7 +140,7 @@ function parseBody(kind: BodyType, apiVersion: string, body: EncodedBody): Parse
   }
 }
 
-/** The value in a body of JSON or YAML, whatever it is; throws DecodeError. */
+/** Parses a body of JSON or YAML to any value; throws DecodeError. */
 export function parseText(body: TextBody): Parsed {
   const text = readText(body.bytes);
   try {
@@ -148,10 +152,10 @@ export function parseText(body: TextBody): Parsed {
 }
 
 function notValid(encoding: Encoding, cause: Error): DecodeError {
-  return new DecodeError(`the body is not valid ${shownNames[encoding]}: ${cause.message}`, { cause });
+  return new DecodeError(`the body is not valid ${encodingNames[encoding]}: ${cause.message}`, { cause });
 }
 
-/** What an envelope says of its type is looked at first: another type's message means nothing here. */
+/** Checks the type in the envelope first: the message of another type cannot be decoded. */
 function parseProtobuf(kind: BodyType, apiVersion: string, bytes: Uint8Array): Parsed {
   const { raw, ...type } = decodeEnvelope(bytes);
   expectType(kind, apiVersion, type);
@@ -162,7 +166,7 @@ function parseProtobuf(kind: BodyType, apiVersion: string, bytes: Uint8Array): P
 
 const backslash = 0x5c;
 
-/** In keys, for the reason that is told at parseJson. */
+/** Refuses backslashes in keys; parseJson has the reason. */
 function refuseBackslashes(value: unknown): void {
   if (Array.isArray(value)) {
     for (const item of value) refuseBackslashes(item);
@@ -180,7 +184,7 @@ function withoutType(value: unknown): object {
   return rest;
 }
 
-/** Throws unless an object says to be of this type, or says nothing. */
+/** Throws when kind or apiVersion is present and not that of this type. */
 function expectType(
   kind: BodyType,
   apiVersion: string,
@@ -193,12 +197,12 @@ function expectType(
 function expectName(kind: BodyType, name: string, given: unknown, expected: string): void {
   if (given === expected || given === undefined || given === null || given === '') return;
   throw new DecodeError(
-    `the ${name} in the body is ${told(kind, given)}, but this path takes ${JSON.stringify(expected)}`,
+    `the ${name} in the body is ${describeValue(kind, given)}, but this path takes ${JSON.stringify(expected)}`,
   );
 }
 
-/** What a value is called in an error. */
-function told({ sensitive }: BodyType, value: unknown): string {
+/** Describes a value in an error; only by its type when the kind is sensitive. */
+function describeValue({ sensitive }: BodyType, value: unknown): string {
   return sensitive ? typeNameOf(value) : nameOf(value);
 }
 

@@ -3,24 +3,24 @@ import type { Encoding } from './encoding.ts';
 import { encodeEnvelope, encodeList, encodeMessage } from './protobuf/index.ts';
 import { writeYaml } from './yaml/index.ts';
 
-/** What is encoded has its own kind and apiVersion; the type tells how its fields are written. */
+/** The type gives the layout of the fields; kind and apiVersion are in the object. */
 type Shape = Pick<ObjectType, 'root'>;
 /** An object, or a Status, whose metadata is that of a list. */
 type Typed = Pick<ApiObject, 'apiVersion' | 'kind'>;
 
-/** An object as the body of an answer. */
+/** Encodes an object as the body of an answer. */
 export function encodeObject(type: Shape, object: Typed, encoding: Encoding): Buffer {
   if (encoding !== 'protobuf') return encodeText(object, encoding);
   const { apiVersion = '', kind = '' } = object;
   return bufferOf(encodeEnvelope({ apiVersion, kind }, encodeMessage(type.root, object)));
 }
 
-/** What has no place in protobuf, such as a table. */
+/** Encodes a value that has no protobuf form, such as a table. */
 export function encodeText(value: object, encoding: Exclude<Encoding, 'protobuf'>): Buffer {
   return Buffer.from(encoding === 'json' ? JSON.stringify(value) : writeYaml(value));
 }
 
-/** An object as `encodeObjectList` takes it. */
+/** Encodes an item for `encodeObjectList`. */
 export function encodeItem(type: Shape, object: Typed, encoding: Encoding): Uint8Array {
   switch (encoding) {
     case 'json':
@@ -33,13 +33,13 @@ export function encodeItem(type: Shape, object: Typed, encoding: Encoding): Uint
 }
 
 export interface ListHead {
-  /** Of the list: `NodeList`. */
+  /** The kind of the list: `NodeList`. */
   kind: string;
   apiVersion: string;
   metadata: ListMeta;
 }
 
-/** A list, put together from what `encodeItem` made of its items. */
+/** Assembles a list from items encoded by `encodeItem`. */
 export function encodeObjectList(head: ListHead, items: readonly Uint8Array[], encoding: Encoding): Buffer {
   switch (encoding) {
     case 'json':
@@ -65,7 +65,7 @@ function jsonList({ kind, apiVersion, metadata }: ListHead, items: readonly Uint
   return Buffer.concat(parts);
 }
 
-/** Its keys in alphabetical order, as everywhere. */
+/** With keys in alphabetical order, like all YAML here. */
 function yamlList({ kind, apiVersion, metadata }: ListHead, items: readonly Uint8Array[]): Buffer {
   const before = `${writeYaml({ apiVersion })}${items.length === 0 ? 'items: []\n' : 'items:\n'}`;
   return Buffer.concat([Buffer.from(before), ...items, Buffer.from(writeYaml({ kind, metadata }))]);

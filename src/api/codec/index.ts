@@ -1,12 +1,12 @@
 export { JsonError, type ParsedJson, parseJson } from '../json/index.ts';
 export {
   canonicalObject,
-  complaintsOf,
   type Decoded,
   DecodeError,
   decodeConfiguration,
   decodeObject,
   decodeValue,
+  formatComplaints,
   type Parsed,
   parseObject,
   parseText,

@@ -20,9 +20,9 @@ export interface Table {
 
 export interface TableOptions {
   groupSuffix: string;
-  /** What each row carries of its object. */
+  /** How much of its object each row has. */
   include: TableInclude;
-  /** Wall clock, milliseconds, for ages. */
+  /** Wall-clock time in milliseconds, for ages. */
   now: number;
   /** False for all but the first event of a watch. */
   headers: boolean;
@@ -44,7 +44,7 @@ const createdColumn: Column<ApiObject> = {
   value: (object) => object.metadata?.creationTimestamp ?? null,
 };
 
-/** Makes rows one by one, and of rows a table; what has no columns of its own gets `Name` and `Created At`. */
+/** Builds single rows, and tables from rows. A kind without columns gets `Name` and `Created At`. */
 export interface TableBuilder<T> {
   row(object: T): TableRow;
   table(rows: TableRow[], metadata: ListMeta): Table;
@@ -62,7 +62,7 @@ export function tableBuilder<T extends ApiObject>(
   return {
     row: (object) => ({
       cells: columns.map((column) => column.value(object, options.now)),
-      ...included(object, options),
+      ...selectObject(object, options),
     }),
     table: (rows, metadata) => ({
       kind: 'Table',
@@ -74,7 +74,7 @@ export function tableBuilder<T extends ApiObject>(
   };
 }
 
-/** Makes the table of some objects. */
+/** Builds the table of these objects. */
 export function toTable<T extends ApiObject>(
   kind: Pick<Kind<T>, 'columns'>,
   objects: readonly T[],
@@ -85,7 +85,7 @@ export function toTable<T extends ApiObject>(
   return table(objects.map(row), metadata);
 }
 
-function included(object: ApiObject, { include, groupSuffix }: TableOptions): { object?: object } {
+function selectObject(object: ApiObject, { include, groupSuffix }: TableOptions): { object?: object } {
   if (include === 'None') return {};
   return { object: include === 'Object' ? object : toPartial(object, groupSuffix) };
 }

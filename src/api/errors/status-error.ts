@@ -1,7 +1,7 @@
 import { ReasonError } from '../../base/index.ts';
 import type { ListMeta, Status, StatusDetails } from '../kinds/index.ts';
 
-/** Why a request failed, for programs; each has one HTTP status. docs/errors.md lists them. */
+/** Machine-readable reasons why a request failed, each with its HTTP status. docs/errors.md lists them. */
 export const statusReasons = {
   BadRequest: 400,
   Unauthorized: 401,
@@ -24,15 +24,15 @@ export const statusReasons = {
 } as const;
 export type StatusReason = keyof typeof statusReasons;
 
-/** A failure that a client of the API is told, or was told by a server. Branch on `reason`, never on the text. */
+/** A failure that the server reports to a client, or a client received from a server. Branch on `reason`, never on the text. */
 export class StatusError extends ReasonError<StatusReason | ''> {
   override readonly name = 'StatusError';
   readonly code: number;
   readonly details: StatusDetails | undefined;
-  /** Where a list can go on nevertheless. */
+  /** Has the `continue` token with which a failed list can go on. */
   readonly metadata: ListMeta;
 
-  /** `reason`: empty where a server gave none or one that this program does not know. */
+  /** `reason` is empty where a server gave none, or one that this program does not know. */
   constructor(
     reason: StatusReason | '',
     message: string,
@@ -44,7 +44,7 @@ export class StatusError extends ReasonError<StatusReason | ''> {
     this.metadata = options.metadata ?? {};
   }
 
-  /** The body that says this. */
+  /** The body of the answer. */
   toStatus(): Status {
     return {
       kind: 'Status',
@@ -59,7 +59,7 @@ export class StatusError extends ReasonError<StatusReason | ''> {
   }
 }
 
-/** The error that a Status body stands for. */
+/** The error for a received Status. */
 export function fromStatus(status: Status, httpCode: number): StatusError {
   const reason = isReason(status.reason) ? status.reason : '';
   return new StatusError(reason, status.message ?? `the server answered ${httpCode}`, {

@@ -9,29 +9,29 @@ export function qualifiedResource(kind: Named, suffix: string): string {
   return kind.group === '' ? kind.resource : `${kind.resource}.${groupName(kind.group, suffix)}`;
 }
 
-function details(kind: Named, suffix: string, name: string) {
+function detailsOf(kind: Named, suffix: string, name: string) {
   const group = groupName(kind.group, suffix);
   return { ...(name === '' ? {} : { name }), ...(group === '' ? {} : { group }), kind: kind.resource };
 }
 
 export function notFound(kind: Named, suffix: string, name: string): StatusError {
   return new StatusError('NotFound', `${qualifiedResource(kind, suffix)} "${name}" not found`, {
-    details: details(kind, suffix, name),
+    details: detailsOf(kind, suffix, name),
   });
 }
 
 export function alreadyExists(kind: Named, suffix: string, name: string): StatusError {
   return new StatusError('AlreadyExists', `${qualifiedResource(kind, suffix)} "${name}" already exists`, {
-    details: details(kind, suffix, name),
+    details: detailsOf(kind, suffix, name),
   });
 }
 
 export function conflict(kind: Named, suffix: string, name: string, why: string): StatusError {
   const message = `Operation cannot be fulfilled on ${qualifiedResource(kind, suffix)} "${name}": ${why}`;
-  return new StatusError('Conflict', message, { details: details(kind, suffix, name) });
+  return new StatusError('Conflict', message, { details: detailsOf(kind, suffix, name) });
 }
 
-/** Nothing is made in a namespace that is being deleted. */
+/** Refuses a create in a namespace that is being deleted. */
 export function namespaceTerminating(
   kind: Named,
   suffix: string,
@@ -46,19 +46,19 @@ export function namespaceTerminating(
   };
   const message = `${qualifiedResource(kind, suffix)} "${name}" is forbidden: ${why}`;
   return new StatusError('Forbidden', message, {
-    details: { ...details(kind, suffix, name), causes: [cause] },
+    details: { ...detailsOf(kind, suffix, name), causes: [cause] },
   });
 }
 
-/** What is told at most; a large body can be wrong in a million ways. */
+/** How many causes are reported; a large body can have a million. */
 const causesLimit = 100;
 
 /** 422 with every cause, or the first hundred. */
 export function invalid(kind: Named, suffix: string, name: string, causes: readonly Cause[]): StatusError {
   const group = groupName(kind.group, suffix);
-  const told = causes.slice(0, causesLimit);
-  const listed = told.map(({ field, message }) => `${field}: ${message}`);
-  if (told.length < causes.length) listed.push(`and ${causes.length - told.length} more`);
+  const reported = causes.slice(0, causesLimit);
+  const listed = reported.map(({ field, message }) => `${field}: ${message}`);
+  if (reported.length < causes.length) listed.push(`and ${causes.length - reported.length} more`);
   const text = listed.length === 1 ? listed[0] : `[${listed.join(', ')}]`;
   const subject = group === '' ? kind.kind : `${kind.kind}.${group}`;
   return new StatusError('Invalid', `${subject} "${name}" is invalid: ${text}`, {
@@ -66,7 +66,7 @@ export function invalid(kind: Named, suffix: string, name: string, causes: reado
       ...(name === '' ? {} : { name }),
       ...(group === '' ? {} : { group }),
       kind: kind.kind,
-      causes: told.map(({ reason, message, field }) => ({ reason, message, field })),
+      causes: reported.map(({ reason, message, field }) => ({ reason, message, field })),
     },
   });
 }
@@ -74,7 +74,7 @@ export function invalid(kind: Named, suffix: string, name: string, causes: reado
 export interface Denied {
   user: string;
   verb: string;
-  /** Why, when the authorizer says. */
+  /** Why, where the authorizer gives a reason. */
   reason?: string;
 }
 
@@ -90,6 +90,6 @@ export function forbidden(
   const action = `User "${by.user}" cannot ${by.verb} resource "${kind.resource}" in API group "${group}" ${where}`;
   const why = by.reason ? `: ${by.reason}` : '';
   return new StatusError('Forbidden', `${subject}: ${action}${why}`, {
-    details: details(kind, suffix, scope.name),
+    details: detailsOf(kind, suffix, scope.name),
   });
 }

@@ -1,2 +1,2 @@
-/** The deepest that a body may nest. */
+/** How deep a body may nest. */
 export const depthLimit = 256;

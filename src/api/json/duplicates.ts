@@ -1,9 +1,9 @@
 import { complaintsLimit, joinPath } from '../schema/index.ts';
-import { endOfString } from './end-of-string.ts';
-import { keyAt } from './key-at.ts';
+import { findStringEnd } from './end-of-string.ts';
+import { readKey } from './key-at.ts';
 
 interface Container {
-  /** Keys seen in an object; undefined for a list. */
+  /** Keys of an object so far; undefined for a list. */
   keys: Set<string> | undefined;
   /** The key or index that is being read. */
   step: string | number;
@@ -11,7 +11,7 @@ interface Container {
 
 const quote = 0x22;
 
-/** Paths of keys that stand more than once in their object, each once, at most one more than `complaintsLimit`. */
+/** Paths of keys that occur more than once in their object, each once, at most one more than `complaintsLimit`. */
 export function findDuplicates(text: string): string[] {
   const duplicates = new Set<string>();
   const open: Container[] = [];
@@ -20,8 +20,8 @@ export function findDuplicates(text: string): string[] {
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code === quote) {
-      const end = endOfString(text, at);
-      if (expectKey && top !== undefined) noteKey(keyAt(text, at, end), top, open, duplicates);
+      const end = findStringEnd(text, at);
+      if (expectKey && top !== undefined) addKey(readKey(text, at, end), top, open, duplicates);
       expectKey = false;
       at = end;
     } else if (code === 0x7b || code === 0x5b) {
@@ -40,7 +40,7 @@ export function findDuplicates(text: string): string[] {
   return [...duplicates];
 }
 
-function noteKey(key: string, object: Container, open: readonly Container[], duplicates: Set<string>): void {
+function addKey(key: string, object: Container, open: readonly Container[], duplicates: Set<string>): void {
   object.step = key;
   const { keys } = object;
   if (keys === undefined || keys.size < keys.add(key).size || duplicates.size > complaintsLimit) return;

@@ -1,10 +1,10 @@
 const backslash = 0x5c;
 const quote = 0x22;
-/** Most strings are shorter, and to search so few characters one by one is faster. */
+/** Most strings are shorter, and searching so short a string character by character is faster. */
 const shortLength = 48;
 
-/** The offset of the quote that ends the string that begins at `start`; below zero when it does not end. */
-export function endOfString(text: string, start: number): number {
+/** The offset of the quote that ends the string beginning at `start`; negative when the string does not end. */
+export function findStringEnd(text: string, start: number): number {
   const near = Math.min(text.length, start + shortLength);
   let at = start + 1;
   for (; at < near; at++) {

@@ -1,9 +1,9 @@
-import { endOfString } from './end-of-string.ts';
-import { lineAndColumn } from './line-and-column.ts';
+import { findStringEnd } from './end-of-string.ts';
+import { formatLineAndColumn } from './line-and-column.ts';
 
 /*
- * The parser of the language tells what is wrong with a text by showing some of it, which may be a secret, and not
- * always where. So what it has refused is gone through once more, for the place and for what should be there.
+ * The messages of JSON.parse quote some of the text, which may be a secret, and do not always have the position. So a text
+ * that it has refused is scanned once more, for the position and for what was expected there.
  */
 
 const expectations = {
@@ -28,31 +28,31 @@ interface Fault {
 interface Token {
   sign: Sign;
   end: number;
-  /** Of a string. */
+  /** What is wrong within a string. */
   fault?: Fault;
 }
 
-/** Where a text stops being JSON, and what is wrong there: `line 1, column 9: expected a colon`. */
+/** Describes where a text stops being JSON, and why: `line 1, column 9: expected a colon`. */
 export function describeFault(text: string): string {
   const { at, reason } = findFault(text);
-  return `${lineAndColumn(text, at)}: ${reason}`;
+  return `${formatLineAndColumn(text, at)}: ${reason}`;
 }
 
 function findFault(text: string): Fault {
   const open: Sign[] = [];
   let expected: Expected = 'value';
-  let at = afterBlanks(text, 0);
+  let at = skipBlanks(text, 0);
   for (;;) {
-    const token = tokenAt(text, at);
+    const token = readToken(text, at);
     const next: Expected | undefined =
-      token === undefined ? undefined : nextAfter(expected, token.sign, open);
+      token === undefined ? undefined : findNextExpected(expected, token.sign, open);
     if (token === undefined || next === undefined) {
       const reason = expectations[expected];
       return { at, reason: at < text.length ? reason : `${reason}, but the text ends` };
     }
     if (token.fault !== undefined) return token.fault;
     expected = next;
-    at = afterBlanks(text, token.end);
+    at = skipBlanks(text, token.end);
   }
 }
 
@@ -63,11 +63,11 @@ const closings: Partial<Record<Expected, Sign>> = {
   commaInList: ']',
 };
 
-/** What may follow; undefined when the sign is not what was expected. `open` is what has begun and not ended. */
-function nextAfter(expected: Expected, sign: Sign, open: Sign[]): Expected | undefined {
+/** What is expected next; undefined when the sign is not what was expected. `open` has the open objects and lists. */
+function findNextExpected(expected: Expected, sign: Sign, open: Sign[]): Expected | undefined {
   if (sign === closings[expected]) {
     open.pop();
-    return afterValue(open);
+    return expectAfterValue(open);
   }
   switch (expected) {
     case 'end':
@@ -82,18 +82,18 @@ function nextAfter(expected: Expected, sign: Sign, open: Sign[]): Expected | und
     case 'commaInList':
       return sign === ',' ? 'value' : undefined;
     default:
-      return afterStart(sign, open);
+      return expectAfterStart(sign, open);
   }
 }
 
-function afterStart(sign: Sign, open: Sign[]): Expected | undefined {
-  if (sign === 'string' || sign === 'scalar') return afterValue(open);
+function expectAfterStart(sign: Sign, open: Sign[]): Expected | undefined {
+  if (sign === 'string' || sign === 'scalar') return expectAfterValue(open);
   if (sign !== '{' && sign !== '[') return undefined;
   open.push(sign);
   return sign === '{' ? 'firstKey' : 'firstItem';
 }
 
-function afterValue(open: readonly Sign[]): Expected {
+function expectAfterValue(open: readonly Sign[]): Expected {
   const around = open.at(-1);
   if (around === undefined) return 'end';
   return around === '{' ? 'commaInObject' : 'commaInList';
@@ -101,7 +101,7 @@ function afterValue(open: readonly Sign[]): Expected {
 
 const blanks = [0x20, 0x0a, 0x0d, 0x09];
 
-function afterBlanks(text: string, start: number): number {
+function skipBlanks(text: string, start: number): number {
   let at = start;
   while (blanks.includes(text.charCodeAt(at))) at++;
   return at;
@@ -109,10 +109,10 @@ function afterBlanks(text: string, start: number): number {
 
 const scalar = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
-/** Undefined where none begins. */
-function tokenAt(text: string, at: number): Token | undefined {
+/** The token at `at`; undefined where none begins. */
+function readToken(text: string, at: number): Token | undefined {
   const character = text[at];
-  if (character === '"') return stringAt(text, at);
+  if (character === '"') return readString(text, at);
   const sign = signs.find((each) => each === character);
   if (sign !== undefined) return { sign, end: at + 1 };
   scalar.lastIndex = at;
@@ -121,8 +121,8 @@ function tokenAt(text: string, at: number): Token | undefined {
 
 const badInString = /[^ -\uffff]|\\(?:[^"\\/bfnrtu]|u(?![\da-fA-F]{4}))/;
 
-function stringAt(text: string, at: number): Token {
-  const end = endOfString(text, at);
+function readString(text: string, at: number): Token {
+  const end = findStringEnd(text, at);
   const inner = text.slice(at + 1, end < 0 ? undefined : end).replaceAll('\\\\', '//');
   const token: Token = { sign: 'string', end: end + 1 };
   const bad = inner.search(badInString);

@@ -1,7 +1,7 @@
 /**
- * Whether a key makes V8 misread keys of other texts (see parseJson): it holds a backslash. Not where a quote comes
- * first, as in the keys of metadata.managedFields for items of lists, `k:{"mountPath":"/a\"b"}`: in the place of that
- * quote no key of another text is the same, for a quote would end it.
+ * Whether a key makes V8 misread keys of other texts (see parseJson): it has a backslash. A key in which a quote comes
+ * before the backslash is harmless, as in the keys of metadata.managedFields for items of lists,
+ * `k:{"mountPath":"/a\"b"}`: the source of no other key matches up to that quote, which would end the key there.
  */
 export function isGarblingKey(key: string): boolean {
   const backslash = key.indexOf('\\');

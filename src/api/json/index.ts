@@ -1,5 +1,5 @@
 export { depthLimit } from './depth-limit.ts';
 export { JsonError } from './error.ts';
 export { isGarblingKey } from './garbling-key.ts';
-export { lineAndColumn } from './line-and-column.ts';
+export { formatLineAndColumn } from './line-and-column.ts';
 export { type ParsedJson, parseJson } from './parse.ts';

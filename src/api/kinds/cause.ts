@@ -4,17 +4,17 @@ import type { Cause } from './kind.ts';
  * The causes of validation, worded as clients know them from the reference.
  */
 
-/** Longer than any value that could be valid. */
+/** More than the length of any valid value. */
 const maxValueLength = 320;
 
-function shown(value: unknown): string {
+function formatValue(value: unknown): string {
   const cut = typeof value === 'string' && value.length > maxValueLength;
   const text = JSON.stringify(cut ? `${value.slice(0, maxValueLength)}…` : value) ?? 'null';
   return text.length <= 2 * maxValueLength ? text : `${text.slice(0, 2 * maxValueLength)}…`;
 }
 
 export function invalidValue(field: string, value: unknown, detail: string): Cause {
-  return { reason: 'FieldValueInvalid', field, message: `Invalid value: ${shown(value)}: ${detail}` };
+  return { reason: 'FieldValueInvalid', field, message: `Invalid value: ${formatValue(value)}: ${detail}` };
 }
 
 export function requiredValue(field: string, detail?: string): Cause {
@@ -27,13 +27,13 @@ export function forbiddenValue(field: string, detail: string): Cause {
 }
 
 export function duplicateValue(field: string, value: unknown): Cause {
-  return { reason: 'FieldValueDuplicate', field, message: `Duplicate value: ${shown(value)}` };
+  return { reason: 'FieldValueDuplicate', field, message: `Duplicate value: ${formatValue(value)}` };
 }
 
-/** The supported values are told in the order given. */
+/** Lists the supported values in the order given. */
 export function unsupportedValue(field: string, value: unknown, supported: readonly string[]): Cause {
   const values = supported.map((known) => JSON.stringify(known)).join(', ');
-  const message = `Unsupported value: ${shown(value)}: supported values: ${values}`;
+  const message = `Unsupported value: ${formatValue(value)}: supported values: ${values}`;
   return { reason: 'FieldValueNotSupported', field, message };
 }
 
@@ -50,15 +50,15 @@ export function tooManyItems(field: string, count: number, limit: number): Cause
   };
 }
 
-/** A name that nothing bears. */
+/** A reference to a name that does not exist. */
 export function notFoundValue(field: string, value: unknown): Cause {
-  return { reason: 'FieldValueNotFound', field, message: `Not found: ${shown(value)}` };
+  return { reason: 'FieldValueNotFound', field, message: `Not found: ${formatValue(value)}` };
 }
 
-/** What is told of a list at most; a body of a million bad items needs no million causes. */
+/** How many causes are reported for a list; a body of a million bad items needs no million causes. */
 const causesLimit = 100;
 
-/** What is wrong with the items of a list or the entries of a map, the first hundred causes. */
+/** Checks the items of a list or the entries of a map; returns the first hundred causes. */
 export function causesOf<T>(
   items: Iterable<T> | undefined,
   check: (item: T, index: number) => readonly Cause[],
@@ -72,7 +72,7 @@ export function causesOf<T>(
   return causes;
 }
 
-/** No cause where nothing is wrong: `wrong` is what a check of a name or a number answered. */
+/** A cause with the result of a check; none when `wrong` is undefined. */
 export function invalidUnless(field: string, value: unknown, wrong: string | undefined): Cause[] {
   return wrong === undefined ? [] : [invalidValue(field, value, wrong)];
 }

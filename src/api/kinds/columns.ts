@@ -1,6 +1,6 @@
 import type { ApiObject, Column } from './kind.ts';
 
-/** How long ago `time` was, in the short form of the tables: `45s`, `3m20s`, `5h2m`, `12d`. */
+/** Formats how long ago `time` was, in the short form of the tables: `45s`, `3m20s`, `5h2m`, `12d`. */
 export function ageOf(time: string | undefined, now: number): string {
   if (time === undefined) return '<unknown>';
   const seconds = Math.trunc((now - Date.parse(time)) / 1000);
@@ -12,7 +12,7 @@ const minute = 60;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** `45s`, `3m20s`, `5h2m`, `12d`; below zero counts as none. */
+/** Formats a duration as `45s`, `3m20s`, `5h2m`, `12d`; a negative one as `0s`. */
 export function shortDuration(seconds: number): string {
   if (seconds < 0) return '0s';
   if (seconds < 2 * minute) return `${seconds}s`;
@@ -37,7 +37,7 @@ function twoParts(
   return `${Math.floor(seconds / large)}${largeUnit}${rest === 0 ? '' : `${rest}${smallUnit}`}`;
 }
 
-/** The column that most tables end with. */
+/** The last column of most tables. */
 export const ageColumn: Column<ApiObject> = {
   name: 'Age',
   type: 'string',

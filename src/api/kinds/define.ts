@@ -9,7 +9,7 @@ const typeFields = {
   metadata: field(1, objectMeta, 'Metadata of the object.'),
 };
 
-/** The description of a stored object: apiVersion, kind and metadata, and the fields given. */
+/** The description of a stored object: apiVersion, kind and metadata, and these fields. */
 export function objectStruct<const F extends Fields>(
   name: string,
   fields: F,
@@ -33,7 +33,7 @@ type Defaulted =
   | 'selectable'
   | 'nameRule';
 
-/** A kind with the usual answers where its description says nothing. */
+/** Fills in the defaults of a kind's definition. */
 export function defineKind<T extends ApiObject>(
   kind: Omit<Kind<T>, Defaulted> & Partial<Pick<Kind<T>, Defaulted>>,
 ): Kind<T> {
@@ -56,7 +56,7 @@ export function defineKind<T extends ApiObject>(
   };
 }
 
-/** The type of a body that is no kind with objects of its own. */
+/** Defines a request body that is not a kind with objects of its own. */
 export function defineBody<T extends ApiObject>(
   body: Omit<BodyType<T>, 'default' | 'validate'> & Partial<Pick<BodyType<T>, 'default' | 'validate'>>,
 ): BodyType<T> {

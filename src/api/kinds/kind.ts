@@ -2,7 +2,7 @@ import type { NameRule } from '../names/index.ts';
 import type { StructType } from '../schema/index.ts';
 import type { ListMeta, ObjectMeta } from './meta/object-meta.ts';
 
-/** What every object of the API has. */
+/** The fields of every object of the API. */
 export interface ApiObject {
   apiVersion?: string;
   kind?: string;
@@ -34,7 +34,7 @@ export type CauseReason =
   | 'FieldValueTypeInvalid'
   | 'FieldValueNotFound';
 
-/** A column of the server-side table. `priority` 0 is always shown, 1 only when wide output is asked for. */
+/** A column of the server-side table. Clients show `priority` 0 always, 1 only in wide output. */
 export interface Column<T> {
   name: string;
   type: 'string' | 'integer' | 'date' | 'boolean' | 'number';
@@ -47,7 +47,7 @@ export interface Column<T> {
 
 export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch';
 
-/** What clients decide of the metadata of an object that exists. */
+/** The metadata of an existing object that clients can change. */
 export const changeableMetadata = ['labels', 'annotations', 'finalizers', 'ownerReferences'] as const;
 
 /**
@@ -57,19 +57,19 @@ export const changeableMetadata = ['labels', 'annotations', 'finalizers', 'owner
 export interface Subresource {
   name: string;
   verbs: readonly Verb[];
-  /** What a write through this path changes, top-level fields or fields of them: `status`, `spec.ephemeralContainers`. */
+  /** The fields that a write through this path changes, at the top level or one below: `status`, `spec.ephemeralContainers`. */
   fields: readonly string[];
-  /** Which metadata a write through this path changes too; none where it does not say. */
+  /** The metadata that a write through this path changes too; by default none. */
   metadata?: readonly (typeof changeableMetadata)[number][];
   /** Whether a write through the main path changes the fields as well; otherwise it leaves them as they are. */
   shared?: boolean;
-  /** What a create on this path takes, where that is not the object itself: `Binding` for pods/binding. */
+  /** The body of a create on this path, where it is not the object itself: `Binding` for pods/binding. */
   body?: BodyType;
-  /** Requests on it are passed on to what the object stands for, and speak of no object: nodes/proxy. */
+  /** Requests are forwarded to the thing that the object represents and have no object as body: nodes/proxy. */
   connects?: true;
 }
 
-/** What has a name and a shape on the wire: it can be decoded, encoded and documented. */
+/** A type with a name and a wire format: it can be decoded, encoded and documented. */
 export interface ObjectType {
   /** Without the group suffix: `coordination`; the core group is the empty string. */
   group: string;
@@ -78,15 +78,15 @@ export interface ObjectType {
   root: StructType;
 }
 
-/** What can be sent as the body of a create. */
+/** A type that can be sent as the body of a create. */
 export interface BodyType<T extends ApiObject = ApiObject> extends ObjectType {
-  /** What it is, in a sentence for people (`kubectl explain`). */
+  /** One sentence for people (`kubectl explain`). */
   doc: string;
-  /** Values in it are secrets: an error about its body tells none of them. */
+  /** Its values are secrets: an error about its body contains none of them. */
   sensitive?: true;
-  /** Fills in what was left out; called on every write before validation. Changes and returns `object`. */
+  /** Fills in absent fields; called on every write before validation. Changes and returns `object`. */
   default(object: T): T;
-  /** Everything that is wrong with an object beyond its field types; `old` is the stored one on update. */
+  /** The causes why an object is invalid, beyond its field types; `old` is the stored one on update. */
   validate(next: T, old: T | undefined): readonly Cause[];
 }
 
@@ -107,23 +107,23 @@ export interface Kind<T extends ApiObject = ApiObject> extends BodyType<T> {
   nameRule: NameRule;
   /** Nothing is stored: a create is answered by an operation (specification, section 1: virtual resources). */
   virtual: boolean;
-  /** Whether a PUT to a name that is not there creates the object. */
+  /** Whether a PUT to a name that does not exist creates the object. */
   createOnUpdate: boolean;
-  /** Whether a PUT without resourceVersion replaces whatever is there. */
+  /** Whether a PUT without resourceVersion replaces the object unconditionally. */
   unconditionalUpdate: boolean;
-  /** Carries over or resets what clients do not decide; called on every write before `default`. */
+  /** Carries over or resets the fields that clients cannot change; called on every write before `default`. */
   prepare(next: T, old: T | undefined): T;
-  /** What people should know of an object that is accepted nevertheless; sent as Warning headers. */
+  /** Warnings for people about an object that is accepted; sent as Warning headers. */
   warnings(next: T, old: T | undefined): readonly string[];
-  /** Columns after the name; where there are none, the creation time is shown. */
+  /** Columns after the name; a kind without any has the creation time. */
   columns: readonly Column<T>[];
-  /** Fields for field selectors beside metadata.name and metadata.namespace. */
+  /** Fields for field selectors, in addition to metadata.name and metadata.namespace. */
   selectable: readonly SelectableField<T>[];
-  /** Set when objects of this kind are those of another one, shown in another way. */
+  /** Set when this kind is a view of the stored objects of another kind. */
   storedAs?: View<T>;
 }
 
-/** How objects of one kind are kept as another kind's. */
+/** Converts objects of one kind to and from the kind in which they are stored. */
 export interface View<T extends ApiObject> {
   kind: Kind;
   to(object: T): ApiObject;
@@ -131,14 +131,14 @@ export interface View<T extends ApiObject> {
 }
 
 export interface SelectableField<T> {
-  /** As it is written in a field selector: `status.phase`. */
+  /** The path in a field selector: `status.phase`. */
   path: string;
   value(object: T): string;
-  /** Often selected by one value: lists find the objects by an index. */
+  /** Whether lists find the objects by an index, because clients often select by one value. */
   indexed?: true;
 }
 
-/** Groups that go without the suffix: those of the reference that are older than it, and our own. */
+/** Groups without the suffix: those of the reference that predate it, and our own. */
 const plainGroups = ['', 'policy', 'access.nodeward.io'];
 
 /** `coordination.k8s.io`, or the empty string for the core group. */

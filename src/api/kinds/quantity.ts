@@ -1,5 +1,5 @@
 /*
- * Quantities in numbers: whole billionths in a bigint, so that they compare and add without error. What is finer is
+ * Quantities as numbers: whole billionths in a bigint, so that they compare and add without error. Smaller fractions are
  * rounded away from zero, as the reference does.
  */
 
@@ -24,10 +24,10 @@ const factors: Readonly<Record<string, bigint>> = {
 
 const form = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+)|([KMGTPE]i|[numkMGTPE])?)$/;
 
-/** Beyond this exponent a number is as large, or as small, as it can be. */
+/** Exponents are clamped to this: beyond it a number is out of range anyway. */
 const maxExponent = 40;
 
-/** Billionths of a quantity that decoding has let through. */
+/** Billionths of a valid quantity. */
 export function billionths(quantity: string): bigint {
   const [, sign, whole = '', fraction = '', exponent, suffix = ''] = form.exec(quantity) ?? [];
   const power = Math.max(-maxExponent, Math.min(maxExponent, Number(exponent ?? 0)));

@@ -1,4 +1,4 @@
-/** How names of a kind are checked: RFC 1123 subdomain or label, or any one path segment. */
+/** How names of a kind are checked: as RFC 1123 subdomain or label, or any one path segment. */
 export type NameRule = 'subdomain' | 'label' | 'pathSegment';
 
 const labelPattern = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/;
@@ -76,10 +76,10 @@ export function checkDataKey(key: string): string | undefined {
   return "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name')";
 }
 
-/** Finalizers that belong to no domain. */
+/** Finalizers without a domain. */
 const plainFinalizers = ['foregroundDeletion', 'kubernetes', 'orphan'];
 
-/** What is wrong with a finalizer, or undefined: everybody puts theirs into one list, so it names its domain. */
+/** What is wrong with a finalizer, or undefined: all controllers share one list, so a finalizer names its domain. */
 export function checkFinalizerName(finalizer: string): string | undefined {
   const wrong = checkQualifiedName(finalizer);
   if (wrong !== undefined || finalizer.includes('/') || plainFinalizers.includes(finalizer)) return wrong;

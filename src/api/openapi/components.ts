@@ -3,37 +3,41 @@ import { componentName } from './names.ts';
 import { inlineScalar, scalarComponent, zeroOf } from './scalars.ts';
 import type { Dialect, Schema } from './schema.ts';
 
-/** The schemas of a document: each struct once, however often and from wherever it is reached. */
-export interface Components {
-  /** What was added so far, by name. */
-  readonly schemas: ReadonlyMap<string, Schema>;
+/** The component schemas of a document: each struct once, however often it is referenced. */
+export class Components {
+  readonly #dialect: Dialect;
+  readonly #schemas = new Map<string, Schema>();
+
+  constructor(dialect: Dialect) {
+    this.#dialect = dialect;
+  }
+
+  /** The schemas added so far, by name. */
+  get schemas(): ReadonlyMap<string, Schema> {
+    return this.#schemas;
+  }
+
   /**
-   * Adds a struct and everything below it; tells its name. A struct lives at `home` unless it says otherwise, and
-   * what it holds lives with it.
+   * Adds a struct and everything below it; returns its name. A struct without a `home` of its own belongs to `inherited`,
+   * and so do the structs that it contains.
    */
-  add(type: StructType, home: string, more?: Schema): string;
-}
-
-export function createComponents(dialect: Dialect): Components {
-  const schemas = new Map<string, Schema>();
-
-  function add(type: StructType, inherited: string, more: Schema = {}): string {
+  add(type: StructType, inherited: string, more: Schema = {}): string {
     const home = type.home ?? inherited;
     const name = componentName(home, type.name);
-    const known = schemas.get(name);
+    const known = this.#schemas.get(name);
     if (known !== undefined) {
-      schemas.set(name, { ...more, ...known });
+      this.#schemas.set(name, { ...more, ...known });
       return name;
     }
-    schemas.set(name, {}); // before its fields, which may lead back to it
-    schemas.set(name, { ...more, ...structSchema(type, home) });
+    this.#schemas.set(name, {}); // registered before its fields, which may refer back to it
+    this.#schemas.set(name, { ...more, ...this.#structSchema(type, home) });
     return name;
   }
 
-  function structSchema(type: StructType, home: string): Schema {
+  #structSchema(type: StructType, home: string): Schema {
     const fields = Object.entries(type.fields);
     const required = fields.filter(([, field]) => field.required).map(([name]) => name);
-    const properties = fields.map(([name, field]) => [name, fieldSchema(field, home)] as const);
+    const properties = fields.map(([name, field]) => [name, this.#fieldSchema(field, home)] as const);
     return {
       type: 'object',
       ...(fields.length === 0 ? {} : { properties: Object.fromEntries(properties) }),
@@ -42,39 +46,40 @@ export function createComponents(dialect: Dialect): Components {
     };
   }
 
-  function fieldSchema(field: Field, home: string): Schema {
-    return schemaOf(field.type, home, { description: field.doc, ...defaultOf(field) });
+  #fieldSchema(field: Field, home: string): Schema {
+    return this.#schemaOf(field.type, home, { description: field.doc, ...this.#defaultOf(field) });
   }
 
-  /** What the field is taken for when it is left out. */
-  function defaultOf(field: Field): Schema {
-    if (field.default !== undefined) return dialect.defaults ? { default: field.default } : {};
-    return field.required ? zeroValue(field.type) : {};
+  /** The value that an absent field stands for. */
+  #defaultOf(field: Field): Schema {
+    if (field.default !== undefined) return this.#dialect.defaults ? { default: field.default } : {};
+    return field.required ? this.#zeroValue(field.type) : {};
   }
 
-  function zeroValue(type: Type): Schema {
-    if (!dialect.defaults || type.t === 'list' || type.t === 'map') return {};
+  #zeroValue(type: Type): Schema {
+    if (!this.#dialect.defaults || type.t === 'list' || type.t === 'map') return {};
     const zero = type.t === 'struct' || type.t === 'ref' ? {} : zeroOf(type.t);
     return zero === undefined ? {} : { default: zero };
   }
 
-  function schemaOf(type: Type, home: string, beside: Schema): Schema {
-    if (type.t === 'list') return listSchema(type, home, beside);
-    if (type.t === 'map') return mapSchema(type, home, beside);
-    if (type.t === 'struct') return refer(add(type, home), beside);
-    if (type.t === 'ref') return refer(add(type.resolve(), home), beside);
+  #schemaOf(type: Type, home: string, beside: Schema): Schema {
+    if (type.t === 'list') return this.#listSchema(type, home, beside);
+    if (type.t === 'map') return this.#mapSchema(type, home, beside);
+    if (type.t === 'struct') return this.#refer(this.add(type, home), beside);
+    if (type.t === 'ref') return this.#refer(this.add(type.resolve(), home), beside);
     const component = scalarComponent(type.t);
     if (component === undefined) return { ...inlineScalar(type.t), ...beside };
-    if (!schemas.has(component.name)) schemas.set(component.name, component.schema(dialect));
-    return refer(component.name, beside);
+    if (!this.#schemas.has(component.name))
+      this.#schemas.set(component.name, component.schema(this.#dialect));
+    return this.#refer(component.name, beside);
   }
 
-  function listSchema({ of, list, keys, patch = {} }: ListType, home: string, beside: Schema): Schema {
+  #listSchema({ of, list, keys, patch = {} }: ListType, home: string, beside: Schema): Schema {
     const strategy = [...(patch.merge ? ['merge'] : []), ...(patch.retainKeys ? ['retainKeys'] : [])];
     return {
       ...beside,
       type: 'array',
-      items: schemaOf(of, home, zeroValue(of)),
+      items: this.#schemaOf(of, home, this.#zeroValue(of)),
       'x-kubernetes-list-type': list,
       ...(keys === undefined ? {} : { 'x-kubernetes-list-map-keys': keys }),
       ...(strategy.length === 0 ? {} : { 'x-kubernetes-patch-strategy': strategy.join() }),
@@ -82,18 +87,16 @@ export function createComponents(dialect: Dialect): Components {
     };
   }
 
-  function mapSchema({ of, atomic }: MapType, home: string, beside: Schema): Schema {
+  #mapSchema({ of, atomic }: MapType, home: string, beside: Schema): Schema {
     return {
       ...beside,
       type: 'object',
-      additionalProperties: schemaOf(of, home, zeroValue(of)),
+      additionalProperties: this.#schemaOf(of, home, this.#zeroValue(of)),
       ...(atomic ? { 'x-kubernetes-map-type': 'atomic' } : {}),
     };
   }
 
-  function refer(name: string, beside: Schema): Schema {
-    return dialect.refer(`${dialect.prefix}${name}`, beside);
+  #refer(name: string, beside: Schema): Schema {
+    return this.#dialect.refer(`${this.#dialect.prefix}${name}`, beside);
   }
-
-  return { schemas, add };
 }

@@ -3,15 +3,14 @@ import { isRecord } from '../schema/index.ts';
 
 /*
  * A Swagger 2.0 document as the protobuf message `openapi.v2.Document` of gnostic (openapiv2/OpenAPIv2.proto), the only
- * form in which older clients ask for it. The messages are described by what they make of a JSON value: each entry
- * is the name in JSON, with the field's number and how it is written. What JSON knows as a map is a list of named
- * values there; a choice is a message around a message; everything free, and every `x-` extension, is YAML text,
- * for which JSON will do.
+ * form that older clients request. Each message is described by the JSON object that it encodes: a field's name in JSON,
+ * its number and the function that writes it. A map of JSON is a list of named values in protobuf; a choice is a message
+ * around a message; free values and `x-` extensions are YAML text, for which JSON is valid.
  */
 
 type Write = (writer: BinaryWriter, number: number, value: unknown) => void;
 
-/** Thrown when a document holds what its description does not; a defect of this folder. */
+/** A document has a value that its description does not allow: a defect of this folder. */
 class ShapeError extends Error {
   override readonly name = 'ShapeError';
 }
@@ -28,7 +27,7 @@ const bool: Write = (writer, number, value) => {
 /** gnostic's `Any`: its field 2 is YAML. */
 const free = within((writer, value) => text(writer, 2, JSON.stringify(value)));
 
-/** A message that `fill` writes. */
+/** A message whose content `fill` writes. */
 function within(fill: (writer: BinaryWriter, value: unknown) => void): Write {
   return (writer, number, value) => {
     writer.tag(number, WireType.LengthDelimited).fork();
@@ -44,12 +43,12 @@ function each(write: Write): Write {
   };
 }
 
-/** A message with one field, around what it holds. */
+/** A message with one field, of number `inner`. */
 function around(inner: number, write: Write): Write {
   return within((writer, value) => write(writer, inner, value));
 }
 
-/** Each entry of a map as a message of its name (1) and its value (2). */
+/** Each entry of a map as a message {1: name, 2: value}. */
 function named(write: Write): Write {
   return (writer, number, value) => {
     for (const [name, inner] of entriesOf(value)) {
@@ -63,7 +62,7 @@ function named(write: Write): Write {
 
 type Shape = Readonly<Record<string, readonly [number, Write]>>;
 
-/** A message with the fields of a JSON object; `extensions` is the number of what begins with `x-`. */
+/** A message with the fields of a JSON object; `extensions` is the field number of names that begin with `x-`. */
 function message(shape: () => Shape, extensions: number): Write {
   return within((writer, value) => {
     const fields = shape();
@@ -134,7 +133,7 @@ const path = message(
   22,
 );
 
-/** ParametersItem around Parameter around the sort of parameter that it is. */
+/** ParametersItem around Parameter around the message for its place: body, query or path. */
 const parameter: Write = (writer, number, value) => {
   const place = isRecord(value) ? value['in'] : undefined;
   if (place === 'body') around(1, around(1, body))(writer, number, value);
@@ -178,7 +177,7 @@ const document: Shape = {
   definitions: [9, around(1, named(schema))],
 };
 
-/** The bytes of a Swagger 2.0 document of this folder's making. */
+/** Encodes a Swagger 2.0 document that `swagger2Document` has created. */
 export function encodeSwagger2(value: object): Uint8Array {
   const writer = new BinaryWriter();
   for (const [name, inner] of Object.entries(value)) {

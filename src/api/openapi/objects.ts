@@ -6,25 +6,26 @@ import type { Components } from './components.ts';
 import { homeOf } from './names.ts';
 import type { GroupVersionKind } from './schema.ts';
 
-/** What the documents are made of. */
+/** What the documents describe. */
 export interface Served {
   /** Every kind of the server. */
   kinds: readonly Kind[];
   groupSuffix: string;
 }
 
-/** Something by its group, version and kind. */
 type Named = Pick<ObjectType, 'group' | 'version' | 'kind'>;
 
-/** Adds all that the operations on a kind take and give: the kind, its list, and the bodies of its subresources. */
+/** Adds all types of the requests and responses of a kind: the kind, its list, and the bodies of its subresources. */
 export function addKind(components: Components, kind: Kind, served: Served): void {
   const add = (type: ObjectType, root: StructType, description: string) =>
     components.add(root, homeOf(type), {
       description,
-      'x-kubernetes-group-version-kind': [known({ ...type, kind: root.name }, served.groupSuffix)],
+      'x-kubernetes-group-version-kind': [
+        createGroupVersionKind({ ...type, kind: root.name }, served.groupSuffix),
+      ],
     });
   add(kind, kind.root, kind.doc);
-  if (kind.verbs.includes('list')) add(kind, listOf(kind), `A list of ${kind.kind} objects.`);
+  if (kind.verbs.includes('list')) add(kind, createListType(kind), `A list of ${kind.kind} objects.`);
   for (const { body, connects } of kind.subresources) {
     if (body !== undefined && !connects) add(body, body.root, body.doc);
   }
@@ -37,7 +38,7 @@ export function addKind(components: Components, kind: Kind, served: Served): voi
 
 const patch = struct('Patch', {}, { home: 'meta/v1' });
 
-/** DeleteOptions may be sent as of any group that is served. */
+/** DeleteOptions may be sent with the group and version of any served kind. */
 function addDeletion(components: Components, { kinds, groupSuffix }: Served): void {
   components.add(status, 'meta/v1', {
     description: 'The answer of an operation that gives no object.',
@@ -46,12 +47,12 @@ function addDeletion(components: Components, { kinds, groupSuffix }: Served): vo
   components.add(deleteOptions, 'meta/v1', {
     description: 'How something is deleted.',
     'x-kubernetes-group-version-kind': groupVersions(kinds).map((each) =>
-      known({ ...each, kind: 'DeleteOptions' }, groupSuffix),
+      createGroupVersionKind({ ...each, kind: 'DeleteOptions' }, groupSuffix),
     ),
   });
 }
 
-function listOf({ kind, root }: Kind): StructType {
+function createListType({ kind, root }: Kind): StructType {
   return struct(`${kind}List`, {
     apiVersion: field(0, string, 'Group and version of the kind.'),
     kind: field(0, string, 'Name of the kind.'),
@@ -65,6 +66,6 @@ function groupVersions(kinds: readonly Kind[]): Pick<ObjectType, 'group' | 'vers
   return [...found.values()];
 }
 
-function known({ group, version, kind }: Named, groupSuffix: string): GroupVersionKind {
+function createGroupVersionKind({ group, version, kind }: Named, groupSuffix: string): GroupVersionKind {
   return { group: groupName(group, groupSuffix), version, kind };
 }

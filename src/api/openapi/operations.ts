@@ -12,11 +12,11 @@ import {
 } from './parameters.ts';
 import type { GroupVersionKind } from './schema.ts';
 
-/** Everything that can be done on one path, whichever version of OpenAPI it is written in. */
+/** The operations on one path, independent of the version of OpenAPI. */
 export interface PathDescription {
   /** With `{namespace}` and `{name}`. */
   path: string;
-  /** Of every operation on the path. */
+  /** Parameters of every operation on the path. */
   parameters: readonly Parameter[];
   operations: readonly Operation[];
 }
@@ -32,14 +32,14 @@ export interface Operation {
   body?: { component: string; mediaTypes: readonly string[]; required: boolean };
   /** Without a component: text. */
   responses: { codes: readonly number[]; component?: string; mediaTypes: readonly string[] };
-  /** What authorization and tools call it: `post`, `deletecollection`. */
+  /** The name of the action for tools: `post`, `deletecollection`. */
   action: string;
   kind: GroupVersionKind;
 }
 
 type Action = keyof typeof actionParameters;
 
-/** What a method does; `action` is its name in the documents, `word` how the operation's id begins. */
+/** An action over HTTP; `action` is its name in the documents, `word` the beginning of the operation's id. */
 interface Meaning {
   method: Method;
   action: string;
@@ -57,7 +57,7 @@ const meanings: Readonly<Record<Action, Meaning>> = {
   deletecollection: { method: 'delete', action: 'deletecollection', word: 'delete', codes: [200] },
 };
 
-/** What the codes of the documented answers mean. */
+/** The descriptions of the documented response codes. */
 export const responseTexts: Readonly<Record<number, string>> = {
   200: 'OK',
   201: 'Created',
@@ -77,7 +77,7 @@ const patchTypes = [
 
 const metaComponent = (name: string): string => componentName('meta/v1', name);
 
-/** Where a path stands in the tree of a kind's paths. */
+/** The position of a path among the paths of a kind. */
 interface Place {
   kind: Kind;
   groupSuffix: string;
@@ -86,7 +86,7 @@ interface Place {
 }
 
 /** Every path of a kind with its operations (specification, sections 4.1 to 4.3). */
-export function pathsOf(kind: Kind, groupSuffix: string): PathDescription[] {
+export function describePaths(kind: Kind, groupSuffix: string): PathDescription[] {
   const group = groupName(kind.group, groupSuffix);
   const base = group === '' ? `/api/${kind.version}` : `/apis/${group}/${kind.version}`;
   const collection = `${base}/${kind.namespaced ? 'namespaces/{namespace}/' : ''}${kind.resource}`;
@@ -127,19 +127,19 @@ function describePath(
     ],
     operations: actions
       .filter((action) => served.includes(action))
-      .map((action) => operationOf(place, action)),
+      .map((action) => describeOperation(place, action)),
   };
 }
 
-function operationOf(place: Place, action: Action): Operation {
+function describeOperation(place: Place, action: Action): Operation {
   const { kind, groupSuffix, part } = place;
   const meaning = meanings[action];
   const subject = (action === 'create' ? part?.body : undefined) ?? kind;
   const body = bodyOf(action, subject);
   return {
     method: meaning.method,
-    id: idOf(place, action),
-    description: descriptionOf(place, action),
+    id: createOperationId(place, action),
+    description: createDescription(place, action),
     tag: `${lowerFirst(groupWord(kind))}_${kind.version}`,
     parameters: actionParameters[action],
     ...(body === undefined ? {} : { body }),
@@ -159,7 +159,7 @@ function operationOf(place: Place, action: Action): Operation {
 
 const connectMethods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch'] as const;
 
-/** Of a part whose requests are passed on: one path for it, and one with all that may stand behind. */
+/** The paths of a subresource that forwards requests: one for itself, and one for all paths below it. */
 function connectPaths(place: Place, path: string): PathDescription[] {
   const name = nameParameter(place.kind.kind);
   const describe = (suffix: string) =>
@@ -208,8 +208,8 @@ function componentOf(type: ObjectType): string {
   return componentName(homeOf(type), type.kind);
 }
 
-/** `listCoreV1PodForAllNamespaces`, `replaceCoreV1NamespacedPodStatus`: generated clients name their methods so. */
-function idOf({ kind, part, everywhere }: Place, action: Action): string {
+/** `listCoreV1PodForAllNamespaces`, `replaceCoreV1NamespacedPodStatus`: the method names of generated clients. */
+function createOperationId({ kind, part, everywhere }: Place, action: Action): string {
   const set = action === 'deletecollection' ? 'Collection' : '';
   const scope = kind.namespaced && !everywhere ? 'Namespaced' : '';
   const rest = everywhere ? 'ForAllNamespaces' : upperFirst(part?.name ?? '');
@@ -227,7 +227,7 @@ const sentences: Readonly<Record<Action, string>> = {
   deletecollection: 'delete a collection of',
 };
 
-function descriptionOf({ kind, part }: Place, action: Action): string {
+function createDescription({ kind, part }: Place, action: Action): string {
   if (part === undefined) return `${sentences[action]} ${kind.kind}`;
   const [verb = '', ...rest] = sentences[action].split(' ');
   return `${verb} ${part.name} of ${rest.join(' ')} ${kind.kind}`;

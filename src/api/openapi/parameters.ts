@@ -1,4 +1,4 @@
-/** A parameter of a request, beside its body. */
+/** A parameter of a request, other than its body. */
 export interface Parameter {
   name: string;
   in: 'path' | 'query';
@@ -83,7 +83,7 @@ export const actionParameters = {
   update: writing,
 } as const;
 
-/** Served on every path. */
+/** A parameter of every path. */
 export const pretty = query('pretty', 'string', 'true: indent the answer for people.');
 
 export const namespaceParameter = path('namespace', 'The namespace of the object.');
@@ -92,6 +92,6 @@ export function nameParameter(kind: string): Parameter {
   return path('name', `Name of the ${kind}.`);
 }
 
-/** What is asked for behind a part whose requests are passed on: in the query, where it does not stand in the path. */
+/** The forwarded path of a subresource that forwards requests: in the query, or as the rest of the path. */
 export const connectQuery = query('path', 'string', 'What is asked for behind it.');
 export const connectRest = path('path', 'What is asked for behind it.');

@@ -19,16 +19,20 @@ const inline: Partial<Readonly<Record<Scalar, Schema>>> = {
 const meta = 'io.k8s.apimachinery.pkg.apis.meta.v1';
 
 const components: Partial<Readonly<Record<Scalar, ScalarComponent>>> = {
-  time: plain(`${meta}.Time`, 'A time in RFC 3339, whole seconds, UTC.', 'string', 'date-time'),
-  microTime: plain(
+  time: createComponent(`${meta}.Time`, 'A time in RFC 3339, whole seconds, UTC.', 'string', 'date-time'),
+  microTime: createComponent(
     `${meta}.MicroTime`,
     'A time in RFC 3339 with six digits of a second, UTC.',
     'string',
     'date-time',
   ),
-  duration: plain(`${meta}.Duration`, 'A length of time such as 1m30s.', 'string'),
-  fieldsV1: plain(`${meta}.FieldsV1`, 'A set of fields: each key is a field or an item, f: or k:.', 'object'),
-  raw: plain('io.k8s.apimachinery.pkg.runtime.RawExtension', 'Any object.', 'object'),
+  duration: createComponent(`${meta}.Duration`, 'A length of time such as 1m30s.', 'string'),
+  fieldsV1: createComponent(
+    `${meta}.FieldsV1`,
+    'A set of fields: each key is a field or an item, f: or k:.',
+    'object',
+  ),
+  raw: createComponent('io.k8s.apimachinery.pkg.runtime.RawExtension', 'Any object.', 'object'),
   quantity: {
     name: 'io.k8s.apimachinery.pkg.api.resource.Quantity',
     schema: ({ either }) =>
@@ -41,7 +45,7 @@ const components: Partial<Readonly<Record<Scalar, ScalarComponent>>> = {
   },
 };
 
-function plain(name: string, description: string, type: string, format?: string): ScalarComponent {
+function createComponent(name: string, description: string, type: string, format?: string): ScalarComponent {
   return { name, schema: () => ({ description, type, ...(format === undefined ? {} : { format }) }) };
 }
 
@@ -63,7 +67,7 @@ const zeros: Partial<Readonly<Record<Scalar, unknown>>> = {
   double: 0,
 };
 
-/** What a scalar is taken for where it must be but was left out; undefined when nothing is. */
+/** The value that a required scalar has when it is absent; undefined when it has none. */
 export function zeroOf(scalar: Scalar): unknown {
   return zeros[scalar];
 }

@@ -1,4 +1,4 @@
-/** What of a JSON schema is used here; Swagger 2.0 and OpenAPI 3.0 write it alike. */
+/** The parts of JSON Schema that are used here; the same in Swagger 2.0 and OpenAPI 3.0. */
 export interface Schema {
   $ref?: string;
   allOf?: readonly Schema[];
@@ -21,7 +21,7 @@ export interface Schema {
   'x-kubernetes-patch-merge-key'?: string;
 }
 
-/** By this clients find the schema of an object that they have. */
+/** Clients find the schema of an object by this. */
 export interface GroupVersionKind {
   /** With its suffix; empty for the core group. */
   group: string;
@@ -29,19 +29,19 @@ export interface GroupVersionKind {
   kind: string;
 }
 
-/** Where the two versions of OpenAPI write schemas differently. */
+/** The differences between the two versions of OpenAPI in schemas. */
 export interface Dialect {
-  /** How components are pointed to: `#/definitions/`. */
+  /** The prefix of references to components: `#/definitions/`. */
   prefix: string;
-  /** A reference that says more than where it points to. */
+  /** A reference with further keywords. */
   refer(ref: string, beside: Schema): Schema;
   /** A value of one of several types. */
   either(types: readonly string[], beside: Schema): Schema;
-  /** Whether schemas tell the value of a field that was left out. */
+  /** Whether schemas have the default of absent fields. */
   defaults: boolean;
 }
 
-/** Swagger 2.0: one type per schema; text stands for a quantity, and the format tells of numbers. */
+/** Swagger 2.0 allows one type per schema: quantities are strings, and the format says that numbers are allowed. */
 export const swagger2: Dialect = {
   prefix: '#/definitions/',
   refer: ($ref, beside) => ({ ...beside, $ref }),
@@ -49,7 +49,7 @@ export const swagger2: Dialect = {
   defaults: false,
 };
 
-/** OpenAPI 3.0: nothing may stand beside a reference, so the reference stands in a list. */
+/** OpenAPI 3.0 allows nothing beside a reference, so a reference with further keywords is wrapped in `allOf`. */
 export const openApi3: Dialect = {
   prefix: '#/components/schemas/',
   refer: ($ref, beside) => (Object.keys(beside).length === 0 ? { $ref } : { ...beside, allOf: [{ $ref }] }),

@@ -1,9 +1,9 @@
 import { version } from '../version.ts';
-import { createComponents } from './components.ts';
+import { Components } from './components.ts';
 import type { Served } from './objects.ts';
 import { addKind } from './objects.ts';
 import type { Operation, PathDescription } from './operations.ts';
-import { pathsOf, responseTexts } from './operations.ts';
+import { describePaths, responseTexts } from './operations.ts';
 import type { Parameter } from './parameters.ts';
 import type { Schema } from './schema.ts';
 import { swagger2 } from './schema.ts';
@@ -11,9 +11,9 @@ import { swagger2 } from './schema.ts';
 /** The Swagger 2.0 document of all served kinds. */
 export function swagger2Document(served: Served): object {
   const { kinds, groupSuffix } = served;
-  const components = createComponents(swagger2);
+  const components = new Components(swagger2);
   for (const kind of kinds) addKind(components, kind, served);
-  const paths = kinds.flatMap((kind) => pathsOf(kind, groupSuffix));
+  const paths = kinds.flatMap((kind) => describePaths(kind, groupSuffix));
   return {
     swagger: '2.0',
     info: { title: 'nodeward', version: version.gitVersion },
@@ -34,7 +34,7 @@ function operationObject(operation: Operation): object {
     ...operation.parameters.map(parameterObject),
   ];
   const schema: Schema =
-    responses.component === undefined ? { type: 'string' } : reference(responses.component);
+    responses.component === undefined ? { type: 'string' } : createReference(responses.component);
   const answers = responses.codes.map((code) => [code, { description: responseTexts[code], schema }]);
   return {
     tags: [tag],
@@ -50,7 +50,7 @@ function operationObject(operation: Operation): object {
 }
 
 function bodyObject({ component, required }: NonNullable<Operation['body']>): object {
-  return { name: 'body', in: 'body', ...(required ? { required } : {}), schema: reference(component) };
+  return { name: 'body', in: 'body', ...(required ? { required } : {}), schema: createReference(component) };
 }
 
 function parameterObject({ name, in: place, type, description }: Parameter): object {
@@ -64,6 +64,6 @@ function parameterObject({ name, in: place, type, description }: Parameter): obj
   };
 }
 
-function reference(component: string): Schema {
+function createReference(component: string): Schema {
   return { $ref: `${swagger2.prefix}${component}` };
 }

@@ -1,21 +1,21 @@
 import type { Kind } from '../kinds/index.ts';
-import { createComponents } from './components.ts';
+import { Components } from './components.ts';
 import type { Served } from './objects.ts';
 import { addKind } from './objects.ts';
 import type { Operation, PathDescription } from './operations.ts';
-import { pathsOf, responseTexts } from './operations.ts';
+import { describePaths, responseTexts } from './operations.ts';
 import type { Parameter } from './parameters.ts';
 import type { Schema } from './schema.ts';
 import { openApi3 } from './schema.ts';
 
 /** The OpenAPI 3.0 document of some of the served kinds: those of one group and version. */
 export function openApi3Document(kinds: readonly Kind[], served: Served): object {
-  const components = createComponents(openApi3);
+  const components = new Components(openApi3);
   for (const kind of kinds) addKind(components, kind, served);
-  const paths = kinds.flatMap((kind) => pathsOf(kind, served.groupSuffix));
+  const paths = kinds.flatMap((kind) => describePaths(kind, served.groupSuffix));
   return {
     openapi: '3.0.0',
-    // no version here: a new release does not change what clients have kept
+    // no version here: a new release does not invalidate the copies that clients have cached
     info: { title: 'nodeward', version: 'unversioned' },
     paths: Object.fromEntries(paths.map((each) => [each.path, pathItem(each)])),
     components: { schemas: Object.fromEntries(components.schemas) },

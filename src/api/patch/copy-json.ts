@@ -3,7 +3,7 @@ import { isRecord } from '../schema/index.ts';
 import { PatchError } from './patch-error.ts';
 import { setOwn } from './set-own.ts';
 
-/** Copies values, up to so many bytes of JSON in all. */
+/** Copies values, up to a total number of bytes of JSON. */
 export class JsonCopier {
   #left: number;
   readonly #tooMuch: string;
@@ -13,7 +13,7 @@ export class JsonCopier {
     this.#tooMuch = tooMuch;
   }
 
-  /** `depth`: how deep the copy will stand. Throws PatchError when it is too deep or there is too much. */
+  /** `depth` is the depth at which the copy is inserted. Throws PatchError when the copy is too deep or too large. */
   copy(value: unknown, depth: number): unknown {
     if (typeof value !== 'object' || value === null) {
       this.#spend(typeof value === 'string' ? value.length + 2 : 4);
@@ -30,7 +30,7 @@ export class JsonCopier {
     return copy;
   }
 
-  /** Counts a little less than the JSON text would have: escapes and commas of lists are left out. */
+  /** Counts slightly less than the length of the JSON text: escapes and commas of lists are left out. */
   #spend(bytes: number): void {
     this.#left -= bytes;
     if (this.#left < 0) throw new PatchError('tooLarge', this.#tooMuch);
@@ -42,7 +42,7 @@ export function copyJson(value: unknown, depth = 0): unknown {
   return new JsonCopier(Number.POSITIVE_INFINITY, '').copy(value, depth);
 }
 
-/** Throws PatchError when a value nests deeper than a body may. */
+/** Throws PatchError when a value is nested deeper than a body may be. */
 export function checkDepth(value: unknown, depth = 0): void {
   if (typeof value !== 'object' || value === null) return;
   if (depth >= depthLimit) throw tooDeep();

@@ -1,6 +1,6 @@
 import { complaintsLimit, isRecord, joinPath, typeNameOf } from '../schema/index.ts';
 import type { Pointer } from './json-pointer.ts';
-import { parsePointer, shownPointer } from './json-pointer.ts';
+import { formatPointer, parsePointer } from './json-pointer.ts';
 import { PatchError } from './patch-error.ts';
 
 /** One step of a JSON Patch (RFC 6902, section 4). */
@@ -13,10 +13,10 @@ export type Operation =
 const names = ['add', 'copy', 'move', 'remove', 'replace', 'test'] as const;
 const members = ['op', 'path', 'from', 'value'];
 
-/** As many as the reference takes. */
-export const operationsLimit = 10_000;
+/** The limit of the reference. */
+const operationsLimit = 10_000;
 
-/** What a patch consists of; throws PatchError when it is no JSON Patch, or too long a one. */
+/** The operations of a patch; throws PatchError when it is not a JSON Patch, or has too many operations. */
 export function readOperations(patch: unknown): Operation[] {
   if (!Array.isArray(patch)) {
     throw new PatchError('malformed', `a JSON Patch is a list of operations, not ${typeNameOf(patch)}`);
@@ -28,7 +28,7 @@ export function readOperations(patch: unknown): Operation[] {
   return patch.map(readOperation);
 }
 
-/** Paths of what an operation has and a JSON Patch does not know: `[0].vlaue`. It means nothing (RFC 6902, section 4). */
+/** Paths of unknown members of operations: `[0].vlaue`. They have no effect (RFC 6902, section 4). */
 export function unknownMembers(patch: unknown): string[] {
   if (!Array.isArray(patch)) return [];
   const paths: string[] = [];
@@ -50,17 +50,17 @@ function readOperation(given: unknown, index: number): Operation {
     const pointer = typeof text === 'string' ? parsePointer(text) : undefined;
     if (pointer !== undefined) return pointer;
     throw malformed(
-      `${op} needs a ${name} that is a JSON Pointer such as "/metadata/labels", not ${told(text)}`,
+      `${op} needs a ${name} that is a JSON Pointer such as "/metadata/labels", not ${describeMember(text)}`,
     );
   };
   const path = place('path');
   if (op === 'remove') return { op, path };
   if (op === 'copy' || op === 'move') return { op, path, from: place('from') };
-  if (!Object.hasOwn(given, 'value')) throw malformed(`${op} ${shownPointer(path.text)} needs a value`);
+  if (!Object.hasOwn(given, 'value')) throw malformed(`${op} ${formatPointer(path.text)} needs a value`);
   return { op, path, value: given['value'] };
 }
 
-function told(text: unknown): string {
-  if (typeof text === 'string') return JSON.stringify(shownPointer(text));
+function describeMember(text: unknown): string {
+  if (typeof text === 'string') return JSON.stringify(formatPointer(text));
   return text === undefined ? 'nothing' : typeNameOf(text);
 }

@@ -3,18 +3,18 @@ import { checkDepth, copyJson, JsonCopier } from './copy-json.ts';
 import type { Operation } from './json-patch-operations.ts';
 import { readOperations } from './json-patch-operations.ts';
 import type { Pointer } from './json-pointer.ts';
-import { indexOf, isBelow, shownPointer } from './json-pointer.ts';
+import { formatPointer, isBelow, parseIndex } from './json-pointer.ts';
 import { PatchError } from './patch-error.ts';
 import { setOwn } from './set-own.ts';
 
 /*
- * The document is copied first and then changed in place: a patch that fails half-way leaves nothing behind, and what
- * comes out shares nothing with what went in. Ten thousand operations that look harmless can cost a server all its
- * time or memory, so what they cost is bounded too: what copies add, how deep things nest, and how many items of lists
- * are moved to make room. Messages name places and types, and never show a value: it may be a secret.
+ * The document is copied first and then changed in place: a patch that fails half-way has no effect, and the result shares
+ * nothing with the arguments. Ten thousand harmless-looking operations can cost a server all its time or memory, so
+ * their cost is bounded too: the bytes that copies add, the depth, and the number of list items moved to make room.
+ * Messages have paths and types, but never a value: it may be a secret.
  */
 
-/** As much as a body may have. */
+/** The number of bytes that a body may have. */
 const copyLimitBytes = 3 * 1024 * 1024;
 /** A fifth of a second's work; ten thousand insertions at the front of a list of ten thousand. */
 const shiftLimit = 100_000_000;
@@ -23,19 +23,19 @@ const shiftLimit = 100_000_000;
  * Applies a JSON Patch (RFC 6902). Neither argument is changed, and the result shares nothing with them. Throws
  * PatchError, which names the operation by its index from 0, its op and its path.
  *
- * As with the reference, and other than in the RFC, `test` takes a member that is not there to be null.
+ * As in the reference, and unlike the RFC, `test` treats an absent member as null.
  */
 export function applyJsonPatch(document: unknown, patch: unknown): unknown {
   const operations = readOperations(patch);
-  const patched = new Patched(document);
+  const patched = new PatchedDocument(document);
   for (const [index, operation] of operations.entries()) patched.apply(operation, index);
   return patched.result();
 }
 
 type Container = unknown[] | Record<string, unknown>;
 
-class Patched {
-  /** Holds the document as any object holds a member, so that the root can be replaced. */
+class PatchedDocument {
+  /** The document as a member of an object, so that the root can be replaced. */
   readonly #root: { document: unknown };
   readonly #copier = new JsonCopier(copyLimitBytes, `copies add more than ${copyLimitBytes} bytes`);
   #shifted = 0;
@@ -50,7 +50,7 @@ class Patched {
       this.#apply(operation);
     } catch (error) {
       if (!(error instanceof PatchError)) throw error;
-      const path = operation.path.text === '' ? 'the root' : shownPointer(operation.path.text);
+      const path = operation.path.text === '' ? 'the root' : formatPointer(operation.path.text);
       const step = `operation ${index} (${operation.op} ${path})`;
       throw new PatchError(error.reason, `${step}: ${error.message}`);
     }
@@ -87,7 +87,7 @@ class Patched {
 
   #move(from: Pointer, path: Pointer): void {
     if (isBelow(path, from))
-      throw failed(`a value cannot be moved into itself, from ${shownPointer(from.text)}`);
+      throw failed(`a value cannot be moved into itself, from ${formatPointer(from.text)}`);
     this.#deepened ||= path.tokens.length > from.tokens.length;
     if (from.text === path.text) this.#get(from);
     else this.#add(path, this.#remove(from));
@@ -144,13 +144,13 @@ class Patched {
     return value;
   }
 
-  /** Undefined for a member that an object does not have. Throws where there is nothing that could have it. */
+  /** Undefined for an absent member of an object. Throws when its parent is absent. */
   #lookUp(path: Pointer): unknown {
     const place = this.#place(path);
-    return place === undefined ? this.#root.document : valueIn(place.parent, place.key);
+    return place === undefined ? this.#root.document : getValue(place.parent, place.key);
   }
 
-  /** What holds the place, and as what; undefined for the root. */
+  /** The parent of a value and the key in it; undefined for the root. */
   #place({ tokens }: Pointer): { parent: Container; key: string } | undefined {
     const key = tokens.at(-1);
     if (key === undefined) return undefined;
@@ -158,7 +158,7 @@ class Patched {
     for (let depth = 0; depth < tokens.length; depth++) {
       if (!Array.isArray(value) && !isRecord(value)) throw nothingWithin(tokens, depth, value);
       if (depth === tokens.length - 1) return { parent: value, key };
-      value = valueIn(value, tokens[depth] ?? '');
+      value = getValue(value, tokens[depth] ?? '');
     }
     return undefined;
   }
@@ -171,26 +171,26 @@ class Patched {
   }
 }
 
-function valueIn(parent: Container, key: string): unknown {
+function getValue(parent: Container, key: string): unknown {
   if (Array.isArray(parent)) return parent[listIndex(key, parent.length)];
   return Object.hasOwn(parent, key) ? parent[key] : undefined;
 }
 
-/** Throws unless it is an index below the bound. */
+/** Parses an index; throws unless it is one below the bound. */
 function listIndex(token: string, bound: number): number {
-  const index = indexOf(token);
-  if (index === undefined) throw failed(`${JSON.stringify(shownPointer(token))} is no index of a list here`);
+  const index = parseIndex(token);
+  if (index === undefined) throw failed(`${JSON.stringify(formatPointer(token))} is no index of a list here`);
   if (index >= bound) throw failed(`the index ${index} is beyond the end of the list`);
   return index;
 }
 
-/** A name that came as a value has not been looked at as the keys of a body are (see parseJson). */
+/** Sets a key from a path; it was a string in the body, so parseJson has not checked it as a key. */
 function setNew(object: Record<string, unknown>, key: string, value: unknown): void {
   if (key.includes('\\')) throw failed('this server takes no keys with a backslash in them');
   setOwn(object, key, value);
 }
 
-/** Whether two values are the same JSON (RFC 6902, 4.6). Takes no longer than the smaller of them is large. */
+/** Whether two values are the same JSON (RFC 6902, 4.6). The time is linear in the size of the smaller one. */
 function isEqual(one: unknown, other: unknown): boolean {
   if (Array.isArray(one)) {
     return (
@@ -210,11 +210,11 @@ function failed(why: string): PatchError {
 }
 
 function nothingAt({ text }: Pointer): PatchError {
-  return failed(`there is nothing at ${shownPointer(text)}`);
+  return failed(`there is nothing at ${formatPointer(text)}`);
 }
 
 function nothingWithin(tokens: readonly string[], depth: number, value: unknown): PatchError {
-  const above = shownPointer(
+  const above = formatPointer(
     tokens
       .slice(0, depth)
       .map((token) => `/${token.replaceAll('~', '~0').replaceAll('/', '~1')}`)

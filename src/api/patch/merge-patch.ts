@@ -3,8 +3,8 @@ import { copyJson } from './copy-json.ts';
 import { setOwn } from './set-own.ts';
 
 /**
- * Applies a JSON Merge Patch (RFC 7386): members of objects are merged, null takes one away, all else replaces. Neither
- * argument is changed, and the result shares nothing with them. Both must nest no deeper than a body may.
+ * Applies a JSON Merge Patch (RFC 7386): members of objects are merged, null removes one, all else replaces. Neither
+ * argument is changed, and the result shares nothing with them. Both must be nested no deeper than a body may be.
  */
 export function applyMergePatch(document: unknown, patch: unknown): unknown {
   if (!isRecord(patch)) return copyJson(patch);

@@ -26,7 +26,7 @@ export const intOrString = scalar('intOrString');
 export const fieldsV1 = scalar('fieldsV1');
 export const raw = scalar('raw');
 
-/** A list; atomic (replaced as a whole) unless told otherwise. */
+/** A list; by default atomic (replaced as a whole). */
 export function list<E extends Type>(of: E, merge: ListMerge = { list: 'atomic' }): ListType<E> {
   return { t: 'list', of, ...merge };
 }

@@ -2,50 +2,49 @@ import { isRecord } from '../../base/index.ts';
 import { scalarRule } from './scalars.ts';
 import type { Field, Scalar, StructType, Type } from './types.ts';
 import type { Dropped } from './zeros.ts';
-import { droppedFrom, isEmpty } from './zeros.ts';
+import { computeDropped, isEmpty } from './zeros.ts';
 
 /*
- * The strict walker. A description is compiled once into closures; walking an object then costs little more
- * than touching its fields. The object is the fresh result of a parser and may be changed in place; what the walker
- * returns is kept: without unknown fields, without nulls and zeros where they mean "absent" (see zeros.ts), and with
- * scalars in their canonical form.
- * In a map of strings or bytes a null means the empty text, as the reference has it. Paths are built only when there is
+ * The strict checker. A description is compiled once into closures; checking an object then costs little more than
+ * reading its fields. The object is the fresh result of a parser and may be changed in place. The result has no unknown
+ * fields, no nulls and zeros where they mean "absent" (see zeros.ts), and scalars in their canonical form.
+ * In a map of strings or bytes a null means the empty text, as in the reference. Paths are built only when there is
  * something to report.
  *
- * Required fields are not looked at here: whether their absence is an error is known only after defaulting, and
- * it is told with the other causes of validation.
+ * Required fields are not checked here: whether their absence is an error is known only after defaulting, and validation
+ * reports it with the other causes.
  */
 
-/** Where a value stands: a chain towards the root, turned into text only for a report. */
+/** The position of a value: a chain towards the root, formatted only for a report. */
 export interface Place {
   readonly parent: Place | undefined;
   readonly step: string | number;
 }
 
 export interface Findings {
-  /** Whether values are secrets: messages then show none. */
+  /** Whether values are secrets, which messages must not contain. */
   sensitive?: boolean;
-  /** Whether zeros, nulls and empty lists and maps stay: in what is applied they are said like any other value. */
+  /** Whether zeros, nulls and empty lists and maps stay: in a configuration to apply they are values like any other. */
   zerosStay?: boolean;
-  /** Paths of fields that the description does not know; they were removed. */
+  /** Paths of fields that the description does not have; they were removed. */
   unknown: string[];
-  /** Values of a wrong type: these can never be accepted. */
+  /** Values of a wrong type, which can never be accepted. */
   wrong: { path: string; message: string }[];
 }
 
-/** Returns what is kept of `value`; when something of it is wrong, that is in `findings`. */
+/** Returns the checked `value`; adds what is wrong to `findings`. */
 export type Checker = (value: unknown, place: Place | undefined, findings: Findings) => unknown;
 
-/** Keys and indexes from the root. */
+/** The keys and indexes from the root to a place. */
 function stepsTo(place: Place | undefined): (string | number)[] {
   return place === undefined ? [] : [...stepsTo(place.parent), place.step];
 }
 
-/** Longer than any key that could be valid; a report must not grow with what is wrong. */
+/** More than the length of any valid key; a report must not grow with the input. */
 const maxStepLength = 320;
 const maxPathLength = 1000;
 
-/** `spec.taints[0].key`, from keys and indexes; the beginning of a very long path is left out. */
+/** Formats keys and indexes as `spec.taints[0].key`; the beginning of a very long path is left out. */
 export function joinPath(steps: readonly (string | number)[]): string {
   const path = steps.reduce<string>((before, step) => {
     if (typeof step === 'number') return `${before}[${step}]`;
@@ -58,9 +57,9 @@ export function shortStep(step: string): string {
   return step.length <= maxStepLength ? step : `${step.slice(0, maxStepLength)}…`;
 }
 
-/** Values of a wrong type are told up to this many. */
+/** How many values of a wrong type are reported. */
 export const wrongLimit = 100;
-/** Of unknown, and of double, fields this many are told; one more is noted, so that it can be said that there are more. */
+/** How many unknown, and how many duplicate, fields are reported; one more is recorded to show that there are more. */
 export const complaintsLimit = 1000;
 
 const compiled = new WeakMap<StructType, Checker>();
@@ -78,7 +77,7 @@ export function checkerOf(type: Type): Checker {
 
 function scalarChecker(scalar: Scalar): Checker {
   const { read, expected } = scalarRule(scalar);
-  const hides = scalar === 'bytes'; // keys and passwords, mostly
+  const hides = scalar === 'bytes'; // usually keys and passwords
   return (value, place, findings) => {
     const kept = read(value);
     return kept === undefined ? reportWrong(value, place, findings, expected, hides) : kept;
@@ -93,7 +92,7 @@ function structChecker(type: StructType): Checker {
   const known = compiled.get(type);
   if (known !== undefined) return known;
   const fields = new Map<string, FieldChecker>();
-  // before its fields, which may lead back to it
+  // registered before its fields, which may refer back to it
   const check: Checker = (value, place, findings) => {
     if (!isRecord(value)) return reportWrong(value, place, findings, 'an object');
     let clean = true;
@@ -113,7 +112,7 @@ function structChecker(type: StructType): Checker {
       if (field === undefined && findings.unknown.length <= complaintsLimit)
         findings.unknown.push(joinPath(stepsTo({ parent: place, step: name })));
     }
-    return clean ? value : onlyKnown(value, fields, findings);
+    return clean ? value : copyKnownFields(value, fields, findings);
   };
   compiled.set(type, check);
   for (const [name, field] of Object.entries(type.fields)) fields.set(name, fieldChecker(field));
@@ -121,15 +120,15 @@ function structChecker(type: StructType): Checker {
 }
 
 function fieldChecker(field: Field): FieldChecker {
-  return { check: checkerOf(field.type), ...droppedFrom(field) };
+  return { check: checkerOf(field.type), ...computeDropped(field) };
 }
 
 function isDropped(value: unknown, { zero, empty }: Dropped): boolean {
   return value === zero || (empty && isEmpty(value));
 }
 
-/** A copy without what does not belong; to delete from a large object takes far longer. */
-function onlyKnown(
+/** A copy without unknown and dropped fields; deleting from a large object takes far longer. */
+function copyKnownFields(
   value: Record<string, unknown>,
   fields: ReadonlyMap<string, unknown>,
   { zerosStay = false }: Findings,
@@ -178,14 +177,14 @@ function reportWrong(
   return value;
 }
 
-/** What a JSON value is called in a message that must not show it. */
+/** Describes a JSON value by its type, in a message that must not contain it. */
 export function typeNameOf(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
-/** What a JSON value is called in a message, itself where it is short. */
+/** Describes a JSON value in a message, with its text if it is a scalar, cut when long. */
 export function nameOf(value: unknown): string {
   if (typeof value === 'object') return typeNameOf(value);
   const text = JSON.stringify(value) ?? 'nothing';

@@ -2,25 +2,30 @@ import { canonicalQuantity } from './quantity.ts';
 import type { Scalar } from './types.ts';
 
 export interface Rule {
-  /** What it should be, for a message. */
+  /** The expected form, for a message. */
   expected: string;
-  /** The value as it is kept: itself, or its canonical form; undefined when it is of another type. */
+  /** The value, or its canonical form; undefined when it is of another type. */
   read(value: unknown): unknown;
 }
 
 const rules: Readonly<Record<Scalar, Rule>> = {
-  string: textual('a string', (text) => text),
-  bool: when('true or false', (value) => typeof value === 'boolean'),
-  int32: when('a 32-bit integer', isInt32),
-  int64: when('an integer between ±2^53', (value) => Number.isSafeInteger(value)),
-  double: when('a number', (value) => Number.isFinite(value)),
-  bytes: textual('base64 text', readBase64),
-  time: textual('an RFC 3339 time', (text) => readTime(text, 0)),
-  microTime: textual('an RFC 3339 time', (text) => readTime(text, 6)),
-  duration: textual('a duration such as 1m30s', (text) => (durationText.test(text) ? text : undefined)),
+  string: createTextRule('a string', (text) => text),
+  bool: createRule('true or false', (value) => typeof value === 'boolean'),
+  int32: createRule('a 32-bit integer', isInt32),
+  int64: createRule('an integer between ±2^53', (value) => Number.isSafeInteger(value)),
+  double: createRule('a number', (value) => Number.isFinite(value)),
+  bytes: createTextRule('base64 text', readBase64),
+  time: createTextRule('an RFC 3339 time', (text) => readTime(text, 0)),
+  microTime: createTextRule('an RFC 3339 time', (text) => readTime(text, 6)),
+  duration: createTextRule('a duration such as 1m30s', (text) =>
+    durationText.test(text) ? text : undefined,
+  ),
   quantity: { expected: 'a quantity such as 500m or 16Gi', read: readQuantity },
-  intOrString: when('a 32-bit integer or a string', (value) => typeof value === 'string' || isInt32(value)),
-  fieldsV1: when(
+  intOrString: createRule(
+    'a 32-bit integer or a string',
+    (value) => typeof value === 'string' || isInt32(value),
+  ),
+  fieldsV1: createRule(
     'an object',
     (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
   ),
@@ -28,18 +33,18 @@ const rules: Readonly<Record<Scalar, Rule>> = {
 };
 
 /**
- * How a scalar's JSON value is read. Times become UTC with the digits that clients can parse, quantities text in its
- * canonical form, base64 loses its line breaks.
+ * The rule that reads a scalar's JSON value. Times are converted to UTC with the digits that clients can parse, quantities
+ * to canonical text, and base64 loses its line breaks.
  */
 export function scalarRule(scalar: Scalar): Rule {
   return rules[scalar];
 }
 
-function when(expected: string, accepts: (value: unknown) => boolean): Rule {
+function createRule(expected: string, accepts: (value: unknown) => boolean): Rule {
   return { expected, read: (value) => (accepts(value) ? value : undefined) };
 }
 
-function textual(expected: string, read: (text: string) => string | undefined): Rule {
+function createTextRule(expected: string, read: (text: string) => string | undefined): Rule {
   return { expected, read: (value) => (typeof value === 'string' ? read(value) : undefined) };
 }
 
@@ -63,11 +68,11 @@ function readQuantity(value: unknown): string | undefined {
 
 const rfc3339 = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/;
 
-/** A time as it is kept, on a day that every month has: what heartbeats send, so it must cost little. */
+/** A time in canonical form, on a day that every month has: heartbeats send these, so the check must be cheap. */
 const plainDay = '^\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\\d|2[0-8])T(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d';
 const plainTime = { 0: new RegExp(`${plainDay}Z$`), 6: new RegExp(`${plainDay}\\.\\d{6}Z$`) };
 
-/** In UTC with so many digits of a second; further ones are cut off. */
+/** Converts to UTC with this number of digits of a second; further ones are cut off. */
 function readTime(text: string, digits: 0 | 6): string | undefined {
   if (plainTime[digits].test(text)) return text;
   const [, local = '', fraction = '', zone = ''] = rfc3339.exec(text) ?? [];
@@ -80,7 +85,7 @@ function readTime(text: string, digits: 0 | 6): string | undefined {
   return rfc3339.test(`${utc}Z`) ? `${utc}${end}` : undefined;
 }
 
-/** Date.parse alone takes the 30th of February and hour 24. */
+/** Whether date and hour exist: Date.parse alone accepts the 30th of February and hour 24. */
 function isOnCalendar(local: string): boolean {
   const instant = Date.parse(`${local}Z`);
   return !Number.isNaN(instant) && new Date(instant).toISOString().startsWith(local);

@@ -1,10 +1,9 @@
 /*
- * The little language in which kinds are described. A description is plain data: everything the server does with
- * a kind (strict decoding, tables, later protobuf, patches, OpenAPI) is derived from it by walking it, and so is
- * the TypeScript type, through `Infer`.
+ * The language in which kinds are described. A description is plain data. Everything that the server does with a kind
+ * (strict decoding, protobuf, patches, OpenAPI) is derived from it, and so is the TypeScript type, through `Infer`.
  */
 
-/** The JSON value behind each scalar, as decoding leaves it. */
+/** The JSON value of each scalar after decoding. */
 export interface ScalarValues {
   string: string;
   bool: boolean;
@@ -12,7 +11,7 @@ export interface ScalarValues {
   /** Safe integers only: JSON numbers beyond 2^53 are refused. */
   int64: number;
   double: number;
-  /** Base64 text; line breaks in it are taken out. */
+  /** Base64 text; line breaks in it are removed. */
   bytes: string;
   /** RFC 3339, whole seconds, UTC; other zones and fractions are accepted and converted. */
   time: string;
@@ -56,12 +55,12 @@ export interface StructType<F extends Fields = Fields> {
   readonly fields: F;
   readonly atomic?: boolean;
   /**
-   * The group and version that it belongs to, `meta/v1`, `core/v1`: needed where several groups use it. Without it
-   * a struct belongs to where the struct that holds it belongs, and in the end to the kind.
+   * The group and version of the struct, `meta/v1`, `core/v1`: needed where several groups use it. Without it a struct
+   * belongs to the group and version of the struct that contains it, and in the end of the kind.
    */
   readonly home?: string;
 }
-/** A reference by name to a struct, for recursion; `resolve` gives it. */
+/** A reference by name to a struct, for recursion; `resolve` returns it. */
 export interface RefType {
   readonly t: 'ref';
   readonly name: string;
@@ -73,8 +72,8 @@ export interface Field<T extends Type = Type, R extends boolean = boolean> {
   /** The field's number in the protobuf message. */
   readonly proto: number;
   /**
-   * The number of an embedded message that holds the field on the wire, where JSON has the field itself: the
-   * sources of a volume stand beside its name in JSON, but in a message of their own, field 2, on the wire.
+   * The number of an embedded message that contains the field on the wire, where JSON has the field itself: the sources
+   * of a volume are beside its name in JSON, but in a message of their own, field 2, on the wire.
    */
   readonly within?: number;
   readonly type: T;
@@ -83,18 +82,18 @@ export interface Field<T extends Type = Type, R extends boolean = boolean> {
   readonly required: R;
   readonly immutable?: boolean;
   /**
-   * Whether a zero (empty text, false, 0, no bytes) says something else than an absent field: true where the
-   * reference's Go type is a pointer to a scalar (`*bool`, `*int64`). A Go client cannot tell a zero from a field that
-   * nobody set unless it is a pointer, so decoding drops other zeros, from whatever encoding; a pointer's zero is kept:
+   * Whether a zero (empty text, false, 0, no bytes) differs from an absent field: true where the reference's Go type is a
+   * pointer to a scalar (`*bool`, `*int64`). A Go client cannot distinguish a zero from an unset field unless it is a
+   * pointer, so decoding drops other zeros, in every encoding; a pointer's zero is kept:
    * `leaseTransitions` 0, `automountServiceAccountToken` false, `terminationGracePeriodSeconds` 0. Of no consequence for
    * required fields, which keep a zero in any case, and for structs, times and quantities, where empty and absent differ.
    */
   readonly pointer?: boolean;
   /**
-   * What an absent field stands for; nothing is filled in for it. On a key of the items of a list: items that lack it
-   * are told apart as if they had it, `protocol` TCP; a required key has its zero. On a struct always `{}`, set where the
-   * reference's Go type is no pointer and the field not required: the struct is there even when nothing in it is set, so
-   * whoever sets something in it has not added the struct itself (server-side apply).
+   * The value that an absent field stands for; it is not filled in. On a key of the items of a list, items that lack it are
+   * identified as if they had it: `protocol` TCP; a required key has its zero. On a struct it is always `{}`, set where the
+   * reference's Go type is no pointer and the field not required: the struct is present even when nothing in it is set, so
+   * a manager that sets a field in it has not added the struct itself (server-side apply).
    */
   readonly default?: FieldDefault;
 }

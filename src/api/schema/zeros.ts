@@ -1,9 +1,8 @@
 import type { Field, Scalar } from './types.ts';
 
 /*
- * A client in Go cannot tell a field that nobody set from one that was set to its zero, unless the field is a pointer;
- * in JSON it leaves both away. So such a zero is no value: it is dropped from whatever encoding it comes, and an object
- * reads the same in all of them.
+ * A client in Go cannot distinguish an unset field from one that is set to its zero, unless the field is a pointer; in JSON
+ * it omits both. So such a zero is dropped in every encoding, and an object is the same in all of them.
  */
 
 const zeros: Readonly<Partial<Record<Scalar, string | number | boolean>>> = {
@@ -15,25 +14,25 @@ const zeros: Readonly<Partial<Record<Scalar, string | number | boolean>>> = {
   double: 0,
 };
 
-/** What an unset scalar is in Go, where JSON leaves it away; undefined where what is not set is told from a value anyway. */
+/** The zero of a scalar in Go that its JSON omits; undefined for scalars whose absence Go can distinguish. */
 export function zeroOf(scalar: Scalar): string | number | boolean | undefined {
   return zeros[scalar];
 }
 
-/** Whether a zero of this field says something: an empty text, false, 0, an empty list or map. */
+/** Whether a zero of this field (empty text, false, 0, empty list or map) differs from its absence. */
 export function keepsZero({ required, pointer }: Pick<Field, 'required' | 'pointer'>): boolean {
   return required || pointer === true;
 }
 
-/** Which value of a field is dropped. Structs stay: `emptyDir: {}` says something. */
+/** Which values of a field are dropped. Structs stay: `emptyDir: {}` has a meaning. */
 export interface Dropped {
-  /** Undefined where there is none. */
+  /** The scalar that is dropped, if any. */
   zero: string | number | boolean | undefined;
-  /** Whether an empty list or map is. */
+  /** Whether an empty list or map is dropped. */
   empty: boolean;
 }
 
-export function droppedFrom(field: Field): Dropped {
+export function computeDropped(field: Field): Dropped {
   const { t } = field.type;
   if (keepsZero(field) || t === 'struct' || t === 'ref') return { zero: undefined, empty: false };
   return t === 'list' || t === 'map' ? { zero: undefined, empty: true } : { zero: zeroOf(t), empty: false };

@@ -1,7 +1,7 @@
-/** A selector that cannot be understood; answered with 400. */
+/** A selector that cannot be parsed; the answer is 400. */
 export class SelectorError extends Error {
   override readonly name = 'SelectorError';
-  /** Where in the text, counted in characters from 0. */
+  /** The position in the text, in characters from 0. */
   readonly position: number;
 
   constructor(selector: 'label' | 'field', position: number, problem: string) {
@@ -10,23 +10,23 @@ export class SelectorError extends Error {
   }
 }
 
-/** More than any client sends; what is longer is refused unread. */
-const limitCharacters = 64 * 1024;
+/** More than any client sends; a longer selector is refused unread. */
+const maxCharacters = 64 * 1024;
 
 export function checkLength(selector: 'label' | 'field', text: string): void {
-  if (text.length <= limitCharacters) return;
-  throw new SelectorError(selector, limitCharacters, `longer than ${limitCharacters} characters`);
+  if (text.length <= maxCharacters) return;
+  throw new SelectorError(selector, maxCharacters, `longer than ${maxCharacters} characters`);
 }
 
 /** More terms than any client sends; each costs time on every object. */
-const limitTerms = 1000;
+const maxTerms = 1000;
 
 export function checkTerms(selector: 'label' | 'field', count: number, position: number): void {
-  if (count <= limitTerms) return;
-  throw new SelectorError(selector, position, `more than ${limitTerms} requirements`);
+  if (count <= maxTerms) return;
+  throw new SelectorError(selector, position, `more than ${maxTerms} requirements`);
 }
 
-/** A piece of the selector for a message: quoted, and cut when it is long. */
-export function shown(piece: string): string {
+/** Formats a piece of the selector for a message: quoted, and cut when it is long. */
+export function formatPiece(piece: string): string {
   return JSON.stringify(piece.length > 80 ? `${piece.slice(0, 77)}…` : piece);
 }

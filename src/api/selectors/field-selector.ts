@@ -1,5 +1,5 @@
 import type { ApiObject, Kind, SelectableField } from '../kinds/index.ts';
-import { checkLength, checkTerms, SelectorError, shown } from './error.ts';
+import { checkLength, checkTerms, formatPiece, SelectorError } from './error.ts';
 
 export interface FieldRequirement {
   /** `metadata.name`, `metadata.namespace`, or a path that the kind makes selectable. */
@@ -23,9 +23,9 @@ const alwaysSelectable: readonly SelectableField<ApiObject>[] = [
 ];
 
 /**
- * Reads the query parameter `fieldSelector`: `field=value`, `field==value`, `field!=value`, joined by commas; in a
- * value `\,`, `\=` and `\\` stand for the character itself. The empty text selects everything. Throws SelectorError,
- * which for an unknown field names those that the kind has.
+ * Parses the query parameter `fieldSelector`: `field=value`, `field==value`, `field!=value`, joined by commas; in a value
+ * `\,`, `\=` and `\\` are escapes. The empty text selects everything. Throws SelectorError, which for an unknown field
+ * names the selectable ones of the kind.
  */
 export function parseFieldSelector<T extends ApiObject>(
   kind: Pick<Kind<T>, 'kind' | 'selectable'>,
@@ -34,8 +34,8 @@ export function parseFieldSelector<T extends ApiObject>(
   checkLength('field', text);
   const fields = new Map<string, SelectableField<T>>();
   for (const field of [...alwaysSelectable, ...kind.selectable]) fields.set(field.path, field);
-  const tests = termsOf(text).map((term) => {
-    const requirement = requirementOf(term);
+  const tests = splitTerms(text).map((term) => {
+    const requirement = parseRequirement(term);
     const field = fields.get(requirement.field);
     if (field === undefined) throw unknownField(kind.kind, requirement.field, [...fields.keys()], term.at);
     return { ...requirement, of: field };
@@ -48,20 +48,20 @@ export function parseFieldSelector<T extends ApiObject>(
   };
 }
 
-/** Reads a field selector of whatever kind, without asking which fields that has. Throws SelectorError. */
+/** Parses a field selector of any kind, without checking whether its fields exist. Throws SelectorError. */
 export function parseFieldRequirements(text: string): FieldRequirement[] {
   checkLength('field', text);
-  return termsOf(text).map(requirementOf);
+  return splitTerms(text).map(parseRequirement);
 }
 
-/** A piece of the selector and where it begins. */
+/** A piece of the selector and its position. */
 interface Piece {
   text: string;
   at: number;
 }
 
-/** Cuts at commas that are not escaped; empty terms say nothing. */
-function termsOf(text: string): Piece[] {
+/** Splits at commas that are not escaped; empty terms are ignored. */
+function splitTerms(text: string): Piece[] {
   const terms: Piece[] = [];
   let at = 0;
   for (let here = 0; here <= text.length; here++) {
@@ -76,11 +76,15 @@ function termsOf(text: string): Piece[] {
   return terms;
 }
 
-function requirementOf({ text, at }: Piece): FieldRequirement {
+function parseRequirement({ text, at }: Piece): FieldRequirement {
   const parts = /^([^=!\\]*)(==|!=|=)(.*)$/s.exec(text);
   const [, field = '', operator = '', value = ''] = parts ?? [];
   if (parts === null) {
-    throw new SelectorError('field', at, `${shown(text)} has no operator; write field=value or field!=value`);
+    throw new SelectorError(
+      'field',
+      at,
+      `${formatPiece(text)} has no operator; write field=value or field!=value`,
+    );
   }
   const valueAt = at + field.length + operator.length;
   return {
@@ -100,7 +104,7 @@ function unescapeValue({ text, at }: Piece): string {
         throw new SelectorError(
           'field',
           at + here,
-          `${shown(`\\${next}`)} is no escape; there are \\\\ \\, \\=`,
+          `${formatPiece(`\\${next}`)} is no escape; there are \\\\ \\, \\=`,
         );
       }
       here++;
@@ -116,6 +120,6 @@ function unknownField(kind: string, field: string, supported: readonly string[],
   return new SelectorError(
     'field',
     at,
-    `field label not supported: ${shown(field)}; a ${kind} can be selected by ${supported.join(', ')}`,
+    `field label not supported: ${formatPiece(field)}; a ${kind} can be selected by ${supported.join(', ')}`,
   );
 }

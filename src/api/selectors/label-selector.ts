@@ -1,8 +1,8 @@
 import type { ApiObject } from '../kinds/index.ts';
 import { checkLabelValue, checkQualifiedName } from '../names/index.ts';
-import { checkLength, checkTerms, SelectorError, shown } from './error.ts';
+import { checkLength, checkTerms, formatPiece, SelectorError } from './error.ts';
 import type { Token, TokenKind } from './label-tokens.ts';
-import { tokensOf } from './label-tokens.ts';
+import { tokenize } from './label-tokens.ts';
 
 /*
  *   selector    = [ requirement { "," requirement } ]
@@ -11,8 +11,8 @@ import { tokensOf } from './label-tokens.ts';
  *               | KEY ( "<" | ">" ) INTEGER
  *               | KEY ( "in" | "notin" ) "(" [ VALUE ] { "," [ VALUE ] } ")"
  *
- * Blanks may stand between all of them. An absent VALUE is the empty one. `in` and `notin` are operators only where
- * an operator is expected; elsewhere they are a key or a value like any other.
+ * Blanks are allowed between all of them. An absent VALUE is the empty text. `in` and `notin` are operators only where an
+ * operator is expected; elsewhere they are a key or a value like any other.
  */
 
 export type LabelOperator = 'In' | 'NotIn' | 'Exists' | 'DoesNotExist' | 'Gt' | 'Lt';
@@ -31,11 +31,11 @@ export interface LabelSelector {
   matches(object: ApiObject): boolean;
 }
 
-/** Reads the query parameter `labelSelector`; the empty text selects everything. Throws SelectorError. */
+/** Parses the query parameter `labelSelector`; the empty text selects everything. Throws SelectorError. */
 export function parseLabelSelector(text: string): LabelSelector {
   checkLength('label', text);
   const requirements = new LabelParser(text).selector();
-  const tests = requirements.map(testOf);
+  const tests = requirements.map(createTest);
   return {
     requirements,
     matches(object) {
@@ -58,7 +58,7 @@ class LabelParser {
   #next: Token;
 
   constructor(text: string) {
-    this.#tokens = tokensOf(text);
+    this.#tokens = tokenize(text);
     this.#next = { kind: 'end', text: '', at: 0 };
     this.#take();
   }
@@ -97,7 +97,7 @@ class LabelParser {
     if (token.kind !== 'word') throw expected('a label key', token);
     const wrong = checkQualifiedName(token.text);
     if (wrong === undefined) return token.text;
-    throw new SelectorError('label', token.at, `${shown(token.text)} is no label key: ${wrong}`);
+    throw new SelectorError('label', token.at, `${formatPiece(token.text)} is no label key: ${wrong}`);
   }
 
   #values(): string[] {
@@ -112,13 +112,13 @@ class LabelParser {
     }
   }
 
-  /** A value, or the empty one where none stands. */
+  /** A value, or the empty text where there is none. */
   #value(): string {
     if (this.#next.kind !== 'word') return '';
     const { text, at } = this.#take();
     const wrong = checkLabelValue(text);
     if (wrong === undefined) return text;
-    throw new SelectorError('label', at, `${shown(text)} is no label value: ${wrong}`);
+    throw new SelectorError('label', at, `${formatPiece(text)} is no label value: ${wrong}`);
   }
 
   #integer(): string {
@@ -137,13 +137,13 @@ class LabelParser {
 }
 
 function expected(what: string, token: Token): SelectorError {
-  const found = token.kind === 'end' ? 'the end' : shown(token.text);
+  const found = token.kind === 'end' ? 'the end' : formatPiece(token.text);
   return new SelectorError('label', token.at, `expected ${what}, found ${found}`);
 }
 
 type Labels = Readonly<Record<string, string>>;
 
-function testOf({ key, operator, values }: LabelRequirement): (labels: Labels) => boolean {
+function createTest({ key, operator, values }: LabelRequirement): (labels: Labels) => boolean {
   const wanted = new Set(values);
   const valueIn = (labels: Labels) => (Object.hasOwn(labels, key) ? labels[key] : undefined);
   const isWanted = (labels: Labels) => {
@@ -170,7 +170,7 @@ function testOf({ key, operator, values }: LabelRequirement): (labels: Labels) =
   }
 }
 
-/** Within 64 bits with a sign; a label's value cannot begin with one. */
+/** Whether the text is a non-negative signed 64-bit integer; the value of a label cannot begin with a sign. */
 function isInteger(text: string): boolean {
   return /^\d{1,63}$/.test(text) && BigInt(text) < 2n ** 63n;
 }

@@ -1,10 +1,10 @@
-/** `word` is a key, a value, or `in` or `notin`, which may be any of these; the parser knows from the place. */
+/** `word` is a key, a value, or the operator `in` or `notin`; the parser decides by the position. */
 export type TokenKind = 'word' | '=' | '==' | '!=' | '!' | '<' | '>' | '(' | ')' | ',' | 'end';
 
 export interface Token {
   kind: TokenKind;
   text: string;
-  /** Where it begins. */
+  /** The offset at which it begins. */
   at: number;
 }
 
@@ -13,8 +13,8 @@ const symbols: ReadonlyMap<string, TokenKind> = new Map(
   (['=', '==', '!=', '!', '<', '>', '(', ')', ','] as const).map((symbol) => [symbol, symbol]),
 );
 
-/** Cuts a label selector into tokens; each character belongs to one, so this cannot fail. The last is `end`. */
-export function* tokensOf(text: string): Generator<Token, void> {
+/** Splits a label selector into tokens; each character belongs to one, so this cannot fail. The last is `end`. */
+export function* tokenize(text: string): Generator<Token, void> {
   pattern.lastIndex = 0;
   for (let at = 0; ; ) {
     pattern.lastIndex = at;

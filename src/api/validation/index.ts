@@ -1,2 +1,2 @@
 export { validateLifetime, validateMetadata } from './metadata.ts';
-export { missingFields } from './required.ts';
+export { findMissingFields } from './required.ts';

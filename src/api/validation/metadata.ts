@@ -13,8 +13,8 @@ import { checkFinalizerName, checkName, checkNamePrefix, checkQualifiedName } fr
 const annotationsLimitBytes = 256 * 1024;
 
 /**
- * Everything that is wrong with an object's metadata, for every kind alike. Looked at when the name is given. A name is
- * looked at when the object is made; it stays.
+ * All causes why an object's metadata is invalid, for every kind alike. Call it after a generated name is set. The name is
+ * checked only at creation; it cannot change.
  */
 export function validateMetadata(kind: Kind, next: ApiObject, old: ApiObject | undefined): Cause[] {
   const meta = next.metadata ?? {};
@@ -29,8 +29,8 @@ export function validateMetadata(kind: Kind, next: ApiObject, old: ApiObject | u
 }
 
 /**
- * What is wrong with what a change says of the object's life, beside what is ignored or compared otherwise: nothing but
- * a deletion begins one. `given` is the client's metadata before that of the stored object is carried over.
+ * The causes why an update of the deletion fields is invalid: only a delete request sets them. `given` is the client's
+ * metadata before that of the stored object is carried over.
  */
 export function validateLifetime(given: ObjectMeta, old: ObjectMeta): Cause[] {
   const fixed = (name: 'deletionTimestamp' | 'deletionGracePeriodSeconds') => {
@@ -74,7 +74,7 @@ function annotationCauses(annotations: Readonly<Record<string, string>>): Cause[
   ];
 }
 
-/** Each says how the deletion goes on; the two contradict each other. */
+/** Each requests a way of deletion; the two contradict each other. */
 const deletionFinalizers = ['orphan', 'foregroundDeletion'];
 
 function finalizerCauses({ finalizers = [] }: ObjectMeta, old: ObjectMeta | undefined): Cause[] {
@@ -108,7 +108,7 @@ function ownersCauses(owners: readonly OwnerReference[]): Cause[] {
   return causes;
 }
 
-/** A missing field is told with the other missing ones; an empty one here. */
+/** Reports empty fields; absent ones are reported by findMissingFields. */
 function ownerCauses(owner: OwnerReference, path: string): Cause[] {
   const empty = (['apiVersion', 'kind', 'name', 'uid'] as const).filter((name) => owner[name] === '');
   return [

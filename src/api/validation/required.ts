@@ -4,23 +4,23 @@ import { isRecord } from '../schema/index.ts';
 
 /*
  * A description is compiled once into closures that look only where a required field can be missing: most of a large
- * object has none, and a body may hold a hundred thousand items. Paths are made only for what is missing.
+ * object has none, and a body may have a hundred thousand items. Paths are built only for missing fields.
  */
 
-/** What is told of at most; a body of a million empty items needs no million causes. */
+/** How many causes are reported; a body of a million empty items needs no million causes. */
 const causesLimit = 100;
 
-/** Where a value stands: a chain towards the root. */
+/** The position of a value: a chain towards the root. */
 interface Place {
   parent: Place | undefined;
-  /** As it stands in the path: `spec`, `[0]`, `[key]`. */
+  /** A step of the path: `spec`, `[0]`, `[key]`. */
   step: string;
 }
 
 type Finder = (value: unknown, place: Place | undefined, causes: Cause[]) => void;
 
-/** A cause for every required field that is absent, by its path, the first hundred. Looked at after defaulting. */
-export function missingFields(type: Type, value: unknown): Cause[] {
+/** A cause for each of the first hundred required fields that are absent, with its path. Call it after defaulting. */
+export function findMissingFields(type: Type, value: unknown): Cause[] {
   const causes: Cause[] = [];
   finderOf(type)?.(value, undefined, causes);
   return causes;

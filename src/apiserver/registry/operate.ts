@@ -1,5 +1,5 @@
 import type { ApiObject } from '../../api/index.ts';
-import { invalid, missingFields, StatusError } from '../../api/index.ts';
+import { findMissingFields, invalid, StatusError } from '../../api/index.ts';
 import type { Operation, OperationRequest, OperationResult } from './types.ts';
 
 /** Defaults and validates the body, then runs the operation. Throws Invalid and what the operation throws. */
@@ -8,7 +8,7 @@ export async function operate(operation: Operation, request: OperationRequest): 
   const { name, registry } = request;
   checkName(request.body, name, type.kind);
   const body = withoutManagers(type.default(operation.prepare?.(request) ?? request.body));
-  const causes = missingFields(type.root, body);
+  const causes = findMissingFields(type.root, body);
   if (causes.length === 0) causes.push(...type.validate(body, undefined));
   const named = { ...type, resource: type.kind };
   if (causes.length > 0) throw invalid(named, registry.groupSuffix, body.metadata?.name ?? '', causes);

@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { gateProblem } from '../../api/index.ts';
+import { findGateProblem } from '../../api/index.ts';
 import { ExitError, exitCodes } from '../../base/index.ts';
 import { parseDomain, parseFeatureGates, parseFilePath } from './values.ts';
 
@@ -20,7 +20,7 @@ export const featureGatesOption = () =>
 
 /** Throws an ExitError with all problems of the gates that the flags set. */
 export function checkGates(gates: Readonly<Record<string, boolean>>): void {
-  const problems = Object.entries(gates).flatMap(([name, on]) => gateProblem(name, on) ?? []);
+  const problems = Object.entries(gates).flatMap(([name, on]) => findGateProblem(name, on) ?? []);
   if (problems.length === 0) return;
   throw new ExitError(
     exitCodes.configuration,

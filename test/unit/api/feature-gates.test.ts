@@ -3,8 +3,8 @@ import { describe, test } from 'node:test';
 import {
   apiServerGates,
   featureGates,
+  findGateProblem,
   gateNames,
-  gateProblem,
   parseGates,
   resolveGates,
 } from '../../../src/api/index.ts';
@@ -40,18 +40,18 @@ describe('feature gates', () => {
 
   test('that are locked cannot be switched off, and say so', () => {
     for (const name of ['APIListChunking', 'DryRun', 'ServerSideFieldValidation'] as const) {
-      assert.match(gateProblem(name, false) ?? '', new RegExp(`${name} to false: it is locked to true`));
-      assert.equal(gateProblem(name, true), undefined);
+      assert.match(findGateProblem(name, false) ?? '', new RegExp(`${name} to false: it is locked to true`));
+      assert.equal(findGateProblem(name, true), undefined);
       assert.equal(resolveGates({ [name]: false })[name], true);
     }
   });
 
   test('that nobody knows are named with all that there are', () => {
     for (const name of ['Nope', 'watchlist', '', 'toString', '__proto__']) {
-      const problem = gateProblem(name, true) ?? '';
+      const problem = findGateProblem(name, true) ?? '';
       for (const known of gateNames) assert.ok(problem.includes(known), `${problem} names ${known}`);
     }
-    for (const name of gateNames) assert.equal(gateProblem(name, true), undefined, name);
+    for (const name of gateNames) assert.equal(findGateProblem(name, true), undefined, name);
   });
 
   test('of the agent alone are not for the control plane', () => {

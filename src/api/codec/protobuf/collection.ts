@@ -5,8 +5,8 @@ import { encodeMessage } from './encode.ts';
 import { writeBytes, writeText } from './wire.ts';
 
 /**
- * The message of a list, put together from the messages of its items: {1: metadata, 2: items}, the same for every
- * kind of list. It wants an envelope of its own, with the kind of the list.
+ * Assembles the message of a list from the messages of its items: {1: metadata, 2: items}, the same for every kind of
+ * list. The caller adds the envelope, with the kind of the list.
  */
 export function encodeList(items: readonly Uint8Array[], metadata: ListMeta): Uint8Array {
   const writer = new BinaryWriter();
@@ -16,8 +16,8 @@ export function encodeList(items: readonly Uint8Array[], metadata: ListMeta): Ui
 }
 
 /**
- * One frame of a watch: its length in four bytes, the highest first, then the event {1: type, 2: {1: object}}. The
- * event itself has no envelope, the object in it has one.
+ * One frame of a watch: its length in four bytes, big-endian, then the event {1: type, 2: {1: object}}. The event itself
+ * has no envelope, the object in it has one.
  */
 export function encodeWatchEvent(type: string, envelopedObject: Uint8Array): Uint8Array {
   const writer = new BinaryWriter().fixed32(0);

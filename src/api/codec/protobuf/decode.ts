@@ -3,28 +3,28 @@ import type { Field, ListType, MapType, Scalar, StructType, Type } from '../../s
 import { isRecord, keepsZero, shortStep, zeroOf } from '../../schema/index.ts';
 import { errorAt, ProtobufError } from './error.ts';
 import type { Implied } from './implied.ts';
-import { impliedIn } from './implied.ts';
+import { listImplied } from './implied.ts';
 import type { Layout } from './layout.ts';
 import { layoutOf } from './layout.ts';
 import { scalarForm } from './scalars.ts';
-import { endOfMessage, expectEnd, expectWireType, skipField } from './wire.ts';
+import { expectEnd, expectWireType, readEndOfMessage, skipField } from './wire.ts';
 
 /*
- * A description is compiled once into closures that read a message into the object that JSON would have given, so
- * that everything after decoding is the same for both. The reference writes every field that is not a pointer, set or
- * not, and its JSON leaves the unset ones away; so a zero is dropped here where the field is neither required nor marked
- * as a pointer, as the checker does it for all encodings (schema/zeros.ts); here it is never even set. Empty structs stay:
- * `emptyDir: {}` says something, and an empty `spec` nothing.
+ * A description is compiled once into closures that read a message into the same object that JSON would give, so
+ * everything after decoding is the same for both. The reference writes every field that is not a pointer, set or not,
+ * while its JSON omits the unset ones. So a zero is not set here where the field is neither required nor marked as a
+ * pointer; the checker removes such zeros in all encodings (schema/zeros.ts). Empty structs stay: `emptyDir: {}` has a
+ * meaning, and an empty `spec` does no harm.
  *
- * The rules of proto2 hold: the last scalar counts, messages that stand twice are merged, lists of numbers may be
- * packed, unknown numbers are skipped. Depth is bounded, because a description may be recursive; what is allocated is in
- * proportion to the bytes that are there, never to a length that is announced.
+ * The rules of proto2 hold: the last scalar counts, messages that occur twice are merged, lists of numbers may be packed,
+ * unknown field numbers are skipped. Depth is bounded, because a description may be recursive. Memory is allocated in
+ * proportion to the bytes that are present, never to an announced length.
  */
 
 type Target = Record<string, unknown>;
 /** Reads one occurrence of a field into the target. */
 type ReadField = (reader: BinaryReader, wireType: WireType, target: Target, depth: number) => void;
-/** Reads one value that may stand in a list or a map; undefined for an empty time. */
+/** Reads one value of a list or a map; undefined for an empty time. */
 type ReadValue = (reader: BinaryReader, wireType: WireType, depth: number) => unknown;
 
 interface Table {
@@ -36,8 +36,8 @@ interface Table {
 const depthLimit = 100;
 
 /**
- * Reads a message of that description. The result has the fields that the checker of `type` accepts, in their canonical
- * form. Throws ProtobufError, with the path of the field, for whatever is malformed.
+ * Decodes a message of type `type`. The result has the fields that the checker of `type` accepts, in their canonical
+ * form. Throws ProtobufError, with the path of the field, when the message is malformed.
  */
 export function decodeMessage(type: StructType, bytes: Uint8Array): Record<string, unknown> {
   const target: Target = {};
@@ -54,8 +54,8 @@ const compiled = new WeakMap<StructType, Table>();
 function tableOf(type: StructType): Table {
   const known = compiled.get(type);
   if (known !== undefined) return known;
-  const table: Table = { fields: new Map(), implied: impliedIn(type) };
-  // a struct within asks for its table when it is first read, so a description may lead back to itself
+  const table: Table = { fields: new Map(), implied: listImplied(type) };
+  // a nested struct gets its table when it is first read, so a description may refer to itself
   fillTable(table, layoutOf(type));
   compiled.set(type, table);
   return table;
@@ -93,14 +93,14 @@ function readMessage(table: Table, reader: BinaryReader, end: number, target: Ta
   for (const { name, make } of table.implied) if (target[name] === undefined) target[name] = make();
 }
 
-/** The length, then the message; refused where messages are nested too deeply. */
+/** Reads a length and the message; throws when messages are nested too deeply. */
 function readEmbedded(table: Table, reader: BinaryReader, wireType: WireType, target: Target, depth: number) {
   expectWireType(wireType, WireType.LengthDelimited);
   if (depth >= depthLimit) throw new ProtobufError('', `nested deeper than ${depthLimit} messages`);
-  readMessage(table, reader, endOfMessage(reader), target, depth + 1);
+  readMessage(table, reader, readEndOfMessage(reader), target, depth + 1);
 }
 
-/** Fields that JSON has one level higher go into the same target. */
+/** Reads a message whose fields JSON has one level higher, into the same target. */
 function embeddedReader(inner: Table): ReadField {
   return (reader, wireType, target, depth) => readEmbedded(inner, reader, wireType, target, depth);
 }
@@ -172,7 +172,7 @@ function listReader(name: string, type: ListType): ReadField {
   };
 }
 
-/** The wire type of numbers, which one field may hold one after the other. */
+/** The wire type of numbers, which may be packed into one field; undefined for other types. */
 function packedWireType(type: Type): WireType | undefined {
   if (type.t === 'list' || type.t === 'map' || type.t === 'struct' || type.t === 'ref') return undefined;
   const { wireType } = scalarForm(type.t);
@@ -180,7 +180,7 @@ function packedWireType(type: Type): WireType | undefined {
 }
 
 function readPacked(reader: BinaryReader, wireType: WireType, items: unknown[], readItem: ReadValue): void {
-  const end = endOfMessage(reader);
+  const end = readEndOfMessage(reader);
   while (reader.pos < end) push(items, readItem(reader, wireType, 0));
   expectEnd(reader, end);
 }
@@ -189,13 +189,13 @@ function push(items: unknown[], item: unknown): void {
   if (item !== undefined) items.push(item);
 }
 
-/** One occurrence is one entry, the message {1: key, 2: value}; of a key that stands twice the later one counts. */
+/** One occurrence is one entry, the message {1: key, 2: value}; if a key occurs twice, the later one counts. */
 function mapReader(name: string, type: MapType): ReadField {
   const readValue = type.of.t === 'list' ? wrappedListReader(type.of) : valueReader(type.of);
   const { of } = type;
   return (reader, wireType, target, depth) => {
     expectWireType(wireType, WireType.LengthDelimited);
-    const end = endOfMessage(reader);
+    const end = readEndOfMessage(reader);
     let key = '';
     let value: unknown;
     try {
@@ -211,12 +211,12 @@ function mapReader(name: string, type: MapType): ReadField {
     } catch (error) {
       throw errorAt(shortStep(key), error);
     }
-    value ??= valueOfNone(of);
+    value ??= createAbsentValue(of);
     if (value === undefined) return;
     const before = target[name];
     const map = isRecord(before) ? before : {};
     target[name] = map;
-    put(map, key, value);
+    setKey(map, key, value);
   };
 }
 
@@ -233,7 +233,7 @@ function wrappedListReader(type: ListType): ReadValue {
   };
 }
 
-function valueOfNone(type: Type): unknown {
+function createAbsentValue(type: Type): unknown {
   if (type.t === 'list') return [];
   if (type.t === 'struct') return decodeMessage(type, new Uint8Array());
   if (type.t === 'ref') return decodeMessage(type.resolve(), new Uint8Array());
@@ -241,8 +241,8 @@ function valueOfNone(type: Type): unknown {
   return zeroOf(type.t) ?? scalarForm(type.t).absent;
 }
 
-/** As JSON.parse does it: `__proto__` is a key like any other. */
-function put(map: Target, key: string, value: unknown): void {
+/** Sets a key as JSON.parse does: `__proto__` is a key like any other. */
+function setKey(map: Target, key: string, value: unknown): void {
   if (key !== '__proto__') map[key] = value;
   else Object.defineProperty(map, key, { value, writable: true, enumerable: true, configurable: true });
 }

@@ -5,39 +5,39 @@ import { errorAt, ProtobufError } from './error.ts';
 import type { Layout } from './layout.ts';
 import { layoutOf } from './layout.ts';
 import { scalarForm } from './scalars.ts';
-import { tagOf } from './wire.ts';
+import { toTag } from './wire.ts';
 
 /*
  * A description is compiled once into closures that write a value's fields in the order of their numbers, as the
- * reference does. What is absent is not written; the reference reads it as its zero value.
+ * reference does. Absent fields are not written; the reference reads them as zero values.
  */
 
-/** Writes a value that is there, its tag included. */
+/** Writes a value that is present, with its tag. */
 type WriteField = (writer: BinaryWriter, value: unknown) => void;
 /** Writes the fields of a struct, without length. */
 type WriteFields = (writer: BinaryWriter, value: Record<string, unknown>) => void;
 
 /**
- * Kept from one call to the next, because one for each call makes it take 15 (a pod) to 65 % longer (a node), to grow a
- * buffer anew; nothing is left in it between them. After a large message or an error the next call gets a fresh one.
+ * Reused by each call: a fresh writer has to grow its buffer, which makes a call take 15 % (a pod) to 65 % (a node)
+ * longer. It is empty between calls. After a large message or an error the next call gets a fresh one.
  */
-let kept = new BinaryWriter();
-const keptLimitBytes = 64 * 1024;
+let reusableWriter = new BinaryWriter();
+const reusableLimitBytes = 64 * 1024;
 
 /**
- * The message of a value that the checker of `type` accepts. Throws ProtobufError, with the path, where a value does not
- * fit its type. The value is not changed.
+ * Encodes a value that the checker of `type` accepts. Throws ProtobufError, with the path, where a value does not fit its
+ * type. The value is not changed.
  */
 export function encodeMessage(type: StructType, value: unknown): Uint8Array {
-  const writer = kept;
-  kept = new BinaryWriter();
+  const writer = reusableWriter;
+  reusableWriter = new BinaryWriter();
   try {
-    structWriter(type)(writer, recordOf(value));
+    structWriter(type)(writer, expectRecord(value));
   } catch (error) {
     throw errorAt('', error);
   }
   const message = writer.finish();
-  if (message.length <= keptLimitBytes) kept = writer;
+  if (message.length <= reusableLimitBytes) reusableWriter = writer;
   return message;
 }
 
@@ -46,7 +46,7 @@ const compiled = new WeakMap<StructType, WriteFields>();
 function structWriter(type: StructType): WriteFields {
   const known = compiled.get(type);
   if (known !== undefined) return known;
-  // a struct within asks for its writer when it is first written, so a description may lead back to itself
+  // a nested struct gets its writer when it is first written, so a description may refer to itself
   const write = layoutWriter(layoutOf(type));
   compiled.set(type, write);
   return write;
@@ -60,7 +60,7 @@ interface NamedWriter {
 function layoutWriter(layout: Layout): WriteFields {
   const writers = layout.map((entry): NamedWriter | WriteFields =>
     'inner' in entry
-      ? embeddedWriter(entry.number, layoutWriter(entry.inner), namesIn(entry.inner))
+      ? embeddedWriter(entry.number, layoutWriter(entry.inner), listNames(entry.inner))
       : { name: entry.name, write: fieldWriter(entry.number, entry.field.type) },
   );
   return (writer, value) => {
@@ -82,13 +82,13 @@ function writeAt(step: string, write: WriteField, writer: BinaryWriter, value: u
   }
 }
 
-function namesIn(layout: Layout): string[] {
-  return layout.flatMap((entry) => ('inner' in entry ? namesIn(entry.inner) : [entry.name]));
+function listNames(layout: Layout): string[] {
+  return layout.flatMap((entry) => ('inner' in entry ? listNames(entry.inner) : [entry.name]));
 }
 
-/** The message in which fields stand that JSON has one level higher, when one of them is there. */
+/** Writes the message whose fields JSON has one level higher, if one of them is present. */
 function embeddedWriter(number: number, writeInner: WriteFields, names: readonly string[]): WriteFields {
-  const tag = tagOf(number, WireType.LengthDelimited);
+  const tag = toTag(number, WireType.LengthDelimited);
   return (writer, value) => {
     if (!names.some((name) => value[name] !== undefined && value[name] !== null)) return;
     writer.uint32(tag).fork();
@@ -106,22 +106,22 @@ function fieldWriter(number: number, type: Type): WriteField {
 
 function scalarWriter(number: number, scalar: Scalar): WriteField {
   const form = scalarForm(scalar);
-  const tag = tagOf(number, form.wireType);
+  const tag = toTag(number, form.wireType);
   return (writer, value) => form.write(writer.uint32(tag), value);
 }
 
 function messageWriter(number: number, type: Extract<Type, { t: 'struct' | 'ref' }>): WriteField {
-  const tag = tagOf(number, WireType.LengthDelimited);
+  const tag = toTag(number, WireType.LengthDelimited);
   let write: WriteFields | undefined;
   return (writer, value) => {
     write ??= structWriter(type.t === 'ref' ? type.resolve() : type);
     writer.uint32(tag).fork();
-    write(writer, recordOf(value));
+    write(writer, expectRecord(value));
     writer.join();
   };
 }
 
-/** Unpacked, as the reference writes numbers too. */
+/** Writes lists unpacked, as the reference does even for numbers. */
 function listWriter(number: number, type: ListType): WriteField {
   const writeItem = fieldWriter(number, type.of);
   return (writer, value) => {
@@ -140,11 +140,11 @@ function writeItemAt(index: number, write: WriteField, writer: BinaryWriter, ite
 
 /** An entry is the message {1: key, 2: value}; a list as the value is the message {1: items}. */
 function mapWriter(number: number, type: MapType): WriteField {
-  const tag = tagOf(number, WireType.LengthDelimited);
-  const keyTag = tagOf(1, WireType.LengthDelimited);
+  const tag = toTag(number, WireType.LengthDelimited);
+  const keyTag = toTag(1, WireType.LengthDelimited);
   const writeValue = type.of.t === 'list' ? wrappedListWriter(2, type.of) : fieldWriter(2, type.of);
   return (writer, value) => {
-    const map = recordOf(value);
+    const map = expectRecord(value);
     for (const key of sortedKeys(map)) {
       writer.uint32(tag).fork().uint32(keyTag).string(key);
       writeAt(key, writeValue, writer, map[key]);
@@ -154,7 +154,7 @@ function mapWriter(number: number, type: MapType): WriteField {
 }
 
 function wrappedListWriter(number: number, type: ListType): WriteField {
-  const tag = tagOf(number, WireType.LengthDelimited);
+  const tag = toTag(number, WireType.LengthDelimited);
   const writeList = listWriter(1, type);
   return (writer, value) => {
     writer.uint32(tag).fork();
@@ -165,7 +165,7 @@ function wrappedListWriter(number: number, type: ListType): WriteField {
 
 const surrogate = /[\ud800-\udfff]/;
 
-/** In the order of their UTF-8, which is that of UTF-16 but for what needs two units. */
+/** Keys in the order of their UTF-8 bytes, which differs from that of UTF-16 only for characters of two units. */
 function sortedKeys(map: Record<string, unknown>): string[] {
   const keys = Object.keys(map);
   if (keys.length < 2) return keys;
@@ -174,7 +174,7 @@ function sortedKeys(map: Record<string, unknown>): string[] {
     : keys.sort();
 }
 
-function recordOf(value: unknown): Record<string, unknown> {
+function expectRecord(value: unknown): Record<string, unknown> {
   if (!isRecord(value)) throw new ProtobufError('', 'expected an object');
   return value;
 }

@@ -1,24 +1,24 @@
 import type { WireType } from '@bufbuild/protobuf/wire';
 import { BinaryReader, BinaryWriter, WireType as WireTypes } from '@bufbuild/protobuf/wire';
 import { errorAt, ProtobufError } from './error.ts';
-import { endOfMessage, expectWireType, readFields, writeBytes, writeText } from './wire.ts';
+import { expectWireType, readEndOfMessage, readFields, writeBytes, writeText } from './wire.ts';
 
 /** `k8s` and a zero byte. */
 const magic = Uint8Array.of(0x6b, 0x38, 0x73, 0x00);
 
-/** What an envelope says of the message in it. */
+/** The type of the message in an envelope. */
 export interface EnvelopeType {
   apiVersion: string;
   kind: string;
 }
 
 export interface Envelope extends EnvelopeType {
-  /** The message; a view of the bytes that were given. */
+  /** The message; a view of the input. */
   raw: Uint8Array;
 }
 
 /**
- * The message with its type: the magic bytes and `Unknown` {1: {1: apiVersion, 2: kind}, 2: raw, 3: contentEncoding,
+ * Wraps a message with its type: the magic bytes and `Unknown` {1: {1: apiVersion, 2: kind}, 2: raw, 3: contentEncoding,
  * 4: contentType}, the last two empty, as the reference writes them (specification, section 2.4).
  */
 export function encodeEnvelope({ apiVersion, kind }: EnvelopeType, raw: Uint8Array): Uint8Array {
@@ -36,7 +36,7 @@ interface Unknown extends Envelope {
   contentEncoding: string;
 }
 
-/** Throws ProtobufError when the bytes are no envelope, or what is in it is compressed. */
+/** Throws ProtobufError when the bytes are not an envelope, or its content is compressed. */
 export function decodeEnvelope(bytes: Uint8Array): Envelope {
   if (!magic.every((byte, index) => bytes[index] === byte))
     throw new ProtobufError('', 'the protobuf envelope is missing: the body does not begin with 6b 38 73 00');
@@ -63,7 +63,7 @@ export function decodeEnvelope(bytes: Uint8Array): Envelope {
 function takeUnknown(into: Unknown, number: number, wireType: WireType, reader: BinaryReader): boolean {
   if (number < 1 || number > 3) return false;
   expectWireType(wireType, WireTypes.LengthDelimited);
-  if (number === 1) readFields(reader, endOfMessage(reader), into, takeTypeMeta);
+  if (number === 1) readFields(reader, readEndOfMessage(reader), into, takeTypeMeta);
   else if (number === 2) into.raw = reader.bytes();
   else into.contentEncoding = reader.string(true);
   return true;

@@ -1,14 +1,14 @@
 import type { Field, StructType } from '../../schema/index.ts';
 
-/** A field of a message: one of the description, or a message that JSON does not show and what stands in it. */
+/** A field of a message: one of the description, or a message that does not appear in JSON, with its fields. */
 export type LayoutEntry =
   | { readonly number: number; readonly name: string; readonly field: Field }
   | { readonly number: number; readonly inner: Layout };
 export type Layout = readonly LayoutEntry[];
 
 /**
- * The message of a struct, in the order of the numbers. Fields of number 0 stand in the envelope, not in the message
- * (apiVersion, kind).
+ * The fields of a struct's message, ordered by number. Fields of number 0 (apiVersion, kind) are in the envelope, not in
+ * the message.
  */
 export function layoutOf(type: StructType): Layout {
   const own: LayoutEntry[] = [];
@@ -19,11 +19,11 @@ export function layoutOf(type: StructType): Layout {
     if (field.within === undefined) own.push(entry);
     else embedded.set(field.within, [...(embedded.get(field.within) ?? []), entry]);
   }
-  const inner = [...embedded].map(([number, entries]) => ({ number, inner: ordered(type, entries) }));
-  return ordered(type, [...own, ...inner]);
+  const inner = [...embedded].map(([number, entries]) => ({ number, inner: sortByNumber(type, entries) }));
+  return sortByNumber(type, [...own, ...inner]);
 }
 
-function ordered(type: StructType, entries: readonly LayoutEntry[]): Layout {
+function sortByNumber(type: StructType, entries: readonly LayoutEntry[]): Layout {
   const sorted = [...entries].sort((one, other) => one.number - other.number);
   const twice = sorted.find(({ number }, index) => sorted[index + 1]?.number === number);
   if (twice !== undefined) throw new Error(`${type.name} has two fields of the number ${twice.number}`);

@@ -5,11 +5,11 @@ import { JsonError, parseJson } from '../../json/index.ts';
 import { isRecord, scalarRule } from '../../schema/index.ts';
 import { ProtobufError } from './error.ts';
 import type { ScalarForm } from './scalar-form.ts';
-import { endOfMessage, expectWireType, readFields, textOf, writeBytes, writeText } from './wire.ts';
+import { expectText, expectWireType, readEndOfMessage, readFields, writeBytes, writeText } from './wire.ts';
 
 /*
- * Scalars of JSON that are messages on the wire. Where one stands twice in its message the later one counts as a
- * whole; the parts are not merged.
+ * Scalars of JSON that are messages on the wire. If one occurs twice in its message, the later one counts as a whole; the
+ * parts are not merged.
  */
 
 const { Varint, LengthDelimited } = WireType;
@@ -18,14 +18,14 @@ const { Varint, LengthDelimited } = WireType;
 export const quantityForm: ScalarForm = {
   wireType: LengthDelimited,
   read(reader) {
-    const { text } = readFields(reader, endOfMessage(reader), { text: '0' }, takeText);
+    const { text } = readFields(reader, readEndOfMessage(reader), { text: '0' }, takeText);
     const quantity = scalarRule('quantity').read(text);
     if (quantity !== undefined) return quantity;
     throw new ProtobufError('', 'expected a quantity such as 500m or 16Gi');
   },
   write(writer, value) {
     writer.fork();
-    writeText(writer, 1, textOf(value));
+    writeText(writer, 1, expectText(value));
     writer.join();
   },
   absent: '0',
@@ -42,11 +42,16 @@ function takeText(into: { text: string }, number: number, wireType: WireType, re
 export const durationForm: ScalarForm = {
   wireType: LengthDelimited,
   read(reader) {
-    const { nanoseconds } = readFields(reader, endOfMessage(reader), { nanoseconds: 0n }, takeNanoseconds);
+    const { nanoseconds } = readFields(
+      reader,
+      readEndOfMessage(reader),
+      { nanoseconds: 0n },
+      takeNanoseconds,
+    );
     return formatDuration(nanoseconds);
   },
   write(writer, value) {
-    const nanoseconds = parseDuration(textOf(value));
+    const nanoseconds = parseDuration(expectText(value));
     if (nanoseconds === undefined)
       throw new ProtobufError('', 'expected a duration of at most 292 years, such as 1m30s');
     writer.fork().uint32(0x08).int64(nanoseconds).join();
@@ -73,12 +78,12 @@ interface IntOrString {
   text: string;
 }
 
-/** {1: which, 2: number, 3: text}, all of them written always. */
+/** {1: type, 2: number, 3: text}; all three are always written. */
 export const intOrStringForm: ScalarForm = {
   wireType: LengthDelimited,
   read(reader) {
     const into: IntOrString = { type: 0, number: 0, text: '' };
-    const { type, number, text } = readFields(reader, endOfMessage(reader), into, takeIntOrString);
+    const { type, number, text } = readFields(reader, readEndOfMessage(reader), into, takeIntOrString);
     if (type !== 0 && type !== 1)
       throw new ProtobufError('', `the type is ${type}, neither 0 (int) nor 1 (string)`);
     return type === 0 ? number : text;
@@ -90,7 +95,7 @@ export const intOrStringForm: ScalarForm = {
       .uint32(0x08)
       .int32(isNumber ? 0 : 1);
     writer.uint32(0x10).int32(isNumber ? value : 0);
-    writeText(writer, 3, isNumber ? '' : textOf(value));
+    writeText(writer, 3, isNumber ? '' : expectText(value));
     writer.join();
   },
   absent: 0,
@@ -113,8 +118,8 @@ export const rawForm: ScalarForm = {
   wireType: LengthDelimited,
   read(reader) {
     const none: { json: string | undefined } = { json: undefined };
-    const { json } = readFields(reader, endOfMessage(reader), none, takeJson);
-    return json === undefined ? undefined : (parsed(json) ?? undefined);
+    const { json } = readFields(reader, readEndOfMessage(reader), none, takeJson);
+    return json === undefined ? undefined : (parseJsonBytes(json) ?? undefined);
   },
   write(writer, value) {
     const json = Buffer.from(JSON.stringify(value) ?? 'null');
@@ -124,7 +129,7 @@ export const rawForm: ScalarForm = {
   },
 };
 
-/** The same, of an object. */
+/** The same, for an object only. */
 export const fieldsForm: ScalarForm = {
   ...rawForm,
   read(reader) {
@@ -146,7 +151,7 @@ function takeJson(
   return true;
 }
 
-function parsed(json: string): unknown {
+function parseJsonBytes(json: string): unknown {
   if (json === '') return undefined;
   try {
     return parseJson(json).value;

@@ -5,7 +5,7 @@ import { ProtobufError } from './error.ts';
 import { durationForm, fieldsForm, intOrStringForm, quantityForm, rawForm } from './message-scalars.ts';
 import type { ScalarForm } from './scalar-form.ts';
 import { microTimeForm, timeForm } from './times.ts';
-import { bufferOver, numberOf, textOf, writeInteger } from './wire.ts';
+import { expectNumber, expectText, toBuffer, writeInteger } from './wire.ts';
 
 const { Varint, Bit64, LengthDelimited } = WireType;
 
@@ -13,7 +13,7 @@ const forms: Readonly<Record<Scalar, ScalarForm>> = {
   string: {
     wireType: LengthDelimited,
     read: (reader) => reader.string(true),
-    write: (writer, value) => writer.string(textOf(value)),
+    write: (writer, value) => writer.string(expectText(value)),
   },
   bool: {
     wireType: Varint,
@@ -26,25 +26,25 @@ const forms: Readonly<Record<Scalar, ScalarForm>> = {
   int32: {
     wireType: Varint,
     read: (reader) => reader.int32(),
-    write: (writer, value) => writer.int32(numberOf(value)),
+    write: (writer, value) => writer.int32(expectNumber(value)),
   },
   int64: {
     wireType: Varint,
     read: readSafeInteger,
     write(writer, value) {
       if (!Number.isSafeInteger(value)) throw new ProtobufError('', 'expected an integer between ±2^53');
-      writeInteger(writer, numberOf(value));
+      writeInteger(writer, expectNumber(value));
     },
   },
   double: {
     wireType: Bit64,
     read: readDouble,
-    write: (writer, value) => writer.double(numberOf(value)),
+    write: (writer, value) => writer.double(expectNumber(value)),
   },
   bytes: {
     wireType: LengthDelimited,
-    read: (reader) => bufferOver(reader.bytes()).toString('base64'),
-    write: (writer, value) => writer.bytes(Buffer.from(textOf(value), 'base64')),
+    read: (reader) => toBuffer(reader.bytes()).toString('base64'),
+    write: (writer, value) => writer.bytes(Buffer.from(expectText(value), 'base64')),
   },
   time: timeForm,
   microTime: microTimeForm,

@@ -2,11 +2,11 @@ import type { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
 import { WireType } from '@bufbuild/protobuf/wire';
 import { ProtobufError } from './error.ts';
 import type { ScalarForm } from './scalar-form.ts';
-import { endOfMessage, expectWireType, readFields, textOf, writeInteger } from './wire.ts';
+import { expectText, expectWireType, readEndOfMessage, readFields, writeInteger } from './wire.ts';
 
 /*
- * A time is the message {1: seconds since 1970, 2: nanoseconds}. An empty message is Go's zero time, which its JSON
- * says with null: a Go client writes it for every creationTimestamp that is not set.
+ * A time is the message {1: seconds since 1970, 2: nanoseconds}. An empty message is Go's zero time, null in JSON: a Go
+ * client writes it for every creationTimestamp that is not set.
  */
 
 interface Instant {
@@ -14,23 +14,23 @@ interface Instant {
   nanos: number;
 }
 
-/** From the year 0 to the end of 9999, what RFC 3339 can say. */
+/** From the year 0 to the end of 9999, the range of RFC 3339. */
 const firstSecond = -62_167_219_200;
 const lastSecond = 253_402_300_799;
 /** The first second of the year 1. */
 const goZeroSecond = -62_135_596_800;
 
-/** The reference cuts off what is below a second, so that the same object reads the same in JSON. */
+/** In whole seconds: the reference cuts off fractions, so that the object is the same in JSON. */
 export const timeForm: ScalarForm = {
   wireType: WireType.LengthDelimited,
   read(reader) {
     const instant = readInstant(reader);
-    return instant === undefined ? undefined : `${toTheSecond(instant)}Z`;
+    return instant === undefined ? undefined : `${formatSeconds(instant)}Z`;
   },
-  write: (writer, value) => writeInstant(writer, secondsOf(textOf(value)), 0),
+  write: (writer, value) => writeInstant(writer, parseSeconds(expectText(value)), 0),
 };
 
-/** Six digits of a second, the rest is cut off. */
+/** With six digits of a second, further ones are cut off. */
 export const microTimeForm: ScalarForm = {
   wireType: WireType.LengthDelimited,
   read(reader) {
@@ -39,33 +39,33 @@ export const microTimeForm: ScalarForm = {
     if (instant.nanos < 0 || instant.nanos > 999_999_999)
       throw new ProtobufError('', 'the nanoseconds are not below one second');
     const micros = String(Math.floor(instant.nanos / 1000)).padStart(6, '0');
-    return `${toTheSecond(instant)}.${micros}Z`;
+    return `${formatSeconds(instant)}.${micros}Z`;
   },
   write(writer, value) {
-    const text = textOf(value);
+    const text = expectText(value);
     const micros = /^\.(\d{6})Z$/.exec(text.slice(endOfSeconds))?.[1];
     if (micros === undefined)
       throw new ProtobufError('', 'expected a time in UTC with six digits of a second');
-    writeInstant(writer, secondsOf(`${text.slice(0, endOfSeconds)}Z`), Number(micros) * 1000);
+    writeInstant(writer, parseSeconds(`${text.slice(0, endOfSeconds)}Z`), Number(micros) * 1000);
   },
 };
 
 const endOfSeconds = '2006-01-02T15:04:05'.length;
 
-function secondsOf(text: string): number {
+function parseSeconds(text: string): number {
   const milliseconds = text.length === endOfSeconds + 1 ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(milliseconds)) throw new ProtobufError('', 'expected a time in UTC, to the second');
   return milliseconds / 1000;
 }
 
-function toTheSecond({ seconds }: Instant): string {
+function formatSeconds({ seconds }: Instant): string {
   if (seconds < firstSecond || seconds > lastSecond)
     throw new ProtobufError('', 'the time is not between the years 0 and 9999');
   return new Date(seconds * 1000).toISOString().slice(0, endOfSeconds);
 }
 
 function readInstant(reader: BinaryReader): Instant | undefined {
-  const end = endOfMessage(reader);
+  const end = readEndOfMessage(reader);
   if (reader.pos === end) return undefined;
   const instant = readFields(reader, end, { seconds: 0, nanos: 0 }, takeInstant);
   return instant.seconds === goZeroSecond && instant.nanos === 0 ? undefined : instant;

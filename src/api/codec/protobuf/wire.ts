@@ -2,15 +2,15 @@ import type { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
 import { WireType } from '@bufbuild/protobuf/wire';
 import { ProtobufError } from './error.ts';
 
-/** Groups within groups that are skipped; the reference knows none. */
+/** How deep groups that are skipped may nest; the reference has no groups. */
 const groupDepthLimit = 32;
 const maxVarintLength = 10;
 
 /**
- * Where the message that begins here ends, its length having been read. Nothing is allocated by that length. Whether it
- * lies within the message around it shows when that one ends: a message must end where its length says.
+ * Reads the length of a message and returns the offset of its end. Nothing is allocated by that length. Whether the end is
+ * within the enclosing message is checked where that one ends (`expectEnd`): a message must end where its length says.
  */
-export function endOfMessage(reader: BinaryReader): number {
+export function readEndOfMessage(reader: BinaryReader): number {
   const length = reader.uint32();
   const end = reader.pos + length;
   if (end > reader.len) throw new ProtobufError('', `premature EOF: ${length} bytes are announced`);
@@ -27,7 +27,7 @@ export function expectWireType(actual: WireType, expected: WireType): void {
   throw new ProtobufError('', message);
 }
 
-/** Passes over a field that nobody knows. */
+/** Skips a field of an unknown number. */
 export function skipField(reader: BinaryReader, number: number, wireType: WireType): void {
   const start = reader.pos;
   reader.skip(wireType, number, groupDepthLimit);
@@ -35,7 +35,7 @@ export function skipField(reader: BinaryReader, number: number, wireType: WireTy
     throw new ProtobufError('', 'invalid varint');
 }
 
-/** Takes one field into `into`; false when it does not know the number, so that the field is skipped. */
+/** Reads one field into `into`; false when the number is unknown, so that the caller skips the field. */
 export type TakeField<T> = (into: T, number: number, wireType: WireType, reader: BinaryReader) => boolean;
 
 /** Reads the fields of a small message up to `end`. */
@@ -48,36 +48,36 @@ export function readFields<T>(reader: BinaryReader, end: number, into: T, take: 
   return into;
 }
 
-/** The number and the wire type of a field as one number, to be written with `uint32`. */
-export function tagOf(number: number, wireType: WireType): number {
+/** Number and wire type of a field as a tag, to be written with `uint32`. */
+export function toTag(number: number, wireType: WireType): number {
   return ((number << 3) | wireType) >>> 0;
 }
 
-/** A length-delimited field. */
+/** Writes a length-delimited field. */
 export function writeBytes(writer: BinaryWriter, number: number, bytes: Uint8Array): void {
-  writer.uint32(tagOf(number, WireType.LengthDelimited)).bytes(bytes);
+  writer.uint32(toTag(number, WireType.LengthDelimited)).bytes(bytes);
 }
 
 export function writeText(writer: BinaryWriter, number: number, text: string): void {
-  writer.uint32(tagOf(number, WireType.LengthDelimited)).string(text);
+  writer.uint32(toTag(number, WireType.LengthDelimited)).string(text);
 }
 
-/** The varint of a signed 64-bit integer; what fits in 32 bits needs no bigint. */
+/** Writes the varint of a signed 64-bit integer; one that fits in 32 bits needs no bigint. */
 export function writeInteger(writer: BinaryWriter, value: number): BinaryWriter {
   return value >= 0 && value <= 0xffff_ffff ? writer.uint32(value) : writer.int64(value);
 }
 
 /** The same bytes as a Buffer, without a copy. */
-export function bufferOver(bytes: Uint8Array): Buffer {
+export function toBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-export function textOf(value: unknown): string {
+export function expectText(value: unknown): string {
   if (typeof value !== 'string') throw new ProtobufError('', 'expected a text');
   return value;
 }
 
-export function numberOf(value: unknown): number {
+export function expectNumber(value: unknown): number {
   if (typeof value !== 'number') throw new ProtobufError('', 'expected a number');
   return value;
 }

@@ -1,16 +1,16 @@
 import { depthLimit } from '../../json/index.ts';
 
-/** What aliases may add to a document, in characters and values: as much as a body may have bytes. */
+/** How much aliases may add to a document, in characters and values: the number of bytes that a body may have. */
 const expansionLimit = 3 * 1024 * 1024;
 
 /**
- * Copies what aliases stand for: each has to be a value of its own, because the walker that checks an object changes
- * it in place. Bounded in what all copies hold together and in how deep they nest.
+ * Copies the values of aliases. Each alias needs its own copy, because checking an object changes it in place. The total
+ * size of all copies and their depth are bounded.
  */
 export class AliasCopier {
   #left = expansionLimit;
 
-  /** `depth`: how deep the copy will stand. Returns a reason instead when there is too much. */
+  /** `depth` is the depth at which the copy is inserted. Returns the reason instead when a limit is exceeded. */
   copy(value: unknown, depth: number): { value: unknown } | { tooMuch: string } {
     try {
       return { value: this.#copy(value, depth) };

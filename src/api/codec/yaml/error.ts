@@ -1,10 +1,10 @@
-import { lineAndColumn } from '../../json/index.ts';
+import { formatLineAndColumn } from '../../json/index.ts';
 
-/** A body that is no YAML, or more than is accepted of it. Tells line and column where there is a place. */
+/** A body that is not valid YAML, or uses a feature or size that is not accepted. Has line and column where known. */
 export class YamlError extends Error {
   override readonly name = 'YamlError';
 
   constructor(reason: string, place?: { text: string; offset: number }) {
-    super(place === undefined ? reason : `${lineAndColumn(place.text, place.offset)}: ${reason}`);
+    super(place === undefined ? reason : `${formatLineAndColumn(place.text, place.offset)}: ${reason}`);
   }
 }

@@ -1,6 +1,6 @@
 import type { YamlReader } from './types.ts';
 
-/** Loads what it takes to read YAML: a server that is sent none does without. */
+/** Loads the YAML library on first use: a server that receives no YAML never needs it. */
 export async function loadYamlReader(): Promise<YamlReader> {
   const { parseYaml } = await import('./read.ts');
   return parseYaml;

@@ -5,19 +5,18 @@ import { complaintsLimit, joinPath } from '../../schema/index.ts';
 import { AliasCopier } from './aliases.ts';
 import { YamlError } from './error.ts';
 import type { Scalar } from './scalars.ts';
-import { keyOf, plainKey, plainScalar } from './scalars.ts';
-import { standardTag, taggedScalar } from './tags.ts';
+import { parsePlainKey, parsePlainScalar, toKey } from './scalars.ts';
+import { parseTag, parseTaggedScalar } from './tags.ts';
 import type { ParsedYaml } from './types.ts';
 
 /*
- * The library tells strings from structure; what it all means is decided here, because the library's own construction
- * stops at the first double key, and because a body must not mean one thing when a client turns it into JSON itself
- * (as kubectl does) and another when it leaves that to the server. So it is read as the reference reads it:
+ * The library does the lexical part and returns events; values are built here. The library's own construction stops at
+ * the first duplicate key. And a body must have the same value whether the client converts it to JSON itself (as kubectl
+ * does) or leaves that to the server. So YAML is read as the reference reads it:
  *
  * - scalars: see scalars.ts; keys that are numbers or booleans become text;
- * - a merge key is taken where it stands, and what comes later wins, be it a key or another merge; of a list of maps
- *   the first wins;
- * - tags other than the plain ones of YAML are refused (there they are passed over).
+ * - a merge key takes effect at its position, and a later key or merge wins; in a list of maps the first map wins;
+ * - tags other than the standard ones of YAML are refused (the reference ignores them).
  */
 
 type Node = Exclude<Event, { type: typeof EVENT_ID.DOCUMENT | typeof EVENT_ID.POP }>;
@@ -26,13 +25,13 @@ type ScalarNode = NodeOf<typeof EVENT_ID.SCALAR>;
 type AliasNode = NodeOf<typeof EVENT_ID.ALIAS>;
 type Tagged = Exclude<Node, AliasNode>;
 
-/** Parses the text of one YAML document; throws YamlError with line and column, which shows nothing of the text. */
+/** Parses the text of one YAML document; throws YamlError with line and column, without any of the text. */
 export function parseYaml(text: string): ParsedYaml {
-  const reader = new Reader(text, eventsOf(text));
-  return { value: reader.document(), duplicates: [...reader.duplicates] };
+  const reader = new Reader(text, readEvents(text));
+  return { value: reader.readDocument(), duplicates: [...reader.duplicates] };
 }
 
-function eventsOf(text: string): Event[] {
+function readEvents(text: string): Event[] {
   try {
     return parseEvents(text, { maxDepth: depthLimit + 1 }); // the library counts the document too
   } catch (error) {
@@ -45,7 +44,7 @@ function eventsOf(text: string): Event[] {
   }
 }
 
-/** The library's reasons show what they speak of last, behind a colon, or in double quotes. */
+/** Removes quoted parts of the document: the library's reasons have them at the end after a colon, or in double quotes. */
 function withoutText(reason: string): string {
   return reason.replace(/: .*| ".*"/s, '');
 }
@@ -56,7 +55,7 @@ class Reader {
   readonly #events: readonly Event[];
   #at = 0;
   readonly #anchors = new Map<string, unknown>();
-  /** Anchors of what is not read to its end yet. */
+  /** Anchors of nodes that are not completely read yet. */
   readonly #unfinished = new Set<string>();
   readonly #path: (string | number)[] = [];
   readonly #copier = new AliasCopier();
@@ -66,7 +65,7 @@ class Reader {
     this.#events = events;
   }
 
-  document(): unknown {
+  readDocument(): unknown {
     const start = this.#events[this.#at++];
     if (start === undefined) return null; // nothing but blanks and comments
     if (start.type === EVENT_ID.DOCUMENT && start.directives.some(({ kind }) => kind === 'tag')) {
@@ -79,8 +78,8 @@ class Reader {
 
   #value(): unknown {
     const node = this.#next();
-    if (node.type === EVENT_ID.ALIAS) return this.#copied(node);
-    return this.#anchored(node, () => {
+    if (node.type === EVENT_ID.ALIAS) return this.#copyAlias(node);
+    return this.#withAnchor(node, () => {
       if (node.type === EVENT_ID.SCALAR) return this.#scalar(node);
       return node.type === EVENT_ID.SEQUENCE ? this.#list(node) : this.#map(node);
     });
@@ -89,7 +88,7 @@ class Reader {
   #list(node: Tagged): unknown[] {
     this.#expectTag(node, 'seq');
     const items: unknown[] = [];
-    while (!this.#ended()) items.push(this.#within(items.length));
+    while (!this.#skipEnd()) items.push(this.#within(items.length));
     return items;
   }
 
@@ -97,14 +96,14 @@ class Reader {
     this.#expectTag(node, 'map');
     const entries = new Map<string, unknown>();
     const keys = new Set<string>();
-    while (!this.#ended()) {
+    while (!this.#skipEnd()) {
       const place = this.#next();
       if (this.#isMergeKey(place)) {
         this.#merge(entries, place);
         continue;
       }
       const key = this.#key(place);
-      if (keys.has(key)) this.#noteDuplicate(key);
+      if (keys.has(key)) this.#addDuplicate(key);
       keys.add(key);
       entries.set(key, this.#within(key));
     }
@@ -131,29 +130,29 @@ class Reader {
   #key(node: Node): string {
     const key = node.type === EVENT_ID.ALIAS ? this.#aliasedKey(node) : this.#ownKey(node);
     if (key === undefined) throw this.#error(node, 'a key must be text, a number, true or false');
-    // for the reason that is told at parseJson
+    // parseJson has the reason
     if (isGarblingKey(key)) throw this.#error(node, 'this server takes no keys with a backslash in them');
     return key;
   }
 
   #ownKey(node: Tagged): string | undefined {
     if (node.type !== EVENT_ID.SCALAR) return undefined;
-    return this.#anchored(node, () => {
-      if (node.style === SCALAR_STYLE.PLAIN && node.tagStart < 0) return plainKey(this.#textOf(node));
-      return keyOf(this.#scalar(node));
+    return this.#withAnchor(node, () => {
+      if (node.style === SCALAR_STYLE.PLAIN && node.tagStart < 0) return parsePlainKey(this.#textOf(node));
+      return toKey(this.#scalar(node));
     });
   }
 
   #aliasedKey(node: AliasNode): string | undefined {
-    const value = this.#aliased(node);
-    return isScalar(value) ? keyOf(value) : undefined;
+    const value = this.#resolveAlias(node);
+    return isScalar(value) ? toKey(value) : undefined;
   }
 
   #scalar(node: ScalarNode): Scalar {
     const text = this.#textOf(node);
     const tag = this.#tag(node);
     if (tag === '' && node.style !== SCALAR_STYLE.PLAIN) return text;
-    const value = tag === '' ? plainScalar(text) : taggedScalar(tag, text);
+    const value = tag === '' ? parsePlainScalar(text) : parseTaggedScalar(tag, text);
     if (value === undefined) throw this.#error(node, `the value does not fit its tag !!${tag}`);
     if (typeof value !== 'number' || Number.isFinite(value)) return value;
     throw this.#error(node, 'a number that JSON does not have');
@@ -163,11 +162,11 @@ class Reader {
     return getScalarValue(this.#text, node);
   }
 
-  /** Empty where there is none. */
+  /** The name of the tag; empty where there is none. */
   #tag(node: Tagged): string {
     if (node.tagStart < 0) return '';
     const raw = this.#text.slice(node.tagStart, node.tagEnd);
-    const tag = standardTag(raw);
+    const tag = parseTag(raw);
     if (tag === undefined) throw this.#error(node, 'this tag is not accepted');
     return tag;
   }
@@ -177,7 +176,7 @@ class Reader {
     if (tag !== '' && tag !== expected) throw this.#error(node, `the value does not fit its tag !!${tag}`);
   }
 
-  #anchored<T>(node: Tagged, read: () => T): T {
+  #withAnchor<T>(node: Tagged, read: () => T): T {
     if (node.anchorStart < 0) return read();
     const name = this.#anchorOf(node);
     this.#unfinished.add(name);
@@ -187,15 +186,15 @@ class Reader {
     return value;
   }
 
-  #aliased(node: AliasNode): unknown {
+  #resolveAlias(node: AliasNode): unknown {
     const name = this.#anchorOf(node);
     if (this.#unfinished.has(name)) throw this.#error(node, 'this anchor contains itself');
     if (this.#anchors.has(name)) return this.#anchors.get(name);
     throw this.#error(node, 'no anchor of that name stands before this alias');
   }
 
-  #copied(node: AliasNode): unknown {
-    const copied = this.#copier.copy(this.#aliased(node), this.#path.length);
+  #copyAlias(node: AliasNode): unknown {
+    const copied = this.#copier.copy(this.#resolveAlias(node), this.#path.length);
     if ('tooMuch' in copied) throw this.#error(node, copied.tooMuch);
     return copied.value;
   }
@@ -211,7 +210,7 @@ class Reader {
     return value;
   }
 
-  #noteDuplicate(key: string): void {
+  #addDuplicate(key: string): void {
     if (this.duplicates.size <= complaintsLimit) this.duplicates.add(joinPath([...this.#path, key]));
   }
 
@@ -221,8 +220,8 @@ class Reader {
     throw new Error('the YAML library told of an end where there is none');
   }
 
-  /** Whether the collection that is being read ends here; goes past its end. */
-  #ended(): boolean {
+  /** Whether the collection that is being read ends here; if so, moves past its end. */
+  #skipEnd(): boolean {
     if (this.#events[this.#at]?.type !== EVENT_ID.POP) return false;
     this.#at++;
     return true;
@@ -237,10 +236,10 @@ function isScalar(value: unknown): value is Scalar {
   return value === null || ['string', 'number', 'boolean'].includes(typeof value);
 }
 
-/** Where a node begins; an empty scalar has no place of its own. */
+/** The offset at which a node begins; an empty scalar has none of its own, so its tag or anchor counts. */
 function offsetOf(node: Node): number {
   if (node.type === EVENT_ID.ALIAS) return node.anchorStart - 1; // with its asterisk
   const start = node.type === EVENT_ID.SCALAR ? node.valueStart : node.start;
-  const places = [node.tagStart, node.anchorStart, start];
-  return Math.min(...places.filter((place) => place >= 0));
+  const offsets = [node.tagStart, node.anchorStart, start];
+  return Math.min(...offsets.filter((offset) => offset >= 0));
 }

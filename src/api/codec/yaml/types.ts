@@ -1,7 +1,7 @@
 export interface ParsedYaml {
-  /** As JSON would have it. */
+  /** The same value that JSON would give. */
   value: unknown;
-  /** Paths of keys that stand more than once in their map, each once, at most a hundred. */
+  /** Paths of keys that occur more than once in their map, each once, at most one more than `complaintsLimit`. */
   duplicates: string[];
 }
 

@@ -1,14 +1,14 @@
 import { isRecord } from '../../schema/index.ts';
-import { yamlText } from './text.ts';
+import { formatText } from './text.ts';
 
 /**
- * A JSON value as YAML in block style, as the reference writes it: keys in alphabetical order, lists not indented. Any
+ * Writes a JSON value as YAML in block style, as the reference does: keys in alphabetical order, lists not indented. Every
  * reader of YAML 1.1 or 1.2 reads the same value from it.
  */
 export function writeYaml(value: unknown): string {
   const out: string[] = [];
   if (isFilled(value)) writeBlock(value, '', '', out);
-  else out.push(`${leaf(value, '  ')}\n`);
+  else out.push(`${formatLeaf(value, '  ')}\n`);
   return out.join('');
 }
 
@@ -19,7 +19,7 @@ function isFilled(value: unknown): value is Filled {
   return isRecord(value) && Object.values(value).some((inner) => inner !== undefined);
 }
 
-/** Writes a collection; its first line stands after `first`, the others are indented. */
+/** Writes a collection; its first line follows `first`, the others are indented. */
 function writeBlock(value: Filled, first: string, indent: string, out: string[]): void {
   let before = first;
   const begin = (text: string) => {
@@ -30,13 +30,13 @@ function writeBlock(value: Filled, first: string, indent: string, out: string[])
     for (const item of value) {
       begin('-');
       if (isFilled(item)) writeBlock(item, ' ', `${indent}  `, out);
-      else out.push(` ${leaf(item, `${indent}  `)}\n`);
+      else out.push(` ${formatLeaf(item, `${indent}  `)}\n`);
     }
     return;
   }
   for (const key of Object.keys(value).sort()) {
     if (value[key] === undefined) continue;
-    begin(keyBefore(key, indent));
+    begin(formatKey(key, indent));
     writeEntry(value[key], indent, out);
   }
 }
@@ -47,27 +47,27 @@ function writeEntry(value: unknown, indent: string, out: string[]): void {
     const inner = Array.isArray(value) ? indent : `${indent}  `;
     writeBlock(value, inner, inner, out);
   } else {
-    out.push(` ${leaf(value, `${indent}  `)}\n`);
+    out.push(` ${formatLeaf(value, `${indent}  `)}\n`);
   }
 }
 
-/** Longer keys have to say that they are keys; readers need not look further than 1024 characters for the colon. */
+/** Longer keys need an explicit `?`: readers need not search more than 1024 characters for the colon. */
 const maxPlainKeyLength = 1000;
 
-function keyBefore(key: string, indent: string): string {
-  const text = yamlText(key);
+function formatKey(key: string, indent: string): string {
+  const text = formatText(key);
   return text.length <= maxPlainKeyLength ? `${text}:` : `? ${text}\n${indent}:`;
 }
 
-function leaf(value: unknown, indent: string): string {
-  if (typeof value === 'string') return yamlText(value, indent);
-  if (typeof value === 'number') return numberText(value);
+function formatLeaf(value: unknown, indent: string): string {
+  if (typeof value === 'string') return formatText(value, indent);
+  if (typeof value === 'number') return formatNumber(value);
   if (Array.isArray(value)) return '[]';
   return isRecord(value) ? '{}' : JSON.stringify(value ?? null);
 }
 
-/** YAML 1.1 takes an exponent only behind a decimal point. */
-function numberText(value: number): string {
+/** YAML 1.1 accepts an exponent only after a decimal point. */
+function formatNumber(value: number): string {
   const text = JSON.stringify(value);
   return text.includes('.') ? text : text.replace('e', '.0e');
 }

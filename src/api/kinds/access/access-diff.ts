@@ -6,7 +6,7 @@ import { defineKind, objectStruct } from '../define.ts';
 import type { Cause } from '../kind.ts';
 import { accessChange, accessDiffObject, accessReference } from './parts.ts';
 
-/** What is judged together may have so many objects. */
+/** How many objects a change may have. */
 const maxObjects = 1_000;
 
 const spec = struct('AccessDiffSpec', {
@@ -35,7 +35,7 @@ const root = objectStruct('AccessDiff', {
 export interface AccessDiffSpec extends Infer<typeof spec> {}
 export interface AccessDiffStatus extends Infer<typeof status> {}
 
-/** Asks who gains and who loses which rights by a change of roles and bindings. The answer tells of others, too. */
+/** Asks who gains and who loses which rights by a change of roles and bindings. The answer includes other users. */
 export interface AccessDiff extends Infer<typeof root> {}
 
 function validate(diff: AccessDiff): Cause[] {

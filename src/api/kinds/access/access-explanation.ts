@@ -35,7 +35,7 @@ const root = objectStruct('AccessExplanation', {
 
 export interface AccessExplanationStatus extends Infer<typeof status> {}
 
-/** Asks why somebody may, or may not, do something. The answer tells of bindings of others, too. */
+/** Asks why a user may, or may not, perform an action. The answer includes bindings of other users. */
 export interface AccessExplanation extends Infer<typeof root> {}
 
 export const accessExplanationKind = defineKind<AccessExplanation>({

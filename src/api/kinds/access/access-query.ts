@@ -41,7 +41,7 @@ const root = objectStruct('AccessQuery', {
 export interface AccessNamespaceRules extends Infer<typeof namespaceRules> {}
 export interface AccessQueryStatus extends Infer<typeof status> {}
 
-/** Asks who may do something, or what somebody may do. The answer tells of bindings of others, too. */
+/** Asks who may perform an action, or what a user may do. The answer includes bindings of other users. */
 export interface AccessQuery extends Infer<typeof root> {}
 
 function validate(query: AccessQuery): Cause[] {

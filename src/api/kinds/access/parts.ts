@@ -7,11 +7,11 @@ import { roleRef } from '../rbac/role-ref.ts';
 import { subjects } from '../rbac/subject.ts';
 
 /*
- * What the answers about access have in common. They are our own kinds: no published messages have these numbers, which
+ * The shared parts of the answers about access. They are our own kinds: no published messages have these numbers, which
  * stay as they are once they are released (test/unit/api/kinds/reference-numbers-access.ts).
  */
 
-/** A binding, a role or a subject, as one would name it to kubectl. */
+/** A binding, a role or a subject, named as for kubectl. */
 export const accessReference = struct('AccessReference', {
   kind: required(1, string, 'Its kind: RoleBinding, ClusterRole, User, ….'),
   namespace: field(2, string, 'Its namespace; empty for what has none.'),
@@ -39,7 +39,7 @@ export const accessRemedy = struct('AccessRemedy', {
   manifest: required(2, string, 'A role with this rule and a binding that gives it, as YAML.'),
 });
 
-export const accessThrough = struct('AccessThrough', {
+const accessThrough = struct('AccessThrough', {
   binding: required(1, accessReference, 'The binding that gives the role.'),
   role: required(2, accessReference, 'The role that is given.'),
 });
@@ -60,8 +60,8 @@ export const accessOpinion = struct('AccessOpinion', {
   reason: field(3, string, 'Why, in its own words.'),
 });
 
-/** A right that somebody gains or loses. */
-export const accessRight = struct('AccessRight', {
+/** A right that a subject gains or loses. */
+const accessRight = struct('AccessRight', {
   namespace: field(1, string, 'Where; empty for what counts everywhere.'),
   rule: required(2, policyRules.of, 'What.'),
   exceptIn: field(

@@ -38,10 +38,10 @@ const defaultSeconds = 3600;
 const minSeconds = 600;
 const maxSeconds = 2 ** 32;
 
-/** So that a token is never longer than what the server looks at, and what the head of a request can hold. */
+/** Keeps tokens shorter than the server's limit for tokens and than the limit of request headers. */
 const maxAudiences = 100;
 const audiencesLimitBytes = 4096;
-/** JSON has these only with a backslash, and a token that holds one is not looked at. */
+/** JSON escapes these with a backslash, and tokens that contain one are not accepted. */
 const escaped = /["\\\p{Cc}\p{Surrogate}]/u;
 
 function audiencesCauses(audiences: readonly string[]): Cause[] {
@@ -83,7 +83,7 @@ export const tokenRequest = defineBody<TokenRequest>({
   root,
   sensitive: true,
   default(request) {
-    if (request.spec === undefined) return request; // validation tells, after this
+    if (request.spec === undefined) return request; // validation reports it afterwards
     const { audiences = [], expirationSeconds = defaultSeconds } = request.spec;
     return { ...request, spec: { ...request.spec, audiences, expirationSeconds } };
   },

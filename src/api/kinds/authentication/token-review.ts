@@ -20,7 +20,7 @@ const root = objectStruct('TokenReview', {
   status: field(3, status, 'The answer, filled in by the server.'),
 });
 
-/** Asks whom a bearer token stands for. */
+/** Asks for the user of a bearer token. */
 export interface TokenReview extends Infer<typeof root> {}
 
 export const tokenReviewKind = defineKind<TokenReview>({

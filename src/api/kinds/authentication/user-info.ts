@@ -1,7 +1,7 @@
 import type { Infer } from '../../schema/index.ts';
 import { field, list, map, string, struct } from '../../schema/index.ts';
 
-/** Who somebody is to the server. */
+/** The identity of a user for the server. */
 export const userInfo = struct('UserInfo', {
   username: field(1, string, 'Name that identifies the user.'),
   uid: field(2, string, 'Identifies the user over time, where names are used again.'),

@@ -6,7 +6,7 @@ import { nonResourceAttributes, resourceAttributes, selectorCauses } from './res
 
 /*
  * What the three access reviews have in common (specification, sections 2.2 and 3.3): a question about one action, and
- * an answer. None of them is kept, so none has metadata.
+ * an answer. None of them is stored, so none has metadata.
  */
 
 export const actionFields = {
@@ -33,10 +33,10 @@ export const subjectAccessReviewStatus = struct('SubjectAccessReviewStatus', {
 export interface SubjectAccessReviewSpec extends Infer<typeof subjectAccessReviewSpec> {}
 export interface SubjectAccessReviewStatus extends Infer<typeof subjectAccessReviewStatus> {}
 
-/** A question about one action, whoever asks. */
+/** The question about one action, common to all reviews. */
 export type Action = Pick<SubjectAccessReviewSpec, keyof typeof actionFields>;
 
-/** There is exactly one action, and its selectors can be understood. */
+/** Checks that there is exactly one action and that its selectors are valid. */
 export function actionCauses({ resourceAttributes: resource, nonResourceAttributes: path }: Action): Cause[] {
   const causes: Cause[] = [];
   if (resource !== undefined && path !== undefined) {
@@ -50,7 +50,7 @@ export function actionCauses({ resourceAttributes: resource, nonResourceAttribut
   return [...causes, ...selectorCauses(resource, 'spec.resourceAttributes')];
 }
 
-/** Beside the action, somebody whom the question is about. */
+/** Checks the action, and that a user or group is given. */
 export function subjectSpecCauses(spec: SubjectAccessReviewSpec): Cause[] {
   const causes = actionCauses(spec);
   if (spec.user || (spec.groups ?? []).length > 0) return causes;
@@ -58,7 +58,7 @@ export function subjectSpecCauses(spec: SubjectAccessReviewSpec): Cause[] {
   return [...causes, invalidValue('spec.user', spec.user ?? '', detail)];
 }
 
-/** Nothing but managedFields, and what is named here, may stand in the metadata of a review. */
+/** The metadata of a review may have only managedFields and the field named by `besides`. */
 export function metadataCauses({ metadata = {} }: ApiObject, besides?: 'namespace'): Cause[] {
   const allowed = new Set<string>(['managedFields', besides ?? 'managedFields']);
   const given = Object.entries(metadata).filter(([name, value]) => !allowed.has(name) && !isEmpty(value));
@@ -67,7 +67,7 @@ export function metadataCauses({ metadata = {} }: ApiObject, besides?: 'namespac
   return [invalidValue('metadata', Object.fromEntries(given), detail)];
 }
 
-/** Clients write out fields that they leave alone: an empty text or list says nothing. */
+/** Clients send unset fields too: an empty text or list counts as absent. */
 function isEmpty(value: unknown): boolean {
   if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0;
   return value === '' || value === 0;

@@ -15,10 +15,10 @@ const root = objectStruct('LocalSubjectAccessReview', {
   status: field(3, subjectAccessReviewStatus, 'The answer, filled in by the server.'),
 });
 
-/** Asks whether somebody may do something in one namespace: its owners may ask that, too. */
+/** Asks whether a user may perform an action in one namespace; the owners of the namespace may ask this, too. */
 export interface LocalSubjectAccessReview extends Infer<typeof root> {}
 
-/** Looked at when the namespace of the request stands in the metadata. */
+/** Call it once the namespace of the request is set in the metadata. */
 function localCauses({ metadata, spec }: LocalSubjectAccessReview): Cause[] {
   const { resourceAttributes: resource, nonResourceAttributes: path } = spec;
   const causes: Cause[] = [];

@@ -33,7 +33,7 @@ const labelSelector = struct(
   { home: 'authorization/v1' },
 );
 
-/** What is to be done with an object of the API. */
+/** An action on an object of the API. */
 export const resourceAttributes = struct(
   'ResourceAttributes',
   {
@@ -54,7 +54,7 @@ export interface ResourceAttributes extends Infer<typeof resourceAttributes> {}
 export interface FieldSelectorAttributes extends Infer<typeof fieldSelector> {}
 export interface LabelSelectorAttributes extends Infer<typeof labelSelector> {}
 
-/** What is to be done with a path that is no resource. */
+/** An action on a path that is not a resource. */
 export const nonResourceAttributes = struct(
   'NonResourceAttributes',
   {
@@ -70,7 +70,7 @@ interface Requirement {
   values?: string[];
 }
 
-/** What is wrong with the selectors of a resource; what stands together and must not is for others to tell (400). */
+/** The causes why the selectors of a resource are invalid; exclusive fields are checked elsewhere (400). */
 export function selectorCauses(attributes: ResourceAttributes | undefined, path: string): Cause[] {
   const fields = attributes?.fieldSelector?.requirements ?? [];
   const labels = attributes?.labelSelector?.requirements ?? [];
@@ -85,7 +85,7 @@ export function selectorCauses(attributes: ResourceAttributes | undefined, path:
   ];
 }
 
-/** An operator that is not known is no fault: newer clients may know more; such a requirement narrows nothing. */
+/** Unknown operators are allowed, as newer clients may have more; such a requirement restricts nothing. */
 function requirementCauses({ key, operator, values = [] }: Requirement, path: string): Cause[] {
   const causes = key === '' ? [requiredValue(`${path}.key`, 'must be specified')] : [];
   if (operator === '') causes.push(requiredValue(`${path}.operator`, 'must be specified'));

@@ -8,7 +8,7 @@ const root = objectStruct('SelfSubjectAccessReview', {
   status: field(3, subjectAccessReviewStatus, 'The answer, filled in by the server.'),
 });
 
-/** Asks whether the caller may do something (`kubectl auth can-i`). */
+/** Asks whether the caller may perform an action (`kubectl auth can-i`). */
 export interface SelfSubjectAccessReview extends Infer<typeof root> {}
 
 export const selfSubjectAccessReviewKind = defineKind<SelfSubjectAccessReview>({

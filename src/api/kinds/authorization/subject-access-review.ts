@@ -13,7 +13,7 @@ const root = objectStruct('SubjectAccessReview', {
   status: field(3, subjectAccessReviewStatus, 'The answer, filled in by the server.'),
 });
 
-/** Asks whether somebody may do something. */
+/** Asks whether a user may perform an action. */
 export interface SubjectAccessReview extends Infer<typeof root> {}
 
 export const subjectAccessReviewKind = defineKind<SubjectAccessReview>({

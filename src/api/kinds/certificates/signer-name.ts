@@ -6,7 +6,7 @@ import type { Cause } from '../kind.ts';
 const maxNameLength = 571;
 const legacyName = 'kubernetes.io/legacy-unknown';
 
-/** What is wrong with the name of a signer: `example.com/signer-name`. */
+/** The causes why the name of a signer is invalid: `example.com/signer-name`. */
 export function signerNameCauses(signerName: string): Cause[] {
   const field = 'spec.signerName';
   if (signerName === '') return [requiredValue(field)];
@@ -29,7 +29,7 @@ function wrongDomain(domain: string): string | undefined {
   return domain.includes('.') ? undefined : 'should be a domain with at least two segments separated by dots';
 }
 
-/** What is wrong with the first bad one of the parts between dots. */
+/** What is wrong with the first invalid part between dots. */
 function wrongPart(rule: 'label' | 'subdomain', name: string): string | undefined {
   for (const part of name.split('.')) {
     const wrong = checkName(rule, part);

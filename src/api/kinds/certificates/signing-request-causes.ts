@@ -14,7 +14,7 @@ import { signerNameCauses } from './signer-name.ts';
 type Status = NonNullable<CertificateSigningRequest['status']>;
 type Condition = NonNullable<Status['conditions']>[number];
 
-/** What is wrong with a request for a certificate, through whichever path it is written. */
+/** The causes why a request for a certificate is invalid, for writes through any path. */
 export function signingRequestCauses(
   next: CertificateSigningRequest,
   old: CertificateSigningRequest | undefined,
@@ -58,17 +58,17 @@ const keyUsages = [
 
 function usageCauses(usages: readonly string[]): Cause[] {
   if (usages.length === 0) return [requiredValue('spec.usages')];
-  const seen = new Set<string>();
+  const earlier = new Set<string>();
   return causesOf(usages, (usage, index) => {
     const field = `spec.usages[${index}]`;
-    const again = seen.has(usage);
-    seen.add(usage);
+    const again = earlier.has(usage);
+    earlier.add(usage);
     if (!keyUsages.includes(usage)) return [unsupportedValue(field, usage, keyUsages)];
     return again ? [duplicateValue(field, usage)] : [];
   });
 }
 
-/** Conditions that are there or not there, and never taken back. */
+/** Conditions that are only ever True, and cannot be removed. */
 const decisive = ['Approved', 'Denied', 'Failed'];
 
 function conditionCauses(conditions: readonly Condition[]): Cause[] {
@@ -118,10 +118,10 @@ function certificateCauses(next: string, old: string): Cause[] {
 }
 
 const pemBlock = /-----BEGIN ([^-\r\n]*)-----\r?\n([^-]*)-----END [^-\r\n]*-----/g;
-/** A chain is short; to read a certificate takes a while. */
+/** Chains are short; parsing a certificate is slow. */
 const maxChainLength = 64;
 
-/** What is wrong with a chain of certificates, PEM; undefined when nothing is. */
+/** What is wrong with a PEM chain of certificates; undefined when it is valid. */
 function wrongCertificates(pem: string): string | undefined {
   let count = 0;
   for (const [block, type, body = ''] of pem.matchAll(pemBlock)) {

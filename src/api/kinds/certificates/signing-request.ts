@@ -12,11 +12,11 @@ export const nodeSignerNames = {
   serving: 'kubernetes.io/kubelet-serving',
 } as const;
 
-/** The signer of certificates by which anybody else may be known to the API. */
+/** The signer of all other client certificates for the API. */
 export const clientSignerName = 'kubernetes.io/kube-apiserver-client';
 
 /** A denial outweighs an approval. */
-function state(request: CertificateSigningRequest): string {
+function formatState(request: CertificateSigningRequest): string {
   const types = new Set((request.status?.conditions ?? []).map((entry) => entry.type));
   const decision = ['Denied', 'Approved'].find((type) => types.has(type)) ?? 'Pending';
   const failed = types.has('Failed') ? ',Failed' : '';
@@ -61,7 +61,7 @@ export const certificateSigningRequestKind = defineKind<CertificateSigningReques
       metadata: changeableMetadata,
     },
   ],
-  /** What was asked for stays, so that nothing else is signed than was approved. */
+  /** The spec cannot change, so that exactly what was approved is signed. */
   prepare(next, old) {
     if (old !== undefined) return { ...next, spec: old.spec };
     const { status: _given, ...rest } = next;
@@ -73,7 +73,7 @@ export const certificateSigningRequestKind = defineKind<CertificateSigningReques
     column('SignerName', 'Who shall sign.', (request) => request.spec?.signerName || '<none>'),
     column('Requestor', 'Who asked.', (request) => request.spec?.username ?? ''),
     column('RequestedDuration', 'Wanted lifetime of the certificate.', requestedDuration),
-    column('Condition', 'State of the request.', state),
+    column('Condition', 'State of the request.', formatState),
   ],
   selectable: [{ path: 'spec.signerName', value: (request) => request.spec?.signerName ?? '' }],
 });

@@ -12,7 +12,7 @@ const root = objectStruct('ConfigMap', {
   binaryData: field(3, map(bytes), 'Values that are any bytes, by key; no key of data.'),
 });
 
-/** Values by key, for programs to be configured with. */
+/** Values by key, as configuration of programs. */
 export interface ConfigMap extends Infer<typeof root> {}
 
 function validate(next: ConfigMap, old: ConfigMap | undefined): Cause[] {

@@ -4,23 +4,23 @@ import { causesOf, forbiddenValue, invalidUnless } from '../cause.ts';
 import type { Cause } from '../kind.ts';
 
 /*
- * What the kinds that hold named values share.
+ * The shared parts of the kinds with named values.
  */
 
-/** The values of one object together have at most so many bytes. */
+/** How many bytes the values of one object have together. */
 export const dataLimitBytes = 1024 * 1024;
 
-/** What is wrong with the keys of a map of values that stands at `path`. */
+/** The causes why the keys of a map of values at `path` are invalid. */
 export function dataKeyCauses(path: string, data: Readonly<Record<string, string>>): Cause[] {
   return causesOf(Object.keys(data), (key) => invalidUnless(`${path}[${key}]`, key, checkDataKey(key)));
 }
 
-/** The bytes of all values: of the text itself, or of what base64 text stands for. */
+/** The total bytes of all values: of the text itself, or of the data that base64 text encodes. */
 export function dataBytes(data: Readonly<Record<string, string>>, encoding: 'utf8' | 'base64'): number {
   return Object.values(data).reduce((sum, value) => sum + Buffer.byteLength(value, encoding), 0);
 }
 
-/** What is wrong with a change to an object that says of itself that it is immutable. */
+/** The causes why a change of an object with `immutable: true` is refused. */
 export function immutableCauses<T extends { immutable?: boolean }>(
   next: T,
   old: T | undefined,

@@ -44,7 +44,7 @@ export interface Namespace extends Infer<typeof root> {}
 
 const nameLabel = 'kubernetes.io/metadata.name';
 
-/** Every namespace can be selected by a label that says its name, and never by a wrong one. */
+/** Sets the label with the namespace's name, by which clients select it; replaces a wrong one. */
 function withNameLabel(namespace: Namespace): Namespace {
   const name = namespace.metadata?.name;
   if (!name || namespace.metadata?.labels?.[nameLabel] === name) return namespace;
@@ -52,7 +52,7 @@ function withNameLabel(namespace: Namespace): Namespace {
   return { ...namespace, metadata: { ...namespace.metadata, labels } };
 }
 
-/** The phase and the time of deletion tell the same. */
+/** The phase is Terminating exactly when the deletion time is set. */
 function phaseCauses(namespace: Namespace): Cause[] {
   const expected = namespace.metadata?.deletionTimestamp === undefined ? 'Active' : 'Terminating';
   const phase = namespace.status?.phase ?? '';

@@ -1,7 +1,7 @@
 import type { Infer } from '../../schema/index.ts';
 import { field, required, string, struct } from '../../schema/index.ts';
 
-/** A pointer to any object; who fills it in decides how much of it is told. */
+/** A reference to any object; its writer decides which fields are set. */
 export const objectReference = struct(
   'ObjectReference',
   {
@@ -24,7 +24,7 @@ export const localObjectReference = struct(
 );
 
 /** A Secret of any namespace. */
-export const secretReference = struct(
+const secretReference = struct(
   'SecretReference',
   {
     name: field(1, string, 'Name of the Secret.'),
@@ -44,7 +44,7 @@ export const typedLocalObjectReference = struct(
   { atomic: true, home: 'core/v1' },
 );
 
-/** An object of a given kind, in another namespace if that is told. */
+/** An object of a given kind, in another namespace if one is given. */
 export const typedObjectReference = struct(
   'TypedObjectReference',
   {

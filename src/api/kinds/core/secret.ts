@@ -14,16 +14,16 @@ const root = objectStruct('Secret', {
   type: field(3, string, 'What the values are for: Opaque, kubernetes.io/tls …'),
 });
 
-/** Values by key that are nobody else's business. */
+/** Confidential values by key. */
 export interface Secret extends Infer<typeof root> {}
 
-const opaque = 'Opaque';
-/** Stands for a value in an error. */
+const defaultType = 'Opaque';
+/** Replaces a value in an error. */
 const redacted = '<secret contents redacted>';
 
-/** Text goes the way of all values, over one of the same key. */
+/** Moves stringData into data, where it replaces values of the same key. */
 function withDefaults({ stringData, ...secret }: Secret): Secret {
-  const type = secret.type || opaque;
+  const type = secret.type || defaultType;
   if (stringData === undefined) return { ...secret, type };
   const moved = Object.entries(stringData).map(([key, text]) => [key, Buffer.from(text).toString('base64')]);
   return { ...secret, data: { ...secret.data, ...Object.fromEntries(moved) }, type };
@@ -44,7 +44,7 @@ function validate(next: Secret, old: Secret | undefined): Cause[] {
 
 const accountAnnotation = 'kubernetes.io/service-account.name';
 
-/** What the users of a type of Secret count on. */
+/** The keys that the users of a type of Secret require. */
 function typeCauses({ type, metadata }: Secret, data: Readonly<Record<string, string>>): Cause[] {
   const missing = (...keys: string[]) =>
     keys.filter((key) => !Object.hasOwn(data, key)).map((key) => requiredValue(`data[${key}]`));

@@ -17,10 +17,10 @@ const root = objectStruct('ServiceAccount', {
   }),
 });
 
-/** Whom a program in the cluster acts as. */
+/** An identity for programs in the cluster. */
 export interface ServiceAccount extends Infer<typeof root> {}
 
-/** Of a Secret only the name counts; it is one of the same namespace. */
+/** Keeps only the names of Secrets; they are in the same namespace. */
 function withNamesOnly(account: ServiceAccount): ServiceAccount {
   if (account.secrets === undefined) return account;
   return { ...account, secrets: account.secrets.map(({ name }) => (name === undefined ? {} : { name })) };

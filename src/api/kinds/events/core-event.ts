@@ -9,21 +9,21 @@ function column(name: string, priority: number, description: string, value: Colu
   return { name, type: 'string', description, priority, value } as const;
 }
 
-function firstSeen({ firstTimestamp, eventTime }: Event): string | undefined {
+function getFirstTime({ firstTimestamp, eventTime }: Event): string | undefined {
   return firstTimestamp ?? eventTime;
 }
 
-function lastSeen(event: Event): string | undefined {
+function getLastTime(event: Event): string | undefined {
   if (event.series !== undefined) return event.series.lastObservedTime;
-  return event.lastTimestamp ?? firstSeen(event);
+  return event.lastTimestamp ?? getFirstTime(event);
 }
 
-function target({ involvedObject }: Event): string {
+function formatTarget({ involvedObject }: Event): string {
   const { kind = '', name } = involvedObject ?? {};
   return name ? `${kind.toLowerCase()}/${name}` : kind.toLowerCase();
 }
 
-function reporter({ source = {}, reportingComponent = '', reportingInstance = '' }: Event): string {
+function formatReporter({ source = {}, reportingComponent = '', reportingInstance = '' }: Event): string {
   const component = source.component || reportingComponent;
   const instance = source.host || reportingInstance;
   return instance === '' ? component : `${component}, ${instance}`;
@@ -48,14 +48,14 @@ export const eventKind = defineKind<Event>({
   default: (event) => ({ ...event, involvedObject: event.involvedObject ?? {} }),
   validate: eventCauses,
   columns: [
-    column('Last Seen', 0, 'When it was last seen.', (event, now) => ageOf(lastSeen(event), now)),
+    column('Last Seen', 0, 'When it was last seen.', (event, now) => ageOf(getLastTime(event), now)),
     column('Type', 0, 'Normal or Warning.', ({ type = '' }) => type),
     column('Reason', 0, 'What happened, for programs.', ({ reason = '' }) => reason),
-    column('Object', 0, 'What the event is about.', target),
+    column('Object', 0, 'What the event is about.', formatTarget),
     column('Subobject', 1, 'The part that is meant.', (event) => event.involvedObject?.fieldPath ?? ''),
-    column('Source', 1, 'Who reports.', reporter),
+    column('Source', 1, 'Who reports.', formatReporter),
     column('Message', 0, 'What happened, for people.', ({ message = '' }) => message.trim()),
-    column('First Seen', 1, 'When it was first seen.', (event, now) => ageOf(firstSeen(event), now)),
+    column('First Seen', 1, 'When it was first seen.', (event, now) => ageOf(getFirstTime(event), now)),
     {
       name: 'Count',
       type: 'integer',

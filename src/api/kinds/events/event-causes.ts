@@ -5,16 +5,16 @@ import type { Cause } from '../kind.ts';
 import type { Event } from './event-description.ts';
 
 /*
- * An Event comes in two generations, told apart by eventTime. The older one (the core group's) takes nearly anything, as
- * its writers have always been used to; the newer one (events.k8s.io) must say who reports what, and a write through that
- * group may not use the fields of the older generation at all. Both are kept as the core group's object, so the
- * causes name its fields.
+ * An Event comes in two generations, distinguished by eventTime. The older one (the core group's) accepts nearly anything,
+ * as its writers expect. The newer one (events.k8s.io) must name the reporter and the action, and a write through that
+ * group must not use the fields of the older generation. Both are stored as the core group's object, so the causes name
+ * its fields.
  */
 
 const noteLimit = 1024;
 const wordLimit = 128;
 
-/** What is wrong with an Event, through whichever group it is written. */
+/** The causes why an Event is invalid, for writes through either group. */
 export function eventCauses(event: Event): Cause[] {
   const namespace = event.metadata?.namespace ?? '';
   return [
@@ -24,7 +24,7 @@ export function eventCauses(event: Event): Cause[] {
   ];
 }
 
-/** An Event stands where its object does; one about an object of the cluster stands in `default`. */
+/** An Event is in the namespace of its object; one about a cluster-scoped object is in `default`. */
 function namespaceCauses(event: Event, namespace: string): Cause[] {
   const of = event.involvedObject?.namespace ?? '';
   const ofCluster = event.eventTime === undefined ? ['', 'default'] : ['default', 'kube-system'];
@@ -54,7 +54,7 @@ function lengthCauses(field: string, text: string, limit: number): Cause[] {
   return [invalidValue(field, '', `can have at most ${limit} characters`)];
 }
 
-/** What else is wrong with a new Event that is written through events.k8s.io. */
+/** Further causes for a new Event that is written through events.k8s.io. */
 export function newEventCauses(event: Event): Cause[] {
   const { type = '', source = {} } = event;
   const unset = (['firstTimestamp', 'lastTimestamp', 'count'] as const).filter((name) => event[name]);
@@ -80,7 +80,7 @@ const fixedFields = [
   ...(['type', 'eventTime', 'action', 'related', 'reportingComponent', 'reportingInstance'] as const),
 ];
 
-/** What else is wrong with a change that is written through events.k8s.io: only the series goes on. */
+/** Further causes for a change that is written through events.k8s.io: only the series can change. */
 export function eventChangeCauses(next: Event, old: Event): Cause[] {
   const changed = fixedFields.filter((name) => !isDeepStrictEqual(next[name] ?? {}, old[name] ?? {}));
   return [

@@ -3,7 +3,7 @@ import { field, int32, microTime, required, string, struct, time } from '../../s
 import { objectReference } from '../core/object-reference.ts';
 import { objectStruct } from '../define.ts';
 
-/** Who told of an Event in the older generation. */
+/** The reporter of an Event in the older generation. */
 export const eventSource = struct(
   'EventSource',
   {
@@ -13,7 +13,7 @@ export const eventSource = struct(
   { home: 'core/v1' },
 );
 
-/** How often an Event has happened by now. */
+/** How often an Event has happened so far. */
 export const eventSeries = struct('EventSeries', {
   count: field(1, int32, 'How often it was seen; at least 2.'),
   lastObservedTime: field(2, microTime, 'When it was last seen.'),

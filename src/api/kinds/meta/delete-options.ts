@@ -34,7 +34,7 @@ export const deleteOptions = struct(
 
 export interface DeleteOptions extends Infer<typeof deleteOptions> {}
 
-/** The body of a deletion; it says `v1`, `meta.k8s.io/v1` or the version of what is deleted. */
+/** The body of a deletion; its apiVersion is `v1`, `meta.k8s.io/v1` or that of the deleted object. */
 export const deleteOptionsBody = defineBody<DeleteOptions>({
   group: 'meta',
   version: 'v1',

@@ -15,7 +15,7 @@ export const labelRequirement = struct(
   { home: 'meta/v1' },
 );
 
-/** Which objects are meant, by their labels; an empty one means all. */
+/** Selects objects by their labels; an empty one selects all. */
 export const labelSelector = struct(
   'LabelSelector',
   {
@@ -28,7 +28,7 @@ export const labelSelector = struct(
 export interface LabelSelector extends Infer<typeof labelSelector> {}
 export interface LabelSelectorRequirement extends Infer<typeof labelRequirement> {}
 
-/** What is wrong with a selector that stands at `path`. */
+/** The causes why a selector at `path` is invalid. */
 export function labelSelectorCauses(selector: LabelSelector | undefined, path: string): Cause[] {
   return [
     ...labelCauses(selector?.matchLabels ?? {}, `${path}.matchLabels`),
@@ -38,7 +38,7 @@ export function labelSelectorCauses(selector: LabelSelector | undefined, path: s
   ];
 }
 
-/** What is wrong with a map of labels that stands at `path`. */
+/** The causes why a map of labels at `path` is invalid. */
 export function labelCauses(labels: Readonly<Record<string, string>>, path: string): Cause[] {
   return causesOf(Object.entries(labels), ([key, value]) => [
     ...invalidUnless(path, key, checkQualifiedName(key)),

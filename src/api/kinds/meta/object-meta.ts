@@ -37,7 +37,7 @@ const managedFieldsEntry = struct('ManagedFieldsEntry', {
   subresource: field(8, string, 'The subresource that was used, if any.'),
 });
 
-/** Metadata that every stored object carries (specification, section 2.1). */
+/** Metadata of every stored object (specification, section 2.1). */
 export const objectMeta = struct(
   'ObjectMeta',
   {
@@ -65,7 +65,7 @@ export const objectMeta = struct(
       list(string, { list: 'set', patch: { merge: true } }),
       'Must be empty before the object is removed; each is taken off by whoever put it there.',
     ),
-    // an empty list is not as none: it forgets all managers
+    // an empty list differs from none: it forgets all managers
     managedFields: field(17, list(managedFieldsEntry), 'Which manager set which fields.', { pointer: true }),
   },
   { home: 'meta/v1' },

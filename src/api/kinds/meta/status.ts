@@ -17,7 +17,7 @@ const statusDetails = struct('StatusDetails', {
   uid: field(6, string, 'UID of the object.'),
 });
 
-/** The answer of an operation that gives no object: every error, and every deletion. */
+/** The answer of an operation that returns no object: every error, and every deletion. */
 export const status = struct(
   'Status',
   {

@@ -41,7 +41,7 @@ const root = objectStruct('CSINode', {
   ),
 });
 
-/** The volume drivers on a node of the same name; the node's agent writes it. */
+/** The volume drivers on the node of the same name; written by the node's agent. */
 export interface CSINode extends Infer<typeof root> {}
 /** One of them. */
 export interface CSINodeDriver extends Infer<typeof driver> {}
@@ -50,11 +50,11 @@ const driverNameLimit = 63;
 const nodeIdLimit = 256;
 
 function validate({ spec }: CSINode, old: CSINode | undefined): Cause[] {
-  const seen = new Set<string>();
+  const earlier = new Set<string>();
   const causes = causesOf(spec.drivers, (entry, index) => {
     const path = `spec.drivers[${index}]`;
-    const again = seen.has(entry.name);
-    seen.add(entry.name);
+    const again = earlier.has(entry.name);
+    earlier.add(entry.name);
     return [...driverCauses(entry, path), ...(again ? [duplicateValue(`${path}.name`, entry.name)] : [])];
   });
   return [...causes, ...changeCauses(spec.drivers, old?.spec.drivers ?? [])];
@@ -85,10 +85,10 @@ function nameCauses(name: string, field: string): Cause[] {
 }
 
 function keyCauses(keys: readonly string[], path: string): Cause[] {
-  const seen = new Set<string>();
+  const earlier = new Set<string>();
   return causesOf(keys, (key) => {
-    const again = seen.has(key);
-    seen.add(key);
+    const again = earlier.has(key);
+    earlier.add(key);
     return [
       ...(key === '' ? [requiredValue(path)] : invalidUnless(path, key, checkQualifiedName(key))),
       ...(again ? [duplicateValue(path, key)] : []),
@@ -96,7 +96,7 @@ function keyCauses(keys: readonly string[], path: string): Cause[] {
   });
 }
 
-/** A driver that stays is the same, but for how many volumes it takes. */
+/** A driver cannot change, except for the number of volumes that it allows. */
 function changeCauses(next: readonly CSINodeDriver[], old: readonly CSINodeDriver[]): Cause[] {
   const before = new Map(old.map((entry) => [entry.name, entry]));
   return next

@@ -21,7 +21,7 @@ const leaseSpec = struct('LeaseSpec', {
 const root = objectStruct('Lease', { spec: field(2, leaseSpec, 'The lease.', { default: {} }) });
 
 export interface LeaseSpec extends Infer<typeof leaseSpec> {}
-/** A claim that is renewed as long as its holder lives; a node's heartbeat. */
+/** A claim that its holder renews as long as it lives; the heartbeat of a node. */
 export interface Lease extends Infer<typeof root> {}
 
 const strategies = ['OldestEmulationVersion'];
@@ -42,7 +42,7 @@ function validate({ spec = {} }: Lease): Cause[] {
   return causes;
 }
 
-/** One that is known, or somebody's own with a domain before it. */
+/** A strategy of the reference, or a custom one that begins with a domain. */
 function strategyCauses(strategy: string): Cause[] {
   const field = 'spec.strategy';
   if (strategy.includes('/')) return invalidUnless(field, strategy, checkQualifiedName(strategy));

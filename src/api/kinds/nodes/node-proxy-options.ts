@@ -8,7 +8,7 @@ const root = struct('NodeProxyOptions', {
   path: field(1, string, 'What is asked for at the agent, where the path of the request does not say it.'),
 });
 
-/** What a request to nodes/proxy says beside its path; it is never sent as an object. */
+/** The query of a request to nodes/proxy; it is never sent as an object. */
 export interface NodeProxyOptions extends Infer<typeof root> {}
 
 export const nodeProxyOptions = defineBody<NodeProxyOptions>({

@@ -35,22 +35,22 @@ function validate(node: Node, old: Node | undefined): Cause[] {
 }
 
 function taintCauses(taints: readonly Taint[]): Cause[] {
-  const seen = new Set<string>();
+  const earlier = new Set<string>();
   return causesOf(taints, (taint, index) => {
     const path = `spec.taints[${index}]`;
     const identity = JSON.stringify([taint.key, taint.effect]);
-    const again = seen.has(identity);
-    seen.add(identity);
+    const again = earlier.has(identity);
+    earlier.add(identity);
     return [
       ...invalidUnless(`${path}.key`, taint.key, checkQualifiedName(taint.key)),
       ...invalidUnless(`${path}.value`, taint.value ?? '', checkLabelValue(taint.value ?? '')),
       ...effectCauses(`${path}.effect`, taint.effect),
-      ...(again ? [repeated(path, taint)] : []),
+      ...(again ? [createDuplicateCause(path, taint)] : []),
     ];
   });
 }
 
-function repeated(field: string, taint: Taint): Cause {
+function createDuplicateCause(field: string, taint: Taint): Cause {
   const cause = duplicateValue(field, taint.key);
   return { ...cause, message: `${cause.message}: taints must be unique by key and effect pair` };
 }
@@ -61,11 +61,11 @@ function effectCauses(field: string, effect: string): Cause[] {
 }
 
 function addressCauses(addresses: readonly NodeAddress[]): Cause[] {
-  const seen = new Set<string>();
+  const earlier = new Set<string>();
   return causesOf(addresses, ({ type, address }, index) => {
     const identity = JSON.stringify([type, address]);
-    const again = seen.has(identity);
-    seen.add(identity);
+    const again = earlier.has(identity);
+    earlier.add(identity);
     return again ? [duplicateValue(`status.addresses[${index}]`, address)] : [];
   });
 }
@@ -81,15 +81,15 @@ function capacityCauses(name: string, quantities: Readonly<Record<string, string
   ]);
 }
 
-/** What is given to a node once and stays. */
+/** Fields of a node that cannot change once they are set. */
 function specChangeCauses(next: NonNullable<Node['spec']>, old: NonNullable<Node['spec']>): Cause[] {
   const causes: Cause[] = [];
   if (old.providerID && next.providerID !== old.providerID) {
-    causes.push(fixed('spec.providerID', 'providerID'));
+    causes.push(createImmutableCause('spec.providerID', 'providerID'));
   }
   const ranges = podRanges(old);
   if (ranges.length > 0 && ranges.join() !== podRanges(next).join()) {
-    causes.push(fixed('spec.podCIDRs', 'podCIDR'));
+    causes.push(createImmutableCause('spec.podCIDRs', 'podCIDR'));
   }
   return causes;
 }
@@ -98,7 +98,7 @@ function podRanges({ podCIDR, podCIDRs }: NonNullable<Node['spec']>): readonly s
   return podCIDRs ?? (podCIDR ? [podCIDR] : []);
 }
 
-function fixed(field: string, name: string): Cause {
+function createImmutableCause(field: string, name: string): Cause {
   return forbiddenValue(field, `node updates may not change ${name} except from "" to valid`);
 }
 
@@ -106,7 +106,7 @@ const rolePrefix = 'node-role.kubernetes.io/';
 
 const roleLabel = 'kubernetes.io/role';
 
-function roles(node: Node): string {
+function formatRoles(node: Node): string {
   const named = new Set<string>();
   for (const [label, value] of Object.entries(node.metadata?.labels ?? {})) {
     if (label.startsWith(rolePrefix)) named.add(label.slice(rolePrefix.length));
@@ -116,7 +116,7 @@ function roles(node: Node): string {
   return [...named].sort().join(',') || '<none>';
 }
 
-function readiness(node: Node): string {
+function formatReadiness(node: Node): string {
   const ready = node.status?.conditions?.find((condition) => condition.type === 'Ready');
   const state = ready === undefined ? 'Unknown' : ready.status === 'True' ? 'Ready' : 'NotReady';
   return node.spec?.unschedulable ? `${state},SchedulingDisabled` : state;
@@ -135,7 +135,7 @@ function column(
   return { name, type: 'string', description, priority, value };
 }
 
-/** The one range of a node and the first of its list tell the same. */
+/** podCIDR equals the first of podCIDRs; each is filled in from the other. */
 function withPodRanges(node: Node): Node {
   const { podCIDR, podCIDRs = [] } = node.spec ?? {};
   if (podCIDR && podCIDRs.length === 0) return { ...node, spec: { ...node.spec, podCIDRs: [podCIDR] } };
@@ -172,8 +172,8 @@ export const nodeKind = defineKind<Node>({
   default: withPodRanges,
   validate,
   columns: [
-    column('Status', 0, 'Whether the node is ready.', readiness),
-    column('Roles', 0, 'Roles of the node, from its labels.', roles),
+    column('Status', 0, 'Whether the node is ready.', formatReadiness),
+    column('Roles', 0, 'Roles of the node, from its labels.', formatRoles),
     ageColumn,
     column('Version', 0, 'Version of the agent.', (node) => node.status?.nodeInfo?.kubeletVersion ?? ''),
     column('Internal-IP', 1, 'Address inside the cluster.', address('InternalIP')),

@@ -1,7 +1,7 @@
 import { field, int32, list, required, string, struct } from '../../schema/index.ts';
 import { labelSelector } from '../meta/label-selector.ts';
 
-/* Near what a pod is placed, and far from what. */
+/* Affinity: what a pod is placed near to, or apart from. */
 
 export const nodeSelectorRequirement = struct('NodeSelectorRequirement', {
   key: required(1, string, 'Key of the label or field.'),
@@ -9,7 +9,7 @@ export const nodeSelectorRequirement = struct('NodeSelectorRequirement', {
   values: field(3, list(string), 'Values for In and NotIn; one integer for Gt and Lt.'),
 });
 
-export const nodeSelectorTerm = struct(
+const nodeSelectorTerm = struct(
   'NodeSelectorTerm',
   {
     matchExpressions: field(1, list(nodeSelectorRequirement), 'Requirements on labels.'),
@@ -26,7 +26,7 @@ export const nodeSelector = struct(
   { atomic: true },
 );
 
-export const preferredSchedulingTerm = struct('PreferredSchedulingTerm', {
+const preferredSchedulingTerm = struct('PreferredSchedulingTerm', {
   weight: required(1, int32, '1 to 100.'),
   preference: required(2, nodeSelectorTerm, 'Which nodes are preferred.'),
 });
@@ -49,7 +49,7 @@ export const podAffinityTerm = struct('PodAffinityTerm', {
   mismatchLabelKeys: field(6, list(string), 'Labels in which these pods must differ from the pod.'),
 });
 
-export const weightedPodAffinityTerm = struct('WeightedPodAffinityTerm', {
+const weightedPodAffinityTerm = struct('WeightedPodAffinityTerm', {
   weight: required(1, int32, '1 to 100.'),
   podAffinityTerm: required(2, podAffinityTerm, 'Which pods are preferred.'),
 });

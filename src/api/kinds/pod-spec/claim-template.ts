@@ -6,12 +6,12 @@ import { pointer } from './wire.ts';
 
 /* The claim that is made for an ephemeral volume. */
 
-export const volumeResourceRequirements = struct('VolumeResourceRequirements', {
+const volumeResourceRequirements = struct('VolumeResourceRequirements', {
   limits: field(1, map(quantity), 'Most that is wanted.'),
   requests: field(2, map(quantity), 'Least that is wanted.'),
 });
 
-export const persistentVolumeClaimSpec = struct('PersistentVolumeClaimSpec', {
+const persistentVolumeClaimSpec = struct('PersistentVolumeClaimSpec', {
   accessModes: field(1, list(string), 'ReadWriteOnce, ReadOnlyMany, ReadWriteMany, ReadWriteOncePod.'),
   selector: field(4, labelSelector, 'Which volumes may be bound, by their labels.'),
   resources: field(2, volumeResourceRequirements, 'How much storage is wanted.', { default: {} }),

@@ -2,7 +2,7 @@ import { bool, field, int32, map, required, string, struct } from '../../schema/
 import { localObjectReference } from '../core/object-reference.ts';
 import { pointer } from './wire.ts';
 
-/* Volumes of providers, and those that only old manifests have. */
+/* Volumes of cloud providers, and types that only old manifests have. */
 
 export const gcePersistentDiskVolumeSource = struct('GCEPersistentDiskVolumeSource', {
   pdName: required(1, string, 'Name of the disk.'),

@@ -36,17 +36,17 @@ export const volumeDevice = struct('VolumeDevice', {
   devicePath: required(2, string, 'Path of the device in the container.'),
 });
 
-export const containerResizePolicy = struct('ContainerResizePolicy', {
+const containerResizePolicy = struct('ContainerResizePolicy', {
   resourceName: required(1, string, 'cpu or memory.'),
   restartPolicy: required(2, string, 'NotRequired or RestartContainer.'),
 });
 
-export const containerRestartRuleOnExitCodes = struct('ContainerRestartRuleOnExitCodes', {
+const containerRestartRuleOnExitCodes = struct('ContainerRestartRuleOnExitCodes', {
   operator: required(1, string, 'In or NotIn.'),
   values: field(2, list(int32, { list: 'set' }), 'Exit codes.'),
 });
 
-export const containerRestartRule = struct('ContainerRestartRule', {
+const containerRestartRule = struct('ContainerRestartRule', {
   action: required(1, string, 'Restart.'),
   exitCodes: field(2, containerRestartRuleOnExitCodes, 'Exit codes that the rule is for.'),
 });

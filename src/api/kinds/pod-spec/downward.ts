@@ -1,7 +1,7 @@
 import { field, int32, quantity, required, string, struct } from '../../schema/index.ts';
 import { pointer } from './wire.ts';
 
-/* What a container can be told about its own pod. */
+/* The downward API: what a container can learn about its own pod. */
 
 export const objectFieldSelector = struct(
   'ObjectFieldSelector',

@@ -4,7 +4,7 @@ import { pointer } from './wire.ts';
 
 /* The environment of a container. */
 
-export const configMapKeySelector = struct(
+const configMapKeySelector = struct(
   'ConfigMapKeySelector',
   {
     name: field(1, string, 'Name of the ConfigMap.', { within: 1 }),
@@ -14,7 +14,7 @@ export const configMapKeySelector = struct(
   { atomic: true },
 );
 
-export const secretKeySelector = struct(
+const secretKeySelector = struct(
   'SecretKeySelector',
   {
     name: field(1, string, 'Name of the Secret.', { within: 1 }),
@@ -24,7 +24,7 @@ export const secretKeySelector = struct(
   { atomic: true },
 );
 
-export const fileKeySelector = struct(
+const fileKeySelector = struct(
   'FileKeySelector',
   {
     volumeName: required(1, string, 'Name of an emptyDir volume that holds the file.'),
@@ -35,7 +35,7 @@ export const fileKeySelector = struct(
   { atomic: true },
 );
 
-export const envVarSource = struct('EnvVarSource', {
+const envVarSource = struct('EnvVarSource', {
   fieldRef: field(1, objectFieldSelector, 'A field of the pod.'),
   resourceFieldRef: field(2, resourceFieldSelector, 'A resource of the container.'),
   configMapKeyRef: field(3, configMapKeySelector, 'A key of a ConfigMap.'),
@@ -49,12 +49,12 @@ export const envVar = struct('EnvVar', {
   valueFrom: field(3, envVarSource, 'Where the value comes from; not together with value.'),
 });
 
-export const configMapEnvSource = struct('ConfigMapEnvSource', {
+const configMapEnvSource = struct('ConfigMapEnvSource', {
   name: field(1, string, 'Name of the ConfigMap.', { within: 1 }),
   optional: field(2, bool, 'Whether the ConfigMap may be missing.', pointer),
 });
 
-export const secretEnvSource = struct('SecretEnvSource', {
+const secretEnvSource = struct('SecretEnvSource', {
   name: field(1, string, 'Name of the Secret.', { within: 1 }),
   optional: field(2, bool, 'Whether the Secret may be missing.', pointer),
 });

@@ -1,13 +1,13 @@
 import { field, int32, int64, intOrString, list, required, string, struct } from '../../schema/index.ts';
 import { pointer } from './wire.ts';
 
-/* What is asked of a container, and what it is told, while it lives. */
+/* Probes of a running container, and the hooks of its lifecycle. */
 
-export const execAction = struct('ExecAction', {
+const execAction = struct('ExecAction', {
   command: field(1, list(string), 'Command and arguments; run without a shell.'),
 });
 
-export const httpHeader = struct('HTTPHeader', {
+const httpHeader = struct('HTTPHeader', {
   name: required(1, string, 'Name of the header.'),
   value: required(2, string, 'Value of the header.'),
 });
@@ -20,17 +20,17 @@ export const httpGetAction = struct('HTTPGetAction', {
   httpHeaders: field(5, list(httpHeader), 'Headers to send.'),
 });
 
-export const tcpSocketAction = struct('TCPSocketAction', {
+const tcpSocketAction = struct('TCPSocketAction', {
   port: required(1, intOrString, 'Number or name of the port.'),
   host: field(2, string, 'Host to connect to; the address of the pod when absent.'),
 });
 
-export const grpcAction = struct('GRPCAction', {
+const grpcAction = struct('GRPCAction', {
   port: required(1, int32, 'Number of the port.'),
   service: field(2, string, 'Name of the service to ask about (gRPC health checking).', pointer),
 });
 
-export const sleepAction = struct('SleepAction', {
+const sleepAction = struct('SleepAction', {
   seconds: required(1, int64, 'How long to sleep.'),
 });
 

@@ -11,29 +11,29 @@ export const keyToPath = struct('KeyToPath', {
   mode: field(3, int32, 'Permission bits of this file.', pointer),
 });
 
-export const secretProjection = struct('SecretProjection', {
+const secretProjection = struct('SecretProjection', {
   name: field(1, string, 'Name of the Secret.', { within: 1 }),
   items: field(2, list(keyToPath), 'Which keys become files, and where; all of them when absent.'),
   optional: field(4, bool, 'Whether the Secret or its keys may be missing.', pointer),
 });
 
-export const configMapProjection = struct('ConfigMapProjection', {
+const configMapProjection = struct('ConfigMapProjection', {
   name: field(1, string, 'Name of the ConfigMap.', { within: 1 }),
   items: field(2, list(keyToPath), 'Which keys become files, and where; all of them when absent.'),
   optional: field(4, bool, 'Whether the ConfigMap or its keys may be missing.', pointer),
 });
 
-export const downwardAPIProjection = struct('DownwardAPIProjection', {
+const downwardAPIProjection = struct('DownwardAPIProjection', {
   items: field(1, list(downwardAPIVolumeFile), 'Files with facts about the pod.'),
 });
 
-export const serviceAccountTokenProjection = struct('ServiceAccountTokenProjection', {
+const serviceAccountTokenProjection = struct('ServiceAccountTokenProjection', {
   audience: field(1, string, 'Whom the token is for; the API server when absent.'),
   expirationSeconds: field(2, int64, 'Wanted lifetime of the token; at least 600.', pointer),
   path: required(3, string, 'Relative path of the file.'),
 });
 
-export const clusterTrustBundleProjection = struct('ClusterTrustBundleProjection', {
+const clusterTrustBundleProjection = struct('ClusterTrustBundleProjection', {
   name: field(1, string, 'Name of one bundle; not together with signerName.', pointer),
   signerName: field(2, string, 'All bundles of this signer; not together with name.', pointer),
   labelSelector: field(3, labelSelector, "Which of the signer's bundles."),
@@ -41,7 +41,7 @@ export const clusterTrustBundleProjection = struct('ClusterTrustBundleProjection
   path: required(4, string, 'Relative path of the file.'),
 });
 
-export const podCertificateProjection = struct('PodCertificateProjection', {
+const podCertificateProjection = struct('PodCertificateProjection', {
   signerName: required(1, string, 'Who signs the certificate.'),
   keyType: required(2, string, 'Kind of key to make, ED25519 or RSA3072 for instance.'),
   maxExpirationSeconds: field(3, int32, 'Longest wanted lifetime of the certificate.', pointer),

@@ -1,9 +1,9 @@
 import { field, list, map, quantity, required, string, struct } from '../../schema/index.ts';
 import { pointer } from './wire.ts';
 
-/* What containers need, and what they may use. */
+/* Resource requests and limits of containers. */
 
-export const resourceClaim = struct('ResourceClaim', {
+const resourceClaim = struct('ResourceClaim', {
   name: required(1, string, "Name of one of the pod's resourceClaims."),
   request: field(2, string, 'One request of the claim; all of it when absent.'),
 });

@@ -2,7 +2,7 @@ import { field, int32, int64, list, required, string, struct } from '../../schem
 import { labelSelector } from '../meta/label-selector.ts';
 import { pointer } from './wire.ts';
 
-/* What else decides where and when a pod runs. */
+/* Tolerations, spreading and gates: what else decides where and when a pod runs. */
 
 export const toleration = struct('Toleration', {
   key: field(1, string, 'Key of the taint; every key when absent.'),

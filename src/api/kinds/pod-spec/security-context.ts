@@ -1,7 +1,7 @@
 import { bool, field, int64, list, required, string, struct } from '../../schema/index.ts';
 import { pointer } from './wire.ts';
 
-/* With which rights containers run. */
+/* Security contexts: the privileges of containers. */
 
 export const seLinuxOptions = struct('SELinuxOptions', {
   user: field(1, string, 'User of the label.'),
@@ -10,7 +10,7 @@ export const seLinuxOptions = struct('SELinuxOptions', {
   level: field(4, string, 'Level of the label.'),
 });
 
-export const windowsSecurityContextOptions = struct('WindowsSecurityContextOptions', {
+const windowsSecurityContextOptions = struct('WindowsSecurityContextOptions', {
   gmsaCredentialSpecName: field(1, string, 'Name of the credential to use.', pointer),
   gmsaCredentialSpec: field(2, string, 'The credential itself.', pointer),
   runAsUserName: field(3, string, 'User to run as.', pointer),

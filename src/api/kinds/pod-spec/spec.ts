@@ -20,14 +20,14 @@ import { podSecurityContext } from './security-context.ts';
 import { volume } from './volume.ts';
 import { pointer } from './wire.ts';
 
-/* What a pod shall be. */
+/* The desired state of a pod. */
 
 export const hostAlias = struct('HostAlias', {
   ip: required(1, string, 'The address.'),
   hostnames: field(2, list(string), 'Names for it.'),
 });
 
-export const podDNSConfigOption = struct('PodDNSConfigOption', {
+const podDNSConfigOption = struct('PodDNSConfigOption', {
   name: field(1, string, 'Name of the option.'),
   value: field(2, string, 'Value of the option.', pointer),
 });
@@ -38,7 +38,7 @@ export const podDNSConfig = struct('PodDNSConfig', {
   options: field(3, list(podDNSConfigOption), 'Resolver options.'),
 });
 
-export const podOS = struct('PodOS', {
+const podOS = struct('PodOS', {
   name: required(1, string, 'linux or windows.'),
 });
 

@@ -5,7 +5,7 @@ import { downwardAPIVolumeFile } from './downward.ts';
 import { keyToPath, volumeProjection } from './projection.ts';
 import { pointer } from './wire.ts';
 
-/* The volumes whose content the cluster and the node give. */
+/* Volumes whose content comes from the cluster or the node. */
 
 export const hostPathVolumeSource = struct('HostPathVolumeSource', {
   path: required(1, string, 'Path on the node.'),

@@ -90,7 +90,7 @@ export const volume = struct('Volume', {
   image: field(30, imageVolumeSource, 'The content of an image or artifact, read-only.', onSource),
 });
 
-/** What a volume has beside its name; exactly one source, if it is in order. */
+/** The fields of a volume other than its name: exactly one source in a valid volume. */
 export function sourcesOf(source: Infer<typeof volume>): string[] {
   return Object.keys(volume.fields).filter(
     (name) => name !== 'name' && Reflect.get(source, name) !== undefined,

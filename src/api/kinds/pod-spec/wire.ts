@@ -1,2 +1,2 @@
-/** Of a scalar whose zero says something else than its absence. */
+/** Options of a scalar whose zero differs from its absence. */
 export const pointer = { pointer: true } as const;

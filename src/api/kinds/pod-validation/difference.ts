@@ -4,44 +4,44 @@ import { isRecord } from '../../schema/index.ts';
 import { billionths } from '../quantity.ts';
 
 /*
- * Whether two objects say the same. Clients read an object and send it back with one change, and on the way leave out
- * what is empty, or write one quantity in another way, 1000m as 1; that is no change of theirs.
+ * Compares two objects by meaning. Clients read an object and send it back with one change; on the way they leave out empty
+ * fields, or write a quantity in another form, 1000m as 1. Those do not count as changes.
  */
 
-/** What is told of at most. */
+/** How many differences are reported. */
 const differencesLimit = 10;
 
-/** Paths below `path` at which two values of a type say different things; the first ten. */
-export function differences(type: Type, left: unknown, right: unknown, path: string): string[] {
+/** The first ten paths below `path` at which two values of a type differ in meaning. */
+export function findDifferences(type: Type, left: unknown, right: unknown, path: string): string[] {
   const found: string[] = [];
-  collect(type, left, right, path, found);
+  collectDifferences(type, left, right, path, found);
   return found;
 }
 
-export function saysTheSame(type: Type, left: unknown, right: unknown): boolean {
+export function hasSameMeaning(type: Type, left: unknown, right: unknown): boolean {
   const found: string[] = [];
-  collect(type, left, right, '', found);
+  collectDifferences(type, left, right, '', found);
   return found.length === 0;
 }
 
-function collect(type: Type, left: unknown, right: unknown, path: string, found: string[]): void {
+function collectDifferences(type: Type, left: unknown, right: unknown, path: string, found: string[]): void {
   if (left === right || found.length >= differencesLimit) return;
-  if (type.t === 'ref') collect(type.resolve(), left, right, path, found);
+  if (type.t === 'ref') collectDifferences(type.resolve(), left, right, path, found);
   else if (type.t === 'struct' && isRecordOrAbsent(left) && isRecordOrAbsent(right)) {
     for (const [name, field] of Object.entries(type.fields)) {
       const [before, after] = [left?.[name], right?.[name]];
       if (isUnset(field, before) && isUnset(field, after)) continue;
       if (isPresenceChange(field, before, after)) found.push(`${path}.${name}`);
-      else collect(field.type, before, after, `${path}.${name}`, found);
+      else collectDifferences(field.type, before, after, `${path}.${name}`, found);
     }
   } else if (type.t === 'list' && Array.isArray(left) && Array.isArray(right)) {
     if (left.length !== right.length) found.push(path);
     else
       for (const [index, item] of left.entries())
-        collect(type.of, item, right[index], `${path}[${index}]`, found);
+        collectDifferences(type.of, item, right[index], `${path}[${index}]`, found);
   } else if (type.t === 'map' && isRecord(left) && isRecord(right)) {
     for (const key of new Set([...Object.keys(left), ...Object.keys(right)])) {
-      collect(type.of, left[key], right[key], `${path}[${key}]`, found);
+      collectDifferences(type.of, left[key], right[key], `${path}[${key}]`, found);
     }
   } else if (!isSameScalar(type, left, right)) found.push(path);
 }
@@ -56,7 +56,7 @@ function isSameScalar(type: Type, left: unknown, right: unknown): boolean {
   return isDeepStrictEqual(left, right);
 }
 
-/** A struct that is there says something by that alone; but not these, which are always there in the reference. */
+/** A present struct has a meaning even when empty; but not these, which are always present in the reference. */
 const alwaysThere = ['ResourceRequirements', 'VolumeResourceRequirements', 'ContainerState'];
 
 function isPresenceChange({ type }: Field, before: unknown, after: unknown): boolean {
@@ -64,7 +64,7 @@ function isPresenceChange({ type }: Field, before: unknown, after: unknown): boo
   return type.t === 'struct' && !alwaysThere.includes(type.name);
 }
 
-/** Absent, or what stands for absence. */
+/** Whether a value is absent or equals absence. */
 function isUnset({ type, pointer }: Field, value: unknown): boolean {
   if (value === undefined) return true;
   if (type.t === 'list') return Array.isArray(value) && value.length === 0;

@@ -4,8 +4,8 @@ import { invalidUnless, invalidValue, requiredValue, unsupportedValue } from '..
 import type { Cause } from '../kind.ts';
 
 /*
- * Checks of single values that many parts of a pod share. Those that start with `check` answer what is wrong, or
- * undefined; the others answer causes.
+ * Checks of single values that many parts of a pod share. Those that start with `check` return what is wrong, or
+ * undefined; the others return causes.
  */
 
 export function checkRange(value: number, from: number, to: number): string | undefined {
@@ -30,7 +30,7 @@ export function checkIP(address: string): string | undefined {
   return isIP(address) === 0 ? 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)' : undefined;
 }
 
-/** A path that stays below where it starts. */
+/** A relative path that does not lead out of its folder. */
 export function checkDescendingPath(path: string): string | undefined {
   if (path.startsWith('/')) return 'must be a relative path';
   return checkNoBacksteps(path);
@@ -40,7 +40,7 @@ export function checkNoBacksteps(path: string): string | undefined {
   return path.split('/').includes('..') ? "must not contain '..'" : undefined;
 }
 
-/** The path of a file that a volume is filled with; names that begin with two dots are the node agent's. */
+/** The path of a file in a volume; names that begin with two dots are reserved for the node agent. */
 export function checkFilePath(path: string): string | undefined {
   const wrong = checkDescendingPath(path);
   return wrong ?? (path.startsWith('..') ? "must not start with '..'" : undefined);
@@ -73,12 +73,12 @@ export function notNegative(field: string, value: number | undefined): Cause[] {
     : [invalidValue(field, value, 'must be greater than or equal to 0')];
 }
 
-/** A name that must be there and be a DNS label (RFC 1123). */
+/** A required name that is a DNS label (RFC 1123). */
 export function labelName(field: string, name: string): Cause[] {
   return name === '' ? [requiredValue(field)] : invalidUnless(field, name, checkName('label', name));
 }
 
-/** A name that must be there and be a DNS subdomain (RFC 1123). */
+/** A required name that is a DNS subdomain (RFC 1123). */
 export function subdomainName(field: string, name: string | undefined): Cause[] {
   return name ? subdomainIfSet(field, name) : [requiredValue(field)];
 }

@@ -5,7 +5,7 @@ import type { LabelSelector } from '../meta/label-selector.ts';
 import { labelSelectorCauses } from '../meta/label-selector.ts';
 import type { Affinity, NodeAffinity, NodeSelectorRequirement, PodAffinityTerm } from '../pods/types.ts';
 
-/* Near what a pod is placed, and far from what. */
+/* Affinity: what a pod is placed near to, or apart from. */
 
 const required = 'requiredDuringSchedulingIgnoredDuringExecution';
 const preferred = 'preferredDuringSchedulingIgnoredDuringExecution';
@@ -38,7 +38,7 @@ function weightCauses(weight: number, field: string): Cause[] {
   return weight >= 1 && weight <= 100 ? [] : [invalidValue(field, weight, 'must be in the range 1-100')];
 }
 
-/** `strict`: values are those that a label can have. */
+/** `strict`: values must be valid values of labels. */
 function nodeTermCauses(term: NodeTerm, path: string, strict: boolean): Cause[] {
   return [
     ...causesOf(term.matchExpressions, (entry, index) =>
@@ -79,7 +79,7 @@ function operatorCauses({ operator, values = [] }: NodeSelectorRequirement, path
   }
 }
 
-/** Of the fields of a node only its name can be asked for. */
+/** The name is the only field of a node that can be selected. */
 function nodeFieldCauses({ key, operator, values = [] }: NodeSelectorRequirement, path: string): Cause[] {
   const known = operator === 'In' || operator === 'NotIn';
   const one = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector";
@@ -124,7 +124,7 @@ function podTermCauses(term: PodAffinityTerm, path: string): Cause[] {
   ];
 }
 
-/** Keys of labels that are added to a selector, which therefore must be there. */
+/** Keys of labels that are added to a selector, so a selector must be present. */
 export function labelKeysCauses(
   keys: readonly string[] | undefined,
   selector: LabelSelector | undefined,

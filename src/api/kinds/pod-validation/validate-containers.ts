@@ -17,7 +17,7 @@ import { probeCauses } from './validate-probes.ts';
 import { resourceCauses } from './validate-resources.ts';
 import { securityCauses } from './validate-security.ts';
 
-/** What the containers of a pod refer to. */
+/** The names that the containers of a pod can refer to. */
 interface Surroundings {
   spec: PodSpec;
   volumes: VolumesByName;
@@ -30,7 +30,7 @@ const messagePolicies = ['File', 'FallbackToLogsOnError'];
 const protocols = ['SCTP', 'TCP', 'UDP'];
 const restartPolicies = ['Always', 'Never', 'OnFailure'];
 
-/** All three lists of containers; no name is used twice in them. */
+/** Validates all three lists of containers; names are unique across them. */
 export function containersCauses(spec: PodSpec, path: string): Cause[] {
   const around: Surroundings = {
     spec,
@@ -105,7 +105,7 @@ function portCauses(ports: readonly ContainerPort[] | undefined, path: string): 
   });
 }
 
-/** A port of the node is taken once; on the network of the node it is the container's own. */
+/** A port of the node is used once; on the host network it equals the container's port. */
 function hostPortCauses({ containers, hostNetwork }: PodSpec, path: string): Cause[] {
   const taken = new Set<string>();
   return causesOf(containers, ({ ports }, container) =>
@@ -124,10 +124,10 @@ function hostPortCauses({ containers, hostNetwork }: PodSpec, path: string): Cau
 }
 
 function resizeCauses({ resizePolicy }: Container, spec: PodSpec, path: string): Cause[] {
-  const seen = new Set<string>();
+  const earlier = new Set<string>();
   return causesOf(resizePolicy, ({ resourceName, restartPolicy }, index) => {
-    const again = seen.has(resourceName);
-    seen.add(resourceName);
+    const again = earlier.has(resourceName);
+    earlier.add(resourceName);
     const mustNot = spec.restartPolicy === 'Never' && restartPolicy !== 'NotRequired';
     const wrong = "must be 'NotRequired' when `restartPolicy` is 'Never'";
     return [
@@ -141,7 +141,7 @@ function resizeCauses({ resizePolicy }: Container, spec: PodSpec, path: string):
 
 const rulesLimit = 20;
 
-/** When one container is restarted, whatever holds for the pod. */
+/** The restart policy of one container, in place of the pod's. */
 function restartCauses({ restartPolicy, restartPolicyRules }: Container, at: string): Cause[] {
   const rules = `${at}.restartPolicyRules`;
   return [
@@ -163,7 +163,7 @@ function restartCauses({ restartPolicy, restartPolicyRules }: Container, at: str
 
 const notForInit = 'may not be set for init containers without restartPolicy=Always';
 
-/** Only one that goes on beside the others is probed. */
+/** Only a sidecar container can have probes. */
 function initCauses(container: Container, at: string, grace: number): Cause[] {
   if (container.restartPolicy === 'Always') return probeCauses(container, at, grace);
   return (['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const)
@@ -171,7 +171,7 @@ function initCauses(container: Container, at: string, grace: number): Cause[] {
     .map((name) => forbiddenValue(`${at}.${name}`, notForInit));
 }
 
-/** What makes a container a part of the workload, which one for debugging is not. */
+/** Fields that an ephemeral container cannot have, as it is not a part of the workload. */
 const notForEphemeral = [
   ...(['ports', 'resources', 'resizePolicy', 'restartPolicy', 'restartPolicyRules'] as const),
   ...(['livenessProbe', 'readinessProbe', 'startupProbe', 'lifecycle'] as const),

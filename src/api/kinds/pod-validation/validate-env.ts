@@ -5,13 +5,13 @@ import type { EnvFromSource, EnvVar, ObjectFieldSelector, ResourceFieldSelector 
 import { billionths } from '../quantity.ts';
 import { checkDescendingPath, labelName, notEmpty, subdomainName } from './formats.ts';
 
-/* The environment, and what a container can be told about its own pod. */
+/* The environment, and the downward API within it. */
 
 const printable = /^[ -<>-~]+$/;
 const badName =
   "a valid environment variable name must consist only of printable ASCII characters other than '='";
 
-/** The fields of the pod that can be told in the environment. */
+/** The fields of the pod that the environment can have. */
 const envFields = [
   ...['metadata.name', 'metadata.namespace', 'metadata.uid', 'spec.nodeName', 'spec.serviceAccountName'],
   ...['status.hostIP', 'status.hostIPs', 'status.podIP', 'status.podIPs'],
@@ -86,9 +86,9 @@ export function resourceFieldCauses(ref: ResourceFieldSelector, path: string): C
   const units = resource.endsWith('.cpu') ? ['1m', '1'] : memoryUnits;
   const size = billionths(divisor);
   if (size === 0n || units.some((unit) => billionths(unit) === size)) return [];
-  const shown = resource.endsWith('.cpu') ? '1m and 1' : memoryUnits.join(', ');
+  const divisors = resource.endsWith('.cpu') ? '1m and 1' : memoryUnits.join(', ');
   const of = resource.slice(resource.indexOf('.') + 1);
-  const wrong = `only divisor's values ${shown} are supported with the ${of} resource`;
+  const wrong = `only divisor's values ${divisors} are supported with the ${of} resource`;
   return [invalidValue(`${path}.divisor`, resource, wrong)];
 }
 

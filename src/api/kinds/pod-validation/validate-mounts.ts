@@ -10,7 +10,7 @@ import type { Cause } from '../kind.ts';
 import type { Container, Volume, VolumeDevice, VolumeMount } from '../pods/types.ts';
 import { checkDescendingPath, checkNoBacksteps, oneOfIfSet } from './formats.ts';
 
-/* Mounts and devices name volumes of the pod, each place in the container is used once. */
+/* Mounts and devices refer to volumes of the pod; each path in the container is used once. */
 
 export type VolumesByName = ReadonlyMap<string, Volume>;
 

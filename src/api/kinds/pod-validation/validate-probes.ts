@@ -8,7 +8,7 @@ import { checkPort, checkPortName, notNegative, oneOf } from './formats.ts';
 const schemes = ['HTTP', 'HTTPS'];
 const headerName = /^[-A-Za-z0-9]+$/;
 
-/** The probes and the lifecycle of a container that may have them; `grace` is the pod's, in seconds. */
+/** Validates probes and lifecycle of a container that may have them; `grace` is the pod's grace period in seconds. */
 export function probeCauses(container: Container, path: string, grace: number): Cause[] {
   const { livenessProbe, readinessProbe, startupProbe, lifecycle } = container;
   return [
@@ -61,7 +61,7 @@ function lifecycleCauses(lifecycle: Lifecycle | undefined, path: string, grace: 
 
 type Handler = Pick<Probe, 'exec' | 'httpGet' | 'tcpSocket' | 'grpc'> & Pick<LifecycleHandler, 'sleep'>;
 
-/** Of several handlers the first is looked at, the others are refused. */
+/** Of several handlers the first is validated, the others are refused. */
 function handlerCauses(handler: Handler, path: string, grace: number): Cause[] {
   const present = (['exec', 'httpGet', 'tcpSocket', 'grpc', 'sleep'] as const).filter(
     (name) => handler[name] !== undefined,

@@ -5,9 +5,9 @@ import type { KeyToPath, Volume, VolumeProjection } from '../pods/types.ts';
 import { checkFileMode, checkFilePath, notEmpty } from './formats.ts';
 import { fieldCauses, resourceFieldCauses } from './validate-env.ts';
 
-/* The files of Secrets, ConfigMaps, the downward API and of what is projected together. */
+/* The files of Secrets, ConfigMaps, the downward API and projected volumes. */
 
-/** The fields of the pod that can be told in a file. */
+/** The fields of the pod that a file can have. */
 const fileFields = [
   ...['metadata.annotations', 'metadata.labels', 'metadata.name', 'metadata.namespace', 'metadata.uid'],
 ];
@@ -59,11 +59,11 @@ function downwardSourceCauses({ fieldRef, resourceFieldRef }: DownwardSource, at
   return resourceFieldCauses(resourceFieldRef, `${at}.resourceFieldRef`);
 }
 
-/** The sources of a projected volume at `path`; no two of them may make the same file. */
+/** Validates the sources of a projected volume at `path`; no two of them may create the same file. */
 export function projectionCauses(sources: readonly VolumeProjection[] | undefined, path: string): Cause[] {
   const files = new Set<string>();
   return causesOf(sources, (source, index) => {
-    const again = filesOf(source).filter((file) => file !== '' && !added(files, file));
+    const again = filesOf(source).filter((file) => file !== '' && !addFile(files, file));
     return [
       ...oneSourceCauses(source, `${path}.sources[${index}]`),
       ...again.map((file) => invalidValue(path, file, 'conflicting duplicate paths')),
@@ -71,7 +71,7 @@ export function projectionCauses(sources: readonly VolumeProjection[] | undefine
   });
 }
 
-function added(files: Set<string>, file: string): boolean {
+function addFile(files: Set<string>, file: string): boolean {
   const isNew = !files.has(file);
   files.add(file);
   return isNew;

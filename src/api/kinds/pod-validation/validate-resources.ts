@@ -13,7 +13,7 @@ import type { PodResourceClaim, ResourceRequirements } from '../pods/types.ts';
 import { billionths, isWhole } from '../quantity.ts';
 import { labelName } from './formats.ts';
 
-/* What containers need and may use. */
+/* Resource requests, limits and claims. */
 
 const standard = ['cpu', 'memory', 'ephemeral-storage'];
 const hugePages = 'hugepages-';
@@ -70,7 +70,7 @@ function amountCauses(name: string, quantity: string, at: string): Cause[] {
   return isNative(name) || isWhole(quantity) ? [] : [invalidValue(at, quantity, 'must be an integer')];
 }
 
-/** Not more than the limit; and just as much of what cannot be shared. */
+/** A request is at most the limit, and equal to it for resources that cannot be shared. */
 function requestCauses(name: string, request: string, limit: string | undefined, path: string): Cause[] {
   const shared = isNative(name) && !isHugePages(name);
   if (limit === undefined) {
@@ -88,11 +88,11 @@ function claimUseCauses(
   claims: ReadonlySet<string>,
   path: string,
 ): Cause[] {
-  const seen = new Set<string>();
+  const earlier = new Set<string>();
   return causesOf(uses, ({ name, request = '' }, index) => {
     const key = JSON.stringify([name, request]);
-    const again = seen.has(key);
-    seen.add(key);
+    const again = earlier.has(key);
+    earlier.add(key);
     if (name === '') return [requiredValue(`${path}[${index}]`)];
     if (again) return [duplicateValue(`${path}[${index}]`, request === '' ? name : `${name}/${request}`)];
     return claims.has(name) ? [] : [notFoundValue(`${path}[${index}]`, name)];
@@ -101,11 +101,11 @@ function claimUseCauses(
 
 /** The claims of a pod: each with a name of its own and exactly one source. */
 export function podClaimCauses(claims: readonly PodResourceClaim[] | undefined, path: string): Cause[] {
-  const seen = new Set<string>();
+  const earlier = new Set<string>();
   return causesOf(claims, (claim, index) => {
     const at = `${path}[${index}]`;
-    const again = seen.has(claim.name);
-    seen.add(claim.name);
+    const again = earlier.has(claim.name);
+    earlier.add(claim.name);
     return [
       ...(again && claim.name !== ''
         ? [duplicateValue(`${at}.name`, claim.name)]

@@ -47,13 +47,13 @@ export function spreadCauses(
   constraints: readonly TopologySpreadConstraint[] | undefined,
   path: string,
 ): Cause[] {
-  const seen = new Set<string>();
+  const earlier = new Set<string>();
   return causesOf(constraints, (constraint, index) => {
     const at = `${path}[${index}]`;
     const { topologyKey, whenUnsatisfiable } = constraint;
     const pair = `{${topologyKey}, ${whenUnsatisfiable}}`;
-    const again = seen.has(pair);
-    seen.add(pair);
+    const again = earlier.has(pair);
+    earlier.add(pair);
     return [
       ...countCauses(constraint, at),
       ...(topologyKey === ''
@@ -84,7 +84,7 @@ function countCauses(constraint: TopologySpreadConstraint, at: string): Cause[] 
 }
 
 export function gateCauses({ readinessGates, schedulingGates }: PodSpec, path: string): Cause[] {
-  const seen = new Set<string>();
+  const earlier = new Set<string>();
   return [
     ...causesOf(readinessGates, ({ conditionType }, index) =>
       invalidUnless(
@@ -95,8 +95,8 @@ export function gateCauses({ readinessGates, schedulingGates }: PodSpec, path: s
     ),
     ...causesOf(schedulingGates, ({ name }, index) => {
       const at = `${path}.schedulingGates[${index}]`;
-      const again = seen.has(name);
-      seen.add(name);
+      const again = earlier.has(name);
+      earlier.add(name);
       return [
         ...invalidUnless(at, name, checkQualifiedName(name)),
         ...(again ? [duplicateValue(at, name)] : []),

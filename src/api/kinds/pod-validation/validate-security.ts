@@ -18,11 +18,11 @@ import type {
 } from '../pods/types.ts';
 import { checkDescendingPath, checkUserId, oneOfIfSet } from './formats.ts';
 
-/* With which rights containers run. */
+/* Security contexts: the privileges of containers. */
 
 const profileTypes = ['Localhost', 'RuntimeDefault', 'Unconfined'];
 
-/** What holds for all containers of a pod. */
+/** Validates the security context of the pod, for all its containers. */
 export function podSecurityCauses(spec: PodSpec, path: string): Cause[] {
   const context: PodSecurityContext = spec.securityContext ?? {};
   return [
@@ -51,7 +51,7 @@ export function podSecurityCauses(spec: PodSpec, path: string): Cause[] {
   ];
 }
 
-/** Who does not share the users of the node cannot share its other namespaces. */
+/** A pod with its own user namespace cannot share other namespaces of the node. */
 function hostUsersCauses(spec: PodSpec): Cause[] {
   if (spec.hostUsers !== false) return [];
   return (['hostNetwork', 'hostPID', 'hostIPC'] as const)
@@ -63,11 +63,11 @@ const sysctlName = /^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9]([-_a-z0-9]*[a
 const sysctlLimit = 253;
 
 function sysctlCauses(sysctls: PodSecurityContext['sysctls'], path: string): Cause[] {
-  const seen = new Set<string>();
+  const earlier = new Set<string>();
   return causesOf(sysctls, ({ name }, index) => {
     const at = `${path}[${index}].name`;
-    const again = seen.has(name);
-    seen.add(name);
+    const again = earlier.has(name);
+    earlier.add(name);
     if (name === '') return [requiredValue(at)];
     if (name.length > sysctlLimit || !sysctlName.test(name)) {
       const wrong = `must have at most ${sysctlLimit} characters and match regex ${sysctlName.source}`;
@@ -77,7 +77,7 @@ function sysctlCauses(sysctls: PodSecurityContext['sysctls'], path: string): Cau
   });
 }
 
-/** What holds for one container. */
+/** Validates the security context of one container. */
 export function securityCauses(
   context: SecurityContext | undefined,
   path: string,

@@ -11,7 +11,7 @@ import { gateCauses, spreadCauses, tolerationCauses } from './validate-schedulin
 import { podSecurityCauses } from './validate-security.ts';
 import { volumeCauses } from './validate-volumes.ts';
 
-/** Everything that is wrong with what a pod shall be. */
+/** The causes why the spec of a pod is invalid. */
 export function podSpecCauses(spec: PodSpec, path: string): Cause[] {
   return [
     ...volumeCauses(spec.volumes, `${path}.volumes`),
@@ -32,7 +32,7 @@ export function podSpecCauses(spec: PodSpec, path: string): Cause[] {
   ];
 }
 
-/** What cannot be in a new pod. */
+/** The causes for fields that a new pod cannot have. */
 export function createCauses(spec: PodSpec, path: string): Cause[] {
   const ephemeral = (spec.ephemeralContainers ?? []).length > 0;
   const gated = Boolean(spec.nodeName) && (spec.schedulingGates ?? []).length > 0;
@@ -88,7 +88,7 @@ function nameCauses(spec: PodSpec, path: string): Cause[] {
   ];
 }
 
-/** A token is somebody's. */
+/** A token volume needs a service account. */
 function tokenVolumeCauses({ volumes, serviceAccountName }: PodSpec, path: string): Cause[] {
   if (serviceAccountName) return [];
   const wrong = 'must not be specified when serviceAccountName is not set';
@@ -152,7 +152,7 @@ function searchCauses(searches: readonly string[], path: string): Cause[] {
     ...causesOf(searches, (search, index) => {
       if (search === '.') return [];
       const name = search.replace(/\.$/, '');
-      // underscores stand in names of services
+      // underscores occur in names of services
       return invalidUnless(`${path}[${index}]`, name, checkName('subdomain', name.replaceAll('_', 'a')));
     }),
   ];

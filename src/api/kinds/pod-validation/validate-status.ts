@@ -4,7 +4,7 @@ import type { Cause } from '../kind.ts';
 import type { ContainerStatus, PodSpec, PodStatus } from '../pods/types.ts';
 import { checkIP } from './formats.ts';
 
-/* What an observed state cannot be, and how it cannot change. */
+/* Validates the observed state of a pod, and its changes. */
 
 export function statusCauses(next: PodStatus, old: PodStatus, spec: PodSpec, path: string): Cause[] {
   const { nominatedNodeName = '' } = next;
@@ -44,7 +44,7 @@ export function statusCauses(next: PodStatus, old: PodStatus, spec: PodSpec, pat
   ];
 }
 
-/** What has ended and is not to be started again stays ended. */
+/** A container that has ended and is not restarted cannot leave that state. */
 function endedCauses(
   next: readonly ContainerStatus[] | undefined,
   old: readonly ContainerStatus[] | undefined,
@@ -64,11 +64,11 @@ function endedCauses(
 
 function claimStatusCauses({ resourceClaimStatuses }: PodStatus, spec: PodSpec, path: string): Cause[] {
   const claims = new Set(spec.resourceClaims?.map(({ name }) => name));
-  const seen = new Set<string>();
+  const earlier = new Set<string>();
   return causesOf(resourceClaimStatuses, ({ name }, index) => {
     const at = `${path}[${index}].name`;
-    const again = seen.has(name);
-    seen.add(name);
+    const again = earlier.has(name);
+    earlier.add(name);
     return [
       ...(claims.has(name)
         ? []

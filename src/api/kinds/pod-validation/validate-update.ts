@@ -3,10 +3,10 @@ import type { Cause } from '../kind.ts';
 import { ephemeralContainer } from '../pod-spec/container.ts';
 import { podSpec } from '../pod-spec/spec.ts';
 import type { Affinity, Container, PodSpec, Toleration } from '../pods/types.ts';
-import { differences, saysTheSame } from './difference.ts';
+import { findDifferences, hasSameMeaning } from './difference.ts';
 import { checkRange } from './formats.ts';
 
-/* What of a pod can change after it was made, through which path. */
+/* Which fields of a pod can change after its creation, and through which path. */
 
 const updatable = [
   '`spec.containers[*].image`',
@@ -16,7 +16,7 @@ const updatable = [
   '`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)',
 ];
 
-/** What is wrong with a change of the spec through the pod itself. */
+/** The causes why a change of the spec through the pod itself is invalid. */
 export function updateCauses(next: PodSpec, old: PodSpec, path: string): Cause[] {
   const counted = [
     ...countCauses(next.containers, old.containers, `${path}.containers`),
@@ -44,7 +44,7 @@ function countCauses(
 
 const maxDeadlineLength = 2 ** 31 - 1;
 
-/** A deadline can be set and moved forward, not taken away. */
+/** A deadline can be set and shortened, not removed. */
 function deadlineCauses(next: PodSpec, old: PodSpec, field: string): Cause[] {
   const [deadline, before] = [next.activeDeadlineSeconds, old.activeDeadlineSeconds];
   if (deadline === undefined) {
@@ -85,7 +85,7 @@ function isGated(spec: PodSpec): boolean {
   return (spec.schedulingGates ?? []).length > 0;
 }
 
-/** While it is held back, a pod can still be told more closely where to run. */
+/** While scheduling gates hold a pod back, its placement can still be narrowed. */
 function gatedCauses(next: PodSpec, old: PodSpec, path: string): Cause[] {
   if (!isGated(old)) return [];
   const selector = next.nodeSelector ?? {};
@@ -95,7 +95,7 @@ function gatedCauses(next: PodSpec, old: PodSpec, path: string): Cause[] {
   return [invalidValue(`${path}.nodeSelector`, selector, wrong)];
 }
 
-/** The new spec with what may change as it was. */
+/** The new spec with the changeable fields reset to their old values. */
 function withoutAllowedChanges(next: PodSpec, old: PodSpec): PodSpec {
   const { activeDeadlineSeconds: _deadline, initContainers, ...rest } = next;
   const raised = (old.terminationGracePeriodSeconds ?? 0) < 0 && next.terminationGracePeriodSeconds === 1;
@@ -136,13 +136,13 @@ function withOldImages(next: readonly Container[], old: readonly Container[]): C
 }
 
 function fixedCauses(next: PodSpec, old: PodSpec, path: string): Cause[] {
-  const changed = differences(podSpec, withoutAllowedChanges(next, old), old, path);
+  const changed = findDifferences(podSpec, withoutAllowedChanges(next, old), old, path);
   if (changed.length === 0) return [];
   const fields = `pod updates may not change fields other than ${updatable.join(',')}`;
   return [forbiddenValue(path, `${fields}\nchanged: ${changed.join(', ')}`)];
 }
 
-/** What is wrong with a change through the ephemeralcontainers subresource, which only adds. */
+/** The causes why a change through the ephemeralcontainers subresource is invalid; it can only add. */
 export function ephemeralUpdateCauses(next: PodSpec, old: PodSpec, path: string): Cause[] {
   const field = `${path}.ephemeralContainers`;
   const byName = new Map(next.ephemeralContainers?.map((container) => [container.name, container]));
@@ -150,7 +150,7 @@ export function ephemeralUpdateCauses(next: PodSpec, old: PodSpec, path: string)
     const after = byName.get(before.name);
     const which = `existing ephemeral containers ${JSON.stringify(before.name)}`;
     if (after === undefined) return [forbiddenValue(field, `${which} may not be removed\n`)];
-    const same = saysTheSame(ephemeralContainer, before, after);
+    const same = hasSameMeaning(ephemeralContainer, before, after);
     return same ? [] : [forbiddenValue(field, `${which} may not be changed\n`)];
   });
 }

@@ -27,7 +27,7 @@ const hostPathTypes = [
   ...['', 'BlockDevice', 'CharDevice', 'Directory', 'DirectoryOrCreate', 'File', 'FileOrCreate', 'Socket'],
 ];
 
-/** What a source of a storage system cannot do without. */
+/** Required fields of the sources of storage systems. */
 const essential: Readonly<Record<string, readonly string[]>> = {
   awsElasticBlockStore: ['volumeID'],
   azureDisk: ['diskName', 'diskURI'],
@@ -52,11 +52,11 @@ const essential: Readonly<Record<string, readonly string[]>> = {
 };
 
 export function volumeCauses(volumes: readonly Volume[] | undefined, path: string): Cause[] {
-  const seen = new Set<string>();
+  const earlier = new Set<string>();
   return causesOf(volumes, (volume, index) => {
     const at = `${path}[${index}]`;
-    const again = volume.name !== '' && seen.has(volume.name);
-    seen.add(volume.name);
+    const again = volume.name !== '' && earlier.has(volume.name);
+    earlier.add(volume.name);
     return [
       ...sourceCauses(volume, at),
       ...labelName(`${at}.name`, volume.name),
@@ -65,7 +65,7 @@ export function volumeCauses(volumes: readonly Volume[] | undefined, path: strin
   });
 }
 
-/** Of several sources the first is looked at, the others are refused. */
+/** Of several sources the first is validated, the others are refused. */
 function sourceCauses(volume: Volume, at: string): Cause[] {
   const [first, ...others] = sourcesOf(volume);
   if (first === undefined) return [requiredValue(at, 'must specify a volume type')];
@@ -88,7 +88,7 @@ function essentialCauses(source: unknown, names: readonly string[], at: string):
     .map((name) => requiredValue(`${at}.${name}`));
 }
 
-/** What the node itself provides. */
+/** Sources that the node itself provides. */
 function localCauses(first: string, { hostPath, emptyDir, nfs, image }: Volume, at: string): Cause[] {
   if (first === 'hostPath' && hostPath !== undefined) {
     const { path, type } = hostPath;
@@ -114,7 +114,7 @@ function localCauses(first: string, { hostPath, emptyDir, nfs, image }: Volume, 
   return [];
 }
 
-/** What is filled from elsewhere. */
+/** Sources whose content comes from elsewhere. */
 function contentCauses(first: string, volume: Volume, at: string): Cause[] {
   const { secret, configMap, downwardAPI, projected, csi, ephemeral } = volume;
   if (first === 'secret' && secret !== undefined) return filledCauses(secret, `${at}.secret`);

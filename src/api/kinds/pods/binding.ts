@@ -9,7 +9,7 @@ const root = objectStruct('Binding', {
   target: required(2, objectReference, 'The node that the pod is given to.'),
 });
 
-/** Gives a pod to a node; the body of pods/binding. */
+/** Assigns a pod to a node; the body of pods/binding. */
 export interface Binding extends Infer<typeof root> {}
 
 function validate({ target }: Binding): Cause[] {

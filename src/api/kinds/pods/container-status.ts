@@ -15,18 +15,18 @@ import { keyed } from '../pod-spec/merge.ts';
 import { resourceRequirements } from '../pod-spec/resources.ts';
 import { pointer } from '../pod-spec/wire.ts';
 
-/* What is observed of a container. */
+/* The observed state of a container. */
 
-export const containerStateWaiting = struct('ContainerStateWaiting', {
+const containerStateWaiting = struct('ContainerStateWaiting', {
   reason: field(1, string, 'Why it waits, for programs.'),
   message: field(2, string, 'Why it waits, for people.'),
 });
 
-export const containerStateRunning = struct('ContainerStateRunning', {
+const containerStateRunning = struct('ContainerStateRunning', {
   startedAt: field(1, time, 'When it started.'),
 });
 
-export const containerStateTerminated = struct('ContainerStateTerminated', {
+const containerStateTerminated = struct('ContainerStateTerminated', {
   exitCode: required(1, int32, 'Exit code.'),
   signal: field(2, int32, 'Signal that ended it.'),
   reason: field(3, string, 'Why it ended, for programs.'),
@@ -42,29 +42,29 @@ export const containerState = struct('ContainerState', {
   terminated: field(3, containerStateTerminated, 'It has ended.'),
 });
 
-export const volumeMountStatus = struct('VolumeMountStatus', {
+const volumeMountStatus = struct('VolumeMountStatus', {
   name: required(1, string, 'Name of the volume.'),
   mountPath: required(2, string, 'Path in the container.'),
   readOnly: field(3, bool, 'Whether the mount is read-only.'),
   recursiveReadOnly: field(4, string, 'Disabled, IfPossible or Enabled.', pointer),
 });
 
-export const linuxContainerUser = struct('LinuxContainerUser', {
+const linuxContainerUser = struct('LinuxContainerUser', {
   uid: required(1, int64, 'UID of the first process.'),
   gid: required(2, int64, 'GID of the first process.'),
   supplementalGroups: field(3, list(int64), 'Further groups of the first process.'),
 });
 
-export const containerUser = struct('ContainerUser', {
+const containerUser = struct('ContainerUser', {
   linux: field(1, linuxContainerUser, 'Identity on Linux.'),
 });
 
-export const resourceHealth = struct('ResourceHealth', {
+const resourceHealth = struct('ResourceHealth', {
   resourceID: required(1, string, 'Which device.'),
   health: field(2, string, 'Healthy, Unhealthy or Unknown.'),
 });
 
-export const resourceStatus = struct('ResourceStatus', {
+const resourceStatus = struct('ResourceStatus', {
   name: required(1, string, 'Name of the resource.'),
   resources: field(2, list(resourceHealth, { list: 'map', keys: ['resourceID'] }), 'Health of each device.'),
 });

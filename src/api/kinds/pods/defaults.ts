@@ -11,8 +11,8 @@ import type {
 } from './types.ts';
 
 /*
- * What a pod says where its author said nothing, as the reference has it. Objects are changed in place. An empty text
- * and a zero count as nothing said where the reference cannot tell the two apart.
+ * The defaults of a pod, as in the reference. Objects are changed in place. An empty text and a zero count as absent where
+ * the reference cannot distinguish the two.
  */
 
 export function defaultPodSpec(spec: PodSpec): void {
@@ -36,7 +36,7 @@ export function defaultPodSpec(spec: PodSpec): void {
   }
 }
 
-/** The two names of the field say the same; the newer one is believed. */
+/** The field has two names with the same meaning; the newer one wins. */
 function defaultServiceAccount(spec: PodSpec): void {
   const name = spec.serviceAccountName || spec.serviceAccount;
   if (!name) return;
@@ -44,7 +44,7 @@ function defaultServiceAccount(spec: PodSpec): void {
   spec.serviceAccount = name;
 }
 
-/** For the pod as a whole, the limits hold for what no container asks for. */
+/** For the pod as a whole, the limits are the requests of resources that no container requests. */
 function defaultPodRequests(spec: PodSpec): void {
   if (spec.resources?.limits === undefined) return;
   const asked = new Set(spec.containers?.flatMap(({ resources }) => Object.keys(resources?.requests ?? {})));
@@ -54,7 +54,7 @@ function defaultPodRequests(spec: PodSpec): void {
   }
 }
 
-/** Who limits a resource and asks for none of it gets what the limit allows. */
+/** A resource with a limit and without a request gets a request equal to the limit. */
 function withRequests(resources: Container['resources']): NonNullable<Container['resources']> {
   if (resources?.limits === undefined || Object.keys(resources.limits).length === 0) return resources ?? {};
   return { ...resources, requests: { ...resources.limits, ...resources.requests } };

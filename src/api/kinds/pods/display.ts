@@ -3,11 +3,11 @@ import type { ObjectMeta } from '../meta/object-meta.ts';
 import type { ContainerState, ContainerStatus, PodSpec, PodStatus } from './types.ts';
 
 /*
- * How a pod is summed up in one row, as users know it: the state of the container that matters most stands for
+ * The summary of a pod in one table row, as users know it: the state of the most significant container stands for
  * the pod.
  */
 
-interface Shown {
+interface PodFields {
   metadata?: ObjectMeta;
   spec?: PodSpec;
   status?: PodStatus;
@@ -23,12 +23,12 @@ export interface Summary {
   lastRestart: string | undefined;
 }
 
-export function summaryOf({ metadata, spec, status }: Shown): Summary {
+export function summarizePod({ metadata, spec, status }: PodFields): Summary {
   const sidecars = new Set(
     spec?.initContainers?.filter(({ restartPolicy }) => restartPolicy === 'Always').map(({ name }) => name),
   );
   const beginning: Summary = {
-    reason: gated(status) ? 'SchedulingGated' : status?.reason || status?.phase || '',
+    reason: isGated(status) ? 'SchedulingGated' : status?.reason || status?.phase || '',
     ready: 0,
     total: (spec?.containers ?? []).length + sidecars.size,
     restarts: 0,
@@ -37,10 +37,10 @@ export function summaryOf({ metadata, spec, status }: Shown): Summary {
   const initial = initSummary(beginning, status, sidecars, spec?.initContainers?.length ?? 0);
   const isInitialized = hasCondition(status, 'Initialized');
   const summary = initial.reason === undefined || isInitialized ? mainSummary(initial, status) : initial;
-  return { ...summary, reason: ending(summary.reason ?? '', metadata, status) };
+  return { ...summary, reason: describeEnding(summary.reason ?? '', metadata, status) };
 }
 
-function gated(status: PodStatus | undefined): boolean {
+function isGated(status: PodStatus | undefined): boolean {
   return Boolean(
     status?.conditions?.some(({ type, reason }) => type === 'PodScheduled' && reason === 'SchedulingGated'),
   );
@@ -51,15 +51,15 @@ function hasCondition(status: PodStatus | undefined, wanted: string): boolean {
 }
 
 interface Initial extends Omit<Summary, 'reason'> {
-  /** Why it is not initialized yet; undefined when it is. */
+  /** Why the pod is not initialized yet; undefined when it is. */
   reason: string | undefined;
-  /** What the pod itself says. */
+  /** The reason or phase in the status of the pod itself. */
   ofPod: string;
-  /** What counts when it is initialized: restarts of those that go on beside the others. */
+  /** The restarts that count once the pod is initialized: those of sidecar containers. */
   ofSidecars: { restarts: number; lastRestart: string | undefined };
 }
 
-/** Up to the first init container that is not done. */
+/** Summarizes the init containers up to the first that is not done. */
 function initSummary(
   beginning: Summary,
   status: PodStatus | undefined,
@@ -105,7 +105,7 @@ function endOf({ reason, signal, exitCode }: NonNullable<ContainerState['termina
   return signal ? `Signal:${signal}` : `ExitCode:${exitCode}`;
 }
 
-/** The first container that waits or has ended tells the reason. */
+/** The reason is that of the first container that waits or has ended. */
 function mainSummary(initial: Initial, status: PodStatus | undefined): Summary {
   const result: Summary = { ...initial, ...initial.ofSidecars, reason: initial.reason ?? initial.ofPod };
   let hasRunning = false;
@@ -124,7 +124,11 @@ function mainSummary(initial: Initial, status: PodStatus | undefined): Summary {
   return result;
 }
 
-function ending(reason: string, metadata: ObjectMeta | undefined, status: PodStatus | undefined): string {
+function describeEnding(
+  reason: string,
+  metadata: ObjectMeta | undefined,
+  status: PodStatus | undefined,
+): string {
   if (metadata?.deletionTimestamp === undefined) return reason;
   if (status?.reason === 'NodeLost') return 'Unknown';
   return hasEnded(status) ? reason : 'Terminating';
@@ -134,14 +138,14 @@ export function hasEnded(status: PodStatus | undefined): boolean {
   return status?.phase === 'Failed' || status?.phase === 'Succeeded';
 }
 
-/** `3 (5m ago)`; when it was is told where it is known. */
+/** Formats restarts as `3 (5m ago)`; the time is left out where it is unknown. */
 export function restartsText({ restarts, lastRestart }: Summary, now: number): string {
   if (restarts === 0 || lastRestart === undefined) return String(restarts);
   return `${restarts} (${ageOf(lastRestart, now)} ago)`;
 }
 
-/** How many of the pod's own readiness conditions are True: `1/2`. */
-export function gatesText({ spec, status }: Shown): string {
+/** Formats how many of the pod's readiness gates are True: `1/2`. */
+export function formatGates({ spec, status }: PodFields): string {
   const gates = spec?.readinessGates ?? [];
   if (gates.length === 0) return '<none>';
   const open = gates.filter(({ conditionType }) => hasCondition(status, conditionType)).length;

@@ -9,11 +9,11 @@ const root = objectStruct('Eviction', {
   deleteOptions: field(2, deleteOptions, 'How the pod is deleted.'),
 });
 
-/** Takes a pod off its node; the body of pods/eviction. */
+/** Removes a pod from its node; the body of pods/eviction. */
 export interface Eviction extends Infer<typeof root> {}
 
 const policies = ['Foreground', 'Background', 'Orphan'];
-/** 68 years: what is longer makes no time that can be written. */
+/** 68 years: a longer period ends beyond the range of the API's times. */
 const maxGraceSeconds = 2 ** 31 - 1;
 
 function validate({ deleteOptions: options = {} }: Eviction): Cause[] {

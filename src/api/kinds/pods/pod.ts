@@ -5,13 +5,13 @@ import { ageColumn } from '../columns.ts';
 import { defineKind, objectStruct } from '../define.ts';
 import type { Cause, Column } from '../kind.ts';
 import { podSpec } from '../pod-spec/spec.ts';
-import { differences } from '../pod-validation/difference.ts';
+import { findDifferences } from '../pod-validation/difference.ts';
 import { createCauses, podSpecCauses } from '../pod-validation/validate-spec.ts';
 import { statusCauses } from '../pod-validation/validate-status.ts';
 import { ephemeralUpdateCauses, updateCauses } from '../pod-validation/validate-update.ts';
 import { bindingBody } from './binding.ts';
 import { defaultPodSpec } from './defaults.ts';
-import { addressOf, gatesText, hasEnded, restartsText, summaryOf } from './display.ts';
+import { addressOf, formatGates, hasEnded, restartsText, summarizePod } from './display.ts';
 import { evictionBody } from './eviction.ts';
 import { newStatus } from './new-status.ts';
 import { podStatus } from './status.ts';
@@ -22,7 +22,7 @@ const root = objectStruct('Pod', {
   status: field(3, podStatus, 'Observed state.', { default: {} }),
 });
 
-/** What runs on a node: containers that share network and volumes. */
+/** Containers on a node that share network and volumes. */
 export interface Pod extends Infer<typeof root> {}
 
 function withDefaults(pod: Pod): Pod {
@@ -30,14 +30,14 @@ function withDefaults(pod: Pod): Pod {
   return pod;
 }
 
-/** A spec that stays as it was is not looked at again: it was in order when it came. */
+/** An unchanged spec is not validated again: it was valid when it was written. */
 function validate({ spec }: Pod, old: Pod | undefined): Cause[] {
   if (spec === undefined) return [requiredValue('spec.containers')];
   if (old?.spec === undefined) return [...podSpecCauses(spec, 'spec'), ...createCauses(spec, 'spec')];
-  return differences(podSpec, spec, old.spec, 'spec').length === 0 ? [] : podSpecCauses(spec, 'spec');
+  return findDifferences(podSpec, spec, old.spec, 'spec').length === 0 ? [] : podSpecCauses(spec, 'spec');
 }
 
-/** What is wrong with a change of a pod through its own path (the empty one) or a subresource. */
+/** The causes why a change of a pod through its own path (the empty one) or a subresource is invalid. */
 export function podChangeCauses(next: Pod, old: Pod, subresource: string): Cause[] {
   const spec = next.spec ?? old.spec;
   if (spec === undefined || old.spec === undefined) return [];
@@ -53,7 +53,7 @@ export function podChangeCauses(next: Pod, old: Pod, subresource: string): Cause
   }
 }
 
-/** Whether a pod has done all it ever will. */
+/** Whether all containers of a pod have ended for good. */
 export function podHasEnded({ status }: Pod): boolean {
   return hasEnded(status);
 }
@@ -68,7 +68,7 @@ function column(
 }
 
 function readyText(pod: Pod): string {
-  const { ready, total } = summaryOf(pod);
+  const { ready, total } = summarizePod(pod);
   return `${ready}/${total}`;
 }
 
@@ -89,7 +89,7 @@ export const podKind = defineKind<Pod>({
       name: 'status',
       verbs: ['get', 'patch', 'update'],
       fields: ['status'],
-      metadata: ['labels', 'annotations', 'finalizers'], // old agents spoil the owners
+      metadata: ['labels', 'annotations', 'finalizers'], // no ownerReferences: old agents would corrupt them
     },
     {
       name: 'ephemeralcontainers',
@@ -113,9 +113,9 @@ export const podKind = defineKind<Pod>({
   warnings: podWarnings,
   columns: [
     column('Ready', 0, 'How many of its containers are ready.', readyText),
-    column('Status', 0, 'State of the pod and its containers.', (pod) => summaryOf(pod).reason),
+    column('Status', 0, 'State of the pod and its containers.', (pod) => summarizePod(pod).reason),
     column('Restarts', 0, 'How often containers were restarted, and when last.', (pod, now) =>
-      restartsText(summaryOf(pod), now),
+      restartsText(summarizePod(pod), now),
     ),
     ageColumn,
     column('IP', 1, 'Address of the pod.', (pod) => addressOf(pod.status) || '<none>'),
@@ -126,7 +126,7 @@ export const podKind = defineKind<Pod>({
       'Node on which room is being made for it.',
       (pod) => pod.status?.nominatedNodeName || '<none>',
     ),
-    column('Readiness Gates', 1, 'How many of its readiness conditions are True.', gatesText),
+    column('Readiness Gates', 1, 'How many of its readiness conditions are True.', formatGates),
   ],
   selectable: [
     { path: 'spec.nodeName', value: (pod) => pod.spec?.nodeName ?? '', indexed: true },

@@ -3,7 +3,7 @@ import { keyed, keyedRetaining } from '../pod-spec/merge.ts';
 import { pointer } from '../pod-spec/wire.ts';
 import { containerStatus } from './container-status.ts';
 
-/* What is observed of a pod. */
+/* The observed state of a pod. */
 
 export const podCondition = struct('PodCondition', {
   type: required(1, string, 'PodScheduled, Ready, Initialized, ContainersReady …'),
@@ -23,18 +23,18 @@ export const podIP = struct('PodIP', {
   ip: required(1, string, 'The address.'),
 });
 
-export const podResourceClaimStatus = struct('PodResourceClaimStatus', {
+const podResourceClaimStatus = struct('PodResourceClaimStatus', {
   name: required(1, string, 'Name of the claim in the pod.'),
   resourceClaimName: field(2, string, 'Name of the ResourceClaim that was made.', pointer),
 });
 
-export const containerExtendedResourceRequest = struct('ContainerExtendedResourceRequest', {
+const containerExtendedResourceRequest = struct('ContainerExtendedResourceRequest', {
   containerName: required(1, string, 'Name of the container.'),
   resourceName: required(2, string, 'Name of the extended resource.'),
   requestName: required(3, string, 'Name of the request in the claim.'),
 });
 
-export const podExtendedResourceClaimStatus = struct('PodExtendedResourceClaimStatus', {
+const podExtendedResourceClaimStatus = struct('PodExtendedResourceClaimStatus', {
   requestMappings: required(
     1,
     list(containerExtendedResourceRequest),

@@ -29,7 +29,7 @@ import type { volume } from '../pod-spec/volume.ts';
 import type { containerState, containerStatus } from './container-status.ts';
 import type { podCondition, podStatus } from './status.ts';
 
-/* The types of what is described beside, by the names that the reference gives them. */
+/* The TypeScript types of the descriptions in this folder, named as in the reference. */
 
 export interface Affinity extends Infer<typeof affinity> {}
 export interface AppArmorProfile extends Infer<typeof appArmorProfile> {}

@@ -4,10 +4,10 @@ interface Warned {
   spec?: PodSpec;
 }
 
-/** A pod with more than this to warn of has told enough. */
+/** How many warnings are reported for one pod. */
 const warningsLimit = 20;
 
-/** What is accepted and surely not meant. */
+/** Warnings about values that are accepted and surely not intended. */
 export function podWarnings({ spec }: Warned): string[] {
   if (spec === undefined) return [];
   const containers = [

@@ -8,8 +8,8 @@ import type { Subject } from './subject.ts';
 import { defaultSubjects, subjectCauses, subjects, subjectWarnings } from './subject.ts';
 
 /*
- * What RoleBinding and ClusterRoleBinding have in common. The group of RBAC carries a suffix that is configured, and
- * both defaults and rules need the whole name; an object knows it by its own apiVersion, which decoding always fills in.
+ * What RoleBinding and ClusterRoleBinding have in common. The group of RBAC has a configured suffix, and both
+ * defaults and rules need the whole name; they take it from the object's apiVersion, which decoding always fills in.
  */
 
 export const bindingFields = {
@@ -22,12 +22,12 @@ export interface Binding extends ApiObject {
   roleRef: RoleRef;
 }
 
-/** `rbac.authorization.k8s.io`, with whatever suffix the object's own group has. */
+/** `rbac.authorization.k8s.io`, with the suffix of the object's own group. */
 function groupOf({ apiVersion = '' }: ApiObject): string {
   return apiVersion.split('/', 1)[0] ?? '';
 }
 
-/** Fills in the groups that are left out: that of RBAC for the role, users and groups. */
+/** Fills in absent groups: that of RBAC for the role, users and groups. */
 export function defaultBinding<B extends Binding>(binding: B): B {
   const group = groupOf(binding);
   const { subjects: given, roleRef: ref } = binding;
@@ -35,7 +35,7 @@ export function defaultBinding<B extends Binding>(binding: B): B {
   return { ...binding, ...defaultSubjects(given, group), ...named };
 }
 
-/** What is wrong with a binding that may refer to roles of these kinds. */
+/** The causes why a binding that may refer to roles of these kinds is invalid. */
 export function bindingCauses(next: Binding, old: Binding | undefined, kinds: readonly string[]): Cause[] {
   const group = groupOf(next);
   if (group === '') return [requiredValue('apiVersion')];

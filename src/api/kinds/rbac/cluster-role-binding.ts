@@ -4,7 +4,7 @@ import { bindingCauses, bindingColumns, bindingFields, bindingWarnings, defaultB
 
 const root = objectStruct('ClusterRoleBinding', bindingFields);
 
-/** Gives a ClusterRole everywhere: in every namespace, for what belongs to none, and for paths. */
+/** Grants a ClusterRole everywhere: in every namespace, for cluster-scoped objects, and for paths. */
 export interface ClusterRoleBinding extends Infer<typeof root> {}
 
 export const clusterRoleBindingKind = defineKind<ClusterRoleBinding>({

@@ -17,7 +17,7 @@ const root = objectStruct('ClusterRole', {
   aggregationRule: field(3, aggregationRule, 'Where the rules come from; a controller keeps them then.'),
 });
 
-/** What may be done, for bindings of the cluster or of any namespace to refer to. */
+/** Permissions that bindings of the cluster or of any namespace can refer to. */
 export interface ClusterRole extends Infer<typeof root> {}
 
 function aggregationCauses({ aggregationRule: rule }: ClusterRole): Cause[] {

@@ -25,15 +25,15 @@ const policyRule = struct(
 
 export const policyRules = list(policyRule);
 
-/** Something that may be done, by whoever is bound to the role (specification, section 2.3). */
+/** A permission of the subjects that are bound to the role (specification, section 2.3). */
 export interface PolicyRule extends Infer<typeof policyRule> {}
 
-/** An absent list of verbs is an empty one: it is told with the same words. */
+/** An absent list of verbs counts as empty, so that both have the same cause. */
 export function defaultRules(rules: readonly PolicyRule[] | undefined): { rules?: PolicyRule[] } {
   return rules === undefined ? {} : { rules: rules.map((rule) => ({ ...rule, verbs: rule.verbs ?? [] })) };
 }
 
-/** What is wrong with the rules of a role. */
+/** The causes why the rules of a role are invalid. */
 export function ruleCauses(rules: readonly PolicyRule[] = [], scope: 'namespace' | 'cluster'): Cause[] {
   return causesOf(rules, (rule, index) => {
     const path = `rules[${index}]`;
@@ -68,7 +68,7 @@ function targetCauses(rule: PolicyRule, path: string, scope: 'namespace' | 'clus
   return [...causes, ...urlCauses(nonResourceURLs, field)];
 }
 
-/** Stricter than the reference, which takes a `*` after any text; see the specification, section 2.3. */
+/** Stricter than the reference, which accepts a `*` after any text; see the specification, section 2.3. */
 const urlPattern = /^(?:[^*]*\/)?\*$|^[^*]*$/;
 
 function urlCauses(urls: readonly string[], field: string): Cause[] {

@@ -4,7 +4,7 @@ import { bindingCauses, bindingColumns, bindingFields, bindingWarnings, defaultB
 
 const root = objectStruct('RoleBinding', bindingFields);
 
-/** Gives a Role of its own namespace, or a ClusterRole, within that namespace only. */
+/** Grants a Role of its own namespace, or a ClusterRole, within that namespace only. */
 export interface RoleBinding extends Infer<typeof root> {}
 
 export const roleBindingKind = defineKind<RoleBinding>({

@@ -15,10 +15,10 @@ export const roleRef = struct(
   { atomic: true, home: 'rbac.authorization/v1' },
 );
 
-/** The role that a binding gives. */
+/** The role that a binding grants. */
 export interface RoleRef extends Infer<typeof roleRef> {}
 
-/** What is wrong with a reference to a role of `group` and one of these kinds; it stays as it was (`old`). */
+/** The causes why a reference to a role of `group` and one of these kinds is invalid; it cannot change (`old`). */
 export function roleRefCauses(
   ref: RoleRef,
   old: RoleRef | undefined,

@@ -5,7 +5,7 @@ import { defaultRules, policyRules, ruleCauses } from './policy-rule.ts';
 
 const root = objectStruct('Role', { rules: field(2, policyRules, 'What the role allows.') });
 
-/** What may be done in one namespace, for role bindings of that namespace to refer to. */
+/** Permissions in one namespace that role bindings of that namespace can refer to. */
 export interface Role extends Infer<typeof root> {}
 
 export const roleKind = defineKind<Role>({

@@ -17,12 +17,12 @@ const subject = struct(
 
 export const subjects = list(subject);
 
-/** To whom a role is given (specification, section 2.3). */
+/** A subject that a role is granted to (specification, section 2.3). */
 export interface Subject extends Infer<typeof subject> {}
 
 const subjectKinds = ['ServiceAccount', 'User', 'Group'];
 
-/** `group` is the group of RBAC with its suffix; what has none gets that of its kind. */
+/** Fills in absent groups by kind; `group` is the group of RBAC with its suffix. */
 export function defaultSubjects(
   given: readonly Subject[] | undefined,
   group: string,
@@ -33,7 +33,7 @@ export function defaultSubjects(
   };
 }
 
-/** What is wrong with the subjects of a binding. */
+/** The causes why the subjects of a binding are invalid. */
 export function subjectCauses(given: readonly Subject[] = [], group: string): Cause[] {
   return causesOf(given, (each, index) => {
     const path = `subjects[${index}]`;
@@ -55,7 +55,7 @@ function accountCauses({ name, namespace, apiGroup }: Subject, path: string): Ca
   ];
 }
 
-/** Users and groups belong to no namespace: what is written there is kept, but it does nothing. */
+/** Users and groups belong to no namespace: a namespace is kept, but has no effect. */
 export function subjectWarnings(given: readonly Subject[] = []): string[] {
   return given.flatMap(({ kind, name, namespace }, index) =>
     namespace && (kind === 'User' || kind === 'Group')

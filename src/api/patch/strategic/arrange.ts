@@ -1,24 +1,24 @@
 /*
- * The order of a merged list. Some of its items the patch names, in an order of its own; the others only the object
- * has. Each of the two groups keeps its order. How they are laid into each other is told by the order that the object
- * had: before each item that the patch names come those of the others that stood before it there; an item that is new
- * stands as early as the patch's order allows.
+ * The order of a merged list. Some items are named by the patch, in its own order; the others are only in the object.
+ * Each of the two groups keeps its order. They are interleaved by the order in the object: before each item that the
+ * patch names come those of the others that preceded it in the object. A new item comes as early as the patch's order
+ * allows.
  *
- *   object a b x y   patch y c   gives a b x y c: a, b and x stood before y
+ *   object a b x y   patch y c   gives a b x y c: a, b and x preceded y
  *   object a b x y   patch c y   gives c a b x y
  */
 
 /** A list that was merged. */
 export interface MergedList {
   items: readonly unknown[];
-  /** The order that the object is taken to have had, by items, or by their keys where they have such. */
+  /** The order in the object, by items, or by their keys where they have keys. */
   liveOrder: readonly unknown[];
 }
 
-/** For each item, or key, its place in a list: the first if it stands there twice. */
+/** For each item, or key, its position in a list: the first one if it occurs twice. */
 export type Positions = ReadonlyMap<unknown, number>;
 
-export function positionsIn(ids: readonly unknown[]): Positions {
+export function indexPositions(ids: readonly unknown[]): Positions {
   const positions = new Map<unknown, number>();
   ids.forEach((id, position) => {
     if (!positions.has(id)) positions.set(id, position);
@@ -28,12 +28,12 @@ export function positionsIn(ids: readonly unknown[]): Positions {
 
 interface Placed<T> {
   item: T;
-  /** Where it stands in its own group. */
+  /** The position in its own group. */
   order: number;
   live: number | undefined;
 }
 
-/** Puts items in order; `idOf` gives what the positions are of. */
+/** Puts items in order; `idOf` returns the item or key that the positions are indexed by. */
 export function arrange<T>(
   items: readonly T[],
   idOf: (item: T) => unknown,
@@ -46,7 +46,7 @@ export function arrange<T>(
     const id = idOf(item);
     const ofPatch = named.get(id);
     const ofObject = live.get(id);
-    // what stands nowhere comes last
+    // an item without any position comes last
     const placed = { item, order: ofPatch ?? ofObject ?? live.size, live: ofObject };
     (ofPatch === undefined ? others : first).push(placed);
   }

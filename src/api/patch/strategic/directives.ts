@@ -9,7 +9,7 @@ import { malformed } from './place.ts';
  *                                      the patch replace the list, or this one is deleted
  *   $retainKeys: [name, …]             in an object: members that are not named are deleted
  *   $setElementOrder/FIELD: [item, …]  beside a list: the order of its items
- *   $deleteFromPrimitiveList/FIELD: [value, …]  beside a list of scalars: values that are taken away
+ *   $deleteFromPrimitiveList/FIELD: [value, …]  beside a list of scalars: values that are removed
  */
 
 type Members = Readonly<Record<string, unknown>>;
@@ -19,13 +19,13 @@ const retaining = '$retainKeys';
 const ordering = '$setElementOrder';
 const removing = '$deleteFromPrimitiveList';
 
-/** What `$patch` says here; undefined when it is not there. */
-export function markerOf(members: Members, place: Place): 'replace' | 'delete' | undefined {
+/** The value of `$patch`; undefined when it is absent. */
+export function readMarker(members: Members, place: Place): 'replace' | 'delete' | undefined {
   if (!hasMarker(members)) return undefined;
   const said = members[marker];
   if (said === 'replace' || said === 'delete') return said;
-  const shown = said === 'merge' ? 'merge, which cannot be asked for' : typeNameOf(said);
-  throw malformed({ parent: place, step: marker }, `expected replace or delete, found ${shown}`);
+  const found = said === 'merge' ? 'merge, which cannot be asked for' : typeNameOf(said);
+  throw malformed({ parent: place, step: marker }, `expected replace or delete, found ${found}`);
 }
 
 export function hasMarker(members: Members): boolean {
@@ -36,11 +36,11 @@ export function withoutMarker({ [marker]: _, ...rest }: Members): Members {
   return rest;
 }
 
-/** Which members an object keeps; undefined when the patch does not say. Each that the patch sets must be named. */
-export function retainedBy(members: Members, place: Place): ReadonlySet<string> | undefined {
+/** The members of `$retainKeys`; undefined when it is absent. Each member that the patch sets must be named in it. */
+export function readRetained(members: Members, place: Place): ReadonlySet<string> | undefined {
   if (!Object.hasOwn(members, retaining)) return undefined;
   const at = { parent: place, step: retaining };
-  const names = listIn(members[retaining], at).map((name, index) => {
+  const names = expectList(members[retaining], at).map((name, index) => {
     if (typeof name === 'string') return name;
     throw malformed({ parent: at, step: index }, `expected the name of a field, found ${typeNameOf(name)}`);
   });
@@ -57,32 +57,36 @@ function isDirective(name: string): boolean {
 }
 
 /** A directive beside a list. */
-export interface BesideList {
+export interface ListDirective {
   /** The field that holds the list. */
   field: string;
-  /** Null only where values shall be taken away: all of them. */
+  /** Null only in a removal, where it means all values. */
   items: readonly unknown[] | null;
   place: Place;
 }
 
-/** What a patch says of an object, sorted. */
-export interface Sorted {
+/** The members of a patch of an object, by their meaning. */
+export interface SortedMembers {
   /** Fields with their new values. */
   fields: (readonly [name: string, value: unknown])[];
-  orders: (BesideList & { items: readonly unknown[] })[];
-  removals: BesideList[];
+  orders: (ListDirective & { items: readonly unknown[] })[];
+  removals: ListDirective[];
 }
 
-export function sortMembers(members: Members, place: Place): Sorted {
-  const sorted: Sorted = { fields: [], orders: [], removals: [] };
+export function sortMembers(members: Members, place: Place): SortedMembers {
+  const sorted: SortedMembers = { fields: [], orders: [], removals: [] };
   for (const name of Object.keys(members)) {
     const value = members[name];
     const at = { parent: place, step: name };
     if (name.startsWith(ordering)) {
-      sorted.orders.push({ field: fieldIn(name, ordering, at), items: listIn(value, at), place: at });
+      sorted.orders.push({
+        field: parseFieldName(name, ordering, at),
+        items: expectList(value, at),
+        place: at,
+      });
     } else if (name.startsWith(removing)) {
-      const items = value === null ? null : listIn(value, at);
-      sorted.removals.push({ field: fieldIn(name, removing, at), items, place: at });
+      const items = value === null ? null : expectList(value, at);
+      sorted.removals.push({ field: parseFieldName(name, removing, at), items, place: at });
     } else if (name !== retaining) {
       sorted.fields.push([name, value]);
     }
@@ -90,13 +94,13 @@ export function sortMembers(members: Members, place: Place): Sorted {
   return sorted;
 }
 
-function fieldIn(name: string, directive: string, place: Place): string {
+function parseFieldName(name: string, directive: string, place: Place): string {
   const field = name.startsWith(`${directive}/`) ? name.slice(directive.length + 1) : '';
   if (field === '') throw malformed(place, `expected ${directive}/ and the name of a list`);
   return field;
 }
 
-export function listIn(value: unknown, place: Place): readonly unknown[] {
+export function expectList(value: unknown, place: Place): readonly unknown[] {
   if (Array.isArray(value)) return value;
   throw malformed(place, `expected a list, found ${typeNameOf(value)}`);
 }

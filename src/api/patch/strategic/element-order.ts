@@ -1,12 +1,12 @@
 import type { ListType } from '../../schema/index.ts';
 import { isRecord, typeNameOf } from '../../schema/index.ts';
-import { addedItems } from './added.ts';
 import type { MergedList } from './arrange.ts';
-import { arrange, positionsIn } from './arrange.ts';
-import type { Described } from './described.ts';
-import { asList } from './described.ts';
-import { listIn, markerOf } from './directives.ts';
+import { arrange, indexPositions } from './arrange.ts';
+import { buildAddedItems } from './build-added.ts';
+import { expectList, readMarker } from './directives.ts';
 import { keyInObject, keyInPatch } from './keys.ts';
+import type { MaybeType } from './member-type.ts';
+import { asList } from './member-type.ts';
 import type { Merge } from './merge.ts';
 import { mergeList } from './merge-list.ts';
 import type { Place } from './place.ts';
@@ -17,16 +17,16 @@ import { isScalar } from './scalar-list.ts';
 export interface BothLists {
   live: unknown;
   patch: unknown;
-  /** Where it stands in the patch. */
+  /** The position in the patch. */
   place: Place;
 }
 
 /**
- * Merges a list for which the patch gives the order of the items, and puts them in it: those that the order names, as it
- * says, with the others between them (arrange.ts). Undefined when neither the object nor the patch has the list.
+ * Merges a list for which the patch gives the order of the items, and arranges them: the named items in that order, with
+ * the others between them (arrange.ts). Undefined when neither the object nor the patch has the list.
  */
 export function orderList(
-  described: Described,
+  described: MaybeType,
   { live, patch, place }: BothLists,
   order: { items: readonly unknown[]; place: Place },
   merge: Merge,
@@ -37,10 +37,10 @@ export function orderList(
   const wanted = order.items.map((item, index) =>
     idInPatch(type, item, { parent: order.place, step: index }),
   );
-  const change = patch === undefined ? undefined : listIn(patch, place);
+  const change = patch === undefined ? undefined : expectList(patch, place);
   if (change !== undefined) checkNamed(type, change, wanted, place);
   const merged = mergeBoth(type, live ?? undefined, change, place, merge);
-  return merged && inOrder(type, merged, wanted, place);
+  return merged && arrangeItems(type, merged, wanted, place);
 }
 
 function mergeBoth(
@@ -50,24 +50,25 @@ function mergeBoth(
   place: Place,
   merge: Merge,
 ): MergedList | undefined {
-  if (live === undefined) return patch && { items: addedItems(patch, place, 'keep nulls'), liveOrder: [] };
+  if (live === undefined)
+    return patch && { items: buildAddedItems(patch, place, 'keep nulls'), liveOrder: [] };
   if (!Array.isArray(live)) throw failed(place, `a list cannot be merged with ${typeNameOf(live)}`);
   if (patch !== undefined) return mergeList(type, live, patch, place, merge);
   return { items: live, liveOrder: live.map((item) => idInObject(type, item, place)) };
 }
 
-function inOrder(
+function arrangeItems(
   type: ListType,
   { items, liveOrder }: MergedList,
   wanted: readonly unknown[],
   place: Place,
 ): unknown[] {
   const entries = items.map((item) => ({ item, id: idInObject(type, item, place) }));
-  const arranged = arrange(entries, ({ id }) => id, positionsIn(wanted), positionsIn(liveOrder));
+  const arranged = arrange(entries, ({ id }) => id, indexPositions(wanted), indexPositions(liveOrder));
   return arranged.map(({ item }) => item);
 }
 
-/** The order must name each item that the patch adds or changes, and name them as they stand there. */
+/** Throws unless the order names each item that the patch adds or changes, in the order of the patch. */
 function checkNamed(
   type: ListType,
   patch: readonly unknown[],
@@ -76,10 +77,10 @@ function checkNamed(
 ): void {
   const items = [...patch.entries()].flatMap(([index, item]) => {
     const at = { parent: place, step: index };
-    if (isRecord(item) && markerOf(item, at) !== undefined) return [];
+    if (isRecord(item) && readMarker(item, at) !== undefined) return [];
     return [{ id: idInPatch(type, item, at), place: at }];
   });
-  // an empty order says nothing
+  // an empty order has no effect
   if (wanted.length === 0) return;
   let next = 0;
   for (const id of wanted) if (items[next]?.id === id) next++;
@@ -88,7 +89,7 @@ function checkNamed(
     throw malformed(missed.place, 'missing in $setElementOrder, or in another order there');
 }
 
-/** What tells items apart: their key, or themselves. */
+/** The identity of an item: its key, or the item itself if it is a scalar. */
 function idInPatch(type: ListType, item: unknown, place: Place): unknown {
   if (type.patch?.key !== undefined) return keyInPatch(type, item, place);
   if (isScalar(item)) return item;

@@ -1,26 +1,26 @@
 import type { ListType } from '../../schema/index.ts';
 import { PatchError } from '../patch-error.ts';
-import type { Described } from './described.ts';
+import type { MaybeType } from './member-type.ts';
 import type { Place } from './place.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
 /** Merges a patch of an object into it. */
 export type MergeObject = (
-  type: Described,
+  type: MaybeType,
   live: Members,
   patch: Members,
   place: Place,
   merge: Merge,
 ) => Members;
 
-/** Members and items; a tenth of a second's work. Two ports of one number, merged once more each, are about ten. */
+/** Members and items; a tenth of a second's work. Two ports of one number, each merged once more, count about ten. */
 const repeatedLimit = 100_000;
 
 /**
- * One patch being merged: leads back from items of lists to objects, and bounds the work. All of the object and of the
- * patch is merged once, but for items that a patch names several times: each time is another merge of the same item,
- * and of all lists in it that the patch reaches. A few bytes more of a patch could so cost thousands of items each.
+ * The merge of one patch: leads back from items of lists to objects, and bounds the work. All of the object and of the
+ * patch is merged once, except for items that a patch names several times: each time merges the same item again, and all
+ * lists in it that the patch reaches. So a few more bytes of a patch could cost the merge of thousands of items.
  */
 export class Merge {
   readonly #mergeObject: MergeObject;
@@ -31,7 +31,7 @@ export class Merge {
     this.#mergeObject = mergeObject;
   }
 
-  object(type: Described, live: Members, patch: Members, place: Place): Members {
+  object(type: MaybeType, live: Members, patch: Members, place: Place): Members {
     return this.#mergeObject(type, live, patch, place, this);
   }
 
@@ -47,7 +47,7 @@ export class Merge {
     return merged;
   }
 
-  /** To be told of so many members or items before they are merged. Throws PatchError when they are too many. */
+  /** Counts members or items before they are merged. Throws PatchError when too many are merged repeatedly. */
   spend(count: number): void {
     if (this.#repeating === 0) return;
     this.#repeated += count;

@@ -1,19 +1,19 @@
 import { isRecord, typeNameOf } from '../../schema/index.ts';
 import type { MergedList } from './arrange.ts';
-import { arrange, positionsIn } from './arrange.ts';
+import { arrange, indexPositions } from './arrange.ts';
 import type { Place } from './place.ts';
 import { failed, malformed } from './place.ts';
 
-/** The values of both, each once. */
+/** Merges the values of both lists, each once. */
 export function mergeScalars(live: readonly unknown[], patch: readonly unknown[]): MergedList {
   const values = [...new Set([...live, ...patch])];
   return {
-    items: arrange(values, (value) => value, positionsIn(patch), positionsIn(live)),
+    items: arrange(values, (value) => value, indexPositions(patch), indexPositions(live)),
     liveOrder: live,
   };
 }
 
-/** Takes values away, from any list of scalars, also from one that is replaced otherwise. */
+/** Removes values from a list of scalars, even from one that a patch would otherwise replace. */
 export function removeScalars(
   live: readonly unknown[],
   values: readonly unknown[],

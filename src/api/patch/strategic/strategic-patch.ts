@@ -5,30 +5,31 @@ import { Merge } from './merge.ts';
 import { mergeObject } from './merge-object.ts';
 
 /*
- * A strategic merge patch is the shape of the object with what shall change. It is merged as the description of the
- * type says: objects member by member, lists whose items have a key item by item, lists of scalars as sets where they
- * are said to merge; all else is replaced, and a null takes away. What that cannot say is said by directives, members
- * whose names begin with $; directives.ts lists them.
+ * A strategic merge patch has the shape of the object and contains the changes. It is merged as the description of the
+ * type says: objects member by member, lists whose items have a key item by item, lists of scalars as sets where their
+ * description says merge; all else is replaced, and a null removes. Everything further is expressed by directives,
+ * members whose names begin with $; directives.ts lists them.
  *
- *   strategic-patch  the whole, copied from what went in
+ *   strategic-patch  the entry point; copies the result
  *   merge-object     an object, member by member: reaches into lists, and is reached from items
- *   merge            one patch being merged: from items back to objects, and the bound of the work
- *   merge-list       which sort of list it is; scalar lists
+ *   merge            the merge of one patch: from items back to objects, and the bound of the work
+ *   merge-list       chooses how a list is merged
+ *   scalar-list      lists of scalars
  *   keyed-list       lists of objects with a key
- *   element-order    $setElementOrder, and the order of what was merged
- *   added            what a patch brings where the object has nothing
+ *   element-order    $setElementOrder, and the order of merged items
+ *   build-added      the value that a patch adds where the object has none
  *
- * What the reference does is the measure, order of items included, down to where it is an accident: where it answers
- * 500, depends on the order of a hash map, or takes one directive for another, this tells what is wrong instead.
+ * The result is that of the reference, order of items included, except where the reference behaves by accident: where it
+ * answers 500, depends on the order of a hash map, or takes one directive for another, the patch is refused here.
  */
 
 /**
- * Applies a strategic merge patch to an object of a type, as its description says lists are merged. Neither argument is
- * changed, and the result shares nothing with them. Fields that the description does not know are kept, for whoever
- * decodes the result to report: objects among them are merged, lists are replaced. Time grows with n log n, but for items
- * that the patch names several times, of which only so many are borne (merge.ts). Throws PatchError: `malformed` for what
- * no object could bear, `failed` for what this one cannot, the message names the place in the patch and shows no value;
- * and `tooLarge`.
+ * Applies a strategic merge patch to an object of a type, merging lists as the description says. Neither argument is
+ * changed, and the result shares nothing with them. Fields that the description does not have are kept, so that decoding
+ * the result reports them: objects among them are merged, lists are replaced. The time is O(n log n), except for items
+ * that the patch names several times, which are bounded (merge.ts). Throws PatchError: `malformed` when the patch is
+ * invalid for every object, `failed` when it does not fit this one, and `tooLarge`. The message has the path in the patch
+ * and never a value.
  */
 export function applyStrategicPatch(
   type: StructType,

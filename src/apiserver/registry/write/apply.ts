@@ -5,7 +5,7 @@ import {
   invalid,
   PatchError,
   StatusError,
-  withoutUndone,
+  withoutIneffectiveFields,
 } from '../../../api/index.ts';
 import type { WriteContext } from '../strategy.ts';
 import { checkPreconditions } from './checks.ts';
@@ -43,7 +43,7 @@ export async function applyObject<T extends ApiObject>(
   const make = (live: T | undefined) => wanted(parts, live, application, context);
   const again: Again<T> = (live, applied, prepared) => {
     const given = application.configuration;
-    const configuration = withoutUndone(parts.kind.root, given, { live, applied, prepared });
+    const configuration = withoutIneffectiveFields(parts.kind.root, given, { live, applied, prepared });
     return configuration === given
       ? undefined
       : wanted(parts, live, { ...application, configuration }, context);

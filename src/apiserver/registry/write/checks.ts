@@ -1,5 +1,11 @@
 import type { ApiObject, Cause, ObjectMeta, StatusError } from '../../../api/index.ts';
-import { conflict, invalid, missingFields, validateLifetime, validateMetadata } from '../../../api/index.ts';
+import {
+  conflict,
+  findMissingFields,
+  invalid,
+  validateLifetime,
+  validateMetadata,
+} from '../../../api/index.ts';
 import type { WriteContext } from '../strategy.ts';
 import { managersCauses } from './managed-fields.ts';
 import type { Parts } from './parts.ts';
@@ -47,7 +53,7 @@ export function validate<T extends ApiObject>(
   const { kind, strategy } = parts;
   const causes: Cause[] = old === undefined ? [] : validateLifetime(given, old.metadata ?? {});
   causes.push(...validateMetadata(kind, next, old), ...managersCauses(managers));
-  causes.push(...missingFields(kind.root, next));
+  causes.push(...findMissingFields(kind.root, next));
   // a rule of the kind may rely on required fields
   if (causes.length === 0) {
     causes.push(...kind.validate(next, old), ...(strategy.check?.(next, old, subresource) ?? []));

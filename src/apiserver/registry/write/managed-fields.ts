@@ -1,5 +1,5 @@
 import type { ApiObject, Cause, ObjectMeta } from '../../../api/index.ts';
-import { apiVersionOf, managedFieldsCauses, sameJson, trackUpdate } from '../../../api/index.ts';
+import { apiVersionOf, isSameJson, managedFieldsCauses, trackUpdate } from '../../../api/index.ts';
 import type { WriteContext } from '../strategy.ts';
 import { withOwnFields } from './own-fields.ts';
 import type { Parts } from './parts.ts';
@@ -68,7 +68,7 @@ export function managersSaid(
 ): ManagedFields {
   if (operation === 'Apply') return managedFields;
   const isNew = subresource === '' && managedFields !== undefined;
-  return isNew && !sameJson(managedFields, old?.managedFields) ? managedFields : undefined;
+  return isNew && !isSameJson(managedFields, old?.managedFields) ? managedFields : undefined;
 }
 
 export function managersCauses(said: ManagedFields): Cause[] {
@@ -85,13 +85,13 @@ export function isSame(next: ApiObject, old: ApiObject): boolean {
   if (!sameFields(next, old) || !sameFields(old, next)) return false;
   const { managedFields: managers, resourceVersion: _version, ...meta } = next.metadata ?? {};
   const { managedFields: oldManagers, resourceVersion: _oldVersion, ...oldOthers } = old.metadata ?? {};
-  return sameJson(meta, oldOthers) && sameJson(timeless(managers), timeless(oldManagers));
+  return isSameJson(meta, oldOthers) && isSameJson(timeless(managers), timeless(oldManagers));
 }
 
 /** Whether all that one has beside its metadata is in the other. */
 function sameFields(one: ApiObject, other: ApiObject): boolean {
   for (const name in one) {
-    if (name !== 'metadata' && !sameJson(Reflect.get(one, name), Reflect.get(other, name))) return false;
+    if (name !== 'metadata' && !isSameJson(Reflect.get(one, name), Reflect.get(other, name))) return false;
   }
   return true;
 }

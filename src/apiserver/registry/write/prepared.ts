@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ApiObject, Kind } from '../../../api/index.ts';
-import { withManagersLeft } from '../../../api/index.ts';
+import { withRemainingManagers } from '../../../api/index.ts';
 
 /**
  * Applies anew what was applied, without what the preparation for the store has taken away; undefined when it has taken
@@ -29,7 +29,7 @@ export function settledWith<T extends ApiObject>(
   const left = again(live, object, first);
   const wanted = left ?? object;
   const prepared = left === undefined ? first : prepareCopy(left);
-  return { object: withManagersLeft(root, wanted, prepared), prepared };
+  return { object: withRemainingManagers(root, wanted, prepared), prepared };
 }
 
 /** Whether the objects of a kind have a desired state apart from an observed one, and so a number of it. */

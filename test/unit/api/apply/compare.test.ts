@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { comparisonOf } from '../../../../src/api/apply/compare.ts';
-import { pathsOf } from '../../../../src/api/apply/path.ts';
+import { comparatorFor } from '../../../../src/api/apply/compare.ts';
+import { formatPaths } from '../../../../src/api/apply/format-paths.ts';
 import { small, smallObject } from './small.ts';
 
 /** What differs between two specs; `gone` stands for all that is below it too. */
 function compare(old: Record<string, unknown>, next: Record<string, unknown>) {
-  const delta = comparisonOf(small)(smallObject(old), smallObject(next));
-  return { changed: pathsOf(delta?.changed).sort(), gone: pathsOf(delta?.removed).sort() };
+  const delta = comparatorFor(small)(smallObject(old), smallObject(next));
+  return { changed: formatPaths(delta?.changed).sort(), gone: formatPaths(delta?.removed).sort() };
 }
 
 const nothing = { changed: [], gone: [] };
@@ -27,7 +27,7 @@ describe('a comparison', () => {
       wholeMap: { b: '2', a: '1' },
     };
     assert.deepEqual(compare(old, next), nothing);
-    assert.equal(comparisonOf(small)(smallObject(old), smallObject(next)), undefined);
+    assert.equal(comparatorFor(small)(smallObject(old), smallObject(next)), undefined);
   });
 
   test('tells a scalar that is new, other or gone', () => {
@@ -45,9 +45,9 @@ describe('a comparison', () => {
 
   test('takes a struct that is always there for no addition', () => {
     const { spec: _, ...without } = smallObject();
-    const delta = comparisonOf(small)(without, smallObject({ text: 'a' }));
-    assert.deepEqual(pathsOf(delta?.changed), ['.spec.text']);
-    assert.equal(comparisonOf(small)(without, smallObject({})), undefined);
+    const delta = comparatorFor(small)(without, smallObject({ text: 'a' }));
+    assert.deepEqual(formatPaths(delta?.changed), ['.spec.text']);
+    assert.equal(comparatorFor(small)(without, smallObject({})), undefined);
   });
 
   test('tells items by their keys, and what differs in them', () => {

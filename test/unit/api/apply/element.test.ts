@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { itemElement, sortedElements } from '../../../../src/api/apply/element.ts';
-import { stepOf } from '../../../../src/api/apply/path.ts';
+import { itemElement, sortElements } from '../../../../src/api/apply/element.ts';
+import { formatStep } from '../../../../src/api/apply/format-paths.ts';
 import { bool, field, int32, list, required, string, struct } from '../../../../src/api/schema/index.ts';
 
 const port = struct('Port', {
@@ -44,7 +44,7 @@ test('characters are escaped as the reference escapes them', () => {
 
 test('elements come in the order of their UTF-8 bytes', () => {
   // U+1F600 is written as two units below U+FF01, but in bytes it is above it
-  assert.deepEqual(sortedElements(['f:\u{1f600}', 'f:\uff01', 'f:b', 'f:ä', 'f:a', 'f:\u{1f600}a']), [
+  assert.deepEqual(sortElements(['f:\u{1f600}', 'f:\uff01', 'f:b', 'f:ä', 'f:a', 'f:\u{1f600}a']), [
     'f:a',
     'f:b',
     'f:ä',
@@ -53,7 +53,7 @@ test('elements come in the order of their UTF-8 bytes', () => {
     'f:\u{1f600}a',
   ]);
   const values = ['v:"\u{1f600}"', 'k:{"n":"\u{1f600}"}', 'v:"\uff01"', 'k:{"n":"\uff01"}', 'f:a'];
-  assert.deepEqual(sortedElements(values), [
+  assert.deepEqual(sortElements(values), [
     'f:a',
     'k:{"n":"\uff01"}',
     'k:{"n":"\u{1f600}"}',
@@ -63,9 +63,9 @@ test('elements come in the order of their UTF-8 bytes', () => {
 });
 
 test('a path shows elements as people write them', () => {
-  assert.equal(stepOf('f:example.com/a'), '.example.com/a');
-  assert.equal(stepOf('k:{"port":80,"protocol":"TCP"}'), '[port=80,protocol="TCP"]');
-  assert.equal(stepOf('v:"\\u0026"'), '[="&"]');
-  assert.equal(stepOf('i:3'), '[3]');
-  assert.equal(stepOf('k:nonsense'), '[nonsense]');
+  assert.equal(formatStep('f:example.com/a'), '.example.com/a');
+  assert.equal(formatStep('k:{"port":80,"protocol":"TCP"}'), '[port=80,protocol="TCP"]');
+  assert.equal(formatStep('v:"\\u0026"'), '[="&"]');
+  assert.equal(formatStep('i:3'), '[3]');
+  assert.equal(formatStep('k:nonsense'), '[nonsense]');
 });

@@ -8,11 +8,11 @@ import {
   differenceBelow,
   intersection,
   intersects,
+  intersectsBelow,
   leaf,
-  ordered,
-  reaches,
   rootOf,
   setOf,
+  sortElementsDeep,
   union,
 } from '../../../../src/api/apply/field-set.ts';
 import { isRecord } from '../../../../src/api/index.ts';
@@ -63,7 +63,7 @@ describe('sets of fields are sets of their members', () => {
       const gone = members(b);
       const left = new Set([...members(a)].filter((path) => !isBelow(path, gone)));
       assert.deepEqual(members(differenceBelow(a, b)), left);
-      assert.equal(reaches(a, b), left.size < members(a).size);
+      assert.equal(intersectsBelow(a, b), left.size < members(a).size);
     });
   });
   test('contains and intersects', () => {
@@ -110,7 +110,7 @@ test('elements come in the reference’s order: fields, keys, values; numbers as
     'i:9': {},
     'f:a': { 'f:y': {}, '.': {}, 'f:x': {} },
   };
-  const inOrder = ordered(jumbled);
+  const inOrder = sortElementsDeep(jumbled);
   assert.deepEqual(Object.keys(inOrder), [
     'f:a',
     'f:b',

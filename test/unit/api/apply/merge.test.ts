@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { merged } from '../../../../src/api/apply/merge.ts';
+import { mergeApplied } from '../../../../src/api/apply/merge.ts';
 import { list, string } from '../../../../src/api/schema/index.ts';
 import { small, smallObject } from './small.ts';
 
 function merge(live: Record<string, unknown>, applied: Record<string, unknown>): unknown {
-  const result = merged(small, smallObject(live), smallObject(applied));
+  const result = mergeApplied(small, smallObject(live), smallObject(applied));
   return typeof result === 'object' && result !== null ? Reflect.get(result, 'spec') : undefined;
 }
 
@@ -24,8 +24,8 @@ describe('what is applied is merged with what is there', () => {
       items: [{ name: 'a', ports: [{ number: 1 }] }],
       wholeMap: { a: '1' },
     });
-    assert.equal(merged(small, live, applied), live);
-    assert.notEqual(merged(small, live, smallObject({ items: [{ name: 'b' }, { name: 'a' }] })), live);
+    assert.equal(mergeApplied(small, live, applied), live);
+    assert.notEqual(mergeApplied(small, live, smallObject({ items: [{ name: 'b' }, { name: 'a' }] })), live);
   });
 
   test('maps by key, lists by item, structs by field', () => {
@@ -69,7 +69,7 @@ describe('what is applied is merged with what is there', () => {
 
 describe('items come in the order', () => {
   const order = (live: string, applied: string) => {
-    const result = merged(list(string, { list: 'set' }), [...live], [...applied]);
+    const result = mergeApplied(list(string, { list: 'set' }), [...live], [...applied]);
     return Array.isArray(result) ? result.join('') : result;
   };
 

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { collectFields } from '../../../../src/api/apply/collect-fields.ts';
 import type { FieldSet } from '../../../../src/api/apply/field-set.ts';
 import {
-  below,
+  childAt,
   difference,
   intersection,
   isMember,
-  kept,
+  mapParts,
   rootOf,
   union,
 } from '../../../../src/api/apply/field-set.ts';
-import { withNamedFields } from '../../../../src/api/apply/named.ts';
-import { fieldsOf } from '../../../../src/api/apply/of-value.ts';
-import { pathsOf } from '../../../../src/api/apply/path.ts';
-import { trackedPart } from '../../../../src/api/apply/tracked.ts';
+import { formatPaths } from '../../../../src/api/apply/format-paths.ts';
+import { withParentFields } from '../../../../src/api/apply/prune.ts';
+import { toTrackedType } from '../../../../src/api/apply/tracked-type.ts';
 import type { ApiObject } from '../../../../src/api/index.ts';
 import {
   ApplyConflictError,
@@ -104,9 +104,9 @@ for (const { name, type, runs } of [
   { name: 'Small', type: small, runs: 600 },
   { name: 'Pod', type: podKind.root, runs: 200 },
 ]) {
-  const tracked = trackedPart(type);
+  const tracked = toTrackedType(type);
   const writes = writesOf(type, name);
-  const fields = (object: ApiObject) => fieldsOf(tracked, object, { unique: false });
+  const fields = (object: ApiObject) => collectFields(tracked, object, { unique: false });
   const played = (all: readonly Write[]) =>
     all.reduce<ApiObject | undefined>((live, write, index) => after(type, live, write, index + 1), undefined);
 
@@ -121,9 +121,9 @@ for (const { name, type, runs } of [
             const owned = ownedIn(live);
             const there = fields(withAllThatIsThere(type, live));
             const unowned = difference(fields(withoutEmpty(live)), owned);
-            assert.deepEqual(pathsOf(unowned), [], 'unowned');
+            assert.deepEqual(formatPaths(unowned), [], 'unowned');
             assert.deepEqual(
-              pathsOf(difference(owned, withNamedFields(tracked, there))),
+              formatPaths(difference(owned, withParentFields(tracked, there))),
               [],
               'owned, not there',
             );
@@ -162,7 +162,7 @@ for (const { name, type, runs } of [
             undefined,
           );
           const standing = intersection(withOwnItems(owned), fields(live));
-          assert.deepEqual(pathsOf(difference(standing, ownedIn(left))), []);
+          assert.deepEqual(formatPaths(difference(standing, ownedIn(left))), []);
           assert.deepEqual(valuesAt(standing, left), valuesAt(standing, live));
           const mine = managersOf(left).some(
             ({ manager, operation }) => manager === 'a' && operation === 'Apply',
@@ -210,7 +210,7 @@ function dropEmpty(value: unknown): void {
 /** The set without what stands in items that themselves are nobody's: those go with whoever made them. */
 function withOwnItems(set: FieldSet | undefined): FieldSet | undefined {
   if (set === undefined) return undefined;
-  return kept(set, isMember(set), (element, inner) => {
+  return mapParts(set, isMember(set), (element, inner) => {
     const isForeign = element.startsWith('k:') && !isMember(inner);
     return isForeign ? undefined : (withOwnItems(inner) ?? (isMember(inner) ? inner : undefined));
   });
@@ -224,18 +224,18 @@ function valuesAt(set: FieldSet | undefined, value: unknown): unknown {
   return inner.map((element) => {
     const held =
       typeof value === 'object' && value !== null ? Reflect.get(value, element.slice(2)) : undefined;
-    return [element, valuesAt(below(set, element), held)];
+    return [element, valuesAt(childAt(set, element), held)];
   });
 }
 
 test('what both have in common is what is left when the difference is taken away', () => {
   const sets = objectsOf(small, { apiVersion: 'v1', kind: 'Small' }).map((object) =>
-    fieldsOf(small, object, { unique: true }),
+    collectFields(small, object, { unique: true }),
   );
   fc.assert(
     fc.property(sets, sets, (a, b) => {
-      const common = pathsOf(intersection(a, b)).sort();
-      assert.deepEqual(pathsOf(difference(a, difference(a, b))).sort(), common);
+      const common = formatPaths(intersection(a, b)).sort();
+      assert.deepEqual(formatPaths(difference(a, difference(a, b))).sort(), common);
     }),
   );
 });

@@ -1,21 +1,20 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { withNamedFields } from '../../../../src/api/apply/named.ts';
-import { fieldsOf } from '../../../../src/api/apply/of-value.ts';
-import { pathsOf } from '../../../../src/api/apply/path.ts';
-import { pruned } from '../../../../src/api/apply/prune.ts';
-import { reconciled } from '../../../../src/api/apply/reconcile.ts';
-import { settled } from '../../../../src/api/apply/settle.ts';
+import { collectFields } from '../../../../src/api/apply/collect-fields.ts';
+import { formatPaths } from '../../../../src/api/apply/format-paths.ts';
+import { normalizeValue } from '../../../../src/api/apply/normalize.ts';
+import { pruneUnmanaged, withParentFields } from '../../../../src/api/apply/prune.ts';
+import { reconcileFields } from '../../../../src/api/apply/reconcile.ts';
 import { small, smallObject } from './small.ts';
 
 const unique = { unique: true };
 
 /** What is left of `spec` when somebody who applied `last` lets go of all, and others manage `others`. */
 function left(spec: Record<string, unknown>, last: Record<string, unknown>, others: Record<string, unknown>) {
-  const managed = { ...fieldsOf(small, smallObject(others), unique), 'f:metadata': { 'f:name': {} } };
-  const result = settled(
+  const managed = { ...collectFields(small, smallObject(others), unique), 'f:metadata': { 'f:name': {} } };
+  const result = normalizeValue(
     small,
-    pruned(small, smallObject(spec), fieldsOf(small, smallObject(last), unique), managed),
+    pruneUnmanaged(small, smallObject(spec), collectFields(small, smallObject(last), unique), managed),
   );
   return typeof result === 'object' && result !== null ? Reflect.get(result, 'spec') : undefined;
 }
@@ -51,9 +50,9 @@ describe('what a manager lets go of', () => {
     const spec = { text: 'a', items: [{ name: 'a', text: '1' }] };
     const managed = { 'f:spec': { 'f:text': {}, 'f:items': { 'k:{"name":"a"}': { 'f:text': {} } } } };
     const last = { 'f:spec': { 'f:items': { 'k:{"name":"a"}': { '.': {}, 'f:name': {} } } } };
-    const result = settled(
+    const result = normalizeValue(
       small,
-      pruned(small, smallObject(spec), last, { ...managed, 'f:metadata': { 'f:name': {} } }),
+      pruneUnmanaged(small, smallObject(spec), last, { ...managed, 'f:metadata': { 'f:name': {} } }),
     );
     assert.deepEqual(result, smallObject({ text: 'a' }));
   });
@@ -66,7 +65,7 @@ test('fields of structs that members stand below count as members; keys of maps 
       'f:items': { 'k:{"name":"a"}': { 'f:ports': { 'f:unknown': {} } } },
     },
   };
-  assert.deepEqual(pathsOf(withNamedFields(small, set)).sort(), [
+  assert.deepEqual(formatPaths(withParentFields(small, set)).sort(), [
     '.spec',
     '.spec.items',
     '.spec.items[name="a"].ports',
@@ -86,18 +85,18 @@ describe('a set that was stored when the type was another', () => {
         'f:items': { 'k:{"name":"a"}': { '.': {}, 'f:lost': {} } },
       },
     };
-    assert.deepEqual(reconciled(small, set), {
+    assert.deepEqual(reconcileFields(small, set), {
       'f:spec': { 'f:text': {}, 'f:items': { 'k:{"name":"a"}': {} } },
     });
-    assert.equal(reconciled(small, { 'f:spec': { 'f:lost': {} } }), undefined);
+    assert.equal(reconcileFields(small, { 'f:spec': { 'f:lost': {} } }), undefined);
   });
   test('owns all of what has become atomic', () => {
     const set = { 'f:spec': { 'f:wholeMap': { '.': {}, 'f:a': {} }, 'f:wholeList': { 'v:"a"': {} } } };
-    assert.deepEqual(reconciled(small, set), { 'f:spec': { 'f:wholeMap': {}, 'f:wholeList': {} } });
+    assert.deepEqual(reconcileFields(small, set), { 'f:spec': { 'f:wholeMap': {}, 'f:wholeList': {} } });
   });
   test('is the very same where the type is', () => {
     const set = { 'f:spec': { 'f:labels': { '.': {}, 'f:a': {} } } };
-    assert.equal(reconciled(small, set), set);
+    assert.equal(reconcileFields(small, set), set);
   });
 });
 
@@ -111,9 +110,9 @@ test('zeros, nulls and what is empty are dropped where they say nothing', () => 
     items: [{ name: '', labels: { a: '' } }, null],
   };
   assert.deepEqual(
-    settled(small, smallObject(spec)),
+    normalizeValue(small, smallObject(spec)),
     smallObject({ count: 0, tree: { below: {} }, items: [{ name: '', labels: { a: '' } }, {}] }),
   );
   const clean = smallObject({ count: 0 });
-  assert.equal(settled(small, clean), clean);
+  assert.equal(normalizeValue(small, clean), clean);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { granular } from '../../../../src/api/apply/granular.ts';
-import { trackedPart } from '../../../../src/api/apply/tracked.ts';
+import { toGranularType } from '../../../../src/api/apply/granular-type.ts';
+import { toTrackedType } from '../../../../src/api/apply/tracked-type.ts';
 import { servedKinds } from '../../../../src/api/index.ts';
 import type { Field, Type } from '../../../../src/api/schema/index.ts';
 import { goldenTypes, readShapes, shapeNameOf } from '../codec/protobuf/golden.ts';
@@ -10,7 +10,7 @@ const shapes = readShapes();
 
 /** Paths of the structs below a type of which the description and the Go type disagree whether they are always there. */
 function disagreements(type: Type, shape: string, path: string): string[] {
-  const parts = granular(type);
+  const parts = toGranularType(type);
   if (parts === undefined) return [];
   if (parts.t !== 'struct') return disagreements(parts.of, shape, `${path}[]`);
   return Object.entries(parts.fields).flatMap(([name, field]) => {
@@ -22,7 +22,7 @@ function disagreements(type: Type, shape: string, path: string): string[] {
 }
 
 function isAlwaysThere({ type, required, default: otherwise }: Field): boolean | undefined {
-  if (granular(type)?.t !== 'struct') return false;
+  if (toGranularType(type)?.t !== 'struct') return false;
   return required || typeof otherwise === 'object';
 }
 
@@ -34,7 +34,7 @@ test('a struct is always there where the reference’s Go type is no pointer', (
     );
     if (!isStored) continue;
     checked++;
-    const found = disagreements(trackedPart(golden.root), shapeNameOf(golden), golden.kind);
+    const found = disagreements(toTrackedType(golden.root), shapeNameOf(golden), golden.kind);
     // atomic ones are owned as a whole, so for them it is of no consequence
     assert.deepEqual(
       found.filter((path) => !/(involvedObject|regarding|roleRef): #/.test(path)),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { pathsOf } from '../../../../src/api/apply/path.ts';
+import { formatPaths } from '../../../../src/api/apply/format-paths.ts';
 import type { ObjectMeta } from '../../../../src/api/index.ts';
 import { trackUpdate } from '../../../../src/api/index.ts';
 import { timeOf } from './play.ts';
@@ -29,7 +29,7 @@ class Story {
   get managers(): string[] {
     return (this.live?.metadata?.managedFields ?? []).map(({ manager, time = '', fieldsV1 }) => {
       const step = (Date.parse(time) - Date.parse(timeOf(0))) / 1000;
-      return `${manager}@${step}: ${pathsOf(fieldsV1).join(' ')}`;
+      return `${manager}@${step}: ${formatPaths(fieldsV1).join(' ')}`;
     });
   }
 }

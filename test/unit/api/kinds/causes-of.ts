@@ -1,5 +1,5 @@
 import type { ApiObject, Kind } from '../../../../src/api/index.ts';
-import { apiVersionOf, decodeObject, missingFields } from '../../../../src/api/index.ts';
+import { apiVersionOf, decodeObject, findMissingFields } from '../../../../src/api/index.ts';
 import { jsonBody } from '../../../support/index.ts';
 
 /** An object as a client sends it, after decoding and defaulting. */
@@ -11,7 +11,7 @@ export function received<T extends ApiObject>(kind: Kind<T>, sent: object, group
 /** What is wrong with it, as `field: message`; `old` is what it replaces. */
 export function causesOf<T extends ApiObject>(kind: Kind<T>, sent: object, old?: object): string[] {
   const next = received(kind, sent);
-  const causes = missingFields(kind.root, next);
+  const causes = findMissingFields(kind.root, next);
   if (causes.length === 0) causes.push(...kind.validate(next, old && received(kind, old)));
   return causes.map(({ field, message }) => `${field}: ${message}`);
 }

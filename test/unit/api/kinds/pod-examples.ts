@@ -1,5 +1,5 @@
 import type { Pod } from '../../../../src/api/index.ts';
-import { decodeObject, missingFields, podKind } from '../../../../src/api/index.ts';
+import { decodeObject, findMissingFields, podKind } from '../../../../src/api/index.ts';
 import { jsonBody } from '../../../support/index.ts';
 
 export type PodSpec = NonNullable<Pod['spec']>;
@@ -22,7 +22,7 @@ export function madeOf(spec: object): Pod {
 /** `field: message` of everything that is wrong with a new pod. */
 export function wrongWith(spec: object): string[] {
   const pod = madeOf(spec);
-  const missing = missingFields(podKind.root, pod);
+  const missing = findMissingFields(podKind.root, pod);
   const causes = missing.length > 0 ? missing : podKind.validate(pod, undefined);
   return causes.map(({ field, message }) => `${field}: ${message}`);
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { missingFields, podKind } from '../../../../src/api/index.ts';
+import { findMissingFields, podKind } from '../../../../src/api/index.ts';
 import { made } from './pod-examples.ts';
 
 /** What a service of some size asks for, with something from every part of the description. */
@@ -286,7 +286,7 @@ const manifest = {
 
 test('a large pod in which all is said stays as it is', () => {
   const pod = made(structuredClone(manifest));
-  assert.deepEqual(missingFields(podKind.root, pod), []);
+  assert.deepEqual(findMissingFields(podKind.root, pod), []);
   assert.deepEqual(podKind.validate(pod, undefined), []);
   assert.deepEqual(pod.spec, manifest.spec);
   assert.deepEqual(pod.metadata, manifest.metadata);

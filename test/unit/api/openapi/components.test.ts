@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createComponents } from '../../../../src/api/openapi/components.ts';
+import { Components } from '../../../../src/api/openapi/components.ts';
 import { openApi3, swagger2 } from '../../../../src/api/openapi/schema.ts';
 import type { Fields, StructType, Type } from '../../../../src/api/schema/index.ts';
 import {
@@ -28,7 +28,7 @@ const home = 'rbac.authorization/v1';
 
 /** The schema of one struct with these fields. */
 function schemaOf(fields: Fields, dialect = openApi3) {
-  const components = createComponents(dialect);
+  const components = new Components(dialect);
   const name = components.add(struct('Thing', fields), home);
   return { schema: components.schemas.get(name), components };
 }
@@ -164,7 +164,7 @@ describe('the schema of a struct', () => {
   });
 
   test('that is replaced as a whole says so', () => {
-    const components = createComponents(openApi3);
+    const components = new Components(openApi3);
     const name = components.add(struct('Ref', { a: field(1, string, 'A.') }, { atomic: true }), home);
     assert.equal(components.schemas.get(name)?.['x-kubernetes-map-type'], 'atomic');
   });
@@ -174,7 +174,7 @@ describe('the schema of a struct', () => {
     const props: Props = struct('Props', {
       inner: field(1, { t: 'ref', name: 'Props', resolve: () => props }, 'The same again.'),
     });
-    const components = createComponents(swagger2);
+    const components = new Components(swagger2);
     const name = components.add(props, home);
     assert.deepEqual([...components.schemas.keys()], [name]);
     assert.equal(components.schemas.get(name)?.properties?.['inner']?.$ref, `#/definitions/${name}`);
@@ -186,7 +186,7 @@ test('a struct lives where it says, else where what holds it lives', () => {
   const shared = struct('Shared', { deepest: field(1, deepest, 'Deepest.') }, { home: 'meta/v1' });
   const foreign = struct('Foreign', { a: field(1, string, 'A.') }, { home: 'core/v1' });
   const own = struct('Own', { shared: field(1, shared, 'Shared.'), foreign: field(2, foreign, 'Foreign.') });
-  const components = createComponents(openApi3);
+  const components = new Components(openApi3);
   components.add(own, home);
   assert.deepEqual(
     [...components.schemas.keys()],

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { Kind } from '../../../../src/api/index.ts';
 import { defineBody, defineKind, objectStruct, servedKinds } from '../../../../src/api/index.ts';
 import type { Operation } from '../../../../src/api/openapi/operations.ts';
-import { pathsOf } from '../../../../src/api/openapi/operations.ts';
+import { describePaths } from '../../../../src/api/openapi/operations.ts';
 
 const order = defineBody({
   group: 'policy',
@@ -30,7 +30,7 @@ const thing: Kind = defineKind({
 
 /** `GET /path` and what is said of it. */
 function operations(kind: Kind, groupSuffix = 'k8s.io'): Map<string, Operation & { all: string[] }> {
-  const found = pathsOf(kind, groupSuffix).flatMap(({ path, parameters, operations: here }) =>
+  const found = describePaths(kind, groupSuffix).flatMap(({ path, parameters, operations: here }) =>
     here.map((operation) => {
       const all = [...parameters, ...operation.parameters].map(({ name }) => name);
       return [`${operation.method.toUpperCase()} ${path}`, { ...operation, all }] as const;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { certificateSigningRequestKind, missingFields, nodeKind } from '../../../../src/api/index.ts';
+import { certificateSigningRequestKind, findMissingFields, nodeKind } from '../../../../src/api/index.ts';
 
-const paths = (value: unknown) => missingFields(nodeKind.root, value).map(({ field }) => field);
+const paths = (value: unknown) => findMissingFields(nodeKind.root, value).map(({ field }) => field);
 
 describe('required fields', () => {
   test('that are absent are told by their path, wherever they are', () => {
@@ -24,7 +24,7 @@ describe('required fields', () => {
   test('are not asked of a part that is absent, and an empty value is a value', () => {
     assert.deepEqual(paths({}), []);
     assert.deepEqual(paths({ spec: { taints: [{ key: '', effect: '' }] } }), []);
-    const [cause] = missingFields(certificateSigningRequestKind.root, {});
+    const [cause] = findMissingFields(certificateSigningRequestKind.root, {});
     assert.deepEqual(cause, { reason: 'FieldValueRequired', field: 'spec', message: 'Required value' });
   });
 

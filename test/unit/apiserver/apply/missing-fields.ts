@@ -3,7 +3,7 @@ import type { ApiObject } from '../../../../src/api/index.ts';
 import { isRecord } from '../../../../src/api/index.ts';
 
 /** The fields that somebody manages although the object does not have them: `B through status: f:metadata f:labels`. */
-export function missingFields(object: ApiObject): string[] {
+export function findMissingFields(object: ApiObject): string[] {
   return (object.metadata?.managedFields ?? []).flatMap(
     ({ manager, subresource = 'its own path', fieldsV1 = {} }) =>
       missingIn(object, fieldsV1).map((path) => `${manager} through ${subresource}: ${path}`),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import fc from 'fast-check';
 import { startServer } from '../support/index.ts';
-import { missingFields } from './missing-fields.ts';
+import { findMissingFields } from './missing-fields.ts';
 import type { Subject } from './story.ts';
 import { node, pod } from './subjects.ts';
 
@@ -152,7 +152,7 @@ async function play(subject: Subject, first: Json, steps: readonly Write[]): Pro
   for (const step of steps) {
     if (await write(step)) done++;
     const now = await server.admin.must('GET', `${path}/${name}`);
-    assert.deepEqual(missingFields(now), [], `after ${JSON.stringify(step)}`);
+    assert.deepEqual(findMissingFields(now), [], `after ${JSON.stringify(step)}`);
   }
   return done;
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { missingFields, tokenRequest } from '../../../../../src/api/index.ts';
+import { findMissingFields, tokenRequest } from '../../../../../src/api/index.ts';
 import { isRecord } from '../../../../../src/api/schema/index.ts';
 import { referenceNumbers } from '../reference-numbers.ts';
 
@@ -11,7 +11,7 @@ const causes = (spec: object) =>
 test('a token lives for an hour unless another time is asked for', () => {
   assert.equal(sent().spec.expirationSeconds, 3600);
   assert.equal(sent({ expirationSeconds: 0 }).spec.expirationSeconds, 0, 'which is an answer, too');
-  assert.deepEqual(missingFields(tokenRequest.root, sent({ audiences: undefined })), []);
+  assert.deepEqual(findMissingFields(tokenRequest.root, sent({ audiences: undefined })), []);
 });
 
 test('a token lives for ten minutes at least and 2^32 seconds at most', () => {

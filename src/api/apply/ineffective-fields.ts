@@ -1,36 +1,36 @@
 import type { ApiObject } from '../kinds/index.ts';
 import type { StructType, Type } from '../schema/index.ts';
 import { isRecord } from '../schema/index.ts';
-import { comparisonOf, withoutDelta } from './compare.ts';
+import { comparatorFor, withoutDelta } from './compare.ts';
 import { itemElement } from './element.ts';
 import { withFields } from './entries.ts';
 import type { FieldSet } from './field-set.ts';
-import { below, difference, intersection, isMember, rootOf, union } from './field-set.ts';
-import { granular } from './granular.ts';
-import { trackedPart } from './tracked.ts';
+import { childAt, difference, intersection, isMember, rootOf, union } from './field-set.ts';
+import { toGranularType } from './granular-type.ts';
+import { toTrackedType } from './tracked-type.ts';
 
-/** The states of an object that something is applied to. */
+/** The states of an object during an apply. */
 interface Application<T extends ApiObject> {
-  /** Before; undefined for a new object. */
+  /** Before the apply; undefined for a new object. */
   live: T | undefined;
-  /** What applying it has made. */
+  /** The result of the apply. */
   applied: T;
-  /** What becomes of that when it is stored: the server decides some fields itself. */
+  /** The object that is stored: the server decides some fields itself. */
   prepared: T;
 }
 
 /**
- * A configuration without the fields that applying it does not change after all: the object that is stored lacks them, or
- * has them as it had them before. The very same one when there are none. Its manager would own, and take from others, what
- * it does not decide.
+ * The configuration without the fields in which it has no effect: the stored object lacks them, or has them as before.
+ * Otherwise its manager would own fields that it does not decide, and take them from others. Returns the very same
+ * configuration when there are no such fields.
  */
-export function withoutUndone<T extends ApiObject>(
+export function withoutIneffectiveFields<T extends ApiObject>(
   type: StructType,
   configuration: T,
   states: Application<T>,
 ): T {
-  const tracked = trackedPart(type);
-  const set = undone(tracked, states);
+  const tracked = toTrackedType(type);
+  const set = findIneffectiveFields(tracked, states);
   if (set === undefined) return configuration;
   const left = without(tracked, configuration, set);
   if (left === configuration) return configuration;
@@ -42,39 +42,41 @@ export function withoutUndone<T extends ApiObject>(
   return result;
 }
 
-/** The object that applying has made, with its managers as they are once it is stored: of what goes then, nobody's. */
-export function withManagersLeft<T extends ApiObject>(type: StructType, applied: T, prepared: T): T {
+/** The result of the apply, without owners for the fields that the object loses when it is stored. */
+export function withRemainingManagers<T extends ApiObject>(type: StructType, applied: T, prepared: T): T {
   const { managedFields: entries = [], ...metadata } = applied.metadata ?? {};
-  const removed = comparisonOf(trackedPart(type))(applied, prepared)?.removed;
+  const removed = comparatorFor(toTrackedType(type))(applied, prepared)?.removed;
   if (removed === undefined) return applied;
   const left = (set: FieldSet | undefined) => withoutDelta(set, { changed: undefined, removed });
   const managedFields = entries.flatMap((entry) => withFields(entry, left(rootOf(entry.fieldsV1))) ?? []);
   return { ...applied, metadata: { ...metadata, managedFields } };
 }
 
-function undone<T extends ApiObject>(
+function findIneffectiveFields<T extends ApiObject>(
   tracked: StructType,
   { live = {}, applied, prepared }: { live?: ApiObject | undefined; applied: T; prepared: T },
 ): FieldSet | undefined {
-  const compare = comparisonOf(tracked);
+  const compare = comparatorFor(tracked);
   const decided = compare(applied, prepared);
   if (decided === undefined) return undefined;
   const overruled = intersection(compare(live, applied)?.changed, decided.changed);
   return union(decided.removed, difference(overruled, overruled && compare(live, prepared)?.changed));
 }
 
-/** Undefined when nothing remains; what has become empty is not said at all. */
+/** The value without the fields of the set; undefined when it is empty then. */
 function without(type: Type, value: unknown, set: FieldSet): unknown {
-  const parts = granular(type);
+  const parts = toGranularType(type);
   if (parts === undefined) return undefined;
   if (parts.t === 'list') {
-    return Array.isArray(value) ? someOf(value, leftOf(value, parts.of, itemElement(parts), set)) : value;
+    return Array.isArray(value)
+      ? undefinedIfEmpty(value, remainingItems(value, parts.of, itemElement(parts), set))
+      : value;
   }
   if (!isRecord(value)) return value;
   const names = Object.keys(value);
   const left = names.flatMap((name): [string, unknown][] => {
     const of = parts.t === 'map' ? parts.of : parts.fields[name]?.type;
-    const kept = of === undefined ? value[name] : part(of, value[name], below(set, `f:${name}`));
+    const kept = of === undefined ? value[name] : part(of, value[name], childAt(set, `f:${name}`));
     return kept === undefined ? [] : [[name, kept]];
   });
   const isSame = left.length === names.length && left.every(([name, kept]) => kept === value[name]);
@@ -82,7 +84,7 @@ function without(type: Type, value: unknown, set: FieldSet): unknown {
   return left.length === 0 ? undefined : Object.fromEntries(left);
 }
 
-function leftOf(
+function remainingItems(
   items: readonly unknown[],
   of: Type,
   elementOf: (item: unknown) => string | undefined,
@@ -90,12 +92,12 @@ function leftOf(
 ): unknown[] {
   return items.flatMap((item) => {
     const element = elementOf(item);
-    const kept = element === undefined ? item : part(of, item, below(set, element));
+    const kept = element === undefined ? item : part(of, item, childAt(set, element));
     return kept === undefined ? [] : [kept];
   });
 }
 
-function someOf(items: readonly unknown[], left: readonly unknown[]): unknown {
+function undefinedIfEmpty(items: readonly unknown[], left: readonly unknown[]): unknown {
   if (left.length === items.length && left.every((item, index) => item === items[index])) return items;
   return left.length === 0 ? undefined : left;
 }

@@ -1,7 +1,7 @@
 import type { Field, Fields, StructType } from '../schema/index.ts';
 
 /*
- * What of an object is owned at all. Its type, its identity and what only the server writes are nobody's.
+ * The fields of an object that managers can own: all but its type, its identity and what only the server writes.
  */
 
 const untracked = ['apiVersion', 'kind'];
@@ -18,8 +18,8 @@ const untrackedMetadata = [
 
 const known = new WeakMap<StructType, StructType>();
 
-/** The description of an object without the fields that nobody can own; always the same one. */
-export function trackedPart(type: StructType): StructType {
+/** The description of an object without the fields that no manager can own; the same object at each call. */
+export function toTrackedType(type: StructType): StructType {
   const made = known.get(type) ?? withoutUntracked(type);
   known.set(type, made);
   return made;
@@ -30,7 +30,7 @@ function withoutUntracked(type: StructType): StructType {
   return { ...type, fields: metadata === undefined ? fields : { metadata: ofMetadata(metadata), ...fields } };
 }
 
-/** Metadata is always there, so nobody adds it. */
+/** Metadata is always present, so no manager adds it. */
 function ofMetadata(field: Field): Field {
   if (field.type.t !== 'struct') return field;
   const fields = without(field.type.fields, untrackedMetadata);
