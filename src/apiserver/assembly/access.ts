@@ -1,17 +1,17 @@
 import type { Clock, Logger } from '../../base/index.ts';
-import { accessOperations, rbacName } from '../access-answers/index.ts';
+import { createAccessOperations, rbacName } from '../access-answers/index.ts';
 import type { Authenticator } from '../authn/index.ts';
 import { serviceAccountTokens } from '../authn/index.ts';
 import type { Authorizer, Rbac } from '../authz/index.ts';
 import {
-  authorizerChain,
+  createAuthorizerChain,
   createRbac,
+  createSelfAccessAuthorizer,
+  createSubjectRestriction,
   mastersAuthorizer,
   nodeAuthorizer,
   nodeRestriction,
-  selfAccessAuthorizer,
   storedFacts,
-  subjectRestriction,
   tokenRestriction,
 } from '../authz/index.ts';
 import type { DocumentRoute } from '../http/index.ts';
@@ -59,18 +59,18 @@ export async function createAccess(options: AccessOptions): Promise<Access> {
   const authorizers = [
     { name: 'system:masters', authorizer: mastersAuthorizer },
     { name: 'node authorizer', authorizer: nodeAuthorizer(groupSuffix, facts) },
-    { name: 'self reviews', authorizer: selfAccessAuthorizer(groupSuffix) },
+    { name: 'self reviews', authorizer: createSelfAccessAuthorizer(groupSuffix) },
     { name: rbacName, authorizer: rbac.authorizer },
     ...(webhook === undefined ? [] : [{ name: 'webhook', authorizer: webhook }]),
   ];
-  const authorizer = authorizerChain(authorizers.map((each) => each.authorizer));
+  const authorizer = createAuthorizerChain(authorizers.map((each) => each.authorizer));
   const secrets = bootstrapSecrets(registry);
   const known = await createAuthentication(authentication, { accounts: tokens, secrets, clock, log });
   return {
     authenticator: known.requests,
     authorizer,
     rbac,
-    admission: [nodeRestriction(facts), rbac.admission, rbac.signers, subjectRestriction(groupSuffix)],
+    admission: [nodeRestriction(facts), rbac.admission, rbac.signers, createSubjectRestriction(groupSuffix)],
     operations: [
       ...reviewOperations({
         authorizer,
@@ -79,7 +79,7 @@ export async function createAccess(options: AccessOptions): Promise<Access> {
         otherTokens: known.tokens,
         clock,
       }),
-      ...accessOperations({ authorizers, rbac, groupSuffix }),
+      ...createAccessOperations({ authorizers, rbac, groupSuffix }),
     ],
     documents: issuerDocuments(tokens),
     load() {

@@ -10,8 +10,8 @@ import { headersToNode } from './headers.ts';
 import type { NamedNode } from './node-name.ts';
 import type { NodePool } from './pools.ts';
 import { NodePools } from './pools.ts';
-import type { ProxyLimits } from './seats.ts';
-import { ProxySeats, proxyLimits } from './seats.ts';
+import type { ProxyLimits } from './proxy-slots.ts';
+import { ProxySlots, proxyLimits } from './proxy-slots.ts';
 import { ownBootId, targetOf } from './target.ts';
 
 /*
@@ -87,14 +87,14 @@ export function createNodeProxy(options: NodeProxyOptions): NodeProxy {
   const { ca, identity, dial, metrics, clock, limits = proxyLimits } = options;
   const times = { ...proxyTimes, ...options.times };
   const bootId = ownBootId();
-  const seats = new ProxySeats(limits, metrics);
+  const slots = new ProxySlots(limits, metrics);
   const pools = new NodePools({ ca, identity, connections: limits.node, dial });
   return {
     async pass(asked) {
       refuseUpgrade(asked.request);
       const { node, named, requester } = asked;
       const target = targetOf(node, named, bootId);
-      using _seat = seats.take(requester, target.node);
+      using _slot = slots.take(requester, target.node);
       using pool = await pools.use(target);
       await exchange(asked, pool, times, clock);
     },
