@@ -2,7 +2,7 @@ import type { AccessDiff } from '../../api/index.ts';
 import { accessDiffKind, invalid } from '../../api/index.ts';
 import { createRoleReader } from '../authz/index.ts';
 import type { Operation } from '../registry/index.ts';
-import { questionIn } from '../reviews/index.ts';
+import { withoutStatus } from '../reviews/index.ts';
 import { computeAccessDiff } from './diff/compute-diff.ts';
 import { readPolicyChange } from './diff/read-policy-change.ts';
 import type { ExplainContext } from './explain.ts';
@@ -12,7 +12,7 @@ import { findUnlistedAuthorizers } from './unlisted-authorizers.ts';
 export function createAccessDiff(parts: () => ExplainContext): Operation<AccessDiff> {
   return {
     body: accessDiffKind,
-    prepare: ({ body }) => questionIn(body),
+    prepare: ({ body }) => withoutStatus(body),
     async run({ body, registry }) {
       const { change, causes, notes } = await readPolicyChange(registry, body.spec);
       const reviewedKind = { ...accessDiffKind, resource: accessDiffKind.kind };

@@ -1,7 +1,7 @@
 import type { AccessExplanation } from '../../api/index.ts';
 import { accessExplanationKind } from '../../api/index.ts';
 import type { Operation } from '../registry/index.ts';
-import { attributesOf, prepared, userIn } from '../reviews/index.ts';
+import { attributesOf, prepareReview, toUser } from '../reviews/index.ts';
 import type { ExplainContext } from './explain.ts';
 import { explain } from './explain.ts';
 
@@ -9,10 +9,10 @@ import { explain } from './explain.ts';
 export function createAccessExplanation(parts: () => ExplainContext): Operation<AccessExplanation> {
   return {
     body: accessExplanationKind,
-    prepare: ({ body, registry }) => prepared(body, registry),
+    prepare: ({ body, registry }) => prepareReview(body, registry),
     async run({ body, context }) {
       const { user = '', groups = [] } = body.spec;
-      const subject = user === '' && groups.length === 0 ? context.user : userIn(body.spec);
+      const subject = user === '' && groups.length === 0 ? context.user : toUser(body.spec);
       const { attributes, complaints } = attributesOf(body.spec);
       const status = await explain(parts(), subject, attributes);
       const errors = [...(status.errors ?? []), ...complaints];

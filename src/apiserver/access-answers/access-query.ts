@@ -2,7 +2,7 @@ import type { AccessQuery } from '../../api/index.ts';
 import { accessQueryKind } from '../../api/index.ts';
 import type { User } from '../authn/index.ts';
 import type { Operation } from '../registry/index.ts';
-import { attributesOf, questionIn, refuseTwofoldSelectors, withoutSelectors } from '../reviews/index.ts';
+import { attributesOf, refuseTwofoldSelectors, withoutSelectors, withoutStatus } from '../reviews/index.ts';
 import type { ExplainContext } from './explain.ts';
 import { listWhatCan } from './what-can.ts';
 import { listWhoCan } from './who-can.ts';
@@ -12,7 +12,7 @@ export function createAccessQuery(parts: () => ExplainContext): Operation<Access
   return {
     body: accessQueryKind,
     prepare({ body, registry }) {
-      const query = questionIn(body);
+      const query = withoutStatus(body);
       const { whoCan: action } = query.spec ?? {};
       if (action === undefined) return query;
       if (registry.gates.AuthorizeWithSelectors) refuseTwofoldSelectors(action);

@@ -17,7 +17,7 @@ import {
 import type { DocumentRoute } from '../http/index.ts';
 import type { ServiceAccountKey } from '../pki/index.ts';
 import type { Admission, Operation, Registry } from '../registry/index.ts';
-import { reviewOperations, tokenObjects } from '../reviews/index.ts';
+import { createReviewOperations, createTokenObjects } from '../reviews/index.ts';
 import type { AuthenticationOptions } from './authentication.ts';
 import { createAuthentication } from './authentication.ts';
 import { bootstrapSecrets } from './bootstrap-secrets.ts';
@@ -53,7 +53,7 @@ export interface Access {
 /** Throws an ExitError when something that it is given cannot be used. */
 export async function createAccess(options: AccessOptions): Promise<Access> {
   const { key, authentication = {}, webhook, clock, log, groupSuffix, registry } = options;
-  const tokens = serviceAccountTokens({ key, clock, objects: tokenObjects(registry) });
+  const tokens = serviceAccountTokens({ key, clock, objects: createTokenObjects(registry) });
   const rbac = createRbac(registry, groupSuffix);
   const facts = storedFacts(registry);
   const authorizers = [
@@ -72,7 +72,7 @@ export async function createAccess(options: AccessOptions): Promise<Access> {
     rbac,
     admission: [nodeRestriction(facts), rbac.admission, rbac.signers, createSubjectRestriction(groupSuffix)],
     operations: [
-      ...reviewOperations({
+      ...createReviewOperations({
         authorizer,
         tokens,
         mayHaveToken: tokenRestriction(facts),

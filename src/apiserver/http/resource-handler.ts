@@ -3,7 +3,7 @@ import type { Verb } from '../../api/index.ts';
 import type { Answer, ApiRequest, SharedReads } from '../handlers/index.ts';
 import {
   accessDiff,
-  confirmed,
+  confirmRefusals,
   create,
   get,
   list,
@@ -33,13 +33,13 @@ import type { WatchStreamOptions } from './watch/watch-stream.ts';
 import { streamWatch } from './watch/watch-stream.ts';
 
 const handlers: Readonly<Record<Exclude<Verb, 'watch'>, (request: ApiRequest) => Promise<Answer>>> = {
-  create: confirmed(create),
-  delete: confirmed(remove),
+  create: confirmRefusals(create),
+  delete: confirmRefusals(remove),
   deletecollection: removeCollection,
   get,
   list,
-  patch: confirmed(patch),
-  update: confirmed(update),
+  patch: confirmRefusals(patch),
+  update: confirmRefusals(update),
 };
 
 /** What the handlers of all routes share. */

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { Dispatcher } from 'undici';
-import { badGateway, proxyFailure } from './failures.ts';
 import { headersFromNode } from './headers.ts';
+import { badGateway, proxyFailure } from './proxy-errors.ts';
 
 export interface ExchangeOptions {
   node: string;

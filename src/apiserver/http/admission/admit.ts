@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { StatusError } from '../../../api/index.ts';
 import type { ApiRequest } from '../../handlers/index.ts';
-import { booleanParameter } from '../../handlers/index.ts';
+import { parseBoolean } from '../../handlers/index.ts';
 import type { HttpOptions } from '../options.ts';
 import { methodNotAllowed, verbOf } from '../routing/methods.ts';
 import { createCloseSignal, queryOf } from '../routing/request.ts';
@@ -62,7 +62,7 @@ export async function admit(
 /** Reads what a request asks for from its method, path and query. */
 function readAsked(route: Route, request: FastifyRequest) {
   const query = queryOf(request);
-  const isWatch = request.method === 'GET' && booleanParameter(query, 'watch');
+  const isWatch = request.method === 'GET' && parseBoolean(query, 'watch');
   const { asked: verb, served } = verbOf(route, request, isWatch);
   const { resource, subresource } = route;
   const { namespace, name } = placeOf(route, request);

@@ -60,7 +60,7 @@ function describeResources(kind: Kind, groupSuffix: string): Resource[] {
     verbs: verbs.toSorted(),
     ...(shortNames.length === 0 ? {} : { shortNames: [...shortNames] }),
     ...(categories.length === 0 ? {} : { categories: [...categories] }),
-    ...(kind.virtual ? {} : { hashStorageVersion: hashStorageVersion(kind, groupSuffix) }),
+    ...(kind.virtual ? {} : { storageVersionHash: hashStorageVersion(kind, groupSuffix) }),
   };
   return [own, ...sortSubresources(kind).map((part) => describeSubresource(kind, part, groupSuffix))];
 }
