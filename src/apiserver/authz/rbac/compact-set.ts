@@ -24,5 +24,5 @@ export function itemsOf<T extends object>(set: CompactSet<T> | undefined): Itera
 export function getFirst<T extends object>(set: CompactSet<T>): T {
   if (!(set instanceof Set)) return set;
   for (const item of set) return item;
-  throw new Error('the set must not be empty');
+  throw new Error('there must be one');
 }
