@@ -5,8 +5,8 @@
  */
 import type { PolicyRule } from '../src/api/index.ts';
 import { explain } from '../src/apiserver/access-answers/explain.ts';
-import { whatCan } from '../src/apiserver/access-answers/what-can.ts';
-import { whoCan } from '../src/apiserver/access-answers/who-can.ts';
+import { listWhatCan } from '../src/apiserver/access-answers/what-can.ts';
+import { listWhoCan } from '../src/apiserver/access-answers/who-can.ts';
 import { mastersAuthorizer, PolicyIndex, rbacAuthorizer } from '../src/apiserver/authz/index.ts';
 import { printRow, verdict } from './report.ts';
 
@@ -63,9 +63,9 @@ for (const everywhere of ['one in ten', 'all'] as const) {
   const questions = {
     'explain, allowed': () => explain(parts, user, pods),
     'explain, refused': () => explain(parts, user, { ...pods, verb: 'delete' }),
-    'who can': () => whoCan(parts, pods),
-    'who can, nobody': () => whoCan(parts, { ...pods, verb: 'delete' }),
-    'what can': () => whatCan(parts, user, ''),
+    'who can': () => listWhoCan(parts, pods),
+    'who can, nobody': () => listWhoCan(parts, { ...pods, verb: 'delete' }),
+    'what can': () => listWhatCan(parts, user, ''),
   };
   for (const [what, ask] of Object.entries(questions)) {
     const answer = await ask();

@@ -1,30 +1,32 @@
 import type { AccessDiff } from '../../api/index.ts';
 import { accessDiffKind, invalid } from '../../api/index.ts';
-import { storedRoles } from '../authz/index.ts';
+import { createRoleReader } from '../authz/index.ts';
 import type { Operation } from '../registry/index.ts';
-import { questionIn } from '../reviews/index.ts';
-import { judge } from './diff/judge.ts';
-import { readWritten } from './diff/written.ts';
-import type { Explaining } from './explain.ts';
-import { opaqueAuthorizers } from './opaque.ts';
+import { withoutStatus } from '../reviews/index.ts';
+import { computeAccessDiff } from './diff/compute-diff.ts';
+import { readPolicyChange } from './diff/read-policy-change.ts';
+import type { ExplainContext } from './explain.ts';
+import { findUnlistedAuthorizers } from './unlisted-authorizers.ts';
 
-/** AccessDiff: who gains and who loses which rights when these roles and bindings are written? */
-export function accessDiff(parts: () => Explaining): Operation<AccessDiff> {
+/** The operation AccessDiff: who gains and who loses which rights when these roles and bindings are written? */
+export function createAccessDiff(parts: () => ExplainContext): Operation<AccessDiff> {
   return {
     body: accessDiffKind,
-    prepare: ({ body }) => questionIn(body),
+    prepare: ({ body }) => withoutStatus(body),
     async run({ body, registry }) {
-      const { change, causes, notes } = await readWritten(registry, body.spec);
-      const named = { ...accessDiffKind, resource: accessDiffKind.kind };
-      if (causes.length > 0) throw invalid(named, registry.groupSuffix, '', [...causes]);
+      const { change, causes, notes } = await readPolicyChange(registry, body.spec);
+      const reviewedKind = { ...accessDiffKind, resource: accessDiffKind.kind };
+      if (causes.length > 0) throw invalid(reviewedKind, registry.groupSuffix, '', [...causes]);
       const { index, authorizers } = parts();
-      const opaque = await opaqueAuthorizers(authorizers);
-      const found = await judge(index, storedRoles(registry), change);
-      const beside = opaque.map((name) => `only roles are looked at: ${name} may allow and deny besides`);
-      const errors = [...notes, ...(found.errors ?? []), ...beside];
+      const unlisted = await findUnlistedAuthorizers(authorizers);
+      const found = await computeAccessDiff(index, createRoleReader(registry), change);
+      const omissions = unlisted.map(
+        (name) => `only roles are looked at: ${name} may allow and deny besides`,
+      );
+      const errors = [...notes, ...(found.errors ?? []), ...omissions];
       const status = {
         ...found,
-        ...(opaque.length === 0 ? {} : { incomplete: true }),
+        ...(unlisted.length === 0 ? {} : { incomplete: true }),
         ...(errors.length === 0 ? {} : { errors }),
       };
       return { object: { ...body, metadata: body.metadata ?? {}, status } };

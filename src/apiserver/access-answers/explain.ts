@@ -2,15 +2,15 @@ import type { AccessExplanationStatus, AccessGrant, AccessOpinion, PolicyRule } 
 import type { User } from '../authn/index.ts';
 import type { Attributes, Decision, Grant, PolicyIndex } from '../authz/index.ts';
 import { CompiledRules, noOpinion } from '../authz/index.ts';
-import type { Action } from './action.ts';
-import { actionOf, allowingGrants } from './action.ts';
 import type { NamedAuthorizer } from './authorizers.ts';
 import { rbacName } from './authorizers.ts';
-import { nearMisses } from './near-misses.ts';
-import { remedyFor } from './remedy.ts';
-import { maxReported, toldBinding, toldRole, toldSubject } from './told.ts';
+import { findNearMisses } from './near-misses.ts';
+import { bindingReference, maxReported, roleReference, subjectReference } from './references.ts';
+import { suggestRemedy } from './remedy.ts';
+import type { Action } from './requested-action.ts';
+import { findAllowingGrants, toAction } from './requested-action.ts';
 
-export interface Explaining {
+export interface ExplainContext {
   authorizers: readonly NamedAuthorizer[];
   index: PolicyIndex;
   /** API group of roles with its suffix. */
@@ -18,16 +18,16 @@ export interface Explaining {
 }
 
 /**
- * Why somebody may or may not do something. What RBAC grants is told whoever decides: it is what counts when the
- * others go away.
+ * Explains why a user may or may not do something. The grants of RBAC are listed whichever authorizer decides: they are what
+ * counts once the other authorizers are gone.
  */
 export async function explain(
-  { authorizers, index, group }: Explaining,
+  { authorizers, index, group }: ExplainContext,
   asked: User,
   attributes: Attributes,
 ): Promise<AccessExplanationStatus> {
   const user = { ...asked, groups: [...new Set(asked.groups)] };
-  const action = actionOf(attributes);
+  const action = toAction(attributes);
   const { by, asked: opinions, decision, errors } = await decide(authorizers, user, attributes);
   const status = {
     allowed: decision.verdict === 'allow',
@@ -35,12 +35,12 @@ export async function explain(
     ...(decision.reason === '' ? {} : { reason: decision.reason }),
     user: user.name,
     groups: user.groups,
-    ...grantsTold(index, user, action),
+    ...listGrants(index, user, action),
     asked: opinions,
   };
   if (!wouldRolesHelp(opinions)) return { ...status, errors };
-  const { found, more, isCut } = nearMisses(index, user, action);
-  const remedy = remedyFor(user, attributes, group);
+  const { found, more, isCut } = findNearMisses(index, user, action);
+  const remedy = suggestRemedy(user, attributes, group);
   return {
     ...status,
     nearMisses: found,
@@ -52,7 +52,7 @@ export async function explain(
 
 const verdicts = { allow: 'Allow', deny: 'Deny', noOpinion: 'NoOpinion' } as const;
 
-/** As the chain of all authorizers does, with who it was and what each said. */
+/** Decides like the chain of all authorizers, and returns which one decided and the verdict of each. */
 async function decide(authorizers: readonly NamedAuthorizer[], user: User, attributes: Attributes) {
   const errors: string[] = [];
   const asked: AccessOpinion[] = [];
@@ -68,28 +68,32 @@ async function decide(authorizers: readonly NamedAuthorizer[], user: User, attri
   return { by: '', asked, decision: last, errors };
 }
 
-/** It is refused, and a role would change that: RBAC was asked, and whoever came after it would not have been. */
+/** Whether the request is refused and a role could change that: RBAC was asked, and no authorizer allowed it. */
 function wouldRolesHelp(asked: readonly AccessOpinion[]): boolean {
   const isAllowed = asked.some(({ verdict }) => verdict === 'Allow');
   return !isAllowed && asked.some(({ authorizer }) => authorizer === rbacName);
 }
 
-function grantsTold(index: PolicyIndex, user: User, action: Action) {
+function listGrants(index: PolicyIndex, user: User, action: Action) {
   const grants: AccessGrant[] = [];
   let more = 0;
-  const rulesOf = allowingRules(action);
-  for (const grant of allowingGrants(index, user, action)) {
+  const rulesOf = createRuleFilter(action);
+  for (const grant of findAllowingGrants(index, user, action)) {
     if (grants.length === maxReported) more++;
     else {
-      const [binding, role, subject] = [toldBinding(grant), toldRole(grant), toldSubject(grant)];
+      const [binding, role, subject] = [
+        bindingReference(grant),
+        roleReference(grant),
+        subjectReference(grant),
+      ];
       grants.push({ binding, role, subject, rules: rulesOf(grant) });
     }
   }
   return { ...(grants.length === 0 ? {} : { grants }), ...(more === 0 ? {} : { moreGrants: more }) };
 }
 
-/** The rules of a role that allow what is asked; each role is looked at once. */
-function allowingRules({ question }: Action): (grant: Grant) => PolicyRule[] {
+/** Creates a function that returns the rules of a grant's role that allow the action; each role is examined once. */
+function createRuleFilter({ question }: Action): (grant: Grant) => PolicyRule[] {
   const known = new Map<Grant['role'], PolicyRule[]>();
   return ({ role }) => {
     const before = known.get(role);

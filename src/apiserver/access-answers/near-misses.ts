@@ -1,23 +1,23 @@
 import type { User } from '../authn/index.ts';
 import type { Grant, PolicyIndex } from '../authz/index.ts';
-import type { Action } from './action.ts';
-import { ruleMiss } from './near-rules.ts';
-import { subjectMisses } from './near-subjects.ts';
-import type { Misses } from './search.ts';
-import { Search } from './search.ts';
-import { named, toldBinding, toldRole } from './told.ts';
+import type { Misses } from './near-miss-search.ts';
+import { NearMissSearch } from './near-miss-search.ts';
+import { findRuleMiss } from './near-rules.ts';
+import { searchSubjects } from './near-subjects.ts';
+import { bindingReference, formatReference, roleReference } from './references.ts';
+import type { Action } from './requested-action.ts';
 
-/** What nearly allows something that nobody allows: all fits but one thing. */
-export function nearMisses(index: PolicyIndex, user: User, action: Action): Misses {
-  const search = new Search();
+/** Finds bindings and rules that would have allowed a denied action but for one thing. */
+export function findNearMisses(index: PolicyIndex, user: User, action: Action): Misses {
+  const search = new NearMissSearch();
   searchNamespaces(search, index, user, action);
   searchRules(search, index, user, action);
-  subjectMisses(index, user, action, search);
+  searchSubjects(index, user, action, search);
   return search.result();
 }
 
-/** The user may do it, but elsewhere. A path belongs to no namespace: there a RoleBinding never gives it. */
-function searchNamespaces(search: Search, index: PolicyIndex, user: User, action: Action): void {
+/** Bindings that allow it in another namespace. A path belongs to no namespace, so a RoleBinding never allows it. */
+function searchNamespaces(search: NearMissSearch, index: PolicyIndex, user: User, action: Action): void {
   const { attributes, question, scopes } = action;
   const isPath = 'path' in attributes;
   const here =
@@ -28,33 +28,39 @@ function searchNamespaces(search: Search, index: PolicyIndex, user: User, action
       if (!search.takeGrant()) return;
       if (!question.isAllowedBy(grant.role.rules)) continue;
       const where = JSON.stringify(namespace);
-      const binding = named(toldBinding(grant));
+      const bindingText = formatReference(bindingReference(grant));
       if (isPath) {
-        const message = `${binding} gives a role with this path, but a RoleBinding gives no paths: it takes a ClusterRoleBinding`;
-        search.note('PathInNamespace', message, grant);
-      } else search.note('OtherNamespace', `${binding} allows it in namespace ${where}, not ${here}`, grant);
+        const message = `${bindingText} gives a role with this path, but a RoleBinding gives no paths: it takes a ClusterRoleBinding`;
+        search.add('PathInNamespace', message, grant);
+      } else
+        search.add('OtherNamespace', `${bindingText} allows it in namespace ${where}, not ${here}`, grant);
     }
   }
 }
 
-/** The user has a role here that does nearly allow it, or is not there. */
-function searchRules(search: Search, index: PolicyIndex, user: User, { attributes, scopes }: Action): void {
-  const seen = new Set<Grant['role']>();
+/** Roles that the user has in this scope, and that do not exist or would allow it but for one thing. */
+function searchRules(
+  search: NearMissSearch,
+  index: PolicyIndex,
+  user: User,
+  { attributes, scopes }: Action,
+): void {
+  const visited = new Set<Grant['role']>();
   for (const scope of scopes) {
     for (const grant of index.grantsIn(scope, user)) {
       if (!search.takeGrant()) return;
       const { role } = grant;
       if (!role.exists) {
-        const message = `${named(toldBinding(grant))} gives ${named(toldRole(grant))}, which does not exist`;
-        search.note('RoleMissing', message, grant);
+        const message = `${formatReference(bindingReference(grant))} gives ${formatReference(roleReference(grant))}, which does not exist`;
+        search.add('RoleMissing', message, grant);
       }
-      if (seen.has(role)) continue;
-      seen.add(role);
+      if (visited.has(role)) continue;
+      visited.add(role);
       for (const rule of role.rules.rules) {
         if (!search.takeRule()) return;
-        const miss = ruleMiss(rule, attributes);
+        const miss = findRuleMiss(rule, attributes);
         if (miss !== undefined)
-          search.note(miss.reason, `${named(toldRole(grant))} ${miss.message}`, grant, rule);
+          search.add(miss.reason, `${formatReference(roleReference(grant))} ${miss.message}`, grant, rule);
       }
     }
   }

@@ -7,17 +7,17 @@ import {
   serviceAccountUserName,
 } from '../authn/index.ts';
 import type { Grant, PolicyIndex } from '../authz/index.ts';
-import type { Action } from './action.ts';
-import { allowingGrants } from './action.ts';
-import type { MissReason, Search } from './search.ts';
-import { named, toldBinding, toldSubject } from './told.ts';
+import type { MissReason, NearMissSearch } from './near-miss-search.ts';
+import { bindingReference, formatReference, subjectReference } from './references.ts';
+import type { Action } from './requested-action.ts';
+import { findAllowingGrants } from './requested-action.ts';
 
 /*
- * Bindings that allow what is asked, and are for somebody else who may have been meant.
+ * Bindings that allow what is asked to another subject, which may have been meant.
  */
 
-/** Somebody who is looked for in the index in the user's place. */
-interface Other {
+/** A subject that is looked up in the index instead of the user. */
+interface Alternative {
   as: Pick<User, 'name' | 'groups'>;
   /** Only subjects of this kind. */
   kind: Grant['kind'];
@@ -25,21 +25,21 @@ interface Other {
   why: string;
 }
 
-export function subjectMisses(index: PolicyIndex, user: User, action: Action, search: Search): void {
-  for (const { as, kind, reason, why } of others(user, action)) {
-    for (const grant of allowingGrants(index, { ...as, extra: {} }, action)) {
+export function searchSubjects(index: PolicyIndex, user: User, action: Action, search: NearMissSearch): void {
+  for (const { as, kind, reason, why } of listAlternatives(user, action)) {
+    for (const grant of findAllowingGrants(index, { ...as, extra: {} }, action)) {
       if (!search.takeGrant()) return;
-      if (grant.kind === kind) search.note(reason, `${given(grant)}: ${why}`, grant);
+      if (grant.kind === kind) search.add(reason, `${formatGrant(grant)}: ${why}`, grant);
     }
   }
   searchSpelling(index, user, action, search);
 }
 
-function given(grant: Grant): string {
-  return `${named(toldBinding(grant))} allows it to ${named(toldSubject(grant))}`;
+function formatGrant(grant: Grant): string {
+  return `${formatReference(bindingReference(grant))} allows it to ${formatReference(subjectReference(grant))}`;
 }
 
-function* others({ name, groups }: User, { scopes }: Action): Generator<Other> {
+function* listAlternatives({ name, groups }: User, { scopes }: Action): Generator<Alternative> {
   const account = serviceAccountOf(name);
   if (account !== undefined) yield* accountAsUser(name, account);
   else yield* userAsAccount(name, scopes.at(-1) ?? '');
@@ -57,8 +57,8 @@ interface Account {
   name: string;
 }
 
-/** The binding names a User where it means a service account. */
-function* accountAsUser(userName: string, { namespace, name }: Account): Generator<Other> {
+/** For a service account: spellings by which a binding may name it as a User. */
+function* accountAsUser(userName: string, { namespace, name }: Account): Generator<Alternative> {
   const why = `a subject for this service account has the kind ServiceAccount, or is the User ${JSON.stringify(userName)}`;
   const spellings = [`${namespace}:${name}`, `${namespace}/${name}`, name];
   for (const spelling of [...spellings, `system:serviceaccounts:${namespace}:${name}`]) {
@@ -67,8 +67,8 @@ function* accountAsUser(userName: string, { namespace, name }: Account): Generat
   }
 }
 
-/** The question names a user where it means a service account. */
-function* userAsAccount(user: string, namespace: string): Generator<Other> {
+/** For a user: the service account that the question may mean. */
+function* userAsAccount(user: string, namespace: string): Generator<Alternative> {
   const [, home = namespace, name = user] = /^([^:/]+)[:/]([^:/]+)$/.exec(user) ?? [];
   if (home === '' || name === '' || name.includes(':')) return;
   const as = { name: serviceAccountUserName(home, name), groups: [] };
@@ -76,8 +76,8 @@ function* userAsAccount(user: string, namespace: string): Generator<Other> {
   yield { as, kind: 'ServiceAccount', reason: 'ServiceAccountAsUser', why };
 }
 
-/** Whoever asks about somebody by name may have forgotten the groups that everybody like that is in. */
-function* groupsNotAsked(name: string, groups: readonly string[], account?: Account): Generator<Other> {
+/** A question about a user by name may lack the groups that every such user is in. */
+function* groupsNotAsked(name: string, groups: readonly string[], account?: Account): Generator<Alternative> {
   if (name === '' || name === anonymousName) return;
   const usual = [
     ...(account === undefined ? [] : serviceAccountGroups(account.namespace)),
@@ -89,26 +89,31 @@ function* groupsNotAsked(name: string, groups: readonly string[], account?: Acco
   yield { as: { name: '', groups: missing }, kind: 'Group', reason: 'GroupNotAsked', why };
 }
 
-/** Subjects that differ in case alone, and service accounts of the same name in other namespaces. */
-function searchSpelling(index: PolicyIndex, { name, groups }: User, action: Action, search: Search): void {
+/** Finds subjects that differ only in case, and service accounts of the same name in other namespaces. */
+function searchSpelling(
+  index: PolicyIndex,
+  { name, groups }: User,
+  action: Action,
+  search: NearMissSearch,
+): void {
   const account = serviceAccountOf(name);
   const users = new Map([[name.toLowerCase(), name]]);
   const groupsBySpelling = new Map(groups.map((group) => [group.toLowerCase(), group]));
   const lengths = new Set([name, ...groups].map(({ length }) => length));
   const end = account === undefined ? undefined : `:${account.name}`;
-  const look = (grant: Grant) => {
+  const visit = (grant: Grant) => {
     if (!search.takeGrant()) return;
     const { holder, kind, role } = grant;
-    const others = kind === 'Group' ? groupsBySpelling : users;
-    const meant = lengths.has(holder.length) ? others.get(holder.toLowerCase()) : undefined;
+    const spellings = kind === 'Group' ? groupsBySpelling : users;
+    const meant = lengths.has(holder.length) ? spellings.get(holder.toLowerCase()) : undefined;
     if (meant !== undefined && meant !== holder && action.question.isAllowedBy(role.rules)) {
       const why = `not to ${JSON.stringify(meant)}: names differ in case`;
-      search.note('SubjectCase', `${given(grant)}, ${why}`, grant);
+      search.add('SubjectCase', `${formatGrant(grant)}, ${why}`, grant);
     }
     if (end === undefined || kind !== 'ServiceAccount' || holder === name || !holder.endsWith(end)) return;
     if (!action.question.isAllowedBy(role.rules)) return;
     const why = `the one that is asked about is of namespace ${JSON.stringify(account?.namespace)}`;
-    search.note('ServiceAccountNamespace', `${given(grant)}: ${why}`, grant);
+    search.add('ServiceAccountNamespace', `${formatGrant(grant)}: ${why}`, grant);
   };
-  for (const scope of action.scopes) index.eachIn(scope, look);
+  for (const scope of action.scopes) index.eachIn(scope, visit);
 }

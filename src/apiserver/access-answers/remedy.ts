@@ -5,20 +5,20 @@ import { serviceAccountOf } from '../authn/index.ts';
 import type { Attributes } from '../authz/index.ts';
 
 /**
- * The least that would let somebody do something: a rule for this and nothing else, with the role and the binding as
- * YAML. `group` is the API group of roles. Undefined where no valid rule can say it.
+ * The minimal permission that would allow a user an action: a rule for this action only, with its role and binding as
+ * YAML. `group` is the API group of roles. Undefined when no valid rule can express it.
  */
-export function remedyFor(user: User, asked: Attributes, group: string): AccessRemedy | undefined {
-  const rule = minimalRule(asked);
-  const subject = subjectFor(user, group);
+export function suggestRemedy(user: User, asked: Attributes, group: string): AccessRemedy | undefined {
+  const rule = createMinimalRule(asked);
+  const subject = createSubject(user, group);
   if (rule === undefined || subject === undefined) return undefined;
   const namespace = 'path' in asked ? '' : asked.namespace;
   const prefix = namespace === '' ? 'Cluster' : '';
-  const metadata = { name: roleName(asked), ...(namespace === '' ? {} : { namespace }) };
+  const metadata = { name: createRoleName(asked), ...(namespace === '' ? {} : { namespace }) };
   const apiVersion = `${group}/v1`;
   const role = { apiVersion, kind: `${prefix}Role`, metadata, rules: [rule] };
   const roleRef = { apiGroup: group, kind: role.kind, name: metadata.name };
-  const bindingName = `${metadata.name}-${slug(subject.name)}`;
+  const bindingName = `${metadata.name}-${toSlug(subject.name)}`;
   const binding = {
     apiVersion,
     kind: `${prefix}RoleBinding`,
@@ -29,7 +29,7 @@ export function remedyFor(user: User, asked: Attributes, group: string): AccessR
   return { rule, manifest: `${writeYaml(role)}---\n${writeYaml(binding)}` };
 }
 
-function minimalRule(asked: Attributes): PolicyRule | undefined {
+function createMinimalRule(asked: Attributes): PolicyRule | undefined {
   const verbs = [asked.verb];
   if (asked.verb === '') return undefined;
   if ('path' in asked) {
@@ -47,8 +47,8 @@ function minimalRule(asked: Attributes): PolicyRule | undefined {
   };
 }
 
-/** The user, or the first group of somebody without a name. */
-function subjectFor({ name, groups }: User, apiGroup: string) {
+/** The user, or the first group when there is no user name. */
+function createSubject({ name, groups }: User, apiGroup: string) {
   const account = serviceAccountOf(name);
   if (account !== undefined) return { kind: 'ServiceAccount', ...account };
   if (name !== '') return { apiGroup, kind: 'User', name };
@@ -56,16 +56,16 @@ function subjectFor({ name, groups }: User, apiGroup: string) {
   return group === undefined ? undefined : { apiGroup, kind: 'Group', name: group };
 }
 
-function roleName(asked: Attributes): string {
-  if ('path' in asked) return slug(`${asked.verb}-${asked.path}`);
+function createRoleName(asked: Attributes): string {
+  if ('path' in asked) return toSlug(`${asked.verb}-${asked.path}`);
   const { verb, resource, subresource, name } = asked;
-  return slug([verb, resource, subresource, name].filter((part) => part !== '').join('-'));
+  return toSlug([verb, resource, subresource, name].filter((part) => part !== '').join('-'));
 }
 
 const maxSlugLength = 100;
 
-/** A part of a name that every object can have. */
-function slug(text: string): string {
+/** Converts a text to a part of a valid object name. */
+function toSlug(text: string): string {
   const plain = text
     .slice(0, 4 * maxSlugLength)
     .toLowerCase()

@@ -6,32 +6,32 @@ import type {
 } from '../../api/index.ts';
 import type { User } from '../authn/index.ts';
 import type { PolicyIndex, RuleList } from '../authz/index.ts';
-import { compactNonResourceRules, compactResourceRules, faultsOf } from '../authz/index.ts';
+import { compactNonResourceRules, compactResourceRules, listFaults } from '../authz/index.ts';
 import { rbacName } from './authorizers.ts';
-import type { Explaining } from './explain.ts';
-import { isOpaque } from './opaque.ts';
-import { maxReported } from './told.ts';
+import type { ExplainContext } from './explain.ts';
+import { maxReported } from './references.ts';
+import { cannotListRules } from './unlisted-authorizers.ts';
 
-/** A namespace with more rules than this is not put together: its answer would say nothing to anybody. */
+/** Of a namespace with more rules than this the rest is left out: nobody could read such an answer. */
 const maxRules = 10_000;
 
 /**
- * What somebody may do, by namespace, in few rules: what counts everywhere first, and of each namespace only what its
- * own bindings add. Without a namespace all are told where the user has anything.
+ * Lists what a user may do by namespace, in as few rules as possible: first what applies everywhere, then for each namespace
+ * only what its own bindings add. Without a namespace it lists all in which the user has any rights.
  */
-export async function whatCan(
-  explaining: Explaining,
+export async function listWhatCan(
+  context: ExplainContext,
   asked: User,
   namespace: string,
 ): Promise<AccessQueryStatus> {
-  const { index, group } = explaining;
+  const { index, group } = context;
   const user = { ...asked, groups: [...new Set(asked.groups)] };
-  const others = await listed(explaining, user);
+  const others = await listOtherRules(context, user);
   const everywhere = rulesIn(index, user, '');
-  const told: AccessNamespaceRules[] = [];
-  const errors = new Set([...others.flatMap((list) => list.errors), ...faultsOf(index, user, '', group)]);
+  const namespaces: AccessNamespaceRules[] = [];
+  const errors = new Set([...others.flatMap((list) => list.errors), ...listFaults(index, user, '', group)]);
   let [count, more, isCut] = [0, 0, everywhere.isCut];
-  const tell = (name: string, rules: Rules) => {
+  const addNamespace = (name: string, rules: Rules) => {
     const resourceRules = compactResourceRules(rules.resourceRules);
     const nonResourceRules = compactNonResourceRules(rules.nonResourceRules);
     count += resourceRules.length + nonResourceRules.length;
@@ -39,9 +39,9 @@ export async function whatCan(
       ...(resourceRules.length === 0 ? {} : { resourceRules }),
       ...(nonResourceRules.length === 0 ? {} : { nonResourceRules }),
     };
-    if (Object.keys(parts).length > 0) told.push(name === '' ? parts : { namespace: name, ...parts });
+    if (Object.keys(parts).length > 0) namespaces.push(name === '' ? parts : { namespace: name, ...parts });
   };
-  tell('', {
+  addNamespace('', {
     resourceRules: [...others.flatMap((list) => list.resourceRules), ...everywhere.resourceRules],
     nonResourceRules: [...others.flatMap((list) => list.nonResourceRules), ...everywhere.nonResourceRules],
   });
@@ -50,19 +50,19 @@ export async function whatCan(
     else {
       const rules = rulesIn(index, user, name);
       isCut ||= rules.isCut;
-      for (const text of faultsOf(index, user, name, group)) errors.add(text);
-      tell(name, rules);
+      for (const text of listFaults(index, user, name, group)) errors.add(text);
+      addNamespace(name, rules);
     }
   }
   return {
-    namespaces: told,
+    namespaces,
     ...(more === 0 ? {} : { moreNamespaces: more }),
     ...(isCut || others.some(({ incomplete }) => incomplete) ? { incomplete: true } : {}),
     ...(errors.size === 0 ? {} : { errors: [...errors] }),
   };
 }
 
-/** In the order of their names. */
+/** Sorted by name. */
 function namespacesOf(index: PolicyIndex, user: User, only: string): string[] {
   if (only !== '') return [only];
   const found = [...index.namespaces].filter((name) => name !== '' && hasAny(index.grantsIn(name, user)));
@@ -79,7 +79,7 @@ interface Rules {
   nonResourceRules: readonly NonResourceRule[];
 }
 
-/** By the bindings of a namespace alone, or of the cluster; only these give paths. */
+/** The rules by the bindings of one namespace, or of the cluster; only those of the cluster give paths. */
 function rulesIn(index: PolicyIndex, user: User, scope: string): Rules & { isCut: boolean } {
   const resourceRules: ResourceRule[] = [];
   const nonResourceRules: NonResourceRule[] = [];
@@ -95,14 +95,14 @@ function rulesIn(index: PolicyIndex, user: User, scope: string): Rules & { isCut
   return { resourceRules, nonResourceRules, isCut: false };
 }
 
-/** What the others than RBAC allow, which is the same in every namespace. */
-async function listed({ authorizers }: Explaining, user: User): Promise<RuleList[]> {
+/** What the authorizers other than RBAC allow, which is the same in every namespace. */
+async function listOtherRules({ authorizers }: ExplainContext, user: User): Promise<RuleList[]> {
   const lists: RuleList[] = [];
   for (const { name, authorizer } of authorizers) {
     if (name === rbacName) continue;
     const list = await authorizer.rules?.(user, '');
-    const isAnybodys = await isOpaque(authorizer);
-    const why = isAnybodys ? [`incomplete: ${name} cannot list what it allows, and may allow more`] : [];
+    const isUnlisted = await cannotListRules(authorizer);
+    const why = isUnlisted ? [`incomplete: ${name} cannot list what it allows, and may allow more`] : [];
     const { incomplete = true, errors = [] } = list ?? {};
     lists.push({ ...(list ?? nothing), incomplete, errors: [...errors, ...why] });
   }

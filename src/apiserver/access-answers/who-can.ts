@@ -2,51 +2,51 @@ import type { AccessHolder, AccessQueryStatus } from '../../api/index.ts';
 import type { User } from '../authn/index.ts';
 import { authenticatedGroup, mastersGroup, nodesGroup } from '../authn/index.ts';
 import type { Attributes, Grant } from '../authz/index.ts';
-import type { Action } from './action.ts';
-import { actionOf } from './action.ts';
 import type { NamedAuthorizer } from './authorizers.ts';
 import { rbacName } from './authorizers.ts';
-import type { Explaining } from './explain.ts';
-import { isOpaque, opaqueAuthorizers } from './opaque.ts';
-import { maxReported, toldBinding, toldRole, toldSubject } from './told.ts';
+import type { ExplainContext } from './explain.ts';
+import { bindingReference, maxReported, roleReference, subjectReference } from './references.ts';
+import type { Action } from './requested-action.ts';
+import { toAction } from './requested-action.ts';
+import { cannotListRules, findUnlistedAuthorizers } from './unlisted-authorizers.ts';
 
-/** So many bindings are told of one subject. */
+/** Bindings that are listed for one subject. */
 const maxThrough = 20;
 
 /**
- * Who may do something: all subjects of bindings that give a role that allows it, and the groups that need none. Every
- * grant that counts is looked at, every role is asked once.
+ * Lists who may do something: all subjects of bindings to a role that allows it, and the groups that need no role. It
+ * examines every grant in scope, and every role once.
  */
-export async function whoCan(
-  { authorizers, index }: Explaining,
+export async function listWhoCan(
+  { authorizers, index }: ExplainContext,
   attributes: Attributes,
 ): Promise<AccessQueryStatus> {
-  const action = actionOf(attributes);
-  const others = await withoutRoles(authorizers, attributes);
+  const action = toAction(attributes);
+  const others = await findHoldersWithoutRoles(authorizers, attributes);
   const holders = new Holders();
-  const allows = allowingRoles(action);
-  const opaque = await opaqueAuthorizers(authorizers);
-  const isMet = (grant: Grant) =>
+  const allows = createRoleCheck(action);
+  const unlisted = await findUnlistedAuthorizers(authorizers);
+  const wasVisited = (grant: Grant) =>
     [...index.grantsIn('', holderOf(grant))].some((each) => each.kind === grant.kind && allows(each.role));
   for (const scope of action.scopes) {
-    const before = scope === '' ? undefined : isMet;
+    const before = scope === '' ? undefined : wasVisited;
     index.eachIn(scope, (grant, isNext) => {
       if (!isNext) holders.next();
       if (allows(grant.role)) holders.add(grant, isNext, before);
     });
   }
   return {
-    subjects: [...others, ...holders.told()],
+    subjects: [...others, ...holders.list()],
     ...(holders.more === 0 ? {} : { moreSubjects: holders.more }),
-    ...(opaque.length === 0 ? {} : { incomplete: true, errors: opaque.map(beside) }),
+    ...(unlisted.length === 0 ? {} : { incomplete: true, errors: unlisted.map(formatOmission) }),
   };
 }
 
-function beside(name: string): string {
+function formatOmission(name: string): string {
   return `incomplete: ${name} cannot tell whom it allows what, and may allow others`;
 }
 
-function allowingRoles({ question }: Action): (role: Grant['role']) => boolean {
+function createRoleCheck({ question }: Action): (role: Grant['role']) => boolean {
   const known = new Map<Grant['role'], boolean>();
   return (role) => {
     const before = known.get(role);
@@ -65,7 +65,7 @@ function holderOf({ kind, holder }: Grant): User {
 
 const bits = { User: 1, Group: 2, ServiceAccount: 4 } as const;
 
-/** Subjects with what they have; only the first ones are kept, the others are counted. */
+/** Subjects with their bindings; those beyond the limit are only counted. */
 class Holders {
   readonly #found = {
     User: new Map<string, AccessHolder>(),
@@ -73,42 +73,42 @@ class Holders {
     ServiceAccount: new Map<string, AccessHolder>(),
   };
   #kept = 0;
-  /** The kinds of subject as which the holder was counted, whose grants come in a row. */
+  /** The kinds of subject as which the current holder was counted; the grants of a holder are visited consecutively. */
   #kinds = 0;
   more = 0;
 
-  /** What follows is for another user or group. */
+  /** The following grants are those of another user or group. */
   next(): void {
     this.#kinds = 0;
   }
 
-  /** `isMet`: whether a subject was there in the scope before; undefined in the first one, where all are new. */
-  add(grant: Grant, isNext: boolean, isMet: ((grant: Grant) => boolean) | undefined): void {
+  /** `wasVisited`: whether a subject was found in the previous scope; undefined in the first scope, where all are new. */
+  add(grant: Grant, isNext: boolean, wasVisited: ((grant: Grant) => boolean) | undefined): void {
     const found = this.#found[grant.kind];
-    const known = isNext || isMet !== undefined ? found.get(grant.holder) : undefined;
+    const known = isNext || wasVisited !== undefined ? found.get(grant.holder) : undefined;
     if (known !== undefined) {
       const { through = [] } = known;
-      if (through.length < maxThrough) through.push(throughOf(grant));
+      if (through.length < maxThrough) through.push(toThrough(grant));
     } else if (this.#kept < maxReported) {
       this.#kept++;
-      found.set(grant.holder, { subject: toldSubject(grant), through: [throughOf(grant)] });
+      found.set(grant.holder, { subject: subjectReference(grant), through: [toThrough(grant)] });
     } else if ((this.#kinds & bits[grant.kind]) === 0) {
       this.#kinds |= bits[grant.kind];
-      if (!isMet?.(grant)) this.more++;
+      if (!wasVisited?.(grant)) this.more++;
     }
   }
 
-  told(): AccessHolder[] {
+  list(): AccessHolder[] {
     return Object.values(this.#found).flatMap((found) => [...found.values()]);
   }
 }
 
-function throughOf(grant: Grant) {
-  return { binding: toldBinding(grant), role: toldRole(grant) };
+function toThrough(grant: Grant) {
+  return { binding: bindingReference(grant), role: roleReference(grant) };
 }
 
-/** Whom another authorizer than RBAC lets do it: masters, everybody about themselves, node agents with what is theirs. */
-async function withoutRoles(
+/** Finds who may do it without a role: masters, all users what concerns themselves, node agents what concerns their node. */
+async function findHoldersWithoutRoles(
   authorizers: readonly NamedAuthorizer[],
   attributes: Attributes,
 ): Promise<AccessHolder[]> {
@@ -125,7 +125,7 @@ async function withoutRoles(
   ];
   const found: AccessHolder[] = [];
   for (const { name, authorizer } of authorizers) {
-    if (name === rbacName || (await isOpaque(authorizer))) continue;
+    if (name === rbacName || (await cannotListRules(authorizer))) continue;
     for (const { user, subject } of probes) {
       const { verdict } = await authorizer.authorize(user, attributes);
       if (verdict === 'allow') found.push({ subject, authorizer: name });

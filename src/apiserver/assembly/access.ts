@@ -1,23 +1,23 @@
 import type { Clock, Logger } from '../../base/index.ts';
-import { accessOperations, rbacName } from '../access-answers/index.ts';
+import { createAccessOperations, rbacName } from '../access-answers/index.ts';
 import type { Authenticator } from '../authn/index.ts';
 import { serviceAccountTokens } from '../authn/index.ts';
 import type { Authorizer, Rbac } from '../authz/index.ts';
 import {
-  authorizerChain,
+  createAuthorizerChain,
   createRbac,
+  createSelfAccessAuthorizer,
+  createSubjectRestriction,
   mastersAuthorizer,
   nodeAuthorizer,
   nodeRestriction,
-  selfAccessAuthorizer,
   storedFacts,
-  subjectRestriction,
   tokenRestriction,
 } from '../authz/index.ts';
 import type { DocumentRoute } from '../http/index.ts';
 import type { ServiceAccountKey } from '../pki/index.ts';
 import type { Admission, Operation, Registry } from '../registry/index.ts';
-import { reviewOperations, tokenObjects } from '../reviews/index.ts';
+import { createReviewOperations, createTokenObjects } from '../reviews/index.ts';
 import type { AuthenticationOptions } from './authentication.ts';
 import { createAuthentication } from './authentication.ts';
 import { bootstrapSecrets } from './bootstrap-secrets.ts';
@@ -53,33 +53,33 @@ export interface Access {
 /** Throws an ExitError when something that it is given cannot be used. */
 export async function createAccess(options: AccessOptions): Promise<Access> {
   const { key, authentication = {}, webhook, clock, log, groupSuffix, registry } = options;
-  const tokens = serviceAccountTokens({ key, clock, objects: tokenObjects(registry) });
+  const tokens = serviceAccountTokens({ key, clock, objects: createTokenObjects(registry) });
   const rbac = createRbac(registry, groupSuffix);
   const facts = storedFacts(registry);
   const authorizers = [
     { name: 'system:masters', authorizer: mastersAuthorizer },
     { name: 'node authorizer', authorizer: nodeAuthorizer(groupSuffix, facts) },
-    { name: 'self reviews', authorizer: selfAccessAuthorizer(groupSuffix) },
+    { name: 'self reviews', authorizer: createSelfAccessAuthorizer(groupSuffix) },
     { name: rbacName, authorizer: rbac.authorizer },
     ...(webhook === undefined ? [] : [{ name: 'webhook', authorizer: webhook }]),
   ];
-  const authorizer = authorizerChain(authorizers.map((each) => each.authorizer));
+  const authorizer = createAuthorizerChain(authorizers.map((each) => each.authorizer));
   const secrets = bootstrapSecrets(registry);
   const known = await createAuthentication(authentication, { accounts: tokens, secrets, clock, log });
   return {
     authenticator: known.requests,
     authorizer,
     rbac,
-    admission: [nodeRestriction(facts), rbac.admission, rbac.signers, subjectRestriction(groupSuffix)],
+    admission: [nodeRestriction(facts), rbac.admission, rbac.signers, createSubjectRestriction(groupSuffix)],
     operations: [
-      ...reviewOperations({
+      ...createReviewOperations({
         authorizer,
         tokens,
         mayHaveToken: tokenRestriction(facts),
         otherTokens: known.tokens,
         clock,
       }),
-      ...accessOperations({ authorizers, rbac, groupSuffix }),
+      ...createAccessOperations({ authorizers, rbac, groupSuffix }),
     ],
     documents: issuerDocuments(tokens),
     load() {

@@ -7,23 +7,23 @@ import type { AuditSink } from './types.ts';
 
 export interface LogFileOptions {
   path: string;
-  /** A file that has grown beyond this is set aside. */
+  /** A file that would grow beyond this is rotated. */
   maxBytes: number;
-  /** How many files that were set aside are kept; the oldest go. */
+  /** How many rotated files are kept; the oldest are removed. */
   maxBackups: number;
-  /** Lines that could not be written yet are held up to this; beyond it they are lost, and counted. */
+  /** The buffer for lines that could not be written yet; further lines are lost, and counted. */
   bufferBytes: number;
   clock: Clock;
   log: Logger;
-  /** Told how many lines were lost at once. */
+  /** Called with the number of lines that were lost. */
   onLost(lines: number): void;
 }
 
 const retryMs = 1000;
 
 /**
- * Appends lines to a file, 0600, in order. While the disk takes none they are held, and written once it does again.
- * Disposal writes what is held. Throws an ExitError when the file cannot be opened.
+ * Opens a file, 0600, to which lines are appended in order. While writes fail the lines are buffered, and written once the
+ * disk accepts them again. Disposal writes the buffered lines. Throws an ExitError when the file cannot be opened.
  */
 export async function openLogFile(options: LogFileOptions): Promise<AuditSink> {
   const { path, maxBytes, maxBackups, bufferBytes, clock, log, onLost } = options;
@@ -45,28 +45,28 @@ export async function openLogFile(options: LogFileOptions): Promise<AuditSink> {
     await removeOldest(path, maxBackups);
   }
 
-  async function writeHeld(): Promise<void> {
+  async function appendBuffer(): Promise<void> {
     const bytes = Buffer.from(held.join(''));
     if (size > 0 && size + bytes.length > maxBytes) await rotate();
     await appendWhole(file, bytes, size);
     size += bytes.length;
   }
 
-  /** What came meanwhile is written by the next turn; once there is none, a line that comes begins anew, at once. */
+  /** Writes until the buffer is empty, including lines that arrive meanwhile; the next line starts it again. */
   async function run(): Promise<void> {
     try {
-      while (held.length > 0) if (!(await turn())) return;
+      while (held.length > 0) if (!(await writeBuffer())) return;
     } finally {
       writing = undefined;
     }
   }
 
-  /** False when there is no use in trying again. */
-  async function turn(): Promise<boolean> {
+  /** Returns false when it must not be tried again, because the file is being closed. */
+  async function writeBuffer(): Promise<boolean> {
     const lines = held.length;
     const bytes = heldBytes;
     try {
-      await writeHeld();
+      await appendBuffer();
       held = held.slice(lines);
       heldBytes -= bytes;
       failing = false;
@@ -101,7 +101,7 @@ export async function openLogFile(options: LogFileOptions): Promise<AuditSink> {
   };
 }
 
-/** A try before this one may have come as far as this. */
+/** The file may be missing, because an earlier failed rotation has already renamed it. */
 async function renameIfThere(path: string, aside: string): Promise<void> {
   try {
     await rename(path, aside);
@@ -110,7 +110,7 @@ async function renameIfThere(path: string, aside: string): Promise<void> {
   }
 }
 
-/** A write that stops in the middle is taken back, so that no line is there by half. */
+/** Undoes a partial write, so that the file never has half a line. */
 async function appendWhole(file: FileHandle, bytes: Buffer, size: number): Promise<void> {
   try {
     await file.appendFile(bytes);

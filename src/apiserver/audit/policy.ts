@@ -20,14 +20,13 @@ interface Rule {
   omitStages: ReadonlySet<AuditStage>;
 }
 
-/** Resources whose bodies are secrets: kept only where a rule names them itself. */
+/** Resources whose bodies are secrets: recorded only when a rule names them explicitly. */
 const secretResources = new Set(['secrets', 'tokenreviews', 'serviceaccounts/token']);
 
 const nothing: AuditVerdict = { level: 'None', omitStages: new Set() };
 
 /**
- * Reads a policy (audit.k8s.io/v1, kind Policy) that was parsed already. Throws an ExitError with everything that is wrong,
- * each by its path.
+ * Reads a parsed policy (audit.k8s.io/v1, kind Policy). Throws an ExitError with everything that is wrong, each by its path.
  */
 export function readAuditPolicy(value: unknown, path: string): AuditPolicy {
   const reader = new Reader();
@@ -99,7 +98,7 @@ function readResources(reader: Reader, value: unknown, at: string): Resources {
   };
 }
 
-/** Reads values of unknown shape and gathers what is wrong with them. */
+/** Reads values of unknown shape and collects what is wrong with them. */
 class Reader {
   readonly problems: string[] = [];
 
@@ -143,7 +142,7 @@ class Reader {
 }
 
 function judge(rules: readonly Rule[], subject: AuditSubject): AuditVerdict {
-  const rule = rules.find((candidate) => fits(candidate, subject));
+  const rule = rules.find((candidate) => matchesRule(candidate, subject));
   if (rule === undefined) return nothing;
   const { level, omitStages } = rule;
   if (level === 'None' || level === 'Metadata' || !isSecret(subject) || namesSecret(rule))
@@ -151,7 +150,7 @@ function judge(rules: readonly Rule[], subject: AuditSubject): AuditVerdict {
   return { level: 'Metadata', omitStages };
 }
 
-function fits(rule: Rule, { user, attributes }: AuditSubject): boolean {
+function matchesRule(rule: Rule, { user, attributes }: AuditSubject): boolean {
   const among = (list: readonly string[], value: string) => list.length === 0 || list.includes(value);
   if (!among(rule.users, user.name) || !among(rule.verbs, attributes.verb)) return false;
   if (rule.userGroups.length > 0 && !rule.userGroups.some((group) => user.groups.includes(group)))
@@ -159,30 +158,31 @@ function fits(rule: Rule, { user, attributes }: AuditSubject): boolean {
   if (!('resource' in attributes)) {
     if (rule.resources.length + rule.namespaces.length > 0) return false;
     return (
-      rule.nonResourceURLs.length === 0 || rule.nonResourceURLs.some((url) => urlFits(url, attributes.path))
+      rule.nonResourceURLs.length === 0 ||
+      rule.nonResourceURLs.some((url) => matchesUrl(url, attributes.path))
     );
   }
   if (rule.nonResourceURLs.length > 0 || !among(rule.namespaces, attributes.namespace)) return false;
   return (
-    rule.resources.length === 0 || rule.resources.some((resources) => resourceFits(resources, attributes))
+    rule.resources.length === 0 || rule.resources.some((resources) => matchesResource(resources, attributes))
   );
 }
 
-function urlFits(pattern: string, path: string): boolean {
+function matchesUrl(pattern: string, path: string): boolean {
   return pattern.endsWith('*') ? path.startsWith(pattern.slice(0, -1)) : pattern === path;
 }
 
 type ResourceAttributes = Extract<AuditSubject['attributes'], { resource: string }>;
 
-function resourceFits({ group, resources, resourceNames }: Resources, asked: ResourceAttributes): boolean {
+function matchesResource({ group, resources, resourceNames }: Resources, asked: ResourceAttributes): boolean {
   if (group !== asked.group) return false;
   if (resourceNames.length > 0 && !resourceNames.includes(asked.name)) return false;
   if (resources.length === 0) return true;
-  return resources.some((pattern) => patternFits(pattern, asked));
+  return resources.some((pattern) => matchesPattern(pattern, asked));
 }
 
-// `pods`, `pods/log`, `pods/*`, `*`, and `*/log` for the log of whatever has one
-function patternFits(pattern: string, { resource, subresource }: ResourceAttributes): boolean {
+// `pods`, `pods/log`, `pods/*`, `*`, and `*/log` for the log subresource of every resource
+function matchesPattern(pattern: string, { resource, subresource }: ResourceAttributes): boolean {
   if (pattern === '*' || pattern === fullName(resource, subresource)) return true;
   const [of = '', part = ''] = pattern.split('/');
   if (part === '*') return of === resource && subresource !== '';

@@ -5,7 +5,7 @@ import type { User } from '../authn/index.ts';
 import type { Attributes, Decision } from '../authz/index.ts';
 import type { AuditEvent, AuditPolicy, AuditSink, AuditStage, AuditUser, AuditVerdict } from './types.ts';
 
-/** What is known of a request when it comes. */
+/** What is known of a request when it arrives. */
 export interface AuditRequest {
   method: string;
   uri: string;
@@ -13,31 +13,31 @@ export interface AuditRequest {
   userAgent: string;
 }
 
-/** Who asks for what, as soon as that is known. */
+/** Who asks for what, once that is known. */
 export interface AuditAsked {
-  /** Whose credentials they are. */
+  /** The owner of the credentials. */
   user: User;
-  /** Whom the request is taken for, where that is somebody else. */
+  /** The impersonated user, if there is one. */
   impersonated: User | undefined;
   attributes: Attributes;
   decision: Decision;
 }
 
-/** The entries of one request. Without `asked` it was refused before that was known, and nobody is named. */
+/** The audit events of one request. Without a call of `asked` it was refused before the user was known; events name none. */
 export interface AuditTrail {
   readonly id: string;
   asked(asked: AuditAsked): void;
-  /** Whether what was sent, or answered, is to be kept. */
+  /** Whether the body of the request, and of the response, is to be recorded. */
   readonly keeps: { request: boolean; response: boolean };
-  /** Takes parsed bodies, for the levels that keep them. */
+  /** Records a parsed body, for the levels that include it. */
   record(part: 'requestObject' | 'responseObject', body: unknown): void;
-  /** A watch has begun. */
+  /** Has to be called when a long-running response starts. */
   started(code: number): void;
   ended(code: number, failed: boolean): void;
 }
 
-/** Longer texts from outside are cut in the log. */
-const longest = { uri: 4096, userAgent: 512 };
+/** Longer texts from clients are cut, in characters. */
+const maxLengths = { uri: 4096, userAgent: 512 };
 
 export function startTrail(
   { method, uri, sourceIp, userAgent }: AuditRequest,
@@ -57,11 +57,11 @@ export function startTrail(
       level: verdict.level,
       auditID: id,
       stage,
-      requestURI: uri.slice(0, longest.uri),
+      requestURI: uri.slice(0, maxLengths.uri),
       verb: known?.attributes.verb ?? method.toLowerCase(),
       ...(known === undefined ? { user: nobody } : usersOf(known)),
       sourceIPs: [sourceIp],
-      userAgent: userAgent.slice(0, longest.userAgent),
+      userAgent: userAgent.slice(0, maxLengths.userAgent),
       ...(known === undefined ? {} : objectRefOf(known.attributes)),
       ...(code === undefined ? {} : { responseStatus: { code } }),
       ...(stage === 'RequestReceived' ? {} : bodies),
@@ -69,7 +69,7 @@ export function startTrail(
       stageTimestamp: at,
       ...(known === undefined ? {} : annotationsOf(known.decision)),
     };
-    sink.write(lineOf(event));
+    sink.write(renderLine(event));
   }
   const now = () => formatMicroTime(clock.now());
 
@@ -100,10 +100,10 @@ export function startTrail(
   };
 }
 
-/** A body that would make the line longer than this is left out of it, so that no line is too long for the log. */
+/** The bodies are left out of a line that would be longer than this, so that no line is too long for the log. */
 const maxLineLength = 1024 * 1024;
 
-function lineOf(event: AuditEvent): string {
+function renderLine(event: AuditEvent): string {
   const line = JSON.stringify(event);
   if (line.length <= maxLineLength) return line;
   const { requestObject: _request, responseObject: _response, ...rest } = event;
@@ -116,12 +116,12 @@ const nobody: AuditUser = { username: '', groups: [] };
 
 function usersOf({ user, impersonated }: AuditAsked): Pick<AuditEvent, 'user' | 'impersonatedUser'> {
   return {
-    user: shown(user),
-    ...(impersonated === undefined ? {} : { impersonatedUser: shown(impersonated) }),
+    user: toAuditUser(user),
+    ...(impersonated === undefined ? {} : { impersonatedUser: toAuditUser(impersonated) }),
   };
 }
 
-function shown({ name, uid, groups, extra }: User): AuditUser {
+function toAuditUser({ name, uid, groups, extra }: User): AuditUser {
   const more = Object.keys(extra).length === 0 ? {} : { extra };
   return { username: name, ...(uid === undefined ? {} : { uid }), groups, ...more };
 }
@@ -134,7 +134,7 @@ function objectRefOf(attributes: Attributes): Pick<AuditEvent, 'objectRef'> {
   return { objectRef: Object.fromEntries(known) };
 }
 
-/** As the reference names them. */
+/** The annotations of the reference. */
 function annotationsOf({ verdict, reason }: Decision): Pick<AuditEvent, 'annotations'> {
   const decision = verdict === 'allow' ? 'allow' : 'forbid';
   return {

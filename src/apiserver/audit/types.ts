@@ -1,32 +1,32 @@
 import type { User } from '../authn/index.ts';
 import type { Attributes } from '../authz/index.ts';
 
-/** How much of a request is kept: nothing, who did what, also what was sent, also what was answered. */
+/** How much of a request is recorded: nothing, who did what, also the request body, also the response body. */
 export const auditLevels = ['None', 'Metadata', 'Request', 'RequestResponse'] as const;
 export type AuditLevel = (typeof auditLevels)[number];
 
-/** When an entry is written: the request is there; a watch has begun; all is done; the server failed. */
+/** When an event is written: the request arrived; a watch started; the response is complete; the server failed. */
 export const auditStages = ['RequestReceived', 'ResponseStarted', 'ResponseComplete', 'Panic'] as const;
 export type AuditStage = (typeof auditStages)[number];
 
-/** What a policy looks at. */
+/** What a policy decides by. */
 export interface AuditSubject {
   user: User;
   attributes: Attributes;
 }
 
-/** What is kept of a request, and which of its stages are left out. */
+/** How much of a request is recorded, and which of its stages are left out. */
 export interface AuditVerdict {
   level: AuditLevel;
   omitStages: ReadonlySet<AuditStage>;
 }
 
 export interface AuditPolicy {
-  /** The first rule that fits decides; nothing is kept where none does. */
+  /** The first matching rule decides; without one nothing is recorded. */
   judge(subject: AuditSubject): AuditVerdict;
 }
 
-/** One line of the log: an Event of audit.k8s.io/v1, without what is not known. */
+/** One line of the log: an Event of audit.k8s.io/v1, without unknown fields. */
 export interface AuditEvent {
   kind: 'Event';
   apiVersion: 'audit.k8s.io/v1';
@@ -56,8 +56,8 @@ export interface AuditUser {
   extra?: User['extra'];
 }
 
-/** Where entries go. */
+/** The destination of audit events. */
 export interface AuditSink extends AsyncDisposable {
-  /** Takes a line at once; written soon, in order. */
+  /** Accepts a line at once; it is written soon, in order. */
   write(line: string): void;
 }

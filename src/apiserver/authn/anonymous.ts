@@ -6,8 +6,8 @@ const nobody: User = { name: anonymousName, groups: [unauthenticatedGroup], extr
 const forEver = { user: nobody, untilMs: Number.POSITIVE_INFINITY };
 
 /**
- * Takes whoever shows no credential for `system:anonymous`. Last in a chain. A credential that is no good is never taken
- * for none: who has mistyped a token is to hear of it.
+ * Identifies requests without a credential as `system:anonymous`. Must be last in a chain. An invalid credential is never
+ * treated as none, so that a client with a mistyped token gets an error.
  */
 export const anonymousAuthenticator: Authenticator = {
   authenticate: ({ socket, presented }) =>

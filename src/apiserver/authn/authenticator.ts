@@ -1,7 +1,7 @@
 import type { TLSSocket } from 'node:tls';
 import type { User } from './user.ts';
 
-/** What a request brings along to say who sent it. */
+/** The credentials of a request. */
 export interface Credentials {
   /** Its connection, with the certificate of the client. */
   socket: TLSSocket;
@@ -11,23 +11,23 @@ export interface Credentials {
   presented: boolean;
 }
 
-/** Who is behind a request, as its credential says. */
+/** The identity of a request's sender, by its credential. */
 export interface Identity {
   user: User;
-  /** Whose credential it really is, where that one is to be taken for `user`. */
+  /** The owner of the credential, when they impersonate `user`. */
   impersonator?: User;
-  /** When the credential ends: wall clock, milliseconds. */
+  /** When the credential expires: wall clock, milliseconds. */
   untilMs: number;
 }
 
-/** Tells who is behind a request; undefined when nobody can be told. */
+/** Identifies the sender of a request; undefined when it knows none of the credentials. */
 export interface Authenticator {
   authenticate(credentials: Credentials): Identity | undefined | Promise<Identity | undefined>;
 }
 
 /**
- * Asks one after the other; the first that knows somebody decides, whatever else the request brings along. Answers at
- * once as long as all that are asked do.
+ * Asks the authenticators in order; the first that identifies a user decides, whatever other credentials the request has.
+ * Returns without a promise as long as all authenticators that are asked do.
  */
 export function authenticatorChain(authenticators: readonly Authenticator[]): Authenticator {
   function ask(credentials: Credentials, from: number): ReturnType<Authenticator['authenticate']> {

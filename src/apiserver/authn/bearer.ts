@@ -6,12 +6,12 @@ export function bearerToken(authorization: string | undefined): string | undefin
   return authorization === undefined ? undefined : /^bearer +(\S+) *$/i.exec(authorization)?.[1];
 }
 
-/** Tells whose token it is; undefined when nobody can be told. */
+/** Identifies the owner of a token; undefined for an unknown token. */
 export interface TokenAuthenticator {
   identify(token: string): Identity | undefined | Promise<Identity | undefined>;
 }
 
-/** Asks one after the other; the first that knows somebody decides. */
+/** Asks the authenticators in order; the first that identifies an owner decides. */
 export function tokenAuthenticatorChain(authenticators: readonly TokenAuthenticator[]): TokenAuthenticator {
   return {
     async identify(token) {
@@ -24,7 +24,7 @@ export function tokenAuthenticatorChain(authenticators: readonly TokenAuthentica
   };
 }
 
-/** Whoever shows a token that is known. */
+/** Identifies callers with a known token. */
 export function bearerAuthenticator(tokens: TokenAuthenticator): Authenticator {
   return { authenticate: ({ token }) => (token === undefined ? undefined : tokens.identify(token)) };
 }

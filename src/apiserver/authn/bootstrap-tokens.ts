@@ -26,8 +26,8 @@ export interface BootstrapOptions {
 }
 
 /**
- * Tokens `ID.SECRET` with which a new node comes for its first certificate. Whoever has the right one but may not use
- * it, because it has ended or is for something else, is told in the log; everybody else is nobody, without a reason.
+ * Tokens `ID.SECRET` with which a new node requests its first certificate. A correct token that may not be used, because it
+ * has expired or is for something else, is reported in the log; any other token is rejected without a reason.
  */
 export function bootstrapAuthenticator({ secrets, clock, log }: BootstrapOptions): TokenAuthenticator {
   return {
@@ -57,7 +57,7 @@ function userOf({ id, groups, nodeNames }: BootstrapToken): User {
   return { name: `system:bootstrap:${id}`, groups: all, extra };
 }
 
-/** Takes as long wherever the two differ. */
+/** Compares in a time that does not depend on where the two differ. */
 function isSame(left: string, right: string): boolean {
   return timingSafeEqual(hash('sha256', left, 'buffer'), hash('sha256', right, 'buffer'));
 }

@@ -14,8 +14,8 @@ interface Entry<T> {
 }
 
 /**
- * What tokens were found to say: to check a signature costs more than all the rest of a request. Tokens are known by
- * their digest, so that none lies about in memory. When it is full, those that were not used for longest go.
+ * Caches the claims of verified tokens: to verify a signature costs more than all the rest of a request. The keys are
+ * digests, so that no token stays in memory. When it is full, the least recently used are dropped.
  */
 export class TokenCache<T extends object> {
   readonly #maxBytes: number;
@@ -32,8 +32,8 @@ export class TokenCache<T extends object> {
   }
 
   /**
-   * What is known of a token, or what `verify` finds, which is kept unless it is undefined. Of many that ask at once
-   * one verifies for all.
+   * Returns the cached claims of a token, or the result of `verify`, which is cached unless it is undefined. Concurrent
+   * calls for one token share one verification.
    */
   async find(token: string, verify: () => Promise<T | undefined>): Promise<T | undefined> {
     const digest = digestOf(token);

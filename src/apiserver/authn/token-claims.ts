@@ -76,7 +76,7 @@ function isTextList(value: unknown): value is string[] {
 
 const extraPrefix = 'authentication.kubernetes.io';
 
-/** What authorizers and audits may want to know of the token that somebody came with. */
+/** The parts of a token that authorizers and audit events contain about its user. */
 export function extraOf({ id, pod, node }: TokenClaims): User['extra'] {
   const known: [string, string | undefined][] = [
     ['credential-id', `JTI=${id}`],

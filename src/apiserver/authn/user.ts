@@ -1,4 +1,4 @@
-/** Who is asking. */
+/** The user that sends a request. */
 export interface User {
   name: string;
   uid?: string;

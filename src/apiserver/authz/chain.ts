@@ -4,10 +4,10 @@ import type { Authorizer, Decision, RuleList } from './types.ts';
 import { allow, noOpinion, noRules } from './types.ts';
 
 /**
- * Asks one after the other; the first that allows or denies decides. When nobody has an opinion, the reasons of all stand
- * together. Answers at once as long as all that are asked do.
+ * Asks the authorizers in order; the first that allows or denies decides. When none has an opinion, the decision has the
+ * reasons of all. Returns without a promise as long as all authorizers that are asked do.
  */
-export function authorizerChain(authorizers: readonly Authorizer[]): Authorizer {
+export function createAuthorizerChain(authorizers: readonly Authorizer[]): Authorizer {
   function ask(
     position: number,
     before: Decision,
@@ -15,12 +15,12 @@ export function authorizerChain(authorizers: readonly Authorizer[]): Authorizer 
   ): Decision | Promise<Decision> {
     const authorizer = authorizers[position];
     if (authorizer === undefined) return before;
-    const goOn = (decision: Decision) => {
-      const both = together(before, decision);
+    const next = (decision: Decision) => {
+      const both = combineDecisions(before, decision);
       return decision.verdict === 'noOpinion' ? ask(position + 1, both, ...asked) : both;
     };
     const answer = authorizer.authorize(...asked);
-    return answer instanceof Promise ? answer.then(goOn) : goOn(answer);
+    return answer instanceof Promise ? answer.then(next) : next(answer);
   }
 
   return {
@@ -40,8 +40,8 @@ export function authorizerChain(authorizers: readonly Authorizer[]): Authorizer 
   };
 }
 
-/** A decision, with the errors that were met before it. */
-function together(before: Decision, decision: Decision): Decision {
+/** Adds the errors, and without an opinion the reasons, of the authorizers before. */
+function combineDecisions(before: Decision, decision: Decision): Decision {
   if (before.errors.length === 0 && before.reason === '') return decision;
   const { verdict, reason } = decision;
   const errors = [...before.errors, ...decision.errors];

@@ -1,34 +1,34 @@
 import type { NonResourceRule, ResourceRule } from '../../api/index.ts';
 
 /*
- * The same rights in fewer rules. A rule allows every one of its verbs on every one of its targets, so two rules can be
- * one where all their lists but one say the same.
+ * The same rights in fewer rules. A rule allows each of its verbs on each of its targets, so two rules can be merged when
+ * all their lists but one are equal.
  */
 
-/** Rules for resources that differ only by their verbs, or only by their resources, are one. */
+/** Merges rules for resources that differ only in their verbs, or only in their resources. */
 export function compactResourceRules(rules: readonly ResourceRule[]): ResourceRule[] {
-  const byTarget = merged(rules, 'verbs', ({ apiGroups, resources, resourceNames }) => [
+  const byTarget = mergeBy(rules, 'verbs', ({ apiGroups, resources, resourceNames }) => [
     apiGroups,
     resources,
     resourceNames,
   ]);
-  return merged(byTarget, 'resources', ({ verbs, apiGroups, resourceNames }) => [
+  return mergeBy(byTarget, 'resources', ({ verbs, apiGroups, resourceNames }) => [
     verbs,
     apiGroups,
     resourceNames,
   ]);
 }
 
-/** The same of rules for paths. */
+/** Merges rules for paths in the same way. */
 export function compactNonResourceRules(rules: readonly NonResourceRule[]): NonResourceRule[] {
-  const byTarget = merged(rules, 'verbs', ({ nonResourceURLs }) => [nonResourceURLs]);
-  return merged(byTarget, 'nonResourceURLs', ({ verbs }) => [verbs]);
+  const byTarget = mergeBy(rules, 'verbs', ({ nonResourceURLs }) => [nonResourceURLs]);
+  return mergeBy(byTarget, 'nonResourceURLs', ({ verbs }) => [verbs]);
 }
 
 type Values = readonly string[] | undefined;
 
-/** Rules that have these `others` in common become one, with all that they have in the list called `name`. */
-function merged<N extends string, R extends { [name in N]?: string[] }>(
+/** Merges rules whose lists `others` are equal; the result has the union of their lists called `name`. */
+function mergeBy<N extends string, R extends { [name in N]?: string[] }>(
   rules: readonly R[],
   name: N,
   others: (rule: R) => readonly Values[],

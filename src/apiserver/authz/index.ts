@@ -1,11 +1,11 @@
-export { authorizerChain, mastersAuthorizer } from './chain.ts';
+export { createAuthorizerChain, mastersAuthorizer } from './chain.ts';
 export { compactNonResourceRules, compactResourceRules } from './compact-rules.ts';
 export {
+  listNodeRules,
   nodeAuthorizer,
   nodeLeaseNamespace,
   nodeNameOf,
   nodeRestriction,
-  nodeRules,
   storedFacts,
   type TokenRestriction,
   tokenRestriction,
@@ -14,9 +14,11 @@ export {
   type BindingPolicy,
   CompiledRules,
   createRbac,
-  faultsOf,
+  createRoleReader,
+  findMissingRules,
   type Grant,
   holderOf,
+  listFaults,
   PolicyIndex,
   type Question,
   questionOf,
@@ -25,10 +27,8 @@ export {
   type RoleId,
   type RoleReader,
   rbacAuthorizer,
-  storedRoles,
-  uncovered,
 } from './rbac/index.ts';
-export { selfAccessAuthorizer } from './self-access.ts';
-export { subjectRestriction } from './subject-restriction.ts';
+export { createSelfAccessAuthorizer } from './self-access.ts';
+export { createSubjectRestriction } from './subject-restriction.ts';
 export { type Attributes, type Authorizer, type Decision, noOpinion, type RuleList } from './types.ts';
 export { openWebhook, type WebhookOptions } from './webhook/index.ts';

@@ -3,8 +3,8 @@ import { authenticatedGroup } from '../authn/index.ts';
 import type { Authorizer } from './types.ts';
 import { allow, noOpinion, noRules } from './types.ts';
 
-/** Whoever is authenticated may ask who they are and what they may do (specification, sections 2.2 and 5). */
-export function selfAccessAuthorizer(groupSuffix: string): Authorizer {
+/** Authenticated users may ask who they are and what they may do (specification, sections 2.2 and 5). */
+export function createSelfAccessAuthorizer(groupSuffix: string): Authorizer {
   const open = [
     {
       verbs: ['create'],

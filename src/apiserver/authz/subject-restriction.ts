@@ -5,15 +5,15 @@ import { mastersGroup } from '../authn/index.ts';
 import type { Admission } from '../registry/index.ts';
 
 /**
- * Nobody, whoever they are, asks the signer of client certificates for one of `system:masters`: who approves such requests
- * would give away everything (the reference's plugin CertificateSubjectRestriction). Throws 403.
+ * No user may request a client certificate for `system:masters`: an approver of such requests would give away everything
+ * (the reference's plugin CertificateSubjectRestriction). Throws 403.
  */
-export function subjectRestriction(groupSuffix: string): Admission {
+export function createSubjectRestriction(groupSuffix: string): Admission {
   const group = groupName('certificates', groupSuffix);
   return (_user, { verb, resource, subresource, name }, next) => {
     if (verb !== 'create' || subresource !== '' || next === undefined) return;
     if (!isSigningRequest(resource, next)) return;
-    const why = whyNot(next);
+    const why = explainRefusal(next);
     if (why === undefined) return;
     throw new StatusError('Forbidden', `${resource}.${group} ${JSON.stringify(name)} is forbidden: ${why}`, {
       details: { ...(name === '' ? {} : { name }), group, kind: resource },
@@ -21,8 +21,8 @@ export function subjectRestriction(groupSuffix: string): Admission {
   };
 }
 
-/** Admission comes before validation: required fields may be missing. */
-function whyNot({ spec }: { spec?: Partial<CertificateSigningRequest['spec']> }): string | undefined {
+/** Admission runs before validation: required fields may be missing. */
+function explainRefusal({ spec }: { spec?: Partial<CertificateSigningRequest['spec']> }): string | undefined {
   if (spec?.signerName !== clientSignerName) return undefined;
   try {
     const pem = Buffer.from(spec.request ?? '', 'base64').toString('utf8');

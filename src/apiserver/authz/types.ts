@@ -1,7 +1,7 @@
 import type { FieldRequirement, LabelRequirement, NonResourceRule, ResourceRule } from '../../api/index.ts';
 import type { User } from '../authn/index.ts';
 
-/** What somebody wants to do: with an object of the API, or with a path that is none. */
+/** What a user wants to do: with an object of the API, or with a path outside of it. */
 export type Attributes =
   | { verb: string; path: string }
   | {
@@ -13,20 +13,20 @@ export type Attributes =
       subresource: string;
       namespace: string;
       name: string;
-      /** The node whose pods alone a list or watch selects, where it says so; told whatever is switched on. */
+      /** The node to whose pods a field selector limits a list or watch; set whether or not selectors are passed on. */
       nodeName?: string;
-      /** Only with objects that they select: they narrow what is asked for, and may be passed over. */
+      /** They narrow the request; an authorizer may ignore them. */
       selectors?: { fields: readonly FieldRequirement[]; labels: readonly LabelRequirement[] };
     };
 
-/** An authorizer's answer. `noOpinion` leaves it to the next; when nobody has one, the request is refused. */
+/** An authorizer's answer. `noOpinion` leaves the decision to the next one; without any opinion the request is refused. */
 export interface Decision {
   readonly verdict: 'allow' | 'deny' | 'noOpinion';
   readonly reason: string;
   readonly errors: readonly string[];
 }
 
-/** What somebody may do, as far as it can be listed. Rules only add up: none takes away what another gives. */
+/** What a user may do, as far as it can be listed. Rules are additive: none takes away what another gives. */
 export interface RuleList {
   resourceRules: readonly ResourceRule[];
   nonResourceRules: readonly NonResourceRule[];
@@ -37,7 +37,7 @@ export interface RuleList {
 
 export interface Authorizer {
   authorize(user: User, attributes: Attributes): Decision | Promise<Decision>;
-  /** What it would allow in a namespace; an authorizer without this cannot say. */
+  /** Lists what it allows in a namespace; an authorizer without this method cannot list it. */
   rules?(user: User, namespace: string): RuleList | Promise<RuleList>;
 }
 

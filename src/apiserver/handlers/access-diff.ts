@@ -12,13 +12,13 @@ import { operate } from '../registry/index.ts';
 import type { Answer, ApiRequest } from './request.ts';
 import { readDeletion } from './write/delete-options.ts';
 
-/** The header that asks what a write would change of the rights of all, instead of the object. */
+/** The header by which a write asks which rights of all users it would change, instead of returning the object. */
 export const accessDiffHeader = 'Nodeward-Access-Diff';
 
 const kinds: readonly object[] = [roleKind, clusterRoleKind, roleBindingKind, clusterRoleBindingKind];
 const verbs: readonly string[] = ['create', 'update', 'patch', 'delete'];
 
-/** Throws 400 for what is no write of one role or binding: nothing else has such an answer. */
+/** Throws 400 unless the request writes one role or binding: other requests have no such answer. */
 export function checkDiffable({ verb, resource }: Pick<ApiRequest, 'verb' | 'resource'>): void {
   if (kinds.includes(resource.kind) && verbs.includes(verb)) return;
   const message = `the header ${accessDiffHeader} is for writes of one Role, ClusterRole, RoleBinding or ClusterRoleBinding`;
@@ -32,8 +32,8 @@ function checkDryRun(request: ApiRequest): void {
 }
 
 /**
- * Does the dry run, with all that refuses such a write, and answers an AccessDiff of what it would have written. What
- * is deleted and waits for its finalizers is judged as gone. Throws 400 where it is no dry run.
+ * Performs the dry run with all its checks, and answers with the AccessDiff of what it would have written. An object that is
+ * being deleted and waits for its finalizers counts as deleted. Throws 400 when the request is no dry run.
  */
 export async function accessDiff(
   request: ApiRequest,
@@ -57,7 +57,7 @@ export async function accessDiff(
   return { form: 'object', code: 200, type: operation.body, json, warnings };
 }
 
-/** Undefined for what is gone then: deleted, or its last finalizer taken off. */
+/** Undefined for an object that would be gone: deleted, or without its last finalizer. */
 function writtenBy({ resource }: ApiRequest, written: Answer): AccessDiffSpec | undefined {
   if (written.form !== 'object') return undefined;
   const { kind, apiVersion, metadata = {}, ...rest } = resource.encoding.parse(written.json);
@@ -65,6 +65,6 @@ function writtenBy({ resource }: ApiRequest, written: Answer): AccessDiffSpec | 
   if (deletionTimestamp !== undefined && finalizers.length === 0) return undefined;
   const { name, namespace, labels } = metadata;
   const known = Object.entries({ name, namespace, labels }).filter(([, value]) => value !== undefined);
-  const told = Object.fromEntries(known);
-  return { objects: [{ ...rest, kind: kind ?? '', apiVersion: apiVersion ?? '', metadata: told }] };
+  const kept = Object.fromEntries(known);
+  return { objects: [{ ...rest, kind: kind ?? '', apiVersion: apiVersion ?? '', metadata: kept }] };
 }

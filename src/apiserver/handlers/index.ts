@@ -1,6 +1,6 @@
 export { accessDiff, accessDiffHeader, checkDiffable } from './access-diff.ts';
-export { booleanParameter } from './parameters.ts';
-export { confirmed } from './read/confirmed.ts';
+export { parseBoolean } from './parameters.ts';
+export { confirmRefusals } from './read/confirmed.ts';
 export { type ContinueTokens, continueTokens } from './read/continue-token.ts';
 export { get } from './read/get.ts';
 export { list } from './read/list.ts';

@@ -4,7 +4,7 @@ import type { ApiRequest } from './request.ts';
 
 type OptionsKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions' | 'DeleteOptions' | 'ListOptions';
 
-/** Throws 422 when there is a cause: options that can be read but are wrong, as the reference answers them. */
+/** Throws 422, as the reference does, when there is a cause: options that can be parsed but are invalid. */
 export function refuseInvalid(
   { registry }: Pick<ApiRequest, 'registry'>,
   kind: OptionsKind,

@@ -4,7 +4,7 @@ const trueTexts = ['1', 't', 'T', 'true', 'TRUE', 'True', ''];
 const falseTexts = ['0', 'f', 'F', 'false', 'FALSE', 'False'];
 
 /** A boolean parameter; absent is undefined, present without a value is true. Throws 400 on anything else. */
-export function optionalBoolean(query: URLSearchParams, name: string): boolean | undefined {
+export function parseOptionalBoolean(query: URLSearchParams, name: string): boolean | undefined {
   const text = query.get(name);
   if (text === null) return undefined;
   if (falseTexts.includes(text)) return false;
@@ -16,19 +16,19 @@ export function optionalBoolean(query: URLSearchParams, name: string): boolean |
 }
 
 /** A boolean parameter; absent is false. Throws 400 on what is neither true nor false. */
-export function booleanParameter(query: URLSearchParams, name: string): boolean {
-  return optionalBoolean(query, name) ?? false;
+export function parseBoolean(query: URLSearchParams, name: string): boolean {
+  return parseOptionalBoolean(query, name) ?? false;
 }
 
 /** An integer parameter of at least 0, or undefined. Throws 400 on anything else. */
-export function integerParameter(query: URLSearchParams, name: string): number | undefined {
-  const value = signedParameter(query, name);
+export function parseInteger(query: URLSearchParams, name: string): number | undefined {
+  const value = parseSignedInteger(query, name);
   if (value === undefined || value >= 0) return value;
   throw new StatusError('BadRequest', `the parameter ${name} must not be below zero, as ${value} is`);
 }
 
 /** An integer parameter, or undefined. Throws 400 on anything else. */
-export function signedParameter(query: URLSearchParams, name: string): number | undefined {
+export function parseSignedInteger(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name);
   if (text === null || text === '') return undefined;
   if (/^[+-]?\d{1,15}$/.test(text)) return Number(text);
@@ -38,8 +38,8 @@ export function signedParameter(query: URLSearchParams, name: string): number | 
   );
 }
 
-/** A resourceVersion parameter: undefined when unset. Throws 400 when it is none of ours. */
-export function versionParameter(query: URLSearchParams): number | undefined {
+/** A resourceVersion parameter, or undefined. Throws 400 when it cannot be a version of this server. */
+export function parseVersion(query: URLSearchParams): number | undefined {
   const text = query.get('resourceVersion');
   if (text === null || text === '') return undefined;
   if (/^\d{1,15}$/.test(text)) return Number(text);

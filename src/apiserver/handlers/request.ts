@@ -5,7 +5,7 @@ import type { Registry, Resource } from '../registry/index.ts';
 import type { Stored } from '../storage/index.ts';
 import type { ContinueTokens } from './read/continue-token.ts';
 
-/** What a patch is written in (specification, section 4.10); `apply` is a server-side apply. */
+/** The format of a patch (specification, section 4.10); `apply` is a server-side apply. */
 export type PatchFormat = 'json' | 'merge' | 'strategic' | 'apply';
 
 export interface PatchBody {
@@ -13,7 +13,7 @@ export interface PatchBody {
   body: TextBody;
 }
 
-/** A request for a kind's objects, with all that HTTP said taken apart. */
+/** A parsed request for objects of a kind. */
 export interface ApiRequest {
   verb: Verb;
   registry: Registry;
@@ -29,7 +29,7 @@ export interface ApiRequest {
   body: EncodedBody | undefined;
   /** The body of a PATCH; unset for every other verb. */
   patch?: PatchBody;
-  /** What the client calls itself, as it came. */
+  /** The User-Agent header as it was sent. */
   userAgent?: string;
   user: User;
   /** For lists in chunks. */
@@ -38,17 +38,17 @@ export interface ApiRequest {
   clock: Clock;
   /** Throws 403 unless the caller may also do this with the same object. */
   authorize(verb: Verb): Promise<void>;
-  /** Aborts when the client is gone or the server stops; made for whoever asks, since a heartbeat waits for nothing. */
+  /** Creates a signal that aborts when the client is gone or the server stops; a heartbeat never needs one. */
   signal(): AbortSignal;
 }
 
-/** What a verb answers: the objects, as JSON, are shown in the form that the client asked for. */
+/** The answer of a verb. Its objects are JSON and are sent in the form that the client asked for. */
 export type Answer =
   | { form: 'object'; code: 200 | 201 | 202; type: ObjectType; json: Uint8Array; warnings: readonly string[] }
   | { form: 'list'; code: 200; items: readonly Stored[]; metadata: ListMeta }
   | { form: 'status'; code: 200 | 201 | 202; status: Status; warnings: readonly string[] };
 
-/** What the body of a write to this path is. */
+/** The type of the body of a write to this path. */
 export function bodyTypeOf({
   resource,
   subresource,

@@ -2,22 +2,25 @@ import type { FastifyRequest } from 'fastify';
 import { StatusError } from '../../api/index.ts';
 import type { HttpsApp } from '../../base/https/index.ts';
 import { authenticate, authorizePath } from './admission/access.ts';
-import { plainContent, sendContent } from './documents/content.ts';
-import { discoveryRoutes } from './documents/discovery-routes.ts';
-import { healthRoutes } from './documents/health-routes.ts';
-import { openApiRoutes } from './documents/openapi-routes.ts';
+import { createContent, sendContent } from './documents/content.ts';
+import { createDiscoveryRoutes } from './documents/discovery-routes.ts';
+import { createHealthRoutes } from './documents/health-routes.ts';
+import { createOpenApiRoutes } from './documents/openapi-routes.ts';
 import type { DocumentRoute } from './documents/route.ts';
 import type { HttpOptions } from './options.ts';
 import { methodNotAllowed, routedMethods } from './routing/methods.ts';
 
-/** The paths that are no objects of the API: health, version, discovery, OpenAPI, metrics, and the list of them. */
+/** Adds the paths outside of the API's objects: health, version, discovery, OpenAPI, metrics, and the list of them all. */
 export function addDocuments(app: Pick<HttpsApp, 'route'>, options: HttpOptions): void {
   const { registry, metrics } = options;
   const kinds = registry.resources.map(({ kind }) => kind);
   const routes: DocumentRoute[] = [
-    ...healthRoutes(options),
-    ...discoveryRoutes(kinds, registry.groupSuffix),
-    ...openApiRoutes({ kinds, groupSuffix: registry.groupSuffix }, registry.gates.APIResponseCompression),
+    ...createHealthRoutes(options),
+    ...createDiscoveryRoutes(kinds, registry.groupSuffix),
+    ...createOpenApiRoutes(
+      { kinds, groupSuffix: registry.groupSuffix },
+      registry.gates.APIResponseCompression,
+    ),
     {
       path: '/metrics',
       respond: async (_request, reply) =>
@@ -25,46 +28,46 @@ export function addDocuments(app: Pick<HttpsApp, 'route'>, options: HttpOptions)
     },
     ...(options.documents ?? []),
   ];
-  const served = new Map([indexRoute(routes), ...routes].flatMap((route) => namesOf(route)));
-  const found = (request: FastifyRequest) => served.get(pathIn(request));
-  // a route for each would take the router longer than all the rest of the server's start
+  const served = new Map([createIndexRoute(routes), ...routes].flatMap((route) => namesOf(route)));
+  const findRoute = (request: FastifyRequest) => served.get(readRoutedPath(request));
+  // registering each path with the router would take longer than the rest of the server's start
   app.route({
     method: routedMethods,
     url: '*',
     async onRequest(request, reply) {
-      const route = found(request);
+      const route = findRoute(request);
       if (route === undefined) return reply.callNotFound();
       const { open, group, methods = usualMethods } = route;
       if (!open) await authorize(request, group, options);
       if (!methods.includes(request.method)) throw methodNotAllowed(reply, methods);
     },
-    handler: (request, reply) => found(request)?.respond(request, reply) ?? reply.callNotFound(),
+    handler: (request, reply) => findRoute(request)?.respond(request, reply) ?? reply.callNotFound(),
   });
 }
 
-/** `/`: what else there is. */
-function indexRoute(routes: readonly DocumentRoute[]): DocumentRoute {
+/** `/`: the list of the other paths. */
+function createIndexRoute(routes: readonly DocumentRoute[]): DocumentRoute {
   const paths = routes.map(({ path }) => path).sort();
-  const index = plainContent('application/json', Buffer.from(JSON.stringify({ paths })));
+  const index = createContent('application/json', Buffer.from(JSON.stringify({ paths })));
   return { path: '/', respond: (request, reply) => sendContent(request, reply, index) };
 }
 
 const usualMethods = ['GET', 'HEAD'];
 
-/** Generated clients ask for some of them with a slash at the end. */
+/** Both spellings of a path: generated clients request some of them with a slash at the end. */
 function namesOf(route: DocumentRoute): (readonly [string, DocumentRoute])[] {
   const { path } = route;
-  const named: readonly [string, DocumentRoute] = [path, route];
-  return path.endsWith('/') ? [named] : [named, [`${path}/`, route]];
+  const exact: readonly [string, DocumentRoute] = [path, route];
+  return path.endsWith('/') ? [exact] : [exact, [`${path}/`, route]];
 }
 
-/** As the router has read it, without what is encoded in it. */
-function pathIn({ params }: FastifyRequest): string {
+/** The path as the router has decoded it. */
+function readRoutedPath({ params }: FastifyRequest): string {
   const path: unknown = typeof params === 'object' && params !== null ? Reflect.get(params, '*') : undefined;
   return typeof path === 'string' ? path : '';
 }
 
-/** Access for those who may do what they do with the path that they ask for. */
+/** Throws 401 or 403 unless the caller may use this method on this path and is in the group, if there is one. */
 async function authorize(
   request: FastifyRequest,
   group: string | undefined,

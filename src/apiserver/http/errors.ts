@@ -5,14 +5,14 @@ import type { Logger } from '../../base/index.ts';
 import { describeError, errorCode } from '../../base/index.ts';
 import { StorageError } from '../storage/index.ts';
 import { sendBody } from './answers/answer.ts';
-import { statusBody } from './answers/status-body.ts';
+import { renderStatus } from './answers/status-body.ts';
 import { unknownFormat } from './negotiation/body.ts';
 import { mediaTypes } from './negotiation/media-types.ts';
 import { negotiateError } from './negotiation/negotiate.ts';
 import { isPretty } from './negotiation/pretty.ts';
 import { pathOf } from './routing/request.ts';
 
-/** The StatusError that tells a client of anything that was thrown; what is not for clients stays in the log. */
+/** Converts anything that was thrown to the error for the client; details that are not for clients are only logged. */
 export function toStatusError(error: unknown, log: Logger): StatusError {
   if (error instanceof StatusError) return error;
   if (error instanceof DecodeError || error instanceof JsonError) {
@@ -24,11 +24,11 @@ export function toStatusError(error: unknown, log: Logger): StatusError {
       details: { retryAfterSeconds: 1 },
     });
   }
-  return fromServer(error) ?? unexpected(error, log);
+  return fromHttpServer(error) ?? unexpectedError(error, log);
 }
 
-/** What the HTTP server itself found wrong with a request. */
-function fromServer(error: unknown): StatusError | undefined {
+/** An error of the HTTP server itself; undefined for any other. */
+function fromHttpServer(error: unknown): StatusError | undefined {
   const code = errorCode(error);
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
     return new StatusError(
@@ -46,38 +46,43 @@ function fromServer(error: unknown): StatusError | undefined {
   return undefined;
 }
 
-function unexpected(error: unknown, log: Logger): StatusError {
+function unexpectedError(error: unknown, log: Logger): StatusError {
   log.error({ err: error }, `unexpected failure: ${describeError(error)}`);
   return new StatusError('InternalError', 'an error on the server has prevented the request from succeeding');
 }
 
-/** The largest request body: 3 MiB, as the reference has it. */
+/** The largest request body: 3 MiB, as in the reference. */
 export const bodyLimitBytes = 3 * 1024 * 1024;
 
-/** Writes every error response of the server, in the client's encoding; that there is none for it is told in JSON. */
+/** Sends every error response of the server in an encoding that the client accepts, else (406) in JSON. */
 export function sendError(
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
   log: Logger,
 ): FastifyReply {
-  const told = toStatusError(error, log.child({ method: request.method, path: pathOf(request) }));
-  const retry = told.details?.retryAfterSeconds;
+  const failure = toStatusError(error, log.child({ method: request.method, path: pathOf(request) }));
+  const retry = failure.details?.retryAfterSeconds;
   if (retry !== undefined) reply.header('retry-after', String(retry));
-  if (told.code === 401) reply.header('www-authenticate', 'Bearer realm="nodeward"');
+  if (failure.code === 401) reply.header('www-authenticate', 'Bearer realm="nodeward"');
   reply.header('vary', 'Accept');
-  const accept = told.code === 406 ? undefined : request.headers.accept;
+  const accept = failure.code === 406 ? undefined : request.headers.accept;
   const { form, mediaType, pretty } = negotiateError(accept);
-  return sendBody(reply, told.code, mediaType, statusBody(told.toStatus(), form, isPretty(request, pretty)));
+  return sendBody(
+    reply,
+    failure.code,
+    mediaType,
+    renderStatus(failure.toStatus(), form, isPretty(request, pretty)),
+  );
 }
 
-/** The Status for what never became a request; it is always JSON, because no header was read. */
-export function clientErrorBody(code: ClientErrorCode): ErrorBody {
-  return { contentType: 'application/json', body: JSON.stringify(clientError(code).toStatus()) };
+/** The response to bytes that were no complete request: a Status, always in JSON because no header was read. */
+export function renderClientError(code: ClientErrorCode): ErrorBody {
+  return { contentType: 'application/json', body: JSON.stringify(toClientError(code).toStatus()) };
 }
 
-/** HTTP codes without a reason of their own in a Status have an empty one. */
-function clientError(code: ClientErrorCode): StatusError {
+/** HTTP codes for which Status has no reason get an empty one. */
+function toClientError(code: ClientErrorCode): StatusError {
   switch (code) {
     case 431:
       return new StatusError('', 'the headers of the request are too large', { code });

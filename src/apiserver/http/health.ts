@@ -1,25 +1,25 @@
-/** One thing that must be so for the server to be well. */
+/** A condition that must hold for the server to be healthy. */
 export interface HealthCheck {
   name: string;
-  /** Whether it only says that the server cannot be used now: to start it anew would not help. */
+  /** Whether it concerns readiness only: a restart of the server would not help. */
   readyOnly?: boolean;
-  /** undefined when all is well, else why not, for the log. */
+  /** Returns undefined when healthy, else the reason, for the log. */
   check(): Promise<string | undefined> | string | undefined;
-  /** What is worth knowing though all is well; everybody may read it. */
+  /** A remark for the report of a healthy server. Anyone may read it. */
   note?(): string | undefined;
 }
 
 export interface HealthReport {
   ok: boolean;
-  /** For anybody: it does not tell why. */
+  /** Public: without reasons. */
   text: string;
-  /** Why, by check. */
+  /** The reasons, by the name of the check. */
   failures: Readonly<Record<string, string>>;
 }
 
 /**
- * Runs the checks: `ok`, or with `verbose`, or when one fails, a line for each, as the reference writes them, with what
- * is to be noted. The reason of a failure is withheld, because everybody may ask.
+ * Runs the checks. The text is `ok`; with `verbose`, or when a check fails, it has a line for each check in the format of
+ * the reference, with its note. It withholds the reasons of failures, because anyone may ask.
  */
 export async function reportHealth(
   endpoint: string,

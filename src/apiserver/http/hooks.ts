@@ -7,7 +7,7 @@ import type { HttpOptions } from './options.ts';
 
 type Hooks = Pick<HttpsApp, 'addHook'>;
 
-/** Answers requests with 503 once the server stops: they still come on connections that are open. */
+/** Answers requests with 503 once the server stops: they still arrive on open connections. */
 export function refuseWhenClosing(app: Hooks): void {
   let closing = false;
   app.addHook('preClose', async () => {
@@ -15,17 +15,17 @@ export function refuseWhenClosing(app: Hooks): void {
   });
   app.addHook('onRequest', (_request, _reply, done) => {
     if (!closing) done();
-    else done(isStopping());
+    else done(serverStopping());
   });
 }
 
-function isStopping(): StatusError {
+function serverStopping(): StatusError {
   return new StatusError('ServiceUnavailable', 'the server is stopping', {
     details: { retryAfterSeconds: 1 },
   });
 }
 
-/** No proper client sends a fragment. The router would ignore it, but not everything that reads the path. */
+/** Refuses URLs with a fragment, which no proper client sends: the router ignores it, but other readers of the path do not. */
 export function refuseFragments(app: Hooks): void {
   app.addHook('onRequest', (request, _reply, done) => {
     if (!request.url.includes('#')) done();
@@ -37,7 +37,7 @@ export function addIntercept(app: Hooks, { intercept }: HttpOptions): void {
   if (intercept !== undefined) app.addHook('onRequest', ({ raw }, reply) => intercept(raw, reply.raw));
 }
 
-/** Observes how long each request took, except those in `streams`, whose answers have no end of their own. */
+/** Observes how long each request took, except those in `streams`, whose duration the client or another server decides. */
 export function measureDuration(
   app: Hooks,
   metrics: MetricsRegistry,

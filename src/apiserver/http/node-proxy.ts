@@ -14,8 +14,8 @@ type Asked = Pick<ProxiedRequest, 'named' | 'target' | 'prefix' | 'requester' | 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
 /**
- * `/api/v1/nodes/NAME/proxy/…`: authorized as nodes/proxy of that node, then passed on to its agent. `streams` are the
- * requests whose time says nothing of this server.
+ * `/api/v1/nodes/NAME/proxy/…`: authorized as nodes/proxy of that node, then forwarded to its agent. The requests are added
+ * to `streams`, because their duration says nothing about this server.
  */
 export function addNodeProxy(
   app: Pick<HttpsApp, 'register'>,
@@ -57,7 +57,7 @@ export function addNodeProxy(
     await proxy.pass({ ...asked, node, bodyLimitBytes, request: raw, response: reply.raw, onAnswer });
   }
 
-  // bodies are passed on as they come: nothing of the server's reads them
+  // bodies are forwarded as streams: no parser of this server reads them
   app.register(async (scope: HttpsApp) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, _body, done) => done(null));

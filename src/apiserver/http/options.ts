@@ -17,20 +17,20 @@ export interface HttpOptions {
   /** For lists in chunks. */
   continueTokens: ContinueTokens;
   tls: { key: string; cert: string; clientCa: string };
-  /** Whether clients are offered HTTP/2 beside HTTP/1.1. */
+  /** Whether clients are offered HTTP/2 besides HTTP/1.1. */
   http2: boolean;
   checks: readonly HealthCheck[];
-  /** Further paths that are no objects of the API. */
+  /** Further paths outside of the API's objects. */
   documents?: readonly DocumentRoute[] | undefined;
-  /** Passes requests on to node agents. */
+  /** Forwards requests to node agents. */
   nodeProxy: NodeProxy;
-  /** How many requests are worked on at once. */
+  /** How many requests run at once. */
   inFlight?: InFlightLimits | undefined;
-  /** What is kept of requests, and where; default nothing. */
+  /** Which requests are recorded, and where; default none. */
   audit?: AuditOptions | undefined;
   metrics: MetricsRegistry;
   clock: Clock;
   log: Logger;
-  /** Sees each request before it is authenticated: may wait, may throw a StatusError that is then the answer. */
+  /** Is called for each request before authentication: it may wait, or throw a StatusError that becomes the answer. */
   intercept?: ((request: IncomingMessage, response: ServerResponse) => Promise<void>) | undefined;
 }

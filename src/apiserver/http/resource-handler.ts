@@ -3,7 +3,7 @@ import type { Verb } from '../../api/index.ts';
 import type { Answer, ApiRequest, SharedReads } from '../handlers/index.ts';
 import {
   accessDiff,
-  confirmed,
+  confirmRefusals,
   create,
   get,
   list,
@@ -28,18 +28,18 @@ import { patchFormatOf, patchOf } from './negotiation/patch-body.ts';
 import type { HttpOptions } from './options.ts';
 import type { Route } from './routing/routes.ts';
 import type { EventEncodings } from './watch/event-encodings.ts';
-import type { WatchSeats } from './watch/watch-seats.ts';
+import type { WatchSlots } from './watch/watch-slots.ts';
 import type { WatchStreamOptions } from './watch/watch-stream.ts';
 import { streamWatch } from './watch/watch-stream.ts';
 
 const handlers: Readonly<Record<Exclude<Verb, 'watch'>, (request: ApiRequest) => Promise<Answer>>> = {
-  create: confirmed(create),
-  delete: confirmed(remove),
+  create: confirmRefusals(create),
+  delete: confirmRefusals(remove),
   deletecollection: removeCollection,
   get,
   list,
-  patch: confirmed(patch),
-  update: confirmed(update),
+  patch: confirmRefusals(patch),
+  update: confirmRefusals(update),
 };
 
 /** What the handlers of all routes share. */
@@ -47,32 +47,35 @@ export interface Shared {
   options: HttpOptions;
   encodings: EventEncodings;
   reads: SharedReads;
-  seats: WatchSeats;
-  /** Requests whose answer goes on until somebody ends it. */
+  watchSlots: WatchSlots;
+  /** Watches: their answers last until the client or the server ends them. */
   streams: WeakSet<FastifyRequest>;
   enter: Enter;
 }
 
-/** Answers every method on one path of the API: who, may they; then the body, how many at once, what, in which form. */
-export function resourceHandler(route: Route, shared: Shared) {
+/**
+ * The hooks of one API path for all methods, in this order: authentication and authorization, form of the answer, body,
+ * in-flight limit, verb, response.
+ */
+export function createResourceHandler(route: Route, shared: Shared) {
   const { options, encodings, streams, enter } = shared;
   const admissions = new WeakMap<FastifyRequest, Admitted>();
   const negotiator = createNegotiator(route.resource.groupSuffix);
   return {
     async onRequest(request: FastifyRequest, reply: FastifyReply): Promise<void> {
       const admitted = await admit(route, request, reply, options);
-      if (admitted.verb === 'patch') patchFormatOf(request, reply); // nothing else is read
+      if (admitted.verb === 'patch') patchFormatOf(request, reply); // before the body is read
       admissions.set(request, admitted);
     },
     async handler(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
       const admitted = admissions.get(request);
       if (admitted === undefined) throw new Error('a request came to its handler without being admitted');
-      const negotiated = negotiatedFor(request, admitted, negotiator); // before anything is done
+      const negotiated = negotiateFor(request, admitted, negotiator); // before anything is done
       const { resource } = route;
       const isDiff = diffHeader in request.headers && (await asksForDiff(request, admitted, options));
       if (admitted.verb === 'watch') {
         streams.add(request);
-        admissions.delete(request); // it would be held as long as the watch lives
+        admissions.delete(request); // or it would stay in memory as long as the watch
         const encoding = encodings(resource, negotiated.form);
         await startWatch(reply, admitted, { negotiated, encoding }, shared);
         auditStarted(request);
@@ -85,7 +88,7 @@ export function resourceHandler(route: Route, shared: Shared) {
         admitted.body = body instanceof Promise ? await body : body;
       }
       const entered = enter(admitted, { bytes: sizeOf(request.body), response: reply.raw });
-      const seat = entered instanceof Promise ? await entered : entered;
+      const slot = entered instanceof Promise ? await entered : entered;
       try {
         auditBody(request, admitted, admitted.patch?.body ?? admitted.body);
         const handle = handlers[admitted.verb];
@@ -94,7 +97,7 @@ export function resourceHandler(route: Route, shared: Shared) {
         const now = options.clock.now();
         return await sendAnswer(request, reply, answer, { resource, negotiated, compress, now });
       } finally {
-        seat[Symbol.dispose]();
+        slot[Symbol.dispose]();
       }
     },
   };
@@ -111,7 +114,7 @@ const answerKinds: Readonly<Partial<Record<Verb, AnswerKind>>> = {
   watch: 'watch',
 };
 
-function negotiatedFor(
+function negotiateFor(
   { headers }: FastifyRequest,
   { query, verb }: Admitted,
   negotiator: Negotiator,
@@ -125,16 +128,16 @@ async function startWatch(
   reply: FastifyReply,
   admitted: Admitted,
   stream: Pick<WatchStreamOptions, 'negotiated' | 'encoding'>,
-  { options: { clock, log }, reads, seats }: Shared,
+  { options: { clock, log }, reads, watchSlots }: Shared,
 ): Promise<void> {
   const response = reply.raw;
   const { untilMs } = admitted;
-  seats.take(response, admitted.resource);
-  const gone = new AbortController();
-  const leave = () => gone.abort();
+  watchSlots.take(response, admitted.resource);
+  const closed = new AbortController();
+  const leave = () => closed.abort();
   response.once('close', leave);
-  // what cannot be is still answered as an error of any request
-  const request = await watch({ ...admitted, signal: () => gone.signal }, reads);
+  // until the watch is open, errors are sent like those of any other request
+  const request = await watch({ ...admitted, signal: () => closed.signal }, reads);
   response.off('close', leave);
   reply.hijack();
   streamWatch({ request, untilMs, ...stream, response, clock, log });

@@ -6,27 +6,27 @@ import { authenticate, authorizePath } from './admission/access.ts';
 import { pathNotFound } from './admission/admit.ts';
 import { addAudit } from './admission/audit.ts';
 import { addDocuments } from './documents.ts';
-import { bodyLimitBytes, clientErrorBody, sendError } from './errors.ts';
-import { inFlightLimiter } from './flow/in-flight.ts';
+import { bodyLimitBytes, renderClientError, sendError } from './errors.ts';
+import { createInFlightLimiter } from './flow/in-flight.ts';
 import { addIntercept, measureDuration, refuseFragments, refuseWhenClosing } from './hooks.ts';
 import { mediaTypes } from './negotiation/media-types.ts';
 import { patchTypes } from './negotiation/patch-body.ts';
 import { addNodeProxy } from './node-proxy.ts';
 import type { HttpOptions } from './options.ts';
-import { resourceHandler } from './resource-handler.ts';
+import { createResourceHandler } from './resource-handler.ts';
 import { methodNotAllowed, routedMethods } from './routing/methods.ts';
-import { routesOf } from './routing/routes.ts';
-import { eventEncodings } from './watch/event-encodings.ts';
-import { maxWatches, WatchSeats } from './watch/watch-seats.ts';
+import { listRoutes } from './routing/routes.ts';
+import { createEventEncodings } from './watch/event-encodings.ts';
+import { maxWatches, WatchSlots } from './watch/watch-slots.ts';
 
 const limits: Partial<HttpsLimits> = {
-  /** Far more than there are descriptors by default: a bound against a flood, not a limit for a fleet. */
+  /** Far more than the default number of file descriptors: a bound against a flood, not a limit for a fleet. */
   maxConnections: 20_000,
   handshakeIdleMs: 10_000,
   headMs: 20_000,
   requestMs: 60_000,
   maxBodyBytes: bodyLimitBytes,
-  /** The names of some kinds have no limit of their own; a request's head is limited anyway (16 KiB). */
+  /** Names of some kinds have no limit of their own; the head of a request is limited to 16 KiB anyway. */
   maxParameterLength: 16_384,
 };
 
@@ -47,14 +47,14 @@ export class HttpServer {
     addRoutes(app, options, streams);
   }
 
-  /** Resolves with the port; rejects with an ExitError that says what to do. */
+  /** Resolves with the port; rejects with an ExitError that tells the operator what to do. */
   async listen(address: ListenAddress): Promise<number> {
     return await this.#server.listen(address);
   }
 
   /**
-   * Serves new connections with another certificate. When an authority of clients is no longer trusted, all connections
-   * are cut, because it may have vouched for their clients.
+   * Serves new connections with another certificate. When a client CA is no longer trusted, all connections are cut,
+   * because it may have signed the certificates of their clients.
    */
   renew(tls: HttpOptions['tls']): void {
     this.#server.setCredentials(tls);
@@ -73,7 +73,7 @@ function serverOptions({ tls, http2, log }: HttpOptions): HttpsServerOptions {
     ...(http2 && { http2: { defaultContentType: 'application/json' } }),
     contentTypes: [...mediaTypes.keys(), ...patchTypes.keys()],
     onError: (error, request, reply) => sendError(error, request, reply, log),
-    formatClientError: clientErrorBody,
+    formatClientError: renderClientError,
   };
 }
 
@@ -83,13 +83,13 @@ function addRoutes(app: HttpsApp, options: HttpOptions, streams: WeakSet<Fastify
   const shared = {
     options,
     streams,
-    encodings: eventEncodings(options.clock),
+    encodings: createEventEncodings(options.clock),
     reads: new SharedReads(),
-    seats: new WatchSeats(maxWatches, options.metrics),
-    enter: inFlightLimiter({ ...options, limits: options.inFlight }),
+    watchSlots: new WatchSlots(maxWatches, options.metrics),
+    enter: createInFlightLimiter({ ...options, limits: options.inFlight }),
   };
-  for (const route of routesOf(options.registry)) {
-    app.route({ method: routedMethods, url: route.pattern, ...resourceHandler(route, shared) });
+  for (const route of listRoutes(options.registry)) {
+    app.route({ method: routedMethods, url: route.pattern, ...createResourceHandler(route, shared) });
   }
   app.setNotFoundHandler(async (request, reply) => {
     const identity = await authenticate(request, options);

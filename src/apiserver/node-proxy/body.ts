@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { StatusError } from '../../api/index.ts';
 
-/** The body of a request as it comes, no more of it than `limitBytes`; undefined where there is none to be sent on. */
+/** The body of a request as a stream that fails beyond `limitBytes`; undefined when there is no body to forward. */
 export function bodyOf(request: IncomingMessage, limitBytes: number): Readable | undefined {
   const { method = '', headers, httpVersionMajor } = request;
   if (['GET', 'HEAD', 'OPTIONS'].includes(method)) return undefined;
@@ -14,7 +14,7 @@ export function bodyOf(request: IncomingMessage, limitBytes: number): Readable |
   return Readable.from(bounded(request, limitBytes), { objectMode: false });
 }
 
-/** The request outlives its body: when the node gives up in the middle, the caller is still to be answered. */
+/** Does not destroy the request with its body: when the node gives up in between, the caller still gets an answer. */
 async function* bounded(request: IncomingMessage, limitBytes: number): AsyncGenerator<Buffer> {
   let bytes = 0;
   for await (const piece of request.iterator({ destroyOnReturn: false })) {

@@ -6,7 +6,7 @@ import { describeError, errorCode, ReasonError } from '../../base/index.ts';
 import { checkNodeIdentity } from './identity.ts';
 import type { Target } from './target.ts';
 
-/** Nobody could be talked to at any address of a node. `kind`: of the last one that was tried. */
+/** No connection to any address of a node. `kind`: that of the last attempt. */
 export class NodeAwayError extends ReasonError<'away' | 'late' | 'untrusted'> {
   override readonly name = 'NodeAwayError';
 }
@@ -19,11 +19,11 @@ export interface DialLimits {
 }
 export const dialLimits: DialLimits = { eachMs: 5000, allMs: 10_000 };
 
-/** A machine that is gone without a word is noticed by TCP. */
+/** TCP keep-alive detects a machine that disappeared without closing its connections. */
 const tcpKeepAliveMs = 15_000;
 
-/** Connects to a node's agent, address by address, and hands over a connection only when it is the node's. */
-export function nodeConnector(
+/** Connects to a node's agent, address by address, and returns a connection only after verifying the node's identity. */
+export function createNodeConnector(
   target: Target,
   secureContext: SecureContext,
   limits: DialLimits = dialLimits,
@@ -51,7 +51,7 @@ async function dialAll(
       return await dial(target, address, secureContext, Math.min(eachMs, leftMs));
     } catch (error) {
       last = error;
-      tried.push(`${hostAndPort(address, target.port)}: ${whyNot(error)}`);
+      tried.push(`${formatAddress(address, target.port)}: ${describeFailure(error)}`);
     }
   }
   const message = `node ${target.node} cannot be reached: ${tried.join('; ')}`;
@@ -93,7 +93,7 @@ function reasonOf(error: unknown): NodeAwayError['reason'] {
   return untrusted.test(code) ? 'untrusted' : 'away';
 }
 
-function whyNot(error: unknown): string {
+function describeFailure(error: unknown): string {
   const code = errorCode(error) ?? '';
   if (code === 'ECONNREFUSED') return 'it refuses connections';
   if (/^ERR_TLS_CERT_ALTNAME/.test(code)) return 'it shows a certificate that is not for this node';
@@ -101,6 +101,6 @@ function whyNot(error: unknown): string {
   return describeError(error);
 }
 
-export function hostAndPort(address: string, port: number): string {
+export function formatAddress(address: string, port: number): string {
   return `${address.includes(':') ? `[${address}]` : address}:${port}`;
 }

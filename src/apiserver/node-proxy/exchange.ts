@@ -1,23 +1,23 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { Dispatcher } from 'undici';
-import { badGateway, proxyFailure } from './failures.ts';
-import { headersFromNode } from './headers.ts';
+import { createCallerHeaders } from './headers.ts';
+import { badGateway, toProxyError } from './proxy-errors.ts';
 
 export interface ExchangeOptions {
   node: string;
   response: ServerResponse;
   /** Where the node's paths are for the caller. */
   prefix: string;
-  /** Told that an answer begins: `response` is the exchange's from here on, with the headers that are set by then. */
+  /** Called when an answer begins: the exchange then takes over `response`, with the headers that are set by then. */
   onAnswer(code: number): void;
-  /** How long the caller may take no bytes. */
+  /** How long the caller may read no bytes. */
   stallMs: number;
 }
 
 /**
- * One answer on its way from a node to a caller. Bytes go on as they come and as fast as they are taken: while the caller
- * takes none, none are read from the node. Whoever goes away, the other side is told: the caller's going ends the request at
- * the node, and an answer that breaks off is broken off, never ended in order.
+ * Forwards an answer from a node to the caller. Bytes are forwarded as they arrive and as fast as the caller reads them:
+ * while the caller reads none, none are read from the node. When one side goes away, the other one notices: when the caller
+ * closes, the request to the node is ended, and an answer that breaks off is never ended cleanly.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #options: ExchangeOptions;
@@ -25,7 +25,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined;
   #gone: Error | undefined;
   #stalled: NodeJS.Timeout | undefined;
-  /** From here on nobody else answers. */
+  /** From here on only this exchange sends the answer. */
   #begun = false;
 
   constructor(options: ExchangeOptions) {
@@ -57,7 +57,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (code < 200) return;
     const { node, response, prefix, onAnswer } = this.#options;
     if (code === 401) {
-      // the caller's credentials never get there: it is the control plane that is not known
+      // the caller's credentials are never sent to the node: the node does not accept those of the control plane
       controller.abort(
         badGateway(`the agent of node ${node} does not accept the control plane's certificate`),
       );
@@ -65,7 +65,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     }
     this.#begun = true;
     onAnswer(code);
-    response.writeHead(code, headersFromNode(headers, prefix));
+    response.writeHead(code, createCallerHeaders(headers, prefix));
     // the head of an answer that takes its time does not wait for the first of it
     setImmediate(() => !response.destroyed && response.flushHeaders());
   }
@@ -90,8 +90,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     clearTimeout(this.#stalled);
     const { node, response } = this.#options;
     if (this.#begun) {
-      response.destroy(error); // with HTTP/2 it would count as ended in order without one
+      response.destroy(error); // without an error HTTP/2 would report a clean end
       this.#done.resolve();
-    } else this.#done.reject(proxyFailure(node, error));
+    } else this.#done.reject(toProxyError(node, error));
   }
 }

@@ -2,9 +2,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { requesterHeader } from '../../api/index.ts';
 
 /*
- * Both ways only headers pass that are known to belong to the message itself. So no credential of the caller's reaches a
- * node, nothing that claims to speak for somebody (Impersonate-…, X-Remote-…, X-Forwarded-…), nothing that is about one
- * connection (RFC 9110, 7.6.1), and a node that has been taken over cannot speak for the API's origin in a browser.
+ * In both directions only headers are forwarded that are known to belong to the message itself. So a node gets no credential
+ * of the caller, no header that claims an identity (Impersonate-…, X-Remote-…, X-Forwarded-…), none that is about one
+ * connection (RFC 9110, 7.6.1), and a compromised node cannot act as the API's origin in a browser.
  */
 
 const toNode = [
@@ -28,7 +28,7 @@ const fromNode = [
   ],
 ];
 
-/** The agent's own: what it says of itself, and of a checkpoint. */
+/** The agent's own headers: about itself, and about a checkpoint. */
 const isOwn = (name: string): boolean => /^(nodeward|x-checkpoint)-/.test(name) && name !== requesterHeader;
 const maxRequesterLength = 256;
 
@@ -40,10 +40,10 @@ export interface Asking {
   hasBody: boolean;
 }
 
-/** What the agent is sent. */
-export function headersToNode({ headers, requester, hasBody }: Asking): Record<string, string> {
+/** The headers for the agent. */
+export function createNodeHeaders({ headers, requester, hasBody }: Asking): Record<string, string> {
   const sent: Record<string, string> = {};
-  const ofConnection = namedIn(headers.connection);
+  const ofConnection = listConnectionHeaders(headers.connection);
   for (const name of toNode) {
     const value = headers[name];
     if ((!hasBody && name.startsWith('content-')) || ofConnection.includes(name)) continue;
@@ -53,13 +53,13 @@ export function headersToNode({ headers, requester, hasBody }: Asking): Record<s
   return sent;
 }
 
-/** What the caller is sent; `prefix` is where the node's paths are for the caller. */
-export function headersFromNode(
+/** The headers for the caller; `prefix` is the prefix of the node's paths as the caller sees them. */
+export function createCallerHeaders(
   headers: IncomingHttpHeaders,
   prefix: string,
 ): Record<string, string | string[]> {
   const passed: Record<string, string | string[]> = {};
-  const ofConnection = namedIn(headers.connection);
+  const ofConnection = listConnectionHeaders(headers.connection);
   for (const [name, value] of Object.entries(headers)) {
     const isKnown = fromNode.includes(name) || isOwn(name);
     if (isKnown && value !== undefined && !ofConnection.includes(name)) passed[name] = value;
@@ -72,7 +72,7 @@ export function headersFromNode(
   return { ...passed, 'x-content-type-options': 'nosniff', 'content-security-policy': 'sandbox' };
 }
 
-/** Headers that are about one connection because its sender says so. */
-function namedIn(connection: string | undefined): string[] {
+/** The headers that the sender declares to be about one connection. */
+function listConnectionHeaders(connection: string | undefined): string[] {
   return (connection ?? '').split(',').map((name) => name.trim().toLowerCase());
 }

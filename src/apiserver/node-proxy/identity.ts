@@ -2,9 +2,9 @@ import type { PeerCertificate } from 'node:tls';
 import { checkServerIdentity } from 'node:tls';
 
 /**
- * Whether a certificate of the cluster's authority is the serving certificate of this node: it bears the node's name, and
- * its subject is the one that the signer gives this node and nobody else. Any other node's, and the control plane's own, are
- * refused, whatever address they stand at.
+ * Checks that a certificate of the cluster's authority is the serving certificate of this node: it contains the node's name,
+ * and its subject is the one that the signer gives only to this node. Certificates of other nodes and of the control plane
+ * are refused at any address.
  */
 export function checkNodeIdentity(node: string, certificate: PeerCertificate): Error | undefined {
   const wrongName = checkServerIdentity(node, certificate);

@@ -1,13 +1,13 @@
 import { StatusError } from '../../api/index.ts';
 
-/** A node as the path names it. */
+/** A node as named in the path. */
 export interface NamedNode {
   name: string;
-  /** The port that was asked for; it must be the one that the node publishes. */
+  /** The requested port; it must be the one that the node publishes. */
   port: number | undefined;
 }
 
-/** `NAME`, `NAME:PORT` or `https:NAME:PORT`, where PORT may be left empty, as the reference has it; throws 400. */
+/** `NAME`, `NAME:PORT` or `https:NAME:PORT`; as in the reference, PORT may be empty. Throws 400. */
 export function readNodeName(text: string): NamedNode {
   const parts = text.split(':');
   const [scheme, name = '', port = ''] = parts.length === 3 ? parts : ['', ...parts];
@@ -15,9 +15,9 @@ export function readNodeName(text: string): NamedNode {
   if (isKnown && (scheme === '' || scheme === 'https')) {
     return { name, port: port === '' ? undefined : Number(port) };
   }
-  const shown = JSON.stringify(text.slice(0, 100));
+  const quoted = JSON.stringify(text.slice(0, 100));
   throw new StatusError(
     'BadRequest',
-    `invalid node request ${shown}: it must be NAME, NAME:PORT or https:NAME:PORT`,
+    `invalid node request ${quoted}: it must be NAME, NAME:PORT or https:NAME:PORT`,
   );
 }

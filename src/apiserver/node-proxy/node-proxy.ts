@@ -6,13 +6,13 @@ import type { Pair } from '../../base/x509/index.ts';
 import { bodyOf } from './body.ts';
 import type { DialLimits } from './connector.ts';
 import { Exchange } from './exchange.ts';
-import { headersToNode } from './headers.ts';
+import { createNodeHeaders } from './headers.ts';
 import type { NamedNode } from './node-name.ts';
 import type { NodePool } from './pools.ts';
 import { NodePools } from './pools.ts';
-import type { ProxyLimits } from './seats.ts';
-import { ProxySeats, proxyLimits } from './seats.ts';
-import { ownBootId, targetOf } from './target.ts';
+import type { ProxyLimits } from './proxy-slots.ts';
+import { ProxySlots, proxyLimits } from './proxy-slots.ts';
+import { readBootId, resolveTarget } from './target.ts';
 
 /*
  * Requests to node agents through the control plane: `/api/v1/nodes/NAME/proxy/…` (specification, section 4.11; the proxy
@@ -20,14 +20,14 @@ import { ownBootId, targetOf } from './target.ts';
  *
  *     caller ──credentials of its own──► control plane ──certificate of the control plane──► agent
  *
- * Who calls has been authorized for nodes/proxy of this node before anything here happens. The agent is spoken to
- * as the control plane, and is told for its records who asked.
+ * The caller has been authorized for nodes/proxy of this node before. The control plane authenticates to the agent with its
+ * own certificate, and sends the name of the caller for the agent's records.
  */
 
 export interface NodeProxyOptions {
   /** PEM of the authority that certifies nodes. */
   ca: string;
-  /** What the control plane shows of itself to agents, now. */
+  /** Returns the current certificate with which the control plane authenticates to agents. */
   identity(): Pair;
   limits?: ProxyLimits;
   times?: Partial<ProxyTimes>;
@@ -59,7 +59,7 @@ export const proxyTimes: ProxyTimes = {
   totalMs: 6 * 60 * minuteMs,
 };
 
-/** One request that is to be passed on. */
+/** A request to be forwarded. */
 export interface ProxiedRequest {
   node: Node;
   named: NamedNode;
@@ -69,7 +69,7 @@ export interface ProxiedRequest {
   prefix: string;
   /** The name of the user who asks. */
   requester: string;
-  /** When the caller's credential ends, and with it the request: wall clock, milliseconds. */
+  /** When the caller's credential expires, and the request is ended: wall clock, milliseconds. */
   untilMs: number;
   bodyLimitBytes: number;
   request: IncomingMessage;
@@ -86,15 +86,15 @@ export interface NodeProxy extends AsyncDisposable {
 export function createNodeProxy(options: NodeProxyOptions): NodeProxy {
   const { ca, identity, dial, metrics, clock, limits = proxyLimits } = options;
   const times = { ...proxyTimes, ...options.times };
-  const bootId = ownBootId();
-  const seats = new ProxySeats(limits, metrics);
+  const bootId = readBootId();
+  const slots = new ProxySlots(limits, metrics);
   const pools = new NodePools({ ca, identity, connections: limits.node, dial });
   return {
     async pass(asked) {
       refuseUpgrade(asked.request);
       const { node, named, requester } = asked;
-      const target = targetOf(node, named, bootId);
-      using _seat = seats.take(requester, target.node);
+      const target = resolveTarget(node, named, bootId);
+      using _slot = slots.take(requester, target.node);
       using pool = await pools.use(target);
       await exchange(asked, pool, times, clock);
     },
@@ -119,7 +119,7 @@ async function exchange(
       path: target,
       headers: {
         host: named.name,
-        ...headersToNode({ headers, requester, hasBody: body !== undefined }),
+        ...createNodeHeaders({ headers, requester, hasBody: body !== undefined }),
       },
       body: body ?? null,
       headersTimeout: ['GET', 'HEAD'].includes(method) ? times.readMs : times.workMs,
@@ -140,7 +140,7 @@ function limitExchange(
   const gone = () => passing.cancel(new Error('the caller is gone'));
   const late = new StatusError('Timeout', 'the request has taken all the time that it may');
   const timer = setTimeout(() => passing.cancel(late), Math.max(0, Math.min(totalMs, untilMs - clock.now())));
-  // a response that waits behind another on its connection is told nothing when that closes
+  // a response that waits behind another one on its connection gets no event when the connection closes
   const waits = response.socket === null;
   response.once('close', gone);
   if (waits) request.socket.once('close', gone);

@@ -3,13 +3,13 @@ import { createSecureContext } from 'node:tls';
 import type { Pool } from 'undici';
 import type { Pair } from '../../base/x509/index.ts';
 import type { DialLimits } from './connector.ts';
-import { nodeConnector } from './connector.ts';
+import { createNodeConnector } from './connector.ts';
 import type { Target } from './target.ts';
 
 export interface PoolsOptions {
   /** PEM of the authority that certifies nodes. */
   ca: string;
-  /** What the control plane shows of itself, now. */
+  /** Returns the current certificate of the control plane. */
   identity(): Pair;
   /** To one node at once. */
   connections: number;
@@ -31,15 +31,15 @@ interface Entry {
   idle: NodeJS.Timeout | undefined;
 }
 
-/** Shorter than the agents' two minutes, so that ours is the end that closes. */
+/** Shorter than the agents' two minutes, so that this side closes idle connections. */
 const keepAliveMs = 60_000;
 const idleMs = 90_000;
-/** Nobody connects to it by this name: the connector knows where the node is. */
+/** A placeholder that is never resolved: the connector knows the node's addresses. */
 const origin = 'https://agent.invalid';
 
 /**
- * Connections by node, made when they are needed and closed when they have not been for a while. A node that has moved, and
- * a control plane with a new certificate, get new ones; what is under way on the old ones is let finish.
+ * Connections by node, opened when they are needed and closed after some idle time. When a node has moved, or the control
+ * plane has a new certificate, new ones are opened; requests on the old ones can finish.
  */
 export class NodePools implements AsyncDisposable {
   readonly #options: PoolsOptions;
@@ -87,11 +87,11 @@ export class NodePools implements AsyncDisposable {
     return entry;
   }
 
-  /** The HTTP library is loaded here: a control plane whose nodes nobody asks does not need it. */
+  /** Loads the HTTP library, which a control plane without requests to nodes does not need. */
   async #openPool(target: Target, secure: SecureContext): Promise<Pool> {
     const { Pool } = await import('undici');
     const { connections, dial } = this.#options;
-    const connect = nodeConnector(target, secure, dial);
+    const connect = createNodeConnector(target, secure, dial);
     const pool = new Pool(origin, {
       connect,
       connections,

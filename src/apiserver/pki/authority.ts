@@ -7,10 +7,10 @@ import { createAuthority, findFault, readPair, validity } from '../../base/x509/
 import { settleKey } from './settle-key.ts';
 
 /*
- * The authority is made once and never replaced: everything it signed would be worthless. Its key comes first and
- * appears whole or not at all, and whoever finds a key there uses it. So a start that is ended in the middle is taken
- * up by the next one, and of two that start at once both make certificates of the same name for the same key, which
- * are good for the same signatures, whichever of them stays.
+ * The authority is created once and never replaced: everything it signed would become invalid. Its key is written first,
+ * completely or not at all, and a process that finds a key uses it. So an interrupted start is completed by the next one,
+ * and two processes that start at once create certificates of the same name for the same key, which verify the same
+ * signatures, whichever of them remains.
  *
  *     nothing at all                  → make a key (the first of two wins), then the certificate
  *     a key alone, nothing signed     → make the certificate
@@ -27,7 +27,7 @@ const commonName = 'nodeward-ca';
 const dayMs = 24 * 3600_000;
 const lifetimeMs = 3650 * dayMs;
 const warnBeforeMs = 180 * dayMs;
-/** Where one of these is, there was an authority that signed it. */
+/** Any of these files shows that there was an authority that signed it. */
 const leaves = ['apiserver.crt', 'admin.crt', 'apiserver-kubelet-client.crt'];
 
 /** The cluster's authority in `ca.crt` and `ca.key`, made when there is none yet. */
@@ -58,10 +58,10 @@ export async function openAuthority(files: AuthorityFiles): Promise<Pair> {
 function refuseClockBehind(folder: string, cert: string, now: number): void {
   const notBeforeMs = beginOf(cert);
   if (notBeforeMs === undefined || now >= notBeforeMs) return;
-  const [from, shown] = [notBeforeMs, now].map((ms) => new Date(ms).toISOString());
+  const [from, current] = [notBeforeMs, now].map((ms) => new Date(ms).toISOString());
   throw new ExitError(
     exitCodes.failed,
-    `the certificate authority in ${join(folder, 'ca.crt')} is valid only from ${from} on, and this machine's clock shows ${shown}: set the clock, or wait until it is set`,
+    `the certificate authority in ${join(folder, 'ca.crt')} is valid only from ${from} on, and this machine's clock shows ${current}: set the clock, or wait until it is set`,
   );
 }
 
@@ -69,7 +69,7 @@ function beginOf(cert: string): number | undefined {
   try {
     return validity(cert).notBeforeMs;
   } catch {
-    return undefined; // what is wrong with it is told with the rest
+    return undefined; // the certificate's faults are reported later with the others
   }
 }
 

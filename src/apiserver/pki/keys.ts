@@ -9,11 +9,11 @@ import { openServiceAccountKey } from './service-account-keys.ts';
 
 /** Where a control plane's keys and certificates come from. */
 export interface Keys {
-  /** What is to be in use: asked at the start and every five minutes, in case something was to be made anew. */
+  /** Returns the keys and certificates to use: called at the start and every five minutes, to renew what needs it. */
   pki(): Promise<Pki>;
-  /** What tokens are signed with; asked once, after `pki`. */
+  /** Returns the key that signs tokens; called once, after `pki`. */
   serviceAccountKey(): Promise<ServiceAccountKey>;
-  /** Told where the server listens (`https://host:port`), and again when there is another certificate. */
+  /** Called with the address of the server (`https://host:port`), and again when there is another certificate. */
   publish(url: string, pki: Pki): Promise<void>;
 }
 

@@ -23,18 +23,18 @@ export interface Pki {
   serving: Pair;
   /** For `system:masters`. */
   admin: Pair;
-  /** What node agents are shown; whom it names may do with agents what `system:kubelet-api-admin` says, and no more. */
+  /** The client certificate for node agents; its user may do what `system:kubelet-api-admin` allows, and no more. */
   agentClient: Pair;
 }
 
 const dayMs = 24 * 3600_000;
 const leafMs = 365 * dayMs;
-/** A certificate with less than a third of its life left is made anew. */
+/** A certificate with less than a third of its lifetime left is renewed. */
 const minLeft = 1 / 3;
 
 /**
- * Reads the control plane's keys and certificates, and makes what is missing or no longer good. A damaged authority is
- * never replaced: everything it signed would be worthless, so that is for a person to decide (ExitError).
+ * Reads the control plane's keys and certificates, and creates what is missing or no longer valid. A damaged authority is
+ * never replaced: everything it signed would become invalid, so an operator has to decide (ExitError).
  */
 export async function openPki(options: PkiOptions): Promise<Pki> {
   const { folder, log } = options;
@@ -82,7 +82,7 @@ async function openLeaf(
   return made;
 }
 
-/** What is on disk, or why it is of no use. */
+/** Returns the pair on disk, or why it cannot be used. */
 async function readLeaf(folder: string, name: string, expected: Expected): Promise<Pair | string> {
   try {
     const found = await readPair(folder, name);

@@ -9,14 +9,14 @@ export interface RenewalOptions {
   pki: Pki;
   /** Default: nothing. */
   dependsOn?: readonly string[];
-  /** Told what is to be used from now on, when something was made anew. */
+  /** Called with what is to be used from now on, after a renewal. */
   onRenewed(pki: Pki): Promise<void>;
 }
 
 /** Soon enough after the wall clock was set, too. */
 const everyMs = 5 * 60_000;
 
-/** The service `certificates`: looks every five minutes and makes anew what nears its end or no longer fits. */
+/** The service `certificates`: checks every five minutes, and renews what expires soon or no longer fits. */
 export function pkiRenewal(options: RenewalOptions): Service {
   const { keys, clock, dependsOn = [], onRenewed } = options;
   let inUse = options.pki;

@@ -34,8 +34,8 @@ const maxPrevious = 16;
  * The key in `sa.key`, made (EC, P-256) when there is none yet, 0600. One that cannot be used is not replaced, because
  * every token that was signed with it would end: that is for a person to decide (ExitError).
  *
- * To begin with a new key without ending tokens: move `sa.key` to `sa-old.key`, start anew, and remove that when the last
- * of its tokens has ended.
+ * To start with a new key without invalidating tokens: move `sa.key` to `sa-old.key`, restart, and remove `sa-old.key` when
+ * the last of its tokens has expired.
  */
 export async function openServiceAccountKey(options: {
   folder: string;

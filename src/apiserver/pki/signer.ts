@@ -2,14 +2,14 @@ import { checkName } from '../../api/index.ts';
 import type { AlternativeNames, Pair, ParsedRequest, Subject } from '../../base/x509/index.ts';
 import { canonicalName, issueForRequest, noNames, RequestError, readRequest } from '../../base/x509/index.ts';
 
-/** A node that asks for a certificate, and what is known of it. */
+/** The request of a node for a certificate, and what is known of the node. */
 export interface NodeRequest {
   csrPem: string;
   node: string;
   usage: 'client' | 'serving';
   /** Every name and address of the node that is known; a serving certificate is good for these at most. */
   addresses: readonly string[];
-  /** What else the node says that it has; told when it is asked for. */
+  /** Names that the node claims but others have too; a refusal says so when one of them is requested. */
   doubtful?: readonly string[];
   /** Wanted lifetime; shortened to a year, at least 10 minutes; default a year. */
   lifetimeMs?: number;
@@ -17,9 +17,9 @@ export interface NodeRequest {
   usages?: readonly string[];
 }
 
-/** Somebody who asks for a client certificate, which a person has approved. */
+/** A request for a client certificate that an operator has approved. */
 export interface ClientRequest extends Pick<NodeRequest, 'csrPem' | 'lifetimeMs' | 'usages'> {
-  /** Organizations that are given to nobody this way. */
+  /** Organizations that are never granted in this way. */
   withheld: readonly string[];
 }
 
@@ -31,7 +31,7 @@ export interface CheckedRequest {
   use: 'client' | 'server';
 }
 
-/** Why a request is not signed, in words for whoever asked. */
+/** Why a request is not signed, in words for the client that made it. */
 export class SigningRefusedError extends Error {
   override readonly name = 'SigningRefusedError';
 }
@@ -109,7 +109,7 @@ function checkSubject({ commonName, organizations }: Subject, node: string): voi
 function checkClient({ subject, names, others }: ParsedRequest, withheld: readonly string[]): void {
   if (others.length > 0) refuse(`the request asks for more than a user has: ${others.join(', ')}`);
   const asked = [...names.dnsNames, ...names.ipAddresses];
-  if (asked.length > 0) refuse(`a client certificate has no names, but ${told(asked)} are asked for`);
+  if (asked.length > 0) refuse(`a client certificate has no names, but ${listNames(asked)} are asked for`);
   if (subject.commonName === '') refuse('the request has no common name: it is the name of the user');
   const group = subject.organizations.find((each) => withheld.includes(each));
   if (group !== undefined) refuse(`nobody gets the group ${group} by a request`);
@@ -140,7 +140,7 @@ function checkNames(
 ): AlternativeNames {
   const asked = [...names.dnsNames, ...names.ipAddresses];
   if (usage === 'client') {
-    if (asked.length > 0) refuse(`a client certificate has no names, but ${told(asked)} are asked for`);
+    if (asked.length > 0) refuse(`a client certificate has no names, but ${listNames(asked)} are asked for`);
     return noNames;
   }
   if (asked.length === 0) refuse('a serving certificate needs at least one name or address');
@@ -149,7 +149,7 @@ function checkNames(
   if (foreign.length > 0) {
     const isShared = foreign.some((name) => doubtful.map(canonicalName).includes(name));
     refuse(
-      `${told(foreign)} are not known to be names or addresses of node ${node}${isShared ? sharedNames : ''}`,
+      `${listNames(foreign)} are not known to be names or addresses of node ${node}${isShared ? sharedNames : ''}`,
     );
   }
   return names;
@@ -158,11 +158,11 @@ function checkNames(
 const sharedNames =
   ' alone: what another Node or the control plane has too is certified to no node; delete a Node that is gone, or give each agent a --node-ip of its own';
 
-const toldNames = 10;
+const maxListedNames = 10;
 
-function told(names: readonly string[]): string {
-  const rest = names.length - toldNames;
-  return names.slice(0, toldNames).join(', ') + (rest > 0 ? ` and ${rest} more` : '');
+function listNames(names: readonly string[]): string {
+  const rest = names.length - maxListedNames;
+  return names.slice(0, maxListedNames).join(', ') + (rest > 0 ? ` and ${rest} more` : '');
 }
 
 function lifetimeOf(wantedMs: number | undefined): number {

@@ -13,18 +13,18 @@ import {
 import type { User } from '../authn/index.ts';
 import type { Attributes, Authorizer } from '../authz/index.ts';
 import type { Operation, Registry } from '../registry/index.ts';
-import { questionIn } from './question.ts';
+import { withoutStatus } from './question.ts';
 import { refuseTwofoldSelectors, selectorsOf, withoutSelectors } from './selectors.ts';
 
 export type Action = Pick<SubjectAccessReviewSpec, 'resourceAttributes' | 'nonResourceAttributes'>;
 
-/** SubjectAccessReview: may somebody do something? */
+/** SubjectAccessReview: may a user do something? */
 export function subjectAccessReview(authorizer: Authorizer): Operation<SubjectAccessReview> {
   return {
     body: subjectAccessReviewKind,
-    prepare: ({ body, registry }) => prepared(body, registry),
+    prepare: ({ body, registry }) => prepareReview(body, registry),
     async run({ body }) {
-      const status = await decide(authorizer, userIn(body.spec), body.spec);
+      const status = await decide(authorizer, toUser(body.spec), body.spec);
       return { object: { ...body, metadata: body.metadata ?? {}, status } };
     },
   };
@@ -34,7 +34,7 @@ export function subjectAccessReview(authorizer: Authorizer): Operation<SubjectAc
 export function selfSubjectAccessReview(authorizer: Authorizer): Operation<SelfSubjectAccessReview> {
   return {
     body: selfSubjectAccessReviewKind,
-    prepare: ({ body, registry }) => prepared(body, registry),
+    prepare: ({ body, registry }) => prepareReview(body, registry),
     async run({ body, context }) {
       const status = await decide(authorizer, context.user, body.spec);
       return { object: { ...body, metadata: body.metadata ?? {}, status } };
@@ -42,33 +42,33 @@ export function selfSubjectAccessReview(authorizer: Authorizer): Operation<SelfS
   };
 }
 
-/** LocalSubjectAccessReview: may somebody do something in the namespace of the request? */
+/** LocalSubjectAccessReview: may a user do something in the namespace of the request? */
 export function localSubjectAccessReview(authorizer: Authorizer): Operation<LocalSubjectAccessReview> {
   return {
     body: localSubjectAccessReviewKind,
     prepare({ body, registry, namespace }) {
-      const local = { ...prepared(body, registry), metadata: { ...body.metadata, namespace } };
+      const local = { ...prepareReview(body, registry), metadata: { ...body.metadata, namespace } };
       const { resourceAttributes } = local.spec ?? {};
       if (resourceAttributes === undefined || resourceAttributes.namespace) return local;
       return { ...local, spec: { ...local.spec, resourceAttributes: { ...resourceAttributes, namespace } } };
     },
     async run({ body }) {
-      return { object: { ...body, status: await decide(authorizer, userIn(body.spec), body.spec) } };
+      return { object: { ...body, status: await decide(authorizer, toUser(body.spec), body.spec) } };
     },
   };
 }
 
-/** A review with the selectors that count; what is missing altogether is for validation to tell. */
-export function prepared<R extends { spec: Action }>(sent: R, { gates }: Registry): R {
-  const review = questionIn(sent);
+/** A review with the selectors that count; validation reports missing fields later. */
+export function prepareReview<R extends { spec: Action }>(sent: R, { gates }: Registry): R {
+  const review = withoutStatus(sent);
   if (review.spec === undefined) return review;
   if (!gates.AuthorizeWithSelectors) return { ...review, spec: withoutSelectors(review.spec) };
   refuseTwofoldSelectors(review.spec);
   return review;
 }
 
-/** Somebody who is in no other groups than those that were told: not even in that of all who are authenticated. */
-export function userIn({ user = '', uid, groups = [], extra = {} }: SubjectAccessReviewSpec): User {
+/** The user of a review, only with the given groups: not even in the group of all authenticated users. */
+export function toUser({ user = '', uid, groups = [], extra = {} }: SubjectAccessReviewSpec): User {
   return { name: user, ...(uid === undefined ? {} : { uid }), groups, extra };
 }
 
@@ -88,7 +88,7 @@ async function decide(
   };
 }
 
-/** What authorizers are asked, and what was not understood of it. */
+/** The attributes for authorizers, and complaints about the selectors that could not be parsed. */
 export function attributesOf(action: Action): { attributes: Attributes; complaints: readonly string[] } {
   const { resourceAttributes: resource, nonResourceAttributes } = action;
   if (resource === undefined) {

@@ -13,24 +13,24 @@ interface Account {
 }
 
 /**
- * What a token says of the object that it shall end with. Throws 404 when that does not exist, 409 when it has another
- * UID than the one that is meant, 400 when no token can be bound to such an object.
+ * Returns the claims of a token that is bound to an object and becomes invalid with it. Throws 404 when the object does not
+ * exist, 409 when its UID is not the given one, 400 when tokens cannot be bound to such an object.
  */
-export function boundTo(registry: Registry, account: Account, reference: Reference | undefined): Bound {
+export function bindTo(registry: Registry, account: Account, reference: Reference | undefined): Bound {
   if (reference === undefined) return {};
   const { apiVersion = '', kind = '' } = reference;
   const isCore = !apiVersion.includes('/');
-  if (isCore && kind === 'Pod') return boundToPod(registry, account, reference);
+  if (isCore && kind === 'Pod') return bindToPod(registry, account, reference);
   if (isCore && kind === 'Secret') {
-    return { secret: named(find(registry, secretKind, account.namespace, reference)) };
+    return { secret: toNameAndUid(find(registry, secretKind, account.namespace, reference)) };
   }
-  if (isCore && kind === 'Node') return { node: named(find(registry, nodeKind, '', reference)) };
+  if (isCore && kind === 'Node') return { node: toNameAndUid(find(registry, nodeKind, '', reference)) };
   const type = `${JSON.stringify(kind)} of ${JSON.stringify(apiVersion)}`;
   throw new StatusError('BadRequest', `cannot bind token to object of type ${type}`);
 }
 
-/** A pod's token also says where the pod runs. */
-function boundToPod(registry: Registry, { namespace, name }: Account, reference: Reference): Bound {
+/** The token of a pod also names the pod's node. */
+function bindToPod(registry: Registry, { namespace, name }: Account, reference: Reference): Bound {
   const pod = find(registry, podKind, namespace, reference);
   const { serviceAccountName, nodeName } = pod.spec ?? {};
   if (serviceAccountName !== name) {
@@ -38,11 +38,11 @@ function boundToPod(registry: Registry, { namespace, name }: Account, reference:
     const message = `cannot bind token for serviceaccount ${account} to pod running with different serviceaccount name`;
     throw new StatusError('BadRequest', message);
   }
-  if (!nodeName) return { pod: named(pod) };
+  if (!nodeName) return { pod: toNameAndUid(pod) };
   const nodes = registry.of(nodeKind);
   const stored = nodes.storage.get(nodes.prefix('') + nodeName);
   const uid = stored && nodes.encoding.read(stored).metadata?.uid;
-  return { pod: named(pod), node: { name: nodeName, ...(uid === undefined ? {} : { uid }) } };
+  return { pod: toNameAndUid(pod), node: { name: nodeName, ...(uid === undefined ? {} : { uid }) } };
 }
 
 function find<T extends ApiObject>(
@@ -58,6 +58,6 @@ function find<T extends ApiObject>(
   throw conflict(kind, registry.groupSuffix, name, why);
 }
 
-function named({ metadata: { name = '', uid = '' } = {} }: ApiObject): { name: string; uid: string } {
+function toNameAndUid({ metadata: { name = '', uid = '' } = {} }: ApiObject): { name: string; uid: string } {
   return { name, uid };
 }

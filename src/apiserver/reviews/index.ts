@@ -7,23 +7,23 @@ import { selfSubjectRulesReview } from './rules-review.ts';
 import { serviceAccountToken } from './token-request.ts';
 import { selfSubjectReview, tokenReview } from './user-reviews.ts';
 
-export { type Action, attributesOf, prepared, userIn } from './access-reviews.ts';
-export { questionIn } from './question.ts';
+export { type Action, attributesOf, prepareReview, toUser } from './access-reviews.ts';
+export { withoutStatus } from './question.ts';
 export { refuseTwofoldSelectors, withoutSelectors } from './selectors.ts';
-export { tokenObjects } from './token-objects.ts';
+export { createTokenObjects } from './token-bound-objects.ts';
 
 export interface ReviewOptions {
   authorizer: Authorizer;
   tokens: ServiceAccountTokens;
-  /** Throws for whoever may not have a token that they ask for. */
+  /** Throws unless the caller may have the token that they request. */
   mayHaveToken: TokenRestriction;
-  /** Whose tokens else are taken. */
+  /** Identifies the tokens that are not those of service accounts. */
   otherTokens: TokenAuthenticator;
   clock: Clock;
 }
 
-/** The operations that answer who somebody is and what they may do (specification, section 4.1), and make tokens. */
-export function reviewOperations(options: ReviewOptions): Operation[] {
+/** The operations that return who a user is and what they may do (specification, section 4.1), and that issue tokens. */
+export function createReviewOperations(options: ReviewOptions): Operation[] {
   const { authorizer, tokens, mayHaveToken, otherTokens, clock } = options;
   return [
     subjectAccessReview(authorizer),

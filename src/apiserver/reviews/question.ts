@@ -1,6 +1,6 @@
-/** What a client asks, without the answer: clients send an empty one along, which nobody should find incomplete. */
-export function questionIn<B extends object>(body: B): B {
-  const question = { ...body };
-  Reflect.deleteProperty(question, 'status');
-  return question;
+/** A review without its status: clients send an empty one, which validation must not find incomplete. */
+export function withoutStatus<B extends object>(body: B): B {
+  const review = { ...body };
+  Reflect.deleteProperty(review, 'status');
+  return review;
 }

@@ -2,7 +2,7 @@ import type { SelfSubjectRulesReview } from '../../api/index.ts';
 import { StatusError, selfSubjectRulesReviewKind } from '../../api/index.ts';
 import type { Authorizer, RuleList } from '../authz/index.ts';
 import type { Operation } from '../registry/index.ts';
-import { questionIn } from './question.ts';
+import { withoutStatus } from './question.ts';
 
 const unlistable: RuleList = {
   resourceRules: [],
@@ -16,7 +16,7 @@ export function selfSubjectRulesReview(authorizer: Authorizer): Operation<SelfSu
   return {
     body: selfSubjectRulesReviewKind,
     prepare({ body }) {
-      if (body.spec?.namespace) return questionIn(body);
+      if (body.spec?.namespace) return withoutStatus(body);
       throw new StatusError('BadRequest', 'no namespace on request: set spec.namespace');
     },
     async run({ body, context }) {

@@ -10,20 +10,20 @@ import type {
 import { parseFieldRequirements, parseLabelSelector, SelectorError, StatusError } from '../../api/index.ts';
 
 /*
- * The selectors in the resource attributes of a review only narrow what is asked for. So what is not understood of them is
- * left out and told: the question becomes a wider one, and its answer is safe (specification, section 2.2).
+ * The selectors in the resource attributes of a review only narrow the question. So a part that cannot be parsed is left out
+ * and reported: the question becomes a wider one, and its answer is safe (specification, section 2.2).
  */
 
 type Action = Pick<SubjectAccessReviewSpec, 'resourceAttributes' | 'nonResourceAttributes'>;
 
-/** The spec of a review without its selectors: what there is while their feature gate is off. */
+/** The spec of a review without its selectors, as it is used while their feature gate is off. */
 export function withoutSelectors<S extends Action>(spec: S): S {
   if (spec.resourceAttributes === undefined) return spec;
   const { fieldSelector: _fields, labelSelector: _labels, ...resourceAttributes } = spec.resourceAttributes;
   return { ...spec, resourceAttributes };
 }
 
-/** Throws 400 where a selector is there both as text and taken apart. */
+/** Throws 400 when a selector is given both as text and as requirements. */
 export function refuseTwofoldSelectors({ resourceAttributes }: Action): void {
   for (const name of ['fieldSelector', 'labelSelector'] as const) {
     const { rawSelector, requirements = [] } = resourceAttributes?.[name] ?? {};
@@ -33,35 +33,39 @@ export function refuseTwofoldSelectors({ resourceAttributes }: Action): void {
   }
 }
 
-/** What was understood of a selector, and how much was not. */
-interface Understood<R> {
+/** The requirements of a selector that could be parsed, and whether some or all could not. */
+interface ParsedSelector<R> {
   requirements: R[];
   ignored?: 'ignored' | 'partially ignored';
 }
 
-/** The selectors as authorizers see them, and what an answer must say of those that were not understood. */
+/** The selectors for authorizers, and the complaints for the answer about those that could not be parsed. */
 export function selectorsOf({ fieldSelector, labelSelector }: ResourceAttributes) {
-  const fields = understood(fieldSelector, parseFieldRequirements, fieldRequirement);
-  const labels = understood(labelSelector, (text) => parseLabelSelector(text).requirements, labelRequirement);
+  const fields = parseSelector(fieldSelector, parseFieldRequirements, toFieldRequirement);
+  const labels = parseSelector(
+    labelSelector,
+    (text) => parseLabelSelector(text).requirements,
+    toLabelRequirement,
+  );
   const complaints = [
-    complaint('fieldSelector', fields.ignored),
-    complaint('labelSelector', labels.ignored),
+    formatComplaint('fieldSelector', fields.ignored),
+    formatComplaint('labelSelector', labels.ignored),
   ].filter((text) => text !== undefined);
   return { selectors: { fields: fields.requirements, labels: labels.requirements }, complaints };
 }
 
-function complaint(name: string, ignored: string | undefined): string | undefined {
+function formatComplaint(name: string, ignored: string | undefined): string | undefined {
   return ignored && `spec.resourceAttributes.${name} ${ignored} due to parse error`;
 }
 
 type Selector = FieldSelectorAttributes | LabelSelectorAttributes;
 type Requirement = NonNullable<Selector['requirements']>[number];
 
-function understood<R>(
+function parseSelector<R>(
   { rawSelector, requirements = [] }: Selector = {},
   parse: (text: string) => readonly R[],
   read: (requirement: Requirement) => R | undefined,
-): Understood<R> {
+): ParsedSelector<R> {
   if (!rawSelector) {
     const known = requirements.map(read).filter((requirement) => requirement !== undefined);
     if (known.length === requirements.length) return { requirements: known };
@@ -75,8 +79,8 @@ function understood<R>(
   }
 }
 
-/** A field has one value, so only one can be asked for. */
-function fieldRequirement({ key, operator, values = [] }: Requirement): FieldRequirement | undefined {
+/** Undefined unless there is exactly one value, because a field has only one. */
+function toFieldRequirement({ key, operator, values = [] }: Requirement): FieldRequirement | undefined {
   const [value] = values;
   if (value === undefined || values.length > 1) return undefined;
   if (operator === 'In') return { field: key, operator: '=', value };
@@ -85,7 +89,7 @@ function fieldRequirement({ key, operator, values = [] }: Requirement): FieldReq
 
 const labelOperators: readonly LabelOperator[] = ['In', 'NotIn', 'Exists', 'DoesNotExist'];
 
-function labelRequirement({ key, operator, values = [] }: Requirement): LabelRequirement | undefined {
+function toLabelRequirement({ key, operator, values = [] }: Requirement): LabelRequirement | undefined {
   const known = labelOperators.find((name) => name === operator);
   return known && { key, operator: known, values: [...new Set(values)] };
 }

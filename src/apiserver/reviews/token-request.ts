@@ -5,8 +5,8 @@ import type { Clock } from '../../base/index.ts';
 import type { ServiceAccountTokens } from '../authn/index.ts';
 import type { TokenRestriction } from '../authz/index.ts';
 import type { Operation } from '../registry/index.ts';
-import { boundTo } from './bound-object.ts';
-import { questionIn } from './question.ts';
+import { bindTo } from './bound-object.ts';
+import { withoutStatus } from './question.ts';
 
 export interface TokenOptions {
   tokens: ServiceAccountTokens;
@@ -14,11 +14,11 @@ export interface TokenOptions {
   clock: Clock;
 }
 
-/** serviceaccounts/token: a token of a service account, perhaps bound to another object. */
+/** serviceaccounts/token: a token of a service account, optionally bound to another object. */
 export function serviceAccountToken({ tokens, mayHaveToken, clock }: TokenOptions): Operation<TokenRequest> {
   return {
     body: tokenRequest,
-    prepare: ({ body }) => questionIn(body),
+    prepare: ({ body }) => withoutStatus(body),
     async run({ registry, namespace, name, body, context }) {
       const accounts = registry.of(serviceAccountKind);
       const { uid = '' } = accounts.encoding.read(accounts.get(namespace, name)).metadata ?? {};
@@ -35,7 +35,7 @@ export function serviceAccountToken({ tokens, mayHaveToken, clock }: TokenOption
         expiresAt,
         namespace,
         account: { name, uid },
-        ...boundTo(registry, { namespace, name }, boundObjectRef),
+        ...bindTo(registry, { namespace, name }, boundObjectRef),
       });
       const object = {
         ...body,

@@ -2,13 +2,13 @@ import type { SelfSubjectReview, TokenReview, UserInfo } from '../../api/index.t
 import { StatusError, selfSubjectReviewKind, tokenReviewKind } from '../../api/index.ts';
 import type { ServiceAccountTokens, TokenAuthenticator, User } from '../authn/index.ts';
 import type { Operation } from '../registry/index.ts';
-import { questionIn } from './question.ts';
+import { withoutStatus } from './question.ts';
 
 /** SelfSubjectReview: who is the caller? */
 export function selfSubjectReview(): Operation<SelfSubjectReview> {
   return {
     body: selfSubjectReviewKind,
-    prepare: ({ body }) => questionIn(body),
+    prepare: ({ body }) => withoutStatus(body),
     async run({ body, context }) {
       const status = { userInfo: userInfoOf(context.user) };
       return { object: { ...body, metadata: body.metadata ?? {}, status } };
@@ -21,8 +21,8 @@ export function tokenReview(
   tokens: ServiceAccountTokens,
   otherTokens: TokenAuthenticator,
 ): Operation<TokenReview> {
-  /** Tokens that are no service account's are for this server, and so for its audiences. */
-  async function otherVerdict(token: string, wanted: readonly string[]) {
+  /** Tokens that are not those of service accounts are for this server, and so for its audiences. */
+  async function identifyOther(token: string, wanted: readonly string[]) {
     const identity = await otherTokens.identify(token);
     const audiences = wanted.filter((audience) => tokens.audiences.includes(audience));
     return identity && audiences.length > 0 ? { user: identity.user, audiences } : undefined;
@@ -30,13 +30,13 @@ export function tokenReview(
 
   return {
     body: tokenReviewKind,
-    prepare: ({ body }) => questionIn(body),
+    prepare: ({ body }) => withoutStatus(body),
     async run({ body }) {
       const { token, audiences = [] } = body.spec;
       if (!token) throw new StatusError('BadRequest', 'token is required for TokenReview in authentication');
       const wanted = audiences.length > 0 ? audiences : tokens.audiences;
       const own = await tokens.check(token, wanted);
-      const verdict = 'fault' in own ? ((await otherVerdict(token, wanted)) ?? own) : own;
+      const verdict = 'fault' in own ? ((await identifyOther(token, wanted)) ?? own) : own;
       const status =
         'fault' in verdict
           ? { authenticated: false, error: verdict.fault }

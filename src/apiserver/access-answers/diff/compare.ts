@@ -8,31 +8,31 @@ import {
   unauthenticatedGroup,
 } from '../../authn/index.ts';
 import type { Holder, Policies } from './policy-change.ts';
-import { byVerb, forResources, minus, rightKey, told } from './rights.ts';
+import { rightKey, selectResourceRules, splitByVerb, subtractRules, toAccessRights } from './rights.ts';
 
 /*
- * What one subject gains and loses. What it gains is what its own bindings give then and it does not have now, be it by
- * its own bindings or by those of the groups that it is always in; what it loses, the same the other way round. Rights
- * of groups are told of the groups. What counts everywhere is told once, and with it the namespaces where it changes
- * nothing because bindings there give it before and after.
+ * What one subject gains and loses. It gains the rights that its own bindings will give and that it does not have now, by
+ * its own bindings or by those of the groups that it is always in; it loses rights in the same way, the other way round.
+ * Rights of groups are listed under the groups. A right for the whole cluster is listed once, together with the namespaces
+ * where nothing changes because bindings there give it before and after.
  */
 
 type Rules = readonly PolicyRule[];
 
-/** The rules that somebody has at one time. */
+/** The rules that a subject has before or after the change. */
 interface Side {
   own(scope: string): Rules;
-  /** With what its groups give. */
+  /** Including those of its groups. */
   all(scope: string): Rules;
 }
 
-/** All that is needed to compare what a subject has and will have; nothing of it changes any more. */
+/** A snapshot of what a subject has and will have. */
 export interface Comparison {
-  /** The same for all who have the same. */
+  /** Equal for subjects with the same rights. */
   key: string;
   scopes: readonly string[];
-  /** Where the subject may have something by bindings of the namespace. */
-  elsewhere: readonly string[];
+  /** Namespaces in which the subject may have rights by bindings of the namespace. */
+  otherNamespaces: readonly string[];
   now: Side;
   later: Side;
 }
@@ -42,7 +42,7 @@ export interface Change {
   loses: AccessRight[];
 }
 
-/** Gives each list of rules a number, so that what is the same is compared once. */
+/** Numbers lists of rules, so that equal sets of lists are compared once. */
 export class RuleLists {
   readonly #numbers = new WeakMap<Rules, number>();
   #next = 0;
@@ -54,15 +54,15 @@ export class RuleLists {
   }
 }
 
-/** Reads what a subject has now and will have, at once. */
-export function comparisonOf(
+/** Takes the snapshot of what a subject has now and will have, in one step. */
+export function createComparison(
   holder: Holder,
   scopes: readonly string[],
-  elsewhere: readonly string[],
+  otherNamespaces: readonly string[],
   { now, later, lists }: { now: Policies; later: Policies; lists: RuleLists },
 ): Comparison {
-  const places = [...new Set(['', ...scopes, ...(scopes.includes('') ? elsewhere : [])])];
-  const own = alone(holder);
+  const places = [...new Set(['', ...scopes, ...(scopes.includes('') ? otherNamespaces : [])])];
+  const own = withoutGroups(holder);
   const withGroups = { ...own, groups: [...own.groups, ...groupsOf(holder)] };
   const numbers: unknown[] = [scopes];
   const read = (policies: Policies, user: User) => {
@@ -82,42 +82,43 @@ export function comparisonOf(
   return {
     key: JSON.stringify(numbers),
     scopes,
-    elsewhere: scopes.includes('') ? elsewhere : [],
+    otherNamespaces: scopes.includes('') ? otherNamespaces : [],
     ...sides,
   };
 }
 
-/** The subject itself, with nothing that groups give. */
-export function alone({ kind, name }: Holder): User {
+/** The subject itself, without its groups. */
+export function withoutGroups({ kind, name }: Holder): User {
   return kind === 'Group' ? { name: '', groups: [name], extra: {} } : { name, groups: [], extra: {} };
 }
 
-/** The groups that a user, or each member of a group, is in whenever they ask something. */
+/** The groups that a user, or each member of a group, is in with every request. */
 export function groupsOf({ kind, name }: Holder): readonly string[] {
   if (name === (kind === 'Group' ? unauthenticatedGroup : anonymousName)) {
     return kind === 'Group' ? [] : [unauthenticatedGroup];
   }
-  if (kind === 'Group') return name === authenticatedGroup ? [] : [...parentGroups(name), authenticatedGroup];
+  if (kind === 'Group')
+    return name === authenticatedGroup ? [] : [...findParentGroups(name), authenticatedGroup];
   const account = serviceAccountOf(name);
   return [...(account === undefined ? [] : serviceAccountGroups(account.namespace)), authenticatedGroup];
 }
 
-/** Service accounts of a namespace are among all service accounts. */
-function parentGroups(group: string): string[] {
+/** The group of a namespace's service accounts is part of the group of all service accounts. */
+function findParentGroups(group: string): string[] {
   const [all = ''] = serviceAccountGroups('any');
   return group.startsWith(`${all}:`) ? [all] : [];
 }
 
-/** About how many single rights are looked at to compare. */
-export function weightOf({ scopes, elsewhere, now, later }: Comparison): number {
-  const everywhere = rightsIn(now.all('')) + rightsIn(later.all(''));
-  const places = new Set([...scopes, ...elsewhere]);
-  let weight = everywhere * (1 + elsewhere.length);
-  for (const place of places) weight += rightsIn(now.all(place)) + rightsIn(later.all(place));
+/** Estimates how many single rights a comparison examines. */
+export function estimateWork({ scopes, otherNamespaces, now, later }: Comparison): number {
+  const clusterWide = countRights(now.all('')) + countRights(later.all(''));
+  const places = new Set([...scopes, ...otherNamespaces]);
+  let weight = clusterWide * (1 + otherNamespaces.length);
+  for (const place of places) weight += countRights(now.all(place)) + countRights(later.all(place));
   return weight;
 }
 
-function rightsIn(rules: Rules): number {
+function countRights(rules: Rules): number {
   return rules.reduce((sum, { verbs, apiGroups = [], resources = [], resourceNames = [], ...rest }) => {
     const names = Math.max(1, resourceNames.length);
     return (
@@ -126,54 +127,61 @@ function rightsIn(rules: Rules): number {
   }, 0);
 }
 
-/** What changes for a subject; 'tooMany' when that takes too long to say. */
-export function compare({ scopes, elsewhere, now, later }: Comparison): Change | 'tooMany' {
-  const gains = changed(scopes, elsewhere, now, later);
-  const loses = changed(scopes, elsewhere, later, now);
+/** Computes what changes for a subject; 'tooMany' when that would take too long. */
+export function compare({ scopes, otherNamespaces, now, later }: Comparison): Change | 'tooMany' {
+  const gains = findAdditions(scopes, otherNamespaces, now, later);
+  const loses = findAdditions(scopes, otherNamespaces, later, now);
   return gains === 'tooMany' || loses === 'tooMany' ? 'tooMany' : { gains, loses };
 }
 
-/** What is in `next` and not in `before`. */
-function changed(
+/** The rights in `next` that are not in `before`. */
+function findAdditions(
   scopes: readonly string[],
-  elsewhere: readonly string[],
+  otherNamespaces: readonly string[],
   before: Side,
   next: Side,
 ): AccessRight[] | 'tooMany' {
   const rights: AccessRight[] = [];
   for (const scope of scopes) {
-    const found = scope === '' ? everywhere(elsewhere, before, next) : inNamespace(scope, before, next);
+    const found =
+      scope === ''
+        ? compareEverywhere(otherNamespaces, before, next)
+        : compareInNamespace(scope, before, next);
     if (found === 'tooMany') return 'tooMany';
     rights.push(...found);
   }
   return rights;
 }
 
-function inNamespace(scope: string, before: Side, next: Side): AccessRight[] | 'tooMany' {
+function compareInNamespace(scope: string, before: Side, next: Side): AccessRight[] | 'tooMany' {
   const held = [...before.all(scope), ...before.all(''), ...next.own('')];
-  const missing = minus(forResources(next.own(scope)), forResources(held));
+  const missing = subtractRules(selectResourceRules(next.own(scope)), selectResourceRules(held));
   if (missing === 'tooMany') return 'tooMany';
-  return told(
+  return toAccessRights(
     scope,
-    byVerb(missing).map((rule) => ({ rule, exceptIn: [] })),
+    splitByVerb(missing).map((rule) => ({ rule, exceptIn: [] })),
   );
 }
 
-function everywhere(elsewhere: readonly string[], before: Side, next: Side): AccessRight[] | 'tooMany' {
-  const missing = minus(next.own(''), before.all(''));
+function compareEverywhere(
+  otherNamespaces: readonly string[],
+  before: Side,
+  next: Side,
+): AccessRight[] | 'tooMany' {
+  const missing = subtractRules(next.own(''), before.all(''));
   if (missing === 'tooMany') return 'tooMany';
-  const rights = byVerb(missing).map((rule) => ({ rule, exceptIn: [] as string[] }));
-  const inNamespaces = forResources(rights.map(({ rule }) => rule));
-  for (const namespace of inNamespaces.length === 0 ? [] : elsewhere) {
-    const held = forResources(before.all(namespace));
+  const rights = splitByVerb(missing).map((rule) => ({ rule, exceptIn: [] as string[] }));
+  const inNamespaces = selectResourceRules(rights.map(({ rule }) => rule));
+  for (const namespace of inNamespaces.length === 0 ? [] : otherNamespaces) {
+    const held = selectResourceRules(before.all(namespace));
     if (held.length === 0) continue;
-    const left = minus(inNamespaces, [...held, ...forResources(before.all(''))]);
+    const left = subtractRules(inNamespaces, [...held, ...selectResourceRules(before.all(''))]);
     if (left === 'tooMany') return 'tooMany';
-    const changing = new Set(byVerb(left).map(rightKey));
+    const changing = new Set(splitByVerb(left).map(rightKey));
     for (const { rule, exceptIn } of rights) {
       const isForResources = (rule.resources ?? []).length > 0;
       if (isForResources && !changing.has(rightKey(rule))) exceptIn.push(namespace);
     }
   }
-  return told('', rights);
+  return toAccessRights('', rights);
 }

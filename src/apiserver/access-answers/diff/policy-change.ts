@@ -7,7 +7,7 @@ import { holderOf } from '../../authz/index.ts';
 export interface ChangedBinding {
   /** Empty for a ClusterRoleBinding. */
   namespace: string;
-  /** To whom it gives something now. */
+  /** Its subjects now. */
   before: readonly Subject[];
   /** Undefined: it is deleted. */
   after: BindingPolicy | undefined;
@@ -19,9 +19,9 @@ export interface ChangedRole {
   rules: readonly PolicyRule[] | undefined;
 }
 
-/** What a change makes of roles and bindings. */
+/** A change of roles and bindings. */
 export interface PolicyChange {
-  /** By the key under which the index has them. */
+  /** By their keys in the index. */
   bindings: ReadonlyMap<string, ChangedBinding>;
   /** By `roleKey`. */
   roles: ReadonlyMap<string, ChangedRole>;
@@ -31,7 +31,7 @@ export function roleKey({ kind, namespace, name }: RoleId): string {
   return `${kind}/${namespace}/${name}`;
 }
 
-/** Users and groups by name; a service account is the user that it is. */
+/** A user or group; a service account counts as its user. */
 export interface Holder {
   kind: 'User' | 'Group';
   name: string;
@@ -41,25 +41,25 @@ export function holderKey({ kind, name }: Holder): string {
   return `${kind} ${name}`;
 }
 
-/** Whom a subject of a binding means; undefined where it means nobody. */
-export function holderIn(subject: Subject, namespace: string): Holder | undefined {
+/** The user or group of a binding's subject; undefined for a subject that RBAC ignores. */
+export function toHolder(subject: Subject, namespace: string): Holder | undefined {
   const found = holderOf(subject, namespace);
   return found && { kind: found.kind === 'Group' ? 'Group' : 'User', name: found.holder };
 }
 
-/** The policy as it is, or as it will be: lists of rules that somebody has by the bindings of one scope alone. */
+/** The policy before or after the change: the lists of rules that a user has by the bindings of one scope. */
 export interface Policies {
   rulesIn(scope: string, user: User): readonly (readonly PolicyRule[])[];
 }
 
-export function policyNow(index: PolicyIndex): Policies {
+export function createCurrentPolicies(index: PolicyIndex): Policies {
   return {
     rulesIn: (scope, user) => [...new Set(index.rolesIn(scope, user))].map((role) => role.rules.rules),
   };
 }
 
-export function policyLater(index: PolicyIndex, roles: RoleReader, change: PolicyChange): Policies {
-  const added = addedRoles(change);
+export function createChangedPolicies(index: PolicyIndex, roles: RoleReader, change: PolicyChange): Policies {
+  const added = indexAddedRoles(change);
   const known = new Map<string, readonly PolicyRule[]>();
   const rulesOf = (id: RoleId, now?: readonly PolicyRule[]) => {
     const key = roleKey(id);
@@ -91,15 +91,15 @@ function keysOf({ name, groups }: User): string[] {
   return [...own, ...groups.map((group) => holderKey({ kind: 'Group', name: group }))];
 }
 
-/** What changed bindings give, by their scope and whom they give it to. */
-function addedRoles({ bindings }: PolicyChange): Map<string, RoleId[]> {
+/** The roles that changed bindings give, by scope and holder. */
+function indexAddedRoles({ bindings }: PolicyChange): Map<string, RoleId[]> {
   const added = new Map<string, RoleId[]>();
   for (const { namespace, after } of bindings.values()) {
     if (after === undefined) continue;
     const { kind, name } = after.roleRef;
     const id = { kind, namespace: kind === 'ClusterRole' ? '' : namespace, name };
     for (const subject of after.subjects ?? []) {
-      const holder = holderIn(subject, namespace);
+      const holder = toHolder(subject, namespace);
       if (holder === undefined) continue;
       const key = `${namespace} ${holderKey(holder)}`;
       added.set(key, [...(added.get(key) ?? []), id]);

@@ -1,21 +1,21 @@
 import type { AccessRight, PolicyRule } from '../../../api/index.ts';
-import { compactNonResourceRules, compactResourceRules, uncovered } from '../../authz/index.ts';
+import { compactNonResourceRules, compactResourceRules, findMissingRules } from '../../authz/index.ts';
 
 /*
- * Rights as sets. A rule falls into its single rights: one verb on one resource of one group for one name or all, or on
- * one path. Whether a right with a `*` is held is a question about all that the `*` can stand for, and that is without
- * bounds: so several rights together never hold it where none of them does alone, and to compare one by one is exact.
+ * Rights as sets. A rule is split into single rights: one verb on one resource of one group, for one name or all names, or
+ * on one path. A right with a `*` covers everything that the `*` can stand for, which is unbounded: several rights together
+ * never cover it unless one of them does alone. So comparing them one by one is exact.
  */
 
 type Rules = readonly PolicyRule[];
 
-/** What of some rules others do not give, in single rights without those that allow nothing; or that it is too much. */
-export function minus(wanted: Rules, held: Rules): Rules | 'tooMany' {
-  return uncovered(held, wanted.flatMap(effective));
+/** The rights in `wanted` that `held` does not give, as single rights without those that allow nothing. */
+export function subtractRules(wanted: Rules, held: Rules): Rules | 'tooMany' {
+  return findMissingRules(held, wanted.flatMap(dropIneffective));
 }
 
-/** The rule without what it never allows: names with the creation of objects, or with the deletion of a collection. */
-function effective(rule: PolicyRule): PolicyRule[] {
+/** The rule without what it never allows: creating objects, or deleting a collection, limited to names. */
+function dropIneffective(rule: PolicyRule): PolicyRule[] {
   const { verbs, resources = [], resourceNames = [] } = rule;
   if (resourceNames.length === 0) return [rule];
   const others = verbs.filter((verb) => verb !== 'create' && verb !== 'deletecollection');
@@ -27,17 +27,17 @@ function effective(rule: PolicyRule): PolicyRule[] {
   ];
 }
 
-/** The rules for resources alone: what RoleBindings give. */
-export function forResources(rules: Rules): Rules {
+/** Selects the rules for resources, the only ones that RoleBindings give. */
+export function selectResourceRules(rules: Rules): Rules {
   return rules.filter(({ resources = [] }) => resources.length > 0);
 }
 
-/** Rules of one verb each. */
-export function byVerb(rules: Rules): PolicyRule[] {
+/** Splits rules into rules of one verb each. */
+export function splitByVerb(rules: Rules): PolicyRule[] {
   return rules.flatMap((rule) => rule.verbs.map((verb) => ({ ...rule, verbs: [verb] })));
 }
 
-/** Tells single rights apart; only for what `minus` and `byVerb` make. */
+/** A key that is unique for a single right; only for results of `subtractRules` and `splitByVerb`. */
 export function rightKey({
   verbs,
   apiGroups,
@@ -48,28 +48,28 @@ export function rightKey({
   return JSON.stringify([verbs, apiGroups, resources, resourceNames, nonResourceURLs]);
 }
 
-/** Rules that are compared with each other, so that none stands beside one that says it too. */
+/** Up to so many rules are compared with each other, to remove those that the others cover. */
 const maxCompared = 60;
 
-/** The same rights in few rules. */
+/** Returns the same rights in as few rules as possible. */
 export function compact(rules: Rules): PolicyRule[] {
   const paths = rules.filter(({ nonResourceURLs = [] }) => nonResourceURLs.length > 0);
-  const few: PolicyRule[] = [
-    ...withNamesTogether(compactResourceRules(forResources(rules))),
+  const merged: PolicyRule[] = [
+    ...mergeNames(compactResourceRules(selectResourceRules(rules))),
     ...compactNonResourceRules(paths.map(({ verbs, nonResourceURLs = [] }) => ({ verbs, nonResourceURLs }))),
   ];
-  if (few.length > maxCompared) return few;
-  let kept = few;
-  for (const rule of few) {
+  if (merged.length > maxCompared) return merged;
+  let kept = merged;
+  for (const rule of merged) {
     const others = kept.filter((each) => each !== rule);
-    const left = minus([rule], others);
+    const left = subtractRules([rule], others);
     if (left !== 'tooMany' && left.length === 0) kept = others;
   }
   return kept;
 }
 
-/** Rules that differ only by the names that they are for are one. */
-function withNamesTogether(rules: Rules): PolicyRule[] {
+/** Merges rules that differ only in their resource names. */
+function mergeNames(rules: Rules): PolicyRule[] {
   const found = new Map<string, PolicyRule>();
   for (const rule of rules) {
     const { resourceNames = [] } = rule;
@@ -81,8 +81,8 @@ function withNamesTogether(rules: Rules): PolicyRule[] {
   return [...found.values()];
 }
 
-/** Single rights of one place, with the namespaces where nothing changes, as few rules. */
-export function told(
+/** Converts single rights of one scope, with the namespaces where nothing changes, to as few rules as possible. */
+export function toAccessRights(
   namespace: string,
   rights: readonly { rule: PolicyRule; exceptIn: readonly string[] }[],
 ): AccessRight[] {

@@ -16,10 +16,10 @@ const known = { maxEntries: 4096, maxBytes: 8 * 1024 * 1024 };
 const maxTokenLength = 12 * 1024;
 const maxCaLength = 1024 * 1024;
 const clockToleranceSeconds = 10;
-/** How long a token that was found good counts without its signature being looked at again: its key may be withdrawn. */
+/** How long a verified token is accepted without verifying its signature again: its key may be withdrawn. */
 const trustMs = 10 * 60_000;
-/** Whoever sends tokens must not fill the log. */
-const toldEveryMs = 60_000;
+/** The log is limited, because any client can send tokens. */
+const minLogIntervalMs = 60_000;
 
 interface Found extends Identity {
   /** On the clock's monotonic time. */
@@ -36,10 +36,10 @@ export async function oidcAuthenticator(
   const cache = new TokenCache<Found>(known);
   let opened: Promise<Issuer> | undefined;
 
-  let toldMs = Number.NEGATIVE_INFINITY;
-  function tell(write: () => void): void {
-    if (clock.monotonicMs() - toldMs < toldEveryMs) return;
-    toldMs = clock.monotonicMs();
+  let loggedMs = Number.NEGATIVE_INFINITY;
+  function logLimited(write: () => void): void {
+    if (clock.monotonicMs() - loggedMs < minLogIntervalMs) return;
+    loggedMs = clock.monotonicMs();
     write();
   }
 
@@ -59,12 +59,14 @@ export async function oidcAuthenticator(
       const user = userOf(payload, options);
       const sinceMs = clock.monotonicMs();
       if (!('fault' in user)) return { user, untilMs: (payload.exp ?? 0) * 1000, sinceMs };
-      tell(() => log.info({ issuer: options.issuerUrl }, `an ID token is refused: ${user.fault}`));
+      logLimited(() => log.info({ issuer: options.issuerUrl }, `an ID token is refused: ${user.fault}`));
       return undefined;
     } catch (error) {
       if (error instanceof errors.JOSEError) return undefined;
       const problem = describeError(error);
-      tell(() => log.warn({ issuer: options.issuerUrl, error: problem }, 'ID tokens cannot be verified'));
+      logLimited(() =>
+        log.warn({ issuer: options.issuerUrl, error: problem }, 'ID tokens cannot be verified'),
+      );
       return undefined;
     }
   }
@@ -72,7 +74,7 @@ export async function oidcAuthenticator(
   return {
     async identify(token) {
       if (token.length > maxTokenLength || !isHarmlessToken(token)) return undefined;
-      if (issuerIn(token) !== options.issuerUrl) return undefined; // somebody else's
+      if (issuerIn(token) !== options.issuerUrl) return undefined; // of another issuer
       const found = await cache.find(token, () => verify(token));
       if (found === undefined) return undefined;
       if (clock.now() < found.untilMs && clock.monotonicMs() - found.sinceMs < trustMs) return found;
@@ -82,7 +84,7 @@ export async function oidcAuthenticator(
   };
 }
 
-/** Whom a token says to be from; nothing of it is verified yet. */
+/** The issuer that an unverified token names. */
 function issuerIn(token: string): unknown {
   try {
     const payload = Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8');
@@ -93,7 +95,7 @@ function issuerIn(token: string): unknown {
   }
 }
 
-/** The TLS library would silently take a file without any certificate, and then trust nobody. */
+/** Refuses a file without any certificate: the TLS library would accept it silently, and then trust no server. */
 async function readCa(path: string): Promise<string> {
   try {
     const pem = (await readRegularFile(path, { limitBytes: maxCaLength })).toString('latin1');

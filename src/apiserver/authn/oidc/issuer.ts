@@ -17,7 +17,7 @@ export interface Issuer extends AsyncDisposable {
 
 const timeoutMs = 10_000;
 const maxDocumentBytes = 1024 * 1024;
-/** Anybody can send tokens with made-up key ids: they must not make us ask again and again. */
+/** Any client can send tokens with invented key ids: they must not cause a request to the issuer each time. */
 const cooldownMs = 10_000;
 /** A key that its issuer has withdrawn is good for no longer than this. */
 const freshMs = 10 * 60_000;
@@ -26,7 +26,7 @@ const maxMs = 60 * 60_000;
 
 export async function openIssuer({ url, ca, clock }: IssuerOptions): Promise<Issuer> {
   const { createLocalJWKSet, errors } = await import('jose');
-  const { Agent, request } = await import('undici'); // large, and only for whoever has an issuer
+  const { Agent, request } = await import('undici'); // large, and needed only with an issuer
   const agent = new Agent({ connect: ca === undefined ? {} : { ca }, connectTimeout: timeoutMs });
   let keys: { resolve: JWTVerifyGetKey; sinceMs: number } | undefined;
   let triedMs = Number.NEGATIVE_INFINITY;
@@ -65,7 +65,7 @@ export async function openIssuer({ url, ca, clock }: IssuerOptions): Promise<Iss
     keys = { resolve: createLocalJWKSet({ keys: list.filter(isRecord) }), sinceMs: clock.monotonicMs() };
   }
 
-  /** Of many that ask at once one asks for all. */
+  /** Concurrent calls share one request. */
   async function refresh(): Promise<void> {
     fetching ??= fetchKeys().finally(() => {
       fetching = undefined;

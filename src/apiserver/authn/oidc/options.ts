@@ -21,7 +21,7 @@ export interface OidcOptions {
   caFile?: string | undefined;
 }
 
-/** Asymmetric ones only: with the others whoever can verify a token can make one. */
+/** Asymmetric ones only: with the others, every party that can verify a token can create one. */
 export const signingAlgs = [
   'RS256',
   'RS384',

@@ -6,80 +6,93 @@ import type { NodeFacts } from './facts.ts';
 import { noFacts } from './facts.ts';
 import { nodeLeaseNamespace, nodeNameOf } from './node-name.ts';
 import type { ReferencedResource } from './pod-references.ts';
-import { nodeRules } from './rules.ts';
+import { listNodeRules } from './rules.ts';
 
 type Asked = Extract<Attributes, { resource: string }>;
 type Answer = Decision | Promise<Decision>;
-/** Undefined is yes; a text is why not, which may be empty. */
+/** Undefined: allowed; otherwise the reason of the refusal, which may be empty. */
 type Refusal = string | undefined;
 
 /**
- * Node agents (as the reference with its gate AuthorizeNodeWithSelectors): each has its own Node, Lease, CSINode, pods and
- * requests for certificates, and may read what its pods name. What an object to be created is called and where a pod
- * belongs is not known here: `nodeRestriction` looks at what they write. Without `facts` no node has pods.
+ * Authorizes node agents (like the reference with its gate AuthorizeNodeWithSelectors): each may use its own Node, Lease,
+ * CSINode, pods and certificate requests, and may read the objects that its pods refer to. The name of an object to be
+ * created and the node of a pod are not known here: `nodeRestriction` checks what agents write. Without `facts` no node has
+ * pods.
  */
 export function nodeAuthorizer(groupSuffix: string, facts: NodeFacts = noFacts): Authorizer {
   const group = (name: string) => groupName(name, groupSuffix);
-  const rules = new CompiledRules(nodeRules(groupSuffix));
+  const rules = new CompiledRules(listNodeRules(groupSuffix));
 
-  function named(resource: ReferencedResource, verbs: readonly string[], node: string, asked: Asked): Answer {
+  function decideReferenced(
+    resource: ReferencedResource,
+    verbs: readonly string[],
+    node: string,
+    asked: Asked,
+  ): Answer {
     const name = nameOf(asked);
     const refusal = refusalToRead(asked, verbs, name);
-    return refusal === undefined ? isNamed(node, resource, asked.namespace, name) : refuse(refusal);
+    return refusal === undefined ? decideByReference(node, resource, asked.namespace, name) : refuse(refusal);
   }
 
-  function isNamed(node: string, resource: ReferencedResource, namespace: string, name: string): Answer {
+  function decideByReference(
+    node: string,
+    resource: ReferencedResource,
+    namespace: string,
+    name: string,
+  ): Answer {
     const answer = facts.names(node, resource, namespace, name);
-    return answer instanceof Promise ? answer.then((isSo) => related(node, isSo)) : related(node, answer);
+    return answer instanceof Promise
+      ? answer.then((isSo) => decideRelated(node, isSo))
+      : decideRelated(node, answer);
   }
 
-  function account(node: string, asked: Asked): Answer {
+  function decideAccount(node: string, asked: Asked): Answer {
     const { verb, subresource, namespace, name } = asked;
-    if (subresource === '') return named('serviceaccounts', ['get'], node, asked);
+    if (subresource === '') return decideReferenced('serviceaccounts', ['get'], node, asked);
     const isToken = subresource === 'token' && verb === 'create' && namespace !== '' && name !== '';
-    if (isToken) return isNamed(node, 'serviceaccounts', namespace, name);
+    if (isToken) return decideByReference(node, 'serviceaccounts', namespace, name);
     return refuse('can only create tokens for individual service accounts');
   }
 
-  function pods(node: string, asked: Asked): Answer {
+  function decidePods(node: string, asked: Asked): Answer {
     const { verb, subresource, namespace } = asked;
-    if (subresource === 'status') return mayIf(isOneOf(verb, 'patch update'));
-    if (subresource === 'eviction') return mayIf(verb === 'create');
+    if (subresource === 'status') return allowIf(isOneOf(verb, 'patch update'));
+    if (subresource === 'eviction') return allowIf(verb === 'create');
     if (subresource !== '') return refuse('');
-    if (isOneOf(verb, 'create delete')) return yes;
+    if (isOneOf(verb, 'create delete')) return allowed;
     if (!isOneOf(verb, 'get list watch')) return refuse('');
-    if (verb !== 'get' && selectsNode(asked, node)) return yes;
+    if (verb !== 'get' && selectsNode(asked, node)) return allowed;
     const name = nameOf(asked);
     if (name === '') return refuse('can only list/watch pods with spec.nodeName field selector');
-    return related(node, facts.pod(namespace, name)?.spec?.nodeName === node);
+    return decideRelated(node, facts.pod(namespace, name)?.spec?.nodeName === node);
   }
 
-  function requests(node: string, asked: Asked): Answer {
+  function decideRequests(node: string, asked: Asked): Answer {
     if (asked.subresource !== '') return refuse('');
-    if (asked.verb === 'create') return yes;
+    if (asked.verb === 'create') return allowed;
     if (!isOneOf(asked.verb, 'get list watch')) return refuse('');
-    return related(node, facts.requester(nameOf(asked)) === `system:node:${node}`);
+    return decideRelated(node, facts.requester(nameOf(asked)) === `system:node:${node}`);
   }
 
-  const own = new Map<string, (node: string, asked: Asked) => Answer>([
-    ['secrets.', (...asked) => named('secrets', ['get', 'list', 'watch'], ...asked)],
-    ['configmaps.', (...asked) => named('configmaps', ['get', 'list', 'watch'], ...asked)],
-    ['persistentvolumeclaims.', (...asked) => named('persistentvolumeclaims', ['get'], ...asked)],
-    ['serviceaccounts.', account],
-    ['pods.', pods],
-    ['nodes.', (...asked) => decide(refusalOfNode(...asked))],
-    [`leases.${group('coordination')}`, (...asked) => decide(refusalOfLease(...asked))],
-    [`csinodes.${group('storage')}`, (...asked) => decide(refusalOfCsiNode(...asked))],
-    [`certificatesigningrequests.${group('certificates')}`, requests],
+  const narrowRules = new Map<string, (node: string, asked: Asked) => Answer>([
+    ['secrets.', (...asked) => decideReferenced('secrets', ['get', 'list', 'watch'], ...asked)],
+    ['configmaps.', (...asked) => decideReferenced('configmaps', ['get', 'list', 'watch'], ...asked)],
+    ['persistentvolumeclaims.', (...asked) => decideReferenced('persistentvolumeclaims', ['get'], ...asked)],
+    ['serviceaccounts.', decideAccount],
+    ['pods.', decidePods],
+    ['nodes.', (...asked) => toDecision(refusalOfNode(...asked))],
+    [`leases.${group('coordination')}`, (...asked) => toDecision(refusalOfLease(...asked))],
+    [`csinodes.${group('storage')}`, (...asked) => toDecision(refusalOfCsiNode(...asked))],
+    [`certificatesigningrequests.${group('certificates')}`, decideRequests],
   ]);
 
   return {
     authorize(user, attributes) {
       const node = nodeNameOf(user);
       if (node === undefined || !('resource' in attributes)) return noOpinion;
-      const narrower = own.get(`${attributes.resource}.${attributes.group}`);
+      const narrower = narrowRules.get(`${attributes.resource}.${attributes.group}`);
       if (narrower !== undefined) return narrower(node, attributes);
-      return questionOf(attributes).isAllowedBy(rules) ? yes : noOpinion;
+      return questionOf(attributes).isAllowedBy(rules) ? allowed : noOpinion;
     },
     rules(user) {
       if (nodeNameOf(user) === undefined) return noRules;
@@ -89,29 +102,29 @@ export function nodeAuthorizer(groupSuffix: string, facts: NodeFacts = noFacts):
   };
 }
 
-const yes = allow('a node agent and what is its own');
+const allowed = allow('a node agent and what is its own');
 
 function refuse(reason: string): Decision {
   return reason === '' ? noOpinion : { ...noOpinion, reason };
 }
 
-function decide(refusal: Refusal): Decision {
-  return refusal === undefined ? yes : refuse(refusal);
+function toDecision(refusal: Refusal): Decision {
+  return refusal === undefined ? allowed : refuse(refusal);
 }
 
-function mayIf(isAllowed: boolean): Decision {
-  return isAllowed ? yes : noOpinion;
+function allowIf(isAllowed: boolean): Decision {
+  return isAllowed ? allowed : noOpinion;
 }
 
-function related(node: string, isRelated: boolean): Decision {
-  return isRelated ? yes : refuse(`no relationship found between node '${node}' and this object`);
+function decideRelated(node: string, isRelated: boolean): Decision {
+  return isRelated ? allowed : refuse(`no relationship found between node '${node}' and this object`);
 }
 
 function isOneOf(verb: string, verbs: string): boolean {
   return verbs.split(' ').includes(verb);
 }
 
-/** The one object that is asked for, by the path or by a selector. */
+/** The name of the requested object, from the path or a selector. */
 function nameOf(asked: Asked): string {
   return nameIn(asked) ?? '';
 }

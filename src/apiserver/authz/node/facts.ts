@@ -5,7 +5,7 @@ import type { ReferencedResource } from './pod-references.ts';
 import { referenceKey } from './pod-references.ts';
 import { PodsByNode } from './pods-by-node.ts';
 
-/** What is stored and decides what a node may do. */
+/** The stored facts that decide what a node may do. */
 export interface NodeFacts {
   /** Whether a pod of the node names an object of the pod's namespace. */
   names(
@@ -17,16 +17,16 @@ export interface NodeFacts {
   pod(namespace: string, name: string): Pod | undefined;
   /** The UID of a Node. */
   nodeUid(name: string): string | undefined;
-  /** The name of the user who made a request for a certificate. */
+  /** The name of the user who created a CertificateSigningRequest. */
   requester(name: string): string | undefined;
 }
 
 export interface StoredFacts extends NodeFacts {
-  /** Looks at all pods. Otherwise that happens at the first question about what they name. */
+  /** Reads all pods now instead of at the first question about their references. */
   load(): void;
 }
 
-/** Out of the registry, as of the last write that was applied. */
+/** Facts from the registry, as of the last applied write. */
 export function storedFacts(registry: () => Registry): StoredFacts {
   let known: PodsByNode | undefined;
   const pods = () => {
@@ -49,7 +49,7 @@ export function storedFacts(registry: () => Registry): StoredFacts {
   };
 }
 
-/** Of a server that stores nothing. */
+/** The facts of a server without storage. */
 export const noFacts: NodeFacts = {
   names: () => false,
   pod: () => undefined,

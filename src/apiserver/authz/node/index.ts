@@ -2,5 +2,5 @@ export { nodeAuthorizer } from './authorizer.ts';
 export { type NodeFacts, storedFacts } from './facts.ts';
 export { nodeLeaseNamespace, nodeNameOf } from './node-name.ts';
 export { nodeRestriction } from './restriction.ts';
-export { nodeRules } from './rules.ts';
+export { listNodeRules } from './rules.ts';
 export { type TokenRestriction, tokenRestriction } from './token-restriction.ts';

@@ -1,9 +1,9 @@
 /*
- * Labels steer workloads, so a node may not call itself whatever it likes: of those in the domains of the cluster it has
- * the ones that tell what it is, and the two prefixes that are its own (specification of the reference's kubelet).
+ * Labels steer workloads, so a node may not set just any label on itself: of the labels in the cluster's domains it may set
+ * those that describe the node, and those with the two prefixes for kubelets (specification of the reference's kubelet).
  */
 
-const ofNodes: ReadonlySet<string> = new Set([
+const nodeLabels: ReadonlySet<string> = new Set([
   'beta.kubernetes.io/arch',
   'beta.kubernetes.io/instance-type',
   'beta.kubernetes.io/os',
@@ -19,14 +19,14 @@ const ofNodes: ReadonlySet<string> = new Set([
 
 const clusterDomains = ['kubernetes.io', 'k8s.io'];
 const ownDomains = ['kubelet.kubernetes.io', 'node.kubernetes.io'];
-const keptDomain = 'node-restriction.kubernetes.io';
+const reservedDomain = 'node-restriction.kubernetes.io';
 
 /** Whether a node may set, change and remove a label on its own Node. */
 export function isNodeLabel(key: string): boolean {
   const domain = key.includes('/') ? key.slice(0, key.indexOf('/')) : '';
-  if (isBelow(domain, keptDomain)) return false;
+  if (isBelow(domain, reservedDomain)) return false;
   if (!clusterDomains.some((each) => isBelow(domain, each))) return true;
-  return ofNodes.has(key) || ownDomains.some((each) => isBelow(domain, each));
+  return nodeLabels.has(key) || ownDomains.some((each) => isBelow(domain, each));
 }
 
 function isBelow(domain: string, parent: string): boolean {

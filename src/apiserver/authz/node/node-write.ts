@@ -1,7 +1,7 @@
 import type { ApiObject } from '../../../api/index.ts';
 import type { Admission } from '../../registry/index.ts';
 
-/** A write of a node that is looked at. */
+/** A write by a node agent that is checked. */
 export interface NodeWrite {
   readonly node: string;
   readonly verb: Parameters<Admission>[1]['verb'];

@@ -4,28 +4,28 @@ import { EventLoopYielder } from '../../../base/index.ts';
 import type { Registry, Resource } from '../../registry/index.ts';
 import { isMirrorPod, namedNodes } from '../../registry/index.ts';
 import type { Stored } from '../../storage/index.ts';
-import { podReferences } from './pod-references.ts';
+import { listPodReferences } from './pod-references.ts';
 
 /*
- * Which objects the pods of each node name. A pod is written far more often than its node asks for something, so a write
- * only notes on which node the pod may be, told from its bytes; it is parsed when that node asks next. Most nodes of a
- * fleet ask for little, and what nobody asks for costs a few pointers.
+ * Which objects the pods of each node refer to. A pod is written far more often than its node asks for an object, so a write
+ * only records on which node the pod may be, which is found in its bytes without parsing; the pod is parsed when that node
+ * asks next. Most nodes of a fleet ask for little, and a pod that is not parsed costs a few pointers.
  *
  *     a change ──► stale pods of a node ──(that node asks)──► references of each pod ──► how often each object is named
  *
- * A pod that has ended counts until it is deleted, as in the reference; a mirror pod names nothing.
+ * As in the reference, a terminated pod counts until it is deleted; references of mirror pods do not count.
  */
 
-/** So many pods are looked at in one go; beyond that others get their turn in between. */
+/** Up to so many pods are parsed in one step; with more, the work yields to other requests. */
 const maxAtOnce = 200;
-/** A pod in which more nodes seem to be named is parsed at once: it can name as many as somebody likes. */
-const maxNamed = 8;
+/** A pod whose bytes seem to name more nodes is parsed at once, because its author can put any number of names in it. */
+const maxNodesNamed = 8;
 
 class NodePods {
   readonly stale = new Set<string>();
-  /** Of each pod that was looked at and names something. */
+  /** The references of each parsed pod that has some. */
   readonly #references = new Map<string, readonly string[]>();
-  /** How many pods name an object; by `NAMESPACE/RESOURCE/NAME`. */
+  /** How many pods refer to an object, by `NAMESPACE/RESOURCE/NAME`. */
   readonly #named = new Map<string, number>();
 
   get isEmpty(): boolean {
@@ -54,12 +54,12 @@ class NodePods {
   }
 }
 
-/** As of the last write that was applied, for as long as the store lives. */
+/** The state as of the last applied write, for the lifetime of the store. */
 export class PodsByNode {
   readonly #pods: Resource<Pod>;
   readonly #nodes = new Map<string, NodePods>();
-  /** Where each pod may be: mostly on one node. */
-  readonly #places = new Map<string, readonly string[] | string>();
+  /** The nodes on which each pod may be: mostly one. */
+  readonly #nodesOfPod = new Map<string, readonly string[] | string>();
 
   constructor(registry: Registry) {
     this.#pods = registry.of(podKind);
@@ -72,18 +72,18 @@ export class PodsByNode {
     });
   }
 
-  /** How many nodes are kept in mind. */
+  /** The number of nodes with pods. */
   get size(): number {
     return this.#nodes.size;
   }
 
-  /** Whether a pod of the node names an object of the pod's namespace; `reference` is `RESOURCE/NAME`. */
+  /** Whether a pod of the node refers to an object of the pod's namespace; `reference` is `RESOURCE/NAME`. */
   names(node: string, namespace: string, reference: string): boolean | Promise<boolean> {
     const pods = this.#nodes.get(node);
     if (pods === undefined) return false;
     const object = `${namespace}/${reference}`;
     if (pods.stale.size > maxAtOnce) return this.#namesLater(node, object);
-    for (const key of pods.stale) this.#look(key, node, pods);
+    for (const key of pods.stale) this.#parse(key, node, pods);
     return pods.has(object);
   }
 
@@ -93,50 +93,50 @@ export class PodsByNode {
       const pods = this.#nodes.get(node);
       if (pods === undefined) return false;
       for (const key of pods.stale) {
-        this.#look(key, node, pods);
+        this.#parse(key, node, pods);
         if (yielder.isDue) break;
       }
       if (pods.stale.size === 0) return pods.has(object);
-      await yielder.yield(); // and look again from the beginning: anything may have changed
+      await yielder.yield(); // then start again, because anything may have changed
     }
   }
 
-  #look(key: string, node: string, pods: NodePods): void {
+  #parse(key: string, node: string, pods: NodePods): void {
     const stored = this.#pods.storage.get(key);
     const pod = stored && this.#pods.encoding.read(stored);
     const counts = pod !== undefined && pod.spec?.nodeName === node && !isMirrorPod(pod);
     const namespace = pod?.metadata?.namespace ?? '';
-    pods.set(key, counts ? podReferences(pod).map((reference) => `${namespace}/${reference}`) : []);
+    pods.set(key, counts ? listPodReferences(pod).map((reference) => `${namespace}/${reference}`) : []);
   }
 
   #follow(key: string, next: Stored | null): void {
-    const before = this.#places.get(key) ?? [];
-    const now = next === null ? [] : this.#placesIn(next);
+    const before = this.#nodesOfPod.get(key) ?? [];
+    const now = next === null ? [] : this.#findNodes(next);
     for (const node of typeof before === 'string' ? [before] : before) {
-      if (!now.includes(node)) this.#leave(key, node);
+      if (!now.includes(node)) this.#removeFrom(key, node);
     }
-    for (const node of now) this.#at(node).stale.add(key);
-    if (now.length === 0) this.#places.delete(key);
-    else this.#places.set(key, now.length === 1 ? (now[0] ?? []) : now);
+    for (const node of now) this.#podsOn(node).stale.add(key);
+    if (now.length === 0) this.#nodesOfPod.delete(key);
+    else this.#nodesOfPod.set(key, now.length === 1 ? (now[0] ?? []) : now);
   }
 
-  #placesIn(stored: Stored): string[] {
+  #findNodes(stored: Stored): string[] {
     const named = new Set<string>();
     for (const node of namedNodes(stored)) {
-      if (named.add(node).size <= maxNamed) continue;
+      if (named.add(node).size <= maxNodesNamed) continue;
       const { nodeName } = this.#pods.encoding.read(stored).spec ?? {};
       return nodeName ? [nodeName] : [];
     }
     return [...named];
   }
 
-  #leave(key: string, node: string): void {
+  #removeFrom(key: string, node: string): void {
     const pods = this.#nodes.get(node);
     pods?.forget(key);
     if (pods?.isEmpty) this.#nodes.delete(node);
   }
 
-  #at(node: string): NodePods {
+  #podsOn(node: string): NodePods {
     const known = this.#nodes.get(node) ?? new NodePods();
     this.#nodes.set(node, known);
     return known;

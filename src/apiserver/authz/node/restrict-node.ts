@@ -3,8 +3,11 @@ import type { ApiObject, Node } from '../../../api/index.ts';
 import { isNodeLabel } from './node-labels.ts';
 import type { NodeWrite } from './node-write.ts';
 
-/** Why a node may not write a Node so. With taints it would draw workloads to itself, with owners have itself removed. */
-export function whyNotNode(write: NodeWrite): string | undefined {
+/**
+ * Returns why a node agent may not make this write of a Node; undefined when it may. By changing taints it could attract
+ * workloads, and by setting owners cause the removal of its Node.
+ */
+export function explainNodeRefusal(write: NodeWrite): string | undefined {
   const { node, name, verb, next, old } = write;
   const me = `node ${JSON.stringify(node)}`;
   if (name !== node) return `${me} is not allowed to modify node ${JSON.stringify(name)}`;

@@ -3,20 +3,21 @@ import type { ApiObject, Pod } from '../../../api/index.ts';
 import { isMirrorPod, mirrorAnnotation } from '../../registry/index.ts';
 import type { NodeFacts } from './facts.ts';
 import type { NodeWrite } from './node-write.ts';
-import { podReferences } from './pod-references.ts';
+import { listPodReferences } from './pod-references.ts';
 
 /**
- * Why a node may not write a pod so. It tells the status of its own pods, deletes and evicts them, and makes mirror pods;
- * these name nothing: else a node could make itself a pod that names what it wants to read.
+ * Returns why a node agent may not make this write of a pod; undefined when it may. It may write the status of its own pods,
+ * delete and evict them, and create mirror pods. Mirror pods may not refer to other objects: else an agent could create a
+ * pod that refers to whatever it wants to read.
  */
-export function whyNotPod(write: NodeWrite, facts: NodeFacts): string | undefined {
+export function explainPodRefusal(write: NodeWrite, facts: NodeFacts): string | undefined {
   const { node, verb, subresource, next, old } = write;
   const me = `node ${JSON.stringify(node)}`;
-  if (subresource === 'status') return whyNotStatus(write, me);
+  if (subresource === 'status') return checkStatus(write, me);
   if (subresource !== '') {
     return `unexpected pod subresource ${JSON.stringify(subresource)}, only 'status' and 'eviction' are allowed`;
   }
-  if (verb === 'create') return next && isPod(write, next) ? whyNotNew(next, node, facts) : undefined;
+  if (verb === 'create') return next && isPod(write, next) ? checkNewPod(next, node, facts) : undefined;
   if (verb === 'delete') {
     const isOwn = old !== undefined && isPod(write, old) && old.spec?.nodeName === node;
     return isOwn ? undefined : `${me} can only delete pods with spec.nodeName set to itself`;
@@ -28,7 +29,7 @@ function isPod({ resource }: NodeWrite, _object: ApiObject): _object is Pod {
   return resource === 'pods';
 }
 
-function whyNotStatus(write: NodeWrite, me: string): string | undefined {
+function checkStatus(write: NodeWrite, me: string): string | undefined {
   const { node, next, old } = write;
   if (next === undefined || old === undefined || !isPod(write, old) || !isPod(write, next)) return undefined;
   if (old.spec?.nodeName !== node) {
@@ -43,16 +44,16 @@ function whyNotStatus(write: NodeWrite, me: string): string | undefined {
     : `${me} cannot update resource claim statues`;
 }
 
-function whyNotNew(pod: Pod, node: string, facts: NodeFacts): string | undefined {
+function checkNewPod(pod: Pod, node: string, facts: NodeFacts): string | undefined {
   const me = `node ${JSON.stringify(node)}`;
   if (!isMirrorPod(pod)) {
     return `pod does not have ${JSON.stringify(mirrorAnnotation)} annotation, ${me} can only create mirror pods`;
   }
   if (pod.spec?.nodeName !== node) return `${me} can only create pods with spec.nodeName set to itself`;
-  return whyNotOwners(pod, node, facts) ?? whyNotNamed(pod, me);
+  return checkOwners(pod, node, facts) ?? checkReferences(pod, me);
 }
 
-function whyNotOwners({ metadata }: Pod, node: string, facts: NodeFacts): string | undefined {
+function checkOwners({ metadata }: Pod, node: string, facts: NodeFacts): string | undefined {
   const me = `node ${JSON.stringify(node)}`;
   const [owner, ...more] = metadata?.ownerReferences ?? [];
   if (more.length > 0) return `${me} can only create pods with a single owner reference set to itself`;
@@ -72,16 +73,16 @@ function whyNotOwners({ metadata }: Pod, node: string, facts: NodeFacts): string
     : `node ${node} UID mismatch: expected ${owner.uid} got ${uid}`;
 }
 
-const told: Readonly<Record<string, string>> = {
+const referenceNames: Readonly<Record<string, string>> = {
   serviceaccounts: 'a service account',
   secrets: 'secrets',
   configmaps: 'configmaps',
   persistentvolumeclaims: 'persistentvolumeclaims',
 };
 
-function whyNotNamed(pod: Pod, me: string): string | undefined {
-  const [first = ''] = podReferences(pod);
-  const what = told[first.slice(0, first.indexOf('/'))];
+function checkReferences(pod: Pod, me: string): string | undefined {
+  const [first = ''] = listPodReferences(pod);
+  const what = referenceNames[first.slice(0, first.indexOf('/'))];
   if (what !== undefined) return `${me} can not create pods that reference ${what}`;
   const sources = (pod.spec?.volumes ?? []).flatMap(({ projected }) => projected?.sources ?? []);
   return sources.some(({ clusterTrustBundle }) => clusterTrustBundle !== undefined)

@@ -4,7 +4,7 @@ import type { User } from '../../authn/index.ts';
 import type { NodeFacts } from './facts.ts';
 import { nodeNameOf } from './node-name.ts';
 
-/** Throws 403 unless a node asks for a token that ends with a pod of its own (the reference's NodeRestriction). */
+/** Throws 403 unless the token that a node agent requests is bound to one of its own pods (the reference's NodeRestriction). */
 export type TokenRestriction = (
   user: User,
   account: { namespace: string; name: string },
@@ -15,7 +15,7 @@ export function tokenRestriction(facts: NodeFacts): TokenRestriction {
   return (user, { namespace, name }, reference) => {
     const node = nodeNameOf(user);
     if (node === undefined) return;
-    const why = whyNot(facts, node, namespace, reference);
+    const why = explainRefusal(facts, node, namespace, reference);
     if (why === undefined) return;
     throw new StatusError('Forbidden', `serviceaccounts ${JSON.stringify(name)} is forbidden: ${why}`, {
       details: { name, kind: 'serviceaccounts' },
@@ -23,7 +23,7 @@ export function tokenRestriction(facts: NodeFacts): TokenRestriction {
   };
 }
 
-function whyNot(
+function explainRefusal(
   facts: NodeFacts,
   node: string,
   namespace: string,

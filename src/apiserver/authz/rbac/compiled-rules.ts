@@ -1,10 +1,10 @@
 import type { PolicyRule } from '../../../api/index.ts';
-import { everyResource, namedTopic, paths } from './topics.ts';
+import { everyResource, namedResourceKey, pathsKey } from './rule-keys.ts';
 
-/** What is allowed of something; undefined is all of it (`*`). */
+/** The allowed values; undefined means all (`*`). */
 type Allowed = ReadonlySet<string> | undefined;
 
-/** What a rule allows of the resources under which it is found. */
+/** The part of a rule that is common to the resources under which it is indexed. */
 class ResourceRule {
   readonly #verbs: Allowed;
   readonly #groups: Allowed;
@@ -23,23 +23,23 @@ class ResourceRule {
 
 interface PathRule {
   readonly verbs: Allowed;
-  /** The path, or what it begins with. */
+  /** The path, or its prefix. */
   readonly path: string;
 }
 
-/** What is asked of rules about a resource. */
+/** A question about a resource. */
 export interface ResourceQuestion {
   readonly verb: string;
   readonly group: string;
   /** With its subresource: `pods/log`. */
   readonly resource: string;
-  /** The same subresource of whatever resource, as rules write it: an asterisk for the resource; empty without a subresource. */
+  /** The same subresource of every resource, as rules write it: `*` followed by `/log`; empty without a subresource. */
   readonly anyResource: string;
-  /** Undefined when no name can be meant: then a rule for some names does not count. */
+  /** Undefined when the question cannot be about one name: rules that are limited to names do not apply then. */
   readonly name: string | undefined;
 }
 
-/** What is asked of rules about a path that is no resource. */
+/** A question about a path that is no resource. */
 export interface PathQuestion {
   readonly verb: string;
   readonly path: string;
@@ -47,45 +47,45 @@ export interface PathQuestion {
 
 const all = everyResource;
 
-/** The rules of a role in a form in which a question costs as much as there are rules on the resource it is about. */
+/** The rules of a role, indexed so that the cost of a question grows only with the rules on its resource. */
 export class CompiledRules {
-  /** As they were given. */
+  /** The rules as in the role. */
   readonly rules: readonly PolicyRule[];
   readonly #byResource = new Map<string, ResourceRule[]>();
   readonly #byPath = new Map<string, PathRule[]>();
-  readonly #byBeginning: PathRule[] = [];
+  readonly #byPrefix: PathRule[] = [];
 
   constructor(rules: readonly PolicyRule[]) {
     this.rules = rules;
-    for (const rule of withNamesTogether(rules)) {
+    for (const rule of mergeNames(rules)) {
       this.#addResources(rule);
       this.#addPaths(rule);
     }
   }
 
-  /** What any of the rules is about; some perhaps twice. */
-  *topics(): Generator<string> {
+  /** The keys of all rules (rule-keys.ts), possibly with duplicates. */
+  *keys(): Generator<string> {
     for (const [resource, rules] of this.#byResource) {
       for (const { names } of rules) {
         if (names === undefined) yield resource;
-        else for (const name of names) yield namedTopic(resource, name);
+        else for (const name of names) yield namedResourceKey(resource, name);
       }
     }
-    if (this.#byPath.size > 0) yield paths;
+    if (this.#byPath.size > 0) yield pathsKey;
   }
 
   /** A rule's `*` stands for every resource and subresource; an asterisk before a slash only for every resource. */
   allowsResource(question: ResourceQuestion): boolean {
     const { resource, anyResource } = question;
     return (
-      some(this.#byResource.get(all), question) ||
-      some(this.#byResource.get(resource), question) ||
-      (anyResource !== '' && some(this.#byResource.get(anyResource), question))
+      isAllowedByAny(this.#byResource.get(all), question) ||
+      isAllowedByAny(this.#byResource.get(resource), question) ||
+      (anyResource !== '' && isAllowedByAny(this.#byResource.get(anyResource), question))
     );
   }
 
-  /** The rules that can allow something of a resource, those for every resource first. */
-  *about(resource: string, anyResource: string): Generator<ResourceRule> {
+  /** The rules that apply to a resource, those for every resource first. */
+  *applicableTo(resource: string, anyResource: string): Generator<ResourceRule> {
     yield* this.#byResource.get(all) ?? [];
     if (resource !== all) yield* this.#byResource.get(resource) ?? [];
     if (anyResource !== '' && anyResource !== resource) yield* this.#byResource.get(anyResource) ?? [];
@@ -94,31 +94,30 @@ export class CompiledRules {
   allowsPath({ verb, path }: PathQuestion): boolean {
     const exact = this.#byPath.get(path);
     if (exact !== undefined) for (const rule of exact) if (has(rule.verbs, verb)) return true;
-    for (const rule of this.#byBeginning)
-      if (path.startsWith(rule.path) && has(rule.verbs, verb)) return true;
+    for (const rule of this.#byPrefix) if (path.startsWith(rule.path) && has(rule.verbs, verb)) return true;
     return false;
   }
 
   #addResources({ verbs, apiGroups, resources = [], resourceNames = [] }: PolicyRule): void {
     if (resources.length === 0) return;
     const names = resourceNames.length === 0 ? undefined : new Set(resourceNames);
-    const rule = new ResourceRule(allowed(verbs), allowed(apiGroups), names);
+    const rule = new ResourceRule(toAllowed(verbs), toAllowed(apiGroups), names);
     for (const resource of new Set(resources)) append(this.#byResource, resource, rule);
   }
 
   #addPaths({ verbs, nonResourceURLs = [] }: PolicyRule): void {
     for (const url of nonResourceURLs) {
       const path = url.replace(/\*+$/, '');
-      append(this.#byPath, url, { verbs: allowed(verbs), path: url });
-      if (path !== url) this.#byBeginning.push({ verbs: allowed(verbs), path });
+      append(this.#byPath, url, { verbs: toAllowed(verbs), path: url });
+      if (path !== url) this.#byPrefix.push({ verbs: toAllowed(verbs), path });
     }
   }
 }
 
-/** Rules that differ only by the names that they are limited to are one: there can be one for each of many objects. */
-function withNamesTogether(rules: readonly PolicyRule[]): readonly PolicyRule[] {
+/** Merges rules that differ only in the names that they are limited to: there can be a rule for each of many objects. */
+function mergeNames(rules: readonly PolicyRule[]): readonly PolicyRule[] {
   if (rules.length < 2) return rules;
-  const together = new Map<string, string[]>();
+  const namesByKey = new Map<string, string[]>();
   const result: PolicyRule[] = [];
   for (const rule of rules) {
     const { verbs, apiGroups, resources, nonResourceURLs, resourceNames = [] } = rule;
@@ -127,17 +126,20 @@ function withNamesTogether(rules: readonly PolicyRule[]): readonly PolicyRule[] 
       continue;
     }
     const key = JSON.stringify([verbs, apiGroups, resources, nonResourceURLs]);
-    const names = together.get(key);
+    const names = namesByKey.get(key);
     if (names === undefined) {
       const own = [...resourceNames];
-      together.set(key, own);
+      namesByKey.set(key, own);
       result.push({ ...rule, resourceNames: own });
     } else for (const name of resourceNames) names.push(name);
   }
   return result;
 }
 
-function some(rules: readonly ResourceRule[] | undefined, { verb, group, name }: ResourceQuestion): boolean {
+function isAllowedByAny(
+  rules: readonly ResourceRule[] | undefined,
+  { verb, group, name }: ResourceQuestion,
+): boolean {
   if (rules === undefined) return false;
   for (const rule of rules) {
     const isNamed = rule.names === undefined || (name !== undefined && rule.names.has(name));
@@ -146,11 +148,11 @@ function some(rules: readonly ResourceRule[] | undefined, { verb, group, name }:
   return false;
 }
 
-function has(allowed: Allowed, value: string): boolean {
-  return allowed === undefined || allowed.has(value);
+function has(toAllowed: Allowed, value: string): boolean {
+  return toAllowed === undefined || toAllowed.has(value);
 }
 
-function allowed(values: readonly string[] = []): Allowed {
+function toAllowed(values: readonly string[] = []): Allowed {
   return values.includes(all) ? undefined : new Set(values);
 }
 

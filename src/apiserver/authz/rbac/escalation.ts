@@ -4,19 +4,19 @@ import type { User } from '../../authn/index.ts';
 import { mastersGroup } from '../../authn/index.ts';
 import type { Admission } from '../../registry/index.ts';
 import type { RbacAuthorizer } from './authorizer.ts';
-import { missingRole } from './faults.ts';
+import { formatMissingRole } from './faults.ts';
+import { findMissingRules } from './missing-rules.ts';
 import type { PolicyIndex } from './policy-index.ts';
-import { changesPolicy, isBinding, isRole, listText, ruleText } from './policy-objects.ts';
+import { changesPolicy, formatList, formatRule, isBinding, isRole } from './policy-objects.ts';
 import type { RoleReader } from './role-entry.ts';
 import { isRoleKind } from './role-entry.ts';
-import { heldRules } from './rule-list.ts';
-import { uncovered } from './uncovered.ts';
+import { listHeldRules } from './rule-list.ts';
 
 /*
- * Who may write roles and bindings must not give away, nor take, what they do not have themselves. A role may be made
- * or changed by whoever has everything in it, or the verb `escalate` on the role; a binding by whoever has everything
- * in its role, or the verb `bind` on that. What the control plane writes itself, and what members of system:masters
- * write, is not asked about. Messages are those of the reference.
+ * A user who may write roles and bindings must not give away, nor take, rights that they do not have themselves. To create
+ * or change a role a user needs all rights in it, or the verb `escalate` on the role; for a binding all rights in its role,
+ * or the verb `bind` on that role. Writes of the control plane itself, and of members of system:masters, are not checked.
+ * Messages are those of the reference.
  */
 
 export interface EscalationOptions {
@@ -27,8 +27,8 @@ export interface EscalationOptions {
   group: string;
 }
 
-/** Throws 403 for a write by which somebody would give what they do not have, and 404 for a binding of no role. */
-export function escalationCheck(options: EscalationOptions): Admission {
+/** Throws 403 for a write by which a user would grant rights that they do not have, and 404 for a binding to a missing role. */
+export function createEscalationCheck(options: EscalationOptions): Admission {
   return (user, { verb, resource, subresource, name, namespace }, next, old) => {
     if (next === undefined || verb === 'delete' || subresource !== '') return;
     if (user.groups.includes(mastersGroup)) return;
@@ -42,7 +42,7 @@ export function escalationCheck(options: EscalationOptions): Admission {
 
 interface Write {
   user: User;
-  /** Empty for what belongs to no namespace. */
+  /** Empty for a ClusterRole and a ClusterRoleBinding. */
   namespace: string;
   name: string;
   resource: string;
@@ -54,15 +54,15 @@ function checkRole(
   rules: readonly PolicyRule[],
   gathers: boolean,
 ): void {
-  if (may(options, write, 'escalate', write.resource, write.name)) return;
+  if (isAllowed(options, write, 'escalate', write.resource, write.name)) return;
   checkHeld(options, write, rules);
   if (!gathers) return;
-  const held = heldRules(options.index(), write.user, write.namespace);
-  if (uncovered(held, everything).length === 0) return;
-  throw refused(options, write, 'must have cluster-admin privileges to use the aggregationRule');
+  const held = listHeldRules(options.index(), write.user, write.namespace);
+  if (findMissingRules(held, everything).length === 0) return;
+  throw toForbidden(options, write, 'must have cluster-admin privileges to use the aggregationRule');
 }
 
-/** What gathers the rules of others can become this. */
+/** The rules that an aggregating role can get. */
 const everything: readonly PolicyRule[] = [
   { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
   { verbs: ['*'], nonResourceURLs: ['*'] },
@@ -73,14 +73,15 @@ function checkBinding(options: EscalationOptions, write: Write, roleRef: RoleRef
   if (roleRef === undefined || !isRoleKind(roleRef.kind, namespace)) return; // validation refuses it
   const { kind, name } = roleRef;
   const resource = kind === 'ClusterRole' ? 'clusterroles' : 'roles';
-  if (may(options, write, 'bind', resource, name)) return;
+  if (isAllowed(options, write, 'bind', resource, name)) return;
   const rules = options.roles().read({ kind, name, namespace: kind === 'ClusterRole' ? '' : namespace });
-  if (rules === undefined) throw new StatusError('NotFound', missingRole(roleRef, namespace, options.group));
+  if (rules === undefined)
+    throw new StatusError('NotFound', formatMissingRole(roleRef, namespace, options.group));
   const given = namespace === '' ? rules : rules.filter(({ resources = [] }) => resources.length > 0);
   checkHeld(options, write, given);
 }
 
-function may(
+function isAllowed(
   { authorizer, group }: EscalationOptions,
   { user, namespace }: Write,
   verb: string,
@@ -93,27 +94,27 @@ function may(
 
 function checkHeld(options: EscalationOptions, write: Write, rules: readonly PolicyRule[]): void {
   const { user, namespace } = write;
-  const missing = uncovered(heldRules(options.index(), user, namespace), rules);
+  const missing = findMissingRules(listHeldRules(options.index(), user, namespace), rules);
   if (missing.length === 0) return;
-  const who = `user ${JSON.stringify(user.name)} (groups=${listText(user.groups)})`;
+  const who = `user ${JSON.stringify(user.name)} (groups=${formatList(user.groups)})`;
   if (missing === 'tooMany') {
     const why = 'more combinations of permissions than can be compared with those held: use fewer rules';
-    throw refused(options, write, `${who} is attempting to grant ${why}`);
+    throw toForbidden(options, write, `${who} is attempting to grant ${why}`);
   }
-  const lines = missing.slice(0, maxSorted).map(ruleText).sort();
-  const told = lines.slice(0, maxReported);
-  if (missing.length > told.length) told.push(`and ${missing.length - told.length} more`);
+  const lines = missing.slice(0, maxSorted).map(formatRule).sort();
+  const listed = lines.slice(0, maxReported);
+  if (missing.length > listed.length) listed.push(`and ${missing.length - listed.length} more`);
   const what = 'RBAC permissions not currently held';
-  throw refused(options, write, `${who} is attempting to grant ${what}:\n${told.join('\n')}`);
+  throw toForbidden(options, write, `${who} is attempting to grant ${what}:\n${listed.join('\n')}`);
 }
 
-/** More are only counted. */
+/** Further missing rules are only counted. */
 const maxReported = 50;
 
-/** Those that are told are the first of so many. */
+/** Only so many missing rules are sorted to list the first of them. */
 const maxSorted = 1_000;
 
-function refused({ group }: EscalationOptions, { resource, name }: Write, why: string): StatusError {
+function toForbidden({ group }: EscalationOptions, { resource, name }: Write, why: string): StatusError {
   return new StatusError('Forbidden', `${resource}.${group} ${JSON.stringify(name)} is forbidden: ${why}`, {
     details: { ...(name === '' ? {} : { name }), group, kind: resource },
   });

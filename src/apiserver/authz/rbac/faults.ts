@@ -3,14 +3,14 @@ import type { PolicyIndex } from './policy-index.ts';
 import type { RoleEntry } from './role-entry.ts';
 import { isRoleKind } from './role-entry.ts';
 
-/** More are only counted. */
+/** Further faults are only counted. */
 const maxReported = 10;
 
 /**
- * What there is to report of the bindings that may matter to a user in a namespace (specification, section 2.3): roles
- * that do not exist, subjects of unknown kinds, users and groups with a namespace. `group` is the API group of roles.
+ * Lists the faults of the bindings that may concern a user in a namespace (specification, section 2.3): roles that do not
+ * exist, subjects of unknown kinds, users and groups with a namespace. `group` is the API group of roles.
  */
-export function faultsOf(
+export function listFaults(
   index: PolicyIndex,
   user: User,
   namespace: string,
@@ -21,7 +21,7 @@ export function faultsOf(
   const texts = new Set<string>();
   for (const scope of scopes) {
     for (const role of index.rolesIn(scope, user)) {
-      if (!role.exists) texts.add(missingRole(role, scope, group));
+      if (!role.exists) texts.add(formatMissingRole(role, scope, group));
     }
   }
   for (const scope of scopes) for (const { text } of index.faultsIn(scope, user)) texts.add(text);
@@ -32,7 +32,7 @@ export function faultsOf(
 const none: readonly string[] = [];
 
 /** In the words of the reference. */
-export function missingRole(
+export function formatMissingRole(
   { kind, name }: Pick<RoleEntry, 'kind' | 'name'>,
   scope: string,
   group: string,

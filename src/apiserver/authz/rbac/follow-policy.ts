@@ -7,11 +7,12 @@ import { PolicyIndex } from './policy-index.ts';
 import type { RoleId, RoleReader } from './role-entry.ts';
 
 /**
- * The index of all roles and bindings that are stored, for as long as the store lives. It changes in the same step in
- * which a write is applied, before that is answered: the next decision knows of it. Reads all bindings at once.
+ * Creates the index of all stored roles and bindings and keeps it up to date for the lifetime of the store. It changes in
+ * the same step in which a write is applied, before the write is answered, so the next decision uses it. Reads all bindings
+ * at once.
  */
 export function followPolicy(registry: Registry): PolicyIndex {
-  const index = new PolicyIndex(storedRoles(registry));
+  const index = new PolicyIndex(createRoleReader(registry));
   followRoles(registry, 'ClusterRole', index);
   followRoles(registry, 'Role', index);
   followBindings(registry.of(clusterRoleBindingKind), index);
@@ -25,7 +26,7 @@ function followBindings<B extends ApiObject & BindingPolicy>(
 ): void {
   const set = (stored: Stored) => {
     const { namespace } = resource.placeOf(stored.key);
-    index.setBinding(stored.key, namespace, undefined); // gone, even where what is there now cannot be read
+    index.setBinding(stored.key, namespace, undefined); // removes the old state even when the new one cannot be read
     index.setBinding(stored.key, namespace, resource.encoding.read(stored));
   };
   resource.follow({
@@ -38,17 +39,17 @@ function followBindings<B extends ApiObject & BindingPolicy>(
 
 function followRoles(registry: Registry, kind: 'ClusterRole' | 'Role', index: PolicyIndex): void {
   const resource = kind === 'Role' ? registry.of(roleKind) : registry.of(clusterRoleKind);
-  const tell = ({ key }: Stored, isThere: boolean) =>
+  const report = ({ key }: Stored, isThere: boolean) =>
     index.roleChanged({ kind, ...resource.placeOf(key) }, isThere);
   resource.follow({
-    added: (next) => tell(next, true),
-    changed: (next) => tell(next, true),
-    gone: (previous) => tell(previous, false),
+    added: (next) => report(next, true),
+    changed: (next) => report(next, true),
+    gone: (previous) => report(previous, false),
   });
 }
 
-/** The roles that are stored. */
-export function storedRoles(registry: Registry): RoleReader {
+/** Reads the stored roles. */
+export function createRoleReader(registry: Registry): RoleReader {
   const clusterRoles = registry.of(clusterRoleKind);
   const roles = registry.of(roleKind);
   const { storage } = clusterRoles;

@@ -4,7 +4,7 @@ import type { RoleEntry } from './role-entry.ts';
 
 export type SubjectKind = 'User' | 'Group' | 'ServiceAccount';
 
-/** One subject of one binding. There can be many: it holds only what is not found elsewhere. */
+/** One subject of one binding. There can be very many: it holds nothing that can be found elsewhere. */
 export class Grant {
   /** The binding's key; its last part is the binding's name. */
   readonly binding: string;
@@ -12,7 +12,7 @@ export class Grant {
   readonly namespace: string;
   readonly role: RoleEntry;
   readonly kind: SubjectKind;
-  /** The user or group that has it; for a service account the user that it is. */
+  /** The name of the user or group; for a service account its user name. */
   readonly holder: string;
 
   constructor(binding: string, namespace: string, role: RoleEntry, kind: SubjectKind, holder: string) {
@@ -26,21 +26,21 @@ export class Grant {
   /** Why something is allowed, in the words of the reference. */
   get reason(): string {
     const { role, kind } = this;
-    const subject = kind === 'ServiceAccount' ? accountIn(this.holder) : this.holder;
-    const given = `${role.kind} ${quoted(role.name)} to ${kind} ${quoted(subject)}`;
-    return `RBAC: allowed by ${bindingText(this.binding, this.namespace)} of ${given}`;
+    const subject = kind === 'ServiceAccount' ? formatAccount(this.holder) : this.holder;
+    const given = `${role.kind} ${quote(role.name)} to ${kind} ${quote(subject)}`;
+    return `RBAC: allowed by ${formatBinding(this.binding, this.namespace)} of ${given}`;
   }
 }
 
-/** A subject of a binding that is not as it should be. */
+/** An invalid subject of a binding. */
 export interface Fault {
-  /** To whom it may matter; undefined for everybody. */
+  /** Whom it may concern; undefined for all users. */
   readonly kind: 'User' | 'Group' | undefined;
   readonly holder: string;
   readonly text: string;
 }
 
-/** The user or group that a subject is; undefined for a kind that RBAC does not know, or an account of no namespace. */
+/** The user or group of a subject; undefined for an unknown kind, or for a service account without a namespace. */
 export function holderOf(
   { kind, name, namespace }: Subject,
   bindingNamespace: string,
@@ -51,13 +51,13 @@ export function holderOf(
   return { kind, holder: serviceAccountUserName(home, name) };
 }
 
-/** What an authorizer has to report of a subject (specification, section 2.3). */
-export function faultOf(subject: Subject, binding: string, bindingNamespace: string): Fault | undefined {
+/** Returns the fault of a subject that authorizers report (specification, section 2.3). */
+export function findFault(subject: Subject, binding: string, bindingNamespace: string): Fault | undefined {
   const { kind, name, namespace } = subject;
-  const where = `${bindingText(binding, bindingNamespace)}: subject ${kind} ${quoted(name)}`;
+  const where = `${formatBinding(binding, bindingNamespace)}: subject ${kind} ${quote(name)}`;
   if (kind === 'User' || kind === 'Group') {
     if (!namespace) return undefined;
-    return { kind, holder: name, text: `${where} belongs to no namespace, but has ${quoted(namespace)}` };
+    return { kind, holder: name, text: `${where} belongs to no namespace, but has ${quote(namespace)}` };
   }
   if (kind !== 'ServiceAccount') {
     return { kind: undefined, holder: '', text: `${where} is of a kind that is not known` };
@@ -66,19 +66,19 @@ export function faultOf(subject: Subject, binding: string, bindingNamespace: str
   return { kind: undefined, holder: '', text: `${where} has no namespace` };
 }
 
-function bindingText(key: string, namespace: string): string {
+function formatBinding(key: string, namespace: string): string {
   const name = key.slice(key.lastIndexOf('/') + 1);
   return namespace === ''
-    ? `ClusterRoleBinding ${quoted(name)}`
-    : `RoleBinding ${quoted(`${name}/${namespace}`)}`;
+    ? `ClusterRoleBinding ${quote(name)}`
+    : `RoleBinding ${quote(`${name}/${namespace}`)}`;
 }
 
-/** `name/namespace` of the service account that a user is. */
-function accountIn(userName: string): string {
+/** `name/namespace` of the service account with this user name. */
+function formatAccount(userName: string): string {
   const [, , namespace = '', name = ''] = userName.split(':');
   return `${name}/${namespace}`;
 }
 
-function quoted(text: string): string {
+function quote(text: string): string {
   return JSON.stringify(text);
 }

@@ -1,7 +1,7 @@
 import type { PolicyRule } from '../../../api/index.ts';
 import { CompiledRules } from './compiled-rules.ts';
 
-/** What one rule wants of one resource of one group: one verb, for some names or (undefined) for all. */
+/** Rights that are looked up together: one verb on one resource of one group, for some names or (undefined) for all. */
 export interface ResourceRights {
   readonly verb: string;
   readonly group: string;
@@ -9,24 +9,24 @@ export interface ResourceRights {
   readonly names: readonly string[] | undefined;
 }
 
-/** The names for which something is held. */
+/** The names for which a right is held. */
 type Names = ReadonlySet<string> | 'all';
 
-/** Lengths of text that are compared in about the time in which one rule is. */
-const lettersAtOnce = 64;
+/** So many characters are compared in about the time of one rule. */
+const charactersPerStep = 64;
 
-/** To compile a rule takes about as long as to look at it so many times, and once more for each thing in it. */
-const timesToCompile = 20;
+/** The cost of compiling a rule, in examined rules; plus one for each value in it. */
+const compileEffort = 20;
 
-/** The same for finding the rules on a resource, however few there are. */
-const timesToFind = 5;
+/** The fixed cost of finding the rules on a resource, in examined rules. */
+const lookupEffort = 5;
 
 /**
- * The rules that somebody holds, as far as they can matter to those that are wanted. What is held of one verb on one
- * resource is found once, whatever names are asked about. Whoever asks must stop when the effort gets too much.
+ * The rules that a user holds, as far as they can matter to the wanted rules. The names for one verb on one resource are
+ * found once, whatever names are asked about. The caller must stop when `effort` becomes too large.
  */
 export class HeldRights {
-  readonly #near: readonly PolicyRule[];
+  readonly #relevant: readonly PolicyRule[];
   #compiled: CompiledRules | undefined;
   readonly #found = new Map<string, Names>();
   readonly #pathEffort: number;
@@ -38,19 +38,19 @@ export class HeldRights {
       for (const resource of rule.resources ?? []) resources.add(resource).add(anyResource(resource));
     }
     const isPath = wanted.some(({ nonResourceURLs = [] }) => nonResourceURLs.length > 0);
-    this.#near = held.filter(
+    this.#relevant = held.filter(
       (rule) => rule.resources?.some((each) => resources.has(each)) || (isPath && rule.nonResourceURLs),
     );
-    this.#effort = this.#near.reduce((sum, rule) => sum + timesToCompile + sizeOf(rule), 0);
-    this.#pathEffort = this.#near.reduce((sum, rule) => sum + pathsEffort(rule), 1);
+    this.#effort = this.#relevant.reduce((sum, rule) => sum + compileEffort + sizeOf(rule), 0);
+    this.#pathEffort = this.#relevant.reduce((sum, rule) => sum + pathsEffort(rule), 1);
   }
 
   get #rules(): CompiledRules {
-    this.#compiled ??= new CompiledRules(this.#near);
+    this.#compiled ??= new CompiledRules(this.#relevant);
     return this.#compiled;
   }
 
-  /** About how many rules could have been looked at in the same time, together with what it takes before the first can be. */
+  /** The cost so far in about the number of examined rules, including the preparation. */
   get effort(): number {
     return this.#effort;
   }
@@ -60,15 +60,15 @@ export class HeldRights {
     return this.#rules.allowsPath({ verb, path });
   }
 
-  /** Of the names that are wanted those for which it is not held; `[undefined]` when all are wanted, and not held. */
-  missing(wanted: ResourceRights): readonly (string | undefined)[] {
+  /** Returns the wanted names for which the right is not held; `[undefined]` when all names are wanted but not held. */
+  findMissing(wanted: ResourceRights): readonly (string | undefined)[] {
     const held = this.#namesOf(wanted);
     if (held === 'all') return [];
     return wanted.names === undefined ? [undefined] : wanted.names.filter((name) => !held.has(name));
   }
 
   #namesOf({ verb, group, resource }: ResourceRights): Names {
-    // With their lengths no two can be taken for each other, whatever is in them.
+    // the lengths make the key unique, whatever the values contain
     const key = `${verb.length} ${group.length} ${verb}${group}${resource}`;
     const known = this.#found.get(key);
     if (known !== undefined) return known;
@@ -78,9 +78,9 @@ export class HeldRights {
   }
 
   #find(verb: string, group: string, resource: string): Names {
-    this.#effort += timesToFind;
+    this.#effort += lookupEffort;
     const sets: ReadonlySet<string>[] = [];
-    for (const rule of this.#rules.about(resource, anyResource(resource))) {
+    for (const rule of this.#rules.applicableTo(resource, anyResource(resource))) {
       this.#effort++;
       if (!rule.allows(verb, group)) continue;
       if (rule.names === undefined) return 'all';
@@ -99,7 +99,7 @@ export class HeldRights {
 
 const none: ReadonlySet<string> = new Set();
 
-/** `pods/log` as rules write it for the same subresource of whatever resource; empty without a subresource. */
+/** The same subresource of every resource as rules write it, for `pods/log`: an asterisk and `/log`; empty without one. */
 function anyResource(resource: string): string {
   const slash = resource.indexOf('/');
   return slash === -1 ? '' : `*${resource.slice(slash)}`;
@@ -110,5 +110,5 @@ function sizeOf({ verbs, apiGroups = [], resources = [], resourceNames = [] }: P
 }
 
 function pathsEffort({ nonResourceURLs = [] }: PolicyRule): number {
-  return nonResourceURLs.reduce((sum, path) => sum + 1 + Math.floor(path.length / lettersAtOnce), 0);
+  return nonResourceURLs.reduce((sum, path) => sum + 1 + Math.floor(path.length / charactersPerStep), 0);
 }

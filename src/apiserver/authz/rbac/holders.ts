@@ -1,25 +1,25 @@
-import type { Few } from './few.ts';
-import { allOf, firstOf, withOne, withoutOne } from './few.ts';
+import type { CompactSet } from './compact-set.ts';
+import { addItem, getFirst, itemsOf, removeItem } from './compact-set.ts';
 import { Grant } from './grant.ts';
 import type { Question } from './question.ts';
 import type { RoleEntry } from './role-entry.ts';
-import type { TopicMemory } from './roles-by-topic.ts';
-import { fewRoles } from './roles-by-topic.ts';
+import type { RoleIndexCache } from './role-index.ts';
+import { maxUnindexedRoles } from './role-index.ts';
 
-/** What one user or group has: mostly one grant, else its grants by the role that they give. */
-type Held = Grant | Map<RoleEntry, Few<Grant>>;
+/** The grants of one user or group: mostly one, else several by the role that they give. */
+type Held = Grant | Map<RoleEntry, CompactSet<Grant>>;
 
-/** `isNext`: it is for the same user or group as the grant before. */
+/** `isNext`: the grant is for the same user or group as the one before. */
 export type GrantVisitor = (grant: Grant, isNext: boolean) => void;
 
-/** Users, or groups, with what is granted to them in one scope. */
+/** Users, or groups, with their grants in one scope. */
 export class Holders {
   readonly #held = new Map<string, Held>();
-  /** Of holders with many roles that have been asked about. */
-  readonly #topics: TopicMemory;
+  /** Indexes for holders with many roles. */
+  readonly #roleIndexes: RoleIndexCache;
 
-  constructor(topics: TopicMemory) {
-    this.#topics = topics;
+  constructor(roleIndexes: RoleIndexCache) {
+    this.#roleIndexes = roleIndexes;
   }
 
   get isEmpty(): boolean {
@@ -32,9 +32,9 @@ export class Holders {
       this.#held.set(grant.holder, grant);
       return;
     }
-    const byRole = held instanceof Grant ? new Map<RoleEntry, Few<Grant>>([[held.role, held]]) : held;
-    this.#topics.forget(byRole);
-    byRole.set(grant.role, withOne(byRole.get(grant.role), grant));
+    const byRole = held instanceof Grant ? new Map<RoleEntry, CompactSet<Grant>>([[held.role, held]]) : held;
+    this.#roleIndexes.forget(byRole);
+    byRole.set(grant.role, addItem(byRole.get(grant.role), grant));
     if (byRole !== held) this.#held.set(grant.holder, byRole);
   }
 
@@ -42,36 +42,36 @@ export class Holders {
     const held = this.#held.get(grant.holder);
     if (held === grant) this.#held.delete(grant.holder);
     if (held === undefined || held instanceof Grant) return;
-    this.#topics.forget(held);
-    const rest = withoutOne(held.get(grant.role), grant);
+    this.#roleIndexes.forget(held);
+    const rest = removeItem(held.get(grant.role), grant);
     if (rest !== undefined) held.set(grant.role, rest);
     else held.delete(grant.role);
     if (held.size === 0) this.#held.delete(grant.holder);
   }
 
-  /** A grant by which the holder may do what is asked. Each role is asked once, however often it is given. */
+  /** Finds a grant that allows the question. Each role is examined once, however often it is granted. */
   find(holder: string, question: Question): Grant | undefined {
     const held = this.#held.get(holder);
     if (held === undefined) return undefined;
     if (held instanceof Grant) return question.isAllowedBy(held.role.rules) ? held : undefined;
-    if (held.size > fewRoles) return this.#findAmongMany(held, question);
-    for (const [role, grants] of held) if (question.isAllowedBy(role.rules)) return firstOf(grants);
+    if (held.size > maxUnindexedRoles) return this.#findAmongMany(held, question);
+    for (const [role, grants] of held) if (question.isAllowedBy(role.rules)) return getFirst(grants);
     return undefined;
   }
 
-  #findAmongMany(held: ReadonlyMap<RoleEntry, Few<Grant>>, question: Question): Grant | undefined {
-    const role = this.#topics.of(held).find(question, question.topics());
+  #findAmongMany(held: ReadonlyMap<RoleEntry, CompactSet<Grant>>, question: Question): Grant | undefined {
+    const role = this.#roleIndexes.of(held).find(question, question.keys());
     const grants = role && held.get(role);
-    return grants && firstOf(grants);
+    return grants && getFirst(grants);
   }
 
-  /** Everything that the holder has. */
+  /** All grants of the holder. */
   *grants(holder: string): Generator<Grant> {
     const held = this.#held.get(holder);
     if (held !== undefined) yield* grantsIn(held);
   }
 
-  /** Shows what everybody has, holder by holder. */
+  /** Visits all grants, holder by holder. */
   each(visit: GrantVisitor): void {
     for (const held of this.#held.values()) {
       if (held instanceof Grant) visit(held, false);
@@ -94,5 +94,5 @@ export class Holders {
 
 function* grantsIn(held: Held): Generator<Grant> {
   if (held instanceof Grant) yield held;
-  else for (const grants of held.values()) yield* allOf(grants);
+  else for (const grants of held.values()) yield* itemsOf(grants);
 }

@@ -1,10 +1,10 @@
 export { type RbacAuthorizer, rbacAuthorizer } from './authorizer.ts';
 export { CompiledRules } from './compiled-rules.ts';
-export { faultsOf } from './faults.ts';
-export { storedRoles } from './follow-policy.ts';
+export { listFaults } from './faults.ts';
+export { createRoleReader } from './follow-policy.ts';
 export { type Grant, holderOf } from './grant.ts';
+export { findMissingRules } from './missing-rules.ts';
 export { type BindingPolicy, PolicyIndex } from './policy-index.ts';
 export { nameIn, type Question, questionOf } from './question.ts';
 export { createRbac, type Rbac } from './rbac.ts';
 export type { RoleId, RoleReader } from './role-entry.ts';
-export { uncovered } from './uncovered.ts';

@@ -1,24 +1,24 @@
 import type { RoleRef, Subject } from '../../../api/index.ts';
 import type { User } from '../../authn/index.ts';
 import type { Fault } from './grant.ts';
-import { faultOf, Grant, holderOf } from './grant.ts';
+import { findFault, Grant, holderOf } from './grant.ts';
 import type { GrantVisitor } from './holders.ts';
 import type { Question } from './question.ts';
 import type { RoleId, RoleReader } from './role-entry.ts';
 import { RoleEntry } from './role-entry.ts';
-import { TopicMemory } from './roles-by-topic.ts';
+import { RoleIndexCache } from './role-index.ts';
 import { Scope } from './scope.ts';
 
 /*
- * Bindings by whom they give something to, so that a decision looks only at what its user and groups have:
+ * Bindings indexed by their subjects, so that a decision examines only the grants of its user and groups:
  *
  *     scopes: namespace ('' for the cluster) ──► users, groups: name ──► grants ──► role ──► compiled rules
  *
- * A decision about a namespace looks into two scopes. Only roles that some binding gives are kept, whether they are
- * there or not; a change of a role makes its rules be read again, a change of a binding replaces its grants.
+ * A decision about a namespace examines two scopes. Only roles that some binding refers to are kept, whether they exist or
+ * not; after a change of a role its rules are read again, and a change of a binding replaces its grants.
  */
 
-/** What of a binding counts here. */
+/** The relevant part of a binding. */
 export interface BindingPolicy {
   readonly roleRef: RoleRef;
   readonly subjects?: readonly Subject[];
@@ -26,15 +26,15 @@ export interface BindingPolicy {
 
 type Part = Grant | Fault;
 
-/** Which role is given to whom and where, as of the last change that it was told of. */
+/** Which role is granted to whom and in which scope, as of the last change that was passed to it. */
 export class PolicyIndex {
   readonly #reader: RoleReader;
   readonly #scopes = new Map<string, Scope>();
   readonly #roles = new Map<string, RoleEntry>();
-  /** What each binding has put into its scope: of most the one grant. */
+  /** The grants and faults of each binding: mostly a single grant. */
   readonly #bindings = new Map<string, Part | readonly Part[]>();
-  readonly #topics = new TopicMemory();
-  /** How many roles are given that are not there, and how many faults subjects have. */
+  readonly #roleIndexes = new RoleIndexCache();
+  /** The number of granted roles that do not exist, and of faults of subjects. */
   #dangling = 0;
   #faults = 0;
 
@@ -42,19 +42,19 @@ export class PolicyIndex {
     this.#reader = reader;
   }
 
-  /** How many bindings there are that give something to somebody. */
+  /** The number of bindings with a grant or a fault. */
   get size(): number {
     return this.#bindings.size;
   }
 
-  /** Whether any decision can have something to report. */
+  /** Whether any decision can have an error to report. */
   get isFaulty(): boolean {
     return this.#dangling + this.#faults > 0;
   }
 
   /**
-   * A binding is like this now, or is gone. `key` is its own and ends in its name; `namespace` is empty for a
-   * ClusterRoleBinding.
+   * Sets the current state of a binding; undefined after its deletion. `key` is unique and ends with the binding's name;
+   * `namespace` is empty for a ClusterRoleBinding.
    */
   setBinding(key: string, namespace: string, binding: BindingPolicy | undefined): void {
     const before = this.#bindings.get(key);
@@ -68,55 +68,55 @@ export class PolicyIndex {
     if (first !== undefined) this.#bindings.set(key, parts.length === 1 ? first : parts);
   }
 
-  /** A role was made, changed or deleted. */
+  /** Has to be called when a role was created, changed or deleted. */
   roleChanged(id: RoleId, exists: boolean): void {
     const role = this.#roles.get(roleKey(id));
     if (role === undefined) return;
-    this.#topics.clear();
+    this.#roleIndexes.clear();
     if (role.exists !== exists) this.#dangling += exists ? -1 : 1;
     role.changed(exists);
   }
 
-  /** A grant by which a user may do what is asked in a namespace, or in the cluster where that is empty. */
+  /** Finds a grant that allows a user the question in a namespace, or in the cluster when `namespace` is empty. */
   find(user: User, namespace: string, question: Question): Grant | undefined {
     const everywhere = this.#scopes.get('')?.find(user, question);
     if (everywhere !== undefined || namespace === '') return everywhere;
     return this.#scopes.get(namespace)?.find(user, question);
   }
 
-  /** The roles that a user has by the bindings of a namespace alone, or of the cluster; some perhaps twice. */
+  /** The roles of a user by the bindings of a namespace alone, or of the cluster; possibly with duplicates. */
   rolesIn(namespace: string, user: User): Iterable<RoleEntry> {
     return this.#scopes.get(namespace)?.roles(user) ?? [];
   }
 
-  /** Where anything is granted: namespaces, and the empty text for the cluster. */
+  /** The scopes with grants: namespaces, and the empty text for the cluster. */
   get namespaces(): Iterable<string> {
     return this.#scopes.keys();
   }
 
-  /** What a user has by the bindings of a namespace alone, or of the cluster. */
+  /** The grants to a user by the bindings of a namespace alone, or of the cluster. */
   grantsIn(namespace: string, user: User): Iterable<Grant> {
     return this.#scopes.get(namespace)?.grants(user) ?? [];
   }
 
   /**
-   * Shows what everybody has by the bindings of a namespace alone, or of the cluster: first users, then groups, all that
-   * one holder has in a row. There can be very many: nothing is allocated for them.
+   * Visits all grants by the bindings of a namespace alone, or of the cluster: first those of users, then those of groups,
+   * the grants of one holder consecutively. There can be very many: nothing is allocated for them.
    */
   eachIn(namespace: string, visit: GrantVisitor): void {
     this.#scopes.get(namespace)?.each(visit);
   }
 
-  /** What is wrong with subjects that may be the user, in the bindings of a namespace or of the cluster. */
+  /** The faults of subjects that may mean the user, in the bindings of a namespace or of the cluster. */
   faultsIn(namespace: string, user: User): Iterable<Fault> {
     return this.#scopes.get(namespace)?.faults(user) ?? [];
   }
 
   #partsOf(key: string, namespace: string, { roleRef, subjects = [] }: BindingPolicy): Part[] {
     const parts: Part[] = [];
-    const scope = this.#scopes.get(namespace) ?? new Scope(this.#topics);
+    const scope = this.#scopes.get(namespace) ?? new Scope(this.#roleIndexes);
     for (const subject of subjects) {
-      const fault = faultOf(subject, key, namespace);
+      const fault = findFault(subject, key, namespace);
       if (fault !== undefined) {
         this.#faults++;
         scope.addFault(fault);

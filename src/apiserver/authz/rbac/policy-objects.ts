@@ -1,17 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ApiObject, ClusterRole, PolicyRule, RoleBinding } from '../../../api/index.ts';
 
-/** Whether it is a Role or a ClusterRole, which only the resource of a write tells. */
+/** Whether an object is a Role or a ClusterRole, by the resource of the write. */
 export function isRole(resource: string, _object: ApiObject): _object is ClusterRole {
   return resource === 'roles' || resource === 'clusterroles';
 }
 
-/** Whether it is a RoleBinding or a ClusterRoleBinding. */
+/** Whether an object is a RoleBinding or a ClusterRoleBinding, by the resource of the write. */
 export function isBinding(resource: string, _object: ApiObject): _object is RoleBinding {
   return resource === 'rolebindings' || resource === 'clusterrolebindings';
 }
 
-/** Whether a write changes more than what the garbage collector and the server itself see to. */
+/** Whether a write changes more than the metadata that the garbage collector and the server itself maintain. */
 export function changesPolicy(next: ApiObject, old: ApiObject | undefined): boolean {
   return old === undefined || !isDeepStrictEqual(contentOf(next), contentOf(old));
 }
@@ -29,7 +29,7 @@ function contentOf({ metadata = {}, ...content }: ApiObject): unknown {
 }
 
 /** A rule as the reference writes it in messages. */
-export function ruleText(rule: PolicyRule): string {
+export function formatRule(rule: PolicyRule): string {
   const { apiGroups = [], resources = [], nonResourceURLs = [], resourceNames = [], verbs } = rule;
   const parts = [
     ['APIGroups', apiGroups],
@@ -38,13 +38,13 @@ export function ruleText(rule: PolicyRule): string {
     ['ResourceNames', resourceNames],
     ['Verbs', verbs],
   ] as const;
-  const shown = parts
+  const texts = parts
     .filter(([, values]) => values.length > 0)
-    .map(([name, values]) => `${name}:${listText(values)}`);
-  return `{${shown.join(', ')}}`;
+    .map(([name, values]) => `${name}:${formatList(values)}`);
+  return `{${texts.join(', ')}}`;
 }
 
 /** `["a" "b"]` */
-export function listText(values: readonly string[]): string {
+export function formatList(values: readonly string[]): string {
   return `[${values.map((value) => JSON.stringify(value)).join(' ')}]`;
 }

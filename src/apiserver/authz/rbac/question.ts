@@ -1,14 +1,14 @@
 import type { Attributes } from '../types.ts';
 import type { CompiledRules, PathQuestion, ResourceQuestion } from './compiled-rules.ts';
-import { everyResource, namedTopic, paths } from './topics.ts';
+import { everyResource, namedResourceKey, pathsKey } from './rule-keys.ts';
 
 type ResourceAttributes = Extract<Attributes, { resource: string }>;
 
-/** What somebody asks to be allowed, as the rules of a role can answer it. */
+/** A request for a decision, in the form in which the rules of a role can answer it. */
 export interface Question {
   isAllowedBy(rules: CompiledRules): boolean;
-  /** What rules must be about to allow it. */
-  topics(): readonly string[];
+  /** The keys (rule-keys.ts) of rules that can allow it. */
+  keys(): readonly string[];
 }
 
 export function questionOf(attributes: Attributes): Question {
@@ -28,8 +28,8 @@ class ByPath implements Question, PathQuestion {
     return rules.allowsPath(this);
   }
 
-  topics(): readonly string[] {
-    return [paths];
+  keys(): readonly string[] {
+    return [pathsKey];
   }
 }
 
@@ -53,17 +53,17 @@ class ByResource implements Question, ResourceQuestion {
     return rules.allowsResource(this);
   }
 
-  topics(): readonly string[] {
+  keys(): readonly string[] {
     const { name, resource, anyResource } = this;
     const open = [everyResource, resource, ...(anyResource === '' ? [] : [anyResource])];
-    return name === undefined ? open : [...open, ...open.map((each) => namedTopic(each, name))];
+    return name === undefined ? open : [...open, ...open.map((each) => namedResourceKey(each, name))];
   }
 }
 
 /**
- * The one object that is asked for. What will be created has no name yet that could be trusted, and the deletion of a
- * collection is never narrowed to a name; a subresource is created of an object that is there. A list and a watch can
- * be narrowed by a selector (specification, section 2.2).
+ * The name of the only object that a request is about. An object to be created has no name yet that could be trusted, and
+ * the deletion of a collection is never narrowed to a name; a subresource is created on an existing object. A list and a
+ * watch can be narrowed by a selector (specification, section 2.2).
  */
 export function nameIn({ verb, subresource, name, selectors }: ResourceAttributes): string | undefined {
   if (verb === 'deletecollection' || (verb === 'create' && subresource === '')) return undefined;

@@ -1,14 +1,14 @@
 import type { PolicyRule } from '../../../api/index.ts';
 import { CompiledRules } from './compiled-rules.ts';
 
-/** Which role a binding means; `namespace` is empty for a ClusterRole. */
+/** The role that a binding refers to; `namespace` is empty for a ClusterRole. */
 export interface RoleId {
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;
 }
 
-/** Where roles are found. It always answers for the newest state that the index was told of. */
+/** Reads roles in the state of the last change that was passed to the index. */
 export interface RoleReader {
   has(role: RoleId): boolean;
   /** Its rules; undefined when there is no such role. */
@@ -17,7 +17,7 @@ export interface RoleReader {
 
 const noRules = new CompiledRules([]);
 
-/** A role that some binding gives, whether it is there or not. Its rules are read when they are first needed. */
+/** A role that some binding refers to, whether it exists or not. Its rules are read when they are first needed. */
 export class RoleEntry implements RoleId {
   readonly kind: string;
   readonly namespace: string;
@@ -25,7 +25,7 @@ export class RoleEntry implements RoleId {
   readonly #reader: RoleReader;
   #exists: boolean;
   #compiled: CompiledRules | undefined;
-  /** How many grants give it. */
+  /** The number of grants of this role. */
   uses = 0;
 
   constructor({ kind, namespace, name }: RoleId, reader: RoleReader) {
@@ -45,7 +45,7 @@ export class RoleEntry implements RoleId {
     return this.#compiled;
   }
 
-  /** Its rules are others now, or it was made or deleted. */
+  /** Has to be called when it was created, changed or deleted. */
   changed(exists: boolean): void {
     this.#exists = exists;
     this.#compiled = undefined;
@@ -57,7 +57,7 @@ export class RoleEntry implements RoleId {
   }
 }
 
-/** Whether a binding in a namespace can give such a role; `namespace` is empty for a ClusterRoleBinding. */
+/** Whether a binding in a namespace can refer to a role of this kind; `namespace` is empty for a ClusterRoleBinding. */
 export function isRoleKind(kind: string, namespace: string): boolean {
   return kind === 'ClusterRole' || (kind === 'Role' && namespace !== '');
 }

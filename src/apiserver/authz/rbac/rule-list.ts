@@ -1,17 +1,22 @@
 import type { NonResourceRule, PolicyRule, ResourceRule } from '../../../api/index.ts';
 import type { User } from '../../authn/index.ts';
 import type { RuleList } from '../types.ts';
-import { faultsOf } from './faults.ts';
+import { listFaults } from './faults.ts';
 import type { PolicyIndex } from './policy-index.ts';
 
-/** More rules than anybody could look at; a list that ends here says that it is incomplete. */
+/** A list that reaches this limit says that it is incomplete. */
 const maxRules = 10_000;
 
 /**
- * The rules that a user has in a namespace, as they stand in roles. Those for paths count only where they are given
- * by a ClusterRoleBinding. Stops after `limit`.
+ * Lists the rules that a user has in a namespace, as they are in roles. Rules for paths count only when they are granted by
+ * a ClusterRoleBinding. Stops after `limit`.
  */
-export function heldRules(index: PolicyIndex, user: User, namespace: string, limit = Infinity): PolicyRule[] {
+export function listHeldRules(
+  index: PolicyIndex,
+  user: User,
+  namespace: string,
+  limit = Infinity,
+): PolicyRule[] {
   const held: PolicyRule[] = [];
   for (const scope of namespace === '' ? [''] : ['', namespace]) {
     for (const { rules } of new Set(index.rolesIn(scope, user))) {
@@ -24,21 +29,21 @@ export function heldRules(index: PolicyIndex, user: User, namespace: string, lim
   return held;
 }
 
-/** The same as an answer to a review. */
-export function rulesOf(index: PolicyIndex, user: User, namespace: string, group: string): RuleList {
-  const held = heldRules(index, user, namespace, maxRules);
+/** Lists the same rules in the form of the answer to a review. */
+export function listRules(index: PolicyIndex, user: User, namespace: string, group: string): RuleList {
+  const held = listHeldRules(index, user, namespace, maxRules);
   const resourceRules: ResourceRule[] = [];
   const nonResourceRules: NonResourceRule[] = [];
   for (const rule of held) {
     const { verbs, nonResourceURLs = [] } = rule;
-    if (isForResources(rule)) resourceRules.push(resourceRule(rule));
+    if (isForResources(rule)) resourceRules.push(toResourceRule(rule));
     if (nonResourceURLs.length > 0) nonResourceRules.push({ verbs, nonResourceURLs });
   }
   return {
     resourceRules,
     nonResourceRules,
     incomplete: held.length >= maxRules,
-    errors: faultsOf(index, user, namespace, group),
+    errors: listFaults(index, user, namespace, group),
   };
 }
 
@@ -46,7 +51,7 @@ function isForResources({ resources = [] }: PolicyRule): boolean {
   return resources.length > 0;
 }
 
-function resourceRule({ verbs, apiGroups, resources, resourceNames = [] }: PolicyRule): ResourceRule {
+function toResourceRule({ verbs, apiGroups, resources, resourceNames = [] }: PolicyRule): ResourceRule {
   return {
     verbs,
     ...(apiGroups === undefined ? {} : { apiGroups }),

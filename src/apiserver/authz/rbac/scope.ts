@@ -1,23 +1,23 @@
 import type { User } from '../../authn/index.ts';
-import type { Few } from './few.ts';
-import { allOf, withOne, withoutOne } from './few.ts';
+import type { CompactSet } from './compact-set.ts';
+import { addItem, itemsOf, removeItem } from './compact-set.ts';
 import type { Fault, Grant } from './grant.ts';
 import type { GrantVisitor } from './holders.ts';
 import { Holders } from './holders.ts';
 import type { Question } from './question.ts';
 import type { RoleEntry } from './role-entry.ts';
-import type { TopicMemory } from './roles-by-topic.ts';
+import type { RoleIndexCache } from './role-index.ts';
 
-/** What the bindings of one namespace grant, or those of the cluster. */
+/** The grants by the bindings of one namespace, or of the cluster. */
 export class Scope {
   readonly #users: Holders;
   readonly #groups: Holders;
-  /** By the user or group that they matter to, with its kind before it; made when there are some. */
-  #faults: Map<string, Few<Fault>> | undefined;
+  /** By the kind and name of the user or group that they concern; undefined while there are none. */
+  #faults: Map<string, CompactSet<Fault>> | undefined;
 
-  constructor(topics: TopicMemory) {
-    this.#users = new Holders(topics);
-    this.#groups = new Holders(topics);
+  constructor(roleIndexes: RoleIndexCache) {
+    this.#users = new Holders(roleIndexes);
+    this.#groups = new Holders(roleIndexes);
   }
 
   get isEmpty(): boolean {
@@ -35,18 +35,18 @@ export class Scope {
   addFault(fault: Fault): void {
     this.#faults ??= new Map();
     const key = faultKey(fault.kind, fault.holder);
-    this.#faults.set(key, withOne(this.#faults.get(key), fault));
+    this.#faults.set(key, addItem(this.#faults.get(key), fault));
   }
 
   removeFault(fault: Fault): void {
     const key = faultKey(fault.kind, fault.holder);
-    const rest = withoutOne(this.#faults?.get(key), fault);
+    const rest = removeItem(this.#faults?.get(key), fault);
     if (rest !== undefined) this.#faults?.set(key, rest);
     else this.#faults?.delete(key);
     if (this.#faults?.size === 0) this.#faults = undefined;
   }
 
-  /** A grant by which the user, or one of its groups, may do what is asked. */
+  /** Finds a grant to the user or one of its groups that allows the question. */
   find({ name, groups }: User, question: Question): Grant | undefined {
     const own = this.#users.find(name, question);
     if (own !== undefined) return own;
@@ -57,30 +57,30 @@ export class Scope {
     return undefined;
   }
 
-  /** Everything that the user, or one of its groups, has. */
+  /** All grants to the user and its groups. */
   *grants({ name, groups }: User): Generator<Grant> {
     yield* this.#users.grants(name);
     for (const group of groups) yield* this.#groups.grants(group);
   }
 
-  /** Shows what everybody has, holder by holder. */
+  /** Visits all grants, holder by holder. */
   each(visit: GrantVisitor): void {
     this.#users.each(visit);
     this.#groups.each(visit);
   }
 
-  /** The roles that the user has, some perhaps twice. */
+  /** The roles of the user and its groups, possibly with duplicates. */
   *roles({ name, groups }: User): Generator<RoleEntry> {
     yield* this.#users.roles(name);
     for (const group of groups) yield* this.#groups.roles(group);
   }
 
-  /** What is wrong with subjects, as far as it may matter to the user. */
+  /** The faults of subjects that may concern the user. */
   *faults({ name, groups }: User): Generator<Fault> {
     if (this.#faults === undefined) return;
-    yield* allOf(this.#faults.get(faultKey(undefined, '')));
-    yield* allOf(this.#faults.get(faultKey('User', name)));
-    for (const group of groups) yield* allOf(this.#faults.get(faultKey('Group', group)));
+    yield* itemsOf(this.#faults.get(faultKey(undefined, '')));
+    yield* itemsOf(this.#faults.get(faultKey('User', name)));
+    for (const group of groups) yield* itemsOf(this.#faults.get(faultKey('Group', group)));
   }
 
   #of({ kind }: Grant): Holders {

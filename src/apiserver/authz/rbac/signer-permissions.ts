@@ -7,11 +7,11 @@ import type { Admission } from '../../registry/index.ts';
 import type { RbacAuthorizer } from './authorizer.ts';
 
 /*
- * To write the decision about a request for a certificate, or its answer, is not enough to speak for every signer:
+ * The right to write the approval or the status of a CertificateSigningRequest does not suffice for every signer:
  * `approval` needs the verb `approve`, a certificate or condition through `status` the verb `sign`, each on the
- * resource `signers` by the name of the signer, or of all signers of its domain (`example.org/*`). What the control
- * plane writes itself, and what members of system:masters write, is not asked about. Messages are those of the
- * reference (its plugins CertificateApproval and CertificateSigning).
+ * resource `signers` by the name of the signer, or of all signers of its domain (`example.org/*`). Writes of the control
+ * plane itself, and of members of system:masters, are not checked. Messages are those of the reference (its plugins
+ * CertificateApproval and CertificateSigning).
  */
 
 export interface SignerOptions {
@@ -20,16 +20,16 @@ export interface SignerOptions {
   group: string;
 }
 
-/** Throws 403 for a write that decides or answers a request to a signer for which the caller may not do so. */
-export function signerPermissions(options: SignerOptions): Admission {
+/** Throws 403 for an approval or signature for a signer for which the caller has no permission. */
+export function createSignerCheck(options: SignerOptions): Admission {
   return (user, { verb, resource, subresource, name }, next, old) => {
     if (verb !== 'update' || next === undefined || old === undefined) return;
     if (user.groups.includes(mastersGroup)) return;
     if (!isSigningRequest(resource, next) || !isSigningRequest(resource, old)) return;
     const needed = neededVerb(subresource, next, old);
     const { signerName } = old.spec; // what is stored: a write does not change it
-    if (needed === undefined || may(options, user, needed, signerName)) return;
-    throw refused(options, name, needed, signerName);
+    if (needed === undefined || isAllowed(options, user, needed, signerName)) return;
+    throw toForbidden(options, name, needed, signerName);
   };
 }
 
@@ -52,7 +52,7 @@ function isSigningRequest(resource: string, _object: ApiObject): _object is Cert
   return resource === certificateSigningRequestKind.resource;
 }
 
-function may(
+function isAllowed(
   { authorizer, group }: SignerOptions,
   user: User,
   verb: SignerVerb,
@@ -65,7 +65,12 @@ function may(
   );
 }
 
-function refused({ group }: SignerOptions, name: string, verb: SignerVerb, signerName: string): StatusError {
+function toForbidden(
+  { group }: SignerOptions,
+  name: string,
+  verb: SignerVerb,
+  signerName: string,
+): StatusError {
   const kind = certificateSigningRequestKind.resource;
   const why = `user not permitted to ${verb} requests with signerName ${JSON.stringify(signerName)}`;
   return new StatusError('Forbidden', `${kind}.${group} ${JSON.stringify(name)} is forbidden: ${why}`, {

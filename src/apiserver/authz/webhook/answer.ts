@@ -2,17 +2,17 @@ import { isRecord, JsonError, parseJson } from '../../../api/index.ts';
 import type { RawAnswer } from '../../../client/index.ts';
 import type { Decision } from '../types.ts';
 
-/** A server that answered, but not with a decision. */
+/** The other server answered, but not with a decision, or was not asked for lack of a slot. */
 export class WebhookError extends Error {
   override readonly name = 'WebhookError';
 }
 
 const maxReasonLength = 1024;
 
-/** The decision in the answer to a SubjectAccessReview; throws WebhookError. What the other server sends goes no further. */
-export function decisionIn({ code, body }: RawAnswer): Decision {
+/** Parses the answer to a SubjectAccessReview; throws WebhookError. The message never contains what the server sent. */
+export function parseDecision({ code, body }: RawAnswer): Decision {
   if (code !== 200 && code !== 201) throw new WebhookError(`it answered ${code}`);
-  const review = parsed(body);
+  const review = parseBody(body);
   const status = isRecord(review) ? review['status'] : undefined;
   if (!isRecord(review) || review['kind'] !== 'SubjectAccessReview' || !isRecord(status)) {
     throw new WebhookError('it answered no SubjectAccessReview');
@@ -21,10 +21,10 @@ export function decisionIn({ code, body }: RawAnswer): Decision {
   if (typeof allowed !== 'boolean' || typeof denied !== 'boolean' || (allowed && denied)) {
     throw new WebhookError('it answered no decision');
   }
-  const evaluationError = text(status['evaluationError']);
+  const evaluationError = toText(status['evaluationError']);
   return {
     verdict: verdictOf(allowed, denied),
-    reason: text(status['reason']),
+    reason: toText(status['reason']),
     errors: evaluationError === '' ? [] : [evaluationError],
   };
 }
@@ -34,11 +34,11 @@ function verdictOf(allowed: boolean, denied: boolean): Decision['verdict'] {
   return denied ? 'deny' : 'noOpinion';
 }
 
-function text(value: unknown): string {
+function toText(value: unknown): string {
   return typeof value === 'string' ? value.slice(0, maxReasonLength) : '';
 }
 
-function parsed(body: string): unknown {
+function parseBody(body: string): unknown {
   try {
     return parseJson(body).value;
   } catch (error) {

@@ -5,9 +5,9 @@ import type { Decision } from '../types.ts';
 
 export interface CacheOptions {
   clock: Clock;
-  /** How many decisions are kept; those that were not asked for longest go. */
+  /** How many decisions are kept; the least recently used are dropped. */
   maxEntries: number;
-  /** How long a decision counts, milliseconds; 0: not at all. */
+  /** How long a decision is valid, milliseconds; 0: it is not cached. */
   lifetimeMs(decision: Decision): number;
 }
 
@@ -16,7 +16,7 @@ interface Entry {
   untilMs: number;
 }
 
-/** Decisions by their questions, each asked for once at a time. Failures are not kept. */
+/** Caches decisions by question; equal questions at the same time are asked once. Failures are not cached. */
 export class DecisionCache {
   readonly #options: CacheOptions;
   readonly #entries: BoundedMap<string, Entry>;
@@ -36,15 +36,15 @@ export class DecisionCache {
     return this.#asking.size;
   }
 
-  /** What is known, at once, or what `ask` finds out. */
+  /** Returns the cached decision at once, or the one that `ask` resolves with. */
   find(question: string, ask: () => Promise<Decision>): Decision | Promise<Decision> {
     const digest = hash('sha256', question, 'base64url');
     const entry = this.#entries.use(digest);
     if (entry !== undefined && this.#options.clock.monotonicMs() < entry.untilMs) return entry.decision;
-    return this.#asking.run(digest, async () => this.#keep(digest, await ask()));
+    return this.#asking.run(digest, async () => this.#store(digest, await ask()));
   }
 
-  #keep(digest: string, decision: Decision): Decision {
+  #store(digest: string, decision: Decision): Decision {
     const { clock, lifetimeMs } = this.#options;
     const lifetime = lifetimeMs(decision);
     if (lifetime > 0) this.#entries.set(digest, { decision, untilMs: clock.monotonicMs() + lifetime });

@@ -1,10 +1,10 @@
 import type { ClientOptions, RawAnswer } from '../../../client/index.ts';
 import { ApiClient, clientOptionsOf, readKubeconfig } from '../../../client/index.ts';
 
-/** Where reviews are posted, as whom. */
+/** The server to which reviews are posted, with the credentials for it. */
 export interface OtherServer {
   options: ClientOptions;
-  /** Reviews go to the address itself, with or without a slash at its end as it is written. */
+  /** The path of the configured address, with or without a slash at its end as it is written there. */
   path: string;
 }
 
@@ -22,52 +22,52 @@ interface Limits {
 
 const answerLimitBytes = 64 * 1024;
 
-/** The server that is asked now, and those of before for as long as somebody waits for them. */
+/** The current server, and former ones for as long as requests to them are open. */
 export class OtherServers {
   readonly #limits: Limits;
   #current: OtherServer;
   #client: ApiClient;
-  readonly #asked = new Map<ApiClient, number>();
+  readonly #openRequests = new Map<ApiClient, number>();
 
   constructor(first: OtherServer, limits: Limits) {
     this.#limits = limits;
     this.#current = first;
-    this.#client = this.#clientOf(first);
+    this.#client = this.#createClient(first);
   }
 
   use(next: OtherServer): void {
     const before = this.#client;
     this.#current = next;
-    this.#client = this.#clientOf(next);
-    if (!this.#asked.has(before)) void before.close();
+    this.#client = this.#createClient(next);
+    if (!this.#openRequests.has(before)) void before.close();
   }
 
   async post(body: string, signal: AbortSignal): Promise<RawAnswer> {
     const client = this.#client;
-    this.#asked.set(client, (this.#asked.get(client) ?? 0) + 1);
+    this.#openRequests.set(client, (this.#openRequests.get(client) ?? 0) + 1);
     try {
       return await client.request({ method: 'POST', path: this.#current.path, body, signal });
     } finally {
-      this.#answered(client);
+      this.#release(client);
     }
   }
 
-  #answered(client: ApiClient): void {
-    const left = (this.#asked.get(client) ?? 1) - 1;
+  #release(client: ApiClient): void {
+    const left = (this.#openRequests.get(client) ?? 1) - 1;
     if (left > 0) {
-      this.#asked.set(client, left);
+      this.#openRequests.set(client, left);
       return;
     }
-    this.#asked.delete(client);
+    this.#openRequests.delete(client);
     if (client !== this.#client) void client.close();
   }
 
-  /** Questions that wait fail. */
+  /** Open requests fail. */
   async close(): Promise<void> {
-    await Promise.all([this.#client, ...this.#asked.keys()].map((client) => client.close()));
+    await Promise.all([this.#client, ...this.#openRequests.keys()].map((client) => client.close()));
   }
 
-  #clientOf({ options }: OtherServer): ApiClient {
+  #createClient({ options }: OtherServer): ApiClient {
     return new ApiClient({ ...options, ...this.#limits, answerLimitBytes });
   }
 }

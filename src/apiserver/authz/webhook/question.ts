@@ -2,8 +2,8 @@ import type { FieldRequirement, ResourceAttributes, SubjectAccessReviewSpec } fr
 import type { User } from '../../authn/index.ts';
 import type { Attributes } from '../types.ts';
 
-/** What another server is asked: the spec of a SubjectAccessReview. */
-export function questionTo(user: User, attributes: Attributes): SubjectAccessReviewSpec {
+/** The question for the other server: the spec of a SubjectAccessReview. */
+export function toReviewSpec(user: User, attributes: Attributes): SubjectAccessReviewSpec {
   const { name, uid, groups, extra } = user;
   return {
     user: name,
@@ -12,14 +12,14 @@ export function questionTo(user: User, attributes: Attributes): SubjectAccessRev
     extra: Object.fromEntries(Object.entries(extra).map(([key, values]) => [key, [...values]])),
     ...('path' in attributes
       ? { nonResourceAttributes: { path: attributes.path, verb: attributes.verb } }
-      : { resourceAttributes: resourceIn(attributes) }),
+      : { resourceAttributes: toResourceAttributes(attributes) }),
   };
 }
 
-function resourceIn(attributes: Extract<Attributes, { resource: string }>): ResourceAttributes {
+function toResourceAttributes(attributes: Extract<Attributes, { resource: string }>): ResourceAttributes {
   const { selectors, ...plain } = attributes;
   const { fields = [], labels = [] } = selectors ?? {};
-  const fieldSelector = { requirements: fields.map(fieldRequirement) };
+  const fieldSelector = { requirements: fields.map(toFieldRequirement) };
   const labelSelector = {
     requirements: labels.map(({ key, operator, values }) => ({ key, operator, values: [...values] })),
   };
@@ -30,6 +30,6 @@ function resourceIn(attributes: Extract<Attributes, { resource: string }>): Reso
   };
 }
 
-function fieldRequirement({ field, operator, value }: FieldRequirement) {
+function toFieldRequirement({ field, operator, value }: FieldRequirement) {
   return { key: field, operator: operator === '=' ? 'In' : 'NotIn', values: [value] };
 }

@@ -5,24 +5,24 @@ import type { RawAnswer } from '../../../client/index.ts';
 import { ConnectionError } from '../../../client/index.ts';
 import type { Authorizer, Decision } from '../types.ts';
 import { noRules } from '../types.ts';
-import { decisionIn } from './answer.ts';
+import { parseDecision } from './answer.ts';
 import { DecisionCache } from './decision-cache.ts';
-import { createFigures } from './figures.ts';
+import { createWebhookMetrics } from './metrics.ts';
 import type { OtherServer } from './other-server.ts';
 import { OtherServers, readOtherServer } from './other-server.ts';
-import { Places } from './places.ts';
-import { questionTo } from './question.ts';
+import { toReviewSpec } from './question.ts';
+import { QuestionSlots } from './question-slots.ts';
 
 export interface WebhookOptions {
-  /** Tells the other server's address, to which reviews are posted as they are, and the credentials for it. */
+  /** A file with the other server's address, to which reviews are posted unchanged, and the credentials for it. */
   kubeconfig: string;
-  /** How long an answer counts that allows; default 5 minutes. */
+  /** How long an answer that allows is valid; default 5 minutes. */
   authorizedTtlMs?: number | undefined;
-  /** And one that does not; default 30 s. */
+  /** How long any other answer is valid; default 30 s. */
   unauthorizedTtlMs?: number | undefined;
-  /** What is decided when there is no answer; default NoOpinion: what nobody else allows is refused. */
+  /** The decision without an answer; default NoOpinion: the request is refused unless another authorizer allows it. */
   failurePolicy?: 'NoOpinion' | 'Deny' | undefined;
-  /** For one question, tried again included; default 5 s. */
+  /** The limit for one question, including the retry; default 5 s. */
   timeoutMs?: number | undefined;
 }
 
@@ -33,30 +33,30 @@ interface Surroundings {
   metrics: MetricsRegistry;
 }
 
-/** An authorizer that asks another server. Whoever opens it closes it. */
+/** An authorizer that asks another server. The caller that opens it must close it. */
 export interface Webhook extends AsyncDisposable {
   authorizer: Authorizer;
-  /** For whoever looks whether the kubeconfig has changed. */
+  /** For the reload of the kubeconfig when it has changed. */
   source: {
-    /** What it says now. Throws an ExitError when it cannot be used. */
+    /** Reads the file. Throws an ExitError when it cannot be used. */
     read(): Promise<OtherServer>;
     inUse: OtherServer;
-    /** Asks that server from now on; what the one of before has said is forgotten. */
+    /** Uses that server from now on, and drops the cached answers of the former one. */
     use(next: OtherServer): void;
   };
 }
 
 const maxKept = 8192;
 const maxWaiting = 1024;
-const maxWaitingOfOne = 64;
+const maxWaitingPerUser = 64;
 const maxQueued = 256;
-/** More than the questions about one user can hold, so that others get through when those hang. */
-const connections = 2 * maxWaitingOfOne;
-/** Longer questions are asked each time. */
+/** More than the slots of one user, so that questions about other users get through when those of one user hang. */
+const connections = 2 * maxWaitingPerUser;
+/** Longer questions are not cached. */
 const maxKeptLength = 10_000;
-const tellEveryMs = 10_000;
+const minLogIntervalMs = 10_000;
 
-/** Throws an ExitError when the kubeconfig cannot be used; asks nobody yet. */
+/** Throws an ExitError when the kubeconfig cannot be used; does not connect yet. */
 export async function openWebhook(
   options: WebhookOptions,
   { groupSuffix, clock, log, metrics }: Surroundings,
@@ -66,7 +66,7 @@ export async function openWebhook(
   const read = () => readOtherServer(options.kubeconfig);
   const first = await read();
   const servers = new OtherServers(first, { timeoutMs, connections });
-  const figures = createFigures(metrics);
+  const webhookMetrics = createWebhookMetrics(metrics);
   const apiVersion = `${groupName('authorization', groupSuffix)}/v1`;
   const emptyCache = () =>
     new DecisionCache({
@@ -75,30 +75,30 @@ export async function openWebhook(
       lifetimeMs: ({ verdict }) => (verdict === 'allow' ? authorizedTtlMs : unauthorizedTtlMs),
     });
   let cache = emptyCache();
-  const places = new Places({ most: maxWaiting, maxOfOne: maxWaitingOfOne, maxQueued });
-  const tell = seldom(clock, (why) => log.warn(`the authorization webhook gives no answer: ${why}`));
+  const slots = new QuestionSlots({ maxTaken: maxWaiting, maxPerUser: maxWaitingPerUser, maxQueued });
+  const logFailure = limitRate(clock, (why) => log.warn(`the authorization webhook gives no answer: ${why}`));
 
   async function ask(user: string, spec: string): Promise<Decision> {
     const signal = AbortSignal.timeout(timeoutMs);
-    using _place = await places.take(user, signal);
+    using _slot = await slots.take(user, signal);
     const body = `{"apiVersion":"${apiVersion}","kind":"SubjectAccessReview","spec":${spec}}`;
     const startedMs = clock.monotonicMs();
     try {
-      const decision = decisionIn(await answered(() => servers.post(body, signal), signal));
-      figures.answered(decision.verdict, clock.monotonicMs() - startedMs);
+      const decision = parseDecision(await postWithRetry(() => servers.post(body, signal), signal));
+      webhookMetrics.answered(decision.verdict, clock.monotonicMs() - startedMs);
       return decision;
     } catch (error) {
-      figures.failed(signal.aborted, clock.monotonicMs() - startedMs);
+      webhookMetrics.failed(signal.aborted, clock.monotonicMs() - startedMs);
       throw error;
     }
   }
 
-  function failed(error: unknown): Decision {
+  function toFailureDecision(error: unknown): Decision {
     const why = error instanceof DOMException ? `none within ${timeoutMs / 1000} s` : describeError(error);
-    tell(why);
+    logFailure(why);
     const errors = ['the authorization webhook gives no answer'];
     if (failurePolicy === 'NoOpinion') {
-      figures.passedOver();
+      webhookMetrics.passedOver();
       return { verdict: 'noOpinion', reason: '', errors };
     }
     return { verdict: 'deny', reason: 'the authorization webhook gives no answer', errors };
@@ -107,10 +107,10 @@ export async function openWebhook(
   return {
     authorizer: {
       authorize(user, attributes) {
-        const spec = JSON.stringify(questionTo(user, attributes));
+        const spec = JSON.stringify(toReviewSpec(user, attributes));
         const find = () => ask(user.name, spec);
         const answer = spec.length > maxKeptLength ? find() : cache.find(spec, find);
-        return answer instanceof Promise ? answer.catch(failed) : answer;
+        return answer instanceof Promise ? answer.catch(toFailureDecision) : answer;
       },
       rules: () => ({
         ...noRules,
@@ -130,8 +130,8 @@ export async function openWebhook(
   };
 }
 
-/** A connection that was kept may have been closed just then: one more try, within the same time. */
-async function answered(send: () => Promise<RawAnswer>, signal: AbortSignal): Promise<RawAnswer> {
+/** Retries once within the same time limit: a kept-alive connection may have been closed just then. */
+async function postWithRetry(send: () => Promise<RawAnswer>, signal: AbortSignal): Promise<RawAnswer> {
   try {
     return await send();
   } catch (error) {
@@ -140,12 +140,12 @@ async function answered(send: () => Promise<RawAnswer>, signal: AbortSignal): Pr
   }
 }
 
-/** Calls through at most every ten seconds: whoever is refused may ask again at once. */
-function seldom(clock: Clock, tell: (why: string) => void): (why: string) => void {
+/** Limits the calls of `logFailure` to one in ten seconds, because refused clients may retry at once. */
+function limitRate(clock: Clock, logFailure: (why: string) => void): (why: string) => void {
   let lastMs = Number.NEGATIVE_INFINITY;
   return (why) => {
-    if (clock.monotonicMs() - lastMs < tellEveryMs) return;
+    if (clock.monotonicMs() - lastMs < minLogIntervalMs) return;
     lastMs = clock.monotonicMs();
-    tell(why);
+    logFailure(why);
   };
 }

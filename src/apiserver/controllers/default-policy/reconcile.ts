@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ApiObject, ClusterRole, ClusterRoleBinding } from '../../../api/index.ts';
-import { uncovered } from '../../authz/index.ts';
+import { findMissingRules } from '../../authz/index.ts';
 import { autoUpdateAnnotation } from './policy.ts';
 
 /*
@@ -19,7 +19,9 @@ export function reconciledRole(stored: ClusterRole, wanted: ClusterRole): Cluste
     );
     next.aggregationRule = { clusterRoleSelectors: [...selectors, ...missing] };
   } else {
-    const missing = (wanted.rules ?? []).filter((rule) => uncovered(stored.rules ?? [], [rule]).length > 0);
+    const missing = (wanted.rules ?? []).filter(
+      (rule) => findMissingRules(stored.rules ?? [], [rule]).length > 0,
+    );
     next.rules = [...(stored.rules ?? []), ...missing];
   }
   return changed(stored, next);

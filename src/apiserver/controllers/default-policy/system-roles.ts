@@ -1,4 +1,4 @@
-import { nodeRules } from '../../authz/index.ts';
+import { listNodeRules } from '../../authz/index.ts';
 import type { Groups } from './groups.ts';
 import type { DefaultRole } from './policy.ts';
 import { pathRule, read, rule } from './policy.ts';
@@ -52,7 +52,7 @@ export function nodeRoles({ certificates, events }: Groups): DefaultRole[] {
   const requests = 'certificatesigningrequests';
   const own = (part: string) => rule('create', certificates, `${requests}/${part}`);
   return [
-    { name: 'system:node', rules: nodeRules(suffixOf(certificates)) },
+    { name: 'system:node', rules: listNodeRules(suffixOf(certificates)) },
     { name: 'system:node-bootstrapper', rules: [rule(`create ${read}`, certificates, requests)] },
     { name: approvalRoleName(certificates, 'nodeclient'), rules: [own('nodeclient')] },
     { name: approvalRoleName(certificates, 'selfnodeclient'), rules: [own('selfnodeclient')] },

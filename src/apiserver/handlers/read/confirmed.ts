@@ -4,15 +4,14 @@ import type { Answer, ApiRequest } from '../request.ts';
 
 type Handle = (request: ApiRequest) => Promise<Answer>;
 
-/** What is answered from memory before anything is written. That a name is taken, the store itself has said. */
+/** The errors that come from memory before anything is written. That a name is taken is decided by the store itself. */
 const doubtful: ReadonlySet<string> = new Set(['NotFound', 'Conflict', 'Invalid', 'Forbidden']);
 
 /**
- * A write that is refused because of what memory shows. Where other servers write to the same store, memory may be
- * a moment behind: then the refusal counts only if it is the same in the newest state. Throws 503 or 504 when that cannot
- * be had.
+ * Wraps a write so that a refusal is repeated in the newest state before it counts: where other servers write to the same
+ * store, memory may be a moment behind. Throws 503 or 504 when the newest state cannot be had.
  */
-export function confirmed(handle: Handle): Handle {
+export function confirmRefusals(handle: Handle): Handle {
   return async (request) => {
     const { storage } = request.resource;
     const since = storage.applied;

@@ -12,55 +12,55 @@ import { listName } from './list-selectors.ts';
 import { settle, tooLarge } from './read-version.ts';
 
 /*
- * A chunk is cut from one state. What is new enough is taken from memory, in one step, so that no write can come between
- * its objects; an exact version comes from the storage, page by page. With selectors the objects are looked at one by
- * one until `limit` of them are found and one more is seen, whose place tells that the list goes on, and from where:
+ * A chunk is part of one state. A state that is new enough is read from memory in one step, so that no write can come between
+ * its objects; an exact version is read from the storage, page by page. With selectors the objects are examined one by one
+ * until `limit` matches are found and one more exists, so that it is known that the list continues, and from where:
  *
- *     · ✓ · · ✓ · · ✓        limit 2: the chunk is the first two; it goes on behind the last · before the third
+ *     · ✓ · · ✓ · · ✓        limit 2: the chunk is the first two; the list continues behind the last · before the third
  */
 
 /** A part of a list, all of it in the state at `revision`. */
 export interface Chunk {
   items: readonly Stored[];
   revision: Revision;
-  /** The key behind which the list goes on; undefined at its end. */
+  /** The key behind which the list continues; undefined at its end. */
   next: string | undefined;
-  /** How many follow; undefined where that would have to be counted object by object. */
+  /** How many objects follow; undefined when each would have to be examined to count them. */
   remaining: number | undefined;
 }
 
-/** Read from the storage at once. */
+/** Objects that are read from the storage at once. */
 const pageSize = 500;
-/** What one request with a limit looks at; then it answers what it has found so far, be it nothing. */
+/** What one request with a limit examines at most; then it returns what it has found so far, even if that is nothing. */
 const maxExamined = { objects: 10_000, bytes: 32 * 1024 * 1024 };
 
 /**
- * At most `limit` of the objects that are meant, in the state that is meant. Throws 410 when that is no longer there,
- * 504 when it does not come, or when the client is gone.
+ * Reads at most `limit` of the selected objects in the requested state. Throws 410 when that state is no longer available,
+ * 504 when it does not arrive in time or the client is gone.
  */
 export async function readChunk(request: ApiRequest, options: ListOptions): Promise<Chunk> {
   const scope = listScope(request, options.selectors);
-  const first = await firstPage(request, options, scope);
+  const first = await readFirstPage(request, options, scope);
   if (options.selectors !== undefined) return await select(request, options, scope, first, options.selectors);
   const { items, revision, remaining } = first;
   return { items, revision, next: remaining === 0 ? undefined : items.at(-1)?.key, remaining };
 }
 
 /** The metadata of a list that is a chunk. */
-export function chunkMeta(request: ApiRequest, { revision, next, remaining }: Chunk): ListMeta {
+export function createChunkMeta(request: ApiRequest, { revision, next, remaining }: Chunk): ListMeta {
   return {
     resourceVersion: String(revision),
-    ...(next === undefined ? {} : { continue: continueToken(request, revision, next) }),
+    ...(next === undefined ? {} : { continue: createContinueToken(request, revision, next) }),
     ...(next === undefined || remaining === undefined ? {} : { remainingItemCount: remaining }),
   };
 }
 
-/** The token with which the list of this request goes on behind a key, in the state at `revision`. */
-export function continueToken(request: ApiRequest, revision: Revision, after: string): string {
+/** The token with which the list of this request continues behind a key, in the state at `revision`. */
+export function createContinueToken(request: ApiRequest, revision: Revision, after: string): string {
   return request.continueTokens.seal(listName(request), { revision, after });
 }
 
-async function firstPage(request: ApiRequest, options: ListOptions, scope: ListScope): Promise<Listing> {
+async function readFirstPage(request: ApiRequest, options: ListOptions, scope: ListScope): Promise<Listing> {
   const { selectors, version, after, limit } = options;
   const { storage } = request.resource;
   const { prefix, single, index } = scope;
@@ -69,12 +69,12 @@ async function firstPage(request: ApiRequest, options: ListOptions, scope: ListS
   if (!isExact && index !== undefined) return await index.of.list(index.value, prefix, after);
   const size = single ? 1 : firstPageSize(selectors, isExact, limit);
   const page = isExact
-    ? await exactPage(request, prefix, version.revision, after, size)
+    ? await readExactPage(request, prefix, version.revision, after, size)
     : storage.list(prefix, after, size);
   return single ? { ...page, remaining: 0 } : page;
 }
 
-/** Memory gives all that may be looked at, since its state may be another one the next time. */
+/** A page from memory has all objects that may be examined, because the state in memory may have changed by the next read. */
 function firstPageSize(
   selectors: Selectors | undefined,
   isExact: boolean,
@@ -84,7 +84,7 @@ function firstPageSize(
   return isExact ? pageSize : maxExamined.objects;
 }
 
-async function exactPage(
+async function readExactPage(
   request: ApiRequest,
   prefix: string,
   revision: Revision,
@@ -131,7 +131,7 @@ async function select(
     }
     if (page.remaining === 0) return chunk();
     const following = await resource.storage.listAt(prefix, revision, last, pageSize);
-    // history may end in the middle: what was found is right, and the next request is told
+    // the history may end in between: what was found is correct, and the next request gets the error
     if (typeof following === 'string') return chunk(last);
     page = following;
   }

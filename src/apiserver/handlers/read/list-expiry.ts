@@ -2,13 +2,13 @@ import { StatusError } from '../../../api/index.ts';
 import type { ApiRequest } from '../request.ts';
 import { listName } from './list-selectors.ts';
 
-/** 410 for a version that history no longer reaches back to. */
+/** 410 for a version that is older than the history. */
 export function tooOldVersion(revision: number): StatusError {
   return new StatusError('Expired', `The resourceVersion for the provided list is too old: ${revision}`);
 }
 
 /**
- * 410 for a token with which the list cannot go on as it was: with a fresh one that goes on behind `after` in the newest
+ * 410 for a token whose state is no longer available; the error has a new token that continues behind `after` in the newest
  * state.
  */
 export function expiredToken(request: ApiRequest, after: string): StatusError {

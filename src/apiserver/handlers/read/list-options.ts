@@ -1,7 +1,7 @@
 import type { Cause } from '../../../api/index.ts';
 import { forbiddenValue, StatusError, unsupportedValue } from '../../../api/index.ts';
 import { refuseInvalid } from '../invalid-options.ts';
-import { integerParameter } from '../parameters.ts';
+import { parseInteger } from '../parameters.ts';
 import type { ApiRequest } from '../request.ts';
 import type { ListPosition } from './continue-token.ts';
 import { expiredToken } from './list-expiry.ts';
@@ -10,14 +10,14 @@ import { listName, readSelectors } from './list-selectors.ts';
 import type { ReadVersion } from './read-version.ts';
 import { readVersion } from './read-version.ts';
 
-/** The state that a list shows (specification, section 4.7). */
+/** The state that a list reads (specification, section 4.7). */
 export type ListVersion = ReadVersion | { readonly at: 'exact'; readonly revision: number };
 
-/** Which objects of a collection are meant, and in which state. */
+/** Which objects of a collection are selected, and in which state. */
 export interface ListOptions {
   selectors: Selectors | undefined;
   version: ListVersion;
-  /** Only what comes after this key; '' for the start. */
+  /** Only objects after this key; '' for the start. */
   after: string;
   /** Undefined: all. */
   limit: number | undefined;
@@ -31,12 +31,12 @@ export function readListOptions(request: ApiRequest): ListOptions {
   const { query } = request;
   refuseInvalid(request, 'ListOptions', listCauses(query));
   const version = readVersion(query);
-  const limit = integerParameter(query, 'limit') || undefined;
-  const timeoutSeconds = integerParameter(query, 'timeoutSeconds') || undefined;
+  const limit = parseInteger(query, 'limit') || undefined;
+  const timeoutSeconds = parseInteger(query, 'timeoutSeconds') || undefined;
   const options = { selectors: readSelectors(request), limit, timeoutSeconds };
-  const position = positionIn(request, version);
-  if (position !== undefined) return { ...options, ...continued(position) };
-  return { ...options, version: exactWhereMeant(query, version, limit), after: '' };
+  const position = readPosition(request, version);
+  if (position !== undefined) return { ...options, ...toVersionAndAfter(position) };
+  return { ...options, version: makeChunkExact(query, version, limit), after: '' };
 }
 
 function listCauses(query: URLSearchParams): Cause[] {
@@ -56,8 +56,8 @@ function listCauses(query: URLSearchParams): Cause[] {
   return causes;
 }
 
-/** A chunk of a version is of exactly that version, so that the next one can be too. */
-function exactWhereMeant(
+/** A chunk of a list at a version is read at exactly that version, so that the next chunk can be too. */
+function makeChunkExact(
   query: URLSearchParams,
   version: ReadVersion,
   limit: number | undefined,
@@ -67,8 +67,8 @@ function exactWhereMeant(
   return exact && version.at === 'notOlder' ? { ...version, at: 'exact' } : version;
 }
 
-/** Where the request's token says that the list goes on; a version may stand beside it only when it means nothing. */
-function positionIn(request: ApiRequest, version: ReadVersion): ListPosition | undefined {
+/** The position in the continue token of a request; a resourceVersion is allowed besides it only when it has no meaning. */
+function readPosition(request: ApiRequest, version: ReadVersion): ListPosition | undefined {
   const token = request.query.get('continue') ?? '';
   if (token === '') return undefined;
   if (version.at === 'notOlder') {
@@ -79,6 +79,6 @@ function positionIn(request: ApiRequest, version: ReadVersion): ListPosition | u
   return position;
 }
 
-function continued({ revision, after }: ListPosition): Pick<ListOptions, 'version' | 'after'> {
+function toVersionAndAfter({ revision, after }: ListPosition): Pick<ListOptions, 'version' | 'after'> {
   return { version: revision === undefined ? { at: 'newest' } : { at: 'exact', revision }, after };
 }

@@ -2,12 +2,12 @@ import type { FieldIndex } from '../../registry/index.ts';
 import type { ApiRequest } from '../request.ts';
 import type { Selectors } from './list-selectors.ts';
 
-/** Where the objects of a list are looked for: all that are meant are there, and perhaps others. */
+/** The range of keys in which the objects of a list are searched: it contains all selected ones, and perhaps others. */
 export interface ListScope {
   prefix: string;
-  /** At most the object with this very prefix as its key is meant. */
+  /** At most the object whose key is exactly this prefix is selected. */
   single: boolean;
-  /** Finds them in the state that memory has now. */
+  /** Finds the objects in the current state of memory. */
   index: { of: FieldIndex; value: string } | undefined;
 }
 

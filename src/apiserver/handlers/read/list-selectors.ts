@@ -8,30 +8,30 @@ import {
 } from '../../../api/index.ts';
 import type { ApiRequest } from '../request.ts';
 
-/** Which objects of a collection are meant. */
+/** Which objects of a collection are selected. */
 export interface Selectors {
   matches(object: object): boolean;
-  /** The only value that a field of what is meant can have, where the selectors say so. */
+  /** The only value that a field of selected objects can have, when the selectors demand one. */
   exact(field: string): string | undefined;
 }
 
-/** One test on objects; undefined when all are meant. */
+/** A single test on objects; undefined when all are selected. */
 export type Selection = Selectors['matches'] | undefined;
 
-/** The selectors of a request; undefined when all objects are meant. Throws 400. */
+/** The selectors of a request; undefined when all objects are selected. Throws 400. */
 export function readSelectors({ query, resource }: ApiRequest): Selectors | undefined {
-  const { labels, fields } = textsIn(query);
+  const { labels, fields } = readTexts(query);
   return labels === '' && fields === '' ? undefined : parse(resource.kind, labels, fields);
 }
 
-/** Tells the list of a request from all other lists. */
+/** A text that identifies the list of a request among all lists. */
 export function listName({ resource, namespace, query }: ApiRequest): string {
   const { kind, groupSuffix } = resource;
-  const { labels, fields } = textsIn(query);
+  const { labels, fields } = readTexts(query);
   return JSON.stringify([apiVersionOf(kind, groupSuffix), kind.resource, namespace, labels, fields]);
 }
 
-function textsIn(query: URLSearchParams): { labels: string; fields: string } {
+function readTexts(query: URLSearchParams): { labels: string; fields: string } {
   return { labels: query.get('labelSelector') ?? '', fields: query.get('fieldSelector') ?? '' };
 }
 

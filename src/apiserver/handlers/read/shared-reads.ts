@@ -3,19 +3,19 @@ import type { Stored } from '../../storage/index.ts';
 
 type Readable = Pick<Resource, 'encoding'>;
 
-/** Enough for the events of one turn; beyond it the oldest are read again. */
+/** Enough for the events of one turn of the event loop; beyond it the oldest are read again. */
 const maxObjects = 2048;
 
 /**
- * Objects that many look at and nobody changes, each read once: a fleet of node agents has one watch each, and every
- * change is held against the selectors of all of them. What was read is forgotten at the end of the event loop's turn.
+ * Decodes an object once for many read-only users: a fleet of node agents has one watch each, and every change is tested
+ * against the selectors of all of them. Decoded objects are dropped at the end of the event loop's turn.
  */
 export class SharedReads {
   readonly #objects = new Map<Readable, Map<Stored, object>>();
   #count = 0;
   #forgetting = false;
 
-  /** The object as it is shown. Belongs to all: not to be changed. */
+  /** The object as it is served. Shared: must not be changed. */
   object(resource: Readable, stored: Stored): object {
     const known = this.#objects.get(resource)?.get(stored);
     if (known !== undefined) return known;

@@ -3,12 +3,12 @@ import { forbiddenValue, unsupportedValue } from '../../../api/index.ts';
 import { refuseInvalid } from '../invalid-options.ts';
 import type { ApiRequest } from '../request.ts';
 
-/** Throws 422 when the parameters of a watch do not go together, with the causes that the reference gives. */
+/** Throws 422 with the causes of the reference when the parameters of a watch contradict each other. */
 export function refuseWatchOptions(request: ApiRequest): void {
   refuseInvalid(request, 'ListOptions', watchCauses(request.query, request.registry.gates.WatchList));
 }
 
-/** With the gate off clients fall back when they are told so, and hang when they are not. */
+/** With the gate off clients fall back on this error; without it they would wait forever. */
 function watchCauses(query: URLSearchParams, isWatchListOn: boolean): Cause[] {
   const causes: Cause[] = [];
   const match = query.get('resourceVersionMatch') ?? '';

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { StatusError } from '../../../api/index.ts';
 import type { Resource } from '../../registry/index.ts';
 import type { EventEncoding, Sink, Stored, Watch, WatchStart } from '../../storage/index.ts';
-import { booleanParameter, integerParameter, optionalBoolean, versionParameter } from '../parameters.ts';
+import { parseBoolean, parseInteger, parseOptionalBoolean, parseVersion } from '../parameters.ts';
 import type { ApiRequest } from '../request.ts';
 import { listScope } from './list-scope.ts';
 import type { Selection } from './list-selectors.ts';
@@ -11,11 +11,11 @@ import { readVersion, settle } from './read-version.ts';
 import type { SharedReads } from './shared-reads.ts';
 import { refuseWatchOptions } from './watch-options.ts';
 
-/** Seconds that a watch lives when the client does not say: as the reference, at random between 30 and 60 minutes. */
+/** Default lifetime of a watch in seconds: as in the reference, at random between 30 and 60 minutes. */
 const minSeconds = 1800;
 
 export interface WatchRequest {
-  /** After this time the watch ends in order. */
+  /** After this time the watch ends cleanly. */
   timeoutMs: number;
   /** Whether the client wants bookmarks. */
   bookmarks: boolean;
@@ -23,18 +23,18 @@ export interface WatchRequest {
 }
 
 /**
- * GET of a collection with `watch`: where it starts and what it shows (specification, section 4.7). Waits for the
- * version that the start needs; throws 400, 422, and 504 when that version does not come within 3 s.
+ * GET of a collection with `watch`: where the watch starts and which objects it sends (specification, section 4.7). Waits
+ * for the version that the start needs; throws 400, 422, and 504 when that takes more than 3 s.
  */
 export async function watch(request: ApiRequest, reads: SharedReads): Promise<WatchRequest> {
   const { resource, query } = request;
   refuseWatchOptions(request);
-  const seconds = integerParameter(query, 'timeoutSeconds') || minSeconds + randomInt(minSeconds);
-  const bookmarks = booleanParameter(query, 'allowWatchBookmarks');
+  const seconds = parseInteger(query, 'timeoutSeconds') || minSeconds + randomInt(minSeconds);
+  const bookmarks = parseBoolean(query, 'allowWatchBookmarks');
   const selectors = readSelectors(request);
   const { prefix } = listScope(request, selectors);
   const start = await startOf(request, bookmarks);
-  const match = matcher(resource, selectors?.matches, reads);
+  const match = createMatcher(resource, selectors?.matches, reads);
   return {
     timeoutMs: seconds * 1000,
     bookmarks,
@@ -43,7 +43,11 @@ export async function watch(request: ApiRequest, reads: SharedReads): Promise<Wa
 }
 
 /** Lives as long as its watch, so it holds nothing of the request but this. */
-function matcher(resource: Resource, selected: Selection, reads: SharedReads): (stored: Stored) => boolean {
+function createMatcher(
+  resource: Resource,
+  selected: Selection,
+  reads: SharedReads,
+): (stored: Stored) => boolean {
   return selected === undefined ? everything : (stored) => selected(reads.object(resource, stored));
 }
 
@@ -51,13 +55,13 @@ const everything = () => true;
 
 async function startOf(request: ApiRequest, bookmarks: boolean): Promise<WatchStart> {
   const { query, resource, registry } = request;
-  const asked = versionParameter(query) ?? 0;
-  const wanted = optionalBoolean(query, 'sendInitialEvents');
+  const asked = parseVersion(query) ?? 0;
+  const wanted = parseOptionalBoolean(query, 'sendInitialEvents');
   if (asked !== 0 && wanted !== true) {
     await checkReached(request, asked);
     return { at: 'exact', revision: asked };
   }
-  await settle(request, readVersion(query)); // from here on what memory shows is new enough
+  await settle(request, readVersion(query)); // from here on the state in memory is recent enough
   if (wanted === false) return { at: 'exact', revision: resource.storage.applied };
   // with the gate on, the old way to ask for the state is the new one too, as the reference has it
   return { at: 'state', minRevision: asked, bookmark: bookmarks && registry.gates.WatchList };

@@ -40,18 +40,18 @@ function readConfiguration(
   }
   if (object.metadata?.managedFields)
     throw new StatusError('BadRequest', 'metadata.managedFields must be nil');
-  const settled = settleNamespace(request, withoutZeroVersion(withSaidMetadata(object)));
+  const settled = settleNamespace(request, withoutZeroVersion(withoutEmptyMetadata(object)));
   const warnings = fieldValidation === 'Warn' ? complaints : [];
   return { configuration: withName(settled, name), warnings };
 }
 
-/** Clients write out what they leave to the server: `creationTimestamp: null`, an empty resourceVersion. */
-function withSaidMetadata(object: ApiObject): ApiObject {
+/** Removes metadata that clients leave to the server: `creationTimestamp: null`, an empty resourceVersion. */
+function withoutEmptyMetadata(object: ApiObject): ApiObject {
   const said = Object.entries(object.metadata ?? {}).filter(([, value]) => value !== null && value !== '');
   return { ...object, metadata: Object.fromEntries(said) };
 }
 
-/** The path says which object is meant; a configuration may leave it at that. */
+/** Adds the name in the path, which a configuration may leave out. */
 function withName(object: ApiObject, name: string): ApiObject {
   const given = object.metadata?.name || name;
   if (given === name) return { ...object, metadata: { ...object.metadata, name } };

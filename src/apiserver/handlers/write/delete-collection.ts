@@ -2,7 +2,7 @@ import type { ListMeta } from '../../../api/index.ts';
 import { StatusError } from '../../../api/index.ts';
 import { forEachConcurrently } from '../../../base/index.ts';
 import type { Revision, Stored } from '../../storage/index.ts';
-import { continueToken, readChunk } from '../read/list-chunk.ts';
+import { createContinueToken, readChunk } from '../read/list-chunk.ts';
 import type { ListOptions } from '../read/list-options.ts';
 import { readListOptions } from '../read/list-options.ts';
 import type { Answer, ApiRequest } from '../request.ts';
@@ -11,13 +11,13 @@ import type { DeletionRequest } from './delete-options.ts';
 import { readDeletion } from './delete-options.ts';
 
 const pageSize = 500;
-/** Deletions under way at once: enough to share the store's group commits. */
+/** Concurrent deletions: enough to share the store's group commits. */
 const atOnce = 16;
 
 /**
- * DELETE of a collection: every object that is there when the request comes and is meant by its selectors, with `limit`
- * the first of them by key, and then a token for the rest (specification, section 4.2). Not all or nothing: after a
- * failure, or when the client goes or the time is up, those that were deleted stay deleted.
+ * DELETE of a collection: every object that exists when the request arrives and matches its selectors; with `limit` the
+ * first ones by key, and then a token for the rest (specification, section 4.2). Not atomic: after a failure, or when the
+ * client goes or the time is up, the objects that were deleted stay deleted.
  */
 export async function removeCollection(request: ApiRequest): Promise<Answer> {
   const options = readListOptions(request);
@@ -27,7 +27,7 @@ export async function removeCollection(request: ApiRequest): Promise<Answer> {
   return success(200, detailsOf(request.resource), removed);
 }
 
-/** Page by page, and of each page what was there at the start. Answers where the rest begins. */
+/** Deletes page by page what existed at the start. Returns where the rest begins. */
 async function removeInPages(
   request: ApiRequest,
   options: ListOptions,
@@ -43,10 +43,10 @@ async function removeInPages(
     start = started;
     const meant = chunk.items.filter(({ createRevision }) => createRevision <= started);
     await forEachConcurrently(meant, atOnce, (stored) => removeOne(request, asked, stored), signal);
-    if (signal.aborted) throw ended();
+    if (signal.aborted) throw timeIsUp();
     left -= meant.length;
     if (next === undefined) return {};
-    if (left === 0) return { continue: continueToken(request, started, next) };
+    if (left === 0) return { continue: createContinueToken(request, started, next) };
     after = next;
   }
 }
@@ -55,7 +55,7 @@ function limitTime(signal: AbortSignal, seconds: number | undefined): AbortSigna
   return seconds === undefined ? signal : AbortSignal.any([signal, AbortSignal.timeout(seconds * 1000)]);
 }
 
-/** Deletes that very object; when it is gone, or another one has its name by now, there is nothing to do. */
+/** Deletes exactly this object; does nothing when it is gone, or another object has its name by now. */
 async function removeOne(
   { resource, user }: ApiRequest,
   { deletion, dryRun }: DeletionRequest,
@@ -72,7 +72,7 @@ async function removeOne(
   }
 }
 
-function ended(): StatusError {
+function timeIsUp(): StatusError {
   const message =
     'the client went or the time was up before all objects were deleted: ask again for the rest';
   return new StatusError('Timeout', message, { details: { retryAfterSeconds: 1 } });

@@ -10,19 +10,19 @@ import {
 import type { Deletion } from '../../registry/index.ts';
 import { maxGraceSeconds, propagationPolicies } from '../../registry/index.ts';
 import { refuseInvalid } from '../invalid-options.ts';
-import { optionalBoolean, signedParameter } from '../parameters.ts';
+import { parseOptionalBoolean, parseSignedInteger } from '../parameters.ts';
 import type { ApiRequest } from '../request.ts';
 import { dryRunCauses } from './write-options.ts';
 
-/** How a request wants something deleted. */
+/** The options of a deletion. */
 export interface DeletionRequest {
   deletion: Deletion;
   dryRun: boolean;
 }
 
 /**
- * The options of a deletion, from the body, or where there is none from the parameters. Only `dryRun` counts in either
- * place: to pass it over would be to delete what was meant to stay. Throws 400 and 422.
+ * Reads the options of a deletion from the body, or without a body from the parameters. Only `dryRun` counts in either
+ * place: to ignore it would delete what was meant to stay. Throws 400 and 422.
  */
 export function readDeletion(request: ApiRequest): DeletionRequest {
   const { query, body } = request;
@@ -32,7 +32,7 @@ export function readDeletion(request: ApiRequest): DeletionRequest {
   return { deletion: deletionOf(options), dryRun: dryRun.length > 0 };
 }
 
-/** Clients send any of these versions, and no client minds what it does not know. */
+/** Accepts all versions of DeleteOptions that clients send; unknown fields are ignored. */
 function fromBody({ resource }: ApiRequest, body: EncodedBody): DeleteOptions {
   const suffix = resource.groupSuffix;
   const versions = ['v1', apiVersionOf(deleteOptionsBody, suffix), apiVersionOf(resource.kind, suffix)];
@@ -48,13 +48,13 @@ function fromBody({ resource }: ApiRequest, body: EncodedBody): DeleteOptions {
   throw failures[0];
 }
 
-/** Of a collection, `resourceVersion` says which list is meant, and not what each object of it must be at. */
+/** For a collection, `resourceVersion` selects the state of the list, and is no precondition for each object. */
 function fromQuery({ query, verb }: ApiRequest): DeleteOptions {
   const uid = query.get('uid');
   const resourceVersion = verb === 'delete' ? query.get('resourceVersion') : null;
   return withoutUndefined({
-    gracePeriodSeconds: signedParameter(query, 'gracePeriodSeconds'),
-    orphanDependents: optionalBoolean(query, 'orphanDependents'),
+    gracePeriodSeconds: parseSignedInteger(query, 'gracePeriodSeconds'),
+    orphanDependents: parseOptionalBoolean(query, 'orphanDependents'),
     propagationPolicy: query.get('propagationPolicy') ?? undefined,
     preconditions: { ...(uid ? { uid } : {}), ...(resourceVersion ? { resourceVersion } : {}) },
   });

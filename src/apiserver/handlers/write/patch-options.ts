@@ -1,23 +1,23 @@
 import type { Cause } from '../../../api/index.ts';
 import { forbiddenValue, requiredValue } from '../../../api/index.ts';
-import { optionalBoolean } from '../parameters.ts';
+import { parseOptionalBoolean } from '../parameters.ts';
 import type { ApiRequest } from '../request.ts';
 import type { WriteOptions } from './write-options.ts';
 import { readWriteOptions } from './write-options.ts';
 
 export interface PatchOptions extends WriteOptions {
-  /** Whether an apply takes over what others manage. */
+  /** Whether an apply takes over fields that others manage. */
   force: boolean;
 }
 
 /** The parameters of a patch; throws 400, and 422 with everything that is wrong with them. */
 export function readPatchOptions(request: ApiRequest): PatchOptions {
-  const force = optionalBoolean(request.query, 'force');
+  const force = parseOptionalBoolean(request.query, 'force');
   const causes = request.patch?.format === 'apply' ? applyCauses(request) : forceCauses(force);
   return { ...readWriteOptions(request, 'PatchOptions', causes), force: force ?? false };
 }
 
-/** Nobody can apply in the name of a program that calls itself anything. */
+/** An apply must name its field manager: the User-Agent header is no reliable name. */
 function applyCauses({ query }: ApiRequest): Cause[] {
   return query.get('fieldManager') ? [] : [requiredValue('fieldManager', 'is required for apply patch')];
 }

@@ -2,12 +2,12 @@ import type { ApiObject } from '../../../api/index.ts';
 import { StatusError } from '../../../api/index.ts';
 import type { Answer, ApiRequest } from '../request.ts';
 import { apply } from './apply.ts';
+import { applyPatch } from './apply-patch.ts';
 import { readPatchOptions } from './patch-options.ts';
-import { patchedObject } from './patched-object.ts';
 import { readPatch } from './read-patch.ts';
 
 /**
- * PATCH to an object or to one of its subresources (specification, section 4.10). The patch is applied anew when
+ * PATCH to an object or to one of its subresources (specification, section 4.10). The patch is applied again when
  * another write comes in between, unless it names the resourceVersion that it is meant for.
  */
 export async function patch(request: ApiRequest): Promise<Answer> {
@@ -18,9 +18,9 @@ export async function patch(request: ApiRequest): Promise<Answer> {
   const { dryRun, manager, fieldValidation } = readPatchOptions(request);
   const given = readPatch(format, body);
   const said: string[] = [];
-  let complaints: readonly string[] = []; // about the last state that it met
+  let complaints: readonly string[] = []; // about the last state that it was applied to
   const make = (stored: ApiObject): ApiObject => {
-    const patched = patchedObject(request, given, stored);
+    const patched = applyPatch(request, given, stored);
     complaints = [...given.complaints, ...patched.complaints];
     if (fieldValidation === 'Strict' && complaints.length > 0) {
       throw new StatusError('BadRequest', `strict decoding error: ${complaints.join(', ')}`);

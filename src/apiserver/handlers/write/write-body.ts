@@ -5,11 +5,11 @@ import type { ApiRequest } from '../request.ts';
 import { bodyTypeOf } from '../request.ts';
 import { readWriteOptions } from './write-options.ts';
 
-/** The object in the body of a create or update, with what the write's parameters say. */
+/** The object in the body of a create or update, with the options of the write. */
 export interface WriteBody {
   object: ApiObject;
   context: WriteContext;
-  /** Complaints about the body; what the write itself has to say is added while it runs. */
+  /** Complaints about the body; those of the write itself are added while it runs. */
   warnings: string[];
 }
 
@@ -35,14 +35,14 @@ export function readWriteBody(
   };
 }
 
-/** Version 0 says nothing in a body, as with the reference. */
+/** As in the reference, version 0 in a body means none. */
 export function withoutZeroVersion<T extends ApiObject>(object: T): T {
   if (object.metadata?.resourceVersion !== '0') return object;
   const { resourceVersion: _version, ...metadata } = object.metadata;
   return { ...object, metadata };
 }
 
-/** What belongs to no namespace loses one that the body names, as with the reference; any other must agree. */
+/** As in the reference, removes the namespace of a cluster-scoped object; of any other it must match the path. */
 export function settleNamespace<T extends ApiObject>({ resource, namespace }: ApiRequest, object: T): T {
   const given = object.metadata?.namespace;
   if (!given || given === namespace) return object;

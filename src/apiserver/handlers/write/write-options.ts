@@ -8,13 +8,13 @@ export type FieldValidation = (typeof fieldValidations)[number];
 
 export interface WriteOptions {
   dryRun: boolean;
-  /** Who the written fields belong to. */
+  /** The field manager of the written fields. */
   manager: string;
-  /** Warn unless told otherwise (specification, section 4.8). */
+  /** Default Warn (specification, section 4.8). */
   fieldValidation: FieldValidation;
 }
 
-/** The parameters of a write; throws 422 with everything that is wrong with them, and `further` causes. */
+/** Reads the parameters of a write; throws 422 with everything that is wrong with them, and the `further` causes. */
 export function readWriteOptions(
   request: ApiRequest,
   kind: 'CreateOptions' | 'UpdateOptions' | 'PatchOptions',
@@ -40,7 +40,7 @@ export function readWriteOptions(
   };
 }
 
-/** What is wrong with `dryRun`: it is All; given without a value it means All too (specification, section 4.9). */
+/** The causes why `dryRun` is invalid: it must be All; without a value it means All too (specification, section 4.9). */
 export function dryRunCauses(values: readonly string[]): Cause[] {
   const wrong = values.find((value) => value !== 'All' && value !== '');
   return wrong === undefined ? [] : [unsupportedValue('dryRun', wrong, ['All'])];
@@ -51,10 +51,10 @@ function unsupportedLevel(level: string): Cause {
 }
 
 const managerLimitBytes = 128;
-/** What nearly every program calls itself. */
+/** The product name of most user agents. */
 const plainName = /^[ -~]{1,128}$/;
 
-/** The client's program, from the first part of what it calls itself, as far as that can be printed and is not too long. */
+/** The name of the client's program: the first part of its User-Agent header, without unprintable characters and shortened. */
 function managerFromUserAgent(userAgent: string): string {
   const [program = ''] = userAgent.split('/', 1);
   if (plainName.test(program)) return program;

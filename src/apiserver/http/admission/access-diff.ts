@@ -5,12 +5,12 @@ import type { HttpOptions } from '../options.ts';
 import { authorizeRequest } from './access.ts';
 import type { Admitted } from './admit.ts';
 
-/** As it stands among the headers of a request. */
+/** As a key of the parsed headers of a request. */
 export const diffHeader = accessDiffHeader.toLowerCase();
 
 /**
- * Whether a request asks what it would change of the rights of all. Throws 400 where it cannot ask that, and 403 unless the
- * caller may ask it by an AccessDiff as well: the answer tells of the rights of others.
+ * Whether a request asks which rights of all users it would change. Throws 400 for a request that cannot ask this, and 403
+ * unless the caller may create an AccessDiff as well, because the answer contains rights of others.
  */
 export async function asksForDiff(
   { headers }: Pick<FastifyRequest, 'headers'>,

@@ -8,12 +8,12 @@ import type { HttpOptions } from '../options.ts';
 import { apiGroupOf } from '../routing/paths.ts';
 import { authorizationOf, routedPathOf, socketOf } from '../routing/request.ts';
 import { auditAsked } from './audit.ts';
-import { asksToImpersonate, impersonated } from './impersonation.ts';
-import type { Selected } from './selected.ts';
+import { asksToImpersonate, resolveImpersonatedUser } from './impersonation.ts';
+import type { Narrowing } from './selectors.ts';
 
 /**
- * Who a request is from, or is to be taken for; throws 401 when that cannot be told, 400 and 403 of impersonation.
- * `attributes` is what is asked for, for the audit of who may not be whom they want to be.
+ * Returns the identity of the caller, or the one that they impersonate. Throws 401 when the caller cannot be authenticated,
+ * 400 and 403 for impersonation. `attributes`: the requested action, for the audit of a refused impersonation.
  */
 export function authenticate(
   request: FastifyRequest,
@@ -24,17 +24,17 @@ export function authenticate(
   const token = bearerToken(authorization);
   const presented = authorization !== undefined;
   const found = authenticator.authenticate({ socket: socketOf(request), token, presented });
-  return found instanceof Promise ? found.then(whoItIs) : whoItIs(found);
+  return found instanceof Promise ? found.then(resolveIdentity) : resolveIdentity(found);
 
-  function whoItIs(identity: Identity | undefined): Identity | Promise<Identity> {
+  function resolveIdentity(identity: Identity | undefined): Identity | Promise<Identity> {
     if (identity === undefined) throw new StatusError('Unauthorized', 'Unauthorized');
-    return asksToImpersonate(request) ? impersonating(identity) : identity;
+    return asksToImpersonate(request) ? impersonate(identity) : identity;
   }
 
-  async function impersonating(identity: Identity): Promise<Identity> {
+  async function impersonate(identity: Identity): Promise<Identity> {
     const impersonator = identity.user;
     try {
-      const user = await impersonated(request, impersonator, authorizer, registry.groupSuffix);
+      const user = await resolveImpersonatedUser(request, impersonator, authorizer, registry.groupSuffix);
       return { ...identity, user, impersonator };
     } catch (error) {
       const reason = error instanceof StatusError ? error.message : '';
@@ -44,7 +44,7 @@ export function authenticate(
   }
 }
 
-/** Throws 403 unless the caller may do this with a path that is no object of the API. */
+/** Throws 403 unless the caller may use this method on a path outside of the API's objects. */
 export async function authorizePath(
   request: FastifyRequest,
   identity: Identity,
@@ -60,7 +60,7 @@ export async function authorizePath(
   throw new StatusError('Forbidden', `forbidden: User "${user.name}" cannot ${verb} path "${path}"${why}`);
 }
 
-/** What is asked for, as authorizers are told it. */
+/** The attributes of a request, as authorizers take them. */
 export function attributesOf(asked: Omit<Asked, 'user'>): Attributes {
   const { verb, namespace, name, subresource, nodeName, selectors } = asked;
   const { version, resource } = asked.resource.kind;
@@ -71,9 +71,9 @@ export function attributesOf(asked: Omit<Asked, 'user'>): Attributes {
 }
 
 type Asked = Pick<ApiRequest, 'resource' | 'subresource' | 'namespace' | 'name' | 'user'> &
-  Partial<Pick<Selected, 'nodeName' | 'selectors'>> & { verb: string };
+  Partial<Pick<Narrowing, 'nodeName' | 'selectors'>> & { verb: string };
 
-/** Throws or rejects with 403 unless the user may do this with objects of the API. */
+/** Throws or rejects with 403 unless the user may do this to objects of the API. */
 export function authorizeRequest(
   request: Asked,
   authorizer: Authorizer,
@@ -85,11 +85,14 @@ export function authorizeRequest(
 
   function enforce(made: Decision): undefined {
     onDecision?.(attributes, made);
-    if (made.verdict !== 'allow') throw refusal(request, made.reason);
+    if (made.verdict !== 'allow') throw toForbidden(request, made.reason);
   }
 }
 
-function refusal({ resource, user, verb, namespace, name, subresource }: Asked, reason: string): StatusError {
+function toForbidden(
+  { resource, user, verb, namespace, name, subresource }: Asked,
+  reason: string,
+): StatusError {
   const { kind, groupSuffix } = resource;
   const asked = subresource === '' ? kind : { ...kind, resource: `${kind.resource}/${subresource}` };
   return forbidden(asked, groupSuffix, { namespace, name }, { user: user.name, verb, reason });

@@ -1,24 +1,24 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { StatusError } from '../../../api/index.ts';
 import type { ApiRequest } from '../../handlers/index.ts';
-import { booleanParameter } from '../../handlers/index.ts';
+import { parseBoolean } from '../../handlers/index.ts';
 import type { HttpOptions } from '../options.ts';
 import { methodNotAllowed, verbOf } from '../routing/methods.ts';
-import { closeSignal, queryOf } from '../routing/request.ts';
+import { createCloseSignal, queryOf } from '../routing/request.ts';
 import type { Route } from '../routing/routes.ts';
 import { attributesOf, authenticate, authorizeRequest } from './access.ts';
 import { auditAsked } from './audit.ts';
-import { selectedBy } from './selected.ts';
+import { narrowBySelectors } from './selectors.ts';
 
-/** A request whose body is not read yet: until then it has none. */
+/** An authorized request. It has no body until that is read. */
 export interface Admitted extends ApiRequest {
-  /** When the caller's credential ends: wall clock, milliseconds. */
+  /** When the caller's credential expires: wall clock, milliseconds. */
   untilMs: number;
 }
 
 /**
- * Lets a request to a path of the API in, before any of its body is read: who is it (401), may they (403), is there
- * such a thing (404, 405). So whoever may not do something neither occupies memory nor learns what is there.
+ * Admits a request to an API path before any of its body is read: authentication (401), authorization (403), path and
+ * method (404, 405). So an unauthorized caller neither occupies memory nor learns what exists.
  */
 export async function admit(
   route: Route,
@@ -28,13 +28,13 @@ export async function admit(
 ): Promise<Admitted> {
   const { authorizer, clock, continueTokens, registry } = options;
   const found = authenticate(request, options, () => attributesOf(readAsked(route, request)));
-  const identity = found instanceof Promise ? await found : found; // who does not wait need not come again
+  const identity = found instanceof Promise ? await found : found; // an await would cost a microtask
   const { user, untilMs } = identity;
   const { query, verb, served, resource, subresource, namespace, name } = readAsked(route, request);
   const wanted = { resource, subresource, namespace, name, user, verb };
-  const selected = selectedBy(verb, query, registry.gates);
+  const narrowing = narrowBySelectors(verb, query, registry.gates);
   const allowed = authorizeRequest(
-    selected === undefined ? wanted : { ...wanted, ...selected },
+    narrowing === undefined ? wanted : { ...wanted, ...narrowing },
     authorizer,
     (attributes, decision) => auditAsked(request, identity, attributes, decision),
   );
@@ -54,22 +54,22 @@ export async function admit(
     continueTokens,
     clock,
     authorize: async (other) => await authorizeRequest({ ...wanted, verb: other }, authorizer),
-    signal: () => closeSignal(reply.raw),
+    signal: () => createCloseSignal(reply.raw),
     untilMs,
   };
 }
 
-/** What a request asks for, as its head tells. */
+/** Reads what a request asks for from its method, path and query. */
 function readAsked(route: Route, request: FastifyRequest) {
   const query = queryOf(request);
-  const watching = request.method === 'GET' && booleanParameter(query, 'watch');
-  const { asked: verb, served } = verbOf(route, request, watching);
+  const isWatch = request.method === 'GET' && parseBoolean(query, 'watch');
+  const { asked: verb, served } = verbOf(route, request, isWatch);
   const { resource, subresource } = route;
   const { namespace, name } = placeOf(route, request);
   return { query, served, verb, resource, subresource, namespace, name };
 }
 
-/** The namespace and name in the path; throws 404 where the path has an empty part. */
+/** The namespace and name in the path; throws 404 when one of them is empty. */
 function placeOf({ places }: Route, { params }: FastifyRequest): { namespace: string; name: string } {
   return {
     namespace: places.namespace ? partOf(params, 'namespace') : '',

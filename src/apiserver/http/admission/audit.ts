@@ -27,7 +27,7 @@ export interface AuditOptions {
 
 const trails = new WeakMap<FastifyRequest, AuditTrail>();
 
-/** Keeps what the policy says of every request. Its answer carries the id of its entries as `Audit-Id`. */
+/** Records of every request what the policy asks for. The response has the id of its audit events as `Audit-Id`. */
 export function addAudit(app: Pick<HttpsApp, 'addHook'>, { policy, sink }: AuditOptions, clock: Clock): void {
   app.addHook('onRequest', async (request, reply) => {
     const { method, url: uri, headers, raw } = request;
@@ -41,11 +41,11 @@ export function addAudit(app: Pick<HttpsApp, 'addHook'>, { policy, sink }: Audit
   app.addHook('onSend', async (request, reply, payload) => {
     const trail = trails.get(request);
     if (trail?.keeps.response && isJson(reply))
-      trail.record('responseObject', await readAnswer(reply, payload));
+      trail.record('responseObject', await parseAnswer(reply, payload));
   });
 }
 
-/** Says who asked for what, and whether they may. */
+/** Records who asked for what, and the decision. */
 export function auditAsked(
   request: FastifyRequest,
   { user, impersonator }: Identity,
@@ -58,7 +58,7 @@ export function auditAsked(
   trail.asked({ user: impersonator ?? user, impersonated, attributes, decision });
 }
 
-/** Keeps what was sent, as it would stand in JSON, where that is to be kept. */
+/** Records the body of the request as a JSON value, where the policy asks for it. */
 export function auditBody(
   request: FastifyRequest,
   asked: Pick<ApiRequest, 'resource' | 'subresource'>,
@@ -67,16 +67,16 @@ export function auditBody(
   const trail = trails.get(request);
   if (body === undefined || !trail?.keeps.request) return;
   try {
-    trail.record('requestObject', readBody(asked, body));
+    trail.record('requestObject', decodeBody(asked, body));
   } catch (error) {
-    // it is refused when its turn comes, and the client is told why
+    // the handler refuses it later, with an error for the client
     if (!unreadable.some((type) => error instanceof type)) throw error;
   }
 }
 
 const unreadable = [DecodeError, JsonError, ProtobufError, YamlError];
 
-function readBody(asked: Pick<ApiRequest, 'resource' | 'subresource'>, body: EncodedBody): unknown {
+function decodeBody(asked: Pick<ApiRequest, 'resource' | 'subresource'>, body: EncodedBody): unknown {
   const { encoding, bytes } = body;
   if (encoding === 'protobuf') {
     const type = bodyTypeOf(asked);
@@ -86,7 +86,7 @@ function readBody(asked: Pick<ApiRequest, 'resource' | 'subresource'>, body: Enc
   return encoding === 'yaml' ? body.read(text).value : parseJson(text).value;
 }
 
-/** A watch has begun, or another answer that may take long. */
+/** Records the start of a watch, or of another long-running response. */
 export function auditStarted(request: FastifyRequest, code = 200): void {
   trails.get(request)?.started(code);
 }
@@ -95,13 +95,13 @@ function isJson(reply: FastifyReply): boolean {
   return String(reply.getHeader('content-type')).startsWith('application/json');
 }
 
-const unzip = promisify(gunzip);
+const gunzipAsync = promisify(gunzip);
 
-/** Undefined for what is nothing whole: a stream. The answer is this server's own, and so can be read. */
-async function readAnswer(reply: FastifyReply, payload: unknown): Promise<unknown> {
+/** Parses a response body of this server; undefined for a stream. */
+async function parseAnswer(reply: FastifyReply, payload: unknown): Promise<unknown> {
   if (typeof payload === 'string') return parseJson(payload).value;
   if (!Buffer.isBuffer(payload)) return undefined;
-  const isPacked = reply.getHeader('content-encoding') === 'gzip';
-  const bytes = isPacked ? await unzip(payload) : payload;
+  const isGzipped = reply.getHeader('content-encoding') === 'gzip';
+  const bytes = isGzipped ? await gunzipAsync(payload) : payload;
   return parseJson(bytes.toString('utf8')).value;
 }

@@ -10,7 +10,7 @@ import {
 } from '../../authn/index.ts';
 import type { Attributes, Authorizer } from '../../authz/index.ts';
 
-/** What the headers of a request ask for (specification, section 5: impersonation). */
+/** The identity that the Impersonate headers ask for (specification, section 5: impersonation). */
 interface Wanted {
   name: string;
   uid: string;
@@ -28,25 +28,25 @@ export function asksToImpersonate({ headers }: Pick<FastifyRequest, 'headers'>):
 }
 
 /**
- * Who a request is to be taken for, as its Impersonate headers say. Each part of that needs the permission of `user` to
- * impersonate it. Throws 400 on headers that make no sense, and 403.
+ * Returns the user that the Impersonate headers of a request name. `user` needs the permission to impersonate each part of
+ * that identity. Throws 400 for invalid headers, 403 without permission.
  */
-export async function impersonated(
+export async function resolveImpersonatedUser(
   request: FastifyRequest,
   user: User,
   authorizer: Authorizer,
   groupSuffix: string,
 ): Promise<User> {
   const wanted = readHeaders(request.raw.rawHeaders);
-  for (const attributes of permissionsFor(wanted, groupSuffix)) {
+  for (const attributes of listNeededPermissions(wanted, groupSuffix)) {
     const { verdict, reason } = await authorizer.authorize(user, attributes);
-    if (verdict !== 'allow') throw refused(user, attributes, reason);
+    if (verdict !== 'allow') throw toForbidden(user, attributes, reason);
   }
   const { name, uid, extra } = wanted;
   return { name, groups: groupsOf(wanted), extra, ...(uid === '' ? {} : { uid }) };
 }
 
-/** From the headers as they came: joined ones could not be told from groups with a comma in them. */
+/** Parses the raw headers: in joined ones, several groups could not be distinguished from one with a comma in it. */
 function readHeaders(raw: readonly string[]): Wanted {
   const extra: Record<string, string[]> = Object.create(null);
   const groups: string[] = [];
@@ -57,9 +57,9 @@ function readHeaders(raw: readonly string[]): Wanted {
     if (!header.startsWith(prefix)) continue;
     const what = header.slice(prefix.length);
     if (what === 'group') groups.push(value);
-    else if (what === 'user' || what === 'uid') single[what] = once(header, single[what], value);
+    else if (what === 'user' || what === 'uid') single[what] = requireSingle(header, single[what], value);
     else if (header.startsWith(extraPrefix) && header !== extraPrefix) {
-      const key = decoded(header.slice(extraPrefix.length));
+      const key = decodeKey(header.slice(extraPrefix.length));
       extra[key] = [...(extra[key] ?? []), value];
     } else
       throw new StatusError('BadRequest', `the header ${header} asks for nothing that can be impersonated`);
@@ -74,13 +74,13 @@ function readHeaders(raw: readonly string[]): Wanted {
   return { name: user, uid, groups, extra: { ...extra } };
 }
 
-/** Of several values it could not be told which one somebody in between has looked at. */
-function once(header: string, before: string | undefined, value: string): string {
+/** Refuses a second value: a proxy in front of the server may have checked the other one. */
+function requireSingle(header: string, before: string | undefined, value: string): string {
   if (before === undefined) return value;
   throw new StatusError('BadRequest', `the header ${header} was sent more than once`);
 }
 
-function decoded(text: string): string {
+function decodeKey(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -90,7 +90,7 @@ function decoded(text: string): string {
 
 type ResourceAttributes = Extract<Attributes, { resource: string }>;
 
-function* permissionsFor(wanted: Wanted, suffix: string): Iterable<ResourceAttributes> {
+function* listNeededPermissions(wanted: Wanted, suffix: string): Iterable<ResourceAttributes> {
   const core = { verb: 'impersonate', group: '', version: 'v1', subresource: '', namespace: '' };
   const account = serviceAccountOf(wanted.name);
   if (account !== undefined) yield { ...core, resource: 'serviceaccounts', ...account };
@@ -103,16 +103,16 @@ function* permissionsFor(wanted: Wanted, suffix: string): Iterable<ResourceAttri
   }
 }
 
-/** Nobody gets the groups that the user really is in; only what goes with the name itself is added. */
+/** Adds the groups that follow from the name alone; the groups of the impersonated user are not known here. */
 function groupsOf({ name, groups }: Wanted): string[] {
   const account = serviceAccountOf(name);
   const own = groups.length === 0 && account !== undefined ? serviceAccountGroups(account.namespace) : groups;
-  const others = name === anonymousName ? unauthenticatedGroup : authenticatedGroup;
-  const told = own.includes(authenticatedGroup) || own.includes(unauthenticatedGroup);
-  return [...new Set(told ? own : [...own, others])];
+  const implied = name === anonymousName ? unauthenticatedGroup : authenticatedGroup;
+  const isExplicit = own.includes(authenticatedGroup) || own.includes(unauthenticatedGroup);
+  return [...new Set(isExplicit ? own : [...own, implied])];
 }
 
-function refused(
+function toForbidden(
   { name: user }: User,
   { group, resource, subresource, namespace, name }: ResourceAttributes,
   reason: string,

@@ -3,8 +3,8 @@ import type { Answer } from '../../handlers/index.ts';
 import type { Resource } from '../../registry/index.ts';
 import type { Negotiated } from '../negotiation/negotiate.ts';
 import { isPretty } from '../negotiation/pretty.ts';
-import { compressed, isWorthIt, takesGzip } from './compress.ts';
-import { wholeBody } from './list-body.ts';
+import { acceptsGzip, compressBody, shouldCompress } from './compress.ts';
+import { joinBody } from './list-body.ts';
 import { render } from './render.ts';
 import { sendLong } from './send-long.ts';
 import { addWarnings } from './warnings.ts';
@@ -18,7 +18,7 @@ export interface AnswerOptions {
   now: number;
 }
 
-/** Sends what a verb answered, in the form that was asked for. */
+/** Sends the answer of a verb in the negotiated form. */
 export async function sendAnswer(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -28,21 +28,21 @@ export async function sendAnswer(
   if (answer.form !== 'list') addWarnings(reply, answer.warnings);
   const { form, mediaType } = negotiated;
   const pretty = isPretty(request, negotiated.pretty);
-  const made = render(answer, { resource, form, pretty, now });
-  const rendered = made instanceof Promise ? await made : made;
+  const rendering = render(answer, { resource, form, pretty, now });
+  const rendered = rendering instanceof Promise ? await rendering : rendering;
   if (request.method === 'GET') reply.header('vary', compress ? 'Accept, Accept-Encoding' : 'Accept');
-  if (!Buffer.isBuffer(rendered) && !(compress && takesGzip(request.headers['accept-encoding']))) {
+  if (!Buffer.isBuffer(rendered) && !(compress && acceptsGzip(request.headers['accept-encoding']))) {
     describeBody(reply, mediaType);
     sendLong(reply, answer.code, rendered);
     return undefined;
   }
-  const body = Buffer.isBuffer(rendered) ? rendered : wholeBody(rendered);
-  const packed = compress && isWorthIt(request, body) ? await compressed(body) : undefined;
-  if (packed !== undefined) reply.header('content-encoding', 'gzip');
-  return sendBody(reply, answer.code, mediaType, packed ?? body);
+  const body = Buffer.isBuffer(rendered) ? rendered : joinBody(rendered);
+  const gzipped = compress && shouldCompress(request, body) ? await compressBody(body) : undefined;
+  if (gzipped !== undefined) reply.header('content-encoding', 'gzip');
+  return sendBody(reply, answer.code, mediaType, gzipped ?? body);
 }
 
-/** Sends what nobody on the way may keep. */
+/** Sends a body that no cache may keep. */
 export function sendBody(reply: FastifyReply, code: number, mediaType: string, body: Buffer): FastifyReply {
   return describeBody(reply, mediaType).code(code).send(body);
 }

@@ -2,21 +2,21 @@ import type { ListHead } from '../../../api/index.ts';
 import type { Splice } from '../../registry/index.ts';
 import type { Stored } from '../../storage/index.ts';
 
-/** A body that is made while it is sent. */
+/** A body that is generated while it is sent. */
 export interface LongBody {
   /** In bytes. */
   readonly length: number;
-  /** All of it, in order. The bytes of a piece are valid until the next one is asked for. */
+  /** The whole body, in order. The bytes of a piece are valid until the next one is requested. */
   pieces(): Iterable<Buffer>;
 }
 
-/** Large enough that what a write to a connection costs does not count, small enough that many can be under way. */
+/** Large enough that the cost of a write does not matter, small enough that many bodies can be in transit at once. */
 const pieceBytes = 256 * 1024;
 const comma = 0x2c;
 const end = Buffer.from(']}');
 
-/** A list in JSON, stitched together from stored bytes. Of a long one only a piece is ever in memory. */
-export function stitchedList(
+/** A list in JSON, joined from stored bytes. Of a long list only one piece is in memory at a time. */
+export function stitchList(
   { kind, apiVersion, metadata }: ListHead,
   items: readonly Stored[],
   splice: Splice,
@@ -50,16 +50,16 @@ export function stitchedList(
   };
 }
 
-/** All of a body at once. */
-export function wholeBody(body: LongBody): Buffer {
+/** Returns the whole body in one buffer. */
+export function joinBody(body: LongBody): Buffer {
   const whole = Buffer.allocUnsafe(body.length);
   let at = 0;
   for (const piece of body.pieces()) at += piece.copy(whole, at);
   return whole;
 }
 
-/** A body at once when it is a single piece. */
-export function wholeWhenShort(body: LongBody): Buffer | LongBody {
+/** Returns a body of a single piece as a buffer, any other as it is. */
+export function joinWhenShort(body: LongBody): Buffer | LongBody {
   if (body.length > pieceBytes) return body;
   const [whole = Buffer.alloc(0)] = body.pieces();
   return whole;

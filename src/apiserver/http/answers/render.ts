@@ -14,11 +14,11 @@ import {
 import type { Answer } from '../../handlers/index.ts';
 import type { Resource } from '../../registry/index.ts';
 import type { Form } from '../negotiation/negotiate.ts';
-import { indentedItem, indentedList, jsonOf } from './indent.ts';
+import { renderIndentedItem, renderIndentedList, renderJson } from './indent.ts';
 import type { LongBody } from './list-body.ts';
-import { stitchedList, wholeWhenShort } from './list-body.ts';
-import { inSlices } from './slices.ts';
-import { statusBody } from './status-body.ts';
+import { joinWhenShort, stitchList } from './list-body.ts';
+import { mapInSlices } from './slices.ts';
+import { renderStatus } from './status-body.ts';
 
 export interface RenderOptions {
   resource: Resource;
@@ -33,11 +33,11 @@ type ObjectAnswer = Extract<Answer, { form: 'object' }>;
 type ListAnswer = Extract<Answer, { form: 'list' }>;
 
 /**
- * The body of what a verb answered, in the form that was asked for. JSON objects are the stored bytes, unread; of many
- * it is a long body.
+ * Renders the answer of a verb in the negotiated form. JSON objects are sent as they are stored, without parsing them; a
+ * list of many is a long body.
  */
 export function render(answer: Answer, options: RenderOptions): Buffer | Promise<Buffer | LongBody> {
-  if (answer.form === 'status') return statusBody(answer.status, options.form, options.pretty);
+  if (answer.form === 'status') return renderStatus(answer.status, options.form, options.pretty);
   return answer.form === 'object' ? renderObject(answer, options) : renderList(answer, options);
 }
 
@@ -46,12 +46,18 @@ function renderObject({ type, json }: ObjectAnswer, options: RenderOptions): Buf
   if (form.as === 'object' && form.encoding === 'json' && !pretty) return bufferOf(json);
   const object = parseObject(json);
   if (form.as === 'table') {
-    const builder = builderFor(type === resource.kind ? resource.kind : { columns: [] }, form, options);
-    return tableBody(builder, [builder.row(object)], versionOf(object), form, pretty);
+    const builder = createTableBuilder(
+      type === resource.kind ? resource.kind : { columns: [] },
+      form,
+      options,
+    );
+    return renderTable(builder, [builder.row(object)], versionOf(object), form, pretty);
   }
-  const shown = shownAs(form, type, resource.groupSuffix);
-  const value = shown.show(object);
-  return form.encoding === 'json' ? jsonOf(value, pretty) : encodeObject(shown.type, value, form.encoding);
+  const projection = resolveProjection(form, type, resource.groupSuffix);
+  const value = projection.project(object);
+  return form.encoding === 'json'
+    ? renderJson(value, pretty)
+    : encodeObject(projection.type, value, form.encoding);
 }
 
 async function renderList(
@@ -61,37 +67,41 @@ async function renderList(
   const { form, pretty, resource } = options;
   const { read, show: showStored, splice } = resource.encoding;
   if (form.as === 'table') {
-    const builder = builderFor(resource.kind, form, options);
-    const rows = await inSlices(items, (item) => builder.row(read(item)));
-    return tableBody(builder, rows, metadata, form, pretty);
+    const builder = createTableBuilder(resource.kind, form, options);
+    const rows = await mapInSlices(items, (item) => builder.row(read(item)));
+    return renderTable(builder, rows, metadata, form, pretty);
   }
-  const { type, show } = shownAs(form, resource.kind, resource.groupSuffix);
+  const { type, project } = resolveProjection(form, resource.kind, resource.groupSuffix);
   const apiVersion = apiVersionOf(type, resource.groupSuffix);
   const head: ListHead = { kind: `${type.kind}List`, apiVersion, metadata };
   const { as, encoding } = form;
   if (encoding === 'json') {
-    if (pretty) return indentedList(head, await inSlices(items, (item) => indentedItem(show(read(item)))));
-    if (as === 'object' && splice !== undefined) return wholeWhenShort(stitchedList(head, items, splice));
-    if (as === 'object') return encodeObjectList(head, await inSlices(items, showStored), encoding);
+    if (pretty)
+      return renderIndentedList(
+        head,
+        await mapInSlices(items, (item) => renderIndentedItem(project(read(item)))),
+      );
+    if (as === 'object' && splice !== undefined) return joinWhenShort(stitchList(head, items, splice));
+    if (as === 'object') return encodeObjectList(head, await mapInSlices(items, showStored), encoding);
   }
-  const encoded = await inSlices(items, (item) => encodeItem(type, show(read(item)), encoding));
+  const encoded = await mapInSlices(items, (item) => encodeItem(type, project(read(item)), encoding));
   return encodeObjectList(head, encoded, encoding);
 }
 
-interface Shown {
+interface Projection {
   type: ObjectType;
-  show(object: ApiObject): ApiObject;
+  project(object: ApiObject): ApiObject;
 }
 
-/** The objects as they are, or what there is of them to show. */
-export function shownAs({ as }: Form, type: ObjectType, groupSuffix: string): Shown {
-  if (as !== 'partial') return { type, show: (object) => object };
-  return { type: partialObjectMetadata, show: (object) => toPartial(object, groupSuffix) };
+/** Leaves objects as they are, or reduces them to their metadata (PartialObjectMetadata). */
+export function resolveProjection({ as }: Form, type: ObjectType, groupSuffix: string): Projection {
+  if (as !== 'partial') return { type, project: (object) => object };
+  return { type: partialObjectMetadata, project: (object) => toPartial(object, groupSuffix) };
 }
 
 type TableForm = Extract<Form, { as: 'table' }>;
 
-function builderFor(
+function createTableBuilder(
   kind: Pick<Kind, 'columns'>,
   { include }: TableForm,
   { resource, now }: RenderOptions,
@@ -99,7 +109,7 @@ function builderFor(
   return tableBuilder(kind, { groupSuffix: resource.groupSuffix, include, now, headers: true });
 }
 
-function tableBody(
+function renderTable(
   builder: TableBuilder<ApiObject>,
   rows: Parameters<typeof builder.table>[0],
   metadata: ListMeta,
@@ -107,7 +117,7 @@ function tableBody(
   pretty: boolean,
 ): Buffer {
   const table = builder.table(rows, metadata);
-  return encoding === 'json' ? jsonOf(table, pretty) : encodeText(table, encoding);
+  return encoding === 'json' ? renderJson(table, pretty) : encodeText(table, encoding);
 }
 
 function versionOf({ metadata }: ApiObject): ListMeta {

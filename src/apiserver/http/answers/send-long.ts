@@ -2,13 +2,13 @@ import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import type { LongBody } from './list-body.ts';
 
-/** A client that takes longer for a piece gets no more. */
+/** A client that takes longer to read a piece is cut off. */
 const maxStallMs = 60_000;
 
 /**
- * Sends an answer with the headers of `reply`, piece by piece as the client takes them, so that one who reads slowly
- * costs a piece of memory and no more; one who takes longer than `stallMs` for a piece is cut off. Returns at once: the
- * response is this function's from here on.
+ * Sends a response with the headers of `reply`, piece by piece as the client reads them, so that a slow client costs no
+ * more than one piece of memory; a client that takes longer than `stallMs` for a piece is cut off. Returns at once, and
+ * takes over the response.
  */
 export function sendLong(
   reply: FastifyReply,
@@ -22,7 +22,7 @@ export function sendLong(
     if (value !== undefined) response.setHeader(name, value);
   }
   response.writeHead(code, { 'content-length': body.length });
-  response.flushHeaders(); // together with a piece they would make another copy of it
+  response.flushHeaders(); // sent together with the first piece they would cost a copy of it
   const stalled = setTimeout(() => response.destroy(), stallMs);
   const closed = Promise.withResolvers<boolean>();
   response.once('close', () => {
@@ -38,17 +38,17 @@ async function sendPieces(
   response: ServerResponse,
   pieces: Iterable<Buffer>,
   closed: Promise<boolean>,
-  moved: () => void,
+  onProgress: () => void,
 ): Promise<void> {
   for (const piece of pieces) {
-    if (response.destroyed || !(await Promise.race([written(response, piece), closed]))) return;
-    moved();
+    if (response.destroyed || !(await Promise.race([writePiece(response, piece), closed]))) return;
+    onProgress();
   }
   response.end();
 }
 
-/** Whether it could be written; known when nothing needs the bytes any more. */
-function written(response: ServerResponse, bytes: Buffer): Promise<boolean> {
+/** Resolves with whether the piece could be written, once its bytes are no longer needed. */
+function writePiece(response: ServerResponse, bytes: Buffer): Promise<boolean> {
   return new Promise((resolve) => {
     response.write(bytes, (error) => resolve(error === undefined || error === null));
   });

@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** What one answer may hold up the others. */
+/** How long one answer may delay other requests. */
 const sliceMs = 5;
 
-/** Makes something of every item, and lets others have their turn from time to time: heartbeats do not wait for lists. */
-export async function inSlices<T, R>(items: readonly T[], make: (item: T) => R): Promise<R[]> {
+/** Maps the items, and yields to the event loop at intervals, so that heartbeats do not wait for lists. */
+export async function mapInSlices<T, R>(items: readonly T[], make: (item: T) => R): Promise<R[]> {
   const made: R[] = [];
   let sinceMs = performance.now();
   for (const item of items) {

@@ -1,28 +1,28 @@
 import type { FastifyReply } from 'fastify';
 
 const limitCharacters = 4096;
-/** Some clients take no more than 100 header lines in all. */
+/** Some clients accept no more than 100 header lines in all. */
 const maxLines = 32;
 const shortenedCharacters = 256;
 
 /**
- * `Warning: 299 - "text"` (RFC 9111, 5.5), each once. When they are long each is cut, and what does not fit even
- * then is left out: clients bear only so many headers.
+ * Sets `Warning: 299 - "text"` headers (RFC 9111, 5.5), each text once. When they are long in total each is shortened, and
+ * those beyond the limit are left out: clients limit the size of headers.
  */
 export function addWarnings(reply: FastifyReply, warnings: readonly string[]): void {
   if (warnings.length === 0) return;
   const texts = [...new Set(warnings)];
   const isLong = lengthOf(texts) > limitCharacters;
-  const shown: string[] = [];
+  const sent: string[] = [];
   for (const text of texts) {
-    shown.push(isLong ? text.slice(0, shortenedCharacters) : text);
-    if (lengthOf(shown) >= limitCharacters) break;
+    sent.push(isLong ? text.slice(0, shortenedCharacters) : text);
+    if (lengthOf(sent) >= limitCharacters) break;
   }
-  if (shown.length > 0) reply.header('warning', lines(shown.map(warningValue)));
+  if (sent.length > 0) reply.header('warning', foldLines(sent.map(formatWarning)));
 }
 
-/** One line for each; of very many, the last line has the rest, as a list (RFC 9110, 5.3). */
-function lines(values: string[]): string[] {
+/** A line for each; beyond the limit, the last line has the rest as a list (RFC 9110, 5.3). */
+function foldLines(values: string[]): string[] {
   if (values.length <= maxLines) return values;
   return [...values.slice(0, maxLines - 1), values.slice(maxLines - 1).join(', ')];
 }
@@ -31,7 +31,7 @@ function lengthOf(texts: readonly string[]): number {
   return texts.reduce((sum, text) => sum + text.length, 0);
 }
 
-function warningValue(text: string): string {
+function formatWarning(text: string): string {
   const quoted = text
     .replaceAll('\\', '\\\\')
     .replaceAll('"', '\\"')

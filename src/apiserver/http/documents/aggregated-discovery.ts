@@ -1,15 +1,15 @@
 import type { Kind } from '../../../api/index.ts';
 import type { GroupVersion } from './groups.ts';
-import { kindOfPart, subresourcesOf } from './legacy-discovery.ts';
+import { describeBodyKind, sortSubresources } from './legacy-discovery.ts';
 
 export const aggregatedKind = 'APIGroupDiscoveryList';
 export const aggregatedVersions = ['v2', 'v2beta1'] as const;
 
 /**
- * All groups with their versions and resources in one document (`apidiscovery.k8s.io`); the two versions differ in
- * name only. An empty group and version of a kind are those around it, as the reference has it.
+ * All groups with their versions and resources in one document (`apidiscovery.k8s.io`); the two versions differ only in
+ * their name. As in the reference, an empty group and version of a kind mean those of the surrounding entry.
  */
-export function aggregatedDiscovery(
+export function createAggregatedDiscovery(
   groups: readonly GroupVersion[],
   groupSuffix: string,
   apiVersion: string,
@@ -27,9 +27,9 @@ export function aggregatedDiscovery(
 
 function resourceOf(kind: Kind, groupSuffix: string): object {
   const { resource, singular, namespaced, shortNames, categories, verbs } = kind;
-  const parts = subresourcesOf(kind).map((part) => ({
+  const parts = sortSubresources(kind).map((part) => ({
     subresource: part.name,
-    responseKind: { group: '', version: '', ...kindOfPart(kind, part, groupSuffix) },
+    responseKind: { group: '', version: '', ...describeBodyKind(kind, part, groupSuffix) },
     verbs: part.verbs.toSorted(),
   }));
   return {

@@ -1,52 +1,73 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Kind } from '../../../api/index.ts';
-import { encodeObject, groupName } from '../../../api/index.ts';
+import { encodeObject, groupName, version } from '../../../api/index.ts';
 import type { MediaRange } from '../negotiation/accept.ts';
 import { chooseOffer, covers } from '../negotiation/accept.ts';
 import { mediaTypes } from '../negotiation/media-types.ts';
 import { socketOf } from '../routing/request.ts';
-import { aggregatedDiscovery, aggregatedKind, aggregatedVersions } from './aggregated-discovery.ts';
+import { aggregatedKind, aggregatedVersions, createAggregatedDiscovery } from './aggregated-discovery.ts';
 import type { Content } from './content.ts';
-import { plainContent, sendContent } from './content.ts';
+import { createContent, sendContent } from './content.ts';
 import type { GroupVersion } from './groups.ts';
-import { groupVersionsOf } from './groups.ts';
-import type { Described } from './legacy-discovery.ts';
-import { coreVersions, discoveryDocuments } from './legacy-discovery.ts';
+import { listGroupVersions } from './groups.ts';
+import type { DiscoveryDocument } from './legacy-discovery.ts';
+import { createDiscoveryDocuments, describeCoreVersions } from './legacy-discovery.ts';
 import type { DocumentRoute } from './route.ts';
-import { versionDocument } from './version.ts';
 
-/** The documents with which clients find out what is served; all derived from the kinds. */
-export function discoveryRoutes(kinds: readonly Kind[], groupSuffix: string): DocumentRoute[] {
-  const groups = groupVersionsOf(kinds, groupSuffix);
-  const documents = discoveryDocuments(groups, groupSuffix);
+/** The documents by which clients discover what is served; all derived from the kinds. */
+export function createDiscoveryRoutes(kinds: readonly Kind[], groupSuffix: string): DocumentRoute[] {
+  const groups = listGroupVersions(kinds, groupSuffix);
+  const documents = createDiscoveryDocuments(groups, groupSuffix);
   const core = groups.filter(({ group }) => group === '');
   const named = groups.filter(({ group }) => group !== '');
   const aggregated = new Map([
-    ['/api', aggregatedContents(core, groupSuffix)],
-    ['/apis', aggregatedContents(named, groupSuffix)],
+    ['/api', createAggregatedContents(core, groupSuffix)],
+    ['/apis', createAggregatedContents(named, groupSuffix)],
   ]);
-  const describe = (path: string, document: (request: FastifyRequest) => Described): DocumentRoute => ({
+  const describe = (
+    path: string,
+    document: (request: FastifyRequest) => DiscoveryDocument,
+  ): DocumentRoute => ({
     path,
     respond: (request, reply) => respond(request, reply, document(request), aggregated.get(path)),
   });
-  const version = plainContent('application/json', Buffer.from(JSON.stringify(versionDocument())));
+  const versionContent = createContent('application/json', Buffer.from(JSON.stringify(describeVersion())));
   return [
-    { path: '/version', open: true, respond: (request, reply) => sendContent(request, reply, version) },
-    describe('/api', (request) => coreVersions(groups, addressOf(request))),
+    {
+      path: '/version',
+      open: true,
+      respond: (request, reply) => sendContent(request, reply, versionContent),
+    },
+    describe('/api', (request) => describeCoreVersions(groups, addressOf(request))),
     ...[...documents].map(([path, document]) => describe(path, () => document)),
     noCustomResources,
   ];
 }
 
+/** `/version` */
+export function describeVersion(): object {
+  return {
+    major: version.major,
+    minor: version.minor,
+    gitVersion: version.gitVersion,
+    gitCommit: '',
+    gitTreeState: '',
+    buildDate: '',
+    goVersion: '',
+    compiler: `node ${process.version}`,
+    platform: `${process.platform}/${process.arch === 'x64' ? 'amd64' : process.arch}`,
+  };
+}
+
 /**
- * There are none, and discovery tells of no such kind. But kubectl lists them before it creates an object of a kind that
- * cannot be patched, such as a review, and gives up when it cannot; always under this name.
+ * An empty list of CustomResourceDefinitions, which do not exist here and are not in discovery. kubectl requests exactly
+ * this path before it creates an object of a kind that cannot be patched, such as a review, and fails without an answer.
  */
 const noCustomResources: DocumentRoute = {
   path: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
   respond: (request, reply) => sendContent(request, reply, noDefinitions),
 };
-const noDefinitions = plainContent(
+const noDefinitions = createContent(
   'application/json',
   Buffer.from(
     JSON.stringify({
@@ -58,28 +79,28 @@ const noDefinitions = plainContent(
   ),
 );
 
-/** Where this client reached the server: for it this is a right address, whatever the server listens on. */
+/** The address at which this client reached the server: correct for this client, whatever the server listens on. */
 function addressOf(request: FastifyRequest): string {
   const { localAddress = '', localPort = 0 } = socketOf(request);
   const address = localAddress.replace(/^::ffff:(?=\d+\.)/, '');
   return `${address.includes(':') ? `[${address}]` : address}:${localPort}`;
 }
 
-/** The aggregated documents of one path by group and version of their own: `apidiscovery.k8s.io/v2`. */
+/** The aggregated documents of one path, by the group and version of the document: `apidiscovery.k8s.io/v2`. */
 type Aggregated = ReadonlyMap<string, () => Content>;
 
-/** Clients ask by the usual name of the group, whatever the suffix is here. */
-function aggregatedContents(groups: readonly GroupVersion[], groupSuffix: string): Aggregated {
+/** Clients request the usual name of the group, whatever the group suffix of this server is. */
+function createAggregatedContents(groups: readonly GroupVersion[], groupSuffix: string): Aggregated {
   const names = new Set(['apidiscovery.k8s.io', groupName('apidiscovery', groupSuffix)]);
   const found = new Map<string, () => Content>();
   const document = (apiVersion: string) =>
-    Buffer.from(JSON.stringify(aggregatedDiscovery(groups, groupSuffix, apiVersion)));
+    Buffer.from(JSON.stringify(createAggregatedDiscovery(groups, groupSuffix, apiVersion)));
   for (const group of names) {
     for (const version of aggregatedVersions) {
       const mediaType = `application/json;g=${group};v=${version};as=${aggregatedKind}`;
       let made: Content | undefined;
       found.set(`${group}/${version}`, () => {
-        made ??= plainContent(mediaType, document(`${group}/${version}`));
+        made ??= createContent(mediaType, document(`${group}/${version}`));
         return made;
       });
     }
@@ -90,19 +111,19 @@ function aggregatedContents(groups: readonly GroupVersion[], groupSuffix: string
 async function respond(
   request: FastifyRequest,
   reply: FastifyReply,
-  document: Described,
+  document: DiscoveryDocument,
   aggregated: Aggregated = new Map(),
 ): Promise<FastifyReply> {
   const offer = (range: MediaRange): Content | undefined => {
-    if (range.parameters.has('as')) return aggregatedFor(range, aggregated);
+    if (range.parameters.has('as')) return findAggregated(range, aggregated);
     const found = [...mediaTypes].find(([mediaType]) => covers(range, mediaType));
-    return found && plainContent(found[0], encodeObject(document.type, document.object, found[1]));
+    return found && createContent(found[0], encodeObject(document.type, document.object, found[1]));
   };
   const content = chooseOffer(request.headers.accept, offer, [...mediaTypes.keys()]);
   return await sendContent(request, reply, content);
 }
 
-function aggregatedFor(range: MediaRange, aggregated: Aggregated): Content | undefined {
+function findAggregated(range: MediaRange, aggregated: Aggregated): Content | undefined {
   const { parameters } = range;
   if (!covers(range, 'application/json') || parameters.get('as') !== aggregatedKind) return undefined;
   return aggregated.get(`${parameters.get('g')}/${parameters.get('v')}`)?.();

@@ -3,8 +3,8 @@ import type { Fields, Infer } from '../../../api/schema/index.ts';
 import { bool, field, list, required, string, struct } from '../../../api/schema/index.ts';
 
 /*
- * The documents of discovery as descriptions, like those of kinds, so that they can be had in every encoding. They
- * are no kinds: nobody creates them.
+ * Descriptions of the discovery documents, like those of kinds, so that they can be sent in every encoding. They are not
+ * kinds: clients cannot create them.
  */
 
 const serverAddress = struct('ServerAddressByClientCIDR', {
@@ -42,23 +42,23 @@ export type Resource = Infer<typeof resource>;
 const group = struct('APIGroup', groupFields);
 
 /** `/apis/GROUP` */
-export const groupType = described('APIGroup', groupFields);
+export const groupType = defineDocument('APIGroup', groupFields);
 /** `/apis` */
-export const groupListType = described('APIGroupList', {
+export const groupListType = defineDocument('APIGroupList', {
   groups: required(1, list(group), 'The groups.'),
 });
 /** `/api` */
-export const versionsType = described('APIVersions', {
+export const versionsType = defineDocument('APIVersions', {
   versions: required(1, list(string), 'The versions of the core group.'),
   serverAddressByClientCIDRs: required(2, list(serverAddress), 'Where the server is reached.'),
 });
 /** `/apis/GROUP/VERSION` */
-export const resourceListType = described('APIResourceList', {
+export const resourceListType = defineDocument('APIResourceList', {
   groupVersion: required(1, string, 'Group and version of the resources.'),
   resources: required(2, list(resource), 'The resources.'),
 });
 
-function described<const F extends Fields>(kind: string, fields: F): ObjectType {
+function defineDocument<const F extends Fields>(kind: string, fields: F): ObjectType {
   const typed = {
     kind: field(0, string, 'Name of the kind.'),
     apiVersion: field(0, string, 'v1.'),

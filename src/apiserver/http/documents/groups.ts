@@ -8,13 +8,13 @@ export interface GroupVersion {
   version: string;
   /** `coordination.k8s.io/v1`, `v1`. */
   groupVersion: string;
-  /** Where its paths begin: `/apis/coordination.k8s.io/v1`, `/api/v1`. */
+  /** The prefix of its paths: `/apis/coordination.k8s.io/v1`, `/api/v1`. */
   path: string;
   /** By resource. */
   kinds: readonly Kind[];
 }
 
-/** The order of the reference, in which clients look for a short name; other groups follow by name. */
+/** The order of the reference, in which clients resolve short names; other groups follow by name. */
 const order = [
   '',
   'events',
@@ -27,8 +27,8 @@ const order = [
   'coordination',
 ];
 
-/** The served kinds by group and version, in the order in which clients are told of them. */
-export function groupVersionsOf(kinds: readonly Kind[], groupSuffix: string): GroupVersion[] {
+/** The served kinds by group and version, in the order of discovery. */
+export function listGroupVersions(kinds: readonly Kind[], groupSuffix: string): GroupVersion[] {
   const found = Map.groupBy(kinds, ({ group, version }) => `${group}/${version}`);
   return [...found.values()].sort(compareGroups).flatMap((members) => {
     const [first] = members;

@@ -4,19 +4,19 @@ import type { HttpOptions } from '../options.ts';
 import { queryOf } from '../routing/request.ts';
 import type { DocumentRoute } from './route.ts';
 
-/** `/healthz`, `/livez`, `/readyz` and a path for each of their checks; what balances servers has no credentials. */
-export function healthRoutes(options: Pick<HttpOptions, 'checks' | 'log'>): DocumentRoute[] {
+/** `/healthz`, `/livez`, `/readyz` and a path for each of their checks. They need no credentials: load balancers have none. */
+export function createHealthRoutes(options: Pick<HttpOptions, 'checks' | 'log'>): DocumentRoute[] {
   return ['healthz', 'livez', 'readyz'].flatMap((endpoint) => {
     const { checks } = options;
     const all = endpoint === 'livez' ? checks.filter(({ readyOnly }) => !readyOnly) : checks;
     return [
-      healthRoute(endpoint, `/${endpoint}`, all, options),
-      ...all.map((check) => healthRoute(endpoint, `/${endpoint}/${check.name}`, [check], options)),
+      createHealthRoute(endpoint, `/${endpoint}`, all, options),
+      ...all.map((check) => createHealthRoute(endpoint, `/${endpoint}/${check.name}`, [check], options)),
     ];
   });
 }
 
-function healthRoute(
+function createHealthRoute(
   endpoint: string,
   path: string,
   checks: readonly HealthCheck[],

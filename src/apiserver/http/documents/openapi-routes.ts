@@ -4,46 +4,54 @@ import { encodeSwagger2, openApi3Document, swagger2Document } from '../../../api
 import { chooseOffer, covers } from '../negotiation/accept.ts';
 import { queryOf } from '../routing/request.ts';
 import type { Content } from './content.ts';
-import { lazily, packedContent, plainContent, sendContent } from './content.ts';
+import { createContent, createPackedContent, memoize, sendContent } from './content.ts';
 import type { GroupVersion } from './groups.ts';
-import { groupVersionsOf } from './groups.ts';
+import { listGroupVersions } from './groups.ts';
 import type { DocumentRoute } from './route.ts';
 
 const json = 'application/json';
-/** Older clients ask for the first name, which is no valid media type; they are answered with the second. */
+/** Older clients request the first name, which is not a valid media type; the response has the second. */
 const protobufNames = [
   'application/com.github.proto-openapi.spec.v2@v1.0+protobuf',
   'application/com.github.proto-openapi.spec.v2.v1.0+protobuf',
 ] as const;
 
 /**
- * The OpenAPI documents. They are large and seldom asked for: each is made when it is first needed, and only its packed
- * bytes stay. `compress`: whether clients that take gzip get it.
+ * The OpenAPI documents. They are large and rarely requested: each is made when it is first needed, and only its packed
+ * bytes stay. `compress`: whether clients that accept gzip get it.
  */
-export function openApiRoutes(served: Served, compress: boolean): DocumentRoute[] {
-  const documents = groupVersionsOf(served.kinds, served.groupSuffix).map((each) => ({
+export function createOpenApiRoutes(served: Served, compress: boolean): DocumentRoute[] {
+  const documents = listGroupVersions(served.kinds, served.groupSuffix).map((each) => ({
     path: `/openapi/v3${each.path}`,
-    content: lazily(() => openApi3Content(each, served, compress)),
+    content: memoize(() => createOpenApi3Content(each, served, compress)),
   }));
-  const index = lazily(async () => {
+  const index = memoize(async () => {
     const paths: Record<string, { serverRelativeURL: string }> = {};
     for (const { path, content } of documents) {
       paths[path.slice('/openapi/v3/'.length)] = { serverRelativeURL: urlOf(path, await content()) };
     }
-    return plainContent(json, Buffer.from(JSON.stringify({ paths })));
+    return createContent(json, Buffer.from(JSON.stringify({ paths })));
   });
   return [
-    { path: '/openapi/v2', respond: swagger2Responder(served, compress) },
+    { path: '/openapi/v2', respond: createSwagger2Responder(served, compress) },
     { path: '/openapi/v3', respond: respondInJson(index) },
     ...documents.map(({ path, content }) => ({ path, respond: respondInVersion(path, content) })),
   ];
 }
 
-async function openApi3Content({ kinds }: GroupVersion, served: Served, compress: boolean): Promise<Content> {
-  return await packedContent(json, Buffer.from(JSON.stringify(openApi3Document(kinds, served))), compress);
+async function createOpenApi3Content(
+  { kinds }: GroupVersion,
+  served: Served,
+  compress: boolean,
+): Promise<Content> {
+  return await createPackedContent(
+    json,
+    Buffer.from(JSON.stringify(openApi3Document(kinds, served))),
+    compress,
+  );
 }
 
-/** With the hash in it, so that whoever has kept what is there need never ask again. */
+/** An address with the hash in it, so that a client that has the document never has to request it again. */
 function urlOf(path: string, { hash }: Content): string {
   return `${path}?hash=${hash}`;
 }
@@ -51,10 +59,10 @@ function urlOf(path: string, { hash }: Content): string {
 type Make = () => Promise<Content>;
 type Respond = DocumentRoute['respond'];
 
-function swagger2Responder(served: Served, compress: boolean): Respond {
+function createSwagger2Responder(served: Served, compress: boolean): Respond {
   const make = () => swagger2Document(served);
-  const inJson = lazily(() => packedContent(json, Buffer.from(JSON.stringify(make())), compress));
-  const inProtobuf = lazily(() => packedContent(protobufNames[1], encodeSwagger2(make()), compress));
+  const inJson = memoize(() => createPackedContent(json, Buffer.from(JSON.stringify(make())), compress));
+  const inProtobuf = memoize(() => createPackedContent(protobufNames[1], encodeSwagger2(make()), compress));
   return async (request, reply) => {
     const chosen = chooseOffer(
       request.headers.accept,
@@ -79,16 +87,16 @@ function requireJson(request: FastifyRequest): void {
   chooseOffer(request.headers.accept, (range) => covers(range, json) || undefined, [json]);
 }
 
-const keptForever = 'public, max-age=31536000, immutable';
+const immutableCaching = 'public, max-age=31536000, immutable';
 
-/** A document of one version: asked for by its hash it can be kept; another hash leads to the one of now. */
+/** Serves one document: when requested by its hash, it may be cached forever; another hash is redirected to the current one. */
 function respondInVersion(path: string, make: Make): Respond {
   return async (request: FastifyRequest, reply: FastifyReply) => {
     requireJson(request);
     const content = await make();
     const wanted = queryOf(request).get('hash');
     if (!wanted) return await sendContent(request, reply, content);
-    if (wanted === content.hash) return await sendContent(request, reply, content, keptForever);
+    if (wanted === content.hash) return await sendContent(request, reply, content, immutableCaching);
     return reply.header('cache-control', 'no-cache, private').redirect(urlOf(path, content), 301);
   };
 }

@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** A path that is no object of the API, and what is answered there. */
+/** A path outside of the API's objects, with its handler. */
 export interface DocumentRoute {
   path: string;
-  /** Whether whoever has no credentials is answered too. */
+  /** Whether it is served without credentials too. */
   open?: boolean;
-  /** Whether only members of this group are answered, whoever else may do what with paths. */
+  /** Serves only members of this group, in addition to what authorization requires. */
   group?: string;
   /** Default GET and HEAD. */
   methods?: readonly string[];

@@ -4,40 +4,45 @@ import { Counter, Gauge, Histogram } from '../../../base/index.ts';
 import type { User } from '../../authn/index.ts';
 import { mastersGroup } from '../../authn/index.ts';
 import { nodeLeaseNamespace, nodeNameOf } from '../../authz/index.ts';
-import type { Asker, SeatLimits, SeatWatcher } from './seats.ts';
-import { Seats } from './seats.ts';
+import type { SlotLimits, SlotObserver, SlotRequest } from './fair-semaphore.ts';
+import { FairSemaphore } from './fair-semaphore.ts';
 
-/** How many requests are worked on at once, of those that everybody sends. */
+/** How many requests of ordinary users run at once. */
 export interface InFlightLimits {
-  /** Default 400, as the reference has it. */
+  /** Default 400, as in the reference. */
   readonly reading?: number | undefined;
   /** Default 200. */
   readonly mutating?: number | undefined;
 }
 
-/** As the reference has them. */
+/** The defaults of the reference. */
 export const defaultInFlight = { reading: 400, mutating: 200 };
 
 /**
- * Each level has seats of its own, so that none is held up by what another does: administrators by nobody's flood, the
- * heartbeats of nodes neither by writers nor by administrators. Health, metrics and other documents need no seat, and a
- * watch has none while it is open (`WatchSeats`).
+ * Each level has slots of its own, so that no level delays another: a flood of requests does not delay administrators, and
+ * neither writers nor administrators delay the heartbeats of nodes. Health, metrics and other documents need no slot, and a
+ * watch holds none while it is open (`WatchSlots`).
  */
 const levels = ['masters', 'heartbeats', 'reading', 'mutating'] as const;
 type Level = (typeof levels)[number];
 
-const line = { waiting: 2_000, waitingEach: 500, waitingBytes: 32 * 1024 * 1024, waitMs: 5_000 };
+const queueLimits = {
+  maxWaiting: 2_000,
+  maxWaitingPerUser: 500,
+  maxWaitingBytes: 32 * 1024 * 1024,
+  maxWaitMs: 5_000,
+};
 
-function limitsOf({ reading, mutating }: InFlightLimits): Readonly<Record<Level, SeatLimits>> {
+function limitsOf({ reading, mutating }: InFlightLimits): Readonly<Record<Level, SlotLimits>> {
   return {
-    masters: { ...line, seats: 400, waitingEach: line.waiting },
-    heartbeats: { ...line, seats: 200, waiting: 10_000, waitingEach: 10 },
-    reading: { ...line, seats: reading ?? defaultInFlight.reading },
-    mutating: { ...line, seats: mutating ?? defaultInFlight.mutating },
+    masters: { ...queueLimits, slots: 400, maxWaitingPerUser: queueLimits.maxWaiting },
+    heartbeats: { ...queueLimits, slots: 200, maxWaiting: 10_000, maxWaitingPerUser: 10 },
+    reading: { ...queueLimits, slots: reading ?? defaultInFlight.reading },
+    mutating: { ...queueLimits, slots: mutating ?? defaultInFlight.mutating },
   };
 }
 
-/** What of a request decides where it belongs. */
+/** The parts of a request that decide its level. */
 export interface Asked {
   readonly user: User;
   readonly verb: Verb;
@@ -46,10 +51,10 @@ export interface Asked {
   readonly namespace: string;
 }
 
-/** Takes a seat, given back by disposing, for a request with its body; throws and rejects with 429. */
+/** Takes a slot, released by disposing, for a request with its body; throws and rejects with 429. */
 export type Enter = (
   asked: Asked,
-  body: Pick<Asker, 'bytes' | 'response'>,
+  body: Pick<SlotRequest, 'bytes' | 'response'>,
 ) => Disposable | Promise<Disposable>;
 
 export interface InFlightOptions {
@@ -58,19 +63,19 @@ export interface InFlightOptions {
   readonly metrics: MetricsRegistry;
 }
 
-/** The seats of a server, told in its metrics under the names that the reference has for them. */
-export function inFlightLimiter({ limits = {}, clock, metrics }: InFlightOptions): Enter {
-  const [each, watch] = [limitsOf(limits), watcherOf(metrics)];
-  const make = (level: Level) => new Seats(each[level], clock, watch(level));
-  const seats: Readonly<Record<Level, Seats>> = {
+/** Creates the in-flight limits of a server and registers their metrics under the reference's names. */
+export function createInFlightLimiter({ limits = {}, clock, metrics }: InFlightOptions): Enter {
+  const [byLevel, observe] = [limitsOf(limits), createObservers(metrics)];
+  const make = (level: Level) => new FairSemaphore(byLevel[level], clock, observe(level));
+  const semaphores: Readonly<Record<Level, FairSemaphore>> = {
     masters: make('masters'),
     heartbeats: make('heartbeats'),
     reading: make('reading'),
     mutating: make('mutating'),
   };
-  tellLevels(seats, metrics);
+  registerLevelGauges(semaphores, metrics);
   return (asked, { bytes, response }) =>
-    seats[levelOf(asked)].take({ user: asked.user.name, bytes, response });
+    semaphores[levelOf(asked)].take({ user: asked.user.name, bytes, response });
 }
 
 function levelOf(asked: Asked): Level {
@@ -80,14 +85,14 @@ function levelOf(asked: Asked): Level {
   return isHeartbeat(asked) ? 'heartbeats' : 'mutating';
 }
 
-/** What a node writes to stay ready: its Lease and the status of its Node. */
+/** Whether it is a write by which a node stays ready: of its Lease, or of the status of its Node. */
 function isHeartbeat({ user, resource: { kind }, subresource, namespace }: Asked): boolean {
   if (nodeNameOf(user) === undefined) return false;
   if (kind.group === 'coordination') return kind.resource === 'leases' && namespace === nodeLeaseNamespace;
   return kind.group === '' && kind.resource === 'nodes' && subresource === 'status';
 }
 
-function watcherOf(metrics: MetricsRegistry): (level: Level) => SeatWatcher {
+function createObservers(metrics: MetricsRegistry): (level: Level) => SlotObserver {
   const waited = new Histogram({
     name: 'apiserver_flowcontrol_request_wait_duration_seconds',
     help: 'Time that requests waited for their turn, of those that could not begin at once.',
@@ -102,22 +107,25 @@ function watcherOf(metrics: MetricsRegistry): (level: Level) => SeatWatcher {
     registers: [metrics],
   });
   return (level) => ({
-    waited: (ms, seated) => waited.observe({ priority_level: level, execute: String(seated) }, ms / 1000),
+    waited: (ms, gotSlot) => waited.observe({ priority_level: level, execute: String(gotSlot) }, ms / 1000),
     refused: (reason) => refused.inc({ priority_level: level, reason }),
   });
 }
 
-function tellLevels(seats: Readonly<Record<Level, Seats>>, metrics: MetricsRegistry): void {
-  const tell = (name: string, help: string, of: (seats: Seats) => number) =>
+function registerLevelGauges(
+  semaphores: Readonly<Record<Level, FairSemaphore>>,
+  metrics: MetricsRegistry,
+): void {
+  const register = (name: string, help: string, of: (semaphore: FairSemaphore) => number) =>
     new Gauge({
       name: `apiserver_flowcontrol_current_${name}_requests`,
       help,
       labelNames: ['priority_level'],
       registers: [metrics],
       collect() {
-        for (const level of levels) this.set({ priority_level: level }, of(seats[level]));
+        for (const level of levels) this.set({ priority_level: level }, of(semaphores[level]));
       },
     });
-  tell('executing', 'Requests that are worked on, without watches.', ({ busy }) => busy);
-  tell('inqueue', 'Requests that wait for their turn.', ({ waiting }) => waiting);
+  register('executing', 'Requests that are worked on, without watches.', ({ busy }) => busy);
+  register('inqueue', 'Requests that wait for their turn.', ({ waiting }) => waiting);
 }

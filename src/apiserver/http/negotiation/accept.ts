@@ -2,7 +2,7 @@ import { StatusError } from '../../../api/index.ts';
 
 /** One entry of an Accept header (RFC 9110, 12.5.1). */
 export interface MediaRange {
-  /** In small letters; an asterisk stands for any. */
+  /** In lower case; an asterisk stands for any. */
   type: string;
   parameters: ReadonlyMap<string, string>;
   /** 0 to 1. */
@@ -11,26 +11,26 @@ export interface MediaRange {
 
 const maxRanges = 32;
 
-/** What an Accept header says, entry by entry; without a header, everything is taken. */
+/** Parses an Accept header; without one, everything is accepted. */
 export function parseAccept(accept: string | undefined): MediaRange[] {
   const text = accept === undefined || accept.trim() === '' ? '*/*' : accept;
   return text.split(',', maxRanges).map(parseRange);
 }
 
-/** What a client takes, the best first; without a header, everything. */
-export function acceptedRanges(accept: string | undefined): MediaRange[] {
+/** The media ranges that a client accepts, the best first; without a header, everything. */
+export function listAcceptedRanges(accept: string | undefined): MediaRange[] {
   return parseAccept(accept)
     .filter(({ quality }) => quality > 0)
     .sort((one, other) => other.quality - one.quality);
 }
 
-/** The first offer for what a client takes, in its order; throws 406 with what is served. */
+/** Returns the first offer for the ranges that a client accepts, best first; throws 406 with the served types. */
 export function chooseOffer<T>(
   accept: string | undefined,
   offer: (range: MediaRange) => T | undefined,
   served: readonly string[],
 ): T {
-  for (const range of acceptedRanges(accept)) {
+  for (const range of listAcceptedRanges(accept)) {
     const found = offer(range);
     if (found !== undefined) return found;
   }
@@ -40,7 +40,7 @@ export function chooseOffer<T>(
   );
 }
 
-/** Whether a media type is within a range, leaving parameters aside. */
+/** Whether a media type is within a range, without regard to parameters. */
 export function covers({ type }: MediaRange, mediaType: string): boolean {
   return type === '*/*' || type === mediaType || type === `${mediaType.split('/', 1)[0]}/*`;
 }

@@ -3,7 +3,7 @@ import type { EncodedBody, Encoding } from '../../../api/index.ts';
 import { loadYamlReader, StatusError } from '../../../api/index.ts';
 import { mediaTypes } from './media-types.ts';
 
-/** The body of a request with what its headers say of it; throws 415 when that is nothing that is understood. */
+/** The body of a request with its encoding; throws 415 for an encoding that is not supported. */
 export function bodyOf({
   body: bytes,
   headers,
@@ -15,7 +15,7 @@ export function bodyOf({
   return loadYamlReader().then((read) => ({ encoding, bytes, read }));
 }
 
-/** How a body is written: JSON when nothing is said. */
+/** The encoding of a body; JSON without a content type. */
 export function encodingOf(contentType: string | undefined): Encoding {
   const plain = mediaTypes.get(contentType ?? '');
   if (plain !== undefined) return plain;
@@ -25,19 +25,19 @@ export function encodingOf(contentType: string | undefined): Encoding {
   throw unknownFormat([...mediaTypes.keys()]);
 }
 
-/** The media type in small letters, empty when nothing is said; undefined for what is not in UTF-8. */
+/** The media type in lower case, empty without a content type; undefined for a charset other than UTF-8. */
 export function mediaTypeOf(contentType: string | undefined): string | undefined {
   const [type = '', ...parameters] = (contentType ?? '').split(';').map((part) => part.trim().toLowerCase());
   return parameters.every(isUtf8) ? type : undefined;
 }
 
-/** Nothing but UTF-8 is read; other parameters say nothing. */
+/** Only UTF-8 is supported; other parameters are ignored. */
 function isUtf8(parameter: string): boolean {
   const charset = /^charset="?([^"]*)"?$/.exec(parameter)?.[1];
   return charset === undefined || ['utf-8', 'utf8', 'us-ascii'].includes(charset);
 }
 
-/** A body is bounded as it comes; what it would unpack to is not. */
+/** Throws 415 for a compressed body: the limit bounds the bytes that are sent, not what they would unpack to. */
 export function refuseCompressed(contentEncoding: string | undefined): void {
   if (contentEncoding === undefined || ['', 'identity'].includes(contentEncoding.trim().toLowerCase()))
     return;

@@ -1,6 +1,6 @@
 import type { Encoding } from '../../../api/index.ts';
 
-/** Each media type with its encoding, in the order in which the server likes to answer (specification, section 4.5). */
+/** Each media type with its encoding, in the order of the server's preference (specification, section 4.5). */
 export const mediaTypes: ReadonlyMap<string, Encoding> = new Map([
   ['application/json', 'json'],
   ['application/yaml', 'yaml'],

@@ -4,23 +4,23 @@ import type { MediaRange } from './accept.ts';
 import { covers, parseAccept } from './accept.ts';
 import { mediaTypes } from './media-types.ts';
 
-/** The form in which a client wants its answer; there are no tables in protobuf. */
+/** The form of an answer; there are no tables in protobuf. */
 export type Form =
   | { as: 'object' | 'partial'; encoding: Encoding }
   | { as: 'table'; encoding: Exclude<Encoding, 'protobuf'>; include: TableInclude };
 
 export interface Negotiated {
   form: Form;
-  /** As the client called it. */
+  /** By the name that the client used. */
   mediaType: string;
   /** Whether the header asks for indented JSON, `pretty=1`. */
   pretty: boolean;
 }
 
-/** What a request is answered with, when all goes well. */
+/** The kind of a successful answer. */
 export type AnswerKind = 'object' | 'list' | 'status' | 'watch';
 
-/** One way to answer: the media type and what the parameter `as` calls the form. */
+/** A form that the server can send: the media type, and the form by its name in the parameter `as`. */
 interface Offer {
   mediaType: string;
   encoding: Encoding;
@@ -28,8 +28,8 @@ interface Offer {
 }
 
 /**
- * The names of the forms of each kind of answer. A Status has one form only, and who asks for another one gets it all
- * the same, as every error is answered; the parts of a collection that is watched are objects.
+ * The names of the forms of each kind of answer. A Status has only one form, and is sent in it whatever form is requested,
+ * like every error. The events of a watch are objects.
  */
 const forms: Readonly<Record<AnswerKind, readonly Offer['as'][]>> = {
   object: ['', 'Table', 'PartialObjectMetadata'],
@@ -39,21 +39,21 @@ const forms: Readonly<Record<AnswerKind, readonly Offer['as'][]>> = {
 };
 
 /**
- * Chooses the form of an answer (specification, section 4.5; RFC 9110, 12.5.1): of what is served here that of the
- * highest quality, then what was named more exactly, then what was named first. Throws 406 with what is served.
+ * Chooses the form of an answer (specification, section 4.5; RFC 9110, 12.5.1): of the served forms the one with the highest
+ * quality, then the one that the header names more exactly, then the first. Throws 406 with the served types.
  */
 export function negotiate(accept: string | undefined, answer: AnswerKind, groupSuffix: string): Negotiated {
   const offers = offersFor(answer);
-  const best = bestOf(offers, parseAccept(accept), (range) => askedForm(range, groupSuffix));
+  const best = findBest(offers, parseAccept(accept), (range) => readAskedForm(range, groupSuffix));
   if (best === undefined) throw notAcceptable(offers, groupSuffix);
   const { offer, range } = best;
   const form = answer === 'status' ? plainForm(offer) : formOf(offer);
   return { form, mediaType: offer.mediaType, pretty: range.parameters.get('pretty') === '1' };
 }
 
-/** How an error is told: in what the client takes of the encodings, whatever form it asked for; else in JSON. */
+/** The form of an error: in an encoding that the client accepts, whatever form it asked for; else in JSON. */
 export function negotiateError(accept: string | undefined): Negotiated {
-  const best = bestOf(plainOffers, parseAccept(accept), () => '');
+  const best = findBest(plainOffers, parseAccept(accept), () => '');
   const { offer = jsonOffer, range } = best ?? {};
   const pretty = range?.parameters.get('pretty') === '1';
   return { form: plainForm(offer), mediaType: offer.mediaType, pretty };
@@ -70,7 +70,7 @@ function offersFor(answer: AnswerKind): Offer[] {
   );
 }
 
-/** A table has cells of any type, for which there is no message; documents of YAML make no stream. */
+/** Tables have cells of any type, for which protobuf has no message; YAML documents cannot be streamed. */
 function isServed(answer: AnswerKind, encoding: Encoding, as: Offer['as']): boolean {
   if (answer === 'watch' && encoding === 'yaml') return false;
   return answer === 'status' || as !== 'Table' || encoding !== 'protobuf';
@@ -85,17 +85,22 @@ interface Rank {
 
 type FormAsked = (range: MediaRange) => string | undefined;
 
-function bestOf(offers: readonly Offer[], ranges: readonly MediaRange[], asked: FormAsked): Rank | undefined {
+function findBest(
+  offers: readonly Offer[],
+  ranges: readonly MediaRange[],
+  asked: FormAsked,
+): Rank | undefined {
   const ranks = offers.flatMap((offer) => rankOf(offer, ranges, asked) ?? []);
   return ranks.sort(compareRanks)[0];
 }
 
-/** The entry that says how much an offer is liked: the most exact that covers it. */
+/** The entry of the header that decides the quality of an offer: the most exact one that covers it. */
 function rankOf(offer: Offer, ranges: readonly MediaRange[], asked: FormAsked): Rank | undefined {
   const ranks = ranges
     .map((range, place) => ({ offer, range, exactness: exactnessOf(range), place }))
     .filter(
-      ({ range }) => covers(range, offer.mediaType) && streams(offer, range) && asked(range) === offer.as,
+      ({ range }) =>
+        covers(range, offer.mediaType) && allowsStream(offer, range) && asked(range) === offer.as,
     );
   const [decisive] = ranks.sort((one, other) => other.exactness - one.exactness || compareRanks(one, other));
   return decisive === undefined || decisive.range.quality === 0 ? undefined : decisive;
@@ -113,14 +118,14 @@ function exactnessOf({ type, parameters }: MediaRange): number {
   return 2 + parameters.size - (parameters.has('q') ? 1 : 0);
 }
 
-/** `stream=watch` is said of what has a stream, also when no watch is asked for. */
-function streams({ encoding }: Offer, { parameters }: MediaRange): boolean {
+/** `stream=watch` is accepted for every encoding that can be streamed, also when the request is no watch. */
+function allowsStream({ encoding }: Offer, { parameters }: MediaRange): boolean {
   const stream = parameters.get('stream') ?? '';
   return stream === '' || (stream === 'watch' && encoding !== 'yaml');
 }
 
-/** What `as` asks for; undefined when it is of a group or version that is not served. */
-function askedForm({ parameters }: MediaRange, groupSuffix: string): string | undefined {
+/** The form in the parameter `as`; undefined when its group or version is not served. */
+function readAskedForm({ parameters }: MediaRange, groupSuffix: string): string | undefined {
   if (!['as', 'g', 'v'].some((name) => parameters.has(name))) return '';
   const served = parameters.get('v') === 'v1' && parameters.get('g') === groupName('meta', groupSuffix);
   return served ? parameters.get('as') || undefined : undefined;
@@ -149,7 +154,7 @@ function notAcceptable(offers: readonly Offer[], groupSuffix: string): StatusErr
 
 const includes: readonly TableInclude[] = ['None', 'Metadata', 'Object'];
 
-/** The form with what the `includeObject` parameter says; throws 400 when it says something else. */
+/** The form with the value of the `includeObject` parameter; throws 400 for an unknown value. */
 export function withInclude(form: Form, query: URLSearchParams): Form {
   const wanted = query.get('includeObject');
   if (form.as !== 'table' || !wanted) return form;

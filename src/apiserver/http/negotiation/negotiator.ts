@@ -5,11 +5,11 @@ import { negotiate } from './negotiate.ts';
 export type Negotiator = (accept: string | undefined, answer: AnswerKind) => Negotiated;
 
 const maxEntries = 64;
-const maxLength = 512;
+const maxKeyLength = 512;
 
 /**
- * Negotiates, and remembers for the few headers that clients send again and again: a fleet of node agents sends the
- * same one with every heartbeat. Throws 406.
+ * Creates a function that negotiates and caches the results: a fleet of node agents sends the same header with every
+ * heartbeat. The function throws 406.
  */
 export function createNegotiator(groupSuffix: string): Negotiator {
   const known = new BoundedMap<string, Negotiated>({ maxEntries });
@@ -18,7 +18,7 @@ export function createNegotiator(groupSuffix: string): Negotiator {
     const found = known.get(key);
     if (found !== undefined) return found;
     const negotiated = negotiate(accept, answer, groupSuffix);
-    if (key.length <= maxLength) known.set(key, negotiated);
+    if (key.length <= maxKeyLength) known.set(key, negotiated);
     return negotiated;
   };
 }

@@ -4,7 +4,7 @@ import { JsonError, loadYamlReader, parseJson, StatusError } from '../../../api/
 import type { PatchBody, PatchFormat } from '../../handlers/index.ts';
 import { mediaTypeOf, refuseCompressed, unknownFormat } from './body.ts';
 
-/** What a PATCH may be written in (specification, section 4.10). */
+/** The patch format of each media type (specification, section 4.10). */
 export const patchTypes: ReadonlyMap<string, PatchFormat> = new Map([
   ['application/json-patch+json', 'json'],
   ['application/merge-patch+json', 'merge'],
@@ -12,7 +12,7 @@ export const patchTypes: ReadonlyMap<string, PatchFormat> = new Map([
   ['application/apply-patch+yaml', 'apply'],
 ]);
 
-/** Which sort of patch a request says to have. Throws 415, and then tells in a header which there are (RFC 5789, 3.1). */
+/** The patch format of a request. Throws 415, and then sets the `Accept-Patch` header (RFC 5789, 3.1). */
 export function patchFormatOf({ headers }: FastifyRequest, reply: FastifyReply): PatchFormat {
   const format = patchTypes.get(mediaTypeOf(headers['content-type']) ?? '');
   if (format !== undefined) return format;
@@ -21,7 +21,7 @@ export function patchFormatOf({ headers }: FastifyRequest, reply: FastifyReply):
   throw unknownFormat(accepted);
 }
 
-/** The body of a PATCH. Throws 400 when there is none, and 415. */
+/** The body of a PATCH. Throws 400 when it is empty, and 415. */
 export async function patchOf(request: FastifyRequest, reply: FastifyReply): Promise<PatchBody> {
   const format = patchFormatOf(request, reply);
   const { body: bytes, headers } = request;
@@ -30,11 +30,11 @@ export async function patchOf(request: FastifyRequest, reply: FastifyReply): Pro
   }
   refuseCompressed(headers['content-encoding']);
   if (format !== 'apply') return { format, body: { encoding: 'json', bytes } };
-  return { format, body: { encoding: 'yaml', bytes, read: jsonReader(await loadYamlReader()) } };
+  return { format, body: { encoding: 'yaml', bytes, read: createJsonReader(await loadYamlReader()) } };
 }
 
-/** Most clients send JSON as the YAML that it is; read as JSON it costs a tenth. */
-function jsonReader(readYaml: YamlReader): YamlReader {
+/** Reads JSON as JSON, at a tenth of the cost: most clients send JSON where YAML is expected. */
+function createJsonReader(readYaml: YamlReader): YamlReader {
   return (text) => {
     if (!/^\s*\{/.test(text)) return readYaml(text);
     try {

@@ -6,7 +6,7 @@ import type { Route } from './routes.ts';
 /** Every path is routed for all of these, so that it can say which it serves. */
 export const routedMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'];
 
-/** The answer to a method that a path does not serve, with those that it does (RFC 9110, 15.5.6). */
+/** The error for a method that a path does not serve; sets the `Allow` header (RFC 9110, 15.5.6). */
 export function methodNotAllowed(reply: FastifyReply, served: Iterable<string>): StatusError {
   reply.header('allow', [...served].join(', '));
   return new StatusError(
@@ -15,7 +15,7 @@ export function methodNotAllowed(reply: FastifyReply, served: Iterable<string>):
   );
 }
 
-/** What each method means where it is served. */
+/** The verb of each method, on paths of single objects. */
 const usualVerbs: Readonly<Record<string, string>> = {
   GET: 'get',
   HEAD: 'get',
@@ -25,20 +25,20 @@ const usualVerbs: Readonly<Record<string, string>> = {
   DELETE: 'delete',
 };
 
-/** What a request asks for, as authorization calls it; `served` is undefined when it is not to be had here. */
+/** The verb of a request for authorization, and as it is served; `served` is undefined when the path does not serve it. */
 export function verbOf(
   { methods, collection }: Route,
   { method }: FastifyRequest,
-  watching: boolean,
+  isWatch: boolean,
 ): { asked: string; served: Verb | undefined } {
   const served = methods.get(method);
-  if (served === 'list' && watching) return { asked: 'watch', served: 'watch' };
+  if (served === 'list' && isWatch) return { asked: 'watch', served: 'watch' };
   if (served !== undefined) return { asked: served, served };
   if (method === 'DELETE' && collection) return { asked: 'deletecollection', served };
   return { asked: usualVerbOf(method), served };
 }
 
-/** What a method asks for where the path does not say otherwise. */
+/** The verb of a method when the path does not decide it. */
 export function usualVerbOf(method: string): string {
   return usualVerbs[method] ?? method.toLowerCase();
 }

@@ -5,7 +5,7 @@ interface InGroup {
   readonly groupSuffix: string;
 }
 
-/** The group of a resource as it stands in paths and in rules; empty for the core group. */
+/** The group of a resource as in paths and rules; empty for the core group. */
 export function apiGroupOf({ kind, groupSuffix }: InGroup): string {
   return groupName(kind.group, groupSuffix);
 }

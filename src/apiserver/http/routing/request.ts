@@ -9,8 +9,8 @@ export function pathOf(request: FastifyRequest): string {
 }
 
 /**
- * The path as the router reads it: without the server's name that may stand before it (RFC 9112, 3.2.2), and decoded. What
- * may be done with a path is decided by this, or whoever writes it otherwise would be judged by another path than they get.
+ * The path as the router reads it: decoded, and without the server's name that may precede it (RFC 9112, 3.2.2).
+ * Authorization uses this form; else a caller could spell a path so that another one is authorized than is served.
  */
 export function routedPathOf(request: FastifyRequest): string {
   const path = pathOf(request).replace(/^https?:\/\/[^/]*\//, '/');
@@ -22,8 +22,8 @@ export function routedPathOf(request: FastifyRequest): string {
 }
 
 /**
- * The credential in the head. Throws 400 where there are several: the parser takes the first, and somebody in between may
- * have looked at another.
+ * The Authorization header. Throws 400 when there are several: the parser takes the first, and a proxy in front of the
+ * server may have checked another.
  */
 export function authorizationOf({ headers: { authorization }, raw }: FastifyRequest): string | undefined {
   if (authorization === undefined) return undefined;
@@ -34,7 +34,7 @@ export function authorizationOf({ headers: { authorization }, raw }: FastifyRequ
 
 const noParameters = new URLSearchParams();
 
-/** The parameters behind the path, to be read only: all requests without any share them. */
+/** The query parameters. Read-only: all requests without any share one object. */
 export function queryOf(request: FastifyRequest): URLSearchParams {
   const at = request.url.indexOf('?');
   return at < 0 ? noParameters : new URLSearchParams(request.url.slice(at + 1));
@@ -47,10 +47,10 @@ export function socketOf(request: FastifyRequest): TLSSocket {
   throw new Error('a request came over a connection that is not TLS');
 }
 
-/** Aborts when the answer is out or can no longer be taken: the client is gone. */
-export function closeSignal(raw: ServerResponse): AbortSignal {
+/** Creates a signal that aborts when the response is complete or the client has gone. */
+export function createCloseSignal(raw: ServerResponse): AbortSignal {
   const closed = new AbortController();
   raw.once('close', () => closed.abort());
-  if (raw.destroyed) closed.abort(); // the client went before anybody listened
+  if (raw.destroyed) closed.abort(); // the client closed the connection before the listener was added
   return closed.signal;
 }

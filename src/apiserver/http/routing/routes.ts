@@ -2,12 +2,12 @@ import type { Verb } from '../../../api/index.ts';
 import { groupName } from '../../../api/index.ts';
 import type { Registry, Resource } from '../../registry/index.ts';
 
-/** One path pattern of a resource with what each method on it means. */
+/** A path pattern of a resource, with the verb of each method on it. */
 export interface Route {
   resource: Resource;
   /** With `:namespace` and `:name`. */
   pattern: string;
-  /** Which of these it has. */
+  /** Which of these placeholders the pattern has. */
   places: { namespace: boolean; name: boolean };
   subresource: string;
   collection: boolean;
@@ -30,7 +30,7 @@ const collectionMethods: readonly [string, Verb][] = [
 const allNamespacesMethods: readonly [string, Verb][] = [['GET', 'list']];
 
 /** Every path of the API, derived from the kinds (specification, section 4.3). */
-export function routesOf(registry: Registry): Route[] {
+export function listRoutes(registry: Registry): Route[] {
   return registry.resources.flatMap((resource) => {
     const { kind } = resource;
     const group = groupName(kind.group, registry.groupSuffix);
@@ -40,38 +40,50 @@ export function routesOf(registry: Registry): Route[] {
       : `${base}/${kind.resource}`;
     const item = `${own}/:name`;
     const routes: Route[] = [
-      route(resource, own, '', true, served(collectionMethods, kind.verbs)),
-      route(resource, item, '', false, served(itemMethods, kind.verbs)),
+      createRoute(resource, own, '', true, selectServed(collectionMethods, kind.verbs)),
+      createRoute(resource, item, '', false, selectServed(itemMethods, kind.verbs)),
     ];
     if (kind.namespaced) {
       routes.push(
-        route(resource, `${base}/${kind.resource}`, '', true, served(allNamespacesMethods, kind.verbs)),
+        createRoute(
+          resource,
+          `${base}/${kind.resource}`,
+          '',
+          true,
+          selectServed(allNamespacesMethods, kind.verbs),
+        ),
       );
     }
     for (const part of kind.subresources.filter(({ connects }) => !connects)) {
       routes.push(
-        route(resource, `${item}/${part.name}`, part.name, false, served(subresourceMethods, part.verbs)),
+        createRoute(
+          resource,
+          `${item}/${part.name}`,
+          part.name,
+          false,
+          selectServed(subresourceMethods, part.verbs),
+        ),
       );
     }
     return routes.filter(({ methods }) => methods.size > 0);
   });
 }
 
-function route(
+function createRoute(
   resource: Resource,
   pattern: string,
   subresource: string,
   collection: boolean,
   methods: ReadonlyMap<string, Verb>,
 ): Route {
-  const places = { namespace: has(pattern, 'namespace'), name: has(pattern, 'name') };
+  const places = { namespace: hasPlaceholder(pattern, 'namespace'), name: hasPlaceholder(pattern, 'name') };
   return { resource, pattern, places, subresource, collection, methods };
 }
 
-function has(pattern: string, place: string): boolean {
+function hasPlaceholder(pattern: string, place: string): boolean {
   return `${pattern}/`.includes(`/:${place}/`);
 }
 
-function served(methods: readonly [string, Verb][], verbs: readonly Verb[]): Map<string, Verb> {
+function selectServed(methods: readonly [string, Verb][], verbs: readonly Verb[]): Map<string, Verb> {
   return new Map(methods.filter(([, verb]) => verbs.includes(verb)));
 }

@@ -3,100 +3,103 @@ import { apiVersionOf, bufferOf, encodeObject, encodeWatchEvent, toTable } from 
 import type { Clock } from '../../../base/index.ts';
 import type { Resource } from '../../registry/index.ts';
 import type { EventEncoding, Stored } from '../../storage/index.ts';
-import { shownAs } from '../answers/render.ts';
+import { resolveProjection } from '../answers/render.ts';
 import { statusType } from '../answers/status-body.ts';
 import type { Form } from '../negotiation/negotiate.ts';
 import { EventParts } from './event-parts.ts';
 
-/** How the events of a watch are written: JSON has a line for each, protobuf a frame. */
+/** The encoding of the events of a watch: a line of JSON for each, or a protobuf frame. */
 export interface StreamEncoding extends EventEncoding {
-  /** The event that ends a watch which failed. */
+  /** The last event of a watch that failed. */
   error(status: Status): Uint8Array;
-  /** The first event of a stream, where it differs from the same event later. */
+  /** Converts an event for the start of a stream, where it needs another form than later. */
   first?(frame: Uint8Array): Uint8Array;
-  /** What the watchers of this encoding share. */
+  /** The bytes that the watchers of this encoding share. */
   parts: EventParts;
 }
 
 type Events = Omit<StreamEncoding, 'parts'>;
 
-/** The event encoding of a resource in a form. */
+/** Returns the event encoding of a resource in a form. */
 export type EventEncodings = (resource: Resource, form: Form) => StreamEncoding;
 
-/** The event encodings of every resource: one object per resource and form, so that watchers share their bytes. */
-export function eventEncodings(clock: Clock): EventEncodings {
+/** Creates event encodings, one object per resource and form, so that watchers share their bytes. */
+export function createEventEncodings(clock: Clock): EventEncodings {
   const known = new Map<Resource, Map<string, StreamEncoding>>();
   return (resource, form) => {
     const forms = known.get(resource) ?? new Map<string, StreamEncoding>();
     known.set(resource, forms);
     const name = `${form.as} ${form.encoding} ${form.as === 'table' ? form.include : ''}`;
-    const encoding = forms.get(name) ?? { ...encodingOf(resource, form, clock), parts: new EventParts() };
+    const encoding = forms.get(name) ?? { ...createEncoding(resource, form, clock), parts: new EventParts() };
     forms.set(name, encoding);
     return encoding;
   };
 }
 
-function encodingOf(resource: Resource, form: Form, clock: Clock): Events {
-  if (form.as === 'table') return tableEvents(resource, form, clock);
+function createEncoding(resource: Resource, form: Form, clock: Clock): Events {
+  if (form.as === 'table') return encodeAsTable(resource, form, clock);
   return form.as === 'object' && form.encoding === 'json'
-    ? splicedEvents(resource)
-    : objectEvents(resource, form);
+    ? spliceStoredBytes(resource)
+    : encodeAsObject(resource, form);
 }
 
 const close = Buffer.from('}\n');
 
-/** The stored bytes between an opening and an end. */
-function splicedEvents(resource: Resource): Events {
+/** Puts the stored bytes between a prefix and a suffix, without parsing them. */
+function spliceStoredBytes(resource: Resource): Events {
   return {
     event(type, object) {
       const open = Buffer.from(`{"type":"${type}","object":`);
       return Buffer.concat([open, resource.encoding.show(object), close]);
     },
     bookmark: (revision, initialEventsEnd) =>
-      line('BOOKMARK', bookmarkObject(resource, revision, initialEventsEnd)),
-    error: (status) => line('ERROR', status),
+      renderLine('BOOKMARK', createBookmark(resource, revision, initialEventsEnd)),
+    error: (status) => renderLine('ERROR', status),
   };
 }
 
-function objectEvents(resource: Resource, form: Form): Events {
-  const { type: shownType, show } = shownAs(form, resource.kind, resource.groupSuffix);
-  const frame = form.encoding === 'protobuf' ? protobufFrame : jsonFrame;
+function encodeAsObject(resource: Resource, form: Form): Events {
+  const { type: objectType, project } = resolveProjection(form, resource.kind, resource.groupSuffix);
+  const frame = form.encoding === 'protobuf' ? renderProtobufFrame : renderJsonFrame;
   return {
-    event: (type, stored) => frame(type, shownType, show(resource.encoding.read(stored))),
+    event: (type, stored) => frame(type, objectType, project(resource.encoding.read(stored))),
     bookmark: (revision, initialEventsEnd) =>
-      frame('BOOKMARK', shownType, show(bookmarkObject(resource, revision, initialEventsEnd))),
+      frame('BOOKMARK', objectType, project(createBookmark(resource, revision, initialEventsEnd))),
     error: (status) => frame('ERROR', statusType, status),
   };
 }
 
 type Typed = Pick<ApiObject, 'apiVersion' | 'kind'>;
 
-function jsonFrame(type: string, _type: ObjectType, object: Typed): Uint8Array {
-  return line(type, object);
+function renderJsonFrame(type: string, _type: ObjectType, object: Typed): Uint8Array {
+  return renderLine(type, object);
 }
 
-function protobufFrame(type: string, objectType: ObjectType, object: Typed): Uint8Array {
+function renderProtobufFrame(type: string, objectType: ObjectType, object: Typed): Uint8Array {
   return encodeWatchEvent(type, encodeObject(objectType, object, 'protobuf'));
 }
 
 type TableForm = Extract<Form, { as: 'table' }>;
 
-/** The columns are told once, by the first event, as the reference has it. */
-function tableEvents(resource: Resource, { include }: TableForm, clock: Clock): Events {
+/** As in the reference, only the first event has the columns. */
+function encodeAsTable(resource: Resource, { include }: TableForm, clock: Clock): Events {
   const { kind, groupSuffix } = resource;
   const tableOf = (objects: ApiObject[], metadata: ListMeta, included = include) =>
     toTable(kind, objects, metadata, { groupSuffix, include: included, now: clock.now(), headers: false });
   const columns = Buffer.from(`"columnDefinitions":${JSON.stringify(columnsOf(resource))},`);
   return {
     event: (type, stored: Stored) =>
-      line(type, tableOf([resource.encoding.read(stored)], { resourceVersion: String(stored.revision) })),
+      renderLine(
+        type,
+        tableOf([resource.encoding.read(stored)], { resourceVersion: String(stored.revision) }),
+      ),
     bookmark(revision, initialEventsEnd) {
-      const object = bookmarkObject(resource, revision, initialEventsEnd);
-      // that they end here is told by an annotation, so some of the object is needed in any case
+      const object = createBookmark(resource, revision, initialEventsEnd);
+      // an annotation says that the initial events end here, so the metadata is needed in any case
       const included = initialEventsEnd && include === 'None' ? 'Metadata' : include;
-      return line('BOOKMARK', tableOf([object], { resourceVersion: String(revision) }, included));
+      return renderLine('BOOKMARK', tableOf([object], { resourceVersion: String(revision) }, included));
     },
-    error: (status) => line('ERROR', status),
+    error: (status) => renderLine('ERROR', status),
     first(frame) {
       const bytes = bufferOf(frame);
       const at = bytes.indexOf(objectOpening) + objectOpening.length;
@@ -111,7 +114,7 @@ function columnsOf({ kind, groupSuffix }: Resource): Table['columnDefinitions'] 
   return toTable(kind, [], {}, { groupSuffix, include: 'None', now: 0, headers: true }).columnDefinitions;
 }
 
-function bookmarkObject(resource: Resource, revision: number, initialEventsEnd: boolean): ApiObject {
+function createBookmark(resource: Resource, revision: number, initialEventsEnd: boolean): ApiObject {
   const annotations = { 'k8s.io/initial-events-end': 'true' };
   return {
     kind: resource.kind.kind,
@@ -120,6 +123,6 @@ function bookmarkObject(resource: Resource, revision: number, initialEventsEnd: 
   };
 }
 
-function line(type: string, object: object): Buffer {
+function renderLine(type: string, object: object): Buffer {
   return Buffer.from(`${JSON.stringify({ type, object })}\n`);
 }

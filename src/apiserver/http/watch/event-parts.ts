@@ -1,7 +1,7 @@
 /** How much is written at once, unless a single frame is longer. */
 const partBytes = 64 * 1024;
 
-/** Some frames in a row, and the bytes in which they are sent. */
+/** Consecutive frames, and the bytes that are sent for them. */
 export interface EventPart {
   frames: readonly Uint8Array[];
   bytes: Uint8Array;
@@ -10,8 +10,8 @@ export interface EventPart {
 type ByFirst = Map<Uint8Array, EventPart>;
 
 /**
- * Puts frames together into what is written at once. Watchers mostly get the same frames in the same turn of the event
- * loop, so what was made for one is kept for the others until that turn is over.
+ * Joins frames into the parts that are written at once. Watchers mostly get the same frames in the same turn of the event
+ * loop, so a part that was made for one watcher is kept for the others until the end of that turn.
  */
 export class EventParts {
   readonly #plain: ByFirst = new Map();
@@ -25,7 +25,7 @@ export class EventParts {
     if (first === undefined) throw new RangeError(`there is no frame ${from}`);
     const made = known.get(first);
     if (made?.frames.every((frame, index) => frame === frames[from + index])) return made;
-    const part = partOf(frames, from, chunked);
+    const part = createPart(frames, from, chunked);
     known.set(first, part);
     this.#forgetSoon();
     return part;
@@ -42,21 +42,21 @@ export class EventParts {
   }
 }
 
-function partOf(all: readonly Uint8Array[], from: number, chunked: boolean): EventPart {
+function createPart(all: readonly Uint8Array[], from: number, chunked: boolean): EventPart {
   let end = from;
   let length = 0;
   do length += all[end++]?.length ?? 0;
   while (end < all.length && length + (all[end]?.length ?? 0) <= partBytes);
   const frames = all.slice(from, end);
   const [only, ...more] = frames;
-  if (chunked) return { frames, bytes: Buffer.concat([chunkHead(length), ...frames, lineEnd]) };
+  if (chunked) return { frames, bytes: Buffer.concat([renderChunkHead(length), ...frames, crlf]) };
   return { frames, bytes: only !== undefined && more.length === 0 ? only : Buffer.concat(frames, length) };
 }
 
-const lineEnd = Buffer.from('\r\n');
-/** What ends a chunked body. */
+const crlf = Buffer.from('\r\n');
+/** Ends a chunked body. */
 export const lastChunk = Buffer.from('0\r\n\r\n');
 
-function chunkHead(length: number): Buffer {
+function renderChunkHead(length: number): Buffer {
   return Buffer.from(`${length.toString(16)}\r\n`);
 }

@@ -3,8 +3,8 @@ import type { WatchEnd } from '../../storage/index.ts';
 
 const soon = { details: { retryAfterSeconds: 1 } };
 
-/** What a client is told of a watch that the server ends: instead of its stream, or as the last event of it. */
-export function endOfWatch(why: WatchEnd): StatusError {
+/** The error for the client of a watch that the server ends: its response, or the last event of its stream. */
+export function toWatchError(why: WatchEnd): StatusError {
   switch (why) {
     case 'expired':
       return new StatusError('Expired', 'too old resource version: list again and watch from there');
@@ -23,7 +23,7 @@ export function endOfWatch(why: WatchEnd): StatusError {
   }
 }
 
-/** The time of a watch was over before it could start. */
-export function timeIsUp(): StatusError {
+/** The error when the timeout of a watch passed before it could start. */
+export function watchTimeout(): StatusError {
   return new StatusError('Timeout', 'the watch could not be started in the time that it was given', soon);
 }

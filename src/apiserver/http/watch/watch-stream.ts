@@ -4,11 +4,11 @@ import type { StatusError } from '../../../api/index.ts';
 import type { Clock, Logger } from '../../../base/index.ts';
 import type { WatchRequest } from '../../handlers/index.ts';
 import type { Sink, Watch, WatchEnd } from '../../storage/index.ts';
-import { statusBody } from '../answers/status-body.ts';
+import { renderStatus } from '../answers/status-body.ts';
 import type { Negotiated } from '../negotiation/negotiate.ts';
 import type { StreamEncoding } from './event-encodings.ts';
 import { lastChunk } from './event-parts.ts';
-import { endOfWatch, timeIsUp } from './watch-end.ts';
+import { toWatchError, watchTimeout } from './watch-end.ts';
 
 /*
  * A watch as a stream of events, JSON or protobuf (specification, sections 4.7 and 6): the sink of a watch of the
@@ -18,13 +18,13 @@ import { endOfWatch, timeIsUp } from './watch-end.ts';
  *        ▲                                                   │
  *        └───────────── resume, when all is written ◄── drain ┘
  *
- * There may be thousands, most of them idle. So what is made for a push is made once for all (`EventParts`), and a
- * reader that stands still keeps one part of its own in memory; the frames behind it belong to all.
+ * There may be thousands, most of them idle. So the bytes of a push are made once and shared by all watchers (`EventParts`).
+ * A client that does not read holds one part in memory; the frames behind it are shared.
  */
 
 export interface WatchStreamOptions {
   request: WatchRequest;
-  /** When the caller's credential ends, and with it the watch: wall clock, milliseconds. */
+  /** When the caller's credential expires, and the watch ends: wall clock, milliseconds. */
   untilMs: number;
   negotiated: Negotiated;
   /** Of the negotiated form. */
@@ -35,10 +35,10 @@ export interface WatchStreamOptions {
 }
 
 const bookmarkEveryMs = 60_000;
-/** The last regular bookmark comes so long before the end, so that a client that leaves on time has it. */
+/** The last regular bookmark comes so long before the end that a client that stops in time still gets it. */
 const bookmarkBeforeEndMs = 2_000;
 
-/** Begins to send a watch. The response is this function's from here on; the stream ends by itself. */
+/** Starts to send a watch. Takes over the response, and ends it when the watch ends. */
 export function streamWatch(options: WatchStreamOptions): void {
   new WatchStream(options).open(options);
 }
@@ -51,18 +51,18 @@ class WatchStream implements Sink {
   readonly #log: Logger;
   readonly #over = new AbortController();
   #watch: Watch | undefined;
-  /** Pushed, and written up to `#written`. */
+  /** Pushed frames; those before `#written` are written. */
   #frames: readonly Uint8Array[] = [];
   #written = 0;
-  #begun = false;
-  /** Whether the chunks of HTTP/1.1 are made here. */
+  #hasStarted = false;
+  /** Whether this class makes the chunked framing of HTTP/1.1 itself. */
   #chunked = false;
-  /** Where events are written. */
-  #out: Writable;
+  /** The stream to which events are written. */
+  #output: Writable;
 
   constructor({ response, encoding, negotiated, clock, log }: WatchStreamOptions) {
     this.#response = response;
-    this.#out = response;
+    this.#output = response;
     this.#encoding = encoding;
     this.#negotiated = negotiated;
     this.#clock = clock;
@@ -72,23 +72,23 @@ class WatchStream implements Sink {
   open({ request, untilMs }: WatchStreamOptions): void {
     const leave = () => this.#leave();
     this.#response.once('close', leave).on('error', leave);
-    if (this.#response.destroyed) return; // the client went before anybody listened
+    if (this.#response.destroyed) return; // the client closed the connection before the listener was added
     const nowMs = this.#clock.monotonicMs();
     const endMs = nowMs + Math.min(request.timeoutMs, untilMs - this.#clock.now());
     this.#watch = request.open(this.#encoding, this);
-    void this.#live(endMs, request.bookmarks);
+    void this.#run(endMs, request.bookmarks);
   }
 
   start(): void {
     const response = this.#response;
-    writeHead(response, 200, streamType(this.#negotiated));
+    writeHead(response, 200, formatStreamType(this.#negotiated));
     response.flushHeaders();
     if (!response.chunkedEncoding) return; // HTTP/2 and HTTP/1.0 have no chunks
-    // left to itself, the response makes four writes of each chunk, for each watcher anew; and once it has its
-    // connection (it may have to wait behind others), what it would do with bytes is only to hand them on
+    // the response would make four writes of each chunk, for every watcher; and once it has its connection (it may have
+    // to wait behind other responses), it only passes bytes on
     this.#chunked = true;
     response.chunkedEncoding = false;
-    this.#out = response.socket ?? response;
+    this.#output = response.socket ?? response;
   }
 
   push(frames: readonly Uint8Array[]): boolean {
@@ -99,16 +99,16 @@ class WatchStream implements Sink {
   }
 
   end(why: WatchEnd): void {
-    const error = endOfWatch(why);
+    const error = toWatchError(why);
     if (!this.#response.headersSent) this.#refuse(error);
     else if (why === 'slow') this.#cut();
     else this.#finish(why === 'stop' ? undefined : this.#encoding.error(error.toStatus()));
   }
 
-  /** Waits for the end of the watch, with a bookmark from time to time for those who want them. */
-  async #live(endMs: number, bookmarks: boolean): Promise<void> {
+  /** Waits for the end of the watch; sends bookmarks at intervals when the client asked for them. */
+  async #run(endMs: number, bookmarks: boolean): Promise<void> {
     const over = this.#over.signal;
-    let nextMs = bookmarks ? nextBookmark(this.#clock.monotonicMs(), endMs) : endMs;
+    let nextMs = bookmarks ? computeNextBookmark(this.#clock.monotonicMs(), endMs) : endMs;
     for (;;) {
       const nowMs = this.#clock.monotonicMs();
       if (nowMs < nextMs) {
@@ -118,27 +118,27 @@ class WatchStream implements Sink {
       }
       if (bookmarks) this.#watch?.bookmark();
       if (nextMs >= endMs) break;
-      nextMs = nextBookmark(nowMs, endMs);
+      nextMs = computeNextBookmark(nowMs, endMs);
     }
     if (this.#response.headersSent) this.#finish();
-    else this.#refuse(timeIsUp());
+    else this.#refuse(watchTimeout());
   }
 
   #withFirst(frames: readonly Uint8Array[]): readonly Uint8Array[] {
-    if (this.#begun) return frames;
-    this.#begun = true;
+    if (this.#hasStarted) return frames;
+    this.#hasStarted = true;
     const [first, ...rest] = frames;
     const { first: asFirst } = this.#encoding;
     return first === undefined || asFirst === undefined ? frames : [asFirst(first), ...rest];
   }
 
-  /** Writes until the response takes no more. False: it goes on by itself, and then the watch does. */
+  /** Writes until the response is full. Returns false then: after the drain it continues and resumes the watch itself. */
   #write(): boolean {
     while (this.#written < this.#frames.length) {
       const part = this.#encoding.parts.next(this.#frames, this.#written, this.#chunked);
       this.#written += part.frames.length;
-      if (this.#out.write(part.bytes)) continue;
-      this.#out.once('drain', () => {
+      if (this.#output.write(part.bytes)) continue;
+      this.#output.once('drain', () => {
         if (this.#write()) this.#watch?.resume();
       });
       return false;
@@ -148,7 +148,7 @@ class WatchStream implements Sink {
     return true;
   }
 
-  /** In order, after what is written already; a client goes on from the last version that it saw. */
+  /** Ends the stream cleanly, after what is already written; the client can continue from the last version it got. */
   #finish(last?: Uint8Array): void {
     this.#leave();
     if (last !== undefined) this.#response.write(this.#encoding.parts.next([last], 0, this.#chunked).bytes);
@@ -160,14 +160,14 @@ class WatchStream implements Sink {
     this.#leave();
     const { mediaType, form } = this.#negotiated;
     writeHead(this.#response, error.code, mediaType, error.details?.retryAfterSeconds);
-    this.#response.end(statusBody(error.toStatus(), form, false));
+    this.#response.end(renderStatus(error.toStatus(), form, false));
   }
 
   #cut(): void {
     this.#leave();
     const error = new Error('a watch was cut off: its reader fell too far behind');
     this.#log.warn(error.message);
-    this.#response.destroy(error); // with HTTP/2 it would count as ended in order without one
+    this.#response.destroy(error); // without an error HTTP/2 would report a clean end
   }
 
   #leave(): void {
@@ -178,13 +178,13 @@ class WatchStream implements Sink {
   }
 }
 
-function nextBookmark(afterMs: number, endMs: number): number {
+function computeNextBookmark(afterMs: number, endMs: number): number {
   const lastMs = endMs - bookmarkBeforeEndMs;
   return Math.min(afterMs + bookmarkEveryMs, afterMs < lastMs ? lastMs : endMs);
 }
 
-/** Frames of protobuf are called a stream, lines of JSON are not, as the reference has it. */
-function streamType({ mediaType, form }: Negotiated): string {
+/** As in the reference, protobuf frames have the parameter `stream=watch`, lines of JSON do not. */
+function formatStreamType({ mediaType, form }: Negotiated): string {
   return form.encoding === 'protobuf' ? `${mediaType};stream=watch` : mediaType;
 }
 

@@ -93,9 +93,9 @@ export interface CachedStore extends Cache, Store {
    */
   readonly failed: AbortSignal;
   /**
-   * Whether what memory showed when it had come to `since` was all that was durable at this call: `confirmed`. If not, memory
+   * Whether what memory showed when it had come to `since` was all that was durable at this call: `confirmRefusals`. If not, memory
    * comes to that first: `outdated`; or `timeout` when `signal`, made only then, aborts before. Where nobody else writes to the store, an
-   * answered write is in memory, and it is `confirmed` without a question. Rejects with a StorageError when the store
+   * answered write is in memory, and it is `confirmRefusals` without a question. Rejects with a StorageError when the store
    * cannot answer.
    */
   confirm(since: Revision, signal: () => AbortSignal): Promise<'confirmed' | 'outdated' | 'timeout'>;

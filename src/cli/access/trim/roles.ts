@@ -39,7 +39,7 @@ export function computeMinimalRules(
   authz: Authz,
 ): { rules: NamespaceRules[]; leftOut: number } {
   const covers = (held: readonly PolicyRule[], rule: PolicyRule) => {
-    const missing = authz.uncovered(held, [rule]);
+    const missing = authz.findMissingRules(held, [rule]);
     return missing !== 'tooMany' && missing.length === 0;
   };
   const commonRules = rulesFor(common, '');

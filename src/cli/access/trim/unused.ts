@@ -32,7 +32,7 @@ export function compareRights(
   let left = maxRights;
   for (const { namespace = '', resourceRules = [], nonResourceRules = [] } of held) {
     const rights = [...resourceRules, ...nonResourceRules].flatMap(splitRule);
-    const own = rights.filter((right) => authz.uncovered(commonRules, [right]).length > 0);
+    const own = rights.filter((right) => authz.findMissingRules(commonRules, [right]).length > 0);
     const compared = own.slice(0, left);
     left -= compared.length;
     const compact = (rules: readonly PolicyRule[]) => [

@@ -1,13 +1,13 @@
 import type { AccessExplanationStatus, AccessQueryStatus } from '../../../../src/api/index.ts';
 import { explain } from '../../../../src/apiserver/access-answers/explain.ts';
-import { whatCan } from '../../../../src/apiserver/access-answers/what-can.ts';
-import { whoCan } from '../../../../src/apiserver/access-answers/who-can.ts';
+import { listWhatCan } from '../../../../src/apiserver/access-answers/what-can.ts';
+import { listWhoCan } from '../../../../src/apiserver/access-answers/who-can.ts';
 import type { User } from '../../../../src/apiserver/authn/index.ts';
 import type { Attributes } from '../../../../src/apiserver/authz/index.ts';
 import {
+  createSelfAccessAuthorizer,
   mastersAuthorizer,
   nodeAuthorizer,
-  selfAccessAuthorizer,
 } from '../../../../src/apiserver/authz/index.ts';
 import { jane, to } from '../authz/rbac/ask.ts';
 import type { Policy } from '../authz/rbac/policy.ts';
@@ -18,7 +18,7 @@ export function partsOf(policy: Policy) {
   const authorizers = [
     { name: 'system:masters', authorizer: mastersAuthorizer },
     { name: 'node authorizer', authorizer: nodeAuthorizer('k8s.io') },
-    { name: 'self reviews', authorizer: selfAccessAuthorizer('k8s.io') },
+    { name: 'self reviews', authorizer: createSelfAccessAuthorizer('k8s.io') },
     { name: 'RBAC', authorizer: policy.authorizer },
   ];
   return { authorizers, index: policy.index, group };
@@ -34,11 +34,11 @@ export function why(
 }
 
 export function who(policy: Policy, asked: Attributes = to()): Promise<AccessQueryStatus> {
-  return whoCan(partsOf(policy), asked);
+  return listWhoCan(partsOf(policy), asked);
 }
 
 export function what(policy: Policy, user: User = jane, namespace = ''): Promise<AccessQueryStatus> {
-  return whatCan(partsOf(policy), user, namespace);
+  return listWhatCan(partsOf(policy), user, namespace);
 }
 
 export function called(name: string, ...groups: string[]): User {

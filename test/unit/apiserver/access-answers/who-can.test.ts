@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { PolicyRule, Subject } from '../../../../src/api/index.ts';
-import { whoCan } from '../../../../src/apiserver/access-answers/who-can.ts';
+import { listWhoCan } from '../../../../src/apiserver/access-answers/who-can.ts';
 import type { User } from '../../../../src/apiserver/authn/index.ts';
 import { serviceAccountUserName } from '../../../../src/apiserver/authn/index.ts';
 import type { Attributes } from '../../../../src/apiserver/authz/index.ts';
@@ -116,7 +116,7 @@ describe('who can do something', () => {
     const webhook = { name: 'webhook', authorizer: { authorize: () => assert.fail('it was asked') } };
     const parts = partsOf(new Policy());
     const all = { ...parts, authorizers: [...parts.authorizers, webhook] };
-    const { incomplete, errors } = await whoCan(all, to());
+    const { incomplete, errors } = await listWhoCan(all, to());
     assert.equal(incomplete, true);
     assert.match(
       errors?.[0] ?? '',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Attributes } from '../../../../src/apiserver/authz/index.ts';
-import { selfAccessAuthorizer } from '../../../../src/apiserver/authz/index.ts';
+import { createSelfAccessAuthorizer } from '../../../../src/apiserver/authz/index.ts';
 import { startServer } from '../support/index.ts';
 
 const member = { name: 'jane', groups: ['system:authenticated'], extra: {} };
@@ -23,7 +23,7 @@ const questions = [
 ];
 
 describe('only a member of system:authenticated', () => {
-  const selfAccess = selfAccessAuthorizer('k8s.io');
+  const selfAccess = createSelfAccessAuthorizer('k8s.io');
 
   test('may ask about themselves', async () => {
     for (const attributes of questions) {
@@ -39,7 +39,7 @@ test('nor may more than that, nor otherwise', async () => {
   const [first] = questions;
   assert.ok(first && 'resource' in first);
   for (const change of [{ verb: 'get' }, { subresource: 'status' }, { resource: 'pods' }, { group: '' }]) {
-    const { verdict } = await selfAccessAuthorizer('k8s.io').authorize(member, { ...first, ...change });
+    const { verdict } = await createSelfAccessAuthorizer('k8s.io').authorize(member, { ...first, ...change });
     assert.equal(verdict, 'noOpinion', JSON.stringify(change));
   }
 });

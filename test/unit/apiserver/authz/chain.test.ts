@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Authorizer, Decision, RuleList } from '../../../../src/apiserver/authz/index.ts';
-import { authorizerChain, mastersAuthorizer } from '../../../../src/apiserver/authz/index.ts';
+import { createAuthorizerChain, mastersAuthorizer } from '../../../../src/apiserver/authz/index.ts';
 
 const jane = { name: 'jane', groups: ['devs'], extra: {} };
 const asked = { verb: 'get', path: '/x' };
@@ -21,25 +21,25 @@ describe('a chain of authorizers', () => {
   test('the first that allows or denies decides, and the rest are not asked', async () => {
     const unasked: Authorizer = { authorize: () => assert.fail('asked') };
     for (const decision of [allow, deny]) {
-      const chain = authorizerChain([answering({}), answering(decision), unasked]);
+      const chain = createAuthorizerChain([answering({}), answering(decision), unasked]);
       assert.deepEqual(chain.authorize(jane, asked), { ...decision, errors: [] });
-      const waiting = authorizerChain([later({}), later(decision), unasked]);
+      const waiting = createAuthorizerChain([later({}), later(decision), unasked]);
       assert.deepEqual(await waiting.authorize(jane, asked), { ...decision, errors: [] });
     }
   });
 
   test('answers at once when all do', () => {
-    const decision = authorizerChain([answering({}), answering({})]).authorize(jane, asked);
+    const decision = createAuthorizerChain([answering({}), answering({})]).authorize(jane, asked);
     assert.deepEqual(decision, { verdict: 'noOpinion', reason: '', errors: [] });
   });
 
   test('keeps the errors of those who were asked before, and the reasons when nobody decides', async () => {
     const first = answering({ reason: 'one', errors: ['a'] });
-    assert.deepEqual(authorizerChain([first, answering(allow)]).authorize(jane, asked), {
+    assert.deepEqual(createAuthorizerChain([first, answering(allow)]).authorize(jane, asked), {
       ...allow,
       errors: ['a'],
     });
-    const chain = authorizerChain([first, answering({}), later({ reason: 'two', errors: ['b'] })]);
+    const chain = createAuthorizerChain([first, answering({}), later({ reason: 'two', errors: ['b'] })]);
     assert.deepEqual(await chain.authorize(jane, asked), {
       verdict: 'noOpinion',
       reason: 'one\ntwo',
@@ -48,7 +48,7 @@ describe('a chain of authorizers', () => {
   });
 
   test('of none has no opinion', () => {
-    assert.deepEqual(authorizerChain([]).authorize(jane, asked), {
+    assert.deepEqual(createAuthorizerChain([]).authorize(jane, asked), {
       verdict: 'noOpinion',
       reason: '',
       errors: [],
@@ -60,7 +60,7 @@ describe('the rules of a chain', () => {
   const read = { apiGroups: [''], resources: ['pods'] };
 
   test('are those of all, in as few rules as say the same', async () => {
-    const chain = authorizerChain([
+    const chain = createAuthorizerChain([
       answering(
         {},
         {
@@ -104,7 +104,7 @@ describe('the rules of a chain', () => {
 
   test('are incomplete when one says so, or cannot list any', async () => {
     for (const other of [answering({}), answering({}, { incomplete: true, errors: ['why'] })]) {
-      const chain = authorizerChain([answering({}, {}), other]);
+      const chain = createAuthorizerChain([answering({}, {}), other]);
       const { incomplete, errors } = (await chain.rules?.(jane, 'team')) ?? {};
       assert.equal(incomplete, true);
       assert.equal(errors?.length, 1);
@@ -113,7 +113,7 @@ describe('the rules of a chain', () => {
 });
 
 test('a member of system:masters may do everything, and nobody else is asked', () => {
-  const chain = authorizerChain([mastersAuthorizer, answering(deny)]);
+  const chain = createAuthorizerChain([mastersAuthorizer, answering(deny)]);
   const master = { ...jane, groups: ['system:masters'] };
   assert.deepEqual(chain.authorize(master, asked), {
     verdict: 'allow',

@@ -4,9 +4,9 @@ import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import { parse } from 'yaml';
 import { decodeEnvelope } from '../../../../src/api/codec/protobuf/index.ts';
 import { apiVersionOf, groupName, servedKinds } from '../../../../src/api/index.ts';
-import { aggregatedDiscovery } from '../../../../src/apiserver/http/documents/aggregated-discovery.ts';
-import { groupVersionsOf } from '../../../../src/apiserver/http/documents/groups.ts';
-import { discoveryDocuments } from '../../../../src/apiserver/http/documents/legacy-discovery.ts';
+import { createAggregatedDiscovery } from '../../../../src/apiserver/http/documents/aggregated-discovery.ts';
+import { listGroupVersions } from '../../../../src/apiserver/http/documents/groups.ts';
+import { createDiscoveryDocuments } from '../../../../src/apiserver/http/documents/legacy-discovery.ts';
 import type { Reply } from '../support/index.ts';
 import { startServer } from '../support/index.ts';
 import { getBytes } from './get-bytes.ts';
@@ -284,8 +284,10 @@ describe('aggregated discovery', () => {
   });
 
   test('has the configured name of its group too', () => {
-    const groups = groupVersionsOf(servedKinds, 'example.com');
-    const text = JSON.stringify(aggregatedDiscovery(groups, 'example.com', 'apidiscovery.example.com/v2'));
+    const groups = listGroupVersions(servedKinds, 'example.com');
+    const text = JSON.stringify(
+      createAggregatedDiscovery(groups, 'example.com', 'apidiscovery.example.com/v2'),
+    );
     assert.match(text, /coordination\.example\.com/);
     assert.doesNotMatch(text, /k8s\.io/);
   });
@@ -399,16 +401,16 @@ test('whoever is known is told that there are no custom resources, as kubectl as
 describe('without a kind', () => {
   test('the documents are as if there had never been one', () => {
     for (const gone of servedKinds) {
-      const groups = groupVersionsOf(
+      const groups = listGroupVersions(
         servedKinds.filter((kind) => kind !== gone),
         'k8s.io',
       );
-      const documents = [...discoveryDocuments(groups, 'k8s.io')];
+      const documents = [...createDiscoveryDocuments(groups, 'k8s.io')];
       const groupVersion = apiVersionOf(gone, 'k8s.io');
       const here = documents.find(([path]) => path.endsWith(`/${groupVersion}`));
       assert.doesNotMatch(JSON.stringify(here ?? ''), new RegExp(`"name":"${gone.resource}["/]`));
       const group = groupName(gone.group, 'k8s.io');
-      const items = aggregatedDiscovery(groups, 'k8s.io', 'apidiscovery.k8s.io/v2');
+      const items = createAggregatedDiscovery(groups, 'k8s.io', 'apidiscovery.k8s.io/v2');
       const told = asLegacy(JSON.parse(JSON.stringify(items))).get(groupVersion) ?? [];
       assert.ok(!told.some(({ name }) => name.split('/')[0] === gone.resource), gone.kind);
       if (!servedKinds.some((kind) => kind !== gone && kind.group === gone.group)) {

@@ -3,7 +3,7 @@ import { after, describe, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { groupName, servedKinds } from '../../../../src/api/index.ts';
 import { encodeSwagger2, swagger2Document } from '../../../../src/api/openapi/index.ts';
-import { lazily } from '../../../../src/apiserver/http/documents/content.ts';
+import { memoize } from '../../../../src/apiserver/http/documents/content.ts';
 import type { DocumentOperation } from '../../api/openapi/document-parts.ts';
 import { operationsIn } from '../../api/openapi/document-parts.ts';
 import { startServer } from '../support/index.ts';
@@ -195,7 +195,7 @@ test('every operation tells whom it concerns', async () => {
 
 test('what is made when it is first needed is made once, and again after it failed', async () => {
   let made = 0;
-  const make = lazily(async () => {
+  const make = memoize(async () => {
     made++;
     if (made === 1) throw new Error('not yet');
     return made;

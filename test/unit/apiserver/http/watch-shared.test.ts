@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import { describe, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { EventParts } from '../../../../src/apiserver/http/watch/event-parts.ts';
-import { WatchSeats } from '../../../../src/apiserver/http/watch/watch-seats.ts';
+import { WatchSlots } from '../../../../src/apiserver/http/watch/watch-slots.ts';
 import { MetricsRegistry } from '../../../../src/base/index.ts';
 
 const frame = (length: number) => Buffer.alloc(length, 'x');
@@ -46,7 +46,7 @@ describe('what is written at once', () => {
 
 describe('how many watches are open', () => {
   test('is bounded, and a seat is free again when its response is closed', () => {
-    const seats = new WatchSeats(2, new MetricsRegistry());
+    const seats = new WatchSlots(2, new MetricsRegistry());
     const kind = { group: '', version: 'v1', resource: 'nodes' };
     const watched = { kind, groupSuffix: 'k8s.io' };
     const responses = Array.from({ length: 3 }, () =>

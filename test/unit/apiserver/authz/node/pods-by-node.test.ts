@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import type { Pod } from '../../../../../src/api/index.ts';
 import { namespaceKind, podKind } from '../../../../../src/api/index.ts';
 import { controlPlaneUser } from '../../../../../src/apiserver/authn/index.ts';
-import { podReferences } from '../../../../../src/apiserver/authz/node/pod-references.ts';
+import { listPodReferences } from '../../../../../src/apiserver/authz/node/pod-references.ts';
 import { PodsByNode } from '../../../../../src/apiserver/authz/node/pods-by-node.ts';
 import type { Registry, Resource } from '../../../../../src/apiserver/registry/index.ts';
 import { createRegistry } from '../../../../../src/apiserver/registry/index.ts';
@@ -53,7 +53,7 @@ function naively({ pods }: { pods: Resource<Pod> }, node: string, place: string,
   return pods.storage.list(pods.prefix(place), '', 0).items.some((stored) => {
     const pod = pods.encoding.read(stored);
     const isMirror = pod.metadata?.annotations?.['kubernetes.io/config.mirror'] !== undefined;
-    return pod.spec?.nodeName === node && !isMirror && podReferences(pod).includes(reference);
+    return pod.spec?.nodeName === node && !isMirror && listPodReferences(pod).includes(reference);
   });
 }
 

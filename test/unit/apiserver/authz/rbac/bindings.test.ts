@@ -292,7 +292,7 @@ describe('the work of a decision', () => {
           asked++;
           return false;
         },
-        topics: () => [],
+        keys: () => [],
       };
       policy.index.find(jane, 'team', question);
       assert.equal(asked, 3, 'by her name and by her group everywhere, by her name in the namespace');

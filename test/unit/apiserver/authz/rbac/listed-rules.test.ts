@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { PolicyRule } from '../../../../../src/api/index.ts';
 import type { User } from '../../../../../src/apiserver/authn/index.ts';
 import type { Attributes } from '../../../../../src/apiserver/authz/index.ts';
-import { authorizerChain } from '../../../../../src/apiserver/authz/index.ts';
+import { createAuthorizerChain } from '../../../../../src/apiserver/authz/index.ts';
 import { decideNaively } from '../../../../support/naive-rbac.ts';
 import { Policy } from './policy.ts';
 import { applyStep, attributes, beginning, namespaces, user } from './random-policy.ts';
@@ -36,7 +36,7 @@ let [held, allowed] = [0, 0];
 
 async function compare(policy: Policy, who: User, asked: Attributes): Promise<void> {
   const namespace = 'path' in asked ? '' : asked.namespace;
-  const chain = authorizerChain([policy.authorizer]);
+  const chain = createAuthorizerChain([policy.authorizer]);
   const list = await chain.rules?.(who, namespace);
   assert.ok(list !== undefined && !list.incomplete);
   const rules = [...list.resourceRules, ...list.nonResourceRules];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { PolicyRule } from '../../../../../src/api/index.ts';
 import { RoleEntry } from '../../../../../src/apiserver/authz/rbac/role-entry.ts';
-import { TopicMemory } from '../../../../../src/apiserver/authz/rbac/roles-by-topic.ts';
+import { RoleIndexCache } from '../../../../../src/apiserver/authz/rbac/role-index.ts';
 import { jane, may, rule, to, toJane } from './ask.ts';
 import { Policy } from './policy.ts';
 
@@ -37,13 +37,13 @@ describe('somebody with many roles', () => {
 
 describe('what is kept of the roles of those who ask', () => {
   test('does not grow with the names in rules', () => {
-    const memory = new TopicMemory();
+    const memory = new RoleIndexCache();
     memory.of(roles(40, [rule({ resourceNames: namesOf(5_000) })]));
     assert.ok(memory.size < 100, `${memory.size}`);
   });
 
   test('is bounded, however many ask', () => {
-    const memory = new TopicMemory();
+    const memory = new RoleIndexCache();
     for (let at = 0; at < 1_000; at++) {
       memory.of(roles(40, [rule({ resourceNames: namesOf(20) })]));
     }

@@ -3,11 +3,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { leaseKind } from '../../../../../src/api/index.ts';
 import type { LongBody } from '../../../../../src/apiserver/http/answers/list-body.ts';
-import {
-  stitchedList,
-  wholeBody,
-  wholeWhenShort,
-} from '../../../../../src/apiserver/http/answers/list-body.ts';
+import { joinBody, joinWhenShort, stitchList } from '../../../../../src/apiserver/http/answers/list-body.ts';
 import { objectEncoding } from '../../../../../src/apiserver/registry/encoding.ts';
 import type { Stored } from '../../../../../src/apiserver/storage/index.ts';
 
@@ -24,7 +20,7 @@ function leaseOf(size: number, index: number): Stored {
 function listOf(sizes: readonly number[]): { items: Stored[]; body: LongBody } {
   assert.ok(encoding.splice);
   const items = sizes.map(leaseOf);
-  return { items, body: stitchedList(head, items, encoding.splice) };
+  return { items, body: stitchList(head, items, encoding.splice) };
 }
 
 describe('a list that is stitched together', () => {
@@ -43,8 +39,8 @@ describe('a list that is stitched together', () => {
           ...head,
           items: items.map((item) => encoding.read(item)),
         });
-        assert.ok(wholeBody(body).equals(bytes));
-        const short = wholeWhenShort(body);
+        assert.ok(joinBody(body).equals(bytes));
+        const short = joinWhenShort(body);
         assert.ok(!Buffer.isBuffer(short) || short.equals(bytes));
       }),
       { numRuns: 60 },
@@ -65,8 +61,8 @@ describe('a list that is stitched together', () => {
   });
 
   test('is made at once when it is short', () => {
-    assert.ok(Buffer.isBuffer(wholeWhenShort(listOf([1, 2]).body)));
-    assert.ok(Buffer.isBuffer(wholeWhenShort(listOf([]).body)));
-    assert.ok(!Buffer.isBuffer(wholeWhenShort(listOf([200_000, 200_000]).body)));
+    assert.ok(Buffer.isBuffer(joinWhenShort(listOf([1, 2]).body)));
+    assert.ok(Buffer.isBuffer(joinWhenShort(listOf([]).body)));
+    assert.ok(!Buffer.isBuffer(joinWhenShort(listOf([200_000, 200_000]).body)));
   });
 });

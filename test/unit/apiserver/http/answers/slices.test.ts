@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inSlices } from '../../../../../src/apiserver/http/answers/slices.ts';
+import { mapInSlices } from '../../../../../src/apiserver/http/answers/slices.ts';
 
 test('what takes long lets others have their turn, and comes out in order', async () => {
   const items = Array.from({ length: 40 }, (_, index) => index);
@@ -8,7 +8,7 @@ test('what takes long lets others have their turn, and comes out in order', asyn
   const others = setInterval(() => {
     turns += 1;
   }, 1);
-  const made = await inSlices(items, (item) => {
+  const made = await mapInSlices(items, (item) => {
     const untilMs = performance.now() + 2;
     while (performance.now() < untilMs);
     return item * 2;
@@ -26,7 +26,7 @@ test('what takes no time takes no turn', async () => {
   setImmediate(() => {
     turns += 1;
   });
-  assert.deepEqual(await inSlices([1, 2, 3], String), ['1', '2', '3']);
+  assert.deepEqual(await mapInSlices([1, 2, 3], String), ['1', '2', '3']);
   assert.equal(turns, 0);
-  await assert.rejects(() => inSlices([1], () => assert.fail('cannot')), /cannot/);
+  await assert.rejects(() => mapInSlices([1], () => assert.fail('cannot')), /cannot/);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { nodeKind } from '../../../../../src/api/index.ts';
-import { takesGzip } from '../../../../../src/apiserver/http/answers/compress.ts';
+import { acceptsGzip } from '../../../../../src/apiserver/http/answers/compress.ts';
 import { named, nodes, startServer } from '../../support/index.ts';
 import { encodings, listType, mediaTypeOf, readBytes } from './wire.ts';
 
@@ -103,7 +103,7 @@ test('who takes gzip (RFC 9110, 12.5.3)', () => {
     'gzip ; q=1.0',
     'gzip, *;q=0',
   ]) {
-    assert.ok(takesGzip(header), header);
+    assert.ok(acceptsGzip(header), header);
   }
   for (const header of [
     undefined,
@@ -117,6 +117,6 @@ test('who takes gzip (RFC 9110, 12.5.3)', () => {
     'gzipped',
     'gzip;q=x',
   ]) {
-    assert.ok(!takesGzip(header), header);
+    assert.ok(!acceptsGzip(header), header);
   }
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { describe, test } from 'node:test';
 import type { Asked, InFlightLimits } from '../../../../../src/apiserver/http/flow/in-flight.ts';
-import { inFlightLimiter } from '../../../../../src/apiserver/http/flow/in-flight.ts';
+import { createInFlightLimiter } from '../../../../../src/apiserver/http/flow/in-flight.ts';
 import { MetricsRegistry } from '../../../../../src/base/index.ts';
 import { waitFor } from '../../../../support/index.ts';
 import { createManualClock } from '../../../../support/manual-clock.ts';
@@ -153,7 +153,7 @@ interface Wish extends Partial<Pick<Asked, 'verb' | 'subresource' | 'namespace'>
 /** The way to the seats, without a server. */
 function entrance(limits: InFlightLimits) {
   const metrics = new MetricsRegistry();
-  const enterAs = inFlightLimiter({ limits, clock: createManualClock(), metrics });
+  const enterAs = createInFlightLimiter({ limits, clock: createManualClock(), metrics });
   const enter = (wish: Wish) => {
     const { verb = 'get', name = 'somebody', groups = [], resource = 'pods' } = wish;
     const kind = { group: resource === 'leases' ? 'coordination' : '', resource };

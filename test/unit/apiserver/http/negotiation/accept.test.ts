@@ -1,16 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StatusError } from '../../../../../src/api/index.ts';
-import { acceptedRanges, chooseOffer, covers } from '../../../../../src/apiserver/http/negotiation/accept.ts';
+import {
+  chooseOffer,
+  covers,
+  listAcceptedRanges,
+} from '../../../../../src/apiserver/http/negotiation/accept.ts';
 
-const types = (accept: string | undefined) => acceptedRanges(accept).map(({ type }) => type);
+const types = (accept: string | undefined) => listAcceptedRanges(accept).map(({ type }) => type);
 
 test('what a client takes is read in the order of quality, then as it stands', () => {
   assert.deepEqual(types('a/a;q=0.5, b/b, C/C;v=2'), ['b/b', 'c/c', 'a/a']);
   assert.deepEqual(types('a/a;q=0, b/b;q=0.0'), []);
   assert.deepEqual(types(undefined), ['*/*']);
   assert.deepEqual(types('  '), ['*/*']);
-  assert.equal(acceptedRanges('a/a; g = x ;v=v2;q=0.3')[0]?.parameters.get('g'), 'x');
+  assert.equal(listAcceptedRanges('a/a; g = x ;v=v2;q=0.3')[0]?.parameters.get('g'), 'x');
   assert.equal(types(Array(1000).fill('a/a').join()).length, 32, 'bounded');
 });
 

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { describe, test } from 'node:test';
-import { closeSignal } from '../../../../../src/apiserver/http/routing/request.ts';
+import { createCloseSignal } from '../../../../../src/apiserver/http/routing/request.ts';
 
 const response = () => new ServerResponse(new IncomingMessage(new Socket()));
 
 describe('the signal of a client that goes', () => {
   test('aborts when the response is closed', async () => {
     const raw = response();
-    const signal = closeSignal(raw);
+    const signal = createCloseSignal(raw);
     assert.ok(!signal.aborted);
     raw.destroy();
     await new Promise((resolve) => setImmediate(resolve));
@@ -20,6 +20,6 @@ describe('the signal of a client that goes', () => {
     const raw = response();
     raw.destroy();
     await new Promise((resolve) => setImmediate(resolve));
-    assert.ok(closeSignal(raw).aborted);
+    assert.ok(createCloseSignal(raw).aborted);
   });
 });

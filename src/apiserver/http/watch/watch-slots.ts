@@ -4,7 +4,7 @@ import type { MetricsRegistry } from '../../../base/index.ts';
 import { Gauge } from '../../../base/index.ts';
 import { apiGroupOf } from '../routing/paths.ts';
 
-/** As many as there may be connections: over HTTP/2 each of those could have a hundred. */
+/** As many as there may be connections: over HTTP/2 each connection could open a hundred watches. */
 export const maxWatches = 20_000;
 
 interface Watched {
@@ -12,14 +12,14 @@ interface Watched {
   readonly groupSuffix: string;
 }
 
-/** How many watches are open at once; told in the metrics under the name that the reference has for them. */
-export class WatchSeats {
-  readonly #most: number;
+/** Limits how many watches are open at once, and reports their number under the reference's metric name. */
+export class WatchSlots {
+  readonly #maxOpen: number;
   readonly #open = new Map<Watched, number>();
-  #taken = 0;
+  #total = 0;
 
-  constructor(most: number, metrics: MetricsRegistry) {
-    this.#most = most;
+  constructor(maxOpen: number, metrics: MetricsRegistry) {
+    this.#maxOpen = maxOpen;
     const counts = this.#open;
     new Gauge({
       name: 'apiserver_longrunning_requests',
@@ -35,10 +35,10 @@ export class WatchSeats {
     });
   }
 
-  /** Takes a seat until the response is closed; throws 429 when there is none. */
+  /** Takes a slot until the response is closed; throws 429 when there is none. */
   take(response: EventEmitter & { readonly destroyed: boolean }, resource: Watched): void {
-    if (response.destroyed) return; // nothing comes of it, and nobody would tell
-    if (this.#taken >= this.#most) {
+    if (response.destroyed) return; // the watch will not start, and there will be no `close` event
+    if (this.#total >= this.#maxOpen) {
       const message = 'too many watches are open: try again later';
       throw new StatusError('TooManyRequests', message, { details: { retryAfterSeconds: 1 } });
     }
@@ -47,7 +47,7 @@ export class WatchSeats {
   }
 
   #count(resource: Watched, by: number): void {
-    this.#taken += by;
+    this.#total += by;
     this.#open.set(resource, (this.#open.get(resource) ?? 0) + by);
   }
 }

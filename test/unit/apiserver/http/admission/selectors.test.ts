@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { selectedBy } from '../../../../../src/apiserver/http/admission/selected.ts';
+import { narrowBySelectors } from '../../../../../src/apiserver/http/admission/selectors.ts';
 import { startServer } from '../../support/index.ts';
 
 const off = { AuthorizeWithSelectors: false };
 const on = { AuthorizeWithSelectors: true };
 
 function named(verb: string, fieldSelector: string, gates = off): string | undefined {
-  return selectedBy(verb, new URLSearchParams({ fieldSelector }), gates)?.name;
+  return narrowBySelectors(verb, new URLSearchParams({ fieldSelector }), gates)?.name;
 }
 
 describe('what selectors tell the authorizers', () => {
@@ -40,14 +40,14 @@ describe('what selectors tell the authorizers', () => {
 
   test('the selectors themselves are passed on where the gate says so', () => {
     const query = new URLSearchParams({ fieldSelector: 'metadata.name=web', labelSelector: 'a=b' });
-    assert.equal(selectedBy('list', query, off)?.selectors, undefined);
-    assert.deepEqual(selectedBy('deletecollection', query, on)?.selectors, {
+    assert.equal(narrowBySelectors('list', query, off)?.selectors, undefined);
+    assert.deepEqual(narrowBySelectors('deletecollection', query, on)?.selectors, {
       fields: [{ field: 'metadata.name', operator: '=', value: 'web' }],
       labels: [{ key: 'a', operator: 'In', values: ['b'] }],
     });
     query.set('labelSelector', 'a in (');
-    assert.deepEqual(selectedBy('list', query, on)?.selectors?.labels, []);
-    assert.equal(selectedBy('list', new URLSearchParams('limit=5'), on), undefined);
+    assert.deepEqual(narrowBySelectors('list', query, on)?.selectors?.labels, []);
+    assert.equal(narrowBySelectors('list', new URLSearchParams('limit=5'), on), undefined);
   });
 });
 

@@ -2,56 +2,56 @@ import { setImmediate } from 'node:timers/promises';
 import type { AccessChange, AccessDiffStatus, AccessReference, AccessRight } from '../../../api/index.ts';
 import { mastersGroup, nodesGroup, serviceAccountOf } from '../../authn/index.ts';
 import type { PolicyIndex, RoleReader } from '../../authz/index.ts';
-import { maxReported } from '../told.ts';
+import { maxReported } from '../references.ts';
+import type { AffectedHolder } from './affected-holders.ts';
+import { findAffectedHolders, findNamespaces } from './affected-holders.ts';
 import type { Change, Comparison } from './compare.ts';
-import { compare, comparisonOf, groupsOf, RuleLists, weightOf } from './compare.ts';
+import { compare, createComparison, estimateWork, groupsOf, RuleLists } from './compare.ts';
 import type { Holder, PolicyChange } from './policy-change.ts';
-import { holderKey, policyLater, policyNow } from './policy-change.ts';
-import type { Touched } from './touched.ts';
-import { namespacesOf, touchedBy } from './touched.ts';
+import { createChangedPolicies, createCurrentPolicies, holderKey } from './policy-change.ts';
 
-/** So many rights are told of one subject, each way. */
-const maxOfOne = 100;
-/** And so many in all. */
+/** Rights that are listed for one subject in each direction; also the limit of errors. */
+const maxRightsPerSubject = 100;
+/** Rights that are listed in all. */
 const maxRights = 5_000;
-/** So many namespaces of one subject are looked at for what it has there anyway. */
-const maxElsewhere = 50;
-/** So many single rights are looked at in all; subjects who have the same are looked at once. */
+/** Namespaces of one subject in which the rights that it has there anyway are examined. */
+const maxOtherNamespaces = 50;
+/** Single rights that are examined in all; subjects with the same rights are examined once. */
 const maxChecked = 1_000_000;
 
 /**
- * Who gains and who loses which rights by a change of roles and bindings. The policy is read at once; what follows lets
- * other requests pass.
+ * Computes who gains and who loses which rights by a change of roles and bindings. The policy is read in one step; the
+ * comparison then yields to other requests.
  */
-export async function judge(
+export async function computeAccessDiff(
   index: PolicyIndex,
   roles: RoleReader,
   change: PolicyChange,
 ): Promise<AccessDiffStatus> {
   const errors: string[] = [];
-  const touched = touchedBy(index, change).filter(({ holder }) => !isMasters(holder, errors));
-  const looked = touched.slice(0, maxReported);
-  const subjects = comparisons(index, roles, change, looked, errors);
+  const affected = findAffectedHolders(index, change).filter(({ holder }) => !noteMasters(holder, errors));
+  const examined = affected.slice(0, maxReported);
+  const subjects = createComparisons(index, roles, change, examined, errors);
   const known = new Map<string, Change | 'tooMany'>();
-  const telling = new Telling();
-  let left = touched.length - looked.length;
-  let room = maxChecked;
+  const report = new DiffReport();
+  let left = affected.length - examined.length;
+  let budget = maxChecked;
   for (const { holder, comparison } of subjects) {
     const before = known.get(comparison.key);
-    if (before === undefined) room -= weightOf(comparison);
-    if (before === undefined && room < 0) left++;
+    if (before === undefined) budget -= estimateWork(comparison);
+    if (before === undefined && budget < 0) left++;
     else {
       const found = before ?? compare(comparison);
       known.set(comparison.key, found);
-      telling.add(toldHolder(holder), found);
+      report.add(toReference(holder), found);
       if (before === undefined) await setImmediate();
     }
   }
-  return telling.status(left, errors);
+  return report.status(left, errors);
 }
 
-/** Members of system:masters may do everything, whatever roles say. */
-function isMasters({ kind, name }: Holder, errors: string[]): boolean {
+/** Whether the holder is system:masters, whose members may do everything whatever roles say; adds notes about its groups. */
+function noteMasters({ kind, name }: Holder, errors: string[]): boolean {
   if (kind !== 'Group') return false;
   if (name === nodesGroup)
     errors.push('only roles are looked at: the node authorizer lets node agents do more');
@@ -60,28 +60,32 @@ function isMasters({ kind, name }: Holder, errors: string[]): boolean {
   return true;
 }
 
-function comparisons(
+function createComparisons(
   index: PolicyIndex,
   roles: RoleReader,
   change: PolicyChange,
-  touched: readonly Touched[],
+  affected: readonly AffectedHolder[],
   errors: string[],
 ): { holder: Holder; comparison: Comparison }[] {
-  const sides = { now: policyNow(index), later: policyLater(index, roles, change), lists: new RuleLists() };
-  const holders = touched.filter(({ scopes }) => scopes.has('')).flatMap(({ holder }) => withGroups(holder));
-  const known = holders.length === 0 ? undefined : namespacesOf(index, holders);
-  // a group can have bindings everywhere, and many who are looked at are in it
-  for (const [key, all] of known ?? []) known?.set(key, all.sort().slice(0, maxElsewhere + 1));
-  return touched.map(({ holder, scopes }) => {
+  const sides = {
+    now: createCurrentPolicies(index),
+    later: createChangedPolicies(index, roles, change),
+    lists: new RuleLists(),
+  };
+  const holders = affected.filter(({ scopes }) => scopes.has('')).flatMap(({ holder }) => withGroups(holder));
+  const known = holders.length === 0 ? undefined : findNamespaces(index, holders);
+  // a group can have bindings in all namespaces, and many of the examined holders are its members
+  for (const [key, all] of known ?? []) known?.set(key, all.sort().slice(0, maxOtherNamespaces + 1));
+  return affected.map(({ holder, scopes }) => {
     const there = withGroups(holder).flatMap((each) => known?.get(holderKey(each)) ?? []);
     const all = [...new Set([...there, ...[...scopes].filter((scope) => scope !== '')])].sort();
-    if (all.length > maxElsewhere && scopes.has('')) {
-      const { kind, name } = toldHolder(holder);
+    if (all.length > maxOtherNamespaces && scopes.has('')) {
+      const { kind, name } = toReference(holder);
       const what = `of ${kind} ${JSON.stringify(name)} not all namespaces are looked at`;
       errors.push(`${what}: in some it may have before and after what is told as gained or lost`);
     }
-    const elsewhere = all.slice(0, maxElsewhere);
-    return { holder, comparison: comparisonOf(holder, [...scopes].sort(), elsewhere, sides) };
+    const otherNamespaces = all.slice(0, maxOtherNamespaces);
+    return { holder, comparison: createComparison(holder, [...scopes].sort(), otherNamespaces, sides) };
   });
 }
 
@@ -89,13 +93,13 @@ function withGroups(holder: Holder): Holder[] {
   return [holder, ...groupsOf(holder).map((name) => ({ kind: 'Group', name }) as const)];
 }
 
-function toldHolder({ kind, name }: Holder): AccessReference {
+function toReference({ kind, name }: Holder): AccessReference {
   const account = kind === 'User' ? serviceAccountOf(name) : undefined;
   return account === undefined ? { kind, name } : { kind: 'ServiceAccount', ...account };
 }
 
-/** What is told, within its bounds. */
-class Telling {
+/** Collects the changes for the answer, within its limits. */
+class DiffReport {
   readonly #changes: AccessChange[] = [];
   readonly #errors: string[] = [];
   #rights = 0;
@@ -122,7 +126,7 @@ class Telling {
   }
 
   status(left: number, errors: readonly string[]): AccessDiffStatus {
-    const all = [...new Set([...errors, ...this.#errors])].slice(0, maxOfOne);
+    const all = [...new Set([...errors, ...this.#errors])].slice(0, maxRightsPerSubject);
     return {
       ...(this.#changes.length === 0 ? {} : { changes: this.#changes }),
       ...(left === 0 ? {} : { moreSubjects: left }),
@@ -132,7 +136,7 @@ class Telling {
   }
 
   #take(rights: readonly AccessRight[]): AccessRight[] {
-    const taken = rights.slice(0, Math.min(maxOfOne, maxRights - this.#rights));
+    const taken = rights.slice(0, Math.min(maxRightsPerSubject, maxRights - this.#rights));
     this.#rights += taken.length;
     return taken;
   }

@@ -19,15 +19,15 @@ import {
   validateMetadata,
 } from '../../../api/index.ts';
 import type { Registry } from '../../registry/index.ts';
-import { gatheredRules } from './gathered.ts';
+import { aggregateRules } from './aggregated-rules.ts';
 import type { ChangedBinding, ChangedRole, PolicyChange } from './policy-change.ts';
 import { roleKey } from './policy-change.ts';
 
-/** What a question about a change says, in terms of the policy; `causes` are what is wrong with it. */
-export interface Written {
+/** The change that an AccessDiff asks about; `causes` say why it is invalid. */
+export interface PolicyChangeResult {
   change: PolicyChange;
   causes: readonly Cause[];
-  /** What there is to say of it besides. */
+  /** Remarks for the answer. */
   notes: readonly string[];
 }
 
@@ -36,9 +36,12 @@ type Rbac = ClusterRole & Pick<RoleBinding, 'subjects'> & Partial<Pick<RoleBindi
 const kinds: readonly Kind[] = [roleKind, clusterRoleKind, roleBindingKind, clusterRoleBindingKind];
 const kindNames = kinds.map(({ kind }) => kind);
 
-/** The objects and deletions one after another: each meets what the ones before it have made. */
-export async function readWritten(registry: Registry, spec: AccessDiffSpec): Promise<Written> {
-  const policy = new WrittenPolicy(registry);
+/** Reads the objects and deletions of an AccessDiff in order: each one applies to the result of those before it. */
+export async function readPolicyChange(
+  registry: Registry,
+  spec: AccessDiffSpec,
+): Promise<PolicyChangeResult> {
+  const policy = new PolicyDraft(registry);
   const causes: Cause[] = [];
   for (const [position, object] of (spec.objects ?? []).entries()) {
     const found = policy.write(object, spec.replace === true);
@@ -62,8 +65,8 @@ interface Entry {
   next: Rbac | undefined;
 }
 
-/** Roles and bindings that are written, over those that are stored. */
-class WrittenPolicy {
+/** Written roles and bindings, layered over the stored ones. */
+class PolicyDraft {
   readonly #registry: Registry;
   readonly #entries = new Map<string, Entry>();
   readonly #notes: string[] = [];
@@ -81,7 +84,7 @@ class WrittenPolicy {
     const { name = '', labels = {}, annotations } = object.metadata;
     const namespace = kind.namespaced ? (object.metadata.namespace ?? '') : '';
     const key = this.#keyOf(kind, namespace, name);
-    const old = this.#now(kind, key);
+    const old = this.#findCurrent(kind, key);
     const kept = replace ? {} : (old?.metadata?.labels ?? {});
     const metadata = {
       name,
@@ -90,7 +93,7 @@ class WrittenPolicy {
       ...(annotations === undefined ? {} : { annotations }),
     };
     const next = kind.default({ ...object, metadata });
-    const causes = [...strayCauses(kind, object), ...validateMetadata(kind, next, undefined)];
+    const causes = [...findForeignFields(kind, object), ...validateMetadata(kind, next, undefined)];
     if (causes.length === 0) causes.push(...kind.validate(next, old));
     if (causes.length === 0) this.#entries.set(key, { kind, namespace, name, next: { ...next } });
     return causes;
@@ -101,7 +104,7 @@ class WrittenPolicy {
     if (kind === undefined) return [unsupportedValue('kind', kindName, kindNames)];
     const place = kind.namespaced ? namespace : '';
     const key = this.#keyOf(kind, place, name);
-    if (this.#now(kind, key) === undefined) {
+    if (this.#findCurrent(kind, key) === undefined) {
       this.#notes.push(`there is no ${kindName} ${JSON.stringify(place === '' ? name : `${place}/${name}`)}`);
     }
     this.#entries.set(key, { kind, namespace: place, name, next: undefined });
@@ -116,35 +119,35 @@ class WrittenPolicy {
         const id = { kind: kind.kind, namespace, name };
         roles.set(roleKey(id), { id, rules: next && (next.rules ?? []) });
       } else {
-        const before = this.#stored(kind, key)?.subjects ?? [];
+        const before = this.#findStored(kind, key)?.subjects ?? [];
         const { roleRef, subjects = [] } = next ?? {};
         const after = roleRef && { roleRef, subjects };
         bindings.set(key, { namespace, before, after });
       }
     }
-    for (const [name, rules] of await this.#gathered()) {
+    for (const [name, rules] of await this.#aggregateRules()) {
       const id = { kind: 'ClusterRole', namespace: '', name };
       roles.set(roleKey(id), { id, rules });
     }
     return { bindings, roles };
   }
 
-  /** Also the bindings to roles that will not be there. */
+  /** The remarks, including one for each binding to a role that will not exist. */
   notes(): string[] {
     const missing = [...this.#entries.values()].flatMap(({ kind, namespace, name, next }) => {
       const { roleRef } = next ?? {};
       if (roleRef === undefined) return [];
       const role = roleRef.kind === 'ClusterRole' ? clusterRoleKind : roleKind;
       const key = this.#keyOf(role, role.namespaced ? namespace : '', roleRef.name);
-      if (this.#now(role, key) !== undefined) return [];
+      if (this.#findCurrent(role, key) !== undefined) return [];
       const what = `${kind.kind} ${JSON.stringify(name)} gives ${roleRef.kind} ${JSON.stringify(roleRef.name)}`;
       return [`${what}, which does not exist: until it is made, nothing is given`];
     });
     return [...this.#notes, ...missing];
   }
 
-  /** What roles gather of others, where something is written that may matter to that. */
-  async #gathered(): Promise<Map<string, ClusterRole['rules'] & object>> {
+  /** The new rules of aggregating roles, when a ClusterRole is written. */
+  async #aggregateRules(): Promise<Map<string, ClusterRole['rules'] & object>> {
     const written = [...this.#entries.values()].filter(({ kind }) => kind === clusterRoleKind);
     if (written.length === 0) return new Map();
     const resource = this.#registry.of(clusterRoleKind);
@@ -157,18 +160,18 @@ class WrittenPolicy {
       if (next === undefined) roles.delete(name);
       else roles.set(name, next);
     }
-    const { rules, isWhole } = await gatheredRules(roles);
-    if (!isWhole)
+    const { rules, isComplete } = await aggregateRules(roles);
+    if (!isComplete)
       this.#notes.push('so much is gathered by aggregation rules that not all of it is looked at');
     return rules;
   }
 
-  #now(kind: Kind, key: string): Rbac | undefined {
+  #findCurrent(kind: Kind, key: string): Rbac | undefined {
     const entry = this.#entries.get(key);
-    return entry === undefined ? this.#stored(kind, key) : entry.next;
+    return entry === undefined ? this.#findStored(kind, key) : entry.next;
   }
 
-  #stored(kind: Kind, key: string): Rbac | undefined {
+  #findStored(kind: Kind, key: string): Rbac | undefined {
     const { storage, encoding } = this.#registry.of(kind);
     const stored = storage.get(key);
     return stored && encoding.read(stored);
@@ -179,8 +182,8 @@ class WrittenPolicy {
   }
 }
 
-/** Fields of a binding in a role, and the other way round. */
-function strayCauses(kind: Kind, object: AccessDiffObject & ApiObject): Cause[] {
+/** Finds fields of a binding in a role, and the other way round. */
+function findForeignFields(kind: Kind, object: AccessDiffObject & ApiObject): Cause[] {
   const own = new Set(Object.keys(kind.root.fields));
   return Object.keys(object)
     .filter((name) => !own.has(name))

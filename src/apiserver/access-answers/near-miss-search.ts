@@ -1,8 +1,8 @@
 import type { AccessNearMiss, PolicyRule } from '../../api/index.ts';
 import type { Grant } from '../authz/index.ts';
-import { toldBinding, toldRole, toldSubject } from './told.ts';
+import { bindingReference, roleReference, subjectReference } from './references.ts';
 
-/** Why something is not allowed, the likeliest reason first. */
+/** The reasons why something is not allowed, the most likely first. */
 const ranking = [
   ...['OtherNamespace', 'PathInNamespace', 'OtherGroup', 'GroupWithVersion'],
   ...[
@@ -19,43 +19,43 @@ const ranking = [
 
 export type MissReason = (typeof ranking)[number];
 
-/** So many are told for each reason; others are counted. */
-const maxOfOne = 20;
-/** So many rules and grants are looked at. */
+/** Near misses that are listed for each reason; the rest is counted. */
+const maxPerReason = 20;
+/** Rules and grants that are examined. */
 const maxRules = 10_000;
 const maxGrants = 200_000;
 
 export interface Misses {
   found: AccessNearMiss[];
   more: number;
-  /** Whether there was more to look at than is looked at. */
+  /** Whether the search stopped at a limit. */
   isCut: boolean;
 }
 
-/** What has been found, and how much may still be looked at. */
-export class Search {
+/** The near misses that were found, and how many rules and grants may still be examined. */
+export class NearMissSearch {
   readonly #found = new Map<MissReason, AccessNearMiss[]>();
   #more = 0;
   #rules = maxRules;
   #grants = maxGrants;
 
-  note(reason: MissReason, message: string, grant: Grant, rule?: PolicyRule): void {
+  add(reason: MissReason, message: string, grant: Grant, rule?: PolicyRule): void {
     const others = this.#found.get(reason) ?? [];
-    if (others.length >= maxOfOne) {
+    if (others.length >= maxPerReason) {
       this.#more++;
       return;
     }
-    const [binding, role, subject] = [toldBinding(grant), toldRole(grant), toldSubject(grant)];
+    const [binding, role, subject] = [bindingReference(grant), roleReference(grant), subjectReference(grant)];
     const miss = { reason, message, binding, role, subject, ...(rule === undefined ? {} : { rule }) };
     this.#found.set(reason, [...others, miss]);
   }
 
-  /** False when no further rule may be looked at. */
+  /** Counts a rule; false when no further rule may be examined. */
   takeRule(): boolean {
     return this.#rules-- > 0;
   }
 
-  /** False when no further grant may be looked at. */
+  /** Counts a grant; false when no further grant may be examined. */
   takeGrant(): boolean {
     return this.#grants-- > 0;
   }

@@ -5,21 +5,21 @@ import { Counter, Gauge } from '../../base/index.ts';
 /** How many requests to nodes are open at once. */
 export interface ProxyLimits {
   readonly all: number;
-  /** Of one user, so that one cannot take all there are. */
+  /** For one user, so that one user cannot take all slots. */
   readonly user: number;
-  /** To one node: as many connections may there be to it. */
+  /** For one node: the limit of connections to it as well. */
   readonly node: number;
-  /** Of one user to one node. */
+  /** For one user on one node. */
   readonly userOnNode: number;
 }
 
 export const proxyLimits: ProxyLimits = { all: 400, user: 200, node: 50, userOnNode: 25 };
 
 /**
- * Seats of their own for requests to nodes, so that slow nodes and slow readers take none of the API's. Nobody waits for
- * one: how long those before would take, nobody knows.
+ * Slots of their own for requests to nodes, so that slow nodes and slow readers take none of the API's. There is no queue
+ * for them, because it is unknown how long the open requests will take.
  */
-export class ProxySeats {
+export class ProxySlots {
   readonly #limits: ProxyLimits;
   readonly #taken = new Map<string, number>();
   readonly #refused: Counter;
@@ -42,25 +42,25 @@ export class ProxySeats {
     });
   }
 
-  /** A seat, given back by disposing; throws 429 when there is none. */
+  /** Takes a slot, released by disposing; throws 429 when there is none. */
   take(user: string, node: string): Disposable {
     const { all, node: ofNode, user: ofUser, userOnNode } = this.#limits;
-    const places: [string, number][] = [
+    const counters: [string, number][] = [
       ['all', all],
       [`user ${user}`, ofUser],
       [`node ${node}`, ofNode],
       [`both ${node} ${user}`, userOnNode],
     ];
-    if (places.some(([key, most]) => this.#count(key) >= most)) {
+    if (counters.some(([key, limit]) => this.#count(key) >= limit)) {
       this.#refused.inc();
       const message = `too many requests to nodes are open, or to node ${node}: try again later`;
       throw new StatusError('TooManyRequests', message, { details: { retryAfterSeconds: 1 } });
     }
-    for (const [key] of places) this.#change(key, 1);
+    for (const [key] of counters) this.#change(key, 1);
     let held = true;
     return {
       [Symbol.dispose]: () => {
-        if (held) for (const [key] of places) this.#change(key, -1);
+        if (held) for (const [key] of counters) this.#change(key, -1);
         held = false;
       },
     };

@@ -1,52 +1,52 @@
 import type { Grant, PolicyIndex } from '../../authz/index.ts';
 import type { Holder, PolicyChange } from './policy-change.ts';
-import { holderIn, holderKey, roleKey } from './policy-change.ts';
+import { holderKey, roleKey, toHolder } from './policy-change.ts';
 
-/** Somebody, and the scopes where a change gives them other roles, or other rules by the roles that they have. */
-export interface Touched {
+/** A user or group, and the scopes in which a change gives it other roles, or other rules by the roles that it has. */
+export interface AffectedHolder {
   holder: Holder;
   /** Namespaces, and the empty text for the cluster. */
   scopes: Set<string>;
 }
 
-/** Whom a change can matter to, users first, in the order of their names. */
-export function touchedBy(index: PolicyIndex, change: PolicyChange): Touched[] {
-  const touched = new Map<string, Touched>();
-  const touch = (holder: Holder | undefined, scope: string) => {
+/** The holders that a change can affect: users first, each sorted by name. */
+export function findAffectedHolders(index: PolicyIndex, change: PolicyChange): AffectedHolder[] {
+  const affected = new Map<string, AffectedHolder>();
+  const add = (holder: Holder | undefined, scope: string) => {
     if (holder === undefined) return;
     const key = holderKey(holder);
-    const known = touched.get(key);
-    if (known === undefined) touched.set(key, { holder, scopes: new Set([scope]) });
+    const known = affected.get(key);
+    if (known === undefined) affected.set(key, { holder, scopes: new Set([scope]) });
     else known.scopes.add(scope);
   };
   for (const { namespace, before, after } of change.bindings.values()) {
     for (const subject of [...before, ...(after?.subjects ?? [])]) {
-      touch(holderIn(subject, namespace), namespace);
+      add(toHolder(subject, namespace), namespace);
     }
   }
   for (const scope of scopesOf(index, change)) {
     index.eachIn(scope, (grant) => {
-      if (change.roles.has(roleKey(grant.role))) touch(holderOfGrant(grant), scope);
+      if (change.roles.has(roleKey(grant.role))) add(holderOfGrant(grant), scope);
     });
   }
-  const users = [...touched.values()].filter(({ holder }) => holder.kind === 'User');
-  const groups = [...touched.values()].filter(({ holder }) => holder.kind === 'Group');
+  const users = [...affected.values()].filter(({ holder }) => holder.kind === 'User');
+  const groups = [...affected.values()].filter(({ holder }) => holder.kind === 'Group');
   return [...users.sort(byName), ...groups.sort(byName)];
 }
 
-function byName(a: Touched, b: Touched): number {
+function byName(a: AffectedHolder, b: AffectedHolder): number {
   return a.holder.name < b.holder.name ? -1 : 1;
 }
 
-/** Where changed roles can be given: a ClusterRole everywhere. */
+/** The scopes in which changed roles can be bound: for a ClusterRole all of them. */
 function scopesOf(index: PolicyIndex, { roles }: PolicyChange): Iterable<string> {
   const changed = [...roles.values()].map(({ id }) => id);
   if (changed.some(({ kind }) => kind === 'ClusterRole')) return index.namespaces;
   return new Set(changed.map(({ namespace }) => namespace));
 }
 
-/** The namespaces in which each of some holders has bindings now. */
-export function namespacesOf(index: PolicyIndex, holders: readonly Holder[]): Map<string, string[]> {
+/** Finds the namespaces in which each of the holders has bindings now. */
+export function findNamespaces(index: PolicyIndex, holders: readonly Holder[]): Map<string, string[]> {
   const found = new Map<string, string[]>(holders.map((holder) => [holderKey(holder), []]));
   for (const namespace of index.namespaces) {
     if (namespace === '') continue;

@@ -2,17 +2,17 @@ import type { AccessQuery } from '../../api/index.ts';
 import { accessQueryKind } from '../../api/index.ts';
 import type { User } from '../authn/index.ts';
 import type { Operation } from '../registry/index.ts';
-import { attributesOf, questionIn, refuseTwofoldSelectors, withoutSelectors } from '../reviews/index.ts';
-import type { Explaining } from './explain.ts';
-import { whatCan } from './what-can.ts';
-import { whoCan } from './who-can.ts';
+import { attributesOf, refuseTwofoldSelectors, withoutSelectors, withoutStatus } from '../reviews/index.ts';
+import type { ExplainContext } from './explain.ts';
+import { listWhatCan } from './what-can.ts';
+import { listWhoCan } from './who-can.ts';
 
-/** AccessQuery: who may do something, or what may somebody do? */
-export function accessQuery(parts: () => Explaining): Operation<AccessQuery> {
+/** The operation AccessQuery: who may do something, or what may a user do? */
+export function createAccessQuery(parts: () => ExplainContext): Operation<AccessQuery> {
   return {
     body: accessQueryKind,
     prepare({ body, registry }) {
-      const query = questionIn(body);
+      const query = withoutStatus(body);
       const { whoCan: action } = query.spec ?? {};
       if (action === undefined) return query;
       if (registry.gates.AuthorizeWithSelectors) refuseTwofoldSelectors(action);
@@ -26,13 +26,13 @@ export function accessQuery(parts: () => Explaining): Operation<AccessQuery> {
   };
 }
 
-async function answer({ spec }: AccessQuery, caller: User, parts: Explaining) {
+async function answer({ spec }: AccessQuery, caller: User, parts: ExplainContext) {
   if (spec.whoCan === undefined) {
     const { user: name = '', groups = [], namespace = '' } = spec.whatCan ?? {};
-    const somebody = name === '' && groups.length === 0 ? caller : { name, groups, extra: {} };
-    return await whatCan(parts, somebody, namespace);
+    const subject = name === '' && groups.length === 0 ? caller : { name, groups, extra: {} };
+    return await listWhatCan(parts, subject, namespace);
   }
   const { attributes, complaints } = attributesOf(spec.whoCan);
-  const status = await whoCan(parts, attributes);
+  const status = await listWhoCan(parts, attributes);
   return complaints.length === 0 ? status : { ...status, errors: [...(status.errors ?? []), ...complaints] };
 }

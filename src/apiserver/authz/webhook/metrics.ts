@@ -2,18 +2,18 @@ import type { MetricsRegistry } from '../../../base/index.ts';
 import { Counter, Histogram } from '../../../base/index.ts';
 import type { Decision } from '../types.ts';
 
-/** What is counted of questions that went to the other server; the names are the reference's. */
-export interface Figures {
+/** The metrics of questions to the other server; their names are those of the reference. */
+export interface WebhookMetrics {
   answered(verdict: Decision['verdict'], tookMs: number): void;
   failed(late: boolean, tookMs: number): void;
-  /** A failure was taken for no opinion. */
+  /** A failure was treated as no opinion. */
   passedOver(): void;
 }
 
-/** Of the authorizer, in the labels: there is one. */
+/** The name of the only such authorizer, for the label. */
 const name = 'webhook';
 
-export function createFigures(metrics: MetricsRegistry): Figures {
+export function createWebhookMetrics(metrics: MetricsRegistry): WebhookMetrics {
   const registers = [metrics];
   const evaluations = new Counter({
     name: 'apiserver_authorization_webhook_evaluations_total',

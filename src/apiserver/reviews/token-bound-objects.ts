@@ -11,11 +11,11 @@ const kinds: Readonly<Record<TokenObjectKind, Kind>> = {
   Node: nodeKind,
 };
 
-/** How long memory may take to come to what the store has. */
+/** How long to wait until memory has caught up with the store. */
 const waitLimitMs = 3_000;
 
-/** The objects that tokens speak of, out of the registry; each state of one is read once. */
-export function tokenObjects(registry: () => Registry): TokenObjects {
+/** Finds the objects that tokens refer to in the registry; each state of an object is decoded once. */
+export function createTokenObjects(registry: () => Registry): TokenObjects {
   const known = new WeakMap<Stored, TokenObject>();
   return {
     find(kind, namespace, name) {
@@ -34,6 +34,6 @@ export function tokenObjects(registry: () => Registry): TokenObjects {
 }
 
 function describe(metadata: ObjectMeta = {}): TokenObject {
-  const { uid = '', deletionTimestamp } = metadata; // which already counts in the grace period
+  const { uid = '', deletionTimestamp } = metadata; // it includes the grace period
   return { uid, goneMs: deletionTimestamp === undefined ? undefined : Date.parse(deletionTimestamp) };
 }

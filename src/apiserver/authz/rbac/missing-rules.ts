@@ -7,45 +7,45 @@ type Rights = ResourceRights | { readonly verb: string; readonly path: string };
 
 type Target = Omit<PolicyRule, 'verbs' | 'resourceNames'>;
 
-/** What is missing of one target: the verbs for each name; undefined stands for all names, and for a path. */
+/** The missing rights on one target: the verbs for each name; the name undefined stands for all names, or for a path. */
 interface Missing {
   readonly target: Target;
   readonly verbs: Map<string | undefined, Set<string>>;
 }
 
-/** Rules that would fall into more rights than this, of one name each, cannot be compared in reasonable time. */
+/** Rules that would be split into more rights than this, of one name each, cannot be compared in reasonable time. */
 const maxRights = 100_000;
 
-/** Nor when more rules and names that are held would have to be looked at: this takes some tens of milliseconds. */
+/** The limit of held rules and names that are examined: takes some tens of milliseconds. */
 const maxEffort = 1_000_000;
 
 /**
- * What of `wanted` nobody has by `held`, as few rules; empty when all of it is held. `tooMany` when that cannot be said
- * because there are too many combinations, of what is wanted or of that with what is held.
+ * Returns the rights in `wanted` that `held` does not give, in few rules; empty when all are held. `tooMany` when there are
+ * too many combinations to find out, of what is wanted or of that with what is held.
  */
-export function uncovered(
+export function findMissingRules(
   held: readonly PolicyRule[],
   wanted: readonly PolicyRule[],
 ): readonly PolicyRule[] | 'tooMany' {
-  if (wanted.reduce((count, rule) => count + countOf(rule), 0) > maxRights) return 'tooMany';
+  if (wanted.reduce((count, rule) => count + countRights(rule), 0) > maxRights) return 'tooMany';
   const known = new HeldRights(held, wanted);
   if (known.effort > maxEffort) return 'tooMany';
   const missing = new Map<string, Missing>();
   for (const rule of wanted) {
     for (const rights of rightsIn(rule)) {
-      note(missing, rights, missingOf(known, rights));
+      addMissing(missing, rights, findMissingNames(known, rights));
       if (known.effort > maxEffort) return 'tooMany';
     }
   }
   return [...missing.values()].flatMap(rulesOf);
 }
 
-function missingOf(held: HeldRights, rights: Rights): readonly (string | undefined)[] {
-  if (!('path' in rights)) return held.missing(rights);
+function findMissingNames(held: HeldRights, rights: Rights): readonly (string | undefined)[] {
+  if (!('path' in rights)) return held.findMissing(rights);
   return held.allowsPath(rights.verb, rights.path) ? [] : [undefined];
 }
 
-function countOf(rule: PolicyRule): number {
+function countRights(rule: PolicyRule): number {
   const { verbs, apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule;
   const names = Math.max(1, resourceNames.length);
   return verbs.length * (apiGroups.length * resources.length * names + nonResourceURLs.length);
@@ -54,7 +54,7 @@ function countOf(rule: PolicyRule): number {
 function* rightsIn(rule: PolicyRule): Generator<Rights> {
   const { verbs, apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule;
   const names = resourceNames.length === 0 ? undefined : resourceNames;
-  // Without resources the groups mean nothing, and nothing has counted them.
+  // without resources the groups mean nothing, and `countRights` has not counted them
   const groups = resources.length === 0 ? [] : apiGroups;
   for (const verb of verbs) {
     for (const path of nonResourceURLs) yield { verb, path };
@@ -62,8 +62,12 @@ function* rightsIn(rule: PolicyRule): Generator<Rights> {
   }
 }
 
-/** Rights that differ by their verb alone are one rule. */
-function note(missing: Map<string, Missing>, rights: Rights, names: readonly (string | undefined)[]): void {
+/** Adds missing rights; those that differ only in their verb become one rule. */
+function addMissing(
+  missing: Map<string, Missing>,
+  rights: Rights,
+  names: readonly (string | undefined)[],
+): void {
   if (names.length === 0) return;
   const target = targetOf(rights);
   const key =

@@ -2,21 +2,21 @@ import type { ClusterRole, PolicyRule } from '../../../api/index.ts';
 import { EventLoopYielder } from '../../../base/index.ts';
 import { selectsAny } from '../../controllers/index.ts';
 
-/** More roles that gather the rules of others in turn are left as they are: no chain of them is so long. */
+/** Rounds of aggregation: real chains of roles that aggregate each other are shorter. */
 const maxRounds = 20;
-/** About so many rules and conditions of selectors are looked at in all: roles that gather each other multiply. */
+/** About how many rules and selector conditions are examined in all: roles that aggregate each other multiply. */
 const maxChecked = 2_000_000;
-/** To look at a selector takes about as long as to look at a rule for each such piece of it. */
+/** So many characters of a selector cost about as much to evaluate as one rule. */
 const selectorCharacters = 32;
 
-export interface Gathered {
-  /** Of roles that gather, where it is something else than they have. */
+export interface AggregatedRules {
+  /** The rules of aggregating roles, by name, where they differ from the stored ones. */
   rules: Map<string, PolicyRule[]>;
-  /** Whether all of them were looked at. */
-  isWhole: boolean;
+  /** Whether all of them were examined. */
+  isComplete: boolean;
 }
 
-/** Each rule once. */
+/** Rules by their text, each once. */
 type RuleSet = ReadonlyMap<string, PolicyRule>;
 
 interface Aggregate {
@@ -25,18 +25,18 @@ interface Aggregate {
 }
 
 /**
- * The rules that ClusterRoles with an aggregationRule will have, once the controller that keeps them has seen to it.
- * `roles`: all ClusterRoles, by name, as they will be. Lets other requests pass.
+ * Computes the rules that ClusterRoles with an aggregationRule will have once the controller has updated them. `roles`: all
+ * ClusterRoles after the change, by name. Yields to other requests.
  */
-export async function gatheredRules(roles: ReadonlyMap<string, ClusterRole>): Promise<Gathered> {
+export async function aggregateRules(roles: ReadonlyMap<string, ClusterRole>): Promise<AggregatedRules> {
   const effort = new Effort();
   const known = new Map<string, RuleSet>();
-  const gathered = new Map<string, RuleSet>();
-  const rulesOf = (name: string) => known.get(name) ?? ruleSet(roles.get(name)?.rules ?? []);
+  const aggregated = new Map<string, RuleSet>();
+  const rulesOf = (name: string) => known.get(name) ?? toRuleSet(roles.get(name)?.rules ?? []);
   const aggregates: Aggregate[] = [];
   for (const [name, role] of roles) {
     if (role.aggregationRule === undefined) continue;
-    aggregates.push({ name, members: await membersOf(name, role.aggregationRule, roles, effort) });
+    aggregates.push({ name, members: await findMembers(name, role.aggregationRule, roles, effort) });
   }
   for (let round = 0; round < maxRounds && !effort.isOver; round++) {
     let isSettled = true;
@@ -51,18 +51,18 @@ export async function gatheredRules(roles: ReadonlyMap<string, ClusterRole>): Pr
       if (effort.isOver) break;
       if (isSame(rules, rulesOf(name))) continue;
       known.set(name, rules);
-      gathered.set(name, rules);
+      aggregated.set(name, rules);
       isSettled = false;
     }
     if (isSettled) break;
   }
   return {
-    rules: new Map([...gathered].map(([name, rules]) => [name, inOrder(rules)])),
-    isWhole: !effort.isOver,
+    rules: new Map([...aggregated].map(([name, rules]) => [name, sortRules(rules)])),
+    isComplete: !effort.isOver,
   };
 }
 
-/** How much has been looked at. */
+/** The remaining amount of work. */
 class Effort {
   readonly #yielder = new EventLoopYielder();
   #left = maxChecked;
@@ -71,13 +71,13 @@ class Effort {
     return this.#left < 0;
   }
 
-  async spend(looked: number): Promise<void> {
-    this.#left -= looked;
+  async spend(amount: number): Promise<void> {
+    this.#left -= amount;
     if (this.#yielder.isDue) await this.#yielder.yield();
   }
 }
 
-async function membersOf(
+async function findMembers(
   name: string,
   { clusterRoleSelectors: selectors = [] }: NonNullable<ClusterRole['aggregationRule']>,
   roles: ReadonlyMap<string, ClusterRole>,
@@ -93,7 +93,7 @@ async function membersOf(
   return members;
 }
 
-function ruleSet(rules: readonly PolicyRule[]): RuleSet {
+function toRuleSet(rules: readonly PolicyRule[]): RuleSet {
   return new Map(rules.map((rule) => [JSON.stringify(Object.entries(rule).sort()), rule]));
 }
 
@@ -101,7 +101,7 @@ function isSame(one: RuleSet, other: RuleSet): boolean {
   return one.size === other.size && one.keys().every((text) => other.has(text));
 }
 
-/** In an order of their own. */
-function inOrder(rules: RuleSet): PolicyRule[] {
+/** Sorts rules by their text. */
+function sortRules(rules: RuleSet): PolicyRule[] {
   return [...rules].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, rule]) => rule);
 }

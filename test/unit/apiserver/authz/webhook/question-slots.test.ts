@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Places } from '../../../../../src/apiserver/authz/webhook/places.ts';
+import { QuestionSlots } from '../../../../../src/apiserver/authz/webhook/question-slots.ts';
 
 const never = new AbortController().signal;
 
 test('there are so many places in all, and fewer for one; who leaves makes room', async () => {
-  const places = new Places({ most: 3, maxOfOne: 2, maxQueued: 0 });
+  const places = new QuestionSlots({ maxTaken: 3, maxPerUser: 2, maxQueued: 0 });
   const take = (user: string) => places.take(user, never);
   const first = await take('jane');
   await take('jane');
@@ -21,7 +21,7 @@ test('there are so many places in all, and fewer for one; who leaves makes room'
 });
 
 test('what is too much about one stands in line, and gets places in order', async () => {
-  const places = new Places({ most: 3, maxOfOne: 1, maxQueued: 2 });
+  const places = new QuestionSlots({ maxTaken: 3, maxPerUser: 1, maxQueued: 2 });
   const entered: string[] = [];
   const enter = async (name: string) => {
     const place = await places.take('jane', never);
@@ -41,7 +41,7 @@ test('what is too much about one stands in line, and gets places in order', asyn
 });
 
 test('who stands in line for too long gives up, and takes no place', async () => {
-  const places = new Places({ most: 2, maxOfOne: 1, maxQueued: 1 });
+  const places = new QuestionSlots({ maxTaken: 2, maxPerUser: 1, maxQueued: 1 });
   const first = await places.take('jane', never);
   const given = new AbortController();
   const waiting = places.take('jane', given.signal);

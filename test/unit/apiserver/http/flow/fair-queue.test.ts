@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { FairLine } from '../../../../../src/apiserver/http/flow/fair-line.ts';
+import { FairQueue } from '../../../../../src/apiserver/http/flow/fair-queue.ts';
 
 interface One {
   user: string;
   number: number;
 }
 
-function drained(line: FairLine<One>): string[] {
+function drained(line: FairQueue<One>): string[] {
   const order: string[] = [];
   for (let one = line.next(); one !== undefined; one = line.next()) order.push(`${one.user}${one.number}`);
   return order;
 }
 
-function lineOf(...names: string[]): { line: FairLine<One>; all: One[] } {
-  const line = new FairLine<One>();
+function lineOf(...names: string[]): { line: FairQueue<One>; all: One[] } {
+  const line = new FairQueue<One>();
   const all = names.map((user, number) => ({ user, number }));
   for (const one of all) line.add(one);
   return { line, all };
@@ -53,7 +53,7 @@ describe('a fair line', () => {
     );
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-        const line = new FairLine<One>();
+        const line = new FairQueue<One>();
         const waiting: One[] = [];
         /** Who has waited since the last turn of a user. */
         const sinceTurnOf = new Map<string, Set<string>>();

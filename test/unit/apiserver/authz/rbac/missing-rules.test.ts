@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { PolicyRule } from '../../../../../src/api/index.ts';
-import { uncovered } from '../../../../../src/apiserver/authz/index.ts';
+import { findMissingRules } from '../../../../../src/apiserver/authz/index.ts';
 import { byRule, may, rule, to } from './ask.ts';
 
 const all = rule({ verbs: ['*'], apiGroups: ['*'], resources: ['*'] });
@@ -66,7 +66,7 @@ const rows: Row[] = [
 describe('what is not covered', () => {
   for (const [what, held, wanted, missing] of rows) {
     test(what, () => {
-      const found = uncovered(held, wanted);
+      const found = findMissingRules(held, wanted);
       assert.ok(found !== 'tooMany');
       const sorted = (rules: readonly PolicyRule[]) =>
         rules.map((each) => JSON.stringify(sortedRule(each))).sort();
@@ -77,16 +77,16 @@ describe('what is not covered', () => {
   test('is not looked for among too many combinations', () => {
     const many = (count: number) => Array.from({ length: count }, (_, index) => `r${index}`);
     const huge = rule({ verbs: many(50), apiGroups: many(50), resources: many(50) });
-    assert.equal(uncovered([all], [huge]), 'tooMany');
-    assert.deepEqual(uncovered([all], [rule({ resources: many(50_000) })]), []);
+    assert.equal(findMissingRules([all], [huge]), 'tooMany');
+    assert.deepEqual(findMissingRules([all], [rule({ resources: many(50_000) })]), []);
   });
 
   test('is found with about as many comparisons as there are rules held and names wanted', () => {
     const held = named('own', 1_000).map((name) => rule({ resourceNames: [name] }));
     const wanted = [rule({ verbs: ['zz', 'get'], resourceNames: named('other', 2_000) })];
-    let missing: ReturnType<typeof uncovered> = [];
+    let missing: ReturnType<typeof findMissingRules> = [];
     const looks = looksAtSets(() => {
-      missing = uncovered(held, wanted);
+      missing = findMissingRules(held, wanted);
     });
     assert.equal(missing.length, 2_000);
     assert.ok(looks < 20_000, `${looks} comparisons`);
@@ -95,19 +95,21 @@ describe('what is not covered', () => {
   test('is not looked for where too much that is held would have to be compared', () => {
     const held = named('pod', 2_000).map((name) => rule({ verbs: [name], resourceNames: [name] }));
     const wanted = rule({ verbs: named('verb', 1_000) });
-    assert.equal(uncovered(held, [wanted]), 'tooMany');
-    assert.deepEqual(uncovered(held, [rule({ verbs: ['zz'] })]), [rule({ verbs: ['zz'] })]);
-    assert.deepEqual(uncovered([all, ...held], [wanted]), []);
+    assert.equal(findMissingRules(held, [wanted]), 'tooMany');
+    assert.deepEqual(findMissingRules(held, [rule({ verbs: ['zz'] })]), [rule({ verbs: ['zz'] })]);
+    assert.deepEqual(findMissingRules([all, ...held], [wanted]), []);
 
     const heldPaths = named('/held', 2_000).map((path) => at('get', `${path}/*`));
-    assert.equal(uncovered(heldPaths, [at('get', ...named('/wanted', 1_000))]), 'tooMany');
-    assert.deepEqual(uncovered(heldPaths, [at('get', '/held7/x')]), []);
+    assert.equal(findMissingRules(heldPaths, [at('get', ...named('/wanted', 1_000))]), 'tooMany');
+    assert.deepEqual(findMissingRules(heldPaths, [at('get', '/held7/x')]), []);
   });
 
   test('is not looked for among more rules than can be made ready in reasonable time', () => {
     const held = named('pod', 100_000).map((name) => rule({ resourceNames: [name] }));
-    assert.equal(uncovered(held, [rule()]), 'tooMany');
-    assert.deepEqual(uncovered(held, [rule({ resources: ['nodes'] })]), [rule({ resources: ['nodes'] })]);
+    assert.equal(findMissingRules(held, [rule()]), 'tooMany');
+    assert.deepEqual(findMissingRules(held, [rule({ resources: ['nodes'] })]), [
+      rule({ resources: ['nodes'] }),
+    ]);
   });
 
   test('is told apart from names held by several rules for several verbs', () => {
@@ -117,7 +119,7 @@ describe('what is not covered', () => {
       rule({ verbs: ['list'], resourceNames: ['z'] }),
     ];
     const wanted = [rule({ verbs: ['get', 'list'], resourceNames: ['x', 'y', 'z'] }), rule()];
-    const missing = uncovered(held, wanted);
+    const missing = findMissingRules(held, wanted);
     assert.ok(missing !== 'tooMany');
     assert.deepEqual(
       new Set(missing),
@@ -143,7 +145,7 @@ describe('what is not covered', () => {
     });
     fc.assert(
       fc.property(rules, rules, asked, (held, wanted, question) => {
-        if (uncovered(held, wanted).length > 0) return;
+        if (findMissingRules(held, wanted).length > 0) return;
         const byAny = (list: readonly PolicyRule[]) => list.some((each) => may(byRule(each), to(question)));
         assert.ok(!byAny(wanted) || byAny(held), 'nobody gives what they do not have');
       }),

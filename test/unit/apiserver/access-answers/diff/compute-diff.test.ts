@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { AccessDiffStatus, AccessRight, PolicyRule, Subject } from '../../../../../src/api/index.ts';
-import { judge } from '../../../../../src/apiserver/access-answers/diff/judge.ts';
+import { computeAccessDiff } from '../../../../../src/apiserver/access-answers/diff/compute-diff.ts';
 import type {
   ChangedBinding,
   ChangedRole,
@@ -39,7 +39,7 @@ async function diff(before: Policy, after: Policy): Promise<AccessDiffStatus> {
     has: (id: { kind: string; namespace: string; name: string }) => before.roles.has(roleKey(id)),
     read: (id: { kind: string; namespace: string; name: string }) => before.roles.get(roleKey(id))?.rules,
   };
-  return await judge(before.index, reader, { bindings, roles });
+  return await computeAccessDiff(before.index, reader, { bindings, roles });
 }
 
 const readers = { kind: 'ClusterRole', name: 'readers' };

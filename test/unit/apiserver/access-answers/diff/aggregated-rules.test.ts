@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ClusterRole } from '../../../../../src/api/index.ts';
-import { gatheredRules } from '../../../../../src/apiserver/access-answers/diff/gathered.ts';
+import { aggregateRules } from '../../../../../src/apiserver/access-answers/diff/aggregated-rules.ts';
 import { rule } from '../../authz/rbac/ask.ts';
 
 const gathers = (label: string) => ({ clusterRoleSelectors: [{ matchLabels: { [label]: 'yes' } }] });
@@ -17,12 +17,12 @@ describe('the rules that roles gather', () => {
       ['one', { metadata: labelled('some'), rules: [rule(), rule()] }],
       ['as-it-is', { aggregationRule: gathers('some'), rules: [rule()] }],
     ]);
-    const { rules, isWhole } = await gatheredRules(roles);
+    const { rules, isComplete } = await aggregateRules(roles);
     assert.deepEqual([...rules].sort(), [
       ['all', [rule()]],
       ['some', [rule()]],
     ]);
-    assert.ok(isWhole);
+    assert.ok(isComplete);
   });
 
   test('of very many that gather each other are left, and others have their turn meanwhile', async () => {
@@ -33,9 +33,9 @@ describe('the rules that roles gather', () => {
     }
     let turns = 0;
     const counting = setInterval(() => turns++, 1);
-    const { isWhole } = await gatheredRules(roles);
+    const { isComplete } = await aggregateRules(roles);
     clearInterval(counting);
-    assert.equal(isWhole, false);
+    assert.equal(isComplete, false);
     assert.ok(turns > 0);
   });
 });

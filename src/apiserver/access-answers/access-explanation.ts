@@ -1,20 +1,20 @@
 import type { AccessExplanation } from '../../api/index.ts';
 import { accessExplanationKind } from '../../api/index.ts';
 import type { Operation } from '../registry/index.ts';
-import { attributesOf, prepared, userIn } from '../reviews/index.ts';
-import type { Explaining } from './explain.ts';
+import { attributesOf, prepareReview, toUser } from '../reviews/index.ts';
+import type { ExplainContext } from './explain.ts';
 import { explain } from './explain.ts';
 
-/** AccessExplanation: why may somebody do something, or why not? */
-export function accessExplanation(parts: () => Explaining): Operation<AccessExplanation> {
+/** The operation AccessExplanation: why may a user do something, or why not? */
+export function createAccessExplanation(parts: () => ExplainContext): Operation<AccessExplanation> {
   return {
     body: accessExplanationKind,
-    prepare: ({ body, registry }) => prepared(body, registry),
+    prepare: ({ body, registry }) => prepareReview(body, registry),
     async run({ body, context }) {
       const { user = '', groups = [] } = body.spec;
-      const somebody = user === '' && groups.length === 0 ? context.user : userIn(body.spec);
+      const subject = user === '' && groups.length === 0 ? context.user : toUser(body.spec);
       const { attributes, complaints } = attributesOf(body.spec);
-      const status = await explain(parts(), somebody, attributes);
+      const status = await explain(parts(), subject, attributes);
       const errors = [...(status.errors ?? []), ...complaints];
       return { object: { ...body, metadata: body.metadata ?? {}, status: { ...status, errors } } };
     },

@@ -2,8 +2,8 @@ import { StatusError } from '../../api/index.ts';
 import { describeError, errorCode } from '../../base/index.ts';
 import { NodeAwayError } from './connector.ts';
 
-/** Why a node gave no answer, for the caller: 503 nobody is there, 504 it takes too long, 502 it is not the node or breaks off. */
-export function proxyFailure(node: string, error: unknown): StatusError {
+/** The error for the caller when a node gave no answer: 503 not reachable, 504 timeout, 502 not the node, or broken off. */
+export function toProxyError(node: string, error: unknown): StatusError {
   if (error instanceof StatusError) return error;
   if (error instanceof NodeAwayError) return awayError(error);
   const code = errorCode(error) ?? '';
@@ -24,7 +24,7 @@ function awayError(error: NodeAwayError): StatusError {
   }
 }
 
-/** The reference has no reason for it either. */
+/** 502; as in the reference, without a reason. */
 export function badGateway(message: string, cause?: unknown): StatusError {
   return new StatusError('', message, { code: 502, ...(cause === undefined ? {} : { cause }) });
 }

@@ -1,18 +1,24 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { describe, test } from 'node:test';
-import type { SeatLimits } from '../../../../../src/apiserver/http/flow/seats.ts';
-import { Seats } from '../../../../../src/apiserver/http/flow/seats.ts';
+import type { SlotLimits } from '../../../../../src/apiserver/http/flow/fair-semaphore.ts';
+import { FairSemaphore } from '../../../../../src/apiserver/http/flow/fair-semaphore.ts';
 import { createManualClock } from '../../../../support/manual-clock.ts';
 
 const tooMany = { reason: 'TooManyRequests', code: 429, details: { retryAfterSeconds: 1 } };
-const limits: SeatLimits = { seats: 1, waiting: 4, waitingEach: 3, waitingBytes: 1000, waitMs: 5000 };
+const limits: SlotLimits = {
+  slots: 1,
+  maxWaiting: 4,
+  maxWaitingPerUser: 3,
+  maxWaitingBytes: 1000,
+  maxWaitMs: 5000,
+};
 
 /** Seats, with what they told of those who could not begin at once, in words. */
-function seatsWith(changed: Partial<SeatLimits> = {}) {
+function seatsWith(changed: Partial<SlotLimits> = {}) {
   const clock = createManualClock();
   const told: string[] = [];
-  const seats = new Seats({ ...limits, ...changed }, clock, {
+  const seats = new FairSemaphore({ ...limits, ...changed }, clock, {
     waited: (ms, seated) => told.push(`${seated ? 'seated' : 'left'} after ${ms} ms`),
     refused: (why) => told.push(why),
   });
@@ -29,7 +35,7 @@ function seatsWith(changed: Partial<SeatLimits> = {}) {
 
 describe('seats', () => {
   test('while there are some, they are taken at once and nobody is told', () => {
-    const { seats, take, told } = seatsWith({ seats: 2 });
+    const { seats, take, told } = seatsWith({ slots: 2 });
     const [one, two] = [take(), take()];
     assert.ok(!(one instanceof Promise) && !(two instanceof Promise));
     assert.deepEqual([seats.busy, seats.waiting], [2, 0]);
@@ -40,7 +46,7 @@ describe('seats', () => {
   });
 
   test('who comes beyond waits, and is seated when a seat is given back: users in turn', async () => {
-    const { seats, take, pass, order, told, clock } = seatsWith({ waiting: 10 });
+    const { seats, take, pass, order, told, clock } = seatsWith({ maxWaiting: 10 });
     const first = await take();
     const all = [
       pass('a1', 'a'),
@@ -94,7 +100,7 @@ describe('seats', () => {
   });
 
   test('a client that goes gives its place back, with its bytes', async () => {
-    const { seats, take, responseOf, told } = seatsWith({ waiting: 1 });
+    const { seats, take, responseOf, told } = seatsWith({ maxWaiting: 1 });
     const first = await take();
     const response = responseOf();
     const gone = assert.rejects(async () => await take('a', 1000, response), tooMany);
