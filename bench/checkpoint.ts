@@ -82,7 +82,7 @@ async function hash(folder: string, mebibytes: number): Promise<void> {
   const part = randomBytes(mebibyte);
   for (let written = 0; written < mebibytes; written++) await file.write(part);
   await using digester = createDigester(mebibytes * mebibyte);
-  const order = { path, heads: [], headLimitBytes: 1 };
+  const order = { path, heads: [], maxHeadBytes: 1 };
   await digester.digest(order, cancel); // the file is in memory then, as a fresh archive is
   const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();

@@ -26,7 +26,7 @@ import { createCheckpointer, readRecipients } from './checkpoint/index.ts';
 import { controlSocketService } from './config/control-socket/index.ts';
 import type { EffectiveConfig } from './config/index.ts';
 import { LiveConfig, loadConfig } from './config/index.ts';
-import { hostChecksService } from './doctor/index.ts';
+import { createHostChecksService } from './doctor/index.ts';
 import type { Lock } from './lock/index.ts';
 import { acquireLock } from './lock/index.ts';
 import { nodeAddresses, nodeIpsFault } from './node/index.ts';
@@ -108,7 +108,7 @@ async function runParts(
     heartbeat: () => heartbeats.heartbeat(),
   });
   const port = () => server.port.value ?? config.port;
-  const hostChecks = hostChecksService({
+  const hostChecks = createHostChecksService({
     config: () => live.current,
     runtime,
     metrics: context.metrics,

@@ -12,12 +12,12 @@ export {
   type Reloaded,
 } from './config/index.ts';
 export {
-  allChecks,
+  type AgentSetup,
   type ControlPlanePlace,
-  type Examined,
+  createAllChecks,
+  createLocalHost,
   type Row,
   runChecks,
-  thisHost,
   type Verdict,
   verdicts,
 } from './doctor/index.ts';

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { ControlPlanePlace, Examined, Row, Verdict } from '../agent/index.ts';
+import type { AgentSetup, ControlPlanePlace, Row, Verdict } from '../agent/index.ts';
 import { ExitError, exitCodes, systemClock } from '../base/index.ts';
 import { groupSuffixOption, rootDirOption } from './flags/common-flags.ts';
 import type { AgentPlaceFlags, ConfigFlags } from './flags/config-flags.ts';
@@ -71,9 +71,9 @@ function parseCheckIds(text: string, before: string[] = []): string[] {
 }
 
 async function runSelectedChecks(flags: Flags, context: CommandContext): Promise<Row[]> {
-  const { allChecks, runChecks, thisHost } = await import('../agent/index.ts');
-  const host = thisHost({ env: context.env });
-  const checks = await allChecks(toExamined(flags), host, context.signal);
+  const { createAllChecks, runChecks, createLocalHost } = await import('../agent/index.ts');
+  const host = createLocalHost({ env: context.env });
+  const checks = await createAllChecks(toAgentSetup(flags), host, context.signal);
   const { only } = flags;
   const unknown = only?.filter((id) => !checks.some((check) => check.id === id)) ?? [];
   if (unknown.length > 0) {
@@ -84,7 +84,7 @@ async function runSelectedChecks(flags: Flags, context: CommandContext): Promise
   return await runChecks(selected, host, systemClock, context.signal);
 }
 
-function toExamined(flags: Flags): Examined {
+function toAgentSetup(flags: Flags): AgentSetup {
   return {
     ...resolveAgentFolders(flags),
     sources: configSources(flags),

@@ -1,7 +1,7 @@
 import { version } from '../../api/index.ts';
 import type { Service } from '../../base/index.ts';
 import type { Checkpointer, CheckpointManager } from '../checkpoint/index.ts';
-import { checkpointRoutes, createCheckpointManager } from '../checkpoint/index.ts';
+import { createCheckpointManager, createCheckpointRoutes } from '../checkpoint/index.ts';
 import type { Identity } from '../identity/index.ts';
 import { nodeApi } from '../identity/index.ts';
 import type { Lock } from '../lock/index.ts';
@@ -119,7 +119,7 @@ function routesOf(
 ): readonly AgentRoute[] {
   const { config, live, metrics } = context;
   const routes = [
-    ...checkpointRoutes({
+    ...createCheckpointRoutes({
       checkpointer: parts.checkpointer,
       operations: manager.operations,
       enabled: config.featureGates.ContainerCheckpoint,

@@ -1,19 +1,19 @@
 /**
- * The folder of checkpoints, whose layout nobody else knows:
+ * The folder of checkpoints. Only this module knows its layout:
  *
  *     checkpoints/                 0700
  *       ID.tar                     0600, the archive; ID is `checkpoint-POD_NAMESPACE-CONTAINER-TIME`
- *       ID.tar.age                 0600, the same sealed; there is one of both
+ *       ID.tar.age                 0600, the same sealed; a checkpoint has one of both
  *       ID.json                    0600, its sidecar, a CheckpointRecord
- *       SET.set.json               0600, the manifest of a set of checkpoints (pod-set/manifest-files.ts)
- *       .inflight-RANDOM/          a checkpoint in the making (draft.ts)
- *       damaged-journal-*.json     kept for people (journal.ts)
+ *       SET.set.json               0600, the manifest of a set of checkpoints (set-manifest-files.ts)
+ *       .inflight-RANDOM/          a checkpoint that is being written (dump/draft.ts)
+ *       damaged-journal-*.json     kept for the operator (dump/journal.ts)
  *
- * The sidecar comes first and goes last, so whoever sees an archive finds what is known of it, and a sidecar by itself
- * is half of a pair that a crash has left: nobody is shown it, and `repair` removes it. An archive by itself is from
- * before there were sidecars, or was put there by hand; it is listed and kept.
+ * The sidecar is created first and removed last, so a visible archive always has its sidecar. A sidecar alone is half of
+ * a pair that a crash has left: it is never listed, and `repair` removes it. An archive alone is from before there were
+ * sidecars, or was put there by hand; it is listed and kept.
  *
- * Names from outside are never joined to the path: an id must have the form that this program gives.
+ * Names from outside are never joined to the path unchecked: an id must have the form that this program generates.
  */
 import type { FileHandle } from 'node:fs/promises';
 import { lstat, readdir, rm } from 'node:fs/promises';
@@ -27,7 +27,7 @@ import {
   syncFolder,
   writeFileAtomic,
 } from '../../base/index.ts';
-import { openRegular, publishPair, unlessAbsent } from './named-files.ts';
+import { ignoreAbsent, openRegular, publishPair } from './archive-files.ts';
 import type { CheckpointRecord, RecordChange } from './record.ts';
 import { changeRecord, DamagedRecord, parseRecord } from './record.ts';
 import type { SetManifest } from './set-manifest.ts';
@@ -38,117 +38,117 @@ export interface StoredCheckpoint {
   readonly id: string;
   /** Absolute path of the archive. */
   readonly path: string;
-  /** Absolute path of the sidecar, whether or not it is there. */
+  /** Absolute path of the sidecar, which may be missing. */
   readonly sidecar: string;
-  /** Of the archive, as the file system says. */
+  /** Size of the archive in the file system. */
   readonly bytes: number;
   /** When the archive was last written, in milliseconds since 1970. */
   readonly modifiedMs: number;
-  /** What the sidecar says; undefined when there is none that can be read, and `problem` says why. */
+  /** The content of the sidecar; undefined when it is missing or damaged, and then `problem` says why. */
   readonly record: CheckpointRecord | undefined;
   readonly problem?: string;
 }
 
-/** The files of one checkpoint before they have their names. */
+/** The files of one checkpoint before they are published under their names. */
 export interface UnnamedPair {
-  /** Complete and durable, on the folder's file system. */
+  /** Path of the archive: complete and durable, on the folder's file system. */
   readonly archive: string;
-  /** The same, with the record of that id. */
+  /** Path of the sidecar, likewise, with the record of the id. */
   readonly sidecar: string;
 }
 
-/** Who changes or removes a checkpoint does it here; operations on one id come one after the other. */
+/** All changes and removals of checkpoints go through this interface; operations on one id run one after the other. */
 export interface ArchiveFolder {
   /** Absolute path. */
   readonly path: string;
-  /** All checkpoints, the newest first; one whose sidecar is damaged is among them. Empty where there is no folder. */
+  /** All checkpoints, the newest first, including those with a damaged sidecar. Empty where there is no folder. */
   list(): Promise<StoredCheckpoint[]>;
-  /** undefined where there is none of that id, and for every text that is no id. */
+  /** Undefined where there is no checkpoint of that id, and for every text that is no id. */
   read(id: string): Promise<StoredCheckpoint | undefined>;
-  /** The archive for reading, of which it is certain that it is a regular file. The caller closes it. */
+  /** Opens the archive for reading; it is certain to be a regular file. The caller closes it. */
   open(id: string): Promise<FileHandle | undefined>;
-  /** Changes the sidecar as a whole, durably. undefined where there is no such checkpoint, or none with a sidecar. */
+  /** Replaces the sidecar atomically and durably. Undefined where there is no such checkpoint, or it has no sidecar. */
   change(id: string, change: RecordChange): Promise<StoredCheckpoint | undefined>;
   /**
-   * Removes archive and sidecar and answers what they were; undefined where there is no such checkpoint. Does not ask
-   * about pins: `check` may, and nothing is removed when it throws.
+   * Removes archive and sidecar and returns the checkpoint as it was; undefined where there is none. Ignores pins unless
+   * `check` looks at them: nothing is removed when it throws.
    */
   remove(id: string, check?: (stored: StoredCheckpoint) => void): Promise<StoredCheckpoint | undefined>;
-  /** Gives both files their names, durably; false, and nothing has changed, when one of the names is taken. */
+  /** Gives both files their names, durably. Returns false, without any change, when one of the names is taken. */
   publish(id: string, files: UnnamedPair): Promise<boolean>;
   /**
-   * The same for all members of a set, and for its manifest: nobody is shown one of them before all are there. `pairs`
-   * has the members' ids.
+   * The same for all members of a set and its manifest: no member is visible before all are. The keys of `pairs` are the
+   * members' ids.
    */
   publishSet(manifest: SetManifest, pairs: ReadonlyMap<string, UnnamedPair>): Promise<boolean>;
-  /** The sets of which all members are there, the newest first. */
-  sets(): Promise<SetManifest[]>;
+  /** The sets whose members are all there, the newest first. */
+  listSets(): Promise<SetManifest[]>;
   /**
-   * Removes half pairs, sets that were being published when the process ended, and manifests without a member. Answers
-   * the ids of half pairs.
+   * Removes half pairs, sets that were being published when the process ended, and manifests without a member. Returns
+   * the ids of the half pairs.
    */
   repair(): Promise<string[]>;
-  /** Names of what is in the folder and is nothing of this program's. */
-  strangers(): Promise<string[]>;
+  /** The names of files in the folder that are not this program's. */
+  listForeignFiles(): Promise<string[]>;
 }
 
 const idPattern = /^checkpoint-[a-z0-9][-a-z0-9.~]*_[-a-z0-9]+-[0-9TZ:.-]+$/;
 const plainEnding = '.tar';
-/** In the order in which they are looked for: a plain one beside a sealed one was put there by somebody. */
+/** In order of preference: this program never leaves a plain archive beside a sealed one. */
 const archiveEndings = ['.tar.age', plainEnding] as const;
 const sidecarEnding = '.json';
-const sidecarLimitBytes = 256 * 1024;
-/** The longest name of a file that Linux's file systems take, in bytes. */
-const nameLimit = 255;
-/** How long a new id may be: the file with the longest name is `.ID.set.json`. */
-export const idLimit = nameLimit - '..set.json'.length;
+const maxSidecarBytes = 256 * 1024;
+/** In bytes: the limit of Linux file systems. */
+const maxNameLength = 255;
+/** The longest file name made of an id is `.ID.set.json`. */
+export const maxIdLength = maxNameLength - '..set.json'.length;
 
-/** Whether a text has the form of an id; such a text is no path, and safe in one. */
+/** Whether a text has the form of an id. Such a text contains no slash and is safe as part of a path. */
 export function isCheckpointId(text: string): boolean {
-  return text.length <= nameLimit - sidecarEnding.length && idPattern.test(text);
+  return text.length <= maxNameLength - sidecarEnding.length && idPattern.test(text);
 }
 
 export function openArchiveFolder(path: string, log: Logger): ArchiveFolder {
   const mutex = new KeyedMutex();
   const publishing = new Set<string>();
   const manifests = openManifestFiles(path, log);
-  const fileOf = (id: string, ending: string) => join(path, `${id}${ending}`);
+  const pathOf = (id: string, ending: string) => join(path, `${id}${ending}`);
 
-  async function namesEnding(ending: string): Promise<string[]> {
-    const names = await namesIn(path);
+  async function listIds(ending: string): Promise<string[]> {
+    const names = await listNames(path);
     const ids = names.filter((name) => name.endsWith(ending)).map((name) => name.slice(0, -ending.length));
     return ids.filter(isCheckpointId);
   }
 
-  async function archiveIds(): Promise<string[]> {
-    const ids = await Promise.all(archiveEndings.map(namesEnding));
+  async function listArchiveIds(): Promise<string[]> {
+    const ids = await Promise.all(archiveEndings.map(listIds));
     return [...new Set(ids.flat())];
   }
 
   async function read(id: string): Promise<StoredCheckpoint | undefined> {
     if (!isCheckpointId(id) || manifests.isHidden(id)) return undefined;
-    const sidecar = fileOf(id, sidecarEnding);
+    const sidecar = pathOf(id, sidecarEnding);
     for (const ending of archiveEndings) {
-      const archive = fileOf(id, ending);
-      const facts = await lstat(archive).catch(unlessAbsent);
+      const archive = pathOf(id, ending);
+      const facts = await lstat(archive).catch(ignoreAbsent);
       if (!facts?.isFile()) continue;
-      const told = await readSidecar(sidecar, id);
-      return { id, path: archive, sidecar, bytes: facts.size, modifiedMs: facts.mtimeMs, ...told };
+      const sidecarFacts = await readSidecar(sidecar, id);
+      return { id, path: archive, sidecar, bytes: facts.size, modifiedMs: facts.mtimeMs, ...sidecarFacts };
     }
     return undefined;
   }
 
   const publishOne = (id: string, files: UnnamedPair): Promise<boolean> =>
-    publishPair(path, files, fileOf(id, endingOf(files.archive)), fileOf(id, sidecarEnding));
+    publishPair(path, files, pathOf(id, findEnding(files.archive)), pathOf(id, sidecarEnding));
 
   async function removeFiles(id: string): Promise<void> {
-    for (const ending of [...archiveEndings, sidecarEnding]) await rm(fileOf(id, ending), { force: true });
+    for (const ending of [...archiveEndings, sidecarEnding]) await rm(pathOf(id, ending), { force: true });
   }
 
-  /** What a process has published of a set whose manifest it did not come to. */
+  /** Removes the members that a process had published of a set before it ended without committing the manifest. */
   async function removeHalfSet({ id: set, members }: SetManifest): Promise<void> {
     for (const { id } of members.filter((member) => isCheckpointId(member.id))) {
-      const { record } = await readSidecar(fileOf(id, sidecarEnding), id);
+      const { record } = await readSidecar(pathOf(id, sidecarEnding), id);
       if (record?.set === set) await removeFiles(id);
     }
     log.warn({ set }, 'removed what was there of a set of checkpoints that had not become complete');
@@ -158,8 +158,8 @@ export function openArchiveFolder(path: string, log: Logger): ArchiveFolder {
     path,
     read,
     async list() {
-      const found = await Promise.all((await archiveIds()).map(read));
-      return found.filter((each) => each !== undefined).sort(newestFirst);
+      const found = await Promise.all((await listArchiveIds()).map(read));
+      return found.filter((each) => each !== undefined).sort(compareNewestFirst);
     },
     async open(id) {
       const stored = await read(id);
@@ -169,7 +169,7 @@ export function openArchiveFolder(path: string, log: Logger): ArchiveFolder {
       using _lock = await mutex.acquire(id);
       const stored = await read(id);
       if (stored?.record === undefined) return undefined;
-      const text = await readRegularFile(stored.sidecar, { limitBytes: sidecarLimitBytes, noFollow: true });
+      const text = await readRegularFile(stored.sidecar, { limitBytes: maxSidecarBytes, noFollow: true });
       await writeFileAtomic(stored.sidecar, changeRecord(text.toString('utf8'), change));
       return await read(id);
     },
@@ -181,7 +181,7 @@ export function openArchiveFolder(path: string, log: Logger): ArchiveFolder {
       await removeFiles(id);
       await syncFolder(path);
       if (stored.record?.set !== undefined)
-        await manifests.removeIfEmpty(stored.record.set, await archiveIds());
+        await manifests.removeIfEmpty(stored.record.set, await listArchiveIds());
       return stored;
     },
     async publish(id, files) {
@@ -211,22 +211,22 @@ export function openArchiveFolder(path: string, log: Logger): ArchiveFolder {
         }
       }
     },
-    async sets() {
-      const there = new Set(await archiveIds());
+    async listSets() {
+      const there = new Set(await listArchiveIds());
       const sets = await manifests.list();
       return sets.filter(({ members }) => members.every(({ id }) => there.has(id)));
     },
-    async strangers() {
-      return (await namesIn(path)).filter((name) => !isOwn(name)).sort();
+    async listForeignFiles() {
+      return (await listNames(path)).filter((name) => !isOwn(name)).sort();
     },
     async repair() {
       await manifests.repair(removeHalfSet);
-      const whole = new Set(await archiveIds());
-      const half = (await namesEnding(sidecarEnding)).filter(
+      const whole = new Set(await listArchiveIds());
+      const half = (await listIds(sidecarEnding)).filter(
         (id) => !whole.has(id) && !publishing.has(id) && !manifests.isHidden(id),
       );
       for (const id of half) {
-        await rm(fileOf(id, sidecarEnding), { force: true });
+        await rm(pathOf(id, sidecarEnding), { force: true });
         log.warn({ id }, 'removed what was known of a checkpoint whose archive is not there');
       }
       for (const { id } of await manifests.list()) await manifests.removeIfEmpty(id, [...whole]);
@@ -235,17 +235,17 @@ export function openArchiveFolder(path: string, log: Logger): ArchiveFolder {
   };
 }
 
-const endingOf = (archive: string) =>
+const findEnding = (archive: string) =>
   archiveEndings.find((ending) => archive.endsWith(ending)) ?? plainEnding;
 
-async function namesIn(folder: string): Promise<string[]> {
+async function listNames(folder: string): Promise<string[]> {
   return await readdir(folder).catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT') return [];
     throw error;
   });
 }
 
-/** Whatever begins with a dot is this program's, too: drafts, notes, and files that are being written. */
+/** Names that start with a dot are this program's, too: drafts, state files, and files that are being written. */
 function isOwn(name: string): boolean {
   if (name.startsWith('.') || name.startsWith('damaged-journal-')) return true;
   if (isSetFile(name)) return true;
@@ -254,7 +254,7 @@ function isOwn(name: string): boolean {
   );
 }
 
-/** What the sidecar of that id in a folder says, whether or not an archive is beside it; undefined when it says nothing. */
+/** The record in the sidecar of that id, even if there is no archive; undefined when it is missing or damaged. */
 export async function readArchiveRecord(folder: string, id: string): Promise<CheckpointRecord | undefined> {
   if (!isCheckpointId(id)) return undefined;
   return (await readSidecar(join(folder, `${id}${sidecarEnding}`), id)).record;
@@ -262,9 +262,9 @@ export async function readArchiveRecord(folder: string, id: string): Promise<Che
 
 async function readSidecar(path: string, id: string): Promise<Pick<StoredCheckpoint, 'record' | 'problem'>> {
   try {
-    const bytes = await readRegularFile(path, { limitBytes: sidecarLimitBytes, noFollow: true });
+    const bytes = await readRegularFile(path, { limitBytes: maxSidecarBytes, noFollow: true });
     const record = parseRecord(bytes.toString('utf8'));
-    if (record.id !== id) throw new DamagedRecord(`it is of ${record.id.slice(0, idLimit)}`);
+    if (record.id !== id) throw new DamagedRecord(`it is of ${record.id.slice(0, maxIdLength)}`);
     return { record };
   } catch (error) {
     const problem =
@@ -273,13 +273,13 @@ async function readSidecar(path: string, id: string): Promise<Pick<StoredCheckpo
   }
 }
 
-/** The end of an id is its time; a container's name may look like one, so not all of it is compared. */
-export function newestFirst(a: Pick<StoredCheckpoint, 'id'>, b: Pick<StoredCheckpoint, 'id'>): number {
+/** Compares the times at the ends of the ids; of equal times the ids. A container's name may look like a time. */
+export function compareNewestFirst(a: Pick<StoredCheckpoint, 'id'>, b: Pick<StoredCheckpoint, 'id'>): number {
   if (a.id === b.id) return 0;
-  const [timeA, timeB] = [timeOfId(a.id), timeOfId(b.id)];
+  const [timeA, timeB] = [extractTime(a.id), extractTime(b.id)];
   if (timeA === timeB) return a.id < b.id ? 1 : -1;
   return timeA < timeB ? 1 : -1;
 }
 
-/** When its making began, RFC 3339 with nanoseconds; empty in what is no id. */
-export const timeOfId = (id: string): string => /\d{4}-\d\d-\d\dT[\d:.]+Z$/.exec(id)?.[0] ?? '';
+/** When the checkpoint was begun, RFC 3339 with nanoseconds; empty if the text is no id. */
+export const extractTime = (id: string): string => /\d{4}-\d\d-\d\dT[\d:.]+Z$/.exec(id)?.[0] ?? '';

@@ -5,11 +5,11 @@ import { CheckpointError } from './errors.ts';
 import type { CheckpointMetrics } from './metrics.ts';
 import type { CheckpointRecord } from './record.ts';
 
-/** The one line that tells for each request who has asked for what and what came of it; and the metrics of that. */
+/** Logs one audit line for each request, with requester, target and outcome, and counts the outcome in the metrics. */
 export function audit(
   { log, metrics }: { log: Logger; metrics: CheckpointMetrics },
   request: Target & { readonly requester: string },
-  told: readonly MadeCheckpoint[] | CheckpointError,
+  outcome: readonly MadeCheckpoint[] | CheckpointError,
 ): void {
   const { namespace, pod, container, requester } = request;
   const asked = {
@@ -19,25 +19,28 @@ export function audit(
     ...(container === '' ? {} : { container }),
     requester,
   };
-  if (told instanceof CheckpointError) {
-    metrics.failed(told.reason);
-    log.warn({ ...asked, result: told.reason }, told.message);
+  if (outcome instanceof CheckpointError) {
+    metrics.failed(outcome.reason);
+    log.warn({ ...asked, result: outcome.reason }, outcome.message);
     return;
   }
-  metrics.made(told.map(({ record }) => record));
-  const [made] = told.map(({ path, record }) => factsOf(path, record));
-  const set = told[0]?.record.set;
-  const facts = set === undefined ? made : { set, checkpoints: told.map(({ id }) => id), ...pausesOf(told) };
+  metrics.made(outcome.map(({ record }) => record));
+  const [made] = outcome.map(({ path, record }) => composeFacts(path, record));
+  const set = outcome[0]?.record.set;
+  const facts =
+    set === undefined
+      ? made
+      : { set, checkpoints: outcome.map(({ id }) => id), ...computeMaxPauses(outcome) };
   log.info({ ...asked, result: 'made', ...facts }, 'checkpoint made');
 }
 
-function factsOf(path: string, record: CheckpointRecord) {
+function composeFacts(path: string, record: CheckpointRecord) {
   const { id, containerId, sizeBytes, durationMs, pausedMs, sha256 } = record;
   return { id, containerId, path, bytes: sizeBytes, sha256, durationMs, pausedMs };
 }
 
-/** Of a set: the longest that one of its containers stood still. */
-function pausesOf(checkpoints: readonly MadeCheckpoint[]) {
-  const most = (of: 'durationMs' | 'pausedMs') => Math.max(...checkpoints.map(({ record }) => record[of]));
-  return { durationMs: most('durationMs'), pausedMs: most('pausedMs') };
+/** For a set: the maxima over its containers. */
+function computeMaxPauses(checkpoints: readonly MadeCheckpoint[]) {
+  const max = (of: 'durationMs' | 'pausedMs') => Math.max(...checkpoints.map(({ record }) => record[of]));
+  return { durationMs: max('durationMs'), pausedMs: max('pausedMs') };
 }

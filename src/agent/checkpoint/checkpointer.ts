@@ -1,172 +1,241 @@
 import { join, resolve } from 'node:path';
 import { describeError, KeyedMutex, Semaphore, systemClock } from '../../base/index.ts';
+import type { Announcements } from './announcements.ts';
 import { createAnnouncements } from './announcements.ts';
+import type { ArchiveFolder } from './archive-folder.ts';
 import { openArchiveFolder } from './archive-folder.ts';
 import { audit } from './audit.ts';
-import { rememberAbandoned } from './dump/abandoned.ts';
-import { createDiskRoom } from './dump/disk-room.ts';
-import { createDraftsUnderWay } from './dump/drafts-under-way.ts';
+import type { AbandonedDumps } from './dump/abandoned-dumps.ts';
+import { rememberAbandoned } from './dump/abandoned-dumps.ts';
+import { ActiveDrafts } from './dump/active-drafts.ts';
+import { createDiskSpace } from './dump/disk-space.ts';
 import type { MadeCheckpoint } from './dump/dump.ts';
-import { createDumper } from './dump/dump.ts';
+import { Dumper } from './dump/dump.ts';
 import { checkNames, findRunning } from './dump/find-running.ts';
 import { findLeftDumps } from './dump/left-dumps.ts';
+import type { RecoverOptions } from './dump/recover.ts';
 import { keepRecovering } from './dump/recover.ts';
 import { startTimeLimit } from './dump/time-limit.ts';
 import type { CheckpointError, Target } from './errors.ts';
-import { failed, toCheckpointError, wholePod } from './errors.ts';
-import { checkpointMetrics } from './metrics.ts';
+import { createFailure, toCheckpointError, toPodTarget } from './errors.ts';
+import type { CheckpointMetrics } from './metrics.ts';
+import { createCheckpointMetrics } from './metrics.ts';
 import type { MadeSet, PodCheckpointRequest } from './pod-set/index.ts';
-import { createSetDumper, serveSet } from './pod-set/index.ts';
+import { SetDumper, serveSet } from './pod-set/index.ts';
 import { defaultSettings } from './settings.ts';
 import type { Checkpointer, CheckpointerOptions, CheckpointRequest } from './types.ts';
+
+/** A Checkpointer for this process; there is one for each folder of checkpoints. */
+export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
+  return new ContainerCheckpointer(options);
+}
 
 const stillPending =
   'an earlier checkpoint may have left it frozen; the agent is trying to resume it, try again later';
 
-export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
-  const { runtime, log, clock = systemClock, root = '/' } = options;
-  const { defaultTimeoutMs = 120_000, closeMs = 500, closeHoldingMs = 8000, readyMs = 5000 } = options;
-  const { nodeName, settings = () => defaultSettings } = options;
-  const folder = resolve(join(options.rootDir, 'checkpoints'));
-  const archives = openArchiveFolder(folder, log);
-  const announcements = createAnnouncements(archives);
-  const abandoned = rememberAbandoned(folder, clock, log);
-  const metrics = checkpointMetrics(options.metrics);
-  const listening = runtime.onResumed(() => metrics.recovered());
-  const closing = new AbortController();
-  const containers = new KeyedMutex();
-  const slots = new Semaphore(() => settings().maxConcurrent);
-  const requests = new Set<Promise<unknown>>();
-  const pending = new Map<string, string>();
-  const room = createDiskRoom();
-  const drafts = createDraftsUnderWay(pending);
-  const own = { runtime, log, clock, root };
-  const parts = {
-    ...own,
-    archives: announcements.archives,
-    room,
-    abandoned,
-    nodeName,
-    settings,
-    drafts,
-  };
-  const dumper = createDumper(parts);
-  const setDumper = createSetDumper(parts);
+const defaults = {
+  clock: systemClock,
+  root: '/',
+  defaultTimeoutMs: 120_000,
+  closeMs: 500,
+  closeHoldingMs: 8000,
+  readyMs: 5000,
+  settings: () => defaultSettings,
+};
 
-  const lockContainer = (target: Target, cancel: AbortSignal): Promise<Disposable> =>
-    containers.acquire(keyOf(target), cancel);
+class ContainerCheckpointer implements Checkpointer {
+  readonly archives: ArchiveFolder;
+  readonly #options: typeof defaults & CheckpointerOptions;
+  readonly #announcements: Announcements;
+  readonly #abandoned: AbandonedDumps;
+  readonly #metrics: CheckpointMetrics;
+  readonly #resumedListener: Disposable;
+  readonly #dumper: Dumper;
+  readonly #setDumper: SetDumper;
+  /** Ids of containers that may be frozen, by the names of their drafts. */
+  readonly #pending = new Map<string, string>();
+  readonly #drafts = new ActiveDrafts(this.#pending);
+  readonly #containers = new KeyedMutex();
+  readonly #slots = new Semaphore(() => this.#options.settings().maxConcurrent);
+  readonly #requests = new Set<Promise<unknown>>();
+  readonly #closing = new AbortController();
+  #closed: Promise<void> | undefined;
 
-  async function serve(request: CheckpointRequest): Promise<MadeCheckpoint> {
-    const giveUp = AbortSignal.any([request.cancel, closing.signal]);
-    using _lock = await lockContainer(request, giveUp);
+  constructor(options: CheckpointerOptions) {
+    this.#options = { ...defaults, ...options };
+    const { runtime, log, clock, root, settings, nodeName } = this.#options;
+    const folder = resolve(join(options.rootDir, 'checkpoints'));
+    this.archives = openArchiveFolder(folder, log);
+    this.#announcements = createAnnouncements(this.archives);
+    this.#abandoned = rememberAbandoned(folder, clock, log);
+    this.#metrics = createCheckpointMetrics(options.metrics);
+    this.#resumedListener = runtime.onResumed(() => this.#metrics.recovered());
+    const parts = { runtime, log, clock, root, settings, nodeName, abandoned: this.#abandoned };
+    const shared = {
+      ...parts,
+      archives: this.#announcements.archives,
+      room: createDiskSpace(),
+      drafts: this.#drafts,
+    };
+    this.#dumper = new Dumper(shared);
+    this.#setDumper = new SetDumper(shared);
+  }
+
+  async checkpoint(request: CheckpointRequest): Promise<MadeCheckpoint> {
+    return await this.#record(
+      request,
+      () => this.#checkpointContainer(request),
+      (made) => [made],
+    );
+  }
+
+  async checkpointPod(request: PodCheckpointRequest): Promise<MadeSet> {
+    return await this.#record(
+      { ...request, ...toPodTarget(request.namespace, request.pod) },
+      () => this.#checkpointSet(request),
+      ({ checkpoints }) => checkpoints,
+    );
+  }
+
+  /** Admits and serves a request; logs, counts and announces its outcome. */
+  async #record<T>(
+    request: CheckpointRequest,
+    serve: () => Promise<T>,
+    listMade: (result: T) => readonly MadeCheckpoint[],
+  ): Promise<T> {
+    const sinks = { log: this.#options.log, metrics: this.#metrics };
+    let served: Promise<T> | undefined;
+    this.#metrics.underWay(1);
+    try {
+      this.#refuseTooMany(request);
+      served = serve();
+      this.#requests.add(served);
+      const result = await served;
+      const made = listMade(result);
+      audit(sinks, request, made);
+      this.#announcements.announce(made);
+      return result;
+    } catch (error) {
+      const failure = toCheckpointError(error, request, this.#findGivenUp(request));
+      audit(sinks, request, failure);
+      throw failure;
+    } finally {
+      this.#metrics.underWay(-1);
+      if (served) this.#requests.delete(served);
+    }
+  }
+
+  /** The time limit counts the search and the dump, not the waits for the container and for a slot. */
+  async #checkpointContainer(request: CheckpointRequest): Promise<MadeCheckpoint> {
+    checkNames(request);
+    this.#refuseConflict(request);
+    const { runtime, clock, defaultTimeoutMs } = this.#options;
+    const giveUp = AbortSignal.any([request.cancel, this.#closing.signal]);
+    using _lock = await this.#lockContainer(request, giveUp);
     const timeoutMs = request.timeoutMs && request.timeoutMs > 0 ? request.timeoutMs : defaultTimeoutMs;
     const startedMs = clock.monotonicMs();
     using search = startTimeLimit(clock, timeoutMs);
     const found = await findRunning(runtime, request, search, giveUp);
     const usedMs = clock.monotonicMs() - startedMs;
-    refuseIfFrozen(request, found.id);
-    using _slot = await slots.acquire(giveUp);
+    this.#refuseIfFrozen(request, found.id);
+    using _slot = await this.#slots.acquire(giveUp);
     using limit = startTimeLimit(clock, timeoutMs, usedMs);
     const { namespace, pod, container, requester } = request;
     request.onBegin?.();
-    return await dumper.dump({ target: { namespace, pod, container }, found, requester, limit }, giveUp);
+    const target = { namespace, pod, container };
+    return await this.#dumper.dump({ target, found, requester, limit }, giveUp);
   }
 
-  async function servePod(request: PodCheckpointRequest): Promise<MadeSet> {
+  async #checkpointSet(request: PodCheckpointRequest): Promise<MadeSet> {
+    const { runtime, clock, defaultTimeoutMs } = this.#options;
     const service = {
       runtime,
-      dumper: setDumper,
+      dumper: this.#setDumper,
       clock,
       defaultTimeoutMs,
-      lockContainer,
-      acquireSlot: (cancel: AbortSignal) => slots.acquire(cancel),
-      refuseConflict,
-      refuseIfFrozen,
+      lockContainer: (target: Target, cancel: AbortSignal) => this.#lockContainer(target, cancel),
+      acquireSlot: (cancel: AbortSignal) => this.#slots.acquire(cancel),
+      refuseConflict: (target: Target) => this.#refuseConflict(target),
+      refuseIfFrozen: (target: Target, id: string) => this.#refuseIfFrozen(target, id),
     };
-    return await serveSet(service, request, AbortSignal.any([request.cancel, closing.signal]));
+    return await serveSet(service, request, AbortSignal.any([request.cancel, this.#closing.signal]));
   }
 
-  function refuseIfFrozen(target: Target, id: string): void {
-    if ([...pending.values()].includes(id)) throw failed('stillFrozen', target, stillPending);
+  #lockContainer(target: Target, cancel: AbortSignal): Promise<Disposable> {
+    return this.#containers.acquire(composeKey(target), cancel);
   }
 
-  /** Why a request did not run to its end, when that was not the runtime's doing. */
-  function givenUp(request: CheckpointRequest): CheckpointError | undefined {
-    const stops = closing.signal.aborted || request.stopping?.aborted;
-    if (stops) return failed('stopping', request, 'the agent is being stopped');
-    if (request.cancel.aborted) return failed('cancelled', request, 'the client went away');
+  #refuseIfFrozen(target: Target, id: string): void {
+    if ([...this.#pending.values()].includes(id)) throw createFailure('stillFrozen', target, stillPending);
+  }
+
+  #refuseTooMany(request: Target): void {
+    const { maxConcurrent, maxWaiting } = this.#options.settings();
+    if (this.#requests.size >= maxConcurrent + maxWaiting) {
+      const why = `${this.#requests.size} checkpoints are under way or wait already, try again later`;
+      throw createFailure('busy', request, why);
+    }
+  }
+
+  #refuseConflict(request: Target): void {
+    const { onConflict } = this.#options.settings();
+    if (onConflict === 'Refuse' && this.#containers.isLocked(composeKey(request))) {
+      const why = 'another checkpoint of it is under way, try again when it has ended';
+      throw createFailure('conflict', request, why);
+    }
+  }
+
+  /** Why this side gave the request up: the agent stops, or the client went away. Undefined: it did not. */
+  #findGivenUp(request: CheckpointRequest): CheckpointError | undefined {
+    const stops = this.#closing.signal.aborted || request.stopping?.aborted;
+    if (stops) return createFailure('stopping', request, 'the agent is being stopped');
+    if (request.cancel.aborted) return createFailure('cancelled', request, 'the client went away');
     return undefined;
   }
 
-  /** Refuses what need not be begun. */
-  function refuseTooMany(request: Target): void {
-    const { maxConcurrent, maxWaiting } = settings();
-    if (requests.size >= maxConcurrent + maxWaiting) {
-      const why = `${requests.size} checkpoints are under way or wait already, try again later`;
-      throw failed('busy', request, why);
-    }
+  isUnannounced(id: string): boolean {
+    return this.#announcements.isUnannounced(id);
   }
 
-  function refuseConflict(request: Target): void {
-    if (settings().onConflict === 'Refuse' && containers.isLocked(keyOf(request))) {
-      throw failed('conflict', request, 'another checkpoint of it is under way, try again when it has ended');
-    }
+  onMade(listener: (made: MadeCheckpoint) => void): Disposable {
+    return this.#announcements.onMade(listener);
   }
 
-  /** Serves a request, and lets everybody know what came of it. */
-  async function attend<T>(
-    request: CheckpointRequest,
-    begin: () => Promise<T>,
-    madeIn: (answer: T) => readonly MadeCheckpoint[],
-  ): Promise<T> {
-    let served: Promise<T> | undefined;
-    metrics.underWay(1);
-    try {
-      refuseTooMany(request);
-      served = begin();
-      requests.add(served);
-      const answer = await served;
-      const made = madeIn(answer);
-      audit({ log, metrics }, request, made);
-      announcements.tell(made);
-      return answer;
-    } catch (error) {
-      const told = toCheckpointError(error, request, givenUp(request));
-      audit({ log, metrics }, request, told);
-      throw told;
-    } finally {
-      metrics.underWay(-1);
-      if (served) requests.delete(served);
-    }
-  }
-
-  async function checkpoint(request: CheckpointRequest): Promise<MadeCheckpoint> {
-    const begin = async () => {
-      checkNames(request);
-      refuseConflict(request);
-      return await serve(request);
+  async run(signal: AbortSignal, ready: () => void): Promise<void> {
+    const { runtime, log, clock, root, readyMs } = this.#options;
+    const stop = AbortSignal.any([signal, this.#closing.signal]);
+    const tried = new AbortController();
+    const started = clock.sleep(readyMs, AbortSignal.any([tried.signal, stop])).then(ready);
+    const recover: RecoverOptions = {
+      runtime,
+      log,
+      clock,
+      root,
+      folder: this.archives.path,
+      pending: this.#pending,
+      abandoned: this.#abandoned,
+      isActive: (draft) => this.#drafts.isActive(draft),
+      untilFrozen: (cancel) => this.#drafts.untilFrozen(cancel),
+      lockContainer: (target, cancel) => this.#lockContainer(target, cancel),
     };
-    return await attend(request, begin, (made) => [made]);
+    await this.#repairFolder();
+    void this.#reportLeftDumps();
+    await keepRecovering(recover, stop, () => tried.abort());
+    await started;
+    await this[Symbol.asyncDispose]();
   }
 
-  async function checkpointPod(request: PodCheckpointRequest): Promise<MadeSet> {
-    const whole = { ...request, ...wholePod(request.namespace, request.pod) };
-    return await attend(
-      whole,
-      () => servePod(request),
-      ({ checkpoints }) => checkpoints,
-    );
+  /** After a crash of the agent or of the runtime. Never rejects: an agent whose folder is damaged works all the same. */
+  async #repairFolder(): Promise<void> {
+    await this.#abandoned.load();
+    await this.archives.repair().catch((error: unknown) => {
+      const facts = { error: describeError(error) };
+      this.#options.log.error(facts, 'cannot look for what earlier checkpoints have left');
+    });
   }
 
-  /** Of a crash of this agent, and of the runtime. Never rejects: an agent without this works, too. */
-  async function tidy(): Promise<void> {
-    const problem = (error: unknown) =>
-      log.error({ error: describeError(error) }, 'cannot look for what earlier checkpoints have left');
-    await abandoned.load();
-    await archives.repair().catch(problem);
-  }
-
-  async function reportLeftDumps(): Promise<void> {
+  async #reportLeftDumps(): Promise<void> {
+    const { runtime, log, clock } = this.#options;
     const startedMs = clock.now();
     const found = await runtime.dumpFolders().then(findLeftDumps, () => []);
     for (const { name, modifiedMs } of found.filter((dump) => dump.modifiedMs < startedMs)) {
@@ -178,37 +247,20 @@ export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
     }
   }
 
-  let closed: Promise<void> | undefined;
-  const close = (): Promise<void> => (closed ??= closeOnce());
-  async function closeOnce(): Promise<void> {
-    closing.abort();
-    const done = new AbortController();
-    const waitMs = setDumper.holding ? closeHoldingMs : closeMs;
-    await Promise.race([Promise.allSettled(requests), clock.sleep(waitMs, done.signal)]);
-    done.abort();
-    listening[Symbol.dispose]();
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
   }
 
-  return {
-    archives,
-    isUnannounced: announcements.isUnannounced,
-    checkpoint,
-    checkpointPod,
-    onMade: announcements.onMade,
-    async run(signal, ready) {
-      const stop = AbortSignal.any([signal, closing.signal]);
-      const { isActive, untilFrozen } = drafts;
-      const tried = new AbortController();
-      const started = clock.sleep(readyMs, AbortSignal.any([tried.signal, stop])).then(ready);
-      const recover = { ...own, pending, folder, abandoned, isActive, lockContainer, untilFrozen };
-      await tidy();
-      void reportLeftDumps();
-      await keepRecovering(recover, stop, () => tried.abort());
-      await started;
-      await close();
-    },
-    [Symbol.asyncDispose]: close,
-  };
+  async #close(): Promise<void> {
+    const { clock, closeMs, closeHoldingMs } = this.#options;
+    this.#closing.abort();
+    const done = new AbortController();
+    const waitMs = this.#setDumper.holding ? closeHoldingMs : closeMs;
+    await Promise.race([Promise.allSettled(this.#requests), clock.sleep(waitMs, done.signal)]);
+    done.abort();
+    this.#resumedListener[Symbol.dispose]();
+  }
 }
 
-const keyOf = ({ namespace, pod, container }: Target): string => `${namespace}/${pod}/${container}`;
+const composeKey = ({ namespace, pod, container }: Target): string => `${namespace}/${pod}/${container}`;

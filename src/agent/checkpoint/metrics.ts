@@ -3,21 +3,21 @@ import { Counter, createMetrics, Gauge, Histogram } from '../../base/index.ts';
 import type { CheckpointFailure } from './errors.ts';
 import type { CheckpointRecord } from './record.ts';
 
-/** What is counted of checkpoints. */
+/** The metrics of checkpoints. */
 export interface CheckpointMetrics {
-  /** By one request: of a whole pod several. */
+  /** The checkpoints that one request has made: several for a whole pod. */
   made(records: readonly CheckpointRecord[]): void;
   failed(reason: CheckpointFailure): void;
   /** A container was found frozen and has been resumed. */
   recovered(): void;
-  /** Requests that have come and are not answered: who is served or waits. */
+  /** Requests that are being served or wait. */
   underWay(change: 1 | -1): void;
 }
 
 const seconds = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 
-/** Registers the metrics; without a registry they are counted for nobody. */
-export function checkpointMetrics(registry: MetricsRegistry = createMetrics()): CheckpointMetrics {
+/** Registers the metrics; without a registry nothing exports them. */
+export function createCheckpointMetrics(registry: MetricsRegistry = createMetrics()): CheckpointMetrics {
   const registers = [registry];
   const requests = new Counter({
     name: 'nodeward_checkpoint_requests_total',

@@ -2,13 +2,13 @@ import { isRecord } from '../../api/index.ts';
 import type { CheckpointRecord } from './record.ts';
 import { DamagedRecord } from './record.ts';
 
-/** What manifests of this program's making state as `formatVersion`. */
+/** The `formatVersion` of manifests; a reader rejects any other. */
 export const manifestFormat = 1;
 
-/** A member as it was made; what may change later stands in its own sidecar alone. */
+/** A member as it was made; fields that may change later are in its own sidecar only. */
 export type SetMember = Omit<CheckpointRecord, 'pinned' | 'pinReason' | 'verified'>;
 
-/** What is known of a set: the checkpoints of all running containers of a pod, of one moment. */
+/** What is known about a set: the checkpoints of all running containers of a pod, of the same moment. */
 export interface SetManifest {
   readonly formatVersion: typeof manifestFormat;
   /** `checkpoint-POD_NAMESPACE-TIME`, the manifest's name without `.set.json`. */
@@ -17,22 +17,22 @@ export interface SetManifest {
   readonly namespace: string;
   readonly pod: string;
   readonly podUid: string;
-  /** RFC 3339: begun; all members stood still from `frozenAt` to `releasedAt`; complete. */
+  /** RFC 3339. All members stood still from `frozenAt` to `releasedAt`. */
   readonly startedAt: string;
   readonly frozenAt: string;
   readonly releasedAt: string;
   readonly finishedAt: string;
   readonly requester: string;
   readonly nodewardVersion: string;
-  /** In the order in which they were frozen, which is that of their making. */
+  /** In the order in which they were frozen, which is the order in which the containers were created. */
   readonly members: readonly SetMember[];
 }
 
-export function writeManifest(manifest: SetManifest): string {
+export function formatManifest(manifest: SetManifest): string {
   return `${JSON.stringify(manifest, undefined, 2)}\n`;
 }
 
-/** What a reader of the folder must know of a manifest: whose it is. Throws a DamagedRecord when it makes no sense. */
+/** Checks the fields of the set itself, and of its members the ids only. Throws a DamagedRecord. */
 export function parseManifest(text: string): SetManifest {
   let value: unknown;
   try {
@@ -44,7 +44,7 @@ export function parseManifest(text: string): SetManifest {
   return value;
 }
 
-const texts = [
+const textFields = [
   'id',
   'node',
   'namespace',
@@ -62,7 +62,7 @@ function isManifest(value: unknown): value is SetManifest {
   if (!isRecord(value) || value['formatVersion'] !== manifestFormat) return false;
   const members: unknown = value['members'];
   return (
-    texts.every((name) => typeof value[name] === 'string') &&
+    textFields.every((name) => typeof value[name] === 'string') &&
     Array.isArray(members) &&
     members.length > 0 &&
     members.every((member) => isRecord(member) && typeof member['id'] === 'string')

@@ -2,22 +2,22 @@ import type { RetentionSettings } from './retention/index.ts';
 import type { EncryptionSettings } from './sealing/index.ts';
 import { noEncryption } from './sealing/index.ts';
 
-/** What stays free on a file system, in bytes or as a share of its size (0 to 1). */
+/** The space that must stay free on a file system, in bytes or as a share of its size (0 to 1). */
 export type DiskReserve = { readonly bytes: number } | { readonly share: number };
 
-/** What an operator can choose about checkpoints, the section `checkpoint` of the configuration; may change while running. */
+/** The section `checkpoint` of the configuration, which may change while the agent runs. */
 export interface CheckpointSettings {
-  /** How many containers of the node are checkpointed at a time; others wait. From 1 on. */
+  /** How many checkpoints are made on the node at a time; other requests wait. At least 1. */
   readonly maxConcurrent: number;
-  /** How many requests may wait, for the node's turn or for another one of the same container; more are refused. */
+  /** How many requests may wait, for a slot or for another checkpoint of the same container; more are refused. */
   readonly maxWaiting: number;
-  /** What becomes of a request for a container that is being checkpointed already. */
+  /** What happens to a request for a container that is being checkpointed already. */
   readonly onConflict: 'Wait' | 'Refuse';
-  /** What a checkpoint must leave free on each file system that it needs. */
+  /** What must stay free on each file system that a checkpoint needs. */
   readonly diskReserve: DiskReserve;
-  /** What is kept of old checkpoints. Default: all of them. */
+  /** Which old checkpoints are kept. Default: all. */
   readonly retention: RetentionSettings;
-  /** For whom archives are sealed. Default: for nobody, they are plain. */
+  /** For whom archives are sealed. Default: archives are plain. */
   readonly encryption: EncryptionSettings;
 }
 

@@ -1,7 +1,7 @@
 import { quantity, string } from '../../api/schema/index.ts';
 import { durationMs } from '../../base/index.ts';
 import type { DiskReserve, RetentionLimits, RetentionSettings } from '../checkpoint/index.ts';
-import { recipientProblem, retentionScopes } from '../checkpoint/index.ts';
+import { checkRecipient, retentionScopes } from '../checkpoint/index.ts';
 import { section } from './field.ts';
 import {
   choice,
@@ -114,7 +114,7 @@ const encryption = section({
         if (stated.length > maxRecipients)
           return `has ${stated.length} recipients, at most ${maxRecipients} can be`;
         for (const [index, each] of stated.entries()) {
-          const problem = recipientProblem(String(each));
+          const problem = checkRecipient(String(each));
           if (problem !== undefined) return `[${index}]: ${problem}`;
         }
         return undefined;

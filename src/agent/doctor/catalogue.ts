@@ -1,33 +1,33 @@
 import { join } from 'node:path';
 import type { ConfigSources, EffectiveConfig } from '../config/index.ts';
 import { RuntimeError } from '../runtime/index.ts';
-import { certificateCheck } from './checks/certificates.ts';
+import { createCertificateCheck } from './checks/certificates.ts';
 import { cgroupChecks } from './checks/cgroups.ts';
 import { clockChecks } from './checks/clock.ts';
 import type { ConfigView } from './checks/configuration.ts';
 import { viewConfig } from './checks/configuration.ts';
 import type { ControlPlanePlace } from './checks/control-plane.ts';
-import { controlPlaneCheck } from './checks/control-plane.ts';
-import { criuChecks } from './checks/criu.ts';
-import { diskChecks } from './checks/disks.ts';
-import { folderChecks } from './checks/folders.ts';
-import { featureChecks } from './checks/kernel-features.ts';
-import { sysctlChecks } from './checks/kernel-sysctls.ts';
-import { leftoverChecks } from './checks/leftovers.ts';
-import { lockView } from './checks/lock.ts';
-import { portCheck } from './checks/ports.ts';
-import { runtimeChecks } from './checks/runtime.ts';
+import { createControlPlaneCheck } from './checks/control-plane.ts';
+import { createCriuChecks } from './checks/criu.ts';
+import { createDiskChecks } from './checks/disks.ts';
+import { createFolderChecks } from './checks/folders.ts';
+import { createFeatureChecks } from './checks/kernel-features.ts';
+import { createSysctlChecks } from './checks/kernel-sysctls.ts';
+import { createLeftoverChecks } from './checks/leftovers.ts';
+import { viewLock } from './checks/lock.ts';
+import { createPortCheck } from './checks/ports.ts';
+import { createRuntimeChecks } from './checks/runtime.ts';
 import { securityChecks } from './checks/security.ts';
 import { swapCheck } from './checks/swap.ts';
 import type { Host } from './host.ts';
-import type { RuntimeAnswers } from './runtime-answers.ts';
-import { askFrozen, askRuntime } from './runtime-answers.ts';
 import type { RuntimeProcess } from './runtime-process.ts';
-import { runtimeProcess } from './runtime-process.ts';
+import { findRuntimeProcess } from './runtime-process.ts';
+import type { RuntimeReport } from './runtime-report.ts';
+import { findFrozenContainers, queryRuntime } from './runtime-report.ts';
 import type { Check } from './types.ts';
 
-/** What an agent on this machine would be started with. */
-export interface Examined {
+/** What an agent on this machine would be started with, according to flags and configuration. */
+export interface AgentSetup {
   sources: ConfigSources;
   rootDir: string;
   certDir: string;
@@ -39,50 +39,54 @@ export interface Examined {
   apiPort: number;
 }
 
-/** One answer of the runtime for all that the checks want. */
+/** For each call to the runtime. */
 const answerTimeoutMs = 3000;
 
-/** Everything that can be checked. The configuration is read at once, the rest when the checks are made. */
-export async function allChecks(examined: Examined, host: Host, signal: AbortSignal): Promise<Check[]> {
+/** All checks. The configuration is read by this call, everything else when the checks run. */
+export async function createAllChecks(
+  examined: AgentSetup,
+  host: Host,
+  signal: AbortSignal,
+): Promise<Check[]> {
   const { rootDir, certDir, lockFile, controlPlane } = examined;
   const view = await viewConfig(examined.sources, host, signal);
-  const runtime = runtimeQuestions(view.config, host, signal);
-  const lock = lockView(lockFile);
+  const runtime = createRuntimeQueries(view.config, host, signal);
+  const lock = viewLock(lockFile);
   const apiPort = controlPlane.mode === 'embedded' ? examined.apiPort : undefined;
   const agentPort = view.config?.port ?? 10_250;
   return [
-    ...fastKernelChecks(runtime.answers),
-    ...runtimeChecks(runtime.answers, runtime.checkpointEnabled),
-    ...criuChecks(runtime.process, runtime.checkpointEnabled),
-    ...leftoverChecks({ rootDir, process: runtime.process, frozen: runtime.frozen }),
-    ...folderChecks({ rootDir, certDir }),
-    ...diskChecks(rootDir, runtime.answers),
+    ...createFastKernelChecks(runtime.answers),
+    ...createRuntimeChecks(runtime.answers, runtime.checkpointEnabled),
+    ...createCriuChecks(runtime.process, runtime.checkpointEnabled),
+    ...createLeftoverChecks({ rootDir, process: runtime.process, frozen: runtime.frozen }),
+    ...createFolderChecks({ rootDir, certDir }),
+    ...createDiskChecks(rootDir, runtime.answers),
     lock.check,
     view.check,
-    certificateCheck([certDir, join(rootDir, 'pki')], servingFiles(view)),
-    portCheck({
+    createCertificateCheck([certDir, join(rootDir, 'pki')], listServingFiles(view)),
+    createPortCheck({
       id: 'agent-port',
       title: 'port of the agent',
       port: agentPort,
       flag: '--port',
       agent: lock.agent,
     }),
-    portCheck({
+    createPortCheck({
       id: 'api-port',
       title: 'port of the embedded control plane',
       port: apiPort,
       flag: '--secure-port',
       agent: lock.agent,
     }),
-    controlPlaneCheck({ ...examined, place: controlPlane, agent: lock.agent }),
+    createControlPlaneCheck({ ...examined, place: controlPlane, agent: lock.agent }),
   ];
 }
 
-/** Those that read the kernel's files, and those of the agent's start. */
-function fastKernelChecks(answers: () => Promise<RuntimeAnswers>): Check[] {
+/** The checks that read the kernel's files. */
+function createFastKernelChecks(answers: () => Promise<RuntimeReport>): Check[] {
   return [
-    ...sysctlChecks(),
-    ...featureChecks(answers),
+    ...createSysctlChecks(),
+    ...createFeatureChecks(answers),
     ...cgroupChecks,
     ...securityChecks,
     swapCheck,
@@ -90,46 +94,46 @@ function fastKernelChecks(answers: () => Promise<RuntimeAnswers>): Check[] {
   ];
 }
 
-/** The checks of the agent's start: in milliseconds, and without what the agent looks at anyway. */
-export function fastChecks(
+/** The checks of the agent's start: they take milliseconds, and leave out what the agent notices anyway. */
+export function createFastChecks(
   config: Pick<EffectiveConfig, 'containerRuntimeEndpoint' | 'featureGates'>,
   host: Host,
   signal: AbortSignal,
 ): Check[] {
-  const { answers, checkpointEnabled } = runtimeQuestions(config, host, signal);
-  const checks = [...fastKernelChecks(answers), ...runtimeChecks(answers, checkpointEnabled)];
+  const { answers, checkpointEnabled } = createRuntimeQueries(config, host, signal);
+  const checks = [...createFastKernelChecks(answers), ...createRuntimeChecks(answers, checkpointEnabled)];
   return checks.filter(({ fast }) => fast);
 }
 
-/** Each is asked once, when the first check wants it. */
-function runtimeQuestions(
+/** Each query is made once, when the first check needs it; all checks share the result. */
+function createRuntimeQueries(
   config: Pick<EffectiveConfig, 'containerRuntimeEndpoint' | 'featureGates'> | undefined,
   host: Host,
   signal: AbortSignal,
 ) {
   const endpoint = config?.containerRuntimeEndpoint || undefined;
   const ask = { endpoint, timeoutMs: answerTimeoutMs, signal };
-  let answers: Promise<RuntimeAnswers> | undefined;
+  let answers: Promise<RuntimeReport> | undefined;
   let process: { found: RuntimeProcess | undefined } | undefined;
   return {
     checkpointEnabled: config?.featureGates.ContainerCheckpoint ?? true,
     answers: () => {
-      answers ??= askRuntime(ask);
+      answers ??= queryRuntime(ask);
       return answers;
     },
     frozen: () =>
-      askFrozen(ask).catch((error: unknown) => {
+      findFrozenContainers(ask).catch((error: unknown) => {
         if (error instanceof RuntimeError) return undefined;
         throw error;
       }),
     process: () => {
-      process ??= { found: runtimeProcess(host, endpoint) };
+      process ??= { found: findRuntimeProcess(host, endpoint) };
       return process.found;
     },
   };
 }
 
-function servingFiles({ config }: ConfigView): readonly string[] {
+function listServingFiles({ config }: ConfigView): readonly string[] {
   const { tlsCertFile = '', clientCAFile = '' } = config?.files ?? {};
   return [tlsCertFile, clientCAFile].filter((path) => path !== '');
 }

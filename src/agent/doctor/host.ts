@@ -4,60 +4,60 @@ import { release } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../../base/index.ts';
 import { errorCode, systemClock } from '../../base/index.ts';
-import type { Look, Looked } from './look.ts';
-import { lookApart } from './look.ts';
+import type { PathQuery, PathResult } from './inspect-path.ts';
+import { inspectPathInChild } from './inspect-path.ts';
 
-/** The machine that is looked at; a test passes a prepared folder in its place. */
+/** The machine that is checked; tests pass a prepared folder instead. */
 export interface Host {
-  /** As `uname -r` says. */
+  /** As `uname -r` prints it. */
   readonly kernelRelease: string;
   /** The effective user id of this process. */
   readonly user: number;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Pick<Clock, 'now'>;
-  /** Since the boot, without the time for which the machine was suspended (CLOCK_MONOTONIC). */
+  /** Time since the boot without suspends (CLOCK_MONOTONIC). */
   awakeMs(): number;
   /**
-   * A file of the kernel (/proc, /sys), which answers from memory: its first 4 MiB, or undefined where it is missing or
-   * may not be read. Never for files on disks.
+   * The first 4 MiB of a file of the kernel (/proc, /sys), which is read from memory; undefined where it is missing or
+   * may not be read. Not for files on disks: the read would block.
    */
   read(path: string): string | undefined;
   /** The names in a folder of the kernel, sorted; none where it cannot be read. */
   names(path: string): readonly string[];
-  /** Where a symbolic link of the kernel leads. */
+  /** The target of a symbolic link of the kernel; undefined where it cannot be read. */
   link(path: string): string | undefined;
-  /** Looks at what may be on a disk or behind a network, and may never answer: `signal` ends the wait. */
-  look(what: Look, signal: AbortSignal): Promise<Looked>;
+  /** Inspects a path that may be on a disk or a network file system, which may hang: `signal` ends the wait. */
+  inspectPath(what: PathQuery, signal: AbortSignal): Promise<PathResult>;
   /** Runs a program to its end, killed when `signal` aborts. Undefined where there is no such program. */
-  exec(command: string, argv: readonly string[], signal: AbortSignal): Promise<Ran | undefined>;
+  exec(command: string, argv: readonly string[], signal: AbortSignal): Promise<ProgramResult | undefined>;
 }
 
-export interface Ran {
+export interface ProgramResult {
   /** Null when a signal ended it. */
   readonly code: number | null;
-  /** Standard output and error as they came, at most 64 KiB. */
+  /** Standard output and error, interleaved as they came, at most 64 KiB. */
   readonly output: string;
 }
 
-const kernelFileLimit = 4 * 1024 * 1024;
-const outputLimit = 64 * 1024;
+const maxKernelFileBytes = 4 * 1024 * 1024;
+const maxOutputLength = 64 * 1024;
 
 /** This machine. */
-export function thisHost(options: { env: NodeJS.ProcessEnv; clock?: Clock }): Host {
+export function createLocalHost(options: { env: NodeJS.ProcessEnv; clock?: Clock }): Host {
   return {
-    ...kernelFiles('/'),
+    ...createKernelReader('/'),
     kernelRelease: release(),
     user: process.geteuid?.() ?? 0,
     env: options.env,
     clock: options.clock ?? systemClock,
     awakeMs: () => Number(process.hrtime.bigint() / 1_000_000n),
-    look: lookApart,
-    exec: (command, argv, signal) => run(command, argv, options.env, signal),
+    inspectPath: inspectPathInChild,
+    exec: (command, argv, signal) => runProgram(command, argv, options.env, signal),
   };
 }
 
 /** The part of a Host that reads the kernel's files below `root`. */
-export function kernelFiles(root: string): Pick<Host, 'read' | 'names' | 'link'> {
+export function createKernelReader(root: string): Pick<Host, 'read' | 'names' | 'link'> {
   const quietly = <T>(ask: () => T): T | undefined => {
     try {
       return ask();
@@ -77,7 +77,7 @@ function readKernelFile(path: string): string {
   try {
     const chunks: Buffer[] = [];
     let total = 0;
-    while (total < kernelFileLimit) {
+    while (total < maxKernelFileBytes) {
       const chunk = Buffer.allocUnsafe(64 * 1024);
       const count = readSync(descriptor, chunk, 0, chunk.length, null);
       if (count === 0) break;
@@ -90,17 +90,17 @@ function readKernelFile(path: string): string {
   }
 }
 
-/** System tools are often outside the path of an ordinary user. */
+/** Added to PATH: an ordinary user's often lacks the folders of system tools. */
 const toolFolders = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-function run(
+function runProgram(
   command: string,
   argv: readonly string[],
   env: NodeJS.ProcessEnv,
   signal: AbortSignal,
-): Promise<Ran | undefined> {
+): Promise<ProgramResult | undefined> {
   signal.throwIfAborted();
-  const { promise, resolve, reject } = Promise.withResolvers<Ran | undefined>();
+  const { promise, resolve, reject } = Promise.withResolvers<ProgramResult | undefined>();
   const path = [env['PATH'], toolFolders].filter(Boolean).join(':');
   const child = spawn(command, [...argv], {
     env: { ...env, PATH: path, LC_ALL: 'C' },
@@ -109,11 +109,11 @@ function run(
   let output = '';
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk: Buffer) => {
-      output = (output + chunk.toString('utf8')).slice(0, outputLimit);
+      output = (output + chunk.toString('utf8')).slice(0, maxOutputLength);
     });
   const giveUp = () => {
     child.kill('SIGKILL');
-    child.stdout.destroy(); // one that not even SIGKILL ends must not hold this process
+    child.stdout.destroy(); // a child that SIGKILL cannot end must not keep this process alive
     child.stderr.destroy();
     child.unref();
     reject(signal.reason);

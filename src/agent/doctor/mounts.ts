@@ -3,11 +3,11 @@ export interface Mount {
   readonly point: string;
   readonly type: string;
   readonly source: string;
-  /** Of the mount and of its file system. */
+  /** Those of the mount and those of its file system. */
   readonly options: ReadonlySet<string>;
 }
 
-/** In the order in which they were made: a later one at the same place hides the earlier. */
+/** In the order of mounting: a later mount at the same place hides the earlier one. */
 export function parseMounts(mountinfo: string): Mount[] {
   return mountinfo.split('\n').flatMap((line) => {
     const [own = '', rest = ''] = line.split(' - ');
@@ -15,12 +15,12 @@ export function parseMounts(mountinfo: string): Mount[] {
     const [type = '', source = '', superOptions = ''] = rest.split(' ');
     if (point === undefined || type === '') return [];
     const all = new Set([...options.split(','), ...superOptions.split(',')]);
-    return [{ point: unescaped(point), type, source: unescaped(source), options: all }];
+    return [{ point: decodeOctal(point), type, source: decodeOctal(source), options: all }];
   });
 }
 
-/** The mount that a path without links is on. */
-export function mountOf(mounts: readonly Mount[], path: string): Mount | undefined {
+/** The mount that holds `path`, which must be free of links. */
+export function findMount(mounts: readonly Mount[], path: string): Mount | undefined {
   const above = mounts.filter(
     ({ point }) => path === point || path.startsWith(point === '/' ? '/' : `${point}/`),
   );
@@ -28,8 +28,8 @@ export function mountOf(mounts: readonly Mount[], path: string): Mount | undefin
   return above.findLast(({ point }) => point.length === longest);
 }
 
-/** Blanks, tabs, newlines and backslashes stand there in octal. */
-function unescaped(text: string): string {
+/** mountinfo writes blanks, tabs, newlines and backslashes in octal. */
+function decodeOctal(text: string): string {
   return text.replace(/\\([0-7]{3})/g, (_, digits: string) =>
     String.fromCharCode(Number.parseInt(digits, 8)),
   );

@@ -5,12 +5,12 @@ import type { Check, Finding, Row } from './types.ts';
 import { topics, unknown } from './types.ts';
 
 const defaultTimeoutMs = 8000;
-/** No finding may flood a terminal or a log, whatever it quotes. */
-const textLimit = 600;
+/** In characters: a finding may quote long output, and must not flood a terminal or a log. */
+const maxTextLength = 600;
 
 /**
- * Makes all checks at once, each within its time: one that hangs or throws is `unknown` and holds up no other. Rejects
- * only when `signal` aborts. The rows come by topic, in the order of the checks.
+ * Runs all checks concurrently, each within its timeout: one that hangs or throws becomes `unknown` and does not delay
+ * the others. Rejects only when `signal` aborts. Rows are sorted by topic, then in the order of the checks.
  */
 export async function runChecks(
   checks: readonly Check[],
@@ -29,13 +29,13 @@ async function runCheck(check: Check, host: Host, clock: Clock, signal: AbortSig
   ).catch((error: unknown): Finding => {
     signal.throwIfAborted();
     if (error instanceof DeadlineError) return unknown(`no answer within ${timeoutMs / 1000} s`, hungAdvice);
-    return unknown(bounded(`it could not be looked at: ${describeError(error)}`));
+    return unknown(truncate(`it could not be looked at: ${describeError(error)}`));
   });
-  return { id, topic, title, needed, ...finding, found: bounded(finding.found) };
+  return { id, topic, title, needed, ...finding, found: truncate(finding.found) };
 }
 
 const hungAdvice = 'look for a disk, a mount or a service that hangs, and try again';
 
-function bounded(text: string): string {
-  return text.length <= textLimit ? text : `${text.slice(0, textLimit)}…`;
+function truncate(text: string): string {
+  return text.length <= maxTextLength ? text : `${text.slice(0, maxTextLength)}…`;
 }

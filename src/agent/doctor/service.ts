@@ -3,56 +3,55 @@ import { createWaker, Gauge } from '../../base/index.ts';
 import type { EffectiveConfig } from '../config/index.ts';
 import type { Finding as Condition } from '../node/index.ts';
 import type { Runtime } from '../runtime/index.ts';
-import { fastChecks } from './catalogue.ts';
-import { checkpointCondition } from './condition.ts';
+import { createFastChecks } from './catalogue.ts';
 import type { Host } from './host.ts';
-import { thisHost } from './host.ts';
-import { lookHere } from './look.ts';
+import { createLocalHost } from './host.ts';
+import { inspectPath } from './inspect-path.ts';
 import { runChecks } from './run.ts';
 import type { Row } from './types.ts';
 import { verdicts } from './types.ts';
 
-export interface HostChecksOptions {
+interface HostChecksOptions {
   config(): Pick<EffectiveConfig, 'containerRuntimeEndpoint' | 'featureGates'>;
   runtime: Pick<Runtime, 'status' | 'onStatusChange'>;
   metrics: MetricsRegistry;
   clock: Clock;
   log: Logger;
-  /** Default this machine, without running programs. */
+  /** Default: this machine, without running programs. */
   host?: Host;
 }
 
 export interface HostChecksService extends Service {
-  /** What the Node says of checkpoints; none before the runtime has answered for the first time. */
+  /** The Node condition about checkpoints; none before the runtime has answered for the first time. */
   conditions(): readonly Condition[];
 }
 
-/** The agent itself comes first. */
+/** The agent's own start comes first. */
 const startDelayMs = 1000;
-/** After a runtime that did not answer. */
+/** When the runtime did not answer. */
 const retryMs = 30_000;
-/** Even a machine that is well is looked at again from time to time. */
-const againMs = 3600_000;
+/** A machine can change without an event. */
+const repeatMs = 3600_000;
 
 /**
- * The service `host-checks`: makes the fast checks in the background, at the start, when the runtime has changed, and
- * every hour. What is not as it should be is logged once; each check is in the metric nodeward_host_check.
+ * The service `host-checks`: runs the fast checks in the background, at the start, when the runtime has changed, and
+ * every hour. A problem is logged once; each check is in the metric nodeward_host_check.
  */
-export function hostChecksService(options: HostChecksOptions): HostChecksService {
+export function createHostChecksService(options: HostChecksOptions): HostChecksService {
   const { config, runtime, clock, log } = options;
-  const host = options.host ?? quietHost(clock);
+  const host = options.host ?? createHostWithoutPrograms(clock);
   const publish = createPublisher(options.metrics);
-  const tell = createTeller(log);
+  const report = createReporter(log);
   let condition: Condition | undefined;
 
-  /** Answers when to look again. */
-  async function round(signal: AbortSignal): Promise<number> {
-    const rows = await runChecks(fastChecks(config(), host, signal), host, clock, signal);
+  /** Returns after how many milliseconds to run again. */
+  async function runOnce(signal: AbortSignal): Promise<number> {
+    const rows = await runChecks(createFastChecks(config(), host, signal), host, clock, signal);
     publish(rows);
-    tell(rows);
-    const next = checkpointCondition(rows);
+    report(rows);
+    const next = toCheckpointCondition(rows);
     condition = next ?? condition;
-    return next === undefined ? retryMs : againMs;
+    return next === undefined ? retryMs : repeatMs;
   }
 
   return {
@@ -63,29 +62,29 @@ export function hostChecksService(options: HostChecksOptions): HostChecksService
     async run(signal, ready) {
       ready();
       const waker = createWaker(clock);
-      let known = runtimeKey(runtime.status());
+      let known = composeRuntimeKey(runtime.status());
       using _watch = runtime.onStatusChange((status) => {
-        if (runtimeKey(status) !== known) waker.wake();
-        known = runtimeKey(status);
+        if (composeRuntimeKey(status) !== known) waker.wake();
+        known = composeRuntimeKey(status);
       });
       await clock.sleep(startDelayMs, signal);
       while (!signal.aborted) {
-        await waker.sleep(await round(signal), signal);
+        await waker.sleep(await runOnce(signal), signal);
       }
     },
   };
 }
 
-/** What of its state makes another answer likely. */
-function runtimeKey({ ready, name, version, endpoint }: ReturnType<Runtime['status']>): string {
+/** Changes when the checks may have another result. */
+function composeRuntimeKey({ ready, name, version, endpoint }: ReturnType<Runtime['status']>): string {
   return [ready, name, version, endpoint].join(' ');
 }
 
-/** Starts no processes: what could only be tried by one is judged by the version. */
-function quietHost(clock: Clock): Host {
+/** Starts no processes: what only a program could try is judged by the kernel's version. */
+function createHostWithoutPrograms(clock: Clock): Host {
   return {
-    ...thisHost({ env: {}, clock }),
-    look: async (what) => lookHere(what),
+    ...createLocalHost({ env: {}, clock }),
+    inspectPath: async (what) => inspectPath(what),
     exec: async () => undefined,
   };
 }
@@ -103,14 +102,14 @@ function createPublisher(metrics: MetricsRegistry): (rows: readonly Row[]) => vo
   };
 }
 
-/** Tells a check again only when its verdict has changed. */
-function createTeller(log: Logger): (rows: readonly Row[]) => void {
-  const told = new Map<string, Row['verdict']>();
+/** Logs a check again only when its verdict has changed. */
+function createReporter(log: Logger): (rows: readonly Row[]) => void {
+  const reported = new Map<string, Row['verdict']>();
   return (rows) => {
     for (const { id, title, verdict, found, needed, advice } of rows) {
-      if (verdict === 'unknown' || told.get(id) === verdict) continue;
-      const before = told.get(id);
-      told.set(id, verdict);
+      if (verdict === 'unknown' || reported.get(id) === verdict) continue;
+      const before = reported.get(id);
+      reported.set(id, verdict);
       const facts = { check: id, found, needed, ...(advice === undefined ? {} : { advice }) };
       if (verdict === 'failed') log.error(facts, `this machine lacks what is needed: ${title}`);
       else if (verdict === 'warning') log.warn(facts, `this machine is not as it should be: ${title}`);
@@ -118,4 +117,26 @@ function createTeller(log: Logger): (rows: readonly Row[]) => void {
         log.info(facts, `this machine is well again: ${title}`);
     }
   };
+}
+
+const conditionType = 'CheckpointUnavailable';
+
+/**
+ * The Node has a condition for this finding alone: no other changes what the node can do for its users. True means a
+ * problem, as with all conditions of the reference but Ready. Undefined while the runtime has not answered: the last
+ * known condition stays.
+ */
+function toCheckpointCondition(rows: readonly Row[]): Condition | undefined {
+  const row = rows.find(({ id }) => id === 'runtime-checkpoint');
+  if (row === undefined || row.verdict === 'unknown') return undefined;
+  if (row.verdict === 'ok')
+    return {
+      type: conditionType,
+      status: 'False',
+      reason: 'RuntimeCheckpoints',
+      message: 'running containers can be checkpointed',
+    };
+  const reason = row.verdict === 'not-applicable' ? 'FeatureGateOff' : 'RuntimeCannotCheckpoint';
+  const advice = row.advice === undefined ? '' : `; ${row.advice}`;
+  return { type: conditionType, status: 'True', reason, message: `${row.found}${advice}`.slice(0, 1024) };
 }

@@ -1,15 +1,15 @@
 import type { Host } from './host.ts';
 
 /**
- * What a check says. `failed`: nodeward, or what it is asked to do, does not work here. `warning`: it works, and
- * something is weaker, about to end or only missing for some workloads. `unknown`: it could not be found out, from here
+ * The result of a check. `failed`: nodeward, or a part of what it does, does not work here. `warning`: it works, but
+ * something is weaker, about to expire or missing for some workloads. `unknown`: it could not be found out by this user
  * or in time. `not-applicable`: this machine is not meant to have it.
  */
 export type Verdict = 'ok' | 'warning' | 'failed' | 'unknown' | 'not-applicable';
 
 export const verdicts: readonly Verdict[] = ['ok', 'warning', 'failed', 'unknown', 'not-applicable'];
 
-/** In the order in which they are shown. */
+/** In the order of the report. */
 export const topics = [
   'kernel',
   'cgroups',
@@ -21,35 +21,35 @@ export const topics = [
   'clock',
   'agent',
 ] as const;
-export type Topic = (typeof topics)[number];
+type Topic = (typeof topics)[number];
 
 export interface Finding {
   readonly verdict: Verdict;
   readonly found: string;
-  /** What to do about it, one sentence; absent where there is nothing to do. */
+  /** What the operator should do, in one sentence; absent where there is nothing to do. */
   readonly advice?: string;
 }
 
-/** One row of the report. */
+/** A check; it yields one row of the report. */
 export interface Check {
-  /** Stable: for `--only`, for programs and for the metric. */
+  /** Stable: used by `--only`, by programs and by the metric. */
   readonly id: string;
   readonly topic: Topic;
   readonly title: string;
-  /** What this machine should have, whatever is found. */
+  /** What this machine should have. */
   readonly needed: string;
   /** How long it may take; default 8 s. */
   readonly timeoutMs?: number;
   /**
-   * Also made at the agent's start: reads the kernel's files and asks the runtime at most, and tells what the agent does
-   * not notice anyway.
+   * Also run at the agent's start: it only reads the kernel's files and queries the runtime, and finds what the agent
+   * would not notice otherwise.
    */
   readonly fast?: boolean;
-  /** Never changes the host. May reject: then the verdict is `unknown`, with the reason. */
+  /** Must not change the host. A rejection means the verdict `unknown`, with the error as the reason. */
   run(host: Host, signal: AbortSignal): Promise<Finding> | Finding;
 }
 
-/** A check with what it found. */
+/** A check with its finding. */
 export interface Row extends Finding {
   readonly id: string;
   readonly topic: Topic;
@@ -64,5 +64,5 @@ export const unknown = (found: string, advice?: string): Finding =>
   advice === undefined ? { verdict: 'unknown', found } : { verdict: 'unknown', found, advice };
 export const notApplicable = (found: string): Finding => ({ verdict: 'not-applicable', found });
 
-/** What another user's files and processes hide. */
+/** The advice where another user's files or processes are hidden. */
 export const asRoot = 'run this as root to see it';

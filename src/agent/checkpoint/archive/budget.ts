@@ -1,28 +1,28 @@
 import { limits } from './limits.ts';
 import type { Notes } from './notes.ts';
 
-/** What may be kept of an archive in all, whatever it is. */
+/** Bounds what is kept of an archive in total. */
 export interface Budget {
-  /** The text, cut where it is too long; empty when there is no room for more. */
-  text(text: string): string;
-  /** Whether one more may be kept of what there are at most `limit`. */
-  room(what: string, limit: number): boolean;
+  /** Returns the text, cut if it is too long; empty when the budget for texts is used up. */
+  keepText(text: string): string;
+  /** Counts one more of `what`, and returns whether it may be kept: there may be at most `limit`. */
+  admit(what: string, limit: number): boolean;
 }
 
-const textBytes = 64 * 1024 * 1024;
+const maxTextBytes = 64 * 1024 * 1024;
 
 export function createBudget(notes: Notes): Budget {
   const counts = new Map<string, number>();
-  let left = textBytes;
+  let left = maxTextBytes;
   return {
-    text(text) {
-      const kept = text.length > limits.textLength ? shortened(text) : text;
+    keepText(text) {
+      const kept = text.length > limits.textLength ? shorten(text) : text;
       left -= kept.length;
       if (left >= 0) return kept;
       notes.add('there are more names than are kept');
       return '';
     },
-    room(what, limit) {
+    admit(what, limit) {
       const count = (counts.get(what) ?? 0) + 1;
       counts.set(what, count);
       if (count > limit) notes.add(`there are more than ${limit} ${what}; the others were not read`);
@@ -31,6 +31,6 @@ export function createBudget(notes: Notes): Budget {
   };
 }
 
-/** A copy: a piece of a text keeps the whole of it in memory. */
-const shortened = (text: string): string =>
+/** Copies the text: a slice would keep the whole original in memory. */
+const shorten = (text: string): string =>
   `${Buffer.from(text.slice(0, limits.textLength)).toString('utf8')}…`;

@@ -1,4 +1,4 @@
-/** rootfs-diff.tar: a layer of what differs from the image. It is packed by containerd, in spite of its name. */
+/** rootfs-diff.tar: a layer with the differences from the image. containerd compresses it, in spite of its name. */
 import type { Gunzip } from 'node:zlib';
 import { createGunzip } from 'node:zlib';
 import { describeError } from '../../../base/index.ts';
@@ -10,30 +10,30 @@ import type { EntrySink, TarEntry } from './tar-walk.ts';
 import { walkTar } from './tar-walk.ts';
 
 export interface ChangedFilesReader extends EntrySink {
-  /** Resolves when what was pushed has been read; never rejects. More may be pushed only then. */
+  /** Resolves when everything that was pushed has been read; never rejects. Only then may more be pushed. */
   settled(): Promise<void>;
   result(): ChangedFiles;
 }
 
 const what = 'rootfs-diff.tar';
 
-export async function readChangedFiles(notes: Notes, budget: Budget): Promise<ChangedFilesReader> {
+export async function createChangedFilesReader(notes: Notes, budget: Budget): Promise<ChangedFilesReader> {
   const found = collectFiles(budget);
   const walk = await walkTar({ what, maxEntries: limits.changedFiles, notes, visit: found.visit });
   const waiting: Buffer[] = [];
   let unpacker: Gunzip | undefined;
   let begun = false;
   let ended = false;
-  let given = false;
+  let failed = false;
   let packed = 0;
 
   const giveUp = (why: string): void => {
-    if (!given) notes.add(`${what} is not understood: ${why}`);
-    given = true;
+    if (!failed) notes.add(`${what} is not understood: ${why}`);
+    failed = true;
     unpacker?.destroy();
   };
   const guarded = (work: () => void): void => {
-    if (given) return;
+    if (failed) return;
     try {
       work();
     } catch (error) {
@@ -58,7 +58,7 @@ export async function readChangedFiles(notes: Notes, budget: Budget): Promise<Ch
   return {
     push(chunk) {
       packed += chunk.length;
-      if (!given && walk.open && chunk.length > 0) waiting.push(Buffer.from(chunk));
+      if (!failed && walk.open && chunk.length > 0) waiting.push(Buffer.from(chunk));
     },
     end() {
       ended = true;
@@ -67,11 +67,11 @@ export async function readChangedFiles(notes: Notes, budget: Budget): Promise<Ch
       for (const chunk of waiting.splice(0)) {
         if (!begun) begin(chunk);
         if (unpacker === undefined) guarded(() => walk.push(chunk));
-        else await written(unpacker, chunk);
+        else await writeChunk(unpacker, chunk);
       }
-      if (!ended || given) return;
+      if (!ended || failed) return;
       ended = false;
-      if (unpacker !== undefined) await finished(unpacker);
+      if (unpacker !== undefined) await finish(unpacker);
       if (begun) guarded(() => void walk.end());
     },
     result: found.result,
@@ -82,21 +82,21 @@ function isTooMuch(bytes: number, packed: number): boolean {
   return bytes > limits.changedBytes || (bytes > limits.bombBytes && bytes > packed * limits.bombRatio);
 }
 
-/** Resolves as well when the unpacker has come to its end. */
-function written(unpacker: Gunzip, chunk: Buffer): Promise<void> {
+/** Also resolves when the unpacker has ended or was destroyed. */
+function writeChunk(unpacker: Gunzip, chunk: Buffer): Promise<void> {
   if (unpacker.destroyed || unpacker.writableEnded) return Promise.resolve();
-  return settledBy(unpacker, (done) => unpacker.write(chunk, () => done()));
+  return waitForUnpacker(unpacker, (done) => unpacker.write(chunk, () => done()));
 }
 
-function finished(unpacker: Gunzip): Promise<void> {
+function finish(unpacker: Gunzip): Promise<void> {
   if (unpacker.destroyed || unpacker.readableEnded) return Promise.resolve();
-  return settledBy(unpacker, (done) => {
+  return waitForUnpacker(unpacker, (done) => {
     unpacker.once('end', done);
     unpacker.end();
   });
 }
 
-function settledBy(unpacker: Gunzip, begin: (done: () => void) => void): Promise<void> {
+function waitForUnpacker(unpacker: Gunzip, begin: (done: () => void) => void): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       unpacker.off('close', done);
@@ -113,15 +113,15 @@ function collectFiles(budget: Budget): { visit: (entry: TarEntry) => undefined; 
   let [files, total] = [0, 0];
   const keep = (path: string, bytes: number): void => {
     kept.push({ path, bytes });
-    // the smallest half goes, so that a file costs little however many there are
-    if (kept.length >= 2 * limits.changedNames) kept.sort(largestFirst).splice(limits.changedNames);
+    // drops the smaller half at once, so that sorting costs little for each file
+    if (kept.length >= 2 * limits.changedNames) kept.sort(compareBySize).splice(limits.changedNames);
   };
   return {
     visit({ name, bytes, type }) {
       const gone = /^(.*\/)?\.wh\.(.+)$/.exec(name);
       if (gone !== null) {
         const path = gone[2] === '.wh..opq' ? `${gone[1] ?? ''}*` : `${gone[1] ?? ''}${gone[2]}`;
-        if (removed.length < limits.changedNames) removed.push(`/${budget.text(path)}`);
+        if (removed.length < limits.changedNames) removed.push(`/${budget.keepText(path)}`);
       } else if (type === 'file') {
         [files, total] = [files + 1, total + bytes];
         keep(`/${name.slice(0, limits.changedNameLength)}`, bytes);
@@ -131,13 +131,13 @@ function collectFiles(budget: Budget): { visit: (entry: TarEntry) => undefined; 
     result: () => ({
       files,
       bytes: total,
-      largest: kept.sort(largestFirst).slice(0, limits.changedNames),
+      largest: kept.sort(compareBySize).slice(0, limits.changedNames),
       removed: removed.sort(),
     }),
   };
 }
 
-const largestFirst = (a: { path: string; bytes: number }, b: { path: string; bytes: number }): number =>
+const compareBySize = (a: { path: string; bytes: number }, b: { path: string; bytes: number }): number =>
   b.bytes - a.bytes || (a.path < b.path ? -1 : 1);
 
 export const noChangedFiles: ChangedFiles = { files: 0, bytes: 0, largest: [], removed: [] };

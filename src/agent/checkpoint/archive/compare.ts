@@ -2,23 +2,23 @@ import type { Change, Comparison, Difference, FileChange, ProcessChange, Process
 import type { ArchiveContents, ContainerFacts, ProcessFacts } from './contents.ts';
 
 /**
- * What changed from one checkpoint to a later one. Of the environment it tells names; changed values are seen only when
- * both archives were read with them.
+ * Compares a checkpoint with a later one. Of the environment it lists names only; changed values are found only when both
+ * archives were read with values.
  */
 export function compareArchives(before: ArchiveContents, after: ArchiveContents): Comparison {
-  const facts = changedFacts(before, after);
-  const processes = changedProcesses(before.processes, after.processes);
+  const facts = listChangedFacts(before, after);
+  const processes = compareProcesses(before.processes, after.processes);
   const files = {
-    opened: filesOnlyIn(after.processes, before.processes),
-    closed: filesOnlyIn(before.processes, after.processes),
+    opened: listFilesOnlyIn(after.processes, before.processes),
+    closed: listFilesOnlyIn(before.processes, after.processes),
   };
-  const mounts = difference(mountsIn(before), mountsIn(after));
-  const environment = difference(variablesIn(before), variablesIn(after));
-  const annotations = difference(entries(before.annotations), entries(after.annotations));
+  const mounts = computeDifference(mapMounts(before), mapMounts(after));
+  const environment = computeDifference(mapVariables(before), mapVariables(after));
+  const annotations = computeDifference(toMap(before.annotations), toMap(after.annotations));
   const changedFiles = {
     count: { old: before.changedFiles.files, new: after.changedFiles.files },
     bytes: { old: before.changedFiles.bytes, new: after.changedFiles.bytes },
-    files: changedPaths(before, after),
+    files: listChangedPaths(before, after),
   };
   const log = { old: before.logBytes, new: after.logBytes };
   const lists = [
@@ -29,7 +29,7 @@ export function compareArchives(before: ArchiveContents, after: ArchiveContents)
     changedFiles.files,
   ];
   const counts = [changedFiles.count, changedFiles.bytes, log];
-  const same = sameness(before.container, after.container);
+  const same = compareIdentity(before.container, after.container);
   return {
     same,
     facts,
@@ -48,14 +48,14 @@ export function compareArchives(before: ArchiveContents, after: ArchiveContents)
   };
 }
 
-function sameness(before: ContainerFacts, after: ContainerFacts): Comparison['same'] {
+function compareIdentity(before: ContainerFacts, after: ContainerFacts): Comparison['same'] {
   if (before.id !== '' && before.id === after.id) return 'container';
   const names = ({ namespace, pod, podUid, name }: ContainerFacts) =>
     [namespace, pod, podUid, name].join('\0');
   return before.podUid !== '' && names(before) === names(after) ? 'pod' : 'none';
 }
 
-function changedFacts(before: ArchiveContents, after: ArchiveContents): Change<string>[] {
+function listChangedFacts(before: ArchiveContents, after: ArchiveContents): Change<string>[] {
   const facts = ({ container, criu }: ArchiveContents): [string, string][] => [
     ['container', [container.namespace, container.pod, container.name].join('/')],
     ['container id', container.id],
@@ -74,26 +74,26 @@ function changedFacts(before: ArchiveContents, after: ArchiveContents): Change<s
   });
 }
 
-/** A number that stands for another program now is another process. */
-const keyOf = ({ pid, comm }: ProcessFacts): string => `${pid} ${comm}`;
+/** The same pid with another program is another process. */
+const composeKey = ({ pid, comm }: ProcessFacts): string => `${pid} ${comm}`;
 
-function changedProcesses(
+function compareProcesses(
   before: readonly ProcessFacts[],
   after: readonly ProcessFacts[],
 ): Comparison['processes'] {
-  const earlier = new Map(before.map((each) => [keyOf(each), each]));
-  const later = new Map(after.map((each) => [keyOf(each), each]));
+  const earlier = new Map(before.map((each) => [composeKey(each), each]));
+  const later = new Map(after.map((each) => [composeKey(each), each]));
   return {
-    started: after.filter((each) => !earlier.has(keyOf(each))),
-    ended: before.filter((each) => !later.has(keyOf(each))),
+    started: after.filter((each) => !earlier.has(composeKey(each))),
+    ended: before.filter((each) => !later.has(composeKey(each))),
     changed: after.flatMap((each) => {
-      const old = earlier.get(keyOf(each));
-      return old === undefined ? [] : changeOf(old, each);
+      const old = earlier.get(composeKey(each));
+      return old === undefined ? [] : compareProcess(old, each);
     }),
   };
 }
 
-function changeOf(old: ProcessFacts, now: ProcessFacts): ProcessChange[] {
+function compareProcess(old: ProcessFacts, now: ProcessFacts): ProcessChange[] {
   const pair = <T>(name: string, before: T, after: T) =>
     before === after ? {} : { [name]: { old: before, new: after } };
   const changes = {
@@ -106,29 +106,29 @@ function changeOf(old: ProcessFacts, now: ProcessFacts): ProcessChange[] {
   return Object.keys(changes).length === 0 ? [] : [{ pid: now.pid, comm: now.comm, ...changes }];
 }
 
-/** Of processes that are in both: what others had open goes and comes with them. */
-function filesOnlyIn(these: readonly ProcessFacts[], others: readonly ProcessFacts[]): ProcessFile[] {
-  const known = new Set(others.flatMap(filesOf).map(fileKey));
-  const lasting = new Set(others.map(keyOf));
+/** The files of processes that are in both archives only: those of the others come and go with their process. */
+function listFilesOnlyIn(these: readonly ProcessFacts[], others: readonly ProcessFacts[]): ProcessFile[] {
+  const known = new Set(others.flatMap(listFiles).map(composeFileKey));
+  const lasting = new Set(others.map(composeKey));
   return these
-    .filter((each) => lasting.has(keyOf(each)))
-    .flatMap(filesOf)
-    .filter((file) => !known.has(fileKey(file)));
+    .filter((each) => lasting.has(composeKey(each)))
+    .flatMap(listFiles)
+    .filter((file) => !known.has(composeFileKey(file)));
 }
 
-const filesOf = ({ pid, comm, files }: ProcessFacts): ProcessFile[] =>
+const listFiles = ({ pid, comm, files }: ProcessFacts): ProcessFile[] =>
   files.map((file) => ({ pid, comm, ...file }));
 
-const fileKey = ({ pid, comm, fd, kind, name, state = '' }: ProcessFile): string =>
+const composeFileKey = ({ pid, comm, fd, kind, name, state = '' }: ProcessFile): string =>
   [pid, comm, fd, kind, name, state].join('\0');
 
-const entries = (record: Readonly<Record<string, string>>): ReadonlyMap<string, string> =>
+const toMap = (record: Readonly<Record<string, string>>): ReadonlyMap<string, string> =>
   new Map(Object.entries(record));
 
-const variablesIn = ({ environment }: ArchiveContents): ReadonlyMap<string, string> =>
+const mapVariables = ({ environment }: ArchiveContents): ReadonlyMap<string, string> =>
   new Map(environment.map(({ name, value = '' }) => [name, value]));
 
-function mountsIn({ mounts }: ArchiveContents): ReadonlyMap<string, string> {
+function mapMounts({ mounts }: ArchiveContents): ReadonlyMap<string, string> {
   return new Map(
     mounts.map(({ mountpoint, type, source, root, readOnly }) => [
       mountpoint,
@@ -137,7 +137,10 @@ function mountsIn({ mounts }: ArchiveContents): ReadonlyMap<string, string> {
   );
 }
 
-function difference(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): Difference {
+function computeDifference(
+  before: ReadonlyMap<string, string>,
+  after: ReadonlyMap<string, string>,
+): Difference {
   return {
     added: [...after.keys()].filter((key) => !before.has(key)),
     removed: [...before.keys()].filter((key) => !after.has(key)),
@@ -147,9 +150,9 @@ function difference(before: ReadonlyMap<string, string>, after: ReadonlyMap<stri
   };
 }
 
-/** What grew most comes first. */
-function changedPaths(before: ArchiveContents, after: ArchiveContents): FileChange[] {
-  const [old, now] = [sizesIn(before), sizesIn(after)];
+/** Sorted by growth, the largest first. */
+function listChangedPaths(before: ArchiveContents, after: ArchiveContents): FileChange[] {
+  const [old, now] = [mapSizes(before), mapSizes(after)];
   const bytes = (size: number | 'removed' | undefined) => (typeof size === 'number' ? size : 0);
   const grown = (path: string) => bytes(now.get(path)) - bytes(old.get(path));
   return [...new Set([...old.keys(), ...now.keys()])]
@@ -161,7 +164,7 @@ function changedPaths(before: ArchiveContents, after: ArchiveContents): FileChan
     });
 }
 
-function sizesIn({ changedFiles }: ArchiveContents): ReadonlyMap<string, number | 'removed'> {
+function mapSizes({ changedFiles }: ArchiveContents): ReadonlyMap<string, number | 'removed'> {
   const sizes = new Map<string, number | 'removed'>();
   for (const { path, bytes } of changedFiles.largest) sizes.set(path, bytes);
   for (const path of changedFiles.removed) sizes.set(path, 'removed');

@@ -1,31 +1,31 @@
 import type { OpenFile, ProcessFacts } from './contents.ts';
 
-/** What differs between two archives; a list is empty, a value missing, where nothing does. */
+/** The differences between two archives; a list is empty, a value missing, where there is none. */
 export interface Comparison {
-  /** `container`: of one and the same. `pod`: of one that was started anew in between. `none`: of different ones. */
+  /** `container`: both are of the same container. `pod`: it was started again in between. `none`: of different containers. */
   readonly same: 'container' | 'pod' | 'none';
-  /** Versions, images and names: in the order in which they deserve a look. */
+  /** Versions, images and names, the most important first. */
   readonly facts: readonly Change<string>[];
   readonly processes: {
     readonly started: readonly ProcessFacts[];
     readonly ended: readonly ProcessFacts[];
     readonly changed: readonly ProcessChange[];
   };
-  /** Of processes that are in both. */
+  /** Files of processes that are in both. */
   readonly files: { readonly opened: readonly ProcessFile[]; readonly closed: readonly ProcessFile[] };
   readonly mounts: Difference;
   readonly environment: Difference;
   readonly annotations: Difference;
   readonly changedFiles: {
-    readonly count: Counted;
-    readonly bytes: Counted;
+    readonly count: NumberChange;
+    readonly bytes: NumberChange;
     readonly files: readonly FileChange[];
   };
-  /** Bytes of the log. */
-  readonly log: Counted;
+  /** Size of the log in bytes. */
+  readonly log: NumberChange;
   /** Whether anything differs. */
   readonly differs: boolean;
-  /** What was not understood, of which archive. */
+  /** What was not understood, each with the archive. */
   readonly notes: readonly string[];
 }
 
@@ -35,27 +35,27 @@ export interface Change<T> {
   readonly new: T;
 }
 
-export interface Counted {
+export interface NumberChange {
   readonly old: number;
   readonly new: number;
 }
 
-/** Names. */
+/** The names that were added, removed or changed. */
 export interface Difference {
   readonly added: readonly string[];
   readonly removed: readonly string[];
   readonly changed: readonly string[];
 }
 
-/** What is the same is left out. */
+/** Values that are the same are left out. */
 export interface ProcessChange {
   readonly pid: number;
   readonly comm: string;
   readonly state?: { readonly old: string; readonly new: string };
-  readonly threads?: Counted;
-  readonly virtualBytes?: Counted;
-  readonly privateBytes?: Counted;
-  readonly sharedBytes?: Counted;
+  readonly threads?: NumberChange;
+  readonly virtualBytes?: NumberChange;
+  readonly privateBytes?: NumberChange;
+  readonly sharedBytes?: NumberChange;
 }
 
 export interface ProcessFile extends OpenFile {
@@ -63,7 +63,7 @@ export interface ProcessFile extends OpenFile {
   readonly comm: string;
 }
 
-/** The size of a file of the container; undefined where it is as in the image. */
+/** The sizes of a file of the container in both archives; undefined where it is as in the image. */
 export interface FileChange {
   readonly path: string;
   readonly old?: number | 'removed';

@@ -1,8 +1,8 @@
 import { isRecord } from '../../../api/index.ts';
 import type { ContainerFacts } from './contents.ts';
-import type { Documents } from './documents.ts';
+import type { ArchiveMetadata } from './metadata.ts';
 
-/** The names that runtimes and the agents of clusters give: in annotations of the specification, or in labels. */
+/** The annotations or labels in which runtimes and cluster agents keep these values, in order of preference. */
 const names = {
   name: ['io.kubernetes.container.name', 'io.kubernetes.cri.container-name'],
   pod: ['io.kubernetes.pod.name', 'io.kubernetes.cri.sandbox-name'],
@@ -21,36 +21,37 @@ const architectures: Readonly<Record<number, string>> = {
   8: 'riscv64',
 };
 
-export function containerIn(
-  { config, status, spec }: Documents,
+export function readContainerFacts(
+  { config, status, spec }: ArchiveMetadata,
   annotations: Readonly<Record<string, string>>,
   machine: number,
 ): ContainerFacts {
   const labels = isRecord(status['labels']) ? status['labels'] : {};
   const labelled = (keys: readonly string[]) =>
     keys.map((key) => labels[key] ?? annotations[key]).find((value) => typeof value === 'string') ?? '';
-  const image = textIn(config, 'rootfsImageName') || textIn(config, 'rootfsImage') || labelled(names.image);
+  const image =
+    readText(config, 'rootfsImageName') || readText(config, 'rootfsImage') || labelled(names.image);
   return {
-    id: textIn(config, 'id') || textIn(status, 'id'),
-    name: cut(labelled(names.name)) || textIn(config, 'name'),
-    pod: cut(labelled(names.pod)),
-    namespace: cut(labelled(names.namespace)),
-    podUid: cut(labelled(names.podUid)),
-    image: cut(image),
-    imageRef: textIn(config, 'rootfsImageRef') || textIn(status, 'image_ref'),
-    runtime: textIn(config, 'runtime'),
-    createdAt: timeIn(config, 'createdTime'),
-    checkpointedAt: timeIn(config, 'checkpointedTime'),
-    architecture: architectures[machine] ?? textIn(spec, 'architecture'),
+    id: readText(config, 'id') || readText(status, 'id'),
+    name: toShortText(labelled(names.name)) || readText(config, 'name'),
+    pod: toShortText(labelled(names.pod)),
+    namespace: toShortText(labelled(names.namespace)),
+    podUid: toShortText(labelled(names.podUid)),
+    image: toShortText(image),
+    imageRef: readText(config, 'rootfsImageRef') || readText(status, 'image_ref'),
+    runtime: readText(config, 'runtime'),
+    createdAt: readTime(config, 'createdTime'),
+    checkpointedAt: readTime(config, 'checkpointedTime'),
+    architecture: architectures[machine] ?? readText(spec, 'architecture'),
   };
 }
 
-const cut = (value: unknown): string => (typeof value === 'string' ? value.slice(0, 1024) : '');
+const toShortText = (value: unknown): string => (typeof value === 'string' ? value.slice(0, 1024) : '');
 
-const textIn = (from: Record<string, unknown>, name: string): string => cut(from[name]);
+const readText = (from: Record<string, unknown>, name: string): string => toShortText(from[name]);
 
-/** Times of the year 1 mean that there is none. */
-function timeIn(from: Record<string, unknown>, name: string): string {
-  const text = textIn(from, name);
+/** Empty where there is no time; runtimes write a time of the year 1 then. */
+function readTime(from: Record<string, unknown>, name: string): string {
+  const text = readText(from, name);
   return Number.isNaN(Date.parse(text)) || text.startsWith('0001-') ? '' : text;
 }

@@ -1,31 +1,31 @@
-/** What is in the archive of a checkpoint. Sizes are bytes, times are RFC 3339. */
+/** The content of a checkpoint's archive. Sizes are in bytes, times in RFC 3339. */
 export interface ArchiveContents {
   readonly archive: ArchiveFacts;
   readonly container: ContainerFacts;
   readonly criu: CriuFacts;
-  /** Parents before their children; children by number. */
+  /** Parents before their children; children sorted by pid. */
   readonly processes: readonly ProcessFacts[];
   readonly mounts: readonly MountFacts[];
-  /** By name; `value` only when it was asked for. */
+  /** Sorted by name; `value` only when values were requested. */
   readonly environment: readonly { readonly name: string; readonly value?: string }[];
   readonly annotations: Readonly<Record<string, string>>;
-  /** What the container has written to its log. */
+  /** Size of the container's log. */
   readonly logBytes: number;
   readonly changedFiles: ChangedFiles;
-  /** What was not understood or not there; where there are any, the rest may be incomplete. */
+  /** What was not understood or is missing; where there are any notes, the rest may be incomplete. */
   readonly notes: readonly string[];
 }
 
-export interface ArchiveFacts {
+interface ArchiveFacts {
   readonly bytes: number;
   readonly files: number;
-  /** Of the files that hold memory. */
+  /** Size of the files that hold memory. */
   readonly pagesBytes: number;
   /** False when the archive ends in the middle, or not all of it was read. */
   readonly whole: boolean;
 }
 
-/** Empty where the archive does not tell. */
+/** Texts are empty where the archive does not have them. */
 export interface ContainerFacts {
   readonly id: string;
   readonly name: string;
@@ -33,9 +33,9 @@ export interface ContainerFacts {
   readonly namespace: string;
   readonly podUid: string;
   readonly image: string;
-  /** The runtime's reference of the image, from where a restore takes it. */
+  /** The runtime's reference of the image, which a restore uses. */
   readonly imageRef: string;
-  /** The runtime's name for what runs containers, such as `io.containerd.runc.v2`. */
+  /** The low-level runtime as the container runtime names it, such as `io.containerd.runc.v2`. */
   readonly runtime: string;
   readonly createdAt: string;
   readonly checkpointedAt: string;
@@ -43,20 +43,20 @@ export interface ContainerFacts {
   readonly architecture: string;
 }
 
-export interface CriuFacts {
+interface CriuFacts {
   readonly version: string;
-  /** Of the image files; 0 when they do not tell. */
+  /** The version of the image files; 0 when they do not have it. */
   readonly imageVersion: number;
-  /** How long the processes stood still, without what the runtime adds. */
+  /** How long criu kept the processes frozen, without the pause that the runtime adds. */
   readonly frozenMs?: number;
 }
 
 export interface ProcessFacts {
   readonly pid: number;
-  /** 0 for the first. */
+  /** 0 for the first process. */
   readonly ppid: number;
   readonly comm: string;
-  /** `unknown` where the archive does not tell. */
+  /** `unknown` where the archive does not have it. */
   readonly state: 'alive' | 'stopped' | 'dead' | 'zombie' | 'unknown';
   readonly threads: number;
   readonly memory: MemoryFacts;
@@ -64,13 +64,13 @@ export interface ProcessFacts {
 }
 
 export interface MemoryFacts {
-  /** Of all areas, whether or not there is anything in them. */
+  /** Of all areas, used or not. */
   readonly virtualBytes: number;
   /**
-   * Of its own pages in the archive: what it has written. Pages that are as in their file are not in a checkpoint.
+   * Of its private pages in the archive, which it has written to. A checkpoint leaves out pages that are as in their file.
    */
   readonly privateBytes: number;
-  /** Of the pages of anonymous shared memory that it has mapped; each process that has it counts it. */
+  /** Of the pages of anonymous shared memory that it has mapped; they count for each process that has mapped them. */
   readonly sharedBytes: number;
   readonly heapBytes: number;
   readonly areas: number;
@@ -95,18 +95,18 @@ export interface MountFacts {
   readonly mountpoint: string;
   readonly type: string;
   readonly source: string;
-  /** Which folder of the source. */
+  /** The folder of the source that is mounted. */
   readonly root: string;
   readonly readOnly: boolean;
 }
 
-/** What differs from the image, from rootfs-diff.tar. */
+/** The differences from the image, from rootfs-diff.tar. */
 export interface ChangedFiles {
-  /** Regular files. */
+  /** The number of regular files. */
   readonly files: number;
   readonly bytes: number;
-  /** The largest first; at most `changedNames` of limits.ts, then `files` is more. */
+  /** The largest first; at most `changedNames` (limits.ts), so `files` may be larger. */
   readonly largest: readonly { readonly path: string; readonly bytes: number }[];
-  /** Files of the image that are gone. */
+  /** Files of the image that were removed. */
   readonly removed: readonly string[];
 }

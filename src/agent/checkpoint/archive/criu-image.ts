@@ -1,13 +1,12 @@
 /**
- * criu's image files: a magic number for all of them, one for the kind of image, both four bytes with the lowest first;
- * inventory.img has the second only. Then messages of protobuf, before each its
- * length in four bytes.
+ * criu's image files. They begin with two magic numbers of four bytes, little-endian: one for all images, then one for
+ * the kind of image; inventory.img has only the second. Then come protobuf messages, each after its length in four bytes.
  */
 import { limits } from './limits.ts';
 
 const commonMagic = 0x54564319;
 
-/** The second magic number of each kind that is read. */
+/** The magic number of each kind that is read. */
 export const magics = {
   inventory: 0x58313116,
   tree: 0x50273030,
@@ -22,20 +21,23 @@ export const magics = {
 
 export type ImageKind = keyof typeof magics;
 
-/** An image that is not what its name says, or is too large. */
+/** An image that is not of the expected kind, or is too large. */
 export class ImageError extends Error {
   override readonly name = 'ImageError';
 }
 
-export interface ImageReader {
-  /** The next bytes of the image; keeps no reference to them. Throws an ImageError, or what `take` throws. */
+interface ImageReader {
+  /** Takes the next bytes of the image; keeps no reference to them. Throws an ImageError, or what `take` throws. */
   push(chunk: Uint8Array): void;
   /** Throws an ImageError when the image ends in the middle. */
   end(): void;
 }
 
-/** Calls `take` with every message as soon as it is there; the bytes are its own until the next. */
-export function readImage(kind: ImageKind, take: (message: Uint8Array, index: number) => void): ImageReader {
+/** Calls `take` with each message as soon as it is complete; its bytes are valid until the next call. */
+export function createImageReader(
+  kind: ImageKind,
+  take: (message: Uint8Array, index: number) => void,
+): ImageReader {
   let held: Buffer | undefined;
   let filled = 0;
   let wanted = 4;
@@ -43,7 +45,7 @@ export function readImage(kind: ImageKind, take: (message: Uint8Array, index: nu
   let first: number | undefined;
   let count = 0;
 
-  function magic(number: number): void {
+  function checkMagic(number: number): void {
     if (first === undefined && number === commonMagic) {
       first = number;
       return;
@@ -53,14 +55,14 @@ export function readImage(kind: ImageKind, take: (message: Uint8Array, index: nu
     state = 'length';
   }
 
-  function length(number: number): void {
+  function checkLength(number: number): void {
     if (number > limits.messageBytes) throw new ImageError(`a message of ${number} bytes is too large`);
     [state, wanted] = ['message', number];
   }
 
-  function step(piece: Buffer): void {
-    if (state === 'magic') magic(piece.readUInt32LE(0));
-    else if (state === 'length') length(piece.readUInt32LE(0));
+  function takePiece(piece: Buffer): void {
+    if (state === 'magic') checkMagic(piece.readUInt32LE(0));
+    else if (state === 'length') checkLength(piece.readUInt32LE(0));
     else {
       [state, wanted] = ['length', 4];
       take(piece, count++);
@@ -74,7 +76,7 @@ export function readImage(kind: ImageKind, take: (message: Uint8Array, index: nu
       for (;;) {
         if (held === undefined && bytes.length - at >= wanted) {
           at += wanted;
-          step(bytes.subarray(at - wanted, at));
+          takePiece(bytes.subarray(at - wanted, at));
           continue;
         }
         held ??= Buffer.allocUnsafe(wanted);
@@ -83,7 +85,7 @@ export function readImage(kind: ImageKind, take: (message: Uint8Array, index: nu
         if (filled < held.length) return;
         const piece = held;
         [held, filled] = [undefined, 0];
-        step(piece);
+        takePiece(piece);
       }
     },
     end() {

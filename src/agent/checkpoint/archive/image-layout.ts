@@ -1,13 +1,13 @@
 /**
  * An OCI image layout in one tar archive, with a checkpoint's archive as the only layer (OCI image specification 1.1,
- * "Image Layout"). The layer comes first in the file; its name is its digest, which is known only behind it, so its header
- * is written last. That way the archive is read once, and what is named is what was written.
+ * "Image Layout"). The layer comes first in the file. Its name is its digest, which is known only after it was written, so
+ * its header is written last. That way the archive is read only once, and the digest is that of the bytes written.
  */
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 
-/** How the image is named and described. */
-export interface ImageFacts {
+/** The name and description of an image. */
+interface ImageFacts {
   /** The image's reference, such as `localhost/app:1`. */
   readonly name: string;
   /** As OCI names it, such as `amd64`. */
@@ -18,18 +18,18 @@ export interface ImageFacts {
 }
 
 export interface MadeImage {
-  /** Of the manifest: what the image is pinned by. */
+  /** Digest of the manifest, by which the image can be pinned. */
   readonly digest: string;
-  /** Of the layer, which is the archive. */
+  /** Digest of the layer, which is the archive. */
   readonly layerDigest: string;
-  /** Of the layout. */
+  /** Size of the layout. */
   readonly bytes: number;
 }
 
-/** Writes a layout into an empty file: first the archive, piece by piece, then the rest. */
-export interface LayoutWriter {
+/** Writes a layout into an empty file: first the archive, in chunks, then the rest. */
+interface LayoutWriter {
   push(chunk: Uint8Array): Promise<void>;
-  /** The file is complete then, not yet durable. */
+  /** Writes the rest. Then the file is complete, but not yet durable. */
   finish(image: ImageFacts): Promise<MadeImage>;
 }
 
@@ -53,7 +53,7 @@ export async function createLayoutWriter(file: FileHandle): Promise<LayoutWriter
   let size = 0;
   let at = blockBytes;
 
-  function header(path: string, bytes: number): Buffer {
+  function encodeHeader(path: string, bytes: number): Buffer {
     const block = Buffer.alloc(blockBytes);
     const facts = {
       path,
@@ -77,7 +77,7 @@ export async function createLayoutWriter(file: FileHandle): Promise<LayoutWriter
   async function addFile(path: string, value: object): Promise<Omit<Blob, 'mediaType'>> {
     const bytes = Buffer.from(JSON.stringify(value));
     const digest = `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
-    await append(header(path === '' ? blobPath(digest) : path, bytes.length));
+    await append(encodeHeader(path === '' ? composeBlobPath(digest) : path, bytes.length));
     await append(bytes);
     await pad();
     return { digest, size: bytes.length };
@@ -92,20 +92,20 @@ export async function createLayoutWriter(file: FileHandle): Promise<LayoutWriter
     async finish(image) {
       await pad();
       const layer = { mediaType: mediaTypes.layer, digest: `sha256:${hash.digest('hex')}`, size };
-      const config = { mediaType: mediaTypes.config, ...(await addFile('', configOf(image, layer))) };
-      const manifest = await addFile('', manifestOf(image, config, layer));
-      await addFile('index.json', indexOf(image, { mediaType: mediaTypes.manifest, ...manifest }));
+      const config = { mediaType: mediaTypes.config, ...(await addFile('', composeConfig(image, layer))) };
+      const manifest = await addFile('', composeManifest(image, config, layer));
+      await addFile('index.json', composeIndex(image, { mediaType: mediaTypes.manifest, ...manifest }));
       await addFile('oci-layout', { imageLayoutVersion: '1.0.0' });
       await append(Buffer.alloc(2 * blockBytes));
-      await writeAll(file, header(blobPath(layer.digest), size), 0);
+      await writeAll(file, encodeHeader(composeBlobPath(layer.digest), size), 0);
       return { digest: manifest.digest, layerDigest: layer.digest, bytes: at };
     },
   };
 }
 
-const blobPath = (digest: string): string => `blobs/${digest.replace(':', '/')}`;
+const composeBlobPath = (digest: string): string => `blobs/${digest.replace(':', '/')}`;
 
-function configOf({ architecture, created }: ImageFacts, layer: Blob) {
+function composeConfig({ architecture, created }: ImageFacts, layer: Blob) {
   return {
     ...(created === '' ? {} : { created }),
     architecture,
@@ -116,11 +116,11 @@ function configOf({ architecture, created }: ImageFacts, layer: Blob) {
   };
 }
 
-function manifestOf({ annotations }: ImageFacts, config: Blob, layer: Blob) {
+function composeManifest({ annotations }: ImageFacts, config: Blob, layer: Blob) {
   return { schemaVersion: 2, mediaType: mediaTypes.manifest, config, layers: [layer], annotations };
 }
 
-function indexOf({ name, architecture }: ImageFacts, manifest: Blob) {
+function composeIndex({ name, architecture }: ImageFacts, manifest: Blob) {
   const annotations = { 'io.containerd.image.name': name, 'org.opencontainers.image.ref.name': name };
   const platform = { architecture, os: 'linux' };
   return {

@@ -1,12 +1,12 @@
-/** What is taken from which image, by the image's name. */
+/** The data that is read from each image; the image's name says which image it is. */
 import type { DescMessage, MessageShape } from '@bufbuild/protobuf';
 import { fromBinary } from '@bufbuild/protobuf';
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import { describeError } from '../../../base/index.ts';
 import type { Budget } from './budget.ts';
 import type { ImageKind } from './criu-image.ts';
-import { ImageError, readImage } from './criu-image.ts';
-import { describeFile } from './file-names.ts';
+import { createImageReader, ImageError } from './criu-image.ts';
+import { describeFile } from './describe-file.ts';
 import {
   AreaSchema,
   CoreSchema,
@@ -19,7 +19,7 @@ import {
   RunSchema,
   TreeEntrySchema,
 } from './gen/images_pb.js';
-import type { Harvest } from './harvest.ts';
+import type { ImageData } from './image-data.ts';
 import { limits } from './limits.ts';
 import { describeMount } from './mounts.ts';
 import type { EntrySink } from './tar-walk.ts';
@@ -29,11 +29,11 @@ type Take = (message: Uint8Array, index: number) => void;
 interface Image {
   readonly name: RegExp;
   readonly kind: ImageKind;
-  /** `number` is the one in the image's name. */
-  take(harvest: Harvest, number: number): Take;
+  /** `number` is the number in the image's name. */
+  take(data: ImageData, number: number): Take;
 }
 
-/** A page of memory on all machines that containers are usual on. */
+/** The size of a memory page on all machines that usually run containers. */
 const pageBytes = 4096;
 
 const decode = <D extends DescMessage>(schema: D, message: Uint8Array): MessageShape<D> =>
@@ -56,30 +56,30 @@ const images: readonly Image[] = [
   { name: /^mountpoints-(\d{1,10})\.img$/, kind: 'mounts', take: takeMounts },
 ];
 
-/** Reads an image into the harvest; undefined for images that nothing is taken from. Never throws. */
-export function imageSink(name: string, harvest: Harvest): EntrySink | undefined {
+/** Returns a sink that reads the image into `data` and never throws; undefined for images that are not read. */
+export function createImageSink(name: string, data: ImageData): EntrySink | undefined {
   for (const image of images) {
     const match = image.name.exec(name);
     if (match === null) continue;
-    return guarded(name, harvest, counted(image, harvest, Number(match[1] ?? 0)));
+    return guardSink(name, data, createCountedSink(image, data, Number(match[1] ?? 0)));
   }
   return undefined;
 }
 
-function counted({ kind, take }: Image, harvest: Harvest, number: number): EntrySink {
-  const taken = take(harvest, number);
-  return readImage(kind, (message, index) => {
-    refuseMore(harvest.budget, 'messages', limits.messages);
+function createCountedSink({ kind, take }: Image, data: ImageData, number: number): EntrySink {
+  const taken = take(data, number);
+  return createImageReader(kind, (message, index) => {
+    refuseMore(data.budget, 'messages', limits.messages);
     taken(message, index);
   });
 }
 
-/** Ends the image: what comes takes time even when it is passed over. */
+/** Throws to end the image: even skipping the rest would take time. */
 function refuseMore(budget: Budget, what: string, limit: number): void {
-  if (!budget.room(what, limit)) throw new ImageError(`there are too many ${what}`);
+  if (!budget.admit(what, limit)) throw new ImageError(`there are too many ${what}`);
 }
 
-function guarded(name: string, { notes }: Harvest, reader: EntrySink): EntrySink {
+function guardSink(name: string, { notes }: ImageData, reader: EntrySink): EntrySink {
   let failed = false;
   const guard = (work: () => void): void => {
     if (failed) return;
@@ -93,56 +93,56 @@ function guarded(name: string, { notes }: Harvest, reader: EntrySink): EntrySink
   return { push: (chunk) => guard(() => reader.push(chunk)), end: () => guard(() => reader.end()) };
 }
 
-const newestVersion = 2;
+const maxImageVersion = 2;
 
-function takeInventory(harvest: Harvest): Take {
+function takeInventory(data: ImageData): Take {
   return (message) => {
-    harvest.imageVersion = decode(InventorySchema, message).version;
-    if (harvest.imageVersion <= newestVersion) return;
-    harvest.notes.add(
-      `the images are of version ${harvest.imageVersion}; versions up to ${newestVersion} are known`,
+    data.imageVersion = decode(InventorySchema, message).version;
+    if (data.imageVersion <= maxImageVersion) return;
+    data.notes.add(
+      `the images are of version ${data.imageVersion}; versions up to ${maxImageVersion} are known`,
     );
   };
 }
 
-function takeTree({ tree, budget }: Harvest): Take {
+function takeTree({ tree, budget }: ImageData): Take {
   return (message) => {
     const { pid, ppid, threads } = decode(TreeEntrySchema, message);
-    if (budget.room('processes', limits.processes)) tree.set(pid, { ppid, threads: threads.length });
+    if (budget.admit('processes', limits.processes)) tree.set(pid, { ppid, threads: threads.length });
   };
 }
 
-function takeCore(harvest: Harvest, id: number): Take {
+function takeCore(data: ImageData, id: number): Take {
   return (message, index) => {
     if (index > 0) return;
     const { machine, task, ids } = decode(CoreSchema, message);
-    harvest.machine ||= machine;
-    if (task !== undefined && harvest.budget.room('main threads', limits.processes)) {
-      harvest.tasks.set(id, { comm: harvest.budget.text(task.comm.slice(0, 64)), state: task.state });
+    data.machine ||= machine;
+    if (task !== undefined && data.budget.admit('main threads', limits.processes)) {
+      data.tasks.set(id, { comm: data.budget.keepText(task.comm.slice(0, 64)), state: task.state });
     }
-    if (task !== undefined && ids !== undefined) setTable(harvest, id, ids.files);
+    if (task !== undefined && ids !== undefined) setTable(data, id, ids.files);
   };
 }
 
-function takeIds(harvest: Harvest, pid: number): Take {
-  return (message) => setTable(harvest, pid, decode(IdsSchema, message).files);
+function takeIds(data: ImageData, pid: number): Take {
+  return (message) => setTable(data, pid, decode(IdsSchema, message).files);
 }
 
-function setTable({ tables, budget }: Harvest, pid: number, table: number): void {
-  if (tables.has(pid) || budget.room('tables of descriptors', limits.processes)) tables.set(pid, table);
+function setTable({ tables, budget }: ImageData, pid: number, table: number): void {
+  if (tables.has(pid) || budget.admit('tables of descriptors', limits.processes)) tables.set(pid, table);
 }
 
 const areasField = 14;
 const heapBit = 1 << 5;
 const anonymousSharedBit = 1 << 8;
 
-/** The areas are counted one by one: all together are many times larger than the message. */
-function takeMemory({ memory, budget, notes }: Harvest, pid: number): Take {
+/** Decodes the areas one by one: decoded together they are many times larger than the message. */
+function takeMemory({ memory, budget, notes }: ImageData, pid: number): Take {
   return (message) => {
-    if (!budget.room('memories', limits.processes)) return;
+    if (!budget.admit('memories', limits.processes)) return;
     let [virtualBytes, heapBytes, areas] = [0, 0, 0];
     const shared = new Set<number>();
-    forEachNested(message, areasField, (bytes) => {
+    visitNested(message, areasField, (bytes) => {
       refuseMore(budget, 'areas of memory', limits.areas);
       const { start, end, status, shmid } = decode(AreaSchema, bytes);
       const size = Number(end - start);
@@ -150,13 +150,13 @@ function takeMemory({ memory, budget, notes }: Harvest, pid: number): Take {
       [virtualBytes, areas] = [virtualBytes + size, areas + 1];
       if ((status & heapBit) !== 0) heapBytes += size;
       if ((status & anonymousSharedBit) === 0) return;
-      if (budget.room('areas of shared memory', limits.openFiles)) shared.add(Number(shmid));
+      if (budget.admit('areas of shared memory', limits.openFiles)) shared.add(Number(shmid));
     });
     memory.set(pid, { virtualBytes, heapBytes, areas, shared });
   };
 }
 
-function forEachNested(message: Uint8Array, wanted: number, use: (bytes: Uint8Array) => void): void {
+function visitNested(message: Uint8Array, wanted: number, use: (bytes: Uint8Array) => void): void {
   const reader = new BinaryReader(message);
   while (reader.pos < reader.len) {
     const [field, wire] = reader.tag();
@@ -173,7 +173,7 @@ function takePages(bytesOf: Map<number, number>, id: number): Take {
   return (message, index) => {
     if (index === 0) return void decode(PagemapHeadSchema, message);
     const run = decode(RunSchema, message);
-    // versions before the bits have only pages that are there, or in an earlier dump
+    // older versions have no flags: their pages are either present or in an earlier dump
     const flags = run.flags ?? (run.inParent ? 1 : presentBit);
     if ((flags & presentBit) === 0 && (flags & elsewhereBits) !== 0) return;
     pages += run.pages === undefined ? run.oldPages : Number(run.pages);
@@ -181,36 +181,36 @@ function takePages(bytesOf: Map<number, number>, id: number): Take {
   };
 }
 
-function takeDescriptors({ descriptors, budget }: Harvest, table: number): Take {
+function takeDescriptors({ descriptors, budget }: ImageData, table: number): Take {
   const found: { fd: number; file: number; type: number }[] = [];
   return (message) => {
     const { fd, file, type } = decode(DescriptorSchema, message);
-    if (!budget.room('descriptors', limits.openFiles)) return;
+    if (!budget.admit('descriptors', limits.openFiles)) return;
     found.push({ fd, file, type });
     descriptors.set(table, found);
   };
 }
 
-function takeFiles({ files, budget }: Harvest): Take {
+function takeFiles({ files, budget }: ImageData): Take {
   return (message) => {
     const file = decode(FileSchema, message);
-    if (!budget.room('open files', limits.openFiles)) return;
+    if (!budget.admit('open files', limits.openFiles)) return;
     const described = describeFile(file);
-    files.set(file.id, { ...described, name: budget.text(described.name) });
+    files.set(file.id, { ...described, name: budget.keepText(described.name) });
   };
 }
 
-function takeMounts({ mounts, budget }: Harvest): Take {
+function takeMounts({ mounts, budget }: ImageData): Take {
   return (message) => {
     const mount = describeMount(decode(MountSchema, message));
-    if (!budget.room('mounts', limits.mounts)) return;
+    if (!budget.admit('mounts', limits.mounts)) return;
     const { mountpoint, type, source, root } = mount;
-    const [kept, keptRoot] = [budget.text(mountpoint), budget.text(root)];
+    const [kept, keptRoot] = [budget.keepText(mountpoint), budget.keepText(root)];
     mounts.push({
       ...mount,
       mountpoint: kept,
-      type: budget.text(type),
-      source: budget.text(source),
+      type: budget.keepText(type),
+      source: budget.keepText(source),
       root: keptRoot,
     });
   };

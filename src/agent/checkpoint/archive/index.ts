@@ -1,15 +1,14 @@
-/** Reading the archives of checkpoints, comparing them, and making images of them. Nothing here changes an archive. */
+/** Reads and compares the archives of checkpoints, and makes images of them. Never changes an archive. */
 
 export { compareArchives } from './compare.ts';
 export type {
   Comparison,
-  Counted,
   Difference,
   FileChange,
+  NumberChange,
   ProcessChange,
-  ProcessFile,
 } from './comparison.ts';
 export type { ArchiveContents, OpenFile, ProcessFacts } from './contents.ts';
-export { type ImageOfCheckpoint, isImageName, makeImage } from './make-image.ts';
-export { type ArchiveReader, createArchiveReader } from './read-archive.ts';
+export { isImageName, makeImage } from './make-image.ts';
+export { createArchiveReader } from './read-archive.ts';
 export { ArchiveError } from './tar-walk.ts';

@@ -1,6 +1,6 @@
 /**
- * What is read of an archive at most, so that neither memory nor time depend on who made it. What is beyond is counted
- * or passed over, and the answer says so.
+ * Bounds of what is read of an archive, so that a hostile archive costs neither memory nor time. What is beyond them is
+ * only counted or skipped, and a note in the result says so.
  */
 export const limits = {
   /** Files in the archive. */
@@ -8,7 +8,7 @@ export const limits = {
   /** Blocks of the archive that should be headers and are not. */
   brokenHeaders: 1000,
   nameLength: 4096,
-  /** Bytes of what stands before a header to lengthen it. */
+  /** Bytes of an extension before a header, such as a long name. */
   extraHeaderBytes: 64 * 1024,
   /** Bytes of one message of an image; the areas of one process's memory are one message. */
   messageBytes: 8 * 1024 * 1024,
@@ -26,13 +26,13 @@ export const limits = {
   /** Characters of a path or name that is kept. */
   textLength: 4096,
   variables: 10_000,
-  /** Bytes of the changed files, once unpacked. */
+  /** Bytes of the changed files, decompressed. */
   changedBytes: 16 * 1024 ** 3,
-  /** So many times larger than packed the changed files may be, once they are more than `bombBytes`. */
+  /** The maximal ratio of decompressed to compressed bytes; applies beyond `bombBytes`. */
   bombRatio: 250,
   bombBytes: 1024 ** 3,
   changedFiles: 1_000_000,
-  /** Of them, those that are kept by name. */
+  /** Changed files that are kept by name. */
   changedNames: 20_000,
   changedNameLength: 1024,
   notes: 50,

@@ -4,22 +4,21 @@ import { link, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { syncFolder } from '../../../base/index.ts';
 import type { ArchiveContents } from './contents.ts';
-import { imageAnnotations } from './image-annotations.ts';
 import type { MadeImage } from './image-layout.ts';
 import { createLayoutWriter } from './image-layout.ts';
 import { createArchiveReader } from './read-archive.ts';
 import { ArchiveError } from './tar-walk.ts';
 
-export interface ImageOptions {
-  /** How the archive is called in errors. */
+interface ImageOptions {
+  /** The name of the archive in errors. */
   readonly what: string;
-  /** Where the layout is to be. */
+  /** The path of the layout. */
   readonly output: string;
-  /** Replace a file that is there, when the new one is complete; otherwise EEXIST. */
+  /** Whether to replace an existing file, once the new one is complete; otherwise rejects with EEXIST. */
   readonly replace: boolean;
   /** The image's reference; default `localhost/checkpoint/NAMESPACE/POD/CONTAINER:TIME`. */
   readonly name: string | undefined;
-  /** Of the runtime that made the archive; empty when it is not known. */
+  /** The version of the runtime that made the archive; empty when it is not known. */
   readonly runtimeVersion: string;
 }
 
@@ -29,8 +28,8 @@ export interface ImageOfCheckpoint extends MadeImage {
 }
 
 /**
- * Makes an image of an archive, readable by its owner only: it holds the container's memory. Nothing is left of one that
- * could not be made. Throws an ArchiveError when the archive is none, or is not whole.
+ * Makes an image of an archive, readable by its owner only: it holds the container's memory. Leaves nothing behind when
+ * it fails. Throws an ArchiveError when the archive is not that of a checkpoint, or is not complete.
  */
 export async function makeImage(
   archive: AsyncIterable<Uint8Array>,
@@ -43,7 +42,7 @@ export async function makeImage(
   );
   const file = await open(temporary, 'wx', 0o600);
   try {
-    const made = await fill(file, archive, options).finally(() => file.close());
+    const made = await writeImage(file, archive, options).finally(() => file.close());
     await (replace ? rename(temporary, output) : link(temporary, output));
     await syncFolder(dirname(output));
     return made;
@@ -52,7 +51,7 @@ export async function makeImage(
   }
 }
 
-async function fill(
+async function writeImage(
   file: FileHandle,
   archive: AsyncIterable<Uint8Array>,
   { what, name: asked, runtimeVersion }: ImageOptions,
@@ -65,12 +64,12 @@ async function fill(
   const contents = await reader.end();
   if (!contents.archive.whole) throw new ArchiveError(`${what} is not whole: ${contents.notes.join('; ')}`);
   const { architecture, checkpointedAt } = contents.container;
-  const name = asked ?? imageName(contents);
+  const name = asked ?? composeImageName(contents);
   const made = await writer.finish({
     name,
     architecture: architecture || 'amd64',
     created: checkpointedAt,
-    annotations: imageAnnotations(contents, runtimeVersion),
+    annotations: composeAnnotations(contents, runtimeVersion),
   });
   await file.sync();
   return { ...made, name, contents };
@@ -90,9 +89,36 @@ export function isImageName(text: string): boolean {
   );
 }
 
-function imageName({ container }: ArchiveContents): string {
+function composeImageName({ container }: ArchiveContents): string {
   const { namespace, pod, name, checkpointedAt } = container;
   const tag = checkpointedAt.replace(/\.\d+/, '').replaceAll(/[^\dTZ]/g, '') || 'latest';
   const path = [namespace, pod, name].filter((part) => component.test(part)).join('/');
   return `localhost/checkpoint/${path === '' ? 'container' : path}:${tag}`;
+}
+
+/** The annotations by which containerd, in the manifest, and CRI-O recognise an image to restore rather than to start. */
+const containerName = 'org.criu.checkpoint.container.name';
+const crioContainerName = 'io.kubernetes.cri-o.annotations.checkpoint.name';
+
+/** The annotations of the image of a checkpoint; those that the archive has no value for are left out. */
+function composeAnnotations(
+  { container, criu }: ArchiveContents,
+  runtimeVersion: string,
+): Record<string, string> {
+  const { name, pod, namespace, podUid, image, imageRef, checkpointedAt, architecture } = container;
+  const all = {
+    // without it the image would be started, not restored
+    [containerName]: name || 'container',
+    [crioContainerName]: name || 'container',
+    'org.criu.checkpoint.pod.name': pod,
+    'org.criu.checkpoint.pod.namespace': namespace,
+    'org.criu.checkpoint.pod.uid': podUid,
+    'org.criu.checkpoint.rootfsImageName': image,
+    'org.criu.checkpoint.rootfsImageUserRequested': imageRef,
+    'org.criu.checkpoint.criu.version': criu.version,
+    'org.criu.checkpoint.engine.version': runtimeVersion,
+    'org.criu.checkpoint.host.arch': architecture,
+    'org.opencontainers.image.created': checkpointedAt,
+  };
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''));
 }

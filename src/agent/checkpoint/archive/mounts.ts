@@ -1,7 +1,7 @@
 import type { MountFacts } from './contents.ts';
 import type { Mount } from './gen/images_pb.js';
 
-/** criu's numbers of file systems; 16 is one that is named. */
+/** File systems by criu's numbers; 16 is a file system that is given by name. */
 const types: Readonly<Record<number, string>> = {
   1: 'proc',
   2: 'sysfs',

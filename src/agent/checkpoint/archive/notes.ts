@@ -1,9 +1,9 @@
 import { limits } from './limits.ts';
 
-/** What could not be read or understood, for people. */
+/** Collects what could not be read or understood, as texts for people. */
 export interface Notes {
   add(text: string): void;
-  /** In the order in which they came; says how many more there were than are kept. */
+  /** In the order in which they were added; the last says how many were not kept. */
   list(): string[];
 }
 

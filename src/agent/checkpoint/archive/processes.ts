@@ -1,30 +1,30 @@
 import type { MemoryFacts, OpenFile, ProcessFacts } from './contents.ts';
-import { kindOf } from './file-names.ts';
-import type { Harvest } from './harvest.ts';
+import { formatFileKind } from './describe-file.ts';
+import type { ImageData } from './image-data.ts';
 import { limits } from './limits.ts';
 
-/** Puts together what the images say of each process. Parents come before their children. */
-export function processesIn(harvest: Harvest): ProcessFacts[] {
-  const { tree, tasks, descriptors } = harvest;
+/** Combines the data of all images for each process. Parents come before their children. */
+export function composeProcesses(data: ImageData): ProcessFacts[] {
+  const { tree, tasks, descriptors } = data;
   for (const table of descriptors.values()) table.sort((a, b) => a.fd - b.fd);
-  return treeOrder(tree).map((pid) => {
+  return orderTree(tree).map((pid) => {
     const { ppid = 0, threads = 1 } = tree.get(pid) ?? {};
     const task = tasks.get(pid);
-    if (task === undefined) harvest.notes.add(`nothing is known of process ${pid} but its number`);
+    if (task === undefined) data.notes.add(`nothing is known of process ${pid} but its number`);
     return {
       pid,
       ppid,
       comm: task?.comm ?? '',
-      state: stateOf(task?.state),
+      state: formatState(task?.state),
       threads: Math.max(1, threads),
-      memory: memoryOf(pid, harvest),
-      files: filesOf(pid, harvest),
+      memory: computeMemory(pid, data),
+      files: listFiles(pid, data),
     };
   });
 }
 
-/** Who is in a circle, or has a parent that is not there, stands at the end. */
-function treeOrder(tree: Harvest['tree']): number[] {
+/** Pids, parents before their children; processes of a cycle, which hostile archives may have, come last. */
+function orderTree(tree: ImageData['tree']): number[] {
   const children = new Map<number, number[]>();
   for (const [pid, { ppid }] of tree) {
     const siblings = children.get(ppid) ?? [];
@@ -50,9 +50,9 @@ const states: Readonly<Record<number, ProcessFacts['state']>> = {
   6: 'zombie',
 };
 
-const stateOf = (state: number | undefined): ProcessFacts['state'] => states[state ?? 0] ?? 'unknown';
+const formatState = (state: number | undefined): ProcessFacts['state'] => states[state ?? 0] ?? 'unknown';
 
-function memoryOf(pid: number, { memory, privateBytes, sharedBytes }: Harvest): MemoryFacts {
+function computeMemory(pid: number, { memory, privateBytes, sharedBytes }: ImageData): MemoryFacts {
   const { virtualBytes = 0, heapBytes = 0, areas = 0, shared = [] } = memory.get(pid) ?? {};
   const ofShared = [...shared].map((shmid) => sharedBytes.get(shmid) ?? 0);
   return {
@@ -64,12 +64,12 @@ function memoryOf(pid: number, { memory, privateBytes, sharedBytes }: Harvest): 
   };
 }
 
-/** Many processes may use one table of many files. */
-function filesOf(pid: number, { tables, descriptors, files, budget }: Harvest): OpenFile[] {
+/** Bounded in total: many processes may share one table of many files. */
+function listFiles(pid: number, { tables, descriptors, files, budget }: ImageData): OpenFile[] {
   const found: OpenFile[] = [];
   for (const { fd, file, type } of descriptors.get(tables.get(pid) ?? Number.NaN) ?? []) {
-    if (!budget.room('files of all processes', limits.openFiles)) break;
-    found.push({ fd, ...(files.get(file) ?? { kind: kindOf(type), name: '' }) });
+    if (!budget.admit('files of all processes', limits.openFiles)) break;
+    found.push({ fd, ...(files.get(file) ?? { kind: formatFileKind(type), name: '' }) });
   }
   return found;
 }

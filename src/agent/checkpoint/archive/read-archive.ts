@@ -1,31 +1,31 @@
 /**
- * Reads the archive of a checkpoint while it passes by: nothing is unpacked, the memory of the processes is only counted,
- * and neither memory nor time depend on more than the archive's size (limits.ts).
+ * Reads the archive of a checkpoint as a stream: nothing is extracted, the memory of the processes is only counted, and
+ * neither memory nor time depend on more than the archive's size (limits.ts).
  */
 import type { ChangedFilesReader } from './changed-files.ts';
-import { noChangedFiles, readChangedFiles } from './changed-files.ts';
-import { containerIn } from './container.ts';
+import { createChangedFilesReader, noChangedFiles } from './changed-files.ts';
+import { readContainerFacts } from './container.ts';
 import type { ArchiveContents } from './contents.ts';
-import { annotationsIn, createDocuments, documentSink, environmentIn } from './documents.ts';
-import { createHarvest } from './harvest.ts';
-import { imageSink } from './images.ts';
+import { createImageData } from './image-data.ts';
+import { createImageSink } from './images.ts';
 import { limits } from './limits.ts';
+import { createMetadata, createMetadataSink, readAnnotations, readEnvironment } from './metadata.ts';
 import { createNotes } from './notes.ts';
-import { processesIn } from './processes.ts';
+import { composeProcesses } from './processes.ts';
 import type { EntrySink, TarEntry } from './tar-walk.ts';
 import { ArchiveError, walkTar } from './tar-walk.ts';
 
-export interface ReadOptions {
-  /** How the archive is called in errors. */
+interface ReadOptions {
+  /** The name of the archive in errors. */
   readonly what: string;
-  /** Keep the values of the environment, which may be secrets; default false. */
+  /** Whether to keep the values of environment variables, which may be secrets; default false. */
   readonly environmentValues?: boolean;
 }
 
 export interface ArchiveReader {
-  /** The next bytes, in order; to be awaited before the next. Throws an ArchiveError for what is no tar archive. */
+  /** Takes the next bytes; must be awaited before the next call. Throws an ArchiveError for what is no tar archive. */
   push(chunk: Uint8Array): Promise<void>;
-  /** What was in it. Throws an ArchiveError when that is no checkpoint. */
+  /** Returns the content. Throws an ArchiveError when it is not that of a checkpoint. */
   end(): Promise<ArchiveContents>;
 }
 
@@ -38,10 +38,10 @@ export async function createArchiveReader({
   environmentValues = false,
 }: ReadOptions): Promise<ArchiveReader> {
   const notes = createNotes();
-  const harvest = createHarvest(notes);
-  const documents = createDocuments();
-  const changed = await readChangedFiles(notes, harvest.budget);
-  const seen = new Set<string>();
+  const images = createImageData(notes);
+  const metadata = createMetadata();
+  const changed = await createChangedFilesReader(notes, images.budget);
+  const visited = new Set<string>();
   const counts = { files: 0, pagesBytes: 0, logBytes: 0, bytes: 0 };
 
   function visit(entry: TarEntry): EntrySink | undefined {
@@ -50,20 +50,20 @@ export async function createArchiveReader({
     counts.files++;
     if (pagesPattern.test(name)) counts.pagesBytes += bytes;
     if (logNames.has(name)) counts.logBytes += bytes;
-    const sink = sinkFor(name, changed);
+    const sink = findSink(name, changed);
     if (sink === undefined) return undefined;
-    if (seen.has(name)) {
+    if (visited.has(name)) {
       notes.add(`${name} is there twice; the first counts`);
       return undefined;
     }
-    seen.add(name);
+    visited.add(name);
     return sink;
   }
 
-  function sinkFor(name: string, changes: ChangedFilesReader): EntrySink | undefined {
+  function findSink(name: string, changes: ChangedFilesReader): EntrySink | undefined {
     if (name === 'rootfs-diff.tar') return changes;
-    if (name.startsWith(imageFolder)) return imageSink(name.slice(imageFolder.length), harvest);
-    return documentSink(name, documents, notes);
+    if (name.startsWith(imageFolder)) return createImageSink(name.slice(imageFolder.length), images);
+    return createMetadataSink(name, metadata, notes);
   }
 
   const walk = await walkTar({ what, maxEntries: limits.entries, notes, visit });
@@ -77,32 +77,32 @@ export async function createArchiveReader({
     async end() {
       const { whole } = walk.end();
       await changed.settled();
-      if (harvest.tree.size === 0 && !documents.known) {
+      if (images.tree.size === 0 && !metadata.known) {
         const why = notes.list()[0];
         throw new ArchiveError(
           `${what} is no checkpoint of a container${why === undefined ? '' : ` (${why})`}`,
         );
       }
-      return contents(whole);
+      return composeContents(whole);
     },
   };
 
-  function contents(whole: boolean): ArchiveContents {
-    const { budget, machine, mounts, imageVersion } = harvest;
-    const annotations = annotationsIn(documents, budget);
-    const { frozenMs, criuVersion } = documents;
-    if (!seen.has('checkpoint/pstree.img'))
+  function composeContents(whole: boolean): ArchiveContents {
+    const { budget, machine, mounts, imageVersion } = images;
+    const annotations = readAnnotations(metadata, budget);
+    const { frozenMs, criuVersion } = metadata;
+    if (!visited.has('checkpoint/pstree.img'))
       notes.add('checkpoint/pstree.img, the tree of processes, is missing');
     return {
       archive: { bytes: counts.bytes, files: counts.files, pagesBytes: counts.pagesBytes, whole },
-      container: containerIn(documents, annotations, machine),
+      container: readContainerFacts(metadata, annotations, machine),
       criu: { version: criuVersion, imageVersion, ...(frozenMs === undefined ? {} : { frozenMs }) },
-      processes: processesIn(harvest),
+      processes: composeProcesses(images),
       mounts: mounts.sort((a, b) => (a.mountpoint < b.mountpoint ? -1 : 1)),
-      environment: environmentIn(documents, environmentValues, budget),
+      environment: readEnvironment(metadata, environmentValues, budget),
       annotations,
       logBytes: counts.logBytes,
-      changedFiles: seen.has('rootfs-diff.tar') ? changed.result() : noChangedFiles,
+      changedFiles: visited.has('rootfs-diff.tar') ? changed.result() : noChangedFiles,
       notes: notes.list(),
     };
   }

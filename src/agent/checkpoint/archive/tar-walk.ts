@@ -4,42 +4,42 @@ import { isTarHeader } from '../index.ts';
 import { limits } from './limits.ts';
 import type { Notes } from './notes.ts';
 
-/** A file in an archive that passes by. */
+/** An entry of an archive. */
 export interface TarEntry {
   /** Without `./` in front. */
   readonly name: string;
-  /** As the header says: never below zero. */
+  /** The size in the header; never negative. */
   readonly bytes: number;
-  /** `file`, `folder`, or what else there is, such as a link. */
+  /** `other`: for example a link. */
   readonly type: 'file' | 'folder' | 'other';
 }
 
-/** What is done with an entry's bytes. */
+/** Consumes the bytes of an entry. */
 export interface EntrySink {
-  /** The bytes are another's after the call. */
+  /** The bytes are valid only during the call. */
   push(chunk: Uint8Array): void;
-  /** All of them were there. */
+  /** Called after the last byte; not for an entry that was cut off. */
   end(): void;
 }
 
-export interface TarWalk {
-  /** The next bytes of the archive. Throws an ArchiveError when it begins as no tar archive does. */
+interface TarWalk {
+  /** Takes the next bytes of the archive. Throws an ArchiveError when it does not start as a tar archive. */
   push(chunk: Uint8Array): void;
-  /** Whether anything more can come: false after the end mark, and after too much. */
+  /** False after the end mark, and after a limit was exceeded: nothing more is read then. */
   readonly open: boolean;
-  /** Whether the archive was whole so far. */
+  /** `whole`: the archive was complete up to its end mark. */
   end(): { whole: boolean };
 }
 
-export interface WalkOptions {
+interface WalkOptions {
   readonly what: string;
   readonly maxEntries: number;
   readonly notes: Notes;
-  /** undefined: the bytes pass by. */
+  /** Returns the sink for the entry's bytes; undefined: they are skipped. */
   visit(entry: TarEntry): EntrySink | undefined;
 }
 
-/** What cannot be read at all. */
+/** An archive that cannot be read at all. */
 export class ArchiveError extends Error {
   override readonly name = 'ArchiveError';
 }
@@ -47,7 +47,7 @@ export class ArchiveError extends Error {
 const blockBytes = 512;
 const pieceBytes = 64 * 1024;
 
-/** Reads a tar archive piece by piece with constant memory. It is never unpacked by itself: a packed one is none. */
+/** Reads a tar archive in chunks, with constant memory. A compressed archive is refused, not decompressed. */
 export async function walkTar({ what, maxEntries, notes, visit }: WalkOptions): Promise<TarWalk> {
   const { Parser } = await import('tar');
   let entries = 0;
@@ -60,24 +60,24 @@ export async function walkTar({ what, maxEntries, notes, visit }: WalkOptions): 
     state = 'stopped';
   };
   const enter = (entry: ReadEntry): void => {
-    const sink = state === 'open' ? sinkOf(entry) : undefined;
+    const sink = state === 'open' ? createSink(entry) : undefined;
     if (sink === undefined) return void entry.resume();
     entry.on('data', (chunk: Uint8Array) => sink.push(chunk));
     entry.on('end', () => {
       if (entry.remain === 0) sink.end();
     });
   };
-  const sinkOf = (entry: ReadEntry): EntrySink | undefined => {
+  const createSink = (entry: ReadEntry): EntrySink | undefined => {
     if (++entries > maxEntries) return void stop(`it has more than ${maxEntries} files`);
     const { size, path } = entry;
-    // one that makes no sense is missing in the header, and zero in the entry
+    // an invalid size is undefined in the header, and zero in the entry
     if (entry.header.size === undefined || !Number.isSafeInteger(size) || size < 0)
       return void stop('a file has a size that is none');
     if (path.length > limits.nameLength)
       return void notes.add(`${what}: a file with a name that is too long`);
-    // a copy: a piece of a text keeps the whole of it in memory
+    // a copy: a slice would keep the whole original text in memory
     const name = Buffer.from(path.replace(/^(\.\/)+/, '')).toString('utf8');
-    return visit({ name, bytes: size, type: typeOf(entry.type) });
+    return visit({ name, bytes: size, type: resolveType(entry.type) });
   };
   const parser = new Parser({
     strict: false,
@@ -113,7 +113,7 @@ export async function walkTar({ what, maxEntries, notes, visit }: WalkOptions): 
       if (head.length < blockBytes) return;
       const whole = head;
       head = undefined;
-      refuseOthers(whole.subarray(0, blockBytes), what);
+      requireTar(whole.subarray(0, blockBytes), what);
       write(whole);
     },
     get open() {
@@ -131,13 +131,13 @@ export async function walkTar({ what, maxEntries, notes, visit }: WalkOptions): 
   };
 }
 
-function typeOf(type: string): TarEntry['type'] {
+function resolveType(type: string): TarEntry['type'] {
   if (type === 'File' || type === 'OldFile' || type === 'ContiguousFile') return 'file';
   return type === 'Directory' || type === 'GNUDumpDir' ? 'folder' : 'other';
 }
 
 /** Throws unless the block is a header, or the end mark of an empty archive. */
-function refuseOthers(block: Buffer, what: string): void {
+function requireTar(block: Buffer, what: string): void {
   if (block.every((byte) => byte === 0)) return;
   if (block.toString('latin1').startsWith('age-encryption.org/')) {
     throw new ArchiveError(`${what} is encrypted; decrypt it first, with: nodeward checkpoint open`);

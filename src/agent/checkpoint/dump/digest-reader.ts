@@ -1,34 +1,34 @@
 import { createHash } from 'node:crypto';
-import { readTarHeads } from './tar-heads.ts';
+import { createTarHeadReader } from './tar-head-reader.ts';
 
-export interface DigestOrder {
+export interface DigestRequest {
   readonly path: string;
-  /** Names of files in the archive, and how much of each is wanted. */
+  /** Names of files in the archive whose beginnings are wanted. */
   readonly heads: readonly string[];
-  readonly headLimitBytes: number;
+  readonly maxHeadBytes: number;
 }
 
-/** What was found in an archive. */
-export interface DigestAnswer {
+/** The digest of an archive, with parts of its content. */
+export interface ArchiveDigest {
   /** Hexadecimal digits. */
   readonly sha256: string;
   readonly sizeBytes: number;
-  /** The beginnings of the files that were asked for and are there, by name. */
+  /** The beginnings of the requested files that are there, by name. */
   readonly heads: ReadonlyMap<string, Uint8Array>;
 }
 
-/** Small enough to stay in a processor's cache between the reading and the hashing, which takes a fifth of a millisecond. */
+/** Small enough to stay in the processor's cache between reading and hashing. Hashing it takes a fifth of a millisecond. */
 export const chunkBytes = 256 * 1024;
 
-/** Takes an archive in pieces, from end to end. */
-export interface DigestReader {
+/** Computes the digest of an archive that is pushed piece by piece, from its start to its end. */
+interface DigestReader {
   push(chunk: Uint8Array): void;
-  end(): DigestAnswer;
+  end(): ArchiveDigest;
 }
 
-export function createDigestReader({ heads: names, headLimitBytes }: DigestOrder): DigestReader {
+export function createDigestReader({ heads: names, maxHeadBytes }: DigestRequest): DigestReader {
   const hash = createHash('sha256');
-  const tar = readTarHeads(names, headLimitBytes);
+  const tar = createTarHeadReader(names, maxHeadBytes);
   let sizeBytes = 0;
   return {
     push(chunk) {

@@ -1,25 +1,25 @@
 import { Worker } from 'node:worker_threads';
 import { isRecord } from '../../../api/index.ts';
-import type { DigestAnswer, DigestOrder } from './digest-reader.ts';
+import type { ArchiveDigest, DigestRequest } from './digest-reader.ts';
 
-/** The thread that reads large archives. Starts when it is made and lives until it is disposed of. */
+/** A thread that reads large archives. Runs until disposal. */
 export interface DigestThread extends AsyncDisposable {
-  /** One at a time. Rejects when the file cannot be read, when the thread is gone, and when `cancel` aborts. */
-  digest(order: DigestOrder, cancel: AbortSignal): Promise<DigestAnswer>;
+  /** One call at a time. Rejects when the file cannot be read, when the thread has ended, and when `cancel` aborts. */
+  digest(order: DigestRequest, cancel: AbortSignal): Promise<ArchiveDigest>;
 }
 
-/** It holds a buffer and little else. */
+/** The thread needs a buffer and little else. */
 const resourceLimits = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 32 };
 
 export function startDigestThread(): DigestThread {
-  const worker = new Worker(workerUrl(), { name: 'archive-digest', resourceLimits });
+  const worker = new Worker(resolveWorkerUrl(), { name: 'archive-digest', resourceLimits });
   const gone = new Promise<never>((_resolve, reject) => {
     worker.once('error', (error) => {
       reject(new Error('the thread that hashes archives failed', { cause: error }));
     });
     worker.once('exit', () => reject(new Error('the thread that hashes archives has ended')));
   });
-  gone.catch(() => undefined); // whoever waits for a digest is told
+  gone.catch(() => undefined); // no unhandled rejection while no call waits; a call that waits races with it
   return {
     async digest(order, cancel) {
       const answered = Promise.withResolvers<unknown>();
@@ -29,7 +29,7 @@ export function startDigestThread(): DigestThread {
       if (cancel.aborted) give();
       try {
         worker.postMessage(order);
-        return answerIn(await Promise.race([answered.promise, gone]));
+        return parseReply(await Promise.race([answered.promise, gone]));
       } finally {
         cancel.removeEventListener('abort', give);
       }
@@ -40,7 +40,7 @@ export function startDigestThread(): DigestThread {
   };
 }
 
-function answerIn(message: unknown): DigestAnswer {
+function parseReply(message: unknown): ArchiveDigest {
   const { sha256, sizeBytes, heads, problem } = isRecord(message) ? message : {};
   if (typeof sha256 === 'string' && typeof sizeBytes === 'number' && heads instanceof Map) {
     return { sha256, sizeBytes, heads };
@@ -49,8 +49,8 @@ function answerIn(message: unknown): DigestAnswer {
   throw new Error(`the archive cannot be hashed: ${why}`);
 }
 
-/** The thread's code: beside this module as a source file, or beside the bundle that this module became a part of. */
-function workerUrl(): URL {
+/** The thread's code: a source file beside this module, or a bundle beside the bundle that contains this module. */
+function resolveWorkerUrl(): URL {
   const name = import.meta.url.endsWith('.ts') ? './digest-worker.ts' : './archive-digest.js';
   return new URL(name, import.meta.url);
 }

@@ -1,13 +1,13 @@
 /**
- * A thread that reads an archive once from end to end: its SHA-256, and the beginnings of some files in it. Hashing
- * goes on at some gigabytes a second at best, and on the event loop nothing else would go on meanwhile.
+ * A thread that reads an archive once, from its start to its end, for its SHA-256 and the beginnings of some files in it.
+ * Hashing reaches some gigabytes a second at best, and would block the event loop meanwhile.
  */
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
-import type { DigestAnswer, DigestOrder } from './digest-reader.ts';
+import type { ArchiveDigest, DigestRequest } from './digest-reader.ts';
 import { chunkBytes, createDigestReader } from './digest-reader.ts';
 
-function digest(order: DigestOrder): DigestAnswer {
+function digest(order: DigestRequest): ArchiveDigest {
   const reader = createDigestReader(order);
   const buffer = Buffer.allocUnsafeSlow(chunkBytes);
   const file = openSync(order.path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -22,7 +22,7 @@ function digest(order: DigestOrder): DigestAnswer {
   }
 }
 
-parentPort?.on('message', (order: DigestOrder) => {
+parentPort?.on('message', (order: DigestRequest) => {
   try {
     parentPort?.postMessage(digest(order));
   } catch (error) {

@@ -1,20 +1,20 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
-import type { DigestAnswer, DigestOrder } from './digest-reader.ts';
+import type { ArchiveDigest, DigestRequest } from './digest-reader.ts';
 import { chunkBytes, createDigestReader } from './digest-reader.ts';
 import type { DigestThread } from './digest-thread.ts';
 import { startDigestThread } from './digest-thread.ts';
 
-/** Reads an archive once from end to end, without keeping the event loop. */
+/** Reads an archive once, from its start to its end, without blocking the event loop. */
 export interface Digester extends AsyncDisposable {
-  /** One at a time. Rejects when the file cannot be read and when `cancel` aborts. */
-  digest(order: DigestOrder, cancel: AbortSignal): Promise<DigestAnswer>;
+  /** One call at a time. Rejects when the file cannot be read and when `cancel` aborts. */
+  digest(order: DigestRequest, cancel: AbortSignal): Promise<ArchiveDigest>;
 }
 
-/** To start a thread costs more than to hash so much, piece by piece with the event loop in between. */
+/** Up to this size hashing on the event loop, in pieces, costs less than starting a thread. */
 const smallBytes = 4 * 1024 * 1024;
 
-/** `expectedBytes` tells whether a thread will be needed: it is then started at once, to be there in time. */
+/** If `expectedBytes` means that a thread will be needed, it is started at once, to be ready in time. */
 export function createDigester(expectedBytes: number): Digester {
   let thread: DigestThread | undefined = expectedBytes > smallBytes ? startDigestThread() : undefined;
   return {

@@ -1,16 +1,16 @@
 /**
- * A checkpoint in the making, as a folder of its own inside the folder of checkpoints:
+ * A checkpoint that is being written, as a folder of its own inside the folder of checkpoints:
  *
  *     checkpoints/
  *       .inflight-RANDOM/                              0700
- *         journal.json                                 whose container may be frozen
- *         archive.tar                                  made here, filled by the runtime
- *         archive.tar.age                              the same sealed, where that is asked for; then it alone
+ *         journal.json                                 names the container, which may be frozen
+ *         archive.tar                                  created by this process, written by the runtime
+ *         archive.tar.age                              the same sealed, if that is configured; then archive.tar goes
  *         record.json                                  the sidecar, once the archive is complete
  *
- * The journal is there before the container is paused and goes last, when the container is known to run, so
- * whatever happens in between can be put right later. The archive has a folder of its own because a runtime may
- * go on after it was told to stop: once the folder is gone it cannot leave a file behind.
+ * The journal is written before the container is paused and removed last, when the container is known to run, so after a
+ * crash at any time in between the container can be thawed. The archive has a folder of its own because a runtime may go
+ * on writing after its call was cancelled: once the folder is gone it cannot leave a file behind.
  */
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
@@ -19,7 +19,7 @@ import { join } from 'node:path';
 import type { UnnamedPair } from '../archive-folder.ts';
 import type { Journal } from './journal.ts';
 import { archiveFile, draftPrefix, writeJournal } from './journal.ts';
-import { beginsAsTar } from './tar.ts';
+import { isTarFile } from './tar.ts';
 
 const recordFile = 'record.json';
 const sealedFile = `${archiveFile}.age`;
@@ -27,27 +27,27 @@ const sealedFile = `${archiveFile}.age`;
 export interface Draft extends AsyncDisposable {
   /** Its folder's name. */
   readonly name: string;
-  /** What the runtime is to write: an empty file, 0600, made by this process. */
+  /** Path of the file that the runtime writes: created by this process, empty, with mode 0600. */
   readonly archive: string;
-  /** Where the sealed archive is to be, if there is one. */
+  /** Path of the sealed archive, if there is to be one. */
   readonly sealedArchive: string;
-  /** Rejects when what the runtime has written is no archive; makes it private. */
+  /** Rejects when the runtime has not written an archive; sets the mode 0600. */
   verify(): Promise<void>;
   /** Makes the archive durable. */
   sync(): Promise<void>;
-  /** Puts the record beside the archive, sealed or not, durably, in the place of one that was there. */
+  /** Writes the record beside the archive, sealed or plain, durably. Replaces an earlier one. */
   writeRecord(text: string): Promise<UnnamedPair>;
   /** Removes the unnamed archive, and the journal too unless the container may still be frozen. */
   discard(frozen: boolean): Promise<void>;
 }
 
 /** A new name for a draft's folder. */
-export function draftName(): string {
+export function createDraftName(): string {
   return `${draftPrefix}${crypto.randomUUID()}`;
 }
 
-/** Begins a draft in `folder`; nothing is left there when this fails. The caller disposes of it. */
-export async function beginDraft(folder: string, name: string, journal: Journal): Promise<Draft> {
+/** Creates a draft in `folder`, with its journal; nothing is left there when this fails. The caller disposes of it. */
+export async function openDraft(folder: string, name: string, journal: Journal): Promise<Draft> {
   const own = join(folder, name);
   const archive = join(own, archiveFile);
   const sealedArchive = join(own, sealedFile);
@@ -79,7 +79,7 @@ export async function beginDraft(folder: string, name: string, journal: Journal)
       await using file = await open(sidecar, 'wx', 0o600);
       await file.writeFile(text);
       await file.sync();
-      return { archive: (await isThere(archive)) ? archive : sealedArchive, sidecar };
+      return { archive: (await exists(archive)) ? archive : sealedArchive, sidecar };
     },
     async discard(frozen) {
       await rm(archive, { force: true });
@@ -90,14 +90,14 @@ export async function beginDraft(folder: string, name: string, journal: Journal)
   };
 }
 
-async function isThere(path: string): Promise<boolean> {
+async function exists(path: string): Promise<boolean> {
   return await lstat(path).then(
     () => true,
     () => false,
   );
 }
 
-/** Some runtimes write a file of their own and put it in the place of ours. */
+/** Some runtimes write a file of their own and rename it over the one that this process created. */
 async function reopenIfReplaced(made: FileHandle, archive: string): Promise<FileHandle> {
   const [ours, there] = [await made.stat(), await lstat(archive)];
   if (ours.ino === there.ino && ours.dev === there.dev) return made;
@@ -110,7 +110,7 @@ async function reopenIfReplaced(made: FileHandle, archive: string): Promise<File
 async function verify(file: FileHandle): Promise<void> {
   const { size } = await file.stat();
   if (size === 0) throw new Error('the container runtime reported success but wrote nothing');
-  if (!(await beginsAsTar(file))) {
+  if (!(await isTarFile(file))) {
     throw new Error('the container runtime reported success but what it wrote is not a tar archive');
   }
 }

@@ -1,4 +1,4 @@
-/** The steps of a dump that one container's and a whole pod's have in common. */
+/** The steps that the dump of a container and the dump of a whole pod share. */
 import { rm } from 'node:fs/promises';
 import { version } from '../../../api/index.ts';
 import type { Clock, Logger } from '../../../base/index.ts';
@@ -7,47 +7,47 @@ import type { ContainerFacts, FoundContainer, Pause, Runtime } from '../../runti
 import { RuntimeError } from '../../runtime/index.ts';
 import type { ArchiveFolder } from '../archive-folder.ts';
 import type { Target } from '../errors.ts';
-import { preparePrivateFolder } from '../folder.ts';
+import { preparePrivateFolder } from '../private-folder.ts';
 import type { CheckpointRecord } from '../record.ts';
 import { recordFormat } from '../record.ts';
 import { isSealing, readRecipients, sealFile } from '../sealing/index.ts';
 import type { CheckpointSettings } from '../settings.ts';
-import type { Abandoned } from './abandoned.ts';
-import { criuVersion, dumpLog, frozenMs, statsDump } from './criu-notes.ts';
+import type { AbandonedDumps } from './abandoned-dumps.ts';
+import type { ActiveDrafts } from './active-drafts.ts';
+import { dumpLog, parseCriuVersion, parseFrozenMs, statsDump } from './criu-stats.ts';
 import type { Digester } from './digest.ts';
-import type { DigestAnswer } from './digest-reader.ts';
-import type { DiskRoom, RoomOrder } from './disk-room.ts';
+import type { ArchiveDigest } from './digest-reader.ts';
+import type { DiskSpace, SpaceRequest } from './disk-space.ts';
 import type { Draft } from './draft.ts';
-import { beginDraft } from './draft.ts';
-import type { DraftsUnderWay } from './drafts-under-way.ts';
+import { openDraft } from './draft.ts';
 import { readBootId } from './recover.ts';
 
 export interface DumperOptions {
   runtime: Pick<Runtime, 'checkpoint' | 'inspect' | 'memoryBytes' | 'dumpFolders' | 'status'>;
   archives: ArchiveFolder;
-  room: DiskRoom;
-  abandoned: Abandoned;
+  room: DiskSpace;
+  abandoned: AbandonedDumps;
   nodeName: string;
   settings(): CheckpointSettings;
   log: Logger;
   clock: Clock;
-  /** The root of the file system, for the id of the boot. */
+  /** The root of the file system, for reading the id of the boot. */
   root: string;
-  drafts: DraftsUnderWay;
+  drafts: ActiveDrafts;
 }
 
-/** Who wants what dumped. */
+/** A container to dump, and who requested it. */
 export interface DumpSubject {
   readonly target: Target;
   readonly found: FoundContainer;
   readonly requester: string;
 }
 
-/** A record before it has a name. */
+/** The record of an archive that has no name yet. */
 export type UnnamedRecord = Omit<CheckpointRecord, 'id' | 'archive'>;
 
-/** For whom archives are sealed now; nobody: they stay plain. Looked up before anything is paused. */
-export async function recipientsOf({ settings }: DumperOptions): Promise<readonly string[]> {
+/** The recipients of sealed archives; empty: archives stay plain. To be called before anything is paused. */
+export async function resolveRecipients({ settings }: DumperOptions): Promise<readonly string[]> {
   const { encryption } = settings();
   if (!isSealing(encryption)) return [];
   const recipients = await readRecipients(encryption);
@@ -55,7 +55,7 @@ export async function recipientsOf({ settings }: DumperOptions): Promise<readonl
   return recipients;
 }
 
-export interface Dumped extends DumpSubject {
+interface DumpedArchive extends DumpSubject {
   readonly draft: Draft;
   readonly digester: Digester;
   readonly recipients: readonly string[];
@@ -65,28 +65,28 @@ export interface Dumped extends DumpSubject {
 }
 
 /**
- * Makes of what the runtime has written a durable archive, sealed where that is asked for, and answers its record. The
- * plain archive is gone once the sealed one is durable.
+ * Turns what the runtime has written into a durable archive, sealed if there are recipients, and returns its record. The
+ * plain archive is removed once the sealed one is durable.
  */
-export async function finish(
+export async function finishArchive(
   options: DumperOptions,
-  dumped: Dumped,
+  dumped: DumpedArchive,
   cancel: AbortSignal,
 ): Promise<UnnamedRecord> {
   const { draft, digester, recipients, begun } = dumped;
   await draft.verify();
-  const digested = digestOf(digester, draft, cancel);
+  const digested = computeDigest(digester, draft, cancel);
   const [digest] = await Promise.all([digested, recipients.length > 0 ? undefined : draft.sync()]);
-  const sealed = recipients.length > 0 ? await seal(draft, recipients, digest, cancel) : {};
+  const sealed = recipients.length > 0 ? await sealArchive(draft, recipients, digest, cancel) : {};
   const durationMs = options.clock.monotonicMs() - begun.monotonicMs;
-  const record = describe(options, dumped, digest, { startedMs: begun.wallMs, durationMs });
+  const record = composeRecord(options, dumped, digest, { startedMs: begun.wallMs, durationMs });
   return { ...record, ...sealed };
 }
 
-async function seal(
+async function sealArchive(
   draft: Draft,
   recipients: readonly string[],
-  { sha256: plainSha256, sizeBytes: plainSizeBytes }: DigestAnswer,
+  { sha256: plainSha256, sizeBytes: plainSizeBytes }: ArchiveDigest,
   cancel: AbortSignal,
 ): Promise<Pick<CheckpointRecord, 'sha256' | 'sizeBytes' | 'sealed'>> {
   const file = await sealFile({ from: draft.archive, to: draft.sealedArchive, recipients }, cancel);
@@ -94,12 +94,12 @@ async function seal(
   return { ...file, sealed: { format: 'age', recipients, plainSha256, plainSizeBytes } };
 }
 
-/** Where nobody can tell how much memory the container has, only what must stay free is asked for. */
-export async function needsOf(
+/** Where the container's memory is not known, it counts as 0: then only the reserve must be free. */
+export async function computeSpaceRequest(
   { runtime, settings, archives, log }: DumperOptions,
   { target, found }: DumpSubject,
   { pid }: ContainerFacts,
-): Promise<RoomOrder> {
+): Promise<SpaceRequest> {
   await preparePrivateFolder(archives.path, log);
   const unknown = (what: string) => (error: unknown) => {
     log.warn(
@@ -116,14 +116,14 @@ export async function needsOf(
   return { target, memoryBytes, places, reserve: settings().diskReserve };
 }
 
-export async function begin(
+export async function openDraftFor(
   { archives, root }: DumperOptions,
   name: string,
   { target, found, requester }: DumpSubject,
   startedMs: number,
 ): Promise<Draft> {
   const { namespace, pod, container } = target;
-  return await beginDraft(archives.path, name, {
+  return await openDraft(archives.path, name, {
     namespace,
     pod,
     container,
@@ -135,19 +135,19 @@ export async function begin(
   });
 }
 
-/** Of what others choose freely. */
-const textLimit = 512;
-/** criu's log begins with its version, behind the names of its configuration files. */
-const headLimitBytes = 16 * 1024;
+/** In characters, of texts that others choose freely. */
+const maxTextLength = 512;
+/** Enough for the version in criu's log, which comes after the names of its configuration files. */
+const maxHeadBytes = 16 * 1024;
 
-function digestOf(digester: Digester, draft: Draft, cancel: AbortSignal): Promise<DigestAnswer> {
-  return digester.digest({ path: draft.archive, heads: [dumpLog, statsDump], headLimitBytes }, cancel);
+function computeDigest(digester: Digester, draft: Draft, cancel: AbortSignal): Promise<ArchiveDigest> {
+  return digester.digest({ path: draft.archive, heads: [dumpLog, statsDump], maxHeadBytes }, cancel);
 }
 
-function describe(
+function composeRecord(
   { runtime, nodeName }: DumperOptions,
-  { target, found, requester, facts: { image, imageRef }, pause: { pausedMs } }: Dumped,
-  { sha256, sizeBytes, heads }: DigestAnswer,
+  { target, found, requester, facts: { image, imageRef }, pause: { pausedMs } }: DumpedArchive,
+  { sha256, sizeBytes, heads }: ArchiveDigest,
   { startedMs, durationMs }: { startedMs: number; durationMs: number },
 ): UnnamedRecord {
   const head = (name: string) => {
@@ -156,7 +156,7 @@ function describe(
   };
   const { namespace, pod, container } = target;
   const { name, version: runtimeVersion } = runtime.status();
-  const noted = pausedMs === undefined ? frozenMs(head(statsDump)) : undefined;
+  const noted = pausedMs === undefined ? parseFrozenMs(head(statsDump)) : undefined;
   const measured = pausedMs === undefined ? (noted === undefined ? 'none' : 'criu') : 'freezer';
   return {
     formatVersion: recordFormat,
@@ -165,26 +165,26 @@ function describe(
     node: nodeName,
     namespace,
     pod,
-    podUid: found.podUid.slice(0, textLimit),
+    podUid: found.podUid.slice(0, maxTextLength),
     container,
     containerId: found.id,
     image,
     imageRef,
     runtime: { name, version: runtimeVersion },
-    criuVersion: criuVersion(head(dumpLog)),
+    criuVersion: parseCriuVersion(head(dumpLog)),
     startedAt: new Date(startedMs).toISOString(),
     finishedAt: new Date(startedMs + durationMs).toISOString(),
     durationMs: Math.round(durationMs),
     pausedMs: Math.round(pausedMs ?? noted ?? 0),
     pausedMeasuredBy: measured,
-    requester: requester.slice(0, textLimit),
+    requester: requester.slice(0, maxTextLength),
     nodewardVersion: version.nodeward,
     pinned: false,
   };
 }
 
-/** The journal of a draft whose container may be frozen stays, and is looked after later. */
-export async function discard(draft: Draft, mayBeFrozen: boolean, log: Logger): Promise<void> {
+/** Keeps the journal of a draft whose container may be frozen: recovery thaws it. */
+export async function discardDraft(draft: Draft, mayBeFrozen: boolean, log: Logger): Promise<void> {
   try {
     await draft.discard(mayBeFrozen);
   } catch (error) {

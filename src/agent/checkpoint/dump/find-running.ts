@@ -1,30 +1,34 @@
 import { checkName } from '../../../api/index.ts';
 import type { FoundContainer, Runtime } from '../../runtime/index.ts';
 import type { Target } from '../errors.ts';
-import { failed, noContainer, noPod, timedOut } from '../errors.ts';
+import { createFailure, createNoContainerError, createNoPodError, createTimeoutError } from '../errors.ts';
 import type { TimeLimit } from './time-limit.ts';
 
-/** A name that no object can have means an object that does not exist; and it never becomes part of a path. */
+/** Throws for a name that no object can have: such an object does not exist, and the name must not become part of a path. */
 export function checkNames(target: Target): void {
-  if (checkName('label', target.namespace) ?? checkName('subdomain', target.pod)) throw noPod();
-  if (checkName('label', target.container)) throw noContainer(target);
+  if (checkName('label', target.namespace) ?? checkName('subdomain', target.pod)) throw createNoPodError();
+  if (checkName('label', target.container)) throw createNoContainerError(target);
 }
 
-/** The container that is meant, which runs as far as the runtime knows; rejects with a CheckpointError. */
+/** The container, if the runtime does not report it as not running; rejects with a CheckpointError. */
 export async function findRunning(
   runtime: Pick<Runtime, 'find'>,
   target: Target,
   limit: TimeLimit,
   cancel: AbortSignal,
 ): Promise<FoundContainer> {
-  const found = await find(runtime, target, limit, cancel);
-  if (found === 'noPod') throw noPod();
-  if (found === 'noContainer') throw noContainer(target);
+  const found = await findInTime(runtime, target, limit, cancel);
+  if (found === 'noPod') throw createNoPodError();
+  if (found === 'noContainer') throw createNoContainerError(target);
   if (found.state === 'running' || found.state === 'unknown') return found;
-  throw failed('notRunning', target, found.state === 'created' ? 'it has not started yet' : 'it has ended');
+  throw createFailure(
+    'notRunning',
+    target,
+    found.state === 'created' ? 'it has not started yet' : 'it has ended',
+  );
 }
 
-async function find(
+async function findInTime(
   runtime: Pick<Runtime, 'find'>,
   target: Target,
   limit: TimeLimit,
@@ -32,9 +36,9 @@ async function find(
 ): ReturnType<Runtime['find']> {
   const { namespace, pod, container } = target;
   try {
-    return await runtime.find(namespace, pod, container, AbortSignal.any([cancel, limit.over]));
+    return await runtime.find(namespace, pod, container, AbortSignal.any([cancel, limit.expired]));
   } catch (error) {
-    if (!limit.over.aborted || cancel.aborted) throw error;
-    throw timedOut(target, limit.seconds, error);
+    if (!limit.expired.aborted || cancel.aborted) throw error;
+    throw createTimeoutError(target, limit.seconds, error);
   }
 }

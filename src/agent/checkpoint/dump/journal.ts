@@ -4,45 +4,48 @@ import { checkName, isRecord } from '../../../api/index.ts';
 import { describeError, errorCode, readRegularFile } from '../../../base/index.ts';
 import type { Target } from '../errors.ts';
 
-/** What must be known of a checkpoint under way to put its container right after a crash. */
+/** What recovery must know to thaw the container of a checkpoint after a crash. */
 export interface Journal extends Target {
   /** The runtime's id of the container. */
   readonly id: string;
   readonly podUid: string;
-  /** Who asked for it. */
+  /** The user who requested the checkpoint. */
   readonly requester: string;
   /** RFC 3339. */
   readonly startedAt: string;
-  /** The kernel's id of this boot: no container outlives it. */
+  /** The kernel's id of this boot: no container outlives a boot. */
   readonly bootId: string;
 }
 
-/** A journal that can be read and makes no sense: nothing is known from it, now or later. */
+/** A journal that can be read but is not valid: trying again will not help. */
 export class DamagedJournal extends Error {
   override readonly name = 'DamagedJournal';
 }
 
-/** A draft's folder is `.inflight-` and something random; whatever else is in the folder is left alone. */
+/** A draft's folder is named `.inflight-` and a random text; recovery touches nothing else. */
 export const draftPrefix = '.inflight-';
-/** The archive in the making, beside the journal. */
+/** The unfinished archive, beside the journal. */
 export const archiveFile = 'archive.tar';
 export const journalFile = 'journal.json';
-const journalLimitBytes = 16 * 1024;
-/** Of what others choose freely, only for people to read. */
-const textLimit = 512;
+const maxJournalBytes = 16 * 1024;
+/** In characters, of texts that others choose freely and that only people read. */
+const maxTextLength = 512;
 
-/** What a damaged journal is called when it is kept beside the archives. */
-export function damagedName(draft: string): string {
+/** The name under which a damaged journal is kept beside the archives. */
+export function composeDamagedName(draft: string): string {
   return `damaged-journal-${draft.slice(draftPrefix.length)}.json`;
 }
 
 /**
- * Rejects what readJournal would not take: then nothing may be begun. Appears as a whole, and is not forced to the disk:
- * a power cut ends the container as well.
+ * Rejects a journal that readJournal would reject: then the checkpoint must not begin. The file appears atomically. It is
+ * not synced to the disk, because a power failure ends the container, too.
  */
 export async function writeJournal(draft: string, journal: Journal): Promise<void> {
   const path = join(draft, journalFile);
-  const [podUid, requester] = [journal.podUid.slice(0, textLimit), journal.requester.slice(0, textLimit)];
+  const [podUid, requester] = [
+    journal.podUid.slice(0, maxTextLength),
+    journal.requester.slice(0, maxTextLength),
+  ];
   const text = `${JSON.stringify({ ...journal, podUid, requester })}\n`;
   parseJournal(text, path);
   const aside = `${path}.tmp`;
@@ -51,18 +54,18 @@ export async function writeJournal(draft: string, journal: Journal): Promise<voi
 }
 
 /**
- * undefined when the draft has none: then nothing was begun. Throws a DamagedJournal when there is one that
- * makes no sense, and another error, of the system, when it cannot be read now: it may tell all later.
+ * Undefined when the draft has no journal: then the container was never paused. Throws a DamagedJournal when the journal
+ * is not valid, and an error of the system when it cannot be read now: then a later attempt may succeed.
  */
 export async function readJournal(draft: string): Promise<Journal | undefined> {
   const path = join(draft, journalFile);
-  const bytes = await readBytes(path);
+  const bytes = await readJournalBytes(path);
   return bytes && parseJournal(bytes.toString('utf8'), path);
 }
 
-async function readBytes(path: string): Promise<Buffer | undefined> {
+async function readJournalBytes(path: string): Promise<Buffer | undefined> {
   try {
-    return await readRegularFile(path, { limitBytes: journalLimitBytes, noFollow: true });
+    return await readRegularFile(path, { limitBytes: maxJournalBytes, noFollow: true });
   } catch (error) {
     const code = errorCode(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
@@ -71,7 +74,7 @@ async function readBytes(path: string): Promise<Buffer | undefined> {
   }
 }
 
-/** Names of the drafts in `folder`, which is made when missing. */
+/** The names of the drafts in `folder`, which is created when missing. */
 export async function listDrafts(folder: string): Promise<string[]> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   return (await readdir(folder)).filter((name) => name.startsWith(draftPrefix)).sort();

@@ -2,7 +2,7 @@ import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DumpFolder } from '../../runtime/index.ts';
 
-/** The memory of a container that the runtime was writing when it was killed; it never removes that itself. */
+/** A dump of a container's memory that the runtime was writing when it was killed; it never removes such dumps. */
 export interface LeftDump {
   /** As the runtime names it. */
   readonly name: string;
@@ -11,19 +11,19 @@ export interface LeftDump {
   readonly modifiedMs: number;
 }
 
-/** What containerd calls the folder that criu writes to. */
+/** The start of the names of the folders that containerd has criu write to. */
 const prefix = 'ctrd-checkpoint';
 
 /**
- * Dumps in the runtime's folders (`Runtime.dumpFolders`), the oldest first. One that is being made looks the same: only
- * what is older than the runtime's process, or than any checkpoint that may be under way, has been left.
+ * The dumps in the runtime's folders (`Runtime.dumpFolders`), the oldest first. A dump that is being written looks the
+ * same: one is left over only if it is older than the runtime's process, or than any checkpoint that may be under way.
  */
 export async function findLeftDumps(folders: readonly DumpFolder[]): Promise<LeftDump[]> {
-  const found = await Promise.all(folders.filter(({ dumps }) => dumps).map(dumpsIn));
+  const found = await Promise.all(folders.filter(({ dumps }) => dumps).map(listDumps));
   return found.flat().sort((a, b) => a.modifiedMs - b.modifiedMs);
 }
 
-async function dumpsIn({ name, path }: DumpFolder): Promise<LeftDump[]> {
+async function listDumps({ name, path }: DumpFolder): Promise<LeftDump[]> {
   const names = await readdir(path).catch(() => []);
   const dumps = await Promise.all(
     names

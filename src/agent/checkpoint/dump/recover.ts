@@ -1,7 +1,7 @@
 /**
- * Puts right what checkpoints that were cut short have left: thaws their containers, and only those, because an
- * operator may have paused others on purpose; then removes their files. Each draft is tried at its own pace, so
- * that one whose container cannot be proven to run, or whose journal cannot be read, keeps no other waiting.
+ * Recovers checkpoints that were cut short: thaws their containers, and only those, because an operator may have paused
+ * others on purpose; then removes their files. Each draft is retried independently, so that one whose container cannot
+ * be proven to run, or whose journal cannot be read, delays no other.
  */
 import { readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,24 +9,31 @@ import type { Clock, Logger } from '../../../base/index.ts';
 import { createBackoff, describeError } from '../../../base/index.ts';
 import type { Runtime } from '../../runtime/index.ts';
 import type { Target } from '../errors.ts';
-import type { Abandoned } from './abandoned.ts';
+import type { AbandonedDumps } from './abandoned-dumps.ts';
 import type { Journal } from './journal.ts';
-import { archiveFile, DamagedJournal, damagedName, journalFile, listDrafts, readJournal } from './journal.ts';
+import {
+  archiveFile,
+  composeDamagedName,
+  DamagedJournal,
+  journalFile,
+  listDrafts,
+  readJournal,
+} from './journal.ts';
 
 export interface RecoverOptions {
   folder: string;
   runtime: Pick<Runtime, 'thaw'>;
   log: Logger;
   clock: Clock;
-  /** The root of the file system, for the id of the boot. */
+  /** The root of the file system, for reading the id of the boot. */
   root: string;
-  /** Ids of containers that may be frozen, by the names of their drafts: added when known, removed when proven to run. */
+  /** Ids of containers that may be frozen, by the names of their drafts; removed when the container is proven to run. */
   pending: Map<string, string>;
-  /** Takes the containers whose dump was cut short. */
-  abandoned: Pick<Abandoned, 'note'>;
-  /** Whether this process works on that draft right now. */
+  /** Notes the containers whose dump was cut short. */
+  abandoned: Pick<AbandonedDumps, 'note'>;
+  /** Whether this process is working on that draft, which must then be left alone. */
   isActive(draft: string): boolean;
-  /** Keeps a new checkpoint of the same container away meanwhile. */
+  /** Held while a container is thawed, so that no new checkpoint of it begins meanwhile. */
   lockContainer(target: Target, cancel: AbortSignal): Promise<Disposable>;
   /** Resolves when this process has left a draft behind, or when `cancel` aborts. */
   untilFrozen(cancel: AbortSignal): Promise<void>;
@@ -35,8 +42,8 @@ export interface RecoverOptions {
 const backoffOptions = { initialMs: 1000, maxMs: 30_000, jitter: 0.2 } as const;
 
 /**
- * Puts right what is left at the start and what is left later, until `stop` aborts. Never rejects. `tried` is
- * called once everything that was there at the start has been tried, whether or not it is right now.
+ * Recovers the drafts that are there at the start and those that are left behind later, until `stop` aborts. Never
+ * rejects. Calls `tried` once each draft of the start has been tried, whether or not that succeeded.
  */
 export async function keepRecovering(
   options: RecoverOptions,
@@ -64,12 +71,12 @@ export async function keepRecovering(
 }
 
 interface Task {
-  /** Resolves after the first try. */
+  /** Resolves after the first attempt. */
   readonly tried: Promise<void>;
   readonly ended: Promise<void>;
 }
 
-/** A task for each draft that has none yet. Answers whether the drafts could be listed. */
+/** Starts a task for each draft that has none yet. Returns whether the drafts could be listed. */
 async function startTasks(
   options: RecoverOptions,
   bootId: string,
@@ -92,10 +99,10 @@ async function startTasks(
   }
 }
 
-interface Left {
+interface LeftDraft {
   readonly name: string;
   readonly path: string;
-  /** Its container is known to run: only files are left, and a pause from now on is somebody else's. */
+  /** Whether its container is known to run. Then only files are left; if it is paused later, it was not by this checkpoint. */
   runs: boolean;
 }
 
@@ -107,10 +114,10 @@ async function recoverDraft(
   tried: () => void,
 ): Promise<void> {
   const { log, clock, folder, pending } = options;
-  const left: Left = { name, path: join(folder, name), runs: false };
+  const left: LeftDraft = { name, path: join(folder, name), runs: false };
   const backoff = createBackoff(backoffOptions);
   while (!stop.aborted) {
-    const recovered = await tryDraft(options, left, bootId, stop).catch((error: unknown) => {
+    const recovered = await recoverOnce(options, left, bootId, stop).catch((error: unknown) => {
       const facts = { draft: left.path, error: describeError(error) };
       log.error(facts, 'cannot put right what a checkpoint has left, trying again later');
       return false;
@@ -123,20 +130,20 @@ async function recoverDraft(
   tried();
 }
 
-/** Answers whether there is nothing more to do; rejects when a file cannot be read or removed. */
-async function tryDraft(
+/** Returns whether the draft is done with; rejects when a file cannot be read or removed. */
+async function recoverOnce(
   options: RecoverOptions,
-  left: Left,
+  left: LeftDraft,
   bootId: string,
   stop: AbortSignal,
 ): Promise<boolean> {
   const { log, pending } = options;
-  const journal = left.runs ? undefined : await journalOf(options, left);
-  if (journal && sameBoot(journal.bootId, bootId)) {
+  const journal = left.runs ? undefined : await readUsableJournal(options, left);
+  if (journal && isSameBoot(journal.bootId, bootId)) {
     pending.set(left.name, journal.id);
-    // Soon, because it may be large. The container comes first all the same.
+    // Early, because it may be large. A failure must not delay the thaw.
     await rm(join(left.path, archiveFile), { force: true }).catch(() => undefined);
-    if (!(await thaw(options, journal, stop))) return false;
+    if (!(await thawContainer(options, journal, stop))) return false;
     pending.delete(left.name);
   }
   left.runs = true;
@@ -145,16 +152,16 @@ async function tryDraft(
   return true;
 }
 
-/** A journal that makes no sense tells of no container, but somebody may want to see it. */
-async function journalOf(
+/** Undefined when there is no valid journal. A damaged one is kept for the operator, under another name. */
+async function readUsableJournal(
   { folder, log }: RecoverOptions,
-  { name, path }: Left,
+  { name, path }: LeftDraft,
 ): Promise<Journal | undefined> {
   try {
     return await readJournal(path);
   } catch (error) {
     if (!(error instanceof DamagedJournal)) throw error;
-    const kept = join(folder, damagedName(name));
+    const kept = join(folder, composeDamagedName(name));
     await rename(join(path, journalFile), kept);
     log.error(
       { draft: path, kept, error: error.message },
@@ -164,7 +171,11 @@ async function journalOf(
   }
 }
 
-async function thaw(options: RecoverOptions, journal: Journal, cancel: AbortSignal): Promise<boolean> {
+async function thawContainer(
+  options: RecoverOptions,
+  journal: Journal,
+  cancel: AbortSignal,
+): Promise<boolean> {
   const { log, runtime, lockContainer, abandoned } = options;
   try {
     using _lock = await lockContainer(journal, cancel);
@@ -182,8 +193,8 @@ async function thaw(options: RecoverOptions, journal: Journal, cancel: AbortSign
   }
 }
 
-/** An id that could not be read may be of any boot. */
-function sameBoot(a: string, b: string): boolean {
+/** An id that could not be read is empty and counts as the same boot. */
+function isSameBoot(a: string, b: string): boolean {
   return a === b || a === '' || b === '';
 }
 

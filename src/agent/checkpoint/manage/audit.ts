@@ -15,27 +15,27 @@ export type ManageAction =
   | 'getOperation'
   | 'cancelOperation';
 
-/** One line for each request: who has asked for what, and what came of it, when the answer has been sent. */
-export function audited(log: Logger, action: ManageAction, answer: Answer): Answer {
+/** Logs one audit line for each request when the answer has been sent: requester, action and status code. */
+export function withAudit(log: Logger, action: ManageAction, answer: Answer): Answer {
   return async (request) => {
     const { params, requester, raw, reply } = request;
     const id = params['id']?.slice(0, 260);
     const asked = { audit: 'checkpoint', action, ...(id === undefined ? {} : { id }), requester };
-    const tell = (code: number) => log.info({ ...asked, method: raw.method, code }, 'checkpoints managed');
+    const report = (code: number) => log.info({ ...asked, method: raw.method, code }, 'checkpoints managed');
     try {
-      await answer(request); // a reply is waited for until it has been sent
-      tell(reply.statusCode);
+      await answer(request); // resolves when the reply has been sent
+      report(reply.statusCode);
       return reply;
     } catch (error) {
-      const told = inTheSystemsWords(error);
-      tell(told instanceof RefusedError ? told.code : 500);
-      throw told;
+      const refused = toRefusedError(error);
+      report(refused instanceof RefusedError ? refused.code : 500);
+      throw refused;
     }
   };
 }
 
-/** A full disk, or a folder that cannot be read or written, is for who asks to put right. */
-function inTheSystemsWords(error: unknown): unknown {
+/** Gives the client the text of a system error, such as a full disk or a folder that cannot be read: the operator can fix it. */
+function toRefusedError(error: unknown): unknown {
   const ofSystem = error instanceof Error && 'syscall' in error && errorCode(error) !== undefined;
   return ofSystem ? new RefusedError(500, describeError(error)) : error;
 }

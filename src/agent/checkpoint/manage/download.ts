@@ -7,31 +7,29 @@ import type { FastifyReply } from 'fastify';
 import type { AgentRequest } from '../../server/index.ts';
 import { RefusedError, sendText } from '../../server/index.ts';
 import type { ArchiveFolder, StoredCheckpoint } from '../archive-folder.ts';
-import type { Uses } from '../uses.ts';
-import type { ByteRange } from './byte-range.ts';
-import { readRange } from './byte-range.ts';
-import type { ContentCoding } from './content-coding.ts';
-import { chooseCoding } from './content-coding.ts';
-import { noCheckpoint } from './refusals.ts';
+import type { ArchivesInUse } from '../archives-in-use.ts';
+import type { ByteRange, ContentCoding } from './content-negotiation.ts';
+import { chooseCoding, parseRange } from './content-negotiation.ts';
+import { createNotFoundError } from './not-found.ts';
 
-/** How many archives are sent at a time; each has a file open and some buffers. */
-const atATime = 32;
+/** Archives that are sent at a time; each needs an open file and some buffers. */
+const maxSending = 32;
 const chunkBytes = 256 * 1024;
 
 export interface Downloads {
-  /** Answers a GET or HEAD of an archive: whole, in part, packed, or not at all because the client has it. */
-  answer(request: AgentRequest, stored: StoredCheckpoint): Promise<FastifyReply>;
+  /** Answers a GET or HEAD of an archive: whole, in part, compressed, or with 304 because the client has it. */
+  send(request: AgentRequest, stored: StoredCheckpoint): Promise<FastifyReply>;
 }
 
 /**
- * What is read goes to the client at the client's pace; when it goes away, the reading ends. The file is open before the
- * first byte, so that one which is removed meanwhile is sent to its end. No archive that is being sent falls to retention.
+ * The file is read at the client's pace, and no further when the client goes away. It is opened before the first byte is
+ * sent, so an archive that is removed meanwhile is still sent completely. Retention removes none that is being sent.
  */
-export function createDownloads(archives: ArchiveFolder, uses: Uses): Downloads {
+export function createDownloads(archives: ArchiveFolder, uses: ArchivesInUse): Downloads {
   let sending = 0;
 
   async function begin({ id }: StoredCheckpoint): Promise<{ file: FileHandle; end(): void }> {
-    if (sending >= atATime)
+    if (sending >= maxSending)
       throw new RefusedError(429, `${sending} archives are being sent already; try again later`);
     sending += 1;
     const held = uses.hold(id);
@@ -41,7 +39,7 @@ export function createDownloads(archives: ArchiveFolder, uses: Uses): Downloads 
     };
     try {
       const file = await archives.open(id);
-      if (file === undefined) throw noCheckpoint(id);
+      if (file === undefined) throw createNotFoundError(id);
       return { file, end };
     } catch (error) {
       end();
@@ -50,16 +48,16 @@ export function createDownloads(archives: ArchiveFolder, uses: Uses): Downloads 
   }
 
   return {
-    async answer({ raw, reply }, stored) {
+    async send({ raw, reply }, stored) {
       const { headers, method } = raw;
       const size = stored.bytes;
-      const plainTag = tagOf(stored);
-      const ranged = asksForPart(headers, plainTag) ? readRange(headers.range, size) : 'whole';
+      const plainTag = formatTag(stored);
+      const ranged = isPartWanted(headers, plainTag) ? parseRange(headers.range, size) : 'whole';
       const packable = headers.range === undefined && size > 0 && !isSealed(stored);
       const coding = packable ? chooseCoding(headers['accept-encoding']) : undefined;
       const tag = plainTag && coding ? `${plainTag.slice(0, -1)}-${coding}"` : plainTag;
-      describe(reply, stored, tag);
-      if (tag !== undefined && lists(headers['if-none-match'], tag)) return reply.code(304).send();
+      setHeaders(reply, stored, tag);
+      if (tag !== undefined && includesTag(headers['if-none-match'], tag)) return reply.code(304).send();
       if (ranged === 'none') {
         reply.header('content-range', `bytes */${size}`).removeHeader('content-disposition');
         return sendText(reply, 416, `the archive has ${size} bytes`);
@@ -72,18 +70,18 @@ export function createDownloads(archives: ArchiveFolder, uses: Uses): Downloads 
       if (ranged !== 'whole') reply.header('content-range', `bytes ${ranged.first}-${ranged.last}/${size}`);
       if (method === 'HEAD' || size === 0) return reply.send();
       const { file, end } = await begin(stored);
-      return reply.send(contentOf(file, ranged, coding, size).once('close', end));
+      return reply.send(openContent(file, ranged, coding, size).once('close', end));
     },
   };
 }
 
-/** What is sealed does not become smaller. */
+/** A sealed archive is not compressed: it would not become smaller. */
 const isSealed = ({ path }: StoredCheckpoint): boolean => !path.endsWith('.tar');
 
-/** Strong: the archive's own digest. None where nobody knows that. */
-const tagOf = ({ record }: StoredCheckpoint): string | undefined => record && `"${record.sha256}"`;
+/** A strong ETag: the archive's digest. Undefined where it is not known. */
+const formatTag = ({ record }: StoredCheckpoint): string | undefined => record && `"${record.sha256}"`;
 
-function describe(
+function setHeaders(
   reply: FastifyReply,
   { path, modifiedMs, record }: StoredCheckpoint,
   tag: string | undefined,
@@ -97,20 +95,20 @@ function describe(
   if (record !== undefined) reply.header('x-checkpoint-sha256', record.sha256);
 }
 
-/** A condition that does not hold means the whole (RFC 9110, section 13.1.5); a date is none that is understood here. */
-function asksForPart(headers: AgentRequest['raw']['headers'], tag: string | undefined): boolean {
+/** False if there is an If-Range that does not match (RFC 9110, section 13.1.5). A date in it never matches. */
+function isPartWanted(headers: AgentRequest['raw']['headers'], tag: string | undefined): boolean {
   const condition = headers['if-range'];
   return headers.range !== undefined && (condition === undefined || condition === tag);
 }
 
-function lists(header: string | undefined, tag: string): boolean {
+function includesTag(header: string | undefined, tag: string): boolean {
   if (header === undefined) return false;
   const tags = header.split(',').map((text) => text.trim().replace(/^W\//, ''));
   return tags.includes('*') || tags.includes(tag);
 }
 
-/** No more than `size` bytes: what is declared is what is sent. Closing it closes the file. */
-function contentOf(
+/** At most `size` bytes, as declared in the header, even if the file has grown. Closing the stream closes the file. */
+function openContent(
   file: FileHandle,
   range: ByteRange | 'whole',
   coding: ContentCoding | undefined,
@@ -119,11 +117,11 @@ function contentOf(
   const { first, last } = range === 'whole' ? { first: 0, last: size - 1 } : range;
   const content = file.createReadStream({ start: first, end: last, highWaterMark: chunkBytes });
   if (coding === undefined) return content;
-  return pipeline(content, packer(coding), () => undefined); // whoever reads it is told of an error by the stream
+  return pipeline(content, createCompressor(coding), () => undefined); // the reader of the stream gets the error from the stream
 }
 
-/** Fast rather than small: memory packs well, and the network inside a cluster is fast. */
-function packer(coding: ContentCoding): Transform {
+/** Favours speed over size: memory compresses well, and the network inside a cluster is fast. */
+function createCompressor(coding: ContentCoding): Transform {
   return coding === 'gzip'
     ? createGzip({ level: constants.Z_BEST_SPEED })
     : createZstdCompress({ params: { [constants.ZSTD_c_compressionLevel]: 1 } });

@@ -2,16 +2,16 @@ import type { MetricsRegistry } from '../../../base/index.ts';
 import { Counter, createMetrics, Gauge } from '../../../base/index.ts';
 import type { ArchiveFolder, StoredCheckpoint } from '../archive-folder.ts';
 import type { Removal } from '../retention/index.ts';
-import { stateOf } from './shown.ts';
+import { resolveState } from './checkpoint-body.ts';
 
-/** What is counted of the management of checkpoints. */
-export interface ManageMetrics {
+/** The metrics of the management of checkpoints. */
+interface ManageMetrics {
   removed(removal: Removal): void;
   verified(result: 'matches' | 'damaged'): void;
 }
 
-/** Registers the metrics; without a registry they are counted for nobody. The folder is read when somebody asks. */
-export function manageMetrics(
+/** Registers the metrics; without a registry nothing exports them. The folder is read at each scrape. */
+export function createManageMetrics(
   archives: ArchiveFolder,
   registry: MetricsRegistry = createMetrics(),
 ): ManageMetrics {
@@ -33,7 +33,7 @@ export function manageMetrics(
     labelNames: ['result'],
     registers,
   });
-  const listed = sharedList(archives);
+  const listed = shareList(archives);
   new Gauge({
     name: 'nodeward_checkpoint_archives_bytes',
     help: 'Bytes of the archives that there are.',
@@ -57,7 +57,7 @@ export function manageMetrics(
     labelNames: ['state'],
     registers,
     async collect() {
-      const found = (await listed()).map(stateOf);
+      const found = (await listed()).map(resolveState);
       for (const state of states) this.set({ state }, found.filter((each) => each === state).length);
     },
   });
@@ -71,8 +71,8 @@ export function manageMetrics(
   };
 }
 
-/** Who asks while the folder is being read shares what is found: one look for all figures of a scrape. */
-function sharedList(archives: ArchiveFolder): () => Promise<StoredCheckpoint[]> {
+/** Calls while the folder is being read share its result, so that a scrape reads the folder once for all metrics. */
+function shareList(archives: ArchiveFolder): () => Promise<StoredCheckpoint[]> {
   let reading: Promise<StoredCheckpoint[]> | undefined;
   return () => {
     reading ??= archives

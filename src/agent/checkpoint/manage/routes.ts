@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify';
+import { isRecord } from '../../../api/index.ts';
 import type { Logger } from '../../../base/index.ts';
 import type { AgentRequest, AgentRoute, Answer } from '../../server/index.ts';
 import { RefusedError, sendJson } from '../../server/index.ts';
@@ -6,15 +7,14 @@ import type { ArchiveFolder, StoredCheckpoint } from '../archive-folder.ts';
 import type { RecordChange } from '../record.ts';
 import type { Keeper, RetentionOutcome } from '../retention/index.ts';
 import type { ManageAction } from './audit.ts';
-import { audited } from './audit.ts';
+import { withAudit } from './audit.ts';
+import { apiVersion, toCheckpointBody } from './checkpoint-body.ts';
 import type { Downloads } from './download.ts';
-import { readPinReason } from './pin-reason.ts';
-import { noCheckpoint } from './refusals.ts';
-import { flagOf, pageOf, readSelection } from './selection.ts';
-import { apiVersion, shown } from './shown.ts';
+import { createNotFoundError } from './not-found.ts';
+import { readFlag, readSelection, selectPage } from './selection.ts';
 import type { Verifier } from './verify.ts';
 
-export interface ManageRoutesOptions {
+interface ManageRoutesOptions {
   archives: ArchiveFolder;
   keeper: Pick<Keeper, 'plan' | 'prune'>;
   downloads: Downloads;
@@ -24,14 +24,17 @@ export interface ManageRoutesOptions {
 }
 
 /**
- * What there is of checkpoints, over HTTPS (docs/checkpoints.md). Authorized as nodes/checkpoint: list, get, delete,
- * update for pins, create for verification.
+ * The routes below `/checkpoints` (docs/checkpoints.md). Requests are authorized as nodes/checkpoint with the verbs list,
+ * get, delete, update for pins, and create for verification.
  */
-export function manageRoutes(options: ManageRoutesOptions): readonly AgentRoute[] {
+export function createManageRoutes(options: ManageRoutesOptions): readonly AgentRoute[] {
   const { archives, keeper, downloads, log } = options;
-  const of = (action: ManageAction, answer: Answer) => audited(log, action, answer);
-  const found = (request: AgentRequest) => find(archives, request);
-  const download = of('download', async (request) => await downloads.answer(request, await found(request)));
+  const audited = (action: ManageAction, answer: Answer) => withAudit(log, action, answer);
+  const findRequested = (request: AgentRequest) => find(archives, request);
+  const download = audited(
+    'download',
+    async (request) => await downloads.send(request, await findRequested(request)),
+  );
   const route = (path: string, methods: AgentRoute['methods']): AgentRoute => ({
     path,
     subresource: 'checkpoint',
@@ -39,34 +42,38 @@ export function manageRoutes(options: ManageRoutesOptions): readonly AgentRoute[
   });
   return [
     route('/checkpoints', {
-      GET: { verb: 'list', answer: of('list', (request) => list(request, archives, keeper)) },
+      GET: { verb: 'list', answer: audited('list', (request) => list(request, archives, keeper)) },
     }),
     route('/checkpoints/prune', {
-      POST: { verb: 'delete', answer: of('prune', (request) => prune(request, keeper)) },
+      POST: { verb: 'delete', answer: audited('prune', (request) => prune(request, keeper)) },
     }),
     route('/checkpoints/:id', {
-      GET: of('get', async (request) => sendJson(request.reply, 200, shown(await found(request)))),
-      DELETE: of('delete', (request) => remove(request, archives)),
+      GET: audited('get', async (request) =>
+        sendJson(request.reply, 200, toCheckpointBody(await findRequested(request))),
+      ),
+      DELETE: audited('delete', (request) => remove(request, archives)),
     }),
     route('/checkpoints/:id/archive', { GET: download, HEAD: download }),
     route('/checkpoints/:id/pin', {
-      PUT: of('pin', (request) => {
+      PUT: audited('pin', (request) => {
         const pinReason = readPinReason(request.raw.headers['content-type'], request.raw.body);
         return change(request, archives, { pinned: true, pinReason });
       }),
       DELETE: {
         verb: 'update',
-        answer: of('unpin', (request) => change(request, archives, { pinned: false, pinReason: undefined })),
+        answer: audited('unpin', (request) =>
+          change(request, archives, { pinned: false, pinReason: undefined }),
+        ),
       },
     }),
-    route('/checkpoints/:id/verify', { POST: of('verify', (request) => verify(request, options)) }),
+    route('/checkpoints/:id/verify', { POST: audited('verify', (request) => verify(request, options)) }),
   ];
 }
 
 async function find(archives: ArchiveFolder, { params }: AgentRequest): Promise<StoredCheckpoint> {
   const id = params['id'] ?? '';
   const stored = await archives.read(id);
-  if (stored === undefined) throw noCheckpoint(id);
+  if (stored === undefined) throw createNotFoundError(id);
   return stored;
 }
 
@@ -79,34 +86,42 @@ async function list(
   if (retention === 'dry-run') return sendOutcome(reply, await keeper.plan(), true);
   if (retention !== null) throw new RefusedError(400, 'retention can only be dry-run');
   const selection = readSelection(query);
-  const { items, remaining, next } = pageOf(await archives.list(), selection);
+  const { items, remaining, next } = selectPage(await archives.list(), selection);
   const metadata = next === undefined ? {} : { continue: next, remainingItemCount: remaining };
-  return sendJson(reply, 200, { apiVersion, kind: 'CheckpointList', metadata, items: items.map(shown) });
+  return sendJson(reply, 200, {
+    apiVersion,
+    kind: 'CheckpointList',
+    metadata,
+    items: items.map(toCheckpointBody),
+  });
 }
 
 async function prune({ query, reply, requester }: AgentRequest, keeper: Pick<Keeper, 'plan' | 'prune'>) {
-  const dryRun = flagOf(query, 'dryRun') ?? false;
+  const dryRun = readFlag(query, 'dryRun') ?? false;
   return sendOutcome(reply, dryRun ? await keeper.plan() : await keeper.prune(requester), dryRun);
 }
 
 function sendOutcome(reply: FastifyReply, { removals, agesUnknown }: RetentionOutcome, dryRun: boolean) {
   const message = 'limits by age wait until the clock has been steady for long enough';
-  const told = agesUnknown ? { message } : {};
-  return sendJson(reply, 200, { apiVersion, kind: 'RetentionOutcome', dryRun, ...told, items: removals });
+  const remark = agesUnknown ? { message } : {};
+  return sendJson(reply, 200, { apiVersion, kind: 'RetentionOutcome', dryRun, ...remark, items: removals });
 }
 
 async function remove({ params, query, reply }: AgentRequest, archives: ArchiveFolder) {
   const id = params['id'] ?? '';
-  const force = flagOf(query, 'force') ?? false;
+  const force = readFlag(query, 'force') ?? false;
   const gone = await archives.remove(id, ({ record }) => {
     if (record?.pinned && !force)
-      throw new RefusedError(409, `${id} is pinned${reasonOf(record)}; unpin it first, or say force=true`);
+      throw new RefusedError(
+        409,
+        `${id} is pinned${formatReason(record)}; unpin it first, or say force=true`,
+      );
   });
-  if (gone === undefined) throw noCheckpoint(id);
-  return sendJson(reply, 200, shown(gone));
+  if (gone === undefined) throw createNotFoundError(id);
+  return sendJson(reply, 200, toCheckpointBody(gone));
 }
 
-const reasonOf = ({ pinReason }: { readonly pinReason?: string }) =>
+const formatReason = ({ pinReason }: { readonly pinReason?: string }) =>
   pinReason === undefined ? '' : ` (${pinReason})`;
 
 async function change(request: AgentRequest, archives: ArchiveFolder, wanted: RecordChange) {
@@ -114,11 +129,11 @@ async function change(request: AgentRequest, archives: ArchiveFolder, wanted: Re
   const damaged = `${id} cannot be pinned: ${problem ?? 'it has no sidecar'}; retention never removes it`;
   if (record === undefined) throw new RefusedError(409, damaged);
   const changed = await archives.change(id, wanted);
-  if (changed === undefined) throw noCheckpoint(id);
-  return sendJson(request.reply, 200, shown(changed));
+  if (changed === undefined) throw createNotFoundError(id);
+  return sendJson(request.reply, 200, toCheckpointBody(changed));
 }
 
-/** 200 where the archive is what it was when it was made, else 422 with the same body. */
+/** Answers 200 where the archive is unchanged since it was made, else 422 with a body of the same form. */
 async function verify(request: AgentRequest, { archives, verifier, verified }: ManageRoutesOptions) {
   const stored = await find(archives, request);
   const { verification, sha256, bytes, unnoted } = await verifier.verify(stored, request.signal);
@@ -135,4 +150,28 @@ async function verify(request: AgentRequest, { archives, verifier, verified }: M
     ...(unnoted === undefined ? {} : { unnoted }),
   };
   return sendJson(request.reply, verification.result === 'matches' ? 200 : 422, body);
+}
+
+const maxReasonLength = 256;
+
+/** The reason in the body of a pin request: plain text, or `{"reason": "…"}` as JSON. Throws a RefusedError (400). */
+export function readPinReason(contentType: string | undefined, body: unknown): string | undefined {
+  if (!Buffer.isBuffer(body) || body.length === 0) return undefined;
+  const text = body.toString('utf8');
+  const reason = /^application\/json\b/i.test(contentType ?? '') ? parseReason(text) : text.trim();
+  if (reason === undefined || reason === '') return undefined;
+  if (reason.length <= maxReasonLength && !/\p{Cc}/u.test(reason)) return reason;
+  throw new RefusedError(400, `the reason of a pin is one line of at most ${maxReasonLength} characters`);
+}
+
+function parseReason(text: string): string | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new RefusedError(400, 'the body is not JSON');
+  }
+  const reason = isRecord(value) ? value['reason'] : null;
+  if (reason === undefined || typeof reason === 'string') return reason;
+  throw new RefusedError(400, 'the body must be an object, its reason a text');
 }

@@ -1,21 +1,21 @@
 import { RefusedError } from '../../server/index.ts';
 import type { StoredCheckpoint } from '../archive-folder.ts';
-import { isCheckpointId, newestFirst } from '../archive-folder.ts';
+import { compareNewestFirst, isCheckpointId } from '../archive-folder.ts';
 
-/** Which checkpoints are asked for, and how many of them. */
-export interface Selection {
+/** The checkpoints that a list request selects, and how many of them. */
+interface Selection {
   matches(stored: StoredCheckpoint): boolean;
   readonly limit: number;
-  /** The last one of the page before. */
+  /** The id of the last checkpoint of the previous page. */
   readonly after: string | undefined;
 }
 
-/** What is answered of a selection. */
-export interface Page {
+/** One page of the selected checkpoints. */
+interface Page {
   readonly items: readonly StoredCheckpoint[];
-  /** How many come after these. */
+  /** How many come after this page. */
   readonly remaining: number;
-  /** Leads to them; undefined when there are none. */
+  /** The `continue` token for the next page; undefined when there is none. */
   readonly next: string | undefined;
 }
 
@@ -23,20 +23,20 @@ const maxPageSize = 500;
 const names = ['namespace', 'pod', 'container'] as const;
 
 /**
- * `namespace`, `pod`, `container`, `since`, `until` (RFC 3339, of the beginning of the dump), `pinned`, `limit` and
- * `continue`. What has no sidecar has no names and is found only without them. Throws a RefusedError (400) for a value
- * that means nothing.
+ * Reads `namespace`, `pod`, `container`, `since`, `until` (RFC 3339, compared with the start of the dump), `pinned`,
+ * `limit` and `continue`. A checkpoint without a sidecar has no names, so a selection by names leaves it out. Throws a
+ * RefusedError (400) for an invalid value.
  */
 export function readSelection(query: URLSearchParams): Selection {
   const wanted = names.flatMap((name) => {
-    const value = textIn(query, name);
+    const value = readText(query, name);
     return value === undefined ? [] : [{ name, value }];
   });
-  const [sinceMs, untilMs] = [timeOf(query, 'since'), timeOf(query, 'until')];
-  const pinned = flagOf(query, 'pinned');
+  const [sinceMs, untilMs] = [readTime(query, 'since'), readTime(query, 'until')];
+  const pinned = readFlag(query, 'pinned');
   return {
-    limit: limitOf(query),
-    after: afterOf(query),
+    limit: readLimit(query),
+    after: readContinue(query),
     matches(stored) {
       const { record, modifiedMs } = stored;
       if (!wanted.every(({ name, value }) => record?.[name] === value)) return false;
@@ -47,10 +47,11 @@ export function readSelection(query: URLSearchParams): Selection {
   };
 }
 
-/** `all`: the newest first. One that was removed meanwhile leads on all the same. */
-export function pageOf(all: readonly StoredCheckpoint[], { matches, limit, after }: Selection): Page {
+/** `all` is sorted, the newest first. The next page is found even if the last checkpoint of this one has been removed. */
+export function selectPage(all: readonly StoredCheckpoint[], { matches, limit, after }: Selection): Page {
   const found = all.filter(matches);
-  const rest = after === undefined ? found : found.filter(({ id }) => newestFirst({ id: after }, { id }) < 0);
+  const rest =
+    after === undefined ? found : found.filter(({ id }) => compareNewestFirst({ id: after }, { id }) < 0);
   const items = rest.slice(0, limit);
   const remaining = rest.length - items.length;
   const last = items.at(-1);
@@ -58,42 +59,42 @@ export function pageOf(all: readonly StoredCheckpoint[], { matches, limit, after
   return { items, remaining, next };
 }
 
-/** Of a flag in a query: `true`, `false`, or undefined where it is not there. */
-export function flagOf(query: URLSearchParams, name: string): boolean | undefined {
-  const value = textIn(query, name);
+/** The value of a flag in a query; undefined where it is not there. Throws a RefusedError (400) for any other text. */
+export function readFlag(query: URLSearchParams, name: string): boolean | undefined {
+  const value = readText(query, name);
   if (value === undefined) return undefined;
   if (value === 'true' || value === 'false') return value === 'true';
-  throw refused(name, 'true or false', value);
+  throw createRefusal(name, 'true or false', value);
 }
 
-function textIn(query: URLSearchParams, name: string): string | undefined {
+function readText(query: URLSearchParams, name: string): string | undefined {
   return query.getAll(name).at(-1) || undefined;
 }
 
-function timeOf(query: URLSearchParams, name: string): number | undefined {
-  const value = textIn(query, name);
+function readTime(query: URLSearchParams, name: string): number | undefined {
+  const value = readText(query, name);
   if (value === undefined) return undefined;
   const atMs = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/.test(value)
     ? Date.parse(value)
     : Number.NaN;
-  if (Number.isNaN(atMs)) throw refused(name, 'a time like 2025-01-31T12:00:00Z', value);
+  if (Number.isNaN(atMs)) throw createRefusal(name, 'a time like 2025-01-31T12:00:00Z', value);
   return atMs;
 }
 
-function limitOf(query: URLSearchParams): number {
-  const value = textIn(query, 'limit');
+function readLimit(query: URLSearchParams): number {
+  const value = readText(query, 'limit');
   if (value === undefined || value === '0') return maxPageSize;
-  if (!/^\d{1,9}$/.test(value)) throw refused('limit', 'a whole number, 0 or more', value);
+  if (!/^\d{1,9}$/.test(value)) throw createRefusal('limit', 'a whole number, 0 or more', value);
   return Math.min(Number(value) || maxPageSize, maxPageSize);
 }
 
-function afterOf(query: URLSearchParams): string | undefined {
-  const value = textIn(query, 'continue');
+function readContinue(query: URLSearchParams): string | undefined {
+  const value = readText(query, 'continue');
   if (value === undefined) return undefined;
   const id = Buffer.from(value, 'base64url').toString();
   if (isCheckpointId(id)) return id;
-  throw refused('continue', 'what a list has answered', value);
+  throw createRefusal('continue', 'what a list has answered', value);
 }
 
-const refused = (name: string, expected: string, value: string) =>
+const createRefusal = (name: string, expected: string, value: string) =>
   new RefusedError(400, `${name} must be ${expected}, not ${JSON.stringify(value.slice(0, 50))}`);

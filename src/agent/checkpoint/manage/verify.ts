@@ -2,32 +2,32 @@ import type { Clock } from '../../../base/index.ts';
 import { describeError, Mutex } from '../../../base/index.ts';
 import { RefusedError } from '../../server/index.ts';
 import type { ArchiveFolder, StoredCheckpoint } from '../archive-folder.ts';
+import type { ArchivesInUse } from '../archives-in-use.ts';
 import { createDigester } from '../dump/digest.ts';
 import type { Verification } from '../record.ts';
-import type { Uses } from '../uses.ts';
-import { noCheckpoint } from './refusals.ts';
+import { createNotFoundError } from './not-found.ts';
 
-/** What was found, beside what the sidecar says. */
-export interface Verdict {
+/** The result of a verification, with what was measured. */
+interface Verdict {
   readonly verification: Verification;
   readonly sha256?: string;
   readonly bytes?: number;
-  /** Why it could not be noted in the sidecar. */
+  /** Why the result could not be written to the sidecar. */
   readonly unnoted?: string;
 }
 
 export interface Verifier {
   /**
-   * Reads an archive from end to end, in a thread of its own, and notes in its sidecar what came of it. One at a time,
-   * others wait. Throws a RefusedError where nobody knows what it should be, or too many wait; rejects when `cancel`
-   * aborts, and nothing is noted then.
+   * Reads a whole archive, in a thread of its own, and writes the result to its sidecar. One at a time, others wait. Throws
+   * a RefusedError where the expected digest is not known, or too many wait. Rejects when `cancel` aborts; then nothing
+   * is written.
    */
   verify(stored: StoredCheckpoint, cancel: AbortSignal): Promise<Verdict>;
 }
 
 const maxWaiting = 20;
 
-export function createVerifier(archives: ArchiveFolder, uses: Uses, clock: Clock): Verifier {
+export function createVerifier(archives: ArchiveFolder, uses: ArchivesInUse, clock: Clock): Verifier {
   const mutex = new Mutex();
   return {
     async verify(stored, cancel) {
@@ -41,14 +41,14 @@ export function createVerifier(archives: ArchiveFolder, uses: Uses, clock: Clock
         throw new RefusedError(429, `${mutex.size} archives are being verified or wait; try again later`);
       using _lock = await mutex.acquire(cancel);
       using _held = uses.hold(id);
-      const found = await read(stored, cancel);
+      const found = await digestArchive(stored, cancel);
       cancel.throwIfAborted();
-      if (found instanceof Error && (await archives.read(id)) === undefined) throw noCheckpoint(id);
+      if (found instanceof Error && (await archives.read(id)) === undefined) throw createNotFoundError(id);
       const verification: Verification = {
         at: new Date(clock.now()).toISOString(),
         ...judge(found, record),
       };
-      // what was found is true all the same where nothing can be written
+      // the result is valid even if it cannot be written
       const unnoted = await archives.change(id, { verified: verification }).then(
         () => undefined,
         (error: unknown) => describeError(error),
@@ -64,11 +64,11 @@ export function createVerifier(archives: ArchiveFolder, uses: Uses, clock: Clock
 
 type Found = { readonly sha256: string; readonly sizeBytes: number } | Error;
 
-/** An archive that cannot be read is damaged as well. */
-async function read({ path, bytes }: StoredCheckpoint, cancel: AbortSignal): Promise<Found> {
+/** An error is a result, too: an archive that cannot be read is damaged. */
+async function digestArchive({ path, bytes }: StoredCheckpoint, cancel: AbortSignal): Promise<Found> {
   await using digester = createDigester(bytes);
   try {
-    return await digester.digest({ path, heads: [], headLimitBytes: 0 }, cancel);
+    return await digester.digest({ path, heads: [], maxHeadBytes: 0 }, cancel);
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   }

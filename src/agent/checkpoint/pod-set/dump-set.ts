@@ -1,50 +1,49 @@
 /**
- * Checkpoints of several containers of one moment.
+ * Checkpoints of several containers, all of the same moment. The steps:
  *
- *     room, journals        for each; nothing is paused yet
- *     freeze                one after the other, in the order of their making
+ *     space, journals       for each container; nothing is paused yet
+ *     freeze                one after the other, in the order in which the containers were created
  *     dump                  one after the other, while all stand still
- *     release               in the reverse order, whatever happened, and each is proven to run
- *     finish, publish       digests, sealing; all get their names together, or none
+ *     release               in the reverse order, in any case, and each is proven to run
+ *     finish, publish       digests and sealing; either all get their names, or none does
  *
- * Each container has its journal before the first is frozen, so after a crash at any time the agent finds and thaws all
- * of them at its next start, as after a crash in a checkpoint of one container.
+ * Each container has its journal before the first one is frozen. So after a crash at any time the next start of the agent
+ * finds and thaws all of them, as it does after a crash in a checkpoint of a single container.
  */
 import type { ContainerFacts, Hold, Released, Runtime } from '../../runtime/index.ts';
 import { RuntimeError } from '../../runtime/index.ts';
 import { createDigester } from '../dump/digest.ts';
 import type { Draft } from '../dump/draft.ts';
-import { draftName } from '../dump/draft.ts';
+import { createDraftName } from '../dump/draft.ts';
 import type { DumperOptions, DumpSubject } from '../dump/dump-steps.ts';
-import { begin, discard, finish, needsOf, recipientsOf } from '../dump/dump-steps.ts';
+import {
+  computeSpaceRequest,
+  discardDraft,
+  finishArchive,
+  openDraftFor,
+  resolveRecipients,
+} from '../dump/dump-steps.ts';
 import type { TimeLimit } from '../dump/time-limit.ts';
 import type { Target } from '../errors.ts';
-import { failed, timedOut, toCheckpointError, wholePod } from '../errors.ts';
+import { createFailure, createTimeoutError, toCheckpointError, toPodTarget } from '../errors.ts';
 import type { MadeSet, SetHead, UnnamedMember } from './publish-set.ts';
-import { createSetPublisher } from './publish-set.ts';
+import { SetPublisher } from './publish-set.ts';
 
-export interface SetDumperOptions extends DumperOptions {
+interface SetDumperOptions extends DumperOptions {
   runtime: DumperOptions['runtime'] & Pick<Runtime, 'hold'>;
 }
 
-export interface SetOrder {
+interface SetOrder {
   readonly namespace: string;
   readonly pod: string;
-  /** In the order in which they are to be frozen; at least one. */
+  /** In the order of freezing; at least one. */
   readonly members: readonly DumpSubject[];
   readonly requester: string;
-  /** For all that the runtime does. */
+  /** For everything that the runtime does. */
   readonly limit: TimeLimit;
 }
 
-export interface SetDumper {
-  /** Rejects with an error that names the container; with `stillFrozen` when one could not be proven to run. */
-  dump(order: SetOrder, cancel: AbortSignal): Promise<MadeSet>;
-  /** Whether containers stand still because of it right now. */
-  readonly holding: boolean;
-}
-
-/** A container whose journal is there. */
+/** A container whose journal has been written. */
 interface Member extends DumpSubject {
   readonly name: string;
   readonly facts: ContainerFacts;
@@ -52,28 +51,70 @@ interface Member extends DumpSubject {
   readonly memoryBytes: number;
 }
 
+/** When all members stood still. */
+type Moment = Pick<SetHead, 'frozenAt' | 'releasedAt'>;
+
 type ReleasedById = ReadonlyMap<string, Released>;
 
-/** For how long a failure that may come from an earlier dump is waited out. */
-const againMs = 1000;
+/** Between two attempts, while a failure may come from an earlier dump. */
+const retryMs = 1000;
 
-export function createSetDumper(options: SetDumperOptions): SetDumper {
-  const { abandoned, archives, clock, drafts, log, room, runtime } = options;
-  const publisher = createSetPublisher(archives);
-  let holding = 0;
+/** Makes the checkpoints of several containers of a pod as one set. */
+export class SetDumper {
+  readonly #options: SetDumperOptions;
+  readonly #publisher: SetPublisher;
+  #holds = 0;
 
-  async function prepare(
-    subject: DumpSubject,
-    startedMs: number,
-    own: AsyncDisposableStack,
-  ): Promise<Member> {
+  constructor(options: SetDumperOptions) {
+    this.#options = options;
+    this.#publisher = new SetPublisher(options.archives);
+  }
+
+  /** Whether it holds any containers frozen right now. */
+  get holding(): boolean {
+    return this.#holds > 0;
+  }
+
+  /** Rejects with an error that names the container; with `stillFrozen` when one could not be proven to run. */
+  async dump(order: SetOrder, cancel: AbortSignal): Promise<MadeSet> {
+    const { clock } = this.#options;
+    const members: Member[] = [];
+    const released = new Map<string, Released>();
+    try {
+      await using reserved = new AsyncDisposableStack();
+      const begun = { wallMs: clock.now(), monotonicMs: clock.monotonicMs() };
+      const recipients = await resolveRecipients(this.#options);
+      for (const subject of order.members) {
+        cancel.throwIfAborted();
+        const prepared = this.#prepare(subject, begun.wallMs, reserved);
+        members.push(await namingContainer(subject.target, prepared));
+      }
+      const moment = await this.#dumpWithinLimit(order, members, released, cancel);
+      const problem = findFrozen(members, released);
+      if (problem !== undefined) throw problem;
+      const finished = await this.#finishAll(order, members, released, begun, recipients, cancel);
+      const head = { ...composeHead(this.#options.nodeName, order, begun.wallMs), ...moment };
+      return await this.#publisher.publish(head, finished, clock.now());
+    } catch (error) {
+      const frozen = findFrozen(members, released);
+      if (frozen !== undefined) throw frozen;
+      throw cancel.aborted ? cancel.reason : error;
+    } finally {
+      await this.#endDrafts(members, released);
+    }
+  }
+
+  /** Reserves space and writes the journal of one container; `reserved` takes what must be released in the end. */
+  async #prepare(subject: DumpSubject, startedMs: number, reserved: AsyncDisposableStack): Promise<Member> {
+    const { drafts, room, runtime } = this.#options;
     const facts = await runtime.inspect(subject.found.id);
-    const needs = await needsOf(options, subject, facts);
-    own.use(await room.take(needs)); // of those before it is promised already, so there is room for all together
-    const name = draftName();
+    const needs = await computeSpaceRequest(this.#options, subject, facts);
+    // the space of the members before it is reserved already, so in the end there is enough for all of them
+    reserved.use(await room.reserve(needs));
+    const name = createDraftName();
     drafts.begin(name);
     try {
-      const draft = own.use(await begin(options, name, subject, startedMs));
+      const draft = reserved.use(await openDraftFor(this.#options, name, subject, startedMs));
       return { ...subject, name, facts, draft, memoryBytes: needs.memoryBytes };
     } catch (error) {
       drafts.end(name);
@@ -81,8 +122,48 @@ export function createSetDumper(options: SetDumperOptions): SetDumper {
     }
   }
 
-  /** A dump soon after one that was given up may fail because of that one. */
-  async function dumpOne(hold: Hold, { found, draft }: Member, cancel: AbortSignal): Promise<void> {
+  async #dumpWithinLimit(
+    { limit, namespace, pod }: SetOrder,
+    members: readonly Member[],
+    released: Map<string, Released>,
+    cancel: AbortSignal,
+  ): Promise<Moment> {
+    try {
+      return await this.#freezeAndDump(members, released, AbortSignal.any([cancel, limit.expired]));
+    } catch (error) {
+      if (cancel.aborted || !limit.expired.aborted) throw error;
+      throw createTimeoutError(toPodTarget(namespace, pod), limit.seconds, error);
+    }
+  }
+
+  /** Settles when each container has been released; `released` then says what became of each. */
+  async #freezeAndDump(
+    members: readonly Member[],
+    released: Map<string, Released>,
+    cancel: AbortSignal,
+  ): Promise<Moment> {
+    const { abandoned, clock, runtime } = this.#options;
+    const hold = runtime.hold();
+    this.#holds += 1;
+    try {
+      for (const { target, found, facts } of members)
+        await namingContainer(target, hold.freeze(found.id, cancel, facts.pid));
+      const frozenAt = new Date(clock.now()).toISOString();
+      for (const member of members)
+        await namingContainer(member.target, this.#dumpMember(hold, member, cancel));
+      return { frozenAt, releasedAt: new Date(clock.now()).toISOString() };
+    } catch (error) {
+      if (cancel.aborted) for (const { found } of members) await abandoned.note(found.id);
+      throw error;
+    } finally {
+      const outcomes = await hold.release().finally(() => (this.#holds -= 1));
+      for (const [id, outcome] of outcomes) released.set(id, outcome);
+    }
+  }
+
+  /** Tries again after a failure that an earlier dump of the container may have caused (see abandoned-dumps.ts). */
+  async #dumpMember(hold: Hold, { found, draft }: Member, cancel: AbortSignal): Promise<void> {
+    const { abandoned, clock } = this.#options;
     const againUntilMs = abandoned.untilMs(found.id) ?? Number.NEGATIVE_INFINITY;
     for (;;) {
       try {
@@ -90,35 +171,13 @@ export function createSetDumper(options: SetDumperOptions): SetDumper {
       } catch (error) {
         const failure = error instanceof RuntimeError && error.reason === 'failed';
         if (!failure || clock.monotonicMs() > againUntilMs) throw error;
-        await clock.sleep(againMs, cancel);
+        await clock.sleep(retryMs, cancel);
         if (cancel.aborted) throw error;
       }
     }
   }
 
-  /** Dumps all of one moment; settles when each has been released. Answers the moment. */
-  async function take(
-    members: readonly Member[],
-    cancel: AbortSignal,
-    onReleased: (released: ReleasedById) => void,
-  ): Promise<Pick<SetHead, 'frozenAt' | 'releasedAt'>> {
-    const hold = runtime.hold();
-    holding += 1;
-    try {
-      for (const { target, found, facts } of members)
-        await of(target, hold.freeze(found.id, cancel, facts.pid));
-      const frozenAt = new Date(clock.now()).toISOString();
-      for (const member of members) await of(member.target, dumpOne(hold, member, cancel));
-      return { frozenAt, releasedAt: new Date(clock.now()).toISOString() };
-    } catch (error) {
-      if (cancel.aborted) for (const { found } of members) await abandoned.note(found.id);
-      throw error;
-    } finally {
-      onReleased(await hold.release().finally(() => (holding -= 1)));
-    }
-  }
-
-  async function finishAll(
+  async #finishAll(
     order: SetOrder,
     members: readonly Member[],
     released: ReleasedById,
@@ -131,75 +190,35 @@ export function createSetDumper(options: SetDumperOptions): SetDumper {
     for (const { memoryBytes: _memory, name: _name, ...member } of members) {
       const pause = { pausedMs: released.get(member.found.id)?.pausedMs };
       const dumped = { ...member, digester, recipients, pause, begun, requester: order.requester };
-      finished.push({
-        draft: member.draft,
-        record: await of(member.target, finish(options, dumped, cancel)),
-      });
+      const record = await namingContainer(member.target, finishArchive(this.#options, dumped, cancel));
+      finished.push({ draft: member.draft, record });
     }
     return finished;
   }
 
-  /** `members` and `released` take what there is, for whoever clears away. */
-  async function make(
-    order: SetOrder,
-    cancel: AbortSignal,
-    members: Member[],
-    released: Map<string, Released>,
-  ): Promise<MadeSet> {
-    await using own = new AsyncDisposableStack();
-    const begun = { wallMs: clock.now(), monotonicMs: clock.monotonicMs() };
-    const recipients = await recipientsOf(options);
-    for (const subject of order.members) {
-      cancel.throwIfAborted();
-      members.push(await of(subject.target, prepare(subject, begun.wallMs, own)));
+  /** The draft of a container that may be frozen keeps its journal, for recovery. */
+  async #endDrafts(members: readonly Member[], released: ReleasedById): Promise<void> {
+    const { drafts, log } = this.#options;
+    for (const { name, draft, found } of members) {
+      const frozen = isFrozen(released.get(found.id));
+      await discardDraft(draft, frozen, log);
+      drafts.end(name, frozen ? found.id : undefined);
     }
-    const { limit, namespace, pod, requester } = order;
-    const moment = await take(members, AbortSignal.any([cancel, limit.over]), (each) => {
-      for (const [id, what] of each) released.set(id, what);
-    }).catch((error: unknown): never => {
-      if (cancel.aborted || !limit.over.aborted) throw error;
-      throw timedOut(wholePod(namespace, pod), limit.seconds, error);
-    });
-    const problem = frozenProblem(members, released);
-    if (problem !== undefined) throw problem;
-    const finished = await finishAll(order, members, released, begun, recipients, cancel);
-    const podUid = members[0]?.found.podUid ?? '';
-    const startedAt = new Date(begun.wallMs).toISOString();
-    const head = { node: options.nodeName, namespace, pod, podUid, startedAt, ...moment, requester };
-    return await publisher.publish(head, finished, clock.now());
   }
-
-  return {
-    get holding() {
-      return holding > 0;
-    },
-    async dump(order, cancel) {
-      const members: Member[] = [];
-      const released = new Map<string, Released>();
-      try {
-        return await make(order, cancel, members, released);
-      } catch (error) {
-        const frozen = frozenProblem(members, released);
-        if (frozen !== undefined) throw frozen;
-        throw cancel.aborted ? cancel.reason : error;
-      } finally {
-        for (const { name, draft, found } of members) {
-          const frozen = isFrozen(released.get(found.id));
-          await discard(draft, frozen, log);
-          drafts.end(name, frozen ? found.id : undefined);
-        }
-      }
-    },
-  };
 }
 
-/** Tells which container it was. */
-async function of<T>(target: Target, step: Promise<T>): Promise<T> {
+function composeHead(node: string, { namespace, pod, members, requester }: SetOrder, startedMs: number) {
+  const podUid = members[0]?.found.podUid ?? '';
+  return { node, namespace, pod, podUid, startedAt: new Date(startedMs).toISOString(), requester };
+}
+
+/** Rejects as `step` does, with an error that names the container. */
+async function namingContainer<T>(target: Target, step: Promise<T>): Promise<T> {
   try {
     return await step;
   } catch (error) {
     if (error instanceof RuntimeError && error.reason === 'notFound') {
-      throw failed('notRunning', target, 'it has ended', error);
+      throw createFailure('notRunning', target, 'it has ended', error);
     }
     throw toCheckpointError(error, target, undefined);
   }
@@ -209,10 +228,11 @@ function isFrozen(released: Released | undefined): boolean {
   return released?.thawed instanceof RuntimeError;
 }
 
-function frozenProblem(members: readonly Member[], released: ReleasedById) {
+/** The error for the first member that could not be proven to run, if there is one. */
+function findFrozen(members: readonly Member[], released: ReleasedById) {
   for (const { target, found } of members) {
     const thawed = released.get(found.id)?.thawed;
-    if (thawed instanceof RuntimeError) return failed('stillFrozen', target, thawed.message, thawed);
+    if (thawed instanceof RuntimeError) return createFailure('stillFrozen', target, thawed.message, thawed);
   }
   return undefined;
 }

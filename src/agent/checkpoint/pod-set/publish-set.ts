@@ -1,16 +1,16 @@
 import { version } from '../../../api/index.ts';
 import type { ArchiveFolder, UnnamedPair } from '../archive-folder.ts';
+import { composeArchiveName, composeCheckpointId, composeSetId } from '../checkpoint-id.ts';
 import type { Draft } from '../dump/draft.ts';
 import type { MadeCheckpoint } from '../dump/dump.ts';
 import type { UnnamedRecord } from '../dump/dump-steps.ts';
-import { archiveName, checkpointId, setId } from '../names.ts';
 import type { CheckpointRecord } from '../record.ts';
-import { writeRecord } from '../record.ts';
+import { formatRecord } from '../record.ts';
 import type { SetManifest, SetMember } from '../set-manifest.ts';
 import { manifestFormat } from '../set-manifest.ts';
-import { manifestPath } from '../set-manifest-files.ts';
+import { composeManifestPath } from '../set-manifest-files.ts';
 
-/** A set that was made just now. */
+/** A set that has just been made. */
 export interface MadeSet {
   readonly manifest: SetManifest;
   /** Absolute path of the manifest. */
@@ -19,76 +19,79 @@ export interface MadeSet {
   readonly checkpoints: readonly MadeCheckpoint[];
 }
 
-/** A member that has no name yet. */
+/** A complete archive that has no name yet. */
 export interface UnnamedMember {
   readonly draft: Draft;
   readonly record: UnnamedRecord;
 }
 
-/** What a manifest says beside its members. */
+/** The fields of a manifest that are not of its members. */
 export type SetHead = Omit<
   SetManifest,
   'formatVersion' | 'id' | 'finishedAt' | 'nodewardVersion' | 'members'
 >;
 
-export interface SetPublisher {
-  /** Gives all their names, durably, or none. `finishedMs` is when the last archive was complete. */
-  publish(head: SetHead, members: readonly UnnamedMember[], finishedMs: number): Promise<MadeSet>;
-}
-
 /** How many names in a row may be taken already. */
-const nameTries = 1000;
+const maxNameTries = 1000;
 
-export function createSetPublisher(archives: ArchiveFolder): SetPublisher {
-  let named = 0;
+/** Gives the members of a set and its manifest their names. */
+export class SetPublisher {
+  readonly #archives: ArchiveFolder;
+  /** Names given so far: makes the ids of one millisecond differ. */
+  #named = 0;
 
-  /** The records tell the names, so they are written for each. */
-  async function nameAll(id: string, startedMs: number, members: readonly UnnamedMember[]) {
+  constructor(archives: ArchiveFolder) {
+    this.#archives = archives;
+  }
+
+  /** Gives all members their names, durably, or none. `finishedMs` is when the last archive was complete. */
+  async publish(head: SetHead, members: readonly UnnamedMember[], finishedMs: number): Promise<MadeSet> {
+    const archives = this.#archives;
+    const startedMs = Date.parse(head.startedAt);
+    for (let tries = 0; tries < maxNameTries; tries += 1) {
+      const id = composeSetId(head.namespace, head.pod, startedMs, this.#named++);
+      const { pairs, records } = await this.#nameMembers(id, startedMs, members);
+      const manifest: SetManifest = {
+        formatVersion: manifestFormat,
+        id,
+        ...head,
+        finishedAt: new Date(finishedMs).toISOString(),
+        nodewardVersion: version.nodeward,
+        members: records.map(toMember),
+      };
+      if (!(await archives.publishSet(manifest, pairs))) continue;
+      const checkpoints = await this.#readMembers(records);
+      return { manifest, path: composeManifestPath(archives.path, id), checkpoints };
+    }
+    throw new Error(`no free name for the set in ${archives.path}`);
+  }
+
+  /** The records contain the names, so they are written again for each attempt. */
+  async #nameMembers(id: string, startedMs: number, members: readonly UnnamedMember[]) {
     const pairs = new Map<string, UnnamedPair>();
     const records: CheckpointRecord[] = [];
     for (const { draft, record } of members) {
-      const memberId = checkpointId(record, startedMs, named++);
-      const whole = { ...record, id: memberId, archive: archiveName(memberId, record), set: id };
-      pairs.set(memberId, await draft.writeRecord(writeRecord(whole)));
+      const memberId = composeCheckpointId(record, startedMs, this.#named++);
+      const whole = { ...record, id: memberId, archive: composeArchiveName(memberId, record), set: id };
+      pairs.set(memberId, await draft.writeRecord(formatRecord(whole)));
       records.push(whole);
     }
     return { pairs, records };
   }
 
-  async function readAll(records: readonly CheckpointRecord[]): Promise<MadeCheckpoint[]> {
+  async #readMembers(records: readonly CheckpointRecord[]): Promise<MadeCheckpoint[]> {
     return await Promise.all(
       records.map(async (record) => {
-        const stored = await archives.read(record.id);
+        const stored = await this.#archives.read(record.id);
         if (stored === undefined) throw new Error(`${record.id} is gone already`);
         return { ...stored, record };
       }),
     );
   }
-
-  return {
-    async publish(head, members, finishedMs) {
-      const startedMs = Date.parse(head.startedAt);
-      for (let tries = 0; tries < nameTries; tries += 1) {
-        const id = setId(head.namespace, head.pod, startedMs, named++);
-        const { pairs, records } = await nameAll(id, startedMs, members);
-        const manifest: SetManifest = {
-          formatVersion: manifestFormat,
-          id,
-          ...head,
-          finishedAt: new Date(finishedMs).toISOString(),
-          nodewardVersion: version.nodeward,
-          members: records.map(memberOf),
-        };
-        if (!(await archives.publishSet(manifest, pairs))) continue;
-        return { manifest, path: manifestPath(archives.path, id), checkpoints: await readAll(records) };
-      }
-      throw new Error(`no free name for the set in ${archives.path}`);
-    },
-  };
 }
 
-/** Without what may change later. */
-function memberOf({
+/** The record without the fields that may change later. */
+function toMember({
   pinned: _pinned,
   pinReason: _reason,
   verified: _verified,

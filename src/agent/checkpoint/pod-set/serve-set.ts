@@ -4,14 +4,14 @@ import type { FoundMember, Runtime } from '../../runtime/index.ts';
 import type { TimeLimit } from '../dump/time-limit.ts';
 import { startTimeLimit } from '../dump/time-limit.ts';
 import type { Target } from '../errors.ts';
-import { failed, noPod, timedOut, wholePod } from '../errors.ts';
+import { createFailure, createNoPodError, createTimeoutError, toPodTarget } from '../errors.ts';
 import type { SetDumper } from './dump-set.ts';
 import type { MadeSet } from './publish-set.ts';
 
 export interface PodCheckpointRequest {
   readonly namespace: string;
   readonly pod: string;
-  /** How long the runtime may take for all of it, waiting for other checkpoints not counted; 0 or unset is the default. */
+  /** For everything that the runtime does; waiting for other checkpoints is not counted. 0 or unset: the default. */
   readonly timeoutMs?: number;
   /** Aborts when the client goes away. */
   readonly cancel: AbortSignal;
@@ -21,18 +21,18 @@ export interface PodCheckpointRequest {
   readonly requester: string;
 }
 
-export interface SetServiceOptions {
+interface SetServiceOptions {
   runtime: Pick<Runtime, 'findPod'>;
-  dumper: SetDumper;
+  dumper: Pick<SetDumper, 'dump'>;
   clock: Clock;
   defaultTimeoutMs: number;
   /** One checkpoint of a container at a time. */
   lockContainer(target: Target, cancel: AbortSignal): Promise<Disposable>;
-  /** So many checkpoints on the node at a time. */
+  /** The limit of checkpoints on the node at a time. */
   acquireSlot(cancel: AbortSignal): Promise<Disposable>;
-  /** Throws when another checkpoint of the container is under way and not to be waited for. */
+  /** Throws when another checkpoint of the container is under way and the configuration says not to wait for it. */
   refuseConflict(target: Target): void;
-  /** Throws when the container may still be frozen by an earlier one. */
+  /** Throws when the container may still be frozen by an earlier checkpoint. */
   refuseIfFrozen(target: Target, id: string): void;
 }
 
@@ -42,20 +42,20 @@ export async function serveSet(
   { namespace, pod, requester, timeoutMs }: PodCheckpointRequest,
   giveUp: AbortSignal,
 ): Promise<MadeSet> {
-  if (checkName('label', namespace) ?? checkName('subdomain', pod)) throw noPod();
+  if (checkName('label', namespace) ?? checkName('subdomain', pod)) throw createNoPodError();
   const { clock, lockContainer, acquireSlot, dumper } = options;
-  const target = wholePod(namespace, pod);
+  const target = toPodTarget(namespace, pod);
   const limitMs = timeoutMs && timeoutMs > 0 ? timeoutMs : options.defaultTimeoutMs;
   using search = startTimeLimit(clock, limitMs);
   const before = await findMembers(options, target, search, giveUp);
   for (const { name } of before) options.refuseConflict({ namespace, pod, container: name });
   using locks = new DisposableStack();
-  // in one order for all who want several, so that no two wait for each other
+  // every request locks in the same order, so no two can wait for each other
   for (const container of before.map(({ name }) => name).sort()) {
     locks.use(await lockContainer({ namespace, pod, container }, giveUp));
   }
   const startedMs = clock.monotonicMs();
-  using again = startTimeLimit(clock, limitMs); // much may have happened while it waited
+  using again = startTimeLimit(clock, limitMs); // the containers may have changed while it waited
   const found = await findMembers(options, target, again, giveUp);
   requireSame(target, before, found);
   const usedMs = clock.monotonicMs() - startedMs;
@@ -77,20 +77,20 @@ async function findMembers(
   cancel: AbortSignal,
 ): Promise<readonly FoundMember[]> {
   const found = await runtime
-    .findPod(target.namespace, target.pod, AbortSignal.any([cancel, limit.over]))
+    .findPod(target.namespace, target.pod, AbortSignal.any([cancel, limit.expired]))
     .catch((error: unknown): never => {
-      if (!limit.over.aborted || cancel.aborted) throw error;
-      throw timedOut(target, limit.seconds, error);
+      if (!limit.expired.aborted || cancel.aborted) throw error;
+      throw createTimeoutError(target, limit.seconds, error);
     });
-  if (found === 'noPod') throw noPod();
-  if (found.length === 0) throw failed('notRunning', target, 'none of its containers runs');
+  if (found === 'noPod') throw createNoPodError();
+  if (found.length === 0) throw createFailure('notRunning', target, 'none of its containers runs');
   return found;
 }
 
-/** Only these are locked. */
+/** Only the containers of `before` are locked. */
 function requireSame(target: Target, before: readonly FoundMember[], now: readonly FoundMember[]): void {
   const names = new Set(before.map(({ name }) => name));
   const added = now.find(({ name }) => !names.has(name));
   if (added === undefined) return;
-  throw failed('failed', target, `container ${added.name} was started meanwhile, try again`);
+  throw createFailure('failed', target, `container ${added.name} was started meanwhile, try again`);
 }

@@ -1,79 +1,122 @@
 import type { Clock, Logger } from '../../../base/index.ts';
 import { describeError, Mutex, untilAborted } from '../../../base/index.ts';
 import type { ArchiveFolder, StoredCheckpoint } from '../archive-folder.ts';
-import { timeOfId } from '../archive-folder.ts';
-import type { Uses } from '../uses.ts';
+import { extractTime } from '../archive-folder.ts';
+import type { ArchivesInUse } from '../archives-in-use.ts';
 import type { Candidate, Removal } from './plan.ts';
 import { planRetention } from './plan.ts';
 import type { RetentionSettings } from './settings.ts';
 import { hasAgeLimits } from './settings.ts';
+import type { SteadyTime } from './steady-time.ts';
 import { watchSteadyTime } from './steady-time.ts';
 
-export interface KeeperOptions {
+interface KeeperOptions {
   archives: ArchiveFolder;
-  uses: Uses;
-  /** Whether `made` is still to be called for it. */
+  uses: ArchivesInUse;
+  /** Whether `made` has not been called for that checkpoint yet, and will be. */
   isNew?(id: string): boolean;
-  /** What counts now. */
+  /** The limits that are in effect now. */
   settings(): RetentionSettings;
-  /** Is told of each that was removed. */
+  /** Called for each checkpoint that was removed. */
   removed(removal: Removal): void;
   clock: Clock;
   log: Logger;
 }
 
-/** What goes, or has gone. */
+/** What is to be removed, or was removed. */
 export interface RetentionOutcome {
   readonly removals: readonly Removal[];
-  /** Limits by age are left out: the clock has not been steady for long enough. */
+  /** True: limits by age were not applied, because the clock has not been steady for long enough. */
   readonly agesUnknown: boolean;
 }
 
-/** Keeps to the limits: after each checkpoint, and every five minutes for those that grow old. */
-export interface Keeper {
-  /** What would go now; removes nothing. */
-  plan(): Promise<RetentionOutcome>;
-  /** Removes what must go. One after the other, however many ask. */
-  prune(requester: string): Promise<RetentionOutcome>;
-  /** Has the limits looked after soon; that checkpoint is spared for this time. */
-  made(id: string): void;
-  /** Looks until `signal` aborts. Never rejects. */
-  run(signal: AbortSignal): Promise<void>;
-}
+const intervalMs = 5 * 60_000;
+/** Bounds what is remembered: no more names than this are ever logged. */
+const maxForeignNames = 1000;
 
-const everyMs = 5 * 60_000;
-
-/** Thrown while a checkpoint is about to be removed, when it must stay after all. */
+/** Thrown to abort the removal of a checkpoint that must stay after all. */
 class MustStay extends Error {}
 
-export function createKeeper(options: KeeperOptions): Keeper {
-  const { archives, uses, log, clock, settings } = options;
-  const time = watchSteadyTime(clock);
-  const mutex = new Mutex();
-  const fresh = new Set<string>();
-  let woken = Promise.withResolvers<void>();
-  const told = new Set<string>();
+/** Enforces the limits: after each new checkpoint, and every five minutes for those that grow old. */
+export class Keeper {
+  readonly #options: KeeperOptions;
+  readonly #time: SteadyTime;
+  readonly #mutex = new Mutex();
+  /** Made since the last round: they are spared in the next one. */
+  readonly #fresh = new Set<string>();
+  readonly #loggedNames = new Set<string>();
+  #woken = Promise.withResolvers<void>();
 
-  const isSpared = (id: string) => uses.isHeld(id) || fresh.has(id) || (options.isNew?.(id) ?? false);
+  constructor(options: KeeperOptions) {
+    this.#options = options;
+    this.#time = watchSteadyTime(options.clock);
+  }
 
-  async function look(): Promise<RetentionOutcome> {
-    const nowMs = time.now();
-    const limits = settings();
-    const all = await archives.list();
+  /** What would be removed now; removes nothing. */
+  async plan(): Promise<RetentionOutcome> {
+    const nowMs = this.#time.now();
+    const limits = this.#options.settings();
+    const all = await this.#options.archives.list();
     const pinnedSets = new Set(all.map(({ record }) => (record?.pinned ? record.set : undefined)));
     pinnedSets.delete(undefined);
-    const stays = ({ id, record }: StoredCheckpoint) => isSpared(id) || pinnedSets.has(record?.set);
-    const candidates = all.map((each) => candidateOf(each, nowMs, stays(each)));
+    const stays = ({ id, record }: StoredCheckpoint) => this.#isSpared(id) || pinnedSets.has(record?.set);
+    const candidates = all.map((each) => toCandidate(each, nowMs, stays(each)));
     const agesUnknown = nowMs === undefined && hasAgeLimits(limits);
     return { removals: planRetention(candidates, limits), agesUnknown };
   }
 
-  /** Whether it is gone now: it may have been pinned, taken for reading or removed since it was looked at. */
-  async function remove(removal: Removal, requester: string): Promise<boolean> {
+  /** Removes what must go. Concurrent calls run one after the other. */
+  async prune(requester: string): Promise<RetentionOutcome> {
+    using _lock = await this.#mutex.acquire();
+    const { removals, agesUnknown } = await this.plan();
+    const gone: Removal[] = [];
+    for (const removal of removals) if (await this.#remove(removal, requester)) gone.push(removal);
+    return { removals: gone, agesUnknown };
+  }
+
+  /** Starts a round soon; the new checkpoint is spared in it. */
+  made(id: string): void {
+    this.#fresh.add(id);
+    this.#woken.resolve();
+  }
+
+  /** Runs until `signal` aborts. Never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      this.#woken = Promise.withResolvers();
+      await this.#runOnce();
+      const rested = new AbortController();
+      const either = AbortSignal.any([signal, rested.signal]);
+      const interval = this.#options.clock.sleep(intervalMs, either);
+      await Promise.race([interval, this.#woken.promise, untilAborted(either)]);
+      rested.abort();
+    }
+  }
+
+  async #runOnce(): Promise<void> {
+    const spared = [...this.#fresh];
+    try {
+      await this.prune('retention');
+      await this.#logForeignFiles();
+    } catch (error) {
+      const facts = { error: describeError(error) };
+      this.#options.log.error(facts, 'cannot look after old checkpoints, trying again later');
+    }
+    for (const id of spared) this.#fresh.delete(id);
+  }
+
+  #isSpared(id: string): boolean {
+    const { uses, isNew } = this.#options;
+    return uses.isHeld(id) || this.#fresh.has(id) || (isNew?.(id) ?? false);
+  }
+
+  /** Returns whether it is gone. Since it was planned it may have been pinned, opened for reading or removed. */
+  async #remove(removal: Removal, requester: string): Promise<boolean> {
+    const { archives, log, removed } = this.#options;
     const { id, bytes, scope, limit } = removal;
     try {
       const gone = await archives.remove(id, ({ record }) => {
-        if (record === undefined || record.pinned || isSpared(id)) throw new MustStay();
+        if (record === undefined || record.pinned || this.#isSpared(id)) throw new MustStay();
       });
       if (gone === undefined) return false;
     } catch (error) {
@@ -85,72 +128,32 @@ export function createKeeper(options: KeeperOptions): Keeper {
       { audit: 'checkpoint', action: 'prune', id, bytes, scope, limit, requester },
       'old checkpoint removed',
     );
-    options.removed(removal);
+    removed(removal);
     return true;
   }
 
-  async function prune(requester: string): Promise<RetentionOutcome> {
-    using _lock = await mutex.acquire();
-    const { removals, agesUnknown } = await look();
-    const gone: Removal[] = [];
-    for (const removal of removals) if (await remove(removal, requester)) gone.push(removal);
-    return { removals: gone, agesUnknown };
-  }
-
-  /** Once for each: somebody may wonder why it is not listed. */
-  async function tellStrangers(): Promise<void> {
-    const names = (await archives.strangers())
-      .filter((name) => !told.has(name))
-      .slice(0, strangersTold - told.size);
+  /** Logs each name once: the operator may wonder why the file is not listed. */
+  async #logForeignFiles(): Promise<void> {
+    const { archives, log } = this.#options;
+    const names = (await archives.listForeignFiles())
+      .filter((name) => !this.#loggedNames.has(name))
+      .slice(0, maxForeignNames - this.#loggedNames.size);
     if (names.length === 0) return;
-    for (const name of names) told.add(name);
+    for (const name of names) this.#loggedNames.add(name);
     log.warn(
       { folder: archives.path, names: names.slice(0, 10), count: names.length },
       'there are files in the folder of checkpoints that are none; they are left alone',
     );
   }
-
-  async function lookAfter(): Promise<void> {
-    const spared = [...fresh];
-    try {
-      await prune('retention');
-      await tellStrangers();
-    } catch (error) {
-      log.error({ error: describeError(error) }, 'cannot look after old checkpoints, trying again later');
-    }
-    for (const id of spared) fresh.delete(id);
-  }
-
-  return {
-    plan: look,
-    prune,
-    made(id) {
-      fresh.add(id);
-      woken.resolve();
-    },
-    async run(signal) {
-      while (!signal.aborted) {
-        woken = Promise.withResolvers();
-        await lookAfter();
-        const rested = new AbortController();
-        const either = AbortSignal.any([signal, rested.signal]);
-        await Promise.race([clock.sleep(everyMs, either), woken.promise, untilAborted(either)]);
-        rested.abort();
-      }
-    },
-  };
 }
 
-/** How many strange files are told of in all. */
-const strangersTold = 1000;
-
-/** Without a sidecar nobody knows whether it was pinned, so it stays. */
-function candidateOf(
+/** One without a sidecar is kept: it may have been pinned. */
+function toCandidate(
   { id, bytes, modifiedMs, record }: StoredCheckpoint,
   nowMs: number | undefined,
   stays: boolean,
 ): Candidate {
-  const finishedMs = Date.parse(record?.finishedAt ?? timeOfId(id));
+  const finishedMs = Date.parse(record?.finishedAt ?? extractTime(id));
   const madeMs = Number.isNaN(finishedMs) ? modifiedMs : finishedMs;
   return {
     id,

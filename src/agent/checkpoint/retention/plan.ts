@@ -1,19 +1,19 @@
 import type { RetentionScope, RetentionSettings } from './settings.ts';
 import { retentionScopes } from './settings.ts';
 
-/** What the planner must know of a checkpoint. */
+/** A checkpoint as the planner sees it. */
 export interface Candidate {
   readonly id: string;
   readonly bytes: number;
-  /** How old it is. Undefined: not known, so no limit by age takes it. */
+  /** Undefined where it is not known: then no limit by age applies. */
   readonly ageMs: number | undefined;
-  /** Where its place in time is; the smaller, the older. Of equals the id decides. */
+  /** Sorts by time: the smaller, the older. Equal ones are sorted by id. */
   readonly order: string;
-  /** Undefined where nobody knows whose it is: it counts for the node alone. */
+  /** Undefined where it is not known: then the checkpoint counts for the node only. */
   readonly owner:
     | { readonly namespace: string; readonly pod: string; readonly container: string }
     | undefined;
-  /** Pinned, just made, or in use: it counts and is never removed. */
+  /** Pinned, just made, or in use: it counts, but is never removed. */
   readonly kept: boolean;
 }
 
@@ -25,15 +25,15 @@ export interface Removal {
 }
 
 /**
- * What must go for the limits to hold, in the order of going: first what is too old, then what is too much of a
- * container, a pod, a namespace, the node, the oldest first. Nothing goes while its limit holds already. Everything
- * counts, and what is kept never goes; nor do the newest `minCount` of any scope, nor, for count and bytes, the newest
- * of the scope: a limit that is smaller than one checkpoint does not leave none. The order of the candidates means
- * nothing; planned again for what is left, nothing goes.
+ * The checkpoints to remove so that the limits hold, in the order of removal: first those that are too old, then those
+ * in excess of the count or bytes of a container, a pod, a namespace, the node; the oldest first. Nothing is removed for
+ * a limit that holds already. All checkpoints count. Never removed are kept ones and the newest `minCount` of any scope;
+ * for count and bytes neither is the newest of the scope, so a limit smaller than one checkpoint still leaves one. The
+ * order of the candidates does not matter. Planning again for those that are left removes nothing.
  */
 export function planRetention(candidates: readonly Candidate[], settings: RetentionSettings): Removal[] {
-  const oldestFirst = [...candidates].sort(byOrder);
-  const spared = sparedBy(oldestFirst, settings);
+  const oldestFirst = [...candidates].sort(compareByOrder);
+  const spared = listSpared(oldestFirst, settings);
   const gone = new Set<string>();
   const removals: Removal[] = [];
   const mayGo = ({ id, kept }: Candidate) => !kept && !spared.has(id);
@@ -45,7 +45,7 @@ export function planRetention(candidates: readonly Candidate[], settings: Retent
   for (const scope of retentionScopes) {
     const maxAgeMs = settings[scope]?.maxAgeMs;
     if (maxAgeMs === undefined) continue;
-    for (const group of groupsOf(oldestFirst, scope))
+    for (const group of groupByScope(oldestFirst, scope))
       for (const each of group)
         if (!gone.has(each.id) && mayGo(each) && each.ageMs !== undefined && each.ageMs > maxAgeMs)
           remove(each, scope, 'maxAge');
@@ -53,7 +53,7 @@ export function planRetention(candidates: readonly Candidate[], settings: Retent
   for (const scope of retentionScopes) {
     const { maxCount = Infinity, maxBytes = Infinity } = settings[scope] ?? {};
     if (maxCount === Infinity && maxBytes === Infinity) continue;
-    for (const group of groupsOf(oldestFirst, scope)) {
+    for (const group of groupByScope(oldestFirst, scope)) {
       const left = group.filter(({ id }) => !gone.has(id));
       let count = left.length;
       let bytes = left.reduce((sum, each) => sum + each.bytes, 0);
@@ -71,25 +71,25 @@ export function planRetention(candidates: readonly Candidate[], settings: Retent
 }
 
 /** The newest `minCount` of each group. */
-function sparedBy(oldestFirst: readonly Candidate[], settings: RetentionSettings): ReadonlySet<string> {
+function listSpared(oldestFirst: readonly Candidate[], settings: RetentionSettings): ReadonlySet<string> {
   const spared = new Set<string>();
   for (const scope of retentionScopes) {
     const minCount = settings[scope]?.minCount ?? 0;
     if (minCount === 0) continue;
-    for (const group of groupsOf(oldestFirst, scope))
+    for (const group of groupByScope(oldestFirst, scope))
       for (const { id } of group.slice(-minCount)) spared.add(id);
   }
   return spared;
 }
 
-function groupsOf(candidates: readonly Candidate[], scope: RetentionScope): Iterable<Candidate[]> {
-  const groups = Map.groupBy(candidates, (candidate) => groupOf(candidate, scope));
+function groupByScope(candidates: readonly Candidate[], scope: RetentionScope): Iterable<Candidate[]> {
+  const groups = Map.groupBy(candidates, (candidate) => composeGroupKey(candidate, scope));
   groups.delete(undefined);
   return groups.values();
 }
 
-/** Names have no slash, so no two groups have one key. */
-function groupOf({ owner }: Candidate, scope: RetentionScope): string | undefined {
+/** Undefined where the candidate is in no group. Names contain no slash, so keys are unique. */
+function composeGroupKey({ owner }: Candidate, scope: RetentionScope): string | undefined {
   if (scope === 'node') return '';
   if (owner === undefined) return undefined;
   const { namespace, pod, container } = owner;
@@ -97,7 +97,7 @@ function groupOf({ owner }: Candidate, scope: RetentionScope): string | undefine
   return scope === 'perPod' ? `${namespace}/${pod}` : `${namespace}/${pod}/${container}`;
 }
 
-function byOrder(a: Candidate, b: Candidate): number {
+function compareByOrder(a: Candidate, b: Candidate): number {
   const [first, second] = a.order === b.order ? [a.id, b.id] : [a.order, b.order];
   return first < second ? -1 : Number(first > second);
 }

@@ -1,28 +1,20 @@
-/** Among which checkpoints a limit counts: those of one container, one pod, one namespace, or all of the node. */
+/** The checkpoints that a limit applies to together: of one container, one pod, one namespace, or the whole node. */
 export const retentionScopes = ['perContainer', 'perPod', 'perNamespace', 'node'] as const;
 export type RetentionScope = (typeof retentionScopes)[number];
 
-/** Limits of one scope; those that are undefined are none. */
+/** The limits of one scope; undefined: no limit. */
 export interface RetentionLimits {
-  /** From 1 on. */
+  /** At least 1. */
   readonly maxCount?: number;
-  /** Of the archives together. */
+  /** The sum over all archives. */
   readonly maxBytes?: number;
   readonly maxAgeMs?: number;
-  /** So many of the newest are kept whatever another limit says. */
+  /** This many of the newest are kept in spite of any other limit. */
   readonly minCount?: number;
 }
 
-/** What is kept of old checkpoints; a scope without limits keeps all. */
+/** Which old checkpoints are kept; a scope without limits keeps all. */
 export type RetentionSettings = Readonly<Partial<Record<RetentionScope, RetentionLimits>>>;
-
-/** Whether anything can ever be removed. */
-export function hasLimits(settings: RetentionSettings): boolean {
-  return retentionScopes.some((scope) => {
-    const { maxCount, maxBytes, maxAgeMs } = settings[scope] ?? {};
-    return maxCount !== undefined || maxBytes !== undefined || maxAgeMs !== undefined;
-  });
-}
 
 export function hasAgeLimits(settings: RetentionSettings): boolean {
   return retentionScopes.some((scope) => settings[scope]?.maxAgeMs !== undefined);

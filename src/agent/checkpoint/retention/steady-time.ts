@@ -1,34 +1,34 @@
 import type { Clock } from '../../../base/index.ts';
 
 /**
- * The time of day as far as it can be believed, for ages. A wall clock that is set ahead by mistake would make everything
- * old at once, and what is removed then does not come back when the clock is mended.
+ * A wall clock for computing ages, which returns no time while the clock cannot be trusted. A clock that is set ahead by
+ * mistake would make every checkpoint old at once, and what is removed then does not come back when the clock is corrected.
  */
 export interface SteadyTime {
   /**
-   * Milliseconds since 1970; undefined while it is not to be believed: in the first ten minutes, and after the wall clock
-   * has jumped ahead until it has gone on evenly for an hour. To be asked every few minutes: that is how a jump is seen.
+   * Milliseconds since 1970. Undefined while the clock is not trusted: in the first ten minutes, and after a jump ahead
+   * until it has run steadily for an hour. Must be called every few minutes, because jumps are detected between calls.
    */
   now(): number | undefined;
 }
 
-/** What corrections of the clock amount to in ordinary service. */
+/** Ordinary corrections of the clock are smaller than this. */
 const toleranceMs = 60_000;
 const firstMs = 10 * 60_000;
-const settlingMs = 3600_000;
+const untrustedMs = 3600_000;
 
-/** Begins to watch the clock. A clock that is set back is believed at once: it makes everything younger. */
+/** Starts watching the clock. A clock that is set back is trusted at once: it makes checkpoints younger. */
 export function watchSteadyTime(clock: Clock): SteadyTime {
   const offset = () => clock.now() - clock.monotonicMs();
   let lastOffset = offset();
-  let believedFromMs = clock.monotonicMs() + firstMs;
+  let trustedFromMs = clock.monotonicMs() + firstMs;
   return {
     now() {
       const nowMs = clock.monotonicMs();
       const jumpMs = offset() - lastOffset;
       lastOffset += jumpMs;
-      if (jumpMs > toleranceMs) believedFromMs = nowMs + settlingMs;
-      return nowMs < believedFromMs ? undefined : clock.now();
+      if (jumpMs > toleranceMs) trustedFromMs = nowMs + untrustedMs;
+      return nowMs < trustedFromMs ? undefined : clock.now();
     },
   };
 }

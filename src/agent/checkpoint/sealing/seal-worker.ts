@@ -1,14 +1,14 @@
 /**
- * A thread that seals one archive and ends: the cipher is JavaScript and keeps a processor busy for seconds with a large
- * archive, in which the agent must go on to answer.
+ * A thread that seals one archive and ends. The cipher is JavaScript, and a large archive keeps a processor busy for
+ * seconds, in which the agent must still answer.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import type { SealOrder } from './age-stream.ts';
-import { seal } from './age-stream.ts';
+import type { SealRequest } from './write-sealed-file.ts';
+import { writeSealedFile } from './write-sealed-file.ts';
 
-const order: SealOrder = workerData;
+const order: SealRequest = workerData;
 try {
-  parentPort?.postMessage(await seal(order));
+  parentPort?.postMessage(await writeSealedFile(order));
 } catch (error) {
   parentPort?.postMessage({ problem: error instanceof Error ? error.message : String(error) });
 }

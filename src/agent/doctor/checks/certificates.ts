@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { describeError } from '../../../base/index.ts';
 import { validity } from '../../../base/x509/index.ts';
-import { shownTime, someOf } from '../amounts.ts';
+import { formatDuration, formatList } from '../format.ts';
 import type { Host } from '../host.ts';
 import type { Check, Finding } from '../types.ts';
 import { asRoot, failed, ok, unknown, warning } from '../types.ts';
 
-/** `folders`: where certificates of this node and its control plane are; `files`: others that the configuration names. */
-export function certificateCheck(folders: readonly string[], files: readonly string[]): Check {
+/** `folders` hold the certificates of this node and its control plane; `files` are others that the configuration names. */
+export function createCertificateCheck(folders: readonly string[], files: readonly string[]): Check {
   return {
     id: 'certificates',
     topic: 'agent',
@@ -16,7 +16,7 @@ export function certificateCheck(folders: readonly string[], files: readonly str
     async run(host, signal) {
       const found: Certificate[] = [];
       for (const folder of new Set(folders)) {
-        const looked = await host.look({ path: folder, entries: 1000, textOf: ['.crt'] }, signal);
+        const looked = await host.inspectPath({ path: folder, entries: 1000, textOf: ['.crt'] }, signal);
         if ('fault' in looked) {
           if (looked.fault === 'ENOENT') continue;
           return unknown(`${folder}: ${looked.fault}`, asRoot);
@@ -24,7 +24,7 @@ export function certificateCheck(folders: readonly string[], files: readonly str
         for (const { name, text } of looked.found.entries ?? [])
           if (text !== undefined) found.push({ path: join(folder, name), pem: text });
       }
-      for (const path of files) found.push(...(await fileAt(host, path, signal)));
+      for (const path of files) found.push(...(await readCertificateFile(host, path, signal)));
       return judge(found, host.clock.now());
     },
   };
@@ -35,10 +35,10 @@ interface Certificate {
   readonly pem: string;
 }
 
-async function fileAt(host: Host, path: string, signal: AbortSignal): Promise<Certificate[]> {
+async function readCertificateFile(host: Host, path: string, signal: AbortSignal): Promise<Certificate[]> {
   const slash = path.lastIndexOf('/');
   const [folder, name] = [path.slice(0, slash) || '/', path.slice(slash + 1)];
-  const looked = await host.look({ path: folder, entries: 10_000, textOf: [name] }, signal);
+  const looked = await host.inspectPath({ path: folder, entries: 10_000, textOf: [name] }, signal);
   const entries = 'found' in looked ? (looked.found.entries ?? []) : [];
   return entries.flatMap((entry) =>
     entry.name === name && entry.text !== undefined ? [{ path, pem: entry.text }] : [],
@@ -55,27 +55,27 @@ function judge(certificates: readonly Certificate[], nowMs: number): Finding {
       const { notBeforeMs, notAfterMs } = validity(pem);
       const leftMs = notAfterMs - nowMs;
       next = Math.min(next, leftMs);
-      if (leftMs <= 0) problems.expired.push(`${path} expired ${shownTime(leftMs)} ago`);
+      if (leftMs <= 0) problems.expired.push(`${path} expired ${formatDuration(leftMs)} ago`);
       else if (nowMs < notBeforeMs)
-        problems.future.push(`${path} is valid only in ${shownTime(notBeforeMs - nowMs)}`);
+        problems.future.push(`${path} is valid only in ${formatDuration(notBeforeMs - nowMs)}`);
       else if (leftMs < Math.min(7 * dayMs, (notAfterMs - notBeforeMs) / 10))
-        problems.soon.push(`${path} ends in ${shownTime(leftMs)}`);
+        problems.soon.push(`${path} ends in ${formatDuration(leftMs)}`);
     } catch (error) {
       problems.expired.push(`${path} cannot be read: ${describeError(error)}`);
     }
   }
   if (problems.expired.length > 0)
     return failed(
-      someOf(problems.expired),
+      formatList(problems.expired),
       'start nodeward, which renews its own, and replace those that the configuration names',
     );
   if (problems.future.length > 0)
-    return failed(someOf(problems.future), 'look at the clock: it is behind that of who made them');
+    return failed(formatList(problems.future), 'look at the clock: it is behind that of who made them');
   if (problems.soon.length > 0)
     return warning(
-      someOf(problems.soon),
+      formatList(problems.soon),
       'look into the log why they are not renewed, and replace those that the configuration names',
     );
   if (certificates.length === 0) return ok('there are none yet');
-  return ok(`${certificates.length}, the first ends in ${shownTime(next)}`);
+  return ok(`${certificates.length}, the first ends in ${formatDuration(next)}`);
 }

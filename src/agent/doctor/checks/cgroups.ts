@@ -3,24 +3,24 @@ import type { Mount } from '../mounts.ts';
 import { parseMounts } from '../mounts.ts';
 import type { Check, Finding } from '../types.ts';
 import { failed, notApplicable, ok, unknown, warning } from '../types.ts';
-import { atLeast } from '../versions.ts';
+import { isAtLeast } from '../versions.ts';
 
 const root = '/sys/fs/cgroup';
 
-export interface Cgroups {
-  /** `hybrid`: controllers in trees of version 1, and a tree of version 2 without controllers beside them. */
+interface Cgroups {
+  /** `hybrid`: the controllers are in hierarchies of version 1, beside an empty hierarchy of version 2. */
   readonly version: 'v2' | 'v1' | 'hybrid' | 'none';
-  /** Where the tree of version 2 is. */
+  /** The mount point of version 2. */
   readonly unified: string | undefined;
-  /** That can be used. */
+  /** Those that can be used. */
   readonly controllers: ReadonlySet<string>;
 }
 
-export function readCgroups(host: Host): Cgroups {
+function readCgroups(host: Host): Cgroups {
   const mounts = parseMounts(host.read('/proc/self/mountinfo') ?? '');
   const unified = mounts.find(({ type, point }) => type === 'cgroup2' && point.startsWith(root))?.point;
   const old = mounts.filter(({ type }) => type === 'cgroup');
-  const inOld = old.flatMap(controllersOf);
+  const inOld = old.flatMap(listControllers);
   const inNew = unified === undefined ? [] : (host.read(`${unified}/cgroup.controllers`) ?? '').split(/\s+/);
   const controllers = new Set([...inOld, ...inNew].filter((name) => name !== ''));
   if (inOld.length > 0) return { version: unified === undefined ? 'v1' : 'hybrid', unified, controllers };
@@ -29,8 +29,8 @@ export function readCgroups(host: Host): Cgroups {
 
 const known = ['cpu', 'cpuset', 'memory', 'pids', 'freezer', 'devices', 'blkio', 'hugetlb'];
 
-/** In version 1 a mount has its controllers among its options. */
-function controllersOf({ options }: Mount): string[] {
+/** A mount of version 1 has its controllers among its options. */
+function listControllers({ options }: Mount): string[] {
   return known.filter((name) => options.has(name));
 }
 
@@ -93,24 +93,24 @@ export const cgroupChecks: readonly Check[] = [
     title: 'freezing',
     needed: 'kernel 5.2 or later with version 2, or the controller freezer; checkpoints need it',
     fast: true,
-    run: freezer,
+    run: judgeFreezer,
   },
 ];
 
 const freezerAdvice = 'update the kernel to 5.2 or later: without freezing there are no checkpoints';
 
-function freezer(host: Host): Finding {
+function judgeFreezer(host: Host): Finding {
   const { version, unified, controllers } = readCgroups(host);
   if (version === 'none') return notApplicable('there are no control groups');
   if (controllers.has('freezer')) return ok('the controller freezer of version 1');
   if (version !== 'v2' || unified === undefined)
     return failed('the controller freezer is not mounted', 'mount it, or move to version 2');
-  // the root has no such file; any other group has
+  // every group but the root has the file cgroup.type
   const group = host.names(unified).find((name) => host.read(`${unified}/${name}/cgroup.type`) !== undefined);
   if (group !== undefined) {
     const there = host.read(`${unified}/${group}/cgroup.freeze`) !== undefined;
     return there ? ok(`seen in the group ${group}`) : failed('missing', freezerAdvice);
   }
-  if (atLeast(host.kernelRelease, '5.2')) return ok(`kernel ${host.kernelRelease}, by its version`);
+  if (isAtLeast(host.kernelRelease, '5.2')) return ok(`kernel ${host.kernelRelease}, by its version`);
   return failed(`kernel ${host.kernelRelease}`, freezerAdvice);
 }

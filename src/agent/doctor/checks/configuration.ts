@@ -7,14 +7,14 @@ import type { Check } from '../types.ts';
 import { failed, ok, unknown, warning } from '../types.ts';
 
 export interface ConfigView {
-  /** What an agent would run with; undefined where it would not start. */
+  /** The effective configuration of an agent; undefined where it would not start. */
   readonly config: EffectiveConfig | undefined;
   readonly check: Check;
 }
 
-const lookTimeoutMs = 3000;
+const inspectTimeoutMs = 3000;
 
-/** Reads the configuration as an agent with these flags would; one on a disk that hangs is left alone. */
+/** Reads the configuration as an agent with these flags would. Files on a disk that hangs are not read. */
 export async function viewConfig(
   sources: ConfigSources,
   host: Host,
@@ -26,11 +26,11 @@ export async function viewConfig(
     title: 'configuration',
     needed: 'what "nodeward config check" finds good',
   } as const;
-  const limits = { clock: systemClock, timeoutMs: lookTimeoutMs, signal };
+  const limits = { clock: systemClock, timeoutMs: inspectTimeoutMs, signal };
   try {
     for (const path of [sources.config, sources.configDir])
       if (path !== undefined)
-        await withDeadline(limits, path, (inner) => host.look({ path, entries: 1 }, inner));
+        await withDeadline(limits, path, (inner) => host.inspectPath({ path, entries: 1 }, inner));
     const { config, warnings } = await loadConfig(sources);
     await checkServingFiles(config.files);
     const finding =

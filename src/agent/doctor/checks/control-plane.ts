@@ -7,26 +7,26 @@ import type { Host } from '../host.ts';
 import type { Check, Finding } from '../types.ts';
 import { asRoot, failed, notApplicable, ok, unknown, warning } from '../types.ts';
 
-/** Where the agent's control plane is, as far as its flags say. */
+/** Where the agent's control plane is, according to its flags. */
 export type ControlPlanePlace =
   | { readonly mode: 'embedded' }
   | { readonly mode: 'remote'; readonly kubeconfig: string }
   | { readonly mode: 'joining'; readonly kubeconfig: string; readonly bootstrapKubeconfig: string }
   | { readonly mode: 'standalone' };
 
-export interface ControlPlaneOptions {
+interface ControlPlaneOptions {
   place: ControlPlanePlace;
   nodeName: string;
   rootDir: string;
   certDir: string;
   groupSuffix: string;
-  /** The process of the agent that runs. */
+  /** The pid of the running agent. */
   agent(host: Host, signal: AbortSignal): Promise<number | undefined>;
 }
 
 const requestTimeoutMs = 4000;
 
-export function controlPlaneCheck(options: ControlPlaneOptions): Check {
+export function createControlPlaneCheck(options: ControlPlaneOptions): Check {
   return {
     id: 'control-plane',
     topic: 'agent',
@@ -35,16 +35,16 @@ export function controlPlaneCheck(options: ControlPlaneOptions): Check {
     async run(host, signal) {
       const { place, groupSuffix } = options;
       if (place.mode === 'standalone') return notApplicable('there is none: standalone');
-      const credentials = await credentialsOf(options, host, signal);
+      const credentials = await findCredentials(options, host, signal);
       if (!('client' in credentials)) return credentials;
       try {
-        return await ask({ ...credentials.client, groupSuffix }, options.nodeName, signal);
+        return await queryNode({ ...credentials.client, groupSuffix }, options.nodeName, signal);
       } catch (error) {
         if (!(error instanceof ConnectionError)) throw error;
         const runs = place.mode !== 'embedded' || (await options.agent(host, signal)) !== undefined;
         if (error.reason === 'refused' && !runs)
           return notApplicable('no agent runs, and with it no control plane');
-        return failed(describeError(error), adviceFor(error));
+        return failed(describeError(error), resolveAdvice(error));
       }
     },
   };
@@ -52,7 +52,7 @@ export function controlPlaneCheck(options: ControlPlaneOptions): Check {
 
 type Credentials = { client: ClientOptions } | Finding;
 
-async function credentialsOf(
+async function findCredentials(
   options: ControlPlaneOptions,
   host: Host,
   signal: AbortSignal,
@@ -60,7 +60,7 @@ async function credentialsOf(
   const { place, rootDir, certDir } = options;
   if (place.mode === 'embedded') {
     const admin = join(rootDir, 'admin.kubeconfig');
-    const fault = (await faultOf(host, admin, signal)) ?? (await faultOf(host, certDir, signal));
+    const fault = (await findFault(host, admin, signal)) ?? (await findFault(host, certDir, signal));
     if (fault !== undefined)
       return fault === 'ENOENT'
         ? notApplicable('it has not been started here yet')
@@ -72,24 +72,24 @@ async function credentialsOf(
   }
   if (place.mode === 'standalone') return notApplicable('there is none: standalone');
   const own = place.kubeconfig;
-  const fault = await faultOf(host, own, signal);
+  const fault = await findFault(host, own, signal);
   const joins = place.mode === 'joining' && fault === 'ENOENT';
   const path = joins ? place.bootstrapKubeconfig : own;
-  const left = joins ? await faultOf(host, path, signal) : fault;
+  const left = joins ? await findFault(host, path, signal) : fault;
   if (left === 'EACCES') return unknown(`${path}: ${left}`, asRoot);
   if (left !== undefined) return failed(`${path}: ${left}`, 'put a kubeconfig there');
   return { client: clientOptionsOf(await readKubeconfig(path)) };
 }
 
-/** Whether it hangs is found out by a look that may; undefined where it is there. */
-async function faultOf(host: Host, path: string, signal: AbortSignal): Promise<string | undefined> {
-  const looked = await host.look({ path, entries: 1 }, signal);
+/** Inspects `path` first, because reading it could hang. Undefined where it can be read. */
+async function findFault(host: Host, path: string, signal: AbortSignal): Promise<string | undefined> {
+  const looked = await host.inspectPath({ path, entries: 1 }, signal);
   if ('fault' in looked) return looked.fault;
   const readable = host.user === 0 || looked.found.uid === host.user;
   return readable ? undefined : 'EACCES';
 }
 
-async function ask(client: ClientOptions, nodeName: string, signal: AbortSignal): Promise<Finding> {
+async function queryNode(client: ClientOptions, nodeName: string, signal: AbortSignal): Promise<Finding> {
   await using api = new ApiClient({
     ...client,
     timeoutMs: requestTimeoutMs,
@@ -102,21 +102,21 @@ async function ask(client: ClientOptions, nodeName: string, signal: AbortSignal)
       `${client.server} answers, and has no Node ${nodeName} yet`,
       'start the agent, which makes it',
     );
-  const told = `${client.server} answered ${code}: ${messageOf(body)}`;
+  const found = `${client.server} answered ${code}: ${readMessage(body)}`;
   if (code === 401)
     return failed(
-      told,
+      found,
       'give the agent credentials that count: another kubeconfig, or join again with a bootstrap token',
     );
-  if (code === 403) return failed(told, `use credentials of system:node:${nodeName}, or allow that user to`);
-  return failed(told, 'look into the log of the control plane');
+  if (code === 403) return failed(found, `use credentials of system:node:${nodeName}, or allow that user to`);
+  return failed(found, 'look into the log of the control plane');
 }
 
-function messageOf(body: string): string {
+function readMessage(body: string): string {
   return /"message":\s*"((?:[^"\\]|\\.){0,300})/.exec(body)?.[1] ?? body.slice(0, 200);
 }
 
-function adviceFor({ reason }: ConnectionError): string {
+function resolveAdvice({ reason }: ConnectionError): string {
   if (reason === 'untrusted')
     return 'compare the authority and the server in the kubeconfig with the control plane’s, and the clock';
   if (reason === 'refused') return 'start the control plane, or correct the server in the kubeconfig';

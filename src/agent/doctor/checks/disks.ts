@@ -1,14 +1,14 @@
 import { dirname } from 'node:path';
-import { shownBytes } from '../amounts.ts';
+import { formatBytes } from '../format.ts';
 import type { Host } from '../host.ts';
-import type { Space } from '../look.ts';
+import type { Space } from '../inspect-path.ts';
 import type { Mount } from '../mounts.ts';
-import { mountOf, parseMounts } from '../mounts.ts';
-import type { RuntimeAnswers } from '../runtime-answers.ts';
+import { findMount, parseMounts } from '../mounts.ts';
+import type { RuntimeReport } from '../runtime-report.ts';
 import type { Check, Finding } from '../types.ts';
 import { asRoot, failed, ok, unknown, warning } from '../types.ts';
 
-export function diskChecks(rootDir: string, runtime: () => Promise<RuntimeAnswers>): Check[] {
+export function createDiskChecks(rootDir: string, runtime: () => Promise<RuntimeReport>): Check[] {
   return [
     {
       id: 'root-dir-disk',
@@ -33,56 +33,56 @@ export function diskChecks(rootDir: string, runtime: () => Promise<RuntimeAnswer
   ];
 }
 
-interface Use {
-  /** The agent's own: it must outlive a reboot and needs locks that work. */
+interface DiskUse {
+  /** Whether the agent keeps its own state there: it must survive a reboot, and file locks must work. */
   keeps: boolean;
 }
 
-async function judgeDisk(host: Host, path: string, use: Use, signal: AbortSignal): Promise<Finding> {
-  const looked = await host.look({ path, orElse: ancestors(path), space: true }, signal);
+async function judgeDisk(host: Host, path: string, use: DiskUse, signal: AbortSignal): Promise<Finding> {
+  const looked = await host.inspectPath({ path, orElse: listAncestors(path), space: true }, signal);
   if ('fault' in looked)
     return unknown(`${path}: ${looked.fault}`, looked.fault === 'EACCES' ? asRoot : undefined);
   const { realPath, space } = looked.found;
-  const mount = mountOf(parseMounts(host.read('/proc/self/mountinfo') ?? ''), realPath);
+  const mount = findMount(parseMounts(host.read('/proc/self/mountinfo') ?? ''), realPath);
   if (space === undefined) return unknown(`${path}: its room is not told`);
   const where = mount === undefined ? realPath : `${mount.type} at ${mount.point}`;
   return (
-    judgeSpace(`${where}: ${shownSpace(space)}`, space) ??
+    judgeSpace(`${where}: ${formatSpace(space)}`, space) ??
     judgeMount(where, mount, use) ??
-    ok(`${where}: ${shownSpace(space)}`)
+    ok(`${where}: ${formatSpace(space)}`)
   );
 }
 
-/** Of what does not exist yet, the folder that it will be made in counts. */
-function ancestors(path: string): string[] {
+/** The parent folders, nearest first: a path that does not exist yet will be created in the first that does. */
+function listAncestors(path: string): string[] {
   const parent = dirname(path);
-  return parent === path ? [] : [parent, ...ancestors(parent)];
+  return parent === path ? [] : [parent, ...listAncestors(parent)];
 }
 
-function shownSpace({ freeBytes, totalBytes, freeInodes, inodes }: Space): string {
-  const room = `${shownBytes(freeBytes)} of ${shownBytes(totalBytes)} free`;
+function formatSpace({ freeBytes, totalBytes, freeInodes, inodes }: Space): string {
+  const room = `${formatBytes(freeBytes)} of ${formatBytes(totalBytes)} free`;
   return inodes === 0 ? room : `${room}, ${freeInodes} of ${inodes} inodes`;
 }
 
 const mebibyte = 1024 * 1024;
 
-/** The same shares at which the node is under pressure by default (specification, section 2.5; the reference's). */
+/** The shares at which the node is under pressure by default (specification, section 2.5; those of the reference). */
 function judgeSpace(
   found: string,
   { freeBytes, totalBytes, freeInodes, inodes }: Space,
 ): Finding | undefined {
-  const fewInodes = inodes > 0 && freeInodes < inodes * 0.05;
+  const lowOnInodes = inodes > 0 && freeInodes < inodes * 0.05;
   if (freeBytes < 64 * mebibyte || (inodes > 0 && freeInodes < 100))
     return failed(found, 'make room there: nothing can be written any more, checkpoints first');
   if (freeBytes < totalBytes * 0.1)
     return warning(found, 'make room there: the node is under disk pressure soon');
-  if (fewInodes) return warning(found, 'remove small files there: the node runs out of inodes');
+  if (lowOnInodes) return warning(found, 'remove small files there: the node runs out of inodes');
   return undefined;
 }
 
 const remote = /^(nfs|nfs4|cifs|smb3|9p|ceph|glusterfs|afs|fuse\.sshfs|fuse\.s3fs|fuse\.glusterfs)$/;
 
-function judgeMount(found: string, mount: Mount | undefined, { keeps }: Use): Finding | undefined {
+function judgeMount(found: string, mount: Mount | undefined, { keeps }: DiskUse): Finding | undefined {
   if (mount === undefined) return undefined;
   const { options, type } = mount;
   if (options.has('ro'))

@@ -1,16 +1,16 @@
 import { join } from 'node:path';
-import { someOf } from '../amounts.ts';
+import { formatList } from '../format.ts';
 import type { Host } from '../host.ts';
-import type { Entry, Found } from '../look.ts';
+import type { Entry, PathFacts } from '../inspect-path.ts';
 import type { Check, Finding } from '../types.ts';
 import { asRoot, failed, ok, unknown, warning } from '../types.ts';
 
-export interface FolderOptions {
+interface FolderOptions {
   rootDir: string;
   certDir: string;
 }
 
-export function folderChecks({ rootDir, certDir }: FolderOptions): Check[] {
+export function createFolderChecks({ rootDir, certDir }: FolderOptions): Check[] {
   const needed = 'belongs to root or the agent’s user, and nobody else can write in it';
   return [
     {
@@ -49,10 +49,10 @@ export function folderChecks({ rootDir, certDir }: FolderOptions): Check[] {
       async run(host, signal) {
         const path = join(rootDir, 'checkpoints');
         const finding = await judgeFolder(host, path, signal);
-        const looked = finding.verdict === 'ok' ? await host.look({ path }, signal) : undefined;
+        const looked = finding.verdict === 'ok' ? await host.inspectPath({ path }, signal) : undefined;
         if (looked === undefined || !('found' in looked) || (looked.found.mode & 0o077) === 0) return finding;
         return warning(
-          describe(looked.found),
+          formatOwner(looked.found),
           `close it: chmod 700 ${path} (the agent does so at its start)`,
         );
       },
@@ -61,44 +61,44 @@ export function folderChecks({ rootDir, certDir }: FolderOptions): Check[] {
 }
 
 async function judgeFolder(host: Host, path: string, signal: AbortSignal): Promise<Finding> {
-  const looked = await host.look({ path }, signal);
+  const looked = await host.inspectPath({ path }, signal);
   if ('found' in looked) return judgeOwner(looked.found, host.user);
   if (looked.fault === 'ENOENT') return ok(`${path} is not there yet; the agent makes it`);
   return unknown(`${path}: ${looked.fault}`, looked.fault === 'EACCES' ? asRoot : 'look at that path');
 }
 
-/** Whoever can write in the folder can put keys and accounts of his own there, and whom it belongs to can too. */
-function judgeOwner(found: Found, user: number): Finding {
-  const { kind, uid, mode, path } = found;
-  const shown = describe(found);
+/** A user who can write in the folder, or owns it, can put their own keys and accounts there. */
+function judgeOwner(facts: PathFacts, user: number): Finding {
+  const { kind, uid, mode, path } = facts;
+  const found = formatOwner(facts);
   if (kind !== 'folder') return failed(`${path} is no folder`, `remove what is at ${path}`);
   if (uid !== 0 && uid !== user) {
-    // an agent of that user is fine, and only root sees everybody's
+    // it is fine if the agent runs as that user, which only root can find out
     return user === 0
-      ? failed(shown, `find out what user ${uid} has put there, then chown root ${path}`)
-      : unknown(shown, asRoot);
+      ? failed(found, `find out what user ${uid} has put there, then chown root ${path}`)
+      : unknown(found, asRoot);
   }
   if ((mode & 0o002) !== 0)
     return failed(
-      shown,
+      found,
       `find out what others have put there, then chmod 700 ${path}; the agent refuses to start`,
     );
   if ((mode & 0o020) !== 0)
-    return warning(shown, `take the right to write from the group: chmod g-w ${path}`);
-  return ok(shown);
+    return warning(found, `take the right to write from the group: chmod g-w ${path}`);
+  return ok(found);
 }
 
-const describe = ({ path, uid, mode }: Found) =>
+const formatOwner = ({ path, uid, mode }: PathFacts) =>
   `${path} belongs to user ${uid}, mode ${mode.toString(8).padStart(4, '0')}`;
 
-const entriesLimit = 1000;
+const maxEntries = 1000;
 const isSecret = ({ name }: Entry) => /\.(key|kubeconfig)$/.test(name);
 
 async function judgeSecrets(host: Host, folders: readonly string[], signal: AbortSignal): Promise<Finding> {
   const bad: string[] = [];
   let count = 0;
   for (const path of new Set(folders)) {
-    const looked = await host.look({ path, entries: entriesLimit }, signal);
+    const looked = await host.inspectPath({ path, entries: maxEntries }, signal);
     if ('fault' in looked) {
       if (looked.fault === 'ENOENT') continue;
       return unknown(`${path}: ${looked.fault}`, asRoot);
@@ -111,7 +111,7 @@ async function judgeSecrets(host: Host, folders: readonly string[], signal: Abor
   if (bad.length === 0)
     return ok(count === 0 ? 'there are none yet' : `${count} files, all closed to others`);
   return failed(
-    `open to others: ${someOf(bad)}`,
+    `open to others: ${formatList(bad)}`,
     'close them (chmod 600), and have certificates of keys that were open made anew',
   );
 }

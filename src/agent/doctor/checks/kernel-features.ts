@@ -1,20 +1,20 @@
 import type { Host } from '../host.ts';
-import type { RuntimeAnswers } from '../runtime-answers.ts';
+import type { RuntimeReport } from '../runtime-report.ts';
 import type { Check, Finding } from '../types.ts';
 import { asRoot, notApplicable, ok, unknown, warning } from '../types.ts';
-import { atLeast, numbersOf } from '../versions.ts';
-import { activeSwap } from './swap.ts';
+import { isAtLeast, parseVersion } from '../versions.ts';
+import { listActiveSwap } from './swap.ts';
 
-/** The rest of the kernel table of section 8: tried where that is harmless, else by the version. */
-export function featureChecks(runtime: () => Promise<RuntimeAnswers>): Check[] {
-  return [nftablesCheck, recursiveReadOnly(runtime), podUserNamespaces(runtime), tmpfsNoswap];
+/** The rest of the kernel table (specification, section 8): tried where that is harmless, else judged by the version. */
+export function createFeatureChecks(runtime: () => Promise<RuntimeReport>): Check[] {
+  return [nftablesCheck, createReadOnlyMountsCheck(runtime), createUserNamespacesCheck(runtime), tmpfsNoswap];
 }
 
-/** A later version's feature may be in an earlier kernel: distributions backport. */
-const notTried = (host: Host) =>
+/** The version alone proves nothing: distributions backport features to earlier kernels. */
+const reportUntried = (host: Host) =>
   unknown(`kernel ${host.kernelRelease}; whether it has this from a later one could not be tried`, asRoot);
 
-const byVersion = (host: Host) => `kernel ${host.kernelRelease}, by its version`;
+const formatByVersion = (host: Host) => `kernel ${host.kernelRelease}, by its version`;
 
 const nftablesCheck: Check = {
   id: 'nftables',
@@ -26,10 +26,10 @@ const nftablesCheck: Check = {
     const version = /v(\d[\d.]*)/.exec(ran?.output ?? '')?.[1];
     if (version === undefined) return notApplicable('the tool nft is not installed');
     const found = `nft ${version}, kernel ${host.kernelRelease}`;
-    if (!atLeast(version, '1.0.1'))
+    if (!isAtLeast(version, '1.0.1'))
       return warning(found, 'install nft 1.0.1 or later, or use another mode of the service proxy');
-    if (atLeast(host.kernelRelease, '5.13')) return ok(found);
-    if (!atLeast(host.kernelRelease, '5.4'))
+    if (isAtLeast(host.kernelRelease, '5.13')) return ok(found);
+    if (!isAtLeast(host.kernelRelease, '5.4'))
       return warning(found, 'update the kernel, or use another mode of the service proxy');
     return warning(
       found,
@@ -38,7 +38,7 @@ const nftablesCheck: Check = {
   },
 };
 
-function recursiveReadOnly(runtime: () => Promise<RuntimeAnswers>): Check {
+function createReadOnlyMountsCheck(runtime: () => Promise<RuntimeReport>): Check {
   return {
     id: 'recursive-read-only-mounts',
     topic: 'kernel',
@@ -51,15 +51,15 @@ function recursiveReadOnly(runtime: () => Promise<RuntimeAnswers>): Check {
       const pattern = ' (__[a-z0-9]+_)?sys_mount_setattr$';
       const ran = await host.exec('grep', ['-qE', pattern, '/proc/kallsyms'], signal);
       if (ran?.code === 0) return ok('the kernel has the system call mount_setattr');
-      if (atLeast(host.kernelRelease, '5.12')) return ok(byVersion(host));
-      if (ran?.code !== 1) return notTried(host);
+      if (isAtLeast(host.kernelRelease, '5.12')) return ok(formatByVersion(host));
+      if (ran?.code !== 1) return reportUntried(host);
       const advice = 'update the kernel to 5.12 or later, or use no recursive read-only mounts';
       return warning(`kernel ${host.kernelRelease} without mount_setattr`, advice);
     },
   };
 }
 
-function podUserNamespaces(runtime: () => Promise<RuntimeAnswers>): Check {
+function createUserNamespacesCheck(runtime: () => Promise<RuntimeReport>): Check {
   return {
     id: 'pod-user-namespaces',
     topic: 'kernel',
@@ -67,11 +67,11 @@ function podUserNamespaces(runtime: () => Promise<RuntimeAnswers>): Check {
     needed: 'user namespaces with id-mapped mounts (kernel 6.5 or later)',
     fast: true,
     async run(host) {
-      const off = namespacesOff(host);
+      const off = judgeNamespaceLimit(host);
       if (off !== undefined) return off;
       const { features } = await runtime();
       if (features?.userNamespaces) return ok('the runtime has tried it and offers it');
-      if (atLeast(host.kernelRelease, '6.5')) return ok(byVersion(host));
+      if (isAtLeast(host.kernelRelease, '6.5')) return ok(formatByVersion(host));
       return warning(
         `kernel ${host.kernelRelease}`,
         'update the kernel to 6.5 or later, or keep pods with hostUsers: false away',
@@ -80,11 +80,11 @@ function podUserNamespaces(runtime: () => Promise<RuntimeAnswers>): Check {
   };
 }
 
-function namespacesOff(host: Host): Finding | undefined {
+function judgeNamespaceLimit(host: Host): Finding | undefined {
   if (host.link('/proc/self/ns/user') === undefined)
     return warning('the kernel has no user namespaces', 'use a kernel with CONFIG_USER_NS');
-  const most = host.read('/proc/sys/user/max_user_namespaces')?.trim();
-  if (most !== '0') return undefined;
+  const limit = host.read('/proc/sys/user/max_user_namespaces')?.trim();
+  if (limit !== '0') return undefined;
   return warning('user.max_user_namespaces is 0', 'raise it: sysctl user.max_user_namespaces=15000');
 }
 
@@ -96,10 +96,11 @@ const tmpfsNoswap: Check = {
   fast: true,
   async run(host, signal) {
     const has = await hasNoswap(host, signal);
-    const how = has.tried ? 'tried in a mount namespace of its own' : byVersion(host);
+    const how = has.tried ? 'tried in a mount namespace of its own' : formatByVersion(host);
     if (has.noswap) return ok(how);
-    if (activeSwap(host).length === 0) return notApplicable(`it is missing (${how}), but no swap is in use`);
-    if (!has.tried) return notTried(host);
+    if (listActiveSwap(host).length === 0)
+      return notApplicable(`it is missing (${how}), but no swap is in use`);
+    if (!has.tried) return reportUntried(host);
     return warning(
       `missing (${how}), and swap is in use`,
       'update the kernel to 6.3 or later, or switch swap off: secrets in memory could be written to disk',
@@ -107,10 +108,10 @@ const tmpfsNoswap: Check = {
   },
 };
 
-/** A mount in a namespace that only its maker sees, gone with it. */
+/** Mounts in a private mount namespace, which goes with the program. */
 async function hasNoswap(host: Host, signal: AbortSignal): Promise<{ noswap: boolean; tried: boolean }> {
-  const [major = 0] = numbersOf(host.kernelRelease);
-  const expected = major > 0 && atLeast(host.kernelRelease, '6.3') === true;
+  const [major = 0] = parseVersion(host.kernelRelease);
+  const expected = major > 0 && isAtLeast(host.kernelRelease, '6.3') === true;
   if (host.user !== 0) return { noswap: expected, tried: false };
   const mount = ['mount', '-n', '-t', 'tmpfs', '-o', 'noswap,size=64k', 'nodeward-doctor', '/sys'];
   const ran = await host.exec('unshare', ['--mount', '--propagation', 'private', ...mount], signal);

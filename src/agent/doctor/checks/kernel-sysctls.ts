@@ -1,12 +1,12 @@
-import { someOf } from '../amounts.ts';
+import { formatList } from '../format.ts';
 import type { Host } from '../host.ts';
 import type { Check, Finding } from '../types.ts';
 import { notApplicable, ok, unknown, warning } from '../types.ts';
-import { atLeast } from '../versions.ts';
+import { isAtLeast } from '../versions.ts';
 
 /*
- * A pod may set these sysctls only where each network namespace has its own (specification, section 8). In the host's
- * namespace all of them are there on every kernel, so what a new namespace has is looked at.
+ * A pod may set these sysctls only where each network namespace has its own (specification, section 8). The host's
+ * namespace has all of them on every kernel, so the check lists those of a new namespace.
  */
 
 interface Row {
@@ -26,11 +26,11 @@ const rows: readonly Row[] = [
   { id: 'sysctl-tcp-syncookies', names: ['tcp_syncookies'], kernel: '4.6' },
 ];
 
-export function sysctlChecks(): Check[] {
-  let asked: Promise<ReadonlySet<string> | undefined> | undefined;
+export function createSysctlChecks(): Check[] {
+  let listed: Promise<ReadonlySet<string> | undefined> | undefined;
   const inNewNamespace = (host: Host, signal: AbortSignal) => {
-    asked ??= namesInNewNamespace(host, signal);
-    return asked;
+    listed ??= listSysctlsInNewNamespace(host, signal);
+    return listed;
   };
   const checks = rows.map(
     (row): Check => ({
@@ -45,8 +45,8 @@ export function sysctlChecks(): Check[] {
   return [...checks, ipvsCheck];
 }
 
-/** Undefined where none can be made; it is gone with the program that lists it. */
-async function namesInNewNamespace(
+/** Undefined where no namespace can be created. It goes with the program that lists it. */
+async function listSysctlsInNewNamespace(
   host: Host,
   signal: AbortSignal,
 ): Promise<ReadonlySet<string> | undefined> {
@@ -56,7 +56,7 @@ async function namesInNewNamespace(
 }
 
 function judge({ names, kernel }: Row, host: Host, inNew: ReadonlySet<string> | undefined): Finding {
-  const advice = `update the kernel to ${kernel} or later, or keep pods that set ${someOf(names)} away`;
+  const advice = `update the kernel to ${kernel} or later, or keep pods that set ${formatList(names)} away`;
   const missing = names.filter((name) => host.read(`/proc/sys/net/ipv4/${name}`) === undefined);
   if (missing.length > 0) return warning(`missing: ${missing.join(', ')}`, advice);
   if (inNew !== undefined) {
@@ -64,7 +64,7 @@ function judge({ names, kernel }: Row, host: Host, inNew: ReadonlySet<string> | 
     if (shared.length === 0) return ok('seen in a new network namespace');
     return warning(`not in a new network namespace: ${shared.join(', ')}`, advice);
   }
-  const byVersion = atLeast(host.kernelRelease, kernel);
+  const byVersion = isAtLeast(host.kernelRelease, kernel);
   if (byVersion) return ok(`kernel ${host.kernelRelease}, by its version`);
   return unknown(
     `kernel ${host.kernelRelease}; whether it has this from a later one could not be tried`,

@@ -3,25 +3,20 @@ import type { Host } from '../host.ts';
 import type { Check, Finding } from '../types.ts';
 import { asRoot, failed, ok, unknown, warning } from '../types.ts';
 
-/** Who holds the agent's lock, as far as it can be told without taking part. */
-export interface Holder {
-  readonly pid: number;
-  readonly alive: boolean;
-}
-
-export interface LockView {
+/** The agent's lock, inspected without taking it. */
+interface LockView {
   readonly check: Check;
-  /** The process of the agent that runs, once the lock has been looked at. */
+  /** The pid of the running agent. The lock is inspected once, by the first call. */
   agent(host: Host, signal: AbortSignal): Promise<number | undefined>;
 }
 
-type Seen = { finding: Finding; agent: number | undefined };
+type LockFinding = { finding: Finding; agent: number | undefined };
 
-export function lockView(path: string): LockView {
-  let seen: Promise<Seen> | undefined;
-  const look = (host: Host, signal: AbortSignal) => {
-    seen ??= lookAtLock(path, host, signal);
-    return seen;
+export function viewLock(path: string): LockView {
+  let result: Promise<LockFinding> | undefined;
+  const inspect = (host: Host, signal: AbortSignal) => {
+    result ??= inspectLock(path, host, signal);
+    return result;
   };
   return {
     check: {
@@ -29,16 +24,16 @@ export function lockView(path: string): LockView {
       topic: 'agent',
       title: 'lock of the agent',
       needed: 'free, or held by one that runs',
-      run: async (host, signal) => (await look(host, signal)).finding,
+      run: async (host, signal) => (await inspect(host, signal)).finding,
     },
-    agent: async (host, signal) => (await look(host, signal)).agent,
+    agent: async (host, signal) => (await inspect(host, signal)).agent,
   };
 }
 
-async function lookAtLock(path: string, host: Host, signal: AbortSignal): Promise<Seen> {
+async function inspectLock(path: string, host: Host, signal: AbortSignal): Promise<LockFinding> {
   const slash = path.lastIndexOf('/');
   const [folder, name] = [path.slice(0, slash) || '/', path.slice(slash + 1)];
-  const there = await host.look({ path }, signal);
+  const there = await host.inspectPath({ path }, signal);
   if ('fault' in there) {
     const finding =
       there.fault === 'ENOENT' ? ok('free: no agent runs') : unknown(`${path}: ${there.fault}`, asRoot);
@@ -49,7 +44,7 @@ async function lookAtLock(path: string, host: Host, signal: AbortSignal): Promis
       finding: failed(`${path} is no file`, `find out who made it and remove it`),
       agent: undefined,
     };
-  const looked = await host.look({ path: folder, entries: 10_000, textOf: [name] }, signal);
+  const looked = await host.inspectPath({ path: folder, entries: 10_000, textOf: [name] }, signal);
   const entries = 'found' in looked ? (looked.found.entries ?? []) : [];
   const entry = entries.find((each) => each.name === name);
   const record = parseRecord(Buffer.from(entry?.text ?? ''));
@@ -66,11 +61,11 @@ async function lookAtLock(path: string, host: Host, signal: AbortSignal): Promis
       ),
       agent: undefined,
     };
-  if (record.bootId === bootId && startTicks(host, record.pid) === record.startTicks) {
+  if (record.bootId === bootId && readStartTicks(host, record.pid) === record.startTicks) {
     const command = (host.read(`/proc/${record.pid}/cmdline`) ?? '').replaceAll('\0', ' ').trim();
-    const shown = command === '' ? '' : ` (${command.replaceAll(/\p{C}/gu, '?').slice(0, 120)})`;
+    const program = command === '' ? '' : ` (${command.replaceAll(/\p{C}/gu, '?').slice(0, 120)})`;
     return {
-      finding: ok(`held by process ${record.pid}${shown} since ${record.since}`),
+      finding: ok(`held by process ${record.pid}${program} since ${record.since}`),
       agent: record.pid,
     };
   }
@@ -81,8 +76,8 @@ async function lookAtLock(path: string, host: Host, signal: AbortSignal): Promis
   return { finding, agent: undefined };
 }
 
-/** Field 22 of proc_pid_stat(5); the second is a name that may hold blanks and brackets. */
-function startTicks(host: Host, pid: number): string | undefined {
+/** Field 22 of proc_pid_stat(5); the second field is a name that may contain blanks and brackets. */
+function readStartTicks(host: Host, pid: number): string | undefined {
   const text = host.read(`/proc/${pid}/stat`) ?? '';
   return text.slice(text.lastIndexOf(')') + 2).split(' ')[19];
 }

@@ -1,19 +1,19 @@
 import type { Host } from '../host.ts';
-import { holderOf, nameOf } from '../runtime-process.ts';
+import { findHolder, readProcessName } from '../runtime-process.ts';
 import type { Check, Finding } from '../types.ts';
 import { asRoot, failed, notApplicable, ok, unknown } from '../types.ts';
 
-export interface PortOptions {
+interface PortOptions {
   id: 'agent-port' | 'api-port';
   title: string;
-  /** 0: any; undefined: none is opened. */
+  /** 0: any free port; undefined: none is opened. */
   port: number | undefined;
   flag: string;
-  /** The process of the agent that runs. */
+  /** The pid of the running agent. */
   agent(host: Host, signal: AbortSignal): Promise<number | undefined>;
 }
 
-export function portCheck({ id, title, port, flag, agent }: PortOptions): Check {
+export function createPortCheck({ id, title, port, flag, agent }: PortOptions): Check {
   return {
     id,
     topic: 'agent',
@@ -22,10 +22,10 @@ export function portCheck({ id, title, port, flag, agent }: PortOptions): Check 
     async run(host, signal) {
       if (port === undefined) return notApplicable('none is opened here');
       if (port === 0) return ok('any free one is taken');
-      const inodes = listeners(host, port);
+      const inodes = findListeners(host, port);
       if (inodes === undefined) return unknown('/proc/net/tcp cannot be read');
       if (inodes.length === 0) return ok(`${port} is free`);
-      return judgeHolder(host, port, flag, holderOf(host, inodes), await agent(host, signal));
+      return judgeHolder(host, port, flag, findHolder(host, inodes), await agent(host, signal));
     },
   };
 }
@@ -41,8 +41,8 @@ function judgeHolder(
     return host.user === 0
       ? unknown(`${port} is held by a process that cannot be seen, perhaps of another container`)
       : unknown(`${port} is held by a process of another user`, asRoot);
-  const name = nameOf(host, holder).replaceAll(/\p{C}/gu, '?');
-  const own = agent !== undefined && (holder === agent || parentOf(host, holder) === agent);
+  const name = readProcessName(host, holder).replaceAll(/\p{C}/gu, '?');
+  const own = agent !== undefined && (holder === agent || readParentPid(host, holder) === agent);
   if (own) return ok(`${port} is held by the agent that runs (process ${holder})`);
   return failed(
     `${port} is held by process ${holder} (${name})`,
@@ -50,8 +50,8 @@ function judgeHolder(
   );
 }
 
-/** Inodes of the sockets that listen on a port, of both families: `sl local rem st … inode`. */
-function listeners(host: Host, port: number): string[] | undefined {
+/** Inodes of the sockets that listen on a port, IPv4 and IPv6. Lines are `sl local rem st … inode`. */
+function findListeners(host: Host, port: number): string[] | undefined {
   const texts = ['tcp', 'tcp6'].flatMap((name) => host.read(`/proc/net/${name}`) ?? []);
   if (texts.length === 0) return undefined;
   const hex = port.toString(16).toUpperCase().padStart(4, '0');
@@ -62,7 +62,7 @@ function listeners(host: Host, port: number): string[] | undefined {
   );
 }
 
-function parentOf(host: Host, pid: number): number | undefined {
+function readParentPid(host: Host, pid: number): number | undefined {
   const line = /^PPid:\s+(\d+)$/m.exec(host.read(`/proc/${pid}/status`) ?? '')?.[1];
   return line === undefined ? undefined : Number(line);
 }

@@ -1,23 +1,23 @@
-import { someOf } from '../amounts.ts';
-import type { RuntimeAnswers } from '../runtime-answers.ts';
+import { formatList } from '../format.ts';
+import type { RuntimeReport } from '../runtime-report.ts';
 import type { Check, Finding } from '../types.ts';
 import { asRoot, failed, notApplicable, ok, unknown, warning } from '../types.ts';
-import { atLeast } from '../versions.ts';
+import { isAtLeast } from '../versions.ts';
 
-/** The first that answer CheckpointContainer. */
+/** The first versions that implement CheckpointContainer. */
 const minVersions: Readonly<Record<string, string>> = { containerd: '2.1', 'cri-o': '1.25' };
-export const neededVersion = 'containerd 2.1 or later, or CRI-O 1.25 or later';
+const neededVersion = 'containerd 2.1 or later, or CRI-O 1.25 or later';
 
-type Ask = () => Promise<RuntimeAnswers>;
+type Ask = () => Promise<RuntimeReport>;
 
-export function runtimeChecks(ask: Ask, checkpointEnabled: boolean): Check[] {
+export function createRuntimeChecks(ask: Ask, checkpointEnabled: boolean): Check[] {
   return [
     {
       id: 'runtime-socket',
       topic: 'runtime',
       title: 'container runtime',
       needed: 'a socket that answers',
-      run: async () => reachable(await ask()),
+      run: async () => judgeSocket(await ask()),
     },
     {
       id: 'runtime-version',
@@ -25,14 +25,14 @@ export function runtimeChecks(ask: Ask, checkpointEnabled: boolean): Check[] {
       title: 'version of the runtime',
       needed: neededVersion,
       fast: true,
-      run: async () => version(await ask(), checkpointEnabled),
+      run: async () => judgeVersion(await ask(), checkpointEnabled),
     },
     {
       id: 'runtime-conditions',
       topic: 'runtime',
       title: 'what the runtime says of itself',
       needed: 'RuntimeReady and NetworkReady',
-      run: async () => conditions(await ask()),
+      run: async () => judgeConditions(await ask()),
     },
     {
       id: 'runtime-checkpoint',
@@ -40,14 +40,14 @@ export function runtimeChecks(ask: Ask, checkpointEnabled: boolean): Check[] {
       title: 'the runtime can checkpoint',
       needed: 'CheckpointContainer, and criu where the runtime looks for it',
       fast: true,
-      run: async () => checkpoint(await ask(), checkpointEnabled),
+      run: async () => judgeCheckpoint(await ask(), checkpointEnabled),
     },
   ];
 }
 
 const notAsked = 'the runtime could not be asked';
 
-function reachable({ endpoint, fault, name, version }: RuntimeAnswers): Finding {
+function judgeSocket({ endpoint, fault, name, version }: RuntimeReport): Finding {
   if (fault === undefined) return ok(`${name} ${version} answers at ${endpoint}`);
   const found = endpoint === undefined ? fault.message : `${endpoint}: ${fault.message}`;
   if (fault.reason === 'timeout')
@@ -61,20 +61,20 @@ function reachable({ endpoint, fault, name, version }: RuntimeAnswers): Finding 
   return failed(found, advice);
 }
 
-function version({ fault, name = '', version = '' }: RuntimeAnswers, enabled: boolean): Finding {
+function judgeVersion({ fault, name = '', version = '' }: RuntimeReport, enabled: boolean): Finding {
   if (fault !== undefined) return unknown(notAsked);
-  const least = minVersions[name];
+  const minVersion = minVersions[name];
   const found = `${name} ${version}`;
-  if (least === undefined) return ok(`${found}, which nodeward has not been tried with`);
-  const enough = atLeast(version, least);
+  if (minVersion === undefined) return ok(`${found}, which nodeward has not been tried with`);
+  const enough = isAtLeast(version, minVersion);
   if (enough === undefined) return unknown(`${found}, which is no version`);
   if (enough || !enabled) return ok(found);
-  return warning(`${found} is too old for checkpoints`, `install ${name} ${least} or later`);
+  return warning(`${found} is too old for checkpoints`, `install ${name} ${minVersion} or later`);
 }
 
-function conditions({ fault, troubles = [] }: RuntimeAnswers): Finding {
+function judgeConditions({ fault, troubles = [] }: RuntimeReport): Finding {
   if (fault !== undefined) return unknown(notAsked);
-  const found = someOf(
+  const found = formatList(
     troubles.map(({ type, text }) => `${type} is false (${text})`),
     3,
   );
@@ -86,7 +86,7 @@ function conditions({ fault, troubles = [] }: RuntimeAnswers): Finding {
   return ok('all of its conditions are true');
 }
 
-function checkpoint({ fault, checkpoint, name }: RuntimeAnswers, enabled: boolean): Finding {
+function judgeCheckpoint({ fault, checkpoint, name }: RuntimeReport, enabled: boolean): Finding {
   if (!enabled) return notApplicable('the feature gate ContainerCheckpoint is off');
   if (fault !== undefined || checkpoint === undefined) return unknown(notAsked);
   if (checkpoint === 'ok') return ok('it answers CheckpointContainer');

@@ -2,7 +2,7 @@ import type { Check } from '../types.ts';
 import { failed, notApplicable, ok, unknown, warning } from '../types.ts';
 
 const actions = '/proc/sys/kernel/seccomp/actions_avail';
-/** What profiles use; kill_process came with kernel 4.14, log too. */
+/** The actions that profiles use; kill_process and log came with kernel 4.14. */
 const wanted = ['kill_process', 'errno', 'trap', 'log', 'allow'];
 
 export const securityChecks: readonly Check[] = [
@@ -59,11 +59,11 @@ export const securityChecks: readonly Check[] = [
     run(host) {
       if (host.link('/proc/self/ns/user') === undefined)
         return warning('the kernel has none', 'use a kernel with CONFIG_USER_NS, or run pods without them');
-      const most = host.read('/proc/sys/user/max_user_namespaces')?.trim();
-      if (most === undefined) return unknown('their limit cannot be read');
-      if (most === '0')
+      const limit = host.read('/proc/sys/user/max_user_namespaces')?.trim();
+      if (limit === undefined) return unknown('their limit cannot be read');
+      if (limit === '0')
         return warning('user.max_user_namespaces is 0', 'raise it: sysctl user.max_user_namespaces=15000');
-      return ok(`at most ${most}`);
+      return ok(`at most ${limit}`);
     },
   },
 ];

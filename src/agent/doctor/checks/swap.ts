@@ -1,18 +1,18 @@
-import { shownBytes, someOf } from '../amounts.ts';
+import { formatBytes, formatList } from '../format.ts';
 import type { Host } from '../host.ts';
 import type { Check } from '../types.ts';
 import { ok, unknown, warning } from '../types.ts';
-import { atLeast } from '../versions.ts';
+import { isAtLeast } from '../versions.ts';
 
-export interface Swap {
+interface Swap {
   readonly path: string;
   readonly bytes: number;
   /** Compressed in memory, never on a disk. */
   readonly inMemory: boolean;
 }
 
-/** What the kernel swaps to (proc_swaps(5)). */
-export function activeSwap(host: Host): Swap[] {
+/** The files and devices that the kernel swaps to (proc_swaps(5)). */
+export function listActiveSwap(host: Host): Swap[] {
   const lines = host.read('/proc/swaps')?.trim().split('\n').slice(1) ?? [];
   return lines.map((line) => {
     const [path = '', , kibibytes = ''] = line.split(/\s+/);
@@ -28,11 +28,11 @@ export const swapCheck: Check = {
   fast: true,
   run(host) {
     if (host.read('/proc/swaps') === undefined) return unknown('/proc/swaps cannot be read');
-    const swaps = activeSwap(host);
+    const swaps = listActiveSwap(host);
     if (swaps.length === 0) return ok('none is in use');
-    const found = someOf(swaps.map(({ path, bytes }) => `${path} (${shownBytes(bytes)})`));
+    const found = formatList(swaps.map(({ path, bytes }) => `${path} (${formatBytes(bytes)})`));
     if (swaps.every(({ inMemory }) => inMemory)) return ok(`${found}: compressed memory, not a disk`);
-    if (atLeast(host.kernelRelease, '6.3')) return ok(found);
+    if (isAtLeast(host.kernelRelease, '6.3')) return ok(found);
     return warning(
       found,
       'switch it off (swapoff -a and /etc/fstab): pods have no limits of it, and secrets may reach the disk',

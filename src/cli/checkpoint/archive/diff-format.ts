@@ -1,9 +1,9 @@
 import type {
   ArchiveContents,
   Comparison,
-  Counted,
   Difference,
   FileChange,
+  NumberChange,
   ProcessChange,
 } from '../../../agent/checkpoint/archive/index.ts';
 import { formatBytes } from '../../terminal/text.ts';
@@ -75,11 +75,11 @@ function formatChange({ state, threads, virtualBytes, privateBytes, sharedBytes 
   return parts.filter((part) => part !== '').join(', ');
 }
 
-function formatByteChange(name: string, change: Counted | undefined): string {
+function formatByteChange(name: string, change: NumberChange | undefined): string {
   return change === undefined ? '' : `${name} ${formatGrowth(change, formatBytes)}`;
 }
 
-function formatGrowth({ old, new: current }: Counted, format: (value: number) => string): string {
+function formatGrowth({ old, new: current }: NumberChange, format: (value: number) => string): string {
   return `${format(old)} -> ${format(current)} (${current < old ? '-' : '+'}${format(Math.abs(current - old))})`;
 }
 
@@ -112,6 +112,6 @@ function formatSize(size: FileChange['old']): string {
   return size === 'removed' ? '(removed)' : formatBytes(size);
 }
 
-function countRow(what: string, count: Counted, format: (value: number) => string): string[][] {
+function countRow(what: string, count: NumberChange, format: (value: number) => string): string[][] {
   return count.old === count.new ? [] : [['~', what, '', formatGrowth(count, format)]];
 }

@@ -3,10 +3,10 @@ import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { composeCheckpointId } from '../../../../src/agent/checkpoint/checkpoint-id.ts';
 import { openArchiveFolder } from '../../../../src/agent/checkpoint/index.ts';
-import { checkpointId } from '../../../../src/agent/checkpoint/names.ts';
 import type { CheckpointRecord } from '../../../../src/agent/checkpoint/record.ts';
-import { writeRecord } from '../../../../src/agent/checkpoint/record.ts';
+import { formatRecord } from '../../../../src/agent/checkpoint/record.ts';
 import { silentLogger } from '../../../../src/base/index.ts';
 import { temporaryFolder } from '../../../support/index.ts';
 
@@ -48,10 +48,10 @@ async function lab() {
   const archives = openArchiveFolder(folder, silentLogger());
   /** Publishes a checkpoint that is so many seconds younger than noon. */
   const make = async (seconds: number, pod = 'web') => {
-    const id = checkpointId({ ...target, pod }, noon + seconds * 1000, 0);
+    const id = composeCheckpointId({ ...target, pod }, noon + seconds * 1000, 0);
     const files = { archive: join(draft, 'archive.tar'), sidecar: join(draft, 'record.json') };
     await writeFile(files.archive, 'archive', { mode: 0o600 });
-    await writeFile(files.sidecar, writeRecord(recordOf(id)), { mode: 0o600 });
+    await writeFile(files.sidecar, formatRecord(recordOf(id)), { mode: 0o600 });
     return { id, published: await archives.publish(id, files) };
   };
   const resources = setup.move();
@@ -83,14 +83,14 @@ describe('the folder of checkpoints', () => {
     await rm(at.folder, { recursive: true });
     assert.deepEqual(await at.archives.list(), []);
     assert.deepEqual(await at.archives.repair(), []);
-    assert.equal(await at.archives.read(checkpointId(target, noon, 0)), undefined);
+    assert.equal(await at.archives.read(composeCheckpointId(target, noon, 0)), undefined);
   });
 
   test('never replaces a file: a name that is taken leaves everything as it was', async () => {
     await using at = await lab();
     const { id } = await at.make(1);
     assert.equal((await at.make(1)).published, false);
-    const other = checkpointId(target, noon + 2000, 0);
+    const other = composeCheckpointId(target, noon + 2000, 0);
     await writeFile(join(at.folder, `${other}.tar`), 'of somebody else');
     assert.equal((await at.make(2)).published, false);
     assert.equal(await readFile(join(at.folder, `${other}.tar`), 'utf8'), 'of somebody else');
@@ -101,8 +101,8 @@ describe('the folder of checkpoints', () => {
   test('lets nobody see half of a pair, and repairs it', async () => {
     await using at = await lab();
     const { id } = await at.make(1);
-    const half = checkpointId(target, noon + 5000, 0);
-    await writeFile(join(at.folder, `${half}.json`), writeRecord(recordOf(half)));
+    const half = composeCheckpointId(target, noon + 5000, 0);
+    await writeFile(join(at.folder, `${half}.json`), formatRecord(recordOf(half)));
     await writeFile(join(at.folder, 'notes.json'), 'mine');
     assert.equal(await at.archives.read(half), undefined);
     assert.deepEqual(await at.archives.repair(), [half]);
@@ -123,7 +123,7 @@ describe('the folder of checkpoints', () => {
       '[]',
       '{}',
       '{"formatVersion":2}',
-      writeRecord(recordOf(`${id}0`)),
+      formatRecord(recordOf(`${id}0`)),
       'x'.repeat(300_000),
     ];
     for (const text of damaged) {
@@ -168,12 +168,12 @@ describe('the folder of checkpoints', () => {
     const { id } = await at.make(1);
     await using file = await at.archives.open(id);
     assert.equal(await file?.readFile('utf8'), 'archive');
-    const linked = checkpointId(target, noon + 9000, 0);
+    const linked = composeCheckpointId(target, noon + 9000, 0);
     await symlink('/etc/passwd', join(at.folder, `${linked}.tar`));
     assert.equal(await at.archives.open(linked), undefined);
     assert.equal(await at.archives.read(linked), undefined);
-    await mkdir(join(at.folder, `${checkpointId(target, noon, 1)}.tar`));
-    assert.equal(await at.archives.open(checkpointId(target, noon, 1)), undefined);
+    await mkdir(join(at.folder, `${composeCheckpointId(target, noon, 1)}.tar`));
+    assert.equal(await at.archives.open(composeCheckpointId(target, noon, 1)), undefined);
   });
 
   test('takes no text for an id that leads elsewhere', async () => {

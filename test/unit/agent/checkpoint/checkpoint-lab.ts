@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { abandonedFile } from '../../../../src/agent/checkpoint/dump/abandoned.ts';
+import { abandonedFile } from '../../../../src/agent/checkpoint/dump/abandoned-dumps.ts';
 import type { CheckpointerOptions, CheckpointSettings } from '../../../../src/agent/checkpoint/index.ts';
 import { createCheckpointer, defaultSettings } from '../../../../src/agent/checkpoint/index.ts';
 import { silentLogger } from '../../../../src/base/index.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { PodCheckpointRequest } from '../../../../src/agent/checkpoint/index.ts';
-import { CheckpointError, checkpointRoutes } from '../../../../src/agent/checkpoint/index.ts';
+import { CheckpointError, createCheckpointRoutes } from '../../../../src/agent/checkpoint/index.ts';
 import { admin, ask, startServer } from '../server/running-server.ts';
 
 const path = '/checkpoint/default/web';
@@ -17,7 +17,7 @@ async function lab(fails?: CheckpointError, enabled = true) {
       return { path: '/c/set.json', checkpoints: [] };
     },
   };
-  const routes = checkpointRoutes({ checkpointer, enabled });
+  const routes = createCheckpointRoutes({ checkpointer, enabled });
   const server = await startServer({ more: routes.filter((route) => !route.path.endsWith(':container')) });
   return { server, requests, [Symbol.asyncDispose]: () => server.end() };
 }

@@ -46,7 +46,7 @@ describe('a pod', () => {
       assert.ok(!('pinned' in (manifest.members[index] ?? {})));
       assert.deepEqual((await at.checkpointer.archives.read(id))?.record, record);
     }
-    assert.deepEqual(await at.checkpointer.archives.sets(), [manifest]);
+    assert.deepEqual(await at.checkpointer.archives.listSets(), [manifest]);
     assert.equal((await at.left()).length, 7);
   });
 
@@ -236,7 +236,7 @@ describe('a pod', () => {
           };
           await Promise.all(wanted.map((what) => (what === 'pod' ? at.askPod() : at.ask())));
           const pods = wanted.filter((what) => what === 'pod').length;
-          assert.equal((await at.checkpointer.archives.sets()).length, pods);
+          assert.equal((await at.checkpointer.archives.listSets()).length, pods);
           assert.equal((await at.checkpointer.archives.list()).length, pods * 4 + wanted.length - pods);
         },
       ),

@@ -5,7 +5,7 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, test } from 'node:test';
-import { abandonedFile, rememberAbandoned } from '../../../../src/agent/checkpoint/dump/abandoned.ts';
+import { abandonedFile, rememberAbandoned } from '../../../../src/agent/checkpoint/dump/abandoned-dumps.ts';
 import { findLeftDumps, parseRecord } from '../../../../src/agent/checkpoint/index.ts';
 import { RuntimeError } from '../../../../src/agent/runtime/index.ts';
 import { createLogger, createMetrics, silentLogger, systemClock } from '../../../../src/base/index.ts';

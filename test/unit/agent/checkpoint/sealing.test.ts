@@ -5,12 +5,12 @@ import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { KeyPair } from '../../../../src/agent/checkpoint/sealing/index.ts';
 import {
+  checkRecipient,
   createKeyPair,
   noEncryption,
   openArchive,
   readIdentities,
   readRecipients,
-  recipientProblem,
   sealFile,
 } from '../../../../src/agent/checkpoint/sealing/index.ts';
 import type { TemporaryFolder } from '../../../support/index.ts';
@@ -50,7 +50,7 @@ async function opened(bytes: Uint8Array, { identity }: KeyPair): Promise<Buffer>
 
 describe('a recipient', () => {
   test('is checked without the library, which agrees', () => {
-    assert.equal(recipientProblem(pair(one).recipient), undefined);
+    assert.equal(checkRecipient(pair(one).recipient), undefined);
     for (const [text, why] of [
       ['', /begins with age1/],
       ['age1', /has 4 letters, not 62/],
@@ -58,14 +58,14 @@ describe('a recipient', () => {
       [`${pair(one).recipient}q`, /has 63 letters/],
       ['age1pq1abc', /is no X25519 recipient/],
     ] as const) {
-      assert.match(recipientProblem(text) ?? '', why);
+      assert.match(checkRecipient(text) ?? '', why);
     }
   });
 
   test('that is a secret key is not shown', () => {
     const { identity } = pair(one);
-    assert.match(recipientProblem(identity) ?? '', /^this is a secret key/);
-    assert.ok(!(recipientProblem(identity) ?? '').includes(identity.slice(20)));
+    assert.match(checkRecipient(identity) ?? '', /^this is a secret key/);
+    assert.ok(!(checkRecipient(identity) ?? '').includes(identity.slice(20)));
   });
 
   test('with any one letter mistyped is refused', () => {
@@ -74,7 +74,7 @@ describe('a recipient', () => {
     fc.assert(
       fc.property(fc.integer({ min: 4, max: 61 }), fc.constantFrom(...letters), (at, letter) => {
         const typed = `${recipient.slice(0, at)}${letter}${recipient.slice(at + 1)}`;
-        assert.equal(recipientProblem(typed) === undefined, typed === recipient);
+        assert.equal(checkRecipient(typed) === undefined, typed === recipient);
       }),
     );
   });

@@ -6,7 +6,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { openArchiveFolder } from '../../../../src/agent/checkpoint/index.ts';
 import type { SetManifest } from '../../../../src/agent/checkpoint/pod-set/index.ts';
-import { writeRecord } from '../../../../src/agent/checkpoint/record.ts';
+import { formatRecord } from '../../../../src/agent/checkpoint/record.ts';
 import { silentLogger } from '../../../../src/base/index.ts';
 import { temporaryFolder } from '../../../support/index.ts';
 import { tarArchive } from './archives.ts';
@@ -68,7 +68,7 @@ async function lab(containers: readonly string[], sealed = false) {
     const archive = join(path, sealed ? `${record.container}.tar.age` : `${record.container}.tar`);
     const sidecar = join(path, `${record.container}.json`);
     await writeFile(archive, tarArchive('a', 'b'));
-    await writeFile(sidecar, writeRecord(record));
+    await writeFile(sidecar, formatRecord(record));
     pairs.set(record.id, { archive, sidecar });
   }
   const resources = setup.move();
@@ -83,9 +83,9 @@ describe('a set', () => {
       await using at = await lab(['a', 'b'], sealed);
       const archives = at.open();
       assert.equal(await archives.publishSet(at.manifest, at.pairs), true);
-      assert.deepEqual(await archives.sets(), [at.manifest]);
+      assert.deepEqual(await archives.listSets(), [at.manifest]);
       assert.deepEqual((await archives.list()).map(({ id }) => id).sort(), [idOf('a'), idOf('b')]);
-      assert.deepEqual(await archives.strangers(), []);
+      assert.deepEqual(await archives.listForeignFiles(), []);
       await using file = await archives.open(idOf('a'));
       assert.ok(file);
       assert.deepEqual(await archives.repair(), []);
@@ -103,7 +103,7 @@ describe('a set', () => {
     await rm(join(at.folder, `${idOf('b')}.tar`));
     assert.equal(await archives.publishSet(at.manifest, at.pairs), true);
     assert.equal(await archives.publishSet(at.manifest, at.pairs), false);
-    assert.deepEqual(await archives.sets(), [at.manifest]);
+    assert.deepEqual(await archives.listSets(), [at.manifest]);
   });
 
   test('without one of its members is no set any more; the others stay, and the manifest goes with the last', async () => {
@@ -111,7 +111,7 @@ describe('a set', () => {
     const archives = at.open();
     await archives.publishSet(at.manifest, at.pairs);
     await archives.remove(idOf('a'));
-    assert.deepEqual(await archives.sets(), []);
+    assert.deepEqual(await archives.listSets(), []);
     assert.deepEqual(
       (await archives.list()).map(({ id }) => id),
       [idOf('b')],
@@ -152,7 +152,7 @@ describe('a set', () => {
         const archives = at.open();
         await archives.repair();
         assert.deepEqual(await at.names(), [old]);
-        assert.deepEqual(await archives.sets(), []);
+        assert.deepEqual(await archives.listSets(), []);
       }),
       { numRuns: 14 },
     );
@@ -184,6 +184,6 @@ describe('a set', () => {
     const archives = at.open();
     await archives.repair();
     assert.equal((await archives.list()).length, 2);
-    assert.deepEqual(await archives.sets(), []);
+    assert.deepEqual(await archives.listSets(), []);
   });
 });

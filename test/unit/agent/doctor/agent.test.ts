@@ -3,10 +3,10 @@ import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { clockChecks } from '../../../../src/agent/doctor/checks/clock.ts';
-import { criuChecks, readCriuCheck } from '../../../../src/agent/doctor/checks/criu.ts';
-import { lockView } from '../../../../src/agent/doctor/checks/lock.ts';
-import { portCheck } from '../../../../src/agent/doctor/checks/ports.ts';
-import { runtimeProcess } from '../../../../src/agent/doctor/runtime-process.ts';
+import { createCriuChecks, parseCriuCheck } from '../../../../src/agent/doctor/checks/criu.ts';
+import { viewLock } from '../../../../src/agent/doctor/checks/lock.ts';
+import { createPortCheck } from '../../../../src/agent/doctor/checks/ports.ts';
+import { findRuntimeProcess } from '../../../../src/agent/doctor/runtime-process.ts';
 import type { MachineOptions } from './machine.ts';
 import { makeMachine, newYear } from './machine.ts';
 
@@ -60,8 +60,8 @@ describe('the clock', () => {
 
 describe('criu check', () => {
   test('its messages are explained', () => {
-    assert.equal(readCriuCheck(0, 'Looks good.\n').verdict, 'ok');
-    const some = readCriuCheck(
+    assert.equal(parseCriuCheck(0, 'Looks good.\n').verdict, 'ok');
+    const some = parseCriuCheck(
       0,
       'Warn  (criu/cr-check.c:824): Dirty tracking is OFF. Memory snapshot will not work.\n',
     );
@@ -70,12 +70,12 @@ describe('criu check', () => {
       found: 'Warn: Dirty tracking is OFF. Memory snapshot will not work.',
       advice: 'only incremental dumps need dirty tracking; nothing to do for checkpoints',
     });
-    const denied = readCriuCheck(1, 'Error (criu/cr-check.c:1): Operation not permitted\n');
+    const denied = parseCriuCheck(1, 'Error (criu/cr-check.c:1): Operation not permitted\n');
     assert.equal(denied.verdict, 'failed');
     assert.match(denied.advice ?? '', /capabilities/);
-    const timed = readCriuCheck(1, '(00.000123) Error (criu/kerndat.c:9): kcmp is not implemented\n');
+    const timed = parseCriuCheck(1, '(00.000123) Error (criu/kerndat.c:9): kcmp is not implemented\n');
     assert.match(timed.advice ?? '', /CONFIG_CHECKPOINT_RESTORE/);
-    assert.equal(readCriuCheck(1, '').verdict, 'failed');
+    assert.equal(parseCriuCheck(1, '').verdict, 'failed');
   });
 });
 
@@ -99,7 +99,7 @@ describe('the lock', () => {
       'proc/42/cmdline': 'node\0main.js\0agent\0',
     };
     await using machine = await makeMachine({ files });
-    const view = lockView('/run/nodeward.lock');
+    const view = viewLock('/run/nodeward.lock');
     const finding = await machine.run([view.check], 'lock');
     return { ...finding, agent: await view.agent(machine.host, signal) };
   }
@@ -128,7 +128,7 @@ describe('ports', () => {
     const files = { 'proc/net/tcp': tcp, 'proc/net/tcp6': 'header\n', ...options.files };
     await using machine = await makeMachine({ ...options, files });
     const agent = async () => options.agent;
-    const check = portCheck({ id: 'agent-port', title: 'port', port: number, flag: '--port', agent });
+    const check = createPortCheck({ id: 'agent-port', title: 'port', port: number, flag: '--port', agent });
     return await machine.run([check], 'agent-port');
   }
   const holder = {
@@ -162,10 +162,10 @@ test('the process behind the runtime’s socket is found with its environment', 
     'proc/7/environ': 'PATH=/opt/bin\0XDG_RUNTIME_DIR=/run/work\0',
   };
   await using machine = await makeMachine({ files });
-  const found = runtimeProcess(machine.host, 'unix:///run/x.sock');
+  const found = findRuntimeProcess(machine.host, 'unix:///run/x.sock');
   assert.deepEqual([found?.pid, found?.name], [7, 'containerd']);
   assert.equal(found?.env.get('XDG_RUNTIME_DIR'), '/run/work');
-  assert.equal(runtimeProcess(machine.host, 'unix:///run/y.sock'), undefined);
+  assert.equal(findRuntimeProcess(machine.host, 'unix:///run/y.sock'), undefined);
 });
 
 describe('criu in the PATH of whoever serves the runtime’s socket', () => {
@@ -188,10 +188,10 @@ describe('criu in the PATH of whoever serves the runtime’s socket', () => {
       programs: { '/opt/bin/criu': { output: 'Version: 4.2' } },
     });
     await chmod(join(machine.root, 'opt/bin/criu'), 0o755);
-    const runtime = runtimeProcess(machine.host, 'unix:///run/x.sock');
+    const runtime = findRuntimeProcess(machine.host, 'unix:///run/x.sock');
     assert.equal(runtime?.env.get('PATH'), '/opt/bin');
     const { verdict } = await machine.run(
-      criuChecks(() => runtime, true),
+      createCriuChecks(() => runtime, true),
       'criu',
     );
     return verdict === 'ok';

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { featureChecks } from '../../../../src/agent/doctor/checks/kernel-features.ts';
-import { sysctlChecks } from '../../../../src/agent/doctor/checks/kernel-sysctls.ts';
+import { createFeatureChecks } from '../../../../src/agent/doctor/checks/kernel-features.ts';
+import { createSysctlChecks } from '../../../../src/agent/doctor/checks/kernel-sysctls.ts';
 import { swapCheck } from '../../../../src/agent/doctor/checks/swap.ts';
-import type { RuntimeAnswers } from '../../../../src/agent/doctor/runtime-answers.ts';
-import { atLeast } from '../../../../src/agent/doctor/versions.ts';
+import type { RuntimeReport } from '../../../../src/agent/doctor/runtime-report.ts';
+import { isAtLeast } from '../../../../src/agent/doctor/versions.ts';
 import type { MachineOptions } from './machine.ts';
 import { makeMachine } from './machine.ts';
 
-const silent: RuntimeAnswers = {
+const silent: RuntimeReport = {
   endpoint: undefined,
   fault: undefined,
   name: undefined,
@@ -19,9 +19,13 @@ const silent: RuntimeAnswers = {
   folder: undefined,
 };
 
-async function verdicts(options: MachineOptions, features?: RuntimeAnswers['features']) {
+async function verdicts(options: MachineOptions, features?: RuntimeReport['features']) {
   await using machine = await makeMachine(options);
-  const checks = [...sysctlChecks(), ...featureChecks(async () => ({ ...silent, features })), swapCheck];
+  const checks = [
+    ...createSysctlChecks(),
+    ...createFeatureChecks(async () => ({ ...silent, features })),
+    swapCheck,
+  ];
   const found = await Promise.all(
     checks.map(async ({ id }) => [id, (await machine.run(checks, id)).verdict] as const),
   );
@@ -33,11 +37,11 @@ const listed =
   'ip_local_reserved_ports\ntcp_keepalive_time\ntcp_keepalive_intvl\ntcp_keepalive_probes\ntcp_fin_timeout\ntcp_syncookies\n';
 
 test('versions are compared by number', () => {
-  assert.equal(atLeast('6.10.0-rc1', '6.9'), true);
-  assert.equal(atLeast('5.4.0-150-generic', '5.13'), false);
-  assert.equal(atLeast('4.5', '4.5'), true);
-  assert.equal(atLeast('4', '4.0.0'), true);
-  assert.equal(atLeast('unknown', '1'), undefined);
+  assert.equal(isAtLeast('6.10.0-rc1', '6.9'), true);
+  assert.equal(isAtLeast('5.4.0-150-generic', '5.13'), false);
+  assert.equal(isAtLeast('4.5', '4.5'), true);
+  assert.equal(isAtLeast('4', '4.0.0'), true);
+  assert.equal(isAtLeast('unknown', '1'), undefined);
 });
 
 describe('the kernel table', () => {

@@ -1,9 +1,9 @@
 /** Machines that are none: prepared folders of /proc, /sys and others, and programs that say what they are told to. */
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Host, Ran } from '../../../../src/agent/doctor/host.ts';
-import { kernelFiles } from '../../../../src/agent/doctor/host.ts';
-import { lookHere } from '../../../../src/agent/doctor/look.ts';
+import type { Host, ProgramResult } from '../../../../src/agent/doctor/host.ts';
+import { createKernelReader } from '../../../../src/agent/doctor/host.ts';
+import { inspectPath } from '../../../../src/agent/doctor/inspect-path.ts';
 import type { Check, Finding } from '../../../../src/agent/doctor/types.ts';
 import { temporaryFolder } from '../../../support/index.ts';
 
@@ -15,7 +15,7 @@ export interface MachineOptions {
   /** Path and content; a content that begins with `-> ` makes a link. Beside those of a machine of today. */
   files?: Record<string, string | undefined>;
   /** What a command line that begins so does; a program that is not mentioned does not exist. */
-  programs?: Record<string, Partial<Ran>>;
+  programs?: Record<string, Partial<ProgramResult>>;
   /** Wall clock; default 2026-01-01. */
   nowMs?: number;
   awakeMs?: number;
@@ -73,15 +73,15 @@ export async function makeMachine(options: MachineOptions = {}): Promise<Machine
   }
   const programs = Object.entries(options.programs ?? {});
   const host: Host = {
-    ...kernelFiles(root),
+    ...createKernelReader(root),
     kernelRelease: options.kernel ?? '6.12.0',
     user: options.user ?? 0,
     env: { PATH: '/usr/bin' },
     clock: { now: () => options.nowMs ?? newYear },
     awakeMs: () => options.awakeMs ?? 1_000_000,
-    look: async (what) => {
+    inspectPath: async (what) => {
       const orElse = what.orElse?.map((path) => join(root, path)) ?? [];
-      const looked = lookHere({ ...what, path: join(root, what.path), orElse });
+      const looked = inspectPath({ ...what, path: join(root, what.path), orElse });
       if ('fault' in looked) return looked;
       const inside = (path: string) => path.slice(root.length) || '/';
       return {

@@ -2,19 +2,19 @@ import assert from 'node:assert/strict';
 import { chmod, mkdir, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { certificateCheck } from '../../../../src/agent/doctor/checks/certificates.ts';
-import { diskChecks } from '../../../../src/agent/doctor/checks/disks.ts';
-import { folderChecks } from '../../../../src/agent/doctor/checks/folders.ts';
-import { leftoverChecks } from '../../../../src/agent/doctor/checks/leftovers.ts';
+import { createCertificateCheck } from '../../../../src/agent/doctor/checks/certificates.ts';
+import { createDiskChecks } from '../../../../src/agent/doctor/checks/disks.ts';
+import { createFolderChecks } from '../../../../src/agent/doctor/checks/folders.ts';
+import { createLeftoverChecks } from '../../../../src/agent/doctor/checks/leftovers.ts';
 import type { Host } from '../../../../src/agent/doctor/host.ts';
-import { lookApart, lookHere } from '../../../../src/agent/doctor/look.ts';
+import { inspectPath, inspectPathInChild } from '../../../../src/agent/doctor/inspect-path.ts';
 import type { Check } from '../../../../src/agent/doctor/types.ts';
 import { createAuthority } from '../../../../src/base/x509/index.ts';
 import { temporaryFolder } from '../../../support/index.ts';
 import { makeMachine, newYear } from './machine.ts';
 
 const rootDir = '/var/lib/nodeward';
-const folders = folderChecks({ rootDir, certDir: `${rootDir}/pki` });
+const folders = createFolderChecks({ rootDir, certDir: `${rootDir}/pki` });
 const signal = new AbortController().signal;
 
 describe('folders', () => {
@@ -55,13 +55,13 @@ describe('folders', () => {
 });
 
 describe('disks', () => {
-  const checks = diskChecks(rootDir, async () => {
+  const checks = createDiskChecks(rootDir, async () => {
     throw new Error('nobody is to ask');
   });
 
   async function onDisk(mountinfo: string, space?: Partial<{ freeBytes: number; freeInodes: number }>) {
     await using machine = await makeMachine({ files: { 'proc/self/mountinfo': mountinfo } });
-    const look: Host['look'] = async () => ({
+    const look: Host['inspectPath'] = async () => ({
       found: {
         ...{
           name: rootDir,
@@ -80,7 +80,7 @@ describe('disks', () => {
     });
     const check = checks.find(({ id }) => id === 'root-dir-disk');
     assert.ok(check);
-    return await check.run({ ...machine.host, look }, signal);
+    return await check.run({ ...machine.host, inspectPath: look }, signal);
   }
 
   const ext4 = '22 1 8:1 / / rw - ext4 /dev/sda1 rw';
@@ -101,8 +101,8 @@ describe('disks', () => {
 
 describe('what is left over', () => {
   const nothing = { rootDir, process: () => undefined };
-  const checks = (frozen = { containers: [], running: 0, seen: 0 } as const): Check[] =>
-    leftoverChecks({ ...nothing, frozen: async () => frozen });
+  const checks = (frozen = { containers: [], running: 0, inspected: 0 } as const): Check[] =>
+    createLeftoverChecks({ ...nothing, frozen: async () => frozen });
   const old = new Date(newYear - 3600_000);
   const journal = (bootId: string) =>
     JSON.stringify({ namespace: 'shop', pod: 'web', container: 'main', id: 'c1', bootId });
@@ -146,10 +146,10 @@ describe('what is left over', () => {
     }
     const env = new Map([['XDG_RUNTIME_DIR', '/run/work']]);
     const process = { pid: 7, name: 'containerd', env, socket: '/run/x.sock', users: [0] };
-    const withProcess = leftoverChecks({
+    const withProcess = createLeftoverChecks({
       rootDir,
       process: () => process,
-      frozen: async () => ({ containers: [], running: 0, seen: 0 }),
+      frozen: async () => ({ containers: [], running: 0, inspected: 0 }),
     });
     // its mount namespace cannot be read, so it is looked at through its own root
     const link: Host['link'] = (path) => (path === '/proc/7/ns/mnt' ? 'mnt:[3]' : machine.host.link(path));
@@ -164,7 +164,10 @@ describe('what is left over', () => {
     const frozen = async (containers: { name: string; id: string }[], running: number, seen: number) =>
       (
         await machine.run(
-          leftoverChecks({ ...nothing, frozen: async () => ({ containers, running, seen }) }),
+          createLeftoverChecks({
+            ...nothing,
+            frozen: async () => ({ containers, running, inspected: seen }),
+          }),
           'frozen-containers',
         )
       ).verdict;
@@ -182,7 +185,7 @@ describe('certificates', () => {
     const { cert } = await createAuthority('test', 100 * dayMs, madeMs);
     const verdictAt = async (nowMs: number) => {
       await using machine = await makeMachine({ files: { 'pki/a.crt': cert }, nowMs });
-      return (await machine.run([certificateCheck(['/pki', '/none'], [])], 'certificates')).verdict;
+      return (await machine.run([createCertificateCheck(['/pki', '/none'], [])], 'certificates')).verdict;
     };
     assert.equal(await verdictAt(madeMs + dayMs), 'ok');
     assert.equal(await verdictAt(madeMs + 94 * dayMs), 'warning');
@@ -192,7 +195,7 @@ describe('certificates', () => {
 
   test('what is none, and a file that the configuration names', async () => {
     await using machine = await makeMachine({ files: { 'etc/tls/own.pem': 'nonsense' } });
-    const found = await machine.run([certificateCheck([], ['/etc/tls/own.pem'])], 'certificates');
+    const found = await machine.run([createCertificateCheck([], ['/etc/tls/own.pem'])], 'certificates');
     assert.equal(found.verdict, 'failed');
     assert.match(found.found, /^\/etc\/tls\/own\.pem cannot be read/);
   });
@@ -203,16 +206,18 @@ describe('a look', () => {
     await using folder = await temporaryFolder();
     await mkdir(join(folder.path, 'below'));
     const what = { path: folder.path, entries: 10, textOf: ['.json'], space: true };
-    const [here, apart] = [lookHere(what), await lookApart(what, signal)];
+    const [here, apart] = [inspectPath(what), await inspectPathInChild(what, signal)];
     assert.ok('found' in here && 'found' in apart);
     assert.deepEqual({ ...apart.found, space: undefined }, { ...here.found, space: undefined });
     assert.equal(apart.found.space?.totalBytes, here.found.space?.totalBytes);
-    assert.deepEqual(await lookApart({ path: join(folder.path, 'none') }, signal), { fault: 'ENOENT' });
+    assert.deepEqual(await inspectPathInChild({ path: join(folder.path, 'none') }, signal), {
+      fault: 'ENOENT',
+    });
   });
 
   test('is given up when its time is over', async () => {
     const stop = new AbortController();
-    const looking = lookApart({ path: '/' }, stop.signal);
+    const looking = inspectPathInChild({ path: '/' }, stop.signal);
     stop.abort(new Error('too long'));
     await assert.rejects(looking, /too long/);
   });

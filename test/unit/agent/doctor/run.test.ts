@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { status } from '@grpc/grpc-js';
-import { allChecks } from '../../../../src/agent/doctor/catalogue.ts';
+import { createAllChecks } from '../../../../src/agent/doctor/catalogue.ts';
 import { runChecks } from '../../../../src/agent/doctor/run.ts';
-import { hostChecksService } from '../../../../src/agent/doctor/service.ts';
+import { createHostChecksService } from '../../../../src/agent/doctor/service.ts';
 import type { Check } from '../../../../src/agent/doctor/types.ts';
 import { ok, topics } from '../../../../src/agent/doctor/types.ts';
 import { RuntimeService } from '../../../../src/agent/runtime/gen/cri_pb.js';
@@ -70,7 +70,7 @@ describe('the catalogue', () => {
 
   test('each id is one of its own, and docs/doctor.md lists exactly these, under their topics', async () => {
     await using machine = await makeMachine();
-    const checks = await allChecks(examined, machine.host, signal);
+    const checks = await createAllChecks(examined, machine.host, signal);
     const ids = checks.map(({ id }) => id);
     assert.deepEqual([...new Set(ids)], ids);
     assert.deepEqual([...new Set(checks.map(({ topic }) => topic))].sort(), [...topics].sort());
@@ -94,7 +94,7 @@ describe('the agent’s own look', () => {
     const { log, text } = recordedLog();
     const metrics = createMetrics();
     let change: (status: RuntimeStatus) => void = () => undefined;
-    const service = hostChecksService({
+    const service = createHostChecksService({
       config: () => ({ containerRuntimeEndpoint: runtime.endpoint, featureGates: resolveGates({}) }),
       runtime: {
         status: () => answering,

@@ -4,7 +4,7 @@ import { connect as connectTcp } from 'node:net';
 import type { ConnectionOptions, TLSSocket } from 'node:tls';
 import { connect as connectTls } from 'node:tls';
 import type { CheckpointRequest } from '../../../../src/agent/checkpoint/index.ts';
-import { checkpointRoutes } from '../../../../src/agent/checkpoint/index.ts';
+import { createCheckpointRoutes } from '../../../../src/agent/checkpoint/index.ts';
 import type { ServingCredentials } from '../../../../src/agent/identity/index.ts';
 import type { AccessSettings } from '../../../../src/agent/server/access/index.ts';
 import { createAccess } from '../../../../src/agent/server/access/index.ts';
@@ -78,7 +78,7 @@ export async function startServer({
     tls: () => ({ minVersion: 'TLSv1.2', ciphers: undefined }),
     onSettings: () => new DisposableStack(),
     routes: [
-      ...checkpointRoutes({ checkpointer, enabled: checkpointEnabled }),
+      ...createCheckpointRoutes({ checkpointer, enabled: checkpointEnabled }),
       ...(plain ? plainRoutes : []),
       ...more,
     ],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { checkpointRoutes } from '../../../../src/agent/checkpoint/index.ts';
+import { createCheckpointRoutes } from '../../../../src/agent/checkpoint/index.ts';
 import { sendJson, sendText } from '../../../../src/agent/server/index.ts';
 import { waitFor } from '../../../support/index.ts';
 import { rounds } from '../../../support/repetition.ts';
@@ -113,7 +113,11 @@ test('a client that goes away in the middle of a checkpoint cancels it', async (
       );
     },
   };
-  await using _agent = await startAgent(server, 'node-a', checkpointRoutes({ checkpointer, enabled: true }));
+  await using _agent = await startAgent(
+    server,
+    'node-a',
+    createCheckpointRoutes({ checkpointer, enabled: true }),
+  );
   using client = await server.admin.raw();
 
   client.write(

@@ -4,10 +4,10 @@ import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { criuVersion, frozenMs } from '../../../../../src/agent/checkpoint/dump/criu-notes.ts';
+import { parseCriuVersion, parseFrozenMs } from '../../../../../src/agent/checkpoint/dump/criu-stats.ts';
 import { createDigester } from '../../../../../src/agent/checkpoint/dump/digest.ts';
 import { startDigestThread } from '../../../../../src/agent/checkpoint/dump/digest-thread.ts';
-import { readTarHeads } from '../../../../../src/agent/checkpoint/dump/tar-heads.ts';
+import { createTarHeadReader } from '../../../../../src/agent/checkpoint/dump/tar-head-reader.ts';
 import { temporaryFolder } from '../../../../support/index.ts';
 import { tarArchive } from '../archives.ts';
 
@@ -31,7 +31,7 @@ describe('the digest of an archive', () => {
       await writeFile(path, bytes);
       for (const expectedBytes of [0, 2 ** 30]) {
         await using digester = createDigester(expectedBytes);
-        const order = { path, heads: ['dump.log', 'missing', 'empty'], headLimitBytes: 14 };
+        const order = { path, heads: ['dump.log', 'missing', 'empty'], maxHeadBytes: 14 };
         const { sha256, sizeBytes, heads } = await digester.digest(order, going);
         assert.equal(sha256, createHash('sha256').update(bytes).digest('hex'));
         assert.equal(sizeBytes, bytes.length);
@@ -50,7 +50,7 @@ describe('the digest of an archive', () => {
       ['nowhere', 'ENOENT'],
       ['link', 'ELOOP'],
     ] as const) {
-      const order = { path: join(folder.path, name), heads: [], headLimitBytes: 1 };
+      const order = { path: join(folder.path, name), heads: [], maxHeadBytes: 1 };
       await assert.rejects(digester.digest(order, going), { code });
       const why = new RegExp(`^Error: the archive cannot be hashed: ${code}`);
       await assert.rejects(thread.digest(order, going), why);
@@ -61,7 +61,7 @@ describe('the digest of an archive', () => {
     await using folder = await temporaryFolder();
     const path = join(folder.path, 'a');
     await writeFile(path, 'some');
-    const order = { path, heads: [], headLimitBytes: 1 };
+    const order = { path, heads: [], maxHeadBytes: 1 };
     await using digester = createDigester(0);
     await assert.rejects(digester.digest(order, AbortSignal.abort()), { name: 'AbortError' });
     const thread = startDigestThread();
@@ -79,7 +79,7 @@ describe('the digest of an archive', () => {
     const ticking = setInterval(() => (ticks += 1), 1);
     const usage = process.threadCpuUsage();
     try {
-      const { sizeBytes } = await digester.digest({ path, heads: [], headLimitBytes: 1 }, going);
+      const { sizeBytes } = await digester.digest({ path, heads: [], maxHeadBytes: 1 }, going);
       assert.equal(sizeBytes, 64 * 1024 * 1024);
     } finally {
       clearInterval(ticking);
@@ -103,7 +103,7 @@ describe('the files in an archive', () => {
         fc.array(fc.integer({ min: 1, max: 3000 }), { minLength: 1 }),
         fc.integer({ min: 1, max: 6000 }),
         (sizes, limit) => {
-          const reader = readTarHeads(['dump.log', 'stats-dump'], limit);
+          const reader = createTarHeadReader(['dump.log', 'stats-dump'], limit);
           for (let at = 0, piece = 0; at < bytes.length; piece += 1) {
             const size = sizes[piece % sizes.length] ?? 1;
             reader.push(bytes.subarray(at, at + size));
@@ -120,7 +120,7 @@ describe('the files in an archive', () => {
   test('make no trouble when it is no archive', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 3000 }), (bytes) => {
-        const reader = readTarHeads(['a'], 10);
+        const reader = createTarHeadReader(['a'], 10);
         reader.push(bytes);
         assert.equal(reader.heads.size, 0);
       }),
@@ -139,17 +139,17 @@ describe('what criu has noted', () => {
 
   test('is its version and how long it froze the container', () => {
     const log = Buffer.from('(00.000000) CRIU run id = 1\n(00.000070) Version: 4.2.1 (gitid 0)\n');
-    assert.equal(criuVersion(log), '4.2.1');
-    assert.equal(frozenMs(stats), 49.701);
+    assert.equal(parseCriuVersion(log), '4.2.1');
+    assert.equal(parseFrozenMs(stats), 49.701);
   });
 
   test('may be missing or make no sense', () => {
-    assert.equal(criuVersion(undefined), '');
-    assert.equal(criuVersion(Buffer.from('nothing')), '');
-    assert.equal(frozenMs(undefined), undefined);
+    assert.equal(parseCriuVersion(undefined), '');
+    assert.equal(parseCriuVersion(Buffer.from('nothing')), '');
+    assert.equal(parseFrozenMs(undefined), undefined);
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
-        const told = frozenMs(Buffer.from(bytes));
+        const told = parseFrozenMs(Buffer.from(bytes));
         assert.ok(told === undefined || told >= 0);
       }),
     );

@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:f
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, test } from 'node:test';
-import { abandonedFile } from '../../../../../src/agent/checkpoint/dump/abandoned.ts';
+import { abandonedFile } from '../../../../../src/agent/checkpoint/dump/abandoned-dumps.ts';
 import type { CheckpointerOptions } from '../../../../../src/agent/checkpoint/index.ts';
 import { createCheckpointer } from '../../../../../src/agent/checkpoint/index.ts';
 import { RuntimeError } from '../../../../../src/agent/runtime/index.ts';

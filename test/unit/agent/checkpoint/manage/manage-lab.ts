@@ -3,19 +3,19 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { composeCheckpointId } from '../../../../../src/agent/checkpoint/checkpoint-id.ts';
 import type {
   CheckpointRequest,
   MadeCheckpoint,
   RetentionSettings,
 } from '../../../../../src/agent/checkpoint/index.ts';
 import {
-  checkpointRoutes,
   createCheckpointManager,
+  createCheckpointRoutes,
   openArchiveFolder,
 } from '../../../../../src/agent/checkpoint/index.ts';
-import { checkpointId } from '../../../../../src/agent/checkpoint/names.ts';
 import type { CheckpointRecord } from '../../../../../src/agent/checkpoint/record.ts';
-import { writeRecord } from '../../../../../src/agent/checkpoint/record.ts';
+import { formatRecord } from '../../../../../src/agent/checkpoint/record.ts';
 import type { Clock } from '../../../../../src/base/index.ts';
 import { createMetrics, systemClock } from '../../../../../src/base/index.ts';
 import { temporaryFolder } from '../../../../support/index.ts';
@@ -50,12 +50,12 @@ export async function folderLab() {
     const { namespace = 'shop', pod = 'web', container = 'main', pinned = false } = options;
     const { content = Buffer.from('archive'), madeMs = noon + made * 1000 } = options;
     made += 1;
-    const id = checkpointId({ namespace, pod, container }, madeMs, made);
+    const id = composeCheckpointId({ namespace, pod, container }, madeMs, made);
     const member = options.set === undefined ? {} : { set: options.set };
     const record = { ...recordOf(id, { namespace, pod, container }, content, madeMs, pinned), ...member };
     const files = { archive: join(draft, `${made}.tar`), sidecar: join(draft, `${made}.json`) };
     await writeFile(files.archive, content, { mode: 0o600 });
-    await writeFile(files.sidecar, writeRecord(record), { mode: 0o600 });
+    await writeFile(files.sidecar, formatRecord(record), { mode: 0o600 });
     await archives.publish(id, files);
     const stored = await archives.read(id);
     if (stored === undefined) throw new Error(`${id} was not made`);
@@ -145,7 +145,7 @@ export async function manageLab({ retention, checkpoint, clock = systemClock }: 
     log: folder.log,
   });
   const { operations } = manager;
-  const routes = [...checkpointRoutes({ checkpointer, operations, enabled: true }), ...manager.routes];
+  const routes = [...createCheckpointRoutes({ checkpointer, operations, enabled: true }), ...manager.routes];
   const server = setup.use(await startServer({ routes }));
   const stop = new AbortController();
   setup.defer(() => stop.abort());

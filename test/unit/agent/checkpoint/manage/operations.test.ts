@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { CheckpointRequest } from '../../../../../src/agent/checkpoint/index.ts';
 import { CheckpointError } from '../../../../../src/agent/checkpoint/index.ts';
-import { createOperations } from '../../../../../src/agent/checkpoint/manage/operations.ts';
+import { Operations } from '../../../../../src/agent/checkpoint/manage/operations.ts';
 import { waitFor } from '../../../../support/index.ts';
 import { createManualClock } from '../../../../support/manual-clock.ts';
 import { manageLab } from './manage-lab.ts';
@@ -131,7 +131,7 @@ describe('operations that have ended', () => {
   test('are kept for an hour', async () => {
     const clock = createManualClock();
     const checkpointer = { checkpoint: async () => ({ path: '/a.tar' }) };
-    const operations = createOperations({ checkpointer, clock });
+    const operations = new Operations({ checkpointer, clock });
     const { id } = operations.begin(order);
     await waitFor('its end', () => operations.get(id).state === 'Done');
     await clock.advance(3600_000);
@@ -146,11 +146,11 @@ describe('operations that have ended', () => {
     const checkpointer = {
       checkpoint: () => (open ? new Promise<never>(() => undefined) : Promise.resolve({ path: '/a.tar' })),
     };
-    const operations = createOperations({ checkpointer, clock });
+    const operations = new Operations({ checkpointer, clock });
     for (let count = 0; count < 1000; count += 1) operations.begin(order);
     assert.throws(() => operations.begin(order), { name: 'RefusedError', code: 429 });
     open = false;
-    const others = createOperations({ checkpointer, clock });
+    const others = new Operations({ checkpointer, clock });
     const first = others.begin(order).id;
     await waitFor('its end', () => others.get(first).state === 'Done');
     for (let count = 0; count < 1001; count += 1) {

@@ -3,9 +3,9 @@ import { appendFile, rm, writeFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import fc from 'fast-check';
-import { audited } from '../../../../../src/agent/checkpoint/manage/audit.ts';
+import { ArchivesInUse } from '../../../../../src/agent/checkpoint/archives-in-use.ts';
+import { withAudit } from '../../../../../src/agent/checkpoint/manage/audit.ts';
 import { createVerifier } from '../../../../../src/agent/checkpoint/manage/verify.ts';
-import { createUses } from '../../../../../src/agent/checkpoint/uses.ts';
 import { systemClock } from '../../../../../src/base/index.ts';
 import { waitFor } from '../../../../support/index.ts';
 import { recordedLog } from '../../../base/recorded-log.ts';
@@ -327,7 +327,7 @@ describe('verifying', () => {
     const [kept, gone] = [await at.make(), await at.make()];
     const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
     const archives = { ...at.archives, change: () => Promise.reject(full) };
-    const verifier = createVerifier(archives, createUses(), systemClock);
+    const verifier = createVerifier(archives, new ArchivesInUse(), systemClock);
     const { signal } = new AbortController();
     const verdict = await verifier.verify(kept, signal);
     assert.deepEqual([verdict.verification.result, verdict.unnoted], ['matches', full.message]);
@@ -343,7 +343,7 @@ describe('a disk that is full', () => {
       code: 'ENOSPC',
       syscall: 'write',
     });
-    const answer = audited(log, 'pin', () => Promise.reject(full));
+    const answer = withAudit(log, 'pin', () => Promise.reject(full));
     const request = { params: { id: 'x' }, requester: 'alice', raw: { method: 'PUT' } };
     // biome-ignore lint/suspicious/noExplicitAny: only what is read of a request
     await assert.rejects(async () => await answer(request as any), {

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { readRange } from '../../../../../src/agent/checkpoint/manage/byte-range.ts';
-import { chooseCoding } from '../../../../../src/agent/checkpoint/manage/content-coding.ts';
-import { readPinReason } from '../../../../../src/agent/checkpoint/manage/pin-reason.ts';
+import { chooseCoding, parseRange } from '../../../../../src/agent/checkpoint/manage/content-negotiation.ts';
+import { readPinReason } from '../../../../../src/agent/checkpoint/manage/routes.ts';
 
 describe('a Range', () => {
   for (const [header, range] of [
@@ -27,19 +26,19 @@ describe('a Range', () => {
     [undefined, 'whole'],
     ['bytes=9999999999999999-', 'whole'],
   ] as const) {
-    test(`${JSON.stringify(header)} of ten bytes`, () => assert.deepEqual(readRange(header, 10), range));
+    test(`${JSON.stringify(header)} of ten bytes`, () => assert.deepEqual(parseRange(header, 10), range));
   }
 
   test('is never outside the content', () => {
     const number = fc.oneof(fc.constant(''), fc.nat(40).map(String), fc.maxSafeNat().map(String));
     fc.assert(
       fc.property(number, number, fc.nat(30), (from, to, size) => {
-        const range = readRange(`bytes=${from}-${to}`, size);
+        const range = parseRange(`bytes=${from}-${to}`, size);
         if (typeof range === 'string') return;
         assert.ok(range.first >= 0 && range.first <= range.last && range.last < size);
       }),
     );
-    fc.assert(fc.property(fc.string(), (text) => assert.equal(readRange(text, 10), 'whole')));
+    fc.assert(fc.property(fc.string(), (text) => assert.equal(parseRange(text, 10), 'whole')));
   });
 });
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { ArchivesInUse } from '../../../../../src/agent/checkpoint/archives-in-use.ts';
 import type { RetentionSettings } from '../../../../../src/agent/checkpoint/index.ts';
-import { createKeeper } from '../../../../../src/agent/checkpoint/retention/index.ts';
-import { createUses } from '../../../../../src/agent/checkpoint/uses.ts';
+import { Keeper } from '../../../../../src/agent/checkpoint/retention/index.ts';
 import { waitFor } from '../../../../support/index.ts';
 import { createManualClock } from '../../../../support/manual-clock.ts';
 import { folderLab } from '../manage/manage-lab.ts';
@@ -16,11 +16,11 @@ async function lab(settings: RetentionSettings, isNew = (_id: string) => false) 
   await using setup = new AsyncDisposableStack();
   const folder = setup.use(await folderLab());
   const clock = createManualClock();
-  const uses = createUses();
+  const uses = new ArchivesInUse();
   const removed: string[] = [];
   const options = { settings: () => settings, removed: ({ id }: { id: string }) => void removed.push(id) };
   const { archives, log } = folder;
-  const keeper = createKeeper({ archives, uses, isNew, clock, log, ...options });
+  const keeper = new Keeper({ archives, uses, isNew, clock, log, ...options });
   const stop = new AbortController();
   let ended: Promise<void> = Promise.resolve();
   setup.defer(async () => {
@@ -155,6 +155,6 @@ describe('keeping to the limits', () => {
     await at.clock.advance(6 * minute);
     await waitFor('another look', () => at.clock.sleepers > 0);
     assert.equal(at.logged().split('notes.txt').length, 2);
-    assert.deepEqual(await at.archives.strangers(), ['notes.txt']);
+    assert.deepEqual(await at.archives.listForeignFiles(), ['notes.txt']);
   });
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { cgroupChecks } from '../../../../../src/agent/doctor/checks/cgroups.ts';
 import { securityChecks } from '../../../../../src/agent/doctor/checks/security.ts';
-import { mountOf, parseMounts } from '../../../../../src/agent/doctor/mounts.ts';
+import { findMount, parseMounts } from '../../../../../src/agent/doctor/mounts.ts';
 import type { MachineOptions } from '../machine.ts';
 import { makeMachine } from '../machine.ts';
 
@@ -100,8 +100,8 @@ describe('mounts', () => {
         '25 22 8:4 / /mnt/a\\040b rw - nfs4 server:/x rw',
       ].join('\n'),
     );
-    assert.equal(mountOf(mounts, '/var/lib/nodeward')?.type, 'ext4');
-    assert.equal(mountOf(mounts, '/var/lib2')?.point, '/');
-    assert.equal(mountOf(mounts, '/mnt/a b/c')?.type, 'nfs4');
+    assert.equal(findMount(mounts, '/var/lib/nodeward')?.type, 'ext4');
+    assert.equal(findMount(mounts, '/var/lib2')?.point, '/');
+    assert.equal(findMount(mounts, '/mnt/a b/c')?.type, 'nfs4');
   });
 });

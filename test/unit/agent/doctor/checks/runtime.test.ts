@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { status } from '@grpc/grpc-js';
-import { controlPlaneCheck } from '../../../../../src/agent/doctor/checks/control-plane.ts';
-import { runtimeChecks } from '../../../../../src/agent/doctor/checks/runtime.ts';
-import { askFrozen, askRuntime } from '../../../../../src/agent/doctor/runtime-answers.ts';
+import { createControlPlaneCheck } from '../../../../../src/agent/doctor/checks/control-plane.ts';
+import { createRuntimeChecks } from '../../../../../src/agent/doctor/checks/runtime.ts';
+import { findFrozenContainers, queryRuntime } from '../../../../../src/agent/doctor/runtime-report.ts';
 import { RuntimeService } from '../../../../../src/agent/runtime/gen/cri_pb.js';
 import { Status } from '../../../../../src/agent/runtime/gen/task_pb.js';
 import type { TemporaryFolder } from '../../../../support/index.ts';
@@ -39,7 +39,7 @@ describe('what the runtime answers', () => {
 
   async function look(enabled = true, timeoutMs?: number) {
     await using machine = await makeMachine();
-    const checks = runtimeChecks(() => askRuntime(ask(timeoutMs)), enabled);
+    const checks = createRuntimeChecks(() => queryRuntime(ask(timeoutMs)), enabled);
     const rows = await Promise.all(
       checks.map(async ({ id }) => [id, await machine.run(checks, id)] as const),
     );
@@ -65,7 +65,7 @@ describe('what the runtime answers', () => {
       asked.push({ id: containerId, deadline });
       throw refusal(status.NOT_FOUND, 'no container');
     });
-    await askRuntime(ask());
+    await queryRuntime(ask());
     assert.equal(asked.length, 1);
     assert.match(asked[0]?.id ?? '', /no-such-container/);
     assert.equal(asked[0]?.deadline, Number.POSITIVE_INFINITY);
@@ -131,9 +131,9 @@ describe('what the runtime answers', () => {
         },
       ],
     }));
-    assert.deepEqual(await askFrozen(ask()), { containers: [], running: 1, seen: 1 });
+    assert.deepEqual(await findFrozenContainers(ask()), { containers: [], running: 1, inspected: 1 });
     runtime.task = Status.PAUSED;
-    assert.deepEqual((await askFrozen(ask())).containers, [{ name: 'shop/web/main', id: 'c1' }]);
+    assert.deepEqual((await findFrozenContainers(ask())).containers, [{ name: 'shop/web/main', id: 'c1' }]);
   });
 });
 
@@ -148,8 +148,8 @@ describe('the control plane', () => {
 
   test('none, one that was never started, a kubeconfig that is missing', async () => {
     await using machine = await makeMachine();
-    const verdict = async (place: Parameters<typeof controlPlaneCheck>[0]['place']) =>
-      (await machine.run([controlPlaneCheck({ ...common, place })], 'control-plane')).verdict;
+    const verdict = async (place: Parameters<typeof createControlPlaneCheck>[0]['place']) =>
+      (await machine.run([createControlPlaneCheck({ ...common, place })], 'control-plane')).verdict;
     assert.equal(await verdict({ mode: 'standalone' }), 'not-applicable');
     assert.equal(await verdict({ mode: 'embedded' }), 'not-applicable');
     assert.equal(await verdict({ mode: 'remote', kubeconfig: '/none' }), 'failed');

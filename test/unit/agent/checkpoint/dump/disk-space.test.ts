@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { createDiskRoom } from '../../../../../src/agent/checkpoint/dump/disk-room.ts';
+import { createDiskSpace } from '../../../../../src/agent/checkpoint/dump/disk-space.ts';
 import { temporaryFolder } from '../../../../support/index.ts';
 
 const mebibyte = 1024 * 1024;
@@ -11,7 +11,7 @@ const dumps = { name: '/run', path: '/proc/1/root/run' };
 
 /** Two file systems of 1000 MiB each, with so much free. */
 function roomOn(freeMebibytes: { archives: number; dumps: number }) {
-  return createDiskRoom(async (place) => ({
+  return createDiskSpace(async (place) => ({
     ...place,
     device: place === dumps ? 2 : 1,
     freeBytes: (place === dumps ? freeMebibytes.dumps : freeMebibytes.archives) * mebibyte,
@@ -28,12 +28,12 @@ const order = (memoryMebibytes: number, reserve: { bytes: number } | { share: nu
 
 describe('room on the disks', () => {
   test('is three times the memory, on each file system', async () => {
-    using _taken = await roomOn({ archives: 300, dumps: 300 }).take(order(100));
+    using _taken = await roomOn({ archives: 300, dumps: 300 }).reserve(order(100));
     for (const [free, name] of [
       [{ archives: 299, dumps: 300 }, '/var/checkpoints'],
       [{ archives: 300, dumps: 299 }, '/run'],
     ] as const) {
-      await assert.rejects(roomOn(free).take(order(100)), {
+      await assert.rejects(roomOn(free).reserve(order(100)), {
         reason: 'noRoom',
         message:
           `checkpointing of shop/web/main failed (not enough room where ${name} is: up to 300 MiB are needed, ` +
@@ -44,29 +44,29 @@ describe('room on the disks', () => {
 
   test('leaves a reserve, an amount or a share of the file system', async () => {
     const room = roomOn({ archives: 350, dumps: 350 });
-    using _amount = await roomOn({ archives: 350, dumps: 350 }).take(order(100, { bytes: 50 * mebibyte }));
-    await assert.rejects(room.take(order(100, { bytes: 51 * mebibyte })), /51\.0 MiB must stay free/);
-    await assert.rejects(room.take(order(100, { share: 0.051 })), { reason: 'noRoom' });
-    using _share = await room.take(order(100, { share: 0.05 }));
+    using _amount = await roomOn({ archives: 350, dumps: 350 }).reserve(order(100, { bytes: 50 * mebibyte }));
+    await assert.rejects(room.reserve(order(100, { bytes: 51 * mebibyte })), /51\.0 MiB must stay free/);
+    await assert.rejects(room.reserve(order(100, { share: 0.051 })), { reason: 'noRoom' });
+    using _share = await room.reserve(order(100, { share: 0.05 }));
   });
 
   test('counts those that are under way, until they have ended', async () => {
     const room = roomOn({ archives: 1000, dumps: 500 });
     {
-      using first = await room.take(order(100));
+      using first = await room.reserve(order(100));
       await assert.rejects(
-        room.take(order(100)),
+        room.reserve(order(100)),
         /but 500 MiB are free, 300 MiB of it may go to checkpoints under way/,
       );
       first[Symbol.dispose](); // a second end counts no more
     }
-    using _next = await room.take(order(100));
-    await assert.rejects(room.take(order(100)), { reason: 'noRoom' });
+    using _next = await room.reserve(order(100));
+    await assert.rejects(room.reserve(order(100)), { reason: 'noRoom' });
   });
 
   test('several that begin at the same time do not all get the same room', async () => {
     const room = roomOn({ archives: 1000, dumps: 700 });
-    const taken = await Promise.allSettled([1, 2, 3, 4].map(() => room.take(order(100))));
+    const taken = await Promise.allSettled([1, 2, 3, 4].map(() => room.reserve(order(100))));
     assert.equal(taken.filter(({ status }) => status === 'fulfilled').length, 2);
   });
 
@@ -74,7 +74,7 @@ describe('room on the disks', () => {
     await using folder = await temporaryFolder();
     const place = { name: 'x', path: join(folder.path, 'not/yet') };
     const small = { target, memoryBytes: 1, places: [place], reserve: { bytes: 0 } };
-    using _taken = await createDiskRoom().take(small);
-    await assert.rejects(createDiskRoom().take({ ...small, memoryBytes: 2 ** 60 }), { reason: 'noRoom' });
+    using _taken = await createDiskSpace().reserve(small);
+    await assert.rejects(createDiskSpace().reserve({ ...small, memoryBytes: 2 ** 60 }), { reason: 'noRoom' });
   });
 });

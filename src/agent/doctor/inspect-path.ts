@@ -2,27 +2,27 @@ import { spawn } from 'node:child_process';
 import { tryParseRecord } from '../../base/index.ts';
 
 /*
- * A file system that hangs (a network's, a dead disk's) keeps the thread that asked it for ever, and a process with such
- * a thread does not even end. So whatever is outside /proc and /sys is looked at by a child that may be left behind.
+ * A file system that hangs (of a network, of a dead disk) blocks the calling thread for ever, and a process with such a
+ * thread cannot even exit. So every path outside /proc and /sys is inspected by a child process that may be left behind.
  */
 
-export interface Look {
+export interface PathQuery {
   readonly path: string;
-  /** Where there is nothing at `path`, the first of these where there is something. */
+  /** Tried in order when nothing exists at `path`; the first that exists is inspected. */
   readonly orElse?: readonly string[];
-  /** Also the names in it, at most so many, with what each is. */
+  /** Also the entries of the folder, at most this many. */
   readonly entries?: number;
-  /** Of the entries that are regular files and end so, also the first 64 KiB. */
+  /** Also the first 64 KiB of entries that are regular files whose names end in one of these. */
   readonly textOf?: readonly string[];
-  /** Also the file system that it is on. */
+  /** Also the space of its file system. */
   readonly space?: boolean;
 }
 
-export type Kind = 'file' | 'folder' | 'link' | 'socket' | 'other';
+type FileKind = 'file' | 'folder' | 'link' | 'socket' | 'other';
 
 export interface Entry {
   readonly name: string;
-  readonly kind: Kind;
+  readonly kind: FileKind;
   readonly uid: number;
   readonly mode: number;
   readonly size: number;
@@ -32,37 +32,37 @@ export interface Entry {
 
 export interface Space {
   readonly totalBytes: number;
-  /** For ordinary users. */
+  /** Available to ordinary users. */
   readonly freeBytes: number;
-  /** Zero where the file system has no fixed number. */
+  /** Zero where the file system has no fixed number of them. */
   readonly inodes: number;
   readonly freeInodes: number;
 }
 
-export interface Found extends Entry {
-  /** The path that was looked at. */
+export interface PathFacts extends Entry {
+  /** The path that was inspected: the one that was asked for, or one of `orElse`. */
   readonly path: string;
-  /** Follows links: where the path leads in the end. */
+  /** The path with all links resolved. */
   readonly realPath: string;
-  /** Which file it is, on which device. */
+  /** Device and inode, which identify the file. */
   readonly dev: number;
   readonly ino: number;
   readonly entries?: readonly Entry[];
   readonly space?: Space;
 }
 
-/** What is there, or the system's error code, such as ENOENT or EACCES. */
-export type Looked = { readonly found: Found } | { readonly fault: string };
+/** What was found, or the system's error code, such as ENOENT or EACCES. */
+export type PathResult = { readonly found: PathFacts } | { readonly fault: string };
 
 /**
- * Looks in this process. Its source is also what the child runs, so it uses nothing of this file: neither imports nor
- * other functions.
+ * Inspects in this process. The child runs the source text of this function, so it must not use anything else of this
+ * file, neither imports nor other functions.
  */
-export function lookHere(what: Look): Looked {
+export function inspectPath(what: PathQuery): PathResult {
   const fs = process.getBuiltinModule('node:fs');
   const entryOf = (name: string, path: string, follow: boolean): Entry => {
     const facts = follow ? fs.statSync(path) : fs.lstatSync(path);
-    const kinds: [boolean, Kind][] = [
+    const kinds: [boolean, FileKind][] = [
       [facts.isFile(), 'file'],
       [facts.isDirectory(), 'folder'],
       [facts.isSymbolicLink(), 'link'],
@@ -89,7 +89,7 @@ export function lookHere(what: Look): Looked {
         const wanted = entry.kind === 'file' && what.textOf?.some((end) => name.endsWith(end));
         return [wanted ? { ...entry, text: textOf(`${path}/${name}`) } : entry];
       } catch {
-        return []; // it has gone meanwhile, or is another user's
+        return []; // removed meanwhile, or not readable by this user
       }
     });
   };
@@ -111,13 +111,13 @@ export function lookHere(what: Look): Looked {
   }
 }
 
-const answerLimit = 8 * 1024 * 1024;
+const maxReplyBytes = 8 * 1024 * 1024;
 
-/** Looks in a child of its own; rejects when `signal` aborts, also where the child cannot be ended. */
-export function lookApart(what: Look, signal: AbortSignal): Promise<Looked> {
+/** Inspects in a child process; rejects when `signal` aborts, even if the child cannot be killed. */
+export function inspectPathInChild(what: PathQuery, signal: AbortSignal): Promise<PathResult> {
   signal.throwIfAborted();
-  const { promise, resolve, reject } = Promise.withResolvers<Looked>();
-  const program = `process.stdout.write(JSON.stringify((${lookHere.toString()})(JSON.parse(process.argv[1]))))`;
+  const { promise, resolve, reject } = Promise.withResolvers<PathResult>();
+  const program = `process.stdout.write(JSON.stringify((${inspectPath.toString()})(JSON.parse(process.argv[1]))))`;
   const child = spawn(process.execPath, ['-e', program, '--', JSON.stringify(what)], {
     env: {},
     cwd: '/',
@@ -127,7 +127,7 @@ export function lookApart(what: Look, signal: AbortSignal): Promise<Looked> {
   let total = 0;
   child.stdout.on('data', (chunk: Buffer) => {
     total += chunk.length;
-    if (total <= answerLimit) chunks.push(chunk);
+    if (total <= maxReplyBytes) chunks.push(chunk);
   });
   const giveUp = () => {
     child.kill('SIGKILL');
@@ -138,19 +138,19 @@ export function lookApart(what: Look, signal: AbortSignal): Promise<Looked> {
   signal.addEventListener('abort', giveUp, { once: true });
   child.once('error', reject);
   child.once('close', (code) => {
-    if (code === 0) resolve(readAnswer(Buffer.concat(chunks).toString('utf8'), what.path));
+    if (code === 0) resolve(parseResult(Buffer.concat(chunks).toString('utf8'), what.path));
     else reject(new Error(`looking at ${what.path} failed`));
   });
   return promise.finally(() => signal.removeEventListener('abort', giveUp));
 }
 
-/** The child runs this file's own code. */
-function readAnswer(text: string, path: string): Looked {
+/** Checked lightly: the child runs this file's own code. */
+function parseResult(text: string, path: string): PathResult {
   const answer = tryParseRecord(text);
-  if (answer !== undefined && isLooked(answer)) return answer;
+  if (answer !== undefined && isPathResult(answer)) return answer;
   throw new Error(`looking at ${path} gave no answer`);
 }
 
-function isLooked(value: object): value is Looked {
+function isPathResult(value: object): value is PathResult {
   return 'found' in value || ('fault' in value && typeof value.fault === 'string');
 }

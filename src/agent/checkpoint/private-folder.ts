@@ -2,8 +2,8 @@ import { chmod, lstat, mkdir } from 'node:fs/promises';
 import type { Logger } from '../../base/index.ts';
 
 /**
- * Makes sure that `path` is a folder that only this user can enter: archives hold the memory of workloads.
- * It is made when missing (0700) and closed to others when it is ours; otherwise an Error says what is wrong.
+ * Makes sure that only this user can enter the folder at `path`: archives hold the memory of workloads. Creates it with
+ * mode 0700, or sets that mode if this user owns it; otherwise throws an Error that says what is wrong.
  */
 export async function preparePrivateFolder(path: string, log: Logger): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 });

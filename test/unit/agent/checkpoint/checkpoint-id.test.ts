@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { basename, join } from 'node:path';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { composeCheckpointId } from '../../../../src/agent/checkpoint/checkpoint-id.ts';
 import { isCheckpointId } from '../../../../src/agent/checkpoint/index.ts';
-import { checkpointId } from '../../../../src/agent/checkpoint/names.ts';
 import { checkName } from '../../../../src/api/index.ts';
 
 const time = Date.UTC(2025, 10, 21, 10, 3, 4, 5);
@@ -24,11 +24,11 @@ const anyText = fc.oneof(
 describe('the id of a checkpoint', () => {
   test('is as specified, with the time to the nanosecond', () => {
     assert.equal(
-      checkpointId(target, time, 0),
+      composeCheckpointId(target, time, 0),
       'checkpoint-web-0_shop-server-2025-11-21T10:03:04.005000000Z',
     );
     assert.equal(
-      checkpointId(target, time, 17),
+      composeCheckpointId(target, time, 17),
       'checkpoint-web-0_shop-server-2025-11-21T10:03:04.005000017Z',
     );
   });
@@ -39,7 +39,7 @@ describe('the id of a checkpoint', () => {
         const wrong =
           checkName('label', namespace) ?? checkName('subdomain', pod) ?? checkName('label', container);
         if (wrong !== undefined) return;
-        const name = checkpointId({ namespace, pod, container }, time, 0);
+        const name = composeCheckpointId({ namespace, pod, container }, time, 0);
         assert.equal(basename(join('/folder', name)), name);
       }),
     );
@@ -47,7 +47,7 @@ describe('the id of a checkpoint', () => {
 
   test('fits into a file system whatever the pod is called, and tells pods apart', () => {
     const long = (pod: string) =>
-      checkpointId({ namespace: 'n'.repeat(63), pod, container: 'c'.repeat(63) }, time, 0);
+      composeCheckpointId({ namespace: 'n'.repeat(63), pod, container: 'c'.repeat(63) }, time, 0);
     const [one, other] = [long(`${'p'.repeat(252)}1`), long(`${'p'.repeat(252)}2`)];
     assert.equal(Buffer.byteLength(`.${one}.set.json`), 255); // the longest name that is made of one
     assert.notEqual(one, other);
@@ -58,7 +58,7 @@ describe('the id of a checkpoint', () => {
         label,
         fc.nat(),
         (namespace, pod, container, count) => {
-          const name = checkpointId({ namespace, pod, container }, time, count);
+          const name = composeCheckpointId({ namespace, pod, container }, time, count);
           assert.ok(Buffer.byteLength(`.${name}.set.json`) <= 255);
           assert.ok(isCheckpointId(name), name);
         },

@@ -1,9 +1,8 @@
 /**
- * Which containers have had a dump that was given up a short while ago. containerd clears away what such a dump has
- * written behind everybody's back, in a folder that all dumps of a container use, and makes the next one fail that
- * begins meanwhile (seen with 2.1 after a dump of 512 MiB: `open …/ctrd-checkpoint/status: no such file or directory`).
- * So a failure soon after is followed by another try, also when this agent was started again in between: it is noted
- * in a file.
+ * The containers whose dump was given up a short while ago. containerd removes the files of such a dump later, in the
+ * background, in a folder that all dumps of a container share; a dump that begins meanwhile then fails (observed with 2.1
+ * after a dump of 512 MiB: `open …/ctrd-checkpoint/status: no such file or directory`). So a dump that fails soon after
+ * an abandoned one is tried again. A file keeps the abandoned dumps, so that this holds after a restart of the agent, too.
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,22 +10,22 @@ import { isRecord } from '../../../api/index.ts';
 import type { Clock, Logger } from '../../../base/index.ts';
 import { describeError, errorCode, readRegularFile, writeFileAtomic } from '../../../base/index.ts';
 
-export interface Abandoned {
-  /** Notes that a dump of the container was given up just now. Never rejects: it is a help, not more. */
+export interface AbandonedDumps {
+  /** Notes that a dump of the container was given up just now. Never rejects: without the note only a retry is lost. */
   note(id: string): Promise<void>;
-  /** Until when a failure may come from that, on the monotonic clock; undefined when it cannot. */
+  /** Until when, on the monotonic clock, an abandoned dump may cause failures; undefined when none can. */
   untilMs(id: string): number | undefined;
-  /** Reads what an earlier process has noted. Never rejects. */
+  /** Reads the notes of an earlier process. Never rejects. */
   load(): Promise<void>;
 }
 
 export const abandonedFile = '.abandoned.json';
-/** How long the clearing may take. */
-const clearingMs = 30_000;
-const limitBytes = 256 * 1024;
+/** How long containerd's removal may take. */
+const removalMs = 30_000;
+const maxBytes = 256 * 1024;
 
-/** `folder` is that of the checkpoints, which exists whenever something is noted. */
-export function rememberAbandoned(folder: string, clock: Clock, log: Logger): Abandoned {
+/** `folder` is the folder of checkpoints, which exists whenever something is noted. */
+export function rememberAbandoned(folder: string, clock: Clock, log: Logger): AbandonedDumps {
   const path = join(folder, abandonedFile);
   const until = new Map<string, number>();
   let writing = Promise.resolve();
@@ -47,7 +46,7 @@ export function rememberAbandoned(folder: string, clock: Clock, log: Logger): Ab
     note(id) {
       const now = clock.monotonicMs();
       for (const [other, ms] of until) if (ms < now) until.delete(other);
-      until.set(id, now + clearingMs);
+      until.set(id, now + removalMs);
       writing = writing.then(save);
       return writing;
     },
@@ -58,11 +57,11 @@ export function rememberAbandoned(folder: string, clock: Clock, log: Logger): Ab
     async load() {
       try {
         const noted: unknown = JSON.parse(
-          (await readRegularFile(path, { limitBytes, noFollow: true })).toString(),
+          (await readRegularFile(path, { limitBytes: maxBytes, noFollow: true })).toString(),
         );
         for (const [id, time] of Object.entries(isRecord(noted) ? noted : {})) {
           const leftMs = Date.parse(String(time)) - clock.now();
-          if (leftMs > 0 && leftMs <= clearingMs) until.set(id, clock.monotonicMs() + leftMs);
+          if (leftMs > 0 && leftMs <= removalMs) until.set(id, clock.monotonicMs() + leftMs);
         }
         if (until.size === 0) await rm(path, { force: true });
       } catch (error) {

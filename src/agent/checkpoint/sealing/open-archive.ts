@@ -1,43 +1,43 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { describeError } from '../../../base/index.ts';
-import { streamOf } from './file-stream.ts';
+import { createFileStream } from './file-stream.ts';
 
-/** A sealed archive that was not opened; `message` says why and may be shown as it stands. */
+/** A sealed archive that was not opened; `message` says why and may be shown to people as it is. */
 export class SealError extends Error {
   override readonly name = 'SealError';
 }
 
-export interface OpenOptions {
-  /** `AGE-SECRET-KEY-1…`; one that fits is enough. */
+interface OpenOptions {
+  /** `AGE-SECRET-KEY-1…`; one that matches is enough. */
   readonly identities: readonly string[];
-  /** Takes the plain bytes in order; what it has taken is worth nothing before this resolves. */
+  /** Takes the plain bytes in order. They must not be used before openArchive has resolved. */
   write(piece: Uint8Array): Promise<void>;
-  /** Is told how much of the sealed file has been read. */
+  /** Called with the number of bytes of the sealed file that have been read. */
   progress?: (bytes: number) => void;
   readonly cancel?: AbortSignal;
 }
 
-/** What was in a sealed archive. */
+/** The plain archive that was in a sealed one. */
 export interface OpenedArchive {
-  /** Of the plain archive, in hexadecimal digits. */
+  /** Digest of the plain archive, in hexadecimal digits. */
   readonly sha256: string;
   readonly sizeBytes: number;
 }
 
-/** Opens a sealed file in bounded memory. Rejects with a SealError when it is none, damaged, cut off, or for others. */
+/** Opens a sealed file in bounded memory. Rejects with a SealError when it is not sealed, damaged, cut off, or for other recipients. */
 export async function openArchive(
   sealed: FileHandle,
   { identities, write, progress, cancel }: OpenOptions,
 ): Promise<OpenedArchive> {
   const { Decrypter } = await import('age-encryption');
   const decrypter = new Decrypter();
-  for (const identity of identities) await add(decrypter, identity);
+  for (const identity of identities) await addIdentity(decrypter, identity);
   await requireAge(sealed);
-  const plain = await decrypter.decrypt(streamOf(sealed, progress)).catch(refuse);
+  const plain = await decrypter.decrypt(createFileStream(sealed, progress)).catch(throwHeaderError);
   const hash = createHash('sha256');
   let sizeBytes = 0;
-  for await (const piece of guarded(plain)) {
+  for await (const piece of readPlain(plain)) {
     cancel?.throwIfAborted();
     hash.update(piece);
     await write(piece);
@@ -46,7 +46,10 @@ export async function openArchive(
   return { sha256: hash.digest('hex'), sizeBytes };
 }
 
-async function add(decrypter: { addIdentity(identity: string): void }, identity: string): Promise<void> {
+async function addIdentity(
+  decrypter: { addIdentity(identity: string): void },
+  identity: string,
+): Promise<void> {
   try {
     decrypter.addIdentity(identity);
   } catch {
@@ -64,8 +67,8 @@ async function requireAge(sealed: FileHandle): Promise<void> {
   }
 }
 
-/** What the stream itself finds wrong is damage; what becomes of the pieces afterwards is not. */
-async function* guarded(plain: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+/** Turns errors of the stream into a SealError for damage. Errors of the consumer are not damage and pass unchanged. */
+async function* readPlain(plain: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const reader = plain.getReader();
   try {
     for (;;) {
@@ -80,7 +83,7 @@ async function* guarded(plain: ReadableStream<Uint8Array>): AsyncGenerator<Uint8
   }
 }
 
-function refuse(cause: unknown): never {
+function throwHeaderError(cause: unknown): never {
   const why = describeError(cause);
   if (why.includes('no identity matched')) {
     throw new SealError('it is sealed for others: no identity fits', { cause });

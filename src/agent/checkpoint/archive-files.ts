@@ -3,16 +3,16 @@ import type { FileHandle } from 'node:fs/promises';
 import { link, lstat, open, rename, rm } from 'node:fs/promises';
 import { errorCode, syncFolder } from '../../base/index.ts';
 
-/** Gives both files of a checkpoint their names, or none of them; false when one is taken. The sidecar comes first. */
+/** Gives both files of a checkpoint their names, the sidecar first, or neither. Returns false when one is taken. */
 export async function publishPair(
   folder: string,
   files: { readonly archive: string; readonly sidecar: string },
   archive: string,
   sidecar: string,
 ): Promise<boolean> {
-  if (!(await nameIt(files.sidecar, sidecar))) return false;
+  if (!(await giveName(files.sidecar, sidecar))) return false;
   try {
-    if (!(await nameIt(files.archive, archive))) {
+    if (!(await giveName(files.archive, archive))) {
       await rm(sidecar, { force: true });
       return false;
     }
@@ -25,8 +25,8 @@ export async function publishPair(
   }
 }
 
-/** A link, unlike a rename, never replaces a file. Answers false when the name is taken. */
-async function nameIt(file: string, path: string): Promise<boolean> {
+/** Links instead of renaming, because a rename could replace a file. Returns false when the name is taken. */
+async function giveName(file: string, path: string): Promise<boolean> {
   try {
     await link(file, path);
     return true;
@@ -34,14 +34,14 @@ async function nameIt(file: string, path: string): Promise<boolean> {
     const code = errorCode(error);
     if (code === 'EEXIST') return false;
     if (code !== 'EPERM' && code !== 'ENOTSUP' && code !== 'EMLINK') throw error;
-    if ((await lstat(path).catch(unlessAbsent)) !== undefined) return false;
-    // A file system without links. Nobody else writes in this folder, and this process gives each name once.
+    if ((await lstat(path).catch(ignoreAbsent)) !== undefined) return false;
+    // A file system without links. No other process writes in this folder, and this one gives each name once.
     await rename(file, path);
     return true;
   }
 }
 
-/** undefined where there is no regular file of that name. */
+/** Undefined where there is no regular file at `path`. */
 export async function openRegular(path: string): Promise<FileHandle | undefined> {
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   const file = await open(path, flags).catch((error: unknown) => {
@@ -53,8 +53,8 @@ export async function openRegular(path: string): Promise<FileHandle | undefined>
   return undefined;
 }
 
-/** For what need not be there. */
-export function unlessAbsent(error: unknown): undefined {
+/** For `catch`, where a missing file is no error. */
+export function ignoreAbsent(error: unknown): undefined {
   if (errorCode(error) === 'ENOENT') return undefined;
   throw error;
 }

@@ -1,21 +1,21 @@
 import type { StoredCheckpoint } from '../archive-folder.ts';
 import type { CheckpointRecord } from '../record.ts';
 
-/** The group and version of what is answered here; it is this program's own. */
+/** The group and version of all bodies here; this program's own. */
 export const apiVersion = 'checkpoints.nodeward.io/v1';
 
 /**
- * What is known of an archive's content. `Unverified`: nobody has read it since it was made. `Unknown`: there is no
- * sidecar that can be read, so nobody can tell.
+ * What is known about an archive's content. `Unverified`: it has not been read since it was made. `Unknown`: there is no
+ * readable sidecar to compare it with.
  */
-export type CheckpointState = 'Unverified' | 'Matches' | 'Damaged' | 'Unknown';
+type CheckpointState = 'Unverified' | 'Matches' | 'Damaged' | 'Unknown';
 
-/** A checkpoint as it is answered. */
-export interface ShownCheckpoint {
+/** The body of a response about a checkpoint. */
+interface CheckpointBody {
   readonly apiVersion: typeof apiVersion;
   readonly kind: 'Checkpoint';
   readonly id: string;
-  /** Of the archive, on the node. */
+  /** Path of the archive on the node. */
   readonly path: string;
   readonly bytes: number;
   /** RFC 3339, when the archive was last written. */
@@ -24,17 +24,17 @@ export interface ShownCheckpoint {
   readonly pinned: boolean;
   /** What is wrong with the sidecar or the archive. */
   readonly problem?: string;
-  /** What the sidecar says. */
+  /** The content of the sidecar. */
   readonly record?: CheckpointRecord;
 }
 
-export function stateOf({ record }: Pick<StoredCheckpoint, 'record'>): CheckpointState {
+export function resolveState({ record }: Pick<StoredCheckpoint, 'record'>): CheckpointState {
   if (record === undefined) return 'Unknown';
   if (record.verified === undefined) return 'Unverified';
   return record.verified.result === 'matches' ? 'Matches' : 'Damaged';
 }
 
-export function shown(stored: StoredCheckpoint): ShownCheckpoint {
+export function toCheckpointBody(stored: StoredCheckpoint): CheckpointBody {
   const { id, path, bytes, modifiedMs, record } = stored;
   const problem = stored.problem ?? record?.verified?.problem;
   return {
@@ -44,7 +44,7 @@ export function shown(stored: StoredCheckpoint): ShownCheckpoint {
     path,
     bytes,
     modifiedAt: new Date(modifiedMs).toISOString(),
-    state: stateOf(stored),
+    state: resolveState(stored),
     pinned: record?.pinned ?? false,
     ...(problem === undefined ? {} : { problem }),
     ...(record === undefined ? {} : { record }),

@@ -3,7 +3,7 @@ import { isIPv6 } from 'node:net';
 import { describe, test } from 'node:test';
 import { create } from '@bufbuild/protobuf';
 import fc from 'fast-check';
-import { describeFile } from '../../../../../src/agent/checkpoint/archive/file-names.ts';
+import { describeFile } from '../../../../../src/agent/checkpoint/archive/describe-file.ts';
 import { FileSchema } from '../../../../../src/agent/checkpoint/archive/gen/images_pb.js';
 
 function addressOf(groups: readonly number[]): string {

@@ -9,41 +9,41 @@ import {
   taskState,
 } from '../runtime/index.ts';
 
-/** What the container runtime has told when it was asked all that the checks want to know. */
-export interface RuntimeAnswers {
-  /** `unix:///path`; undefined where none is configured and none of the usual ones exists. */
+/** The container runtime's answers to everything that the checks ask. */
+export interface RuntimeReport {
+  /** `unix:///path`; undefined where none is configured and none of the default ones exists. */
   readonly endpoint: string | undefined;
-  /** Why it could not be asked; everything below is then undefined. */
+  /** Why it could not be queried; everything below is then undefined. */
   readonly fault: RuntimeError | undefined;
   readonly name: string | undefined;
   readonly version: string | undefined;
-  /** Those of its conditions that are not true. */
+  /** Its conditions that are not true. */
   readonly troubles: readonly { type: string; text: string }[] | undefined;
   readonly features: { recursiveReadOnly: boolean; userNamespaces: boolean } | undefined;
   /** `ok`, or why it cannot checkpoint. */
   readonly checkpoint: 'ok' | RuntimeError | undefined;
-  /** Where it keeps images and containers, as it names the folder. */
+  /** The folder of its images and containers, as the runtime names it. */
   readonly folder: string | undefined;
 }
 
-export interface Frozen {
-  /** Of running containers: `namespace/pod/container`, with the id. */
+export interface FrozenContainers {
+  /** The running containers that are frozen; `name` is `namespace/pod/container`. */
   readonly containers: readonly { name: string; id: string }[];
   readonly running: number;
-  /** How many of them were looked at. */
-  readonly seen: number;
+  /** How many of the running ones were inspected. */
+  readonly inspected: number;
 }
 
-export interface AskOptions {
-  /** Empty or undefined: the first of the usual ones that exists. */
+interface QueryOptions {
+  /** Empty or undefined: the first of the default ones that exists. */
   endpoint: string | undefined;
-  /** For each answer. */
+  /** For each call. */
   timeoutMs: number;
   signal: AbortSignal;
 }
 
-/** Asks in bounded time. Never rejects but when the endpoint is malformed. */
-export async function askRuntime(options: AskOptions): Promise<RuntimeAnswers> {
+/** Takes bounded time. Rejects only when the endpoint is malformed. */
+export async function queryRuntime(options: QueryOptions): Promise<RuntimeReport> {
   const { endpoint, timeoutMs: deadlineMs, signal: cancel } = options;
   using connection = openConnection(endpoint ? [endpoint] : defaultEndpoints);
   const call = { deadlineMs, cancel };
@@ -52,7 +52,7 @@ export async function askRuntime(options: AskOptions): Promise<RuntimeAnswers> {
     const [state, checkpoint, folder] = await Promise.all([
       connection.call(RuntimeService.method.status, {}, call),
       canCheckpoint(connection, deadlineMs, cancel),
-      folderOf(connection, call),
+      readImageFolder(connection, call),
     ]);
     return {
       endpoint: connection.endpoint,
@@ -71,11 +71,11 @@ export async function askRuntime(options: AskOptions): Promise<RuntimeAnswers> {
     };
   } catch (error) {
     if (!(error instanceof RuntimeError)) throw error;
-    return { ...silent, endpoint: connection.endpoint ?? endpoint, fault: error };
+    return { ...emptyReport, endpoint: connection.endpoint ?? endpoint, fault: error };
   }
 }
 
-const silent: Omit<RuntimeAnswers, 'endpoint' | 'fault'> = {
+const emptyReport: Omit<RuntimeReport, 'endpoint' | 'fault'> = {
   name: undefined,
   version: undefined,
   troubles: undefined,
@@ -85,11 +85,11 @@ const silent: Omit<RuntimeAnswers, 'endpoint' | 'fault'> = {
 };
 
 /** No runtime has a container of this id. */
-const nobody = 'nodeward-doctor-no-such-container';
+const absentContainerId = 'nodeward-doctor-no-such-container';
 
 /**
- * Asks for the checkpoint of a container that does not exist: a runtime that can says only that it knows no such one,
- * and containerd looks for criu before. Nothing can be frozen by it; all the same it carries no deadline.
+ * Requests the checkpoint of a container that does not exist: a runtime that can checkpoint only reports that there is
+ * no such container, and containerd looks for criu first. Nothing can be frozen by this; even so the call carries no deadline.
  */
 async function canCheckpoint(
   connection: Connection,
@@ -98,24 +98,28 @@ async function canCheckpoint(
 ): Promise<'ok' | RuntimeError> {
   const cancel = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
   try {
-    const request = { containerId: nobody, location: '/nonexistent/nodeward-doctor.tar' };
+    const request = { containerId: absentContainerId, location: '/nonexistent/nodeward-doctor.tar' };
     await connection.call(RuntimeService.method.checkpointContainer, request, { deadlineMs: null, cancel });
     return 'ok';
   } catch (error) {
     if (!(error instanceof RuntimeError)) throw error;
-    return error.reason === 'notFound' || saysNotFound(error) ? 'ok' : error;
+    return error.reason === 'notFound' || isNotFound(error) ? 'ok' : error;
   }
 }
 
-/** CRI-O says so in words. */
-function saysNotFound({ reason, message }: RuntimeError): boolean {
-  return reason === 'failed' && message.includes(nobody) && /not found|could not find|no such/i.test(message);
+/** CRI-O reports this as a failure with a text, not with the code NOT_FOUND. */
+function isNotFound({ reason, message }: RuntimeError): boolean {
+  return (
+    reason === 'failed' &&
+    message.includes(absentContainerId) &&
+    /not found|could not find|no such/i.test(message)
+  );
 }
 
 type Call = { deadlineMs: number; cancel: AbortSignal };
 
-/** Undefined where it does not tell. */
-async function folderOf(connection: Connection, call: Call): Promise<string | undefined> {
+/** Undefined where the runtime does not report it. */
+async function readImageFolder(connection: Connection, call: Call): Promise<string | undefined> {
   try {
     const { imageFilesystems } = await connection.call(ImageService.method.imageFsInfo, {}, call);
     return imageFilesystems[0]?.fsId?.mountpoint || undefined;
@@ -125,25 +129,25 @@ async function folderOf(connection: Connection, call: Call): Promise<string | un
   }
 }
 
-/** More are not looked at, one by one, by somebody who waits. */
-const containersLimit = 500;
+/** Containers are inspected one by one while the operator waits, so no more than these. */
+const maxContainers = 500;
 
-/** Which running containers are frozen, asked of containerd; rejects with a RuntimeError. */
-export async function askFrozen(options: AskOptions): Promise<Frozen> {
+/** The running containers that containerd reports as paused; rejects with a RuntimeError. */
+export async function findFrozenContainers(options: QueryOptions): Promise<FrozenContainers> {
   const { endpoint, timeoutMs: deadlineMs, signal: cancel } = options;
   using connection = openConnection(endpoint ? [endpoint] : defaultEndpoints);
   const call = { deadlineMs, cancel };
   const filter = { state: { state: CriContainerState.CONTAINER_RUNNING } };
   const { containers } = await connection.call(RuntimeService.method.listContainers, { filter }, call);
-  const looked = containers.slice(0, containersLimit);
+  const candidates = containers.slice(0, maxContainers);
   const frozen: { name: string; id: string }[] = [];
-  let seen = 0;
-  for (const { id, labels, metadata } of looked) {
-    const told = await taskState(connection, id, call.deadlineMs);
-    if (told.by === 'cri') break; // another runtime: nothing of frozen containers can be told this way
-    seen += 1;
+  let inspected = 0;
+  for (const { id, labels, metadata } of candidates) {
+    const task = await taskState(connection, id, call.deadlineMs);
+    if (task.by === 'cri') break; // not containerd: CRI has no state for a frozen container
+    inspected += 1;
     const pod = ['namespace', 'name'].map((part) => labels[`io.kubernetes.pod.${part}`] ?? '?');
-    if (told.state === 'paused') frozen.push({ name: [...pod, metadata?.name ?? '?'].join('/'), id });
+    if (task.state === 'paused') frozen.push({ name: [...pod, metadata?.name ?? '?'].join('/'), id });
   }
-  return { containers: frozen, running: containers.length, seen };
+  return { containers: frozen, running: containers.length, inspected };
 }

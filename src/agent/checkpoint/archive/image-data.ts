@@ -3,8 +3,8 @@ import { createBudget } from './budget.ts';
 import type { MountFacts, OpenFile } from './contents.ts';
 import type { Notes } from './notes.ts';
 
-/** What the images of an archive have told, in whatever order they came. */
-export interface Harvest {
+/** The data collected from the images of an archive, which come in any order. */
+export interface ImageData {
   readonly notes: Notes;
   readonly budget: Budget;
   imageVersion: number;
@@ -13,35 +13,35 @@ export interface Harvest {
   readonly tree: Map<number, { readonly ppid: number; readonly threads: number }>;
   /** By pid. */
   readonly tasks: Map<number, { readonly comm: string; readonly state: number }>;
-  /** Which table of descriptors a process uses, by pid. */
+  /** The number of the descriptor table that a process uses, by pid. */
   readonly tables: Map<number, number>;
   /** By pid. */
-  readonly memory: Map<number, HarvestedMemory>;
-  /** Bytes of a process's own pages, by pid. */
+  readonly memory: Map<number, MemoryAreas>;
+  /** Bytes of a process's private pages, by pid. */
   readonly privateBytes: Map<number, number>;
-  /** Bytes of an area of shared memory, by its number. */
+  /** Bytes of an area of shared memory, by its id. */
   readonly sharedBytes: Map<number, number>;
-  /** By the table's number. */
-  readonly descriptors: Map<number, HarvestedDescriptor[]>;
+  /** By the number of the table. */
+  readonly descriptors: Map<number, DescriptorEntry[]>;
   /** By id. */
   readonly files: Map<number, Omit<OpenFile, 'fd'>>;
   readonly mounts: MountFacts[];
 }
 
-export interface HarvestedMemory {
+interface MemoryAreas {
   readonly virtualBytes: number;
   readonly heapBytes: number;
   readonly areas: number;
   readonly shared: ReadonlySet<number>;
 }
 
-export interface HarvestedDescriptor {
+interface DescriptorEntry {
   readonly fd: number;
   readonly file: number;
   readonly type: number;
 }
 
-export function createHarvest(notes: Notes): Harvest {
+export function createImageData(notes: Notes): ImageData {
   return {
     notes,
     budget: createBudget(notes),

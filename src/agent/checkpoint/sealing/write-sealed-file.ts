@@ -1,25 +1,24 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { streamOf } from './file-stream.ts';
+import { createFileStream } from './file-stream.ts';
 
-export interface SealOrder {
-  /** The plain file. */
+export interface SealRequest {
+  /** Path of the plain file. */
   readonly from: string;
-  /** The sealed one, which must not be there yet; made with mode 0600. */
+  /** Path of the sealed file, which must not exist yet; created with mode 0600. */
   readonly to: string;
   readonly recipients: readonly string[];
 }
 
-/** What is known of a sealed file. */
 export interface SealedFile {
-  /** Of the sealed file, in hexadecimal digits. */
+  /** Digest of the sealed file, in hexadecimal digits. */
   readonly sha256: string;
   readonly sizeBytes: number;
 }
 
-/** Writes the sealed file, durably. Whoever calls removes what is there when this fails. */
-export async function seal({ from, to, recipients }: SealOrder): Promise<SealedFile> {
+/** Writes the sealed file, durably. When this rejects, the caller must remove the file. */
+export async function writeSealedFile({ from, to, recipients }: SealRequest): Promise<SealedFile> {
   const { Encrypter } = await import('age-encryption');
   const encrypter = new Encrypter();
   for (const recipient of recipients) encrypter.addRecipient(recipient);
@@ -28,7 +27,7 @@ export async function seal({ from, to, recipients }: SealOrder): Promise<SealedF
   await using sealed = await open(to, 'wx', 0o600);
   const hash = createHash('sha256');
   let sizeBytes = 0;
-  for await (const piece of await encrypter.encrypt(streamOf(plain))) {
+  for await (const piece of await encrypter.encrypt(createFileStream(plain))) {
     hash.update(piece);
     await sealed.writeFile(piece);
     sizeBytes += piece.length;
