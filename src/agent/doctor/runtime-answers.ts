@@ -6,7 +6,7 @@ import {
   openConnection,
   RuntimeError,
   RuntimeService,
-  taskState,
+  readTaskState,
 } from '../runtime/index.ts';
 
 /** What the container runtime has told when it was asked all that the checks want to know. */
@@ -139,7 +139,7 @@ export async function askFrozen(options: AskOptions): Promise<Frozen> {
   const frozen: { name: string; id: string }[] = [];
   let seen = 0;
   for (const { id, labels, metadata } of looked) {
-    const told = await taskState(connection, id, call.deadlineMs);
+    const told = await readTaskState(connection, id, call.deadlineMs);
     if (told.by === 'cri') break; // another runtime: nothing of frozen containers can be told this way
     seen += 1;
     const pod = ['namespace', 'name'].map((part) => labels[`io.kubernetes.pod.${part}`] ?? '?');

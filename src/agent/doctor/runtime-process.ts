@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { defaultEndpoints, socketPath } from '../runtime/index.ts';
+import { defaultEndpoints, parseEndpoint } from '../runtime/index.ts';
 import type { Host } from './host.ts';
 
 /** The process that serves a socket, with what of its environment decides where it finds and leaves things. */
@@ -29,7 +29,7 @@ export function runtimeProcess(host: Host, endpoint: string | undefined): Runtim
     const at = text.indexOf('=');
     return at > 0 ? [[text.slice(0, at), text.slice(at + 1)]] : [];
   });
-  const socket = socketPath(endpointServed);
+  const socket = parseEndpoint(endpointServed);
   return { pid, name: nameOf(host, pid), env: new Map(pairs), socket, users: usersOf(host, pid) };
 }
 
@@ -58,7 +58,7 @@ function usersOf(host: Host, pid: number): number[] {
 
 /** `Num RefCount Protocol Flags Type St Inode Path`; the flag 00010000 is a listener. */
 function listenerInode(host: Host, endpoint: string): string | undefined {
-  const path = socketPath(endpoint);
+  const path = parseEndpoint(endpoint);
   const lines = (host.read('/proc/net/unix') ?? '').split('\n');
   const fields = lines.map((line) => line.trim().split(/\s+/));
   const named = fields.filter(([, , , , , , , place]) => place === path || sameRun(place, path));

@@ -1,5 +1,5 @@
 import { checkQualifiedName } from '../../api/index.ts';
-import { socketPathFault } from '../../base/grpc/index.ts';
+import { findSocketPathFault } from '../../base/grpc/index.ts';
 import type { PluginAnswer } from './peer.ts';
 import type { FoundSocket, PluginInfo } from './types.ts';
 
@@ -35,7 +35,7 @@ function nameFault(name: string): string | undefined {
 
 function endpointFault(endpoint: string, told: string): string | undefined {
   if (told === '') return undefined; // the socket itself, which has been reached
-  const wrong = /\p{Cc}/u.test(endpoint) ? 'control characters in it' : socketPathFault(endpoint);
+  const wrong = /\p{Cc}/u.test(endpoint) ? 'control characters in it' : findSocketPathFault(endpoint);
   return wrong === undefined ? undefined : `endpoint: Invalid value: ${shown(endpoint)}: ${wrong}`;
 }
 
