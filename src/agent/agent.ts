@@ -29,20 +29,20 @@ import { LiveConfig, loadConfig } from './config/index.ts';
 import { createHostChecksService } from './doctor/index.ts';
 import type { Lock } from './lock/index.ts';
 import { acquireLock } from './lock/index.ts';
-import { nodeAddresses, nodeIpsFault } from './node/index.ts';
+import { findNodeIpsFault, listNodeAddresses } from './node/index.ts';
 import type { Runtime } from './runtime/index.ts';
 import { connectRuntime } from './runtime/index.ts';
 import type { ServingFiles } from './server/index.ts';
 import { createServingFiles, servingFilesService } from './server/index.ts';
 
 /**
- * Runs the node agent until `signal` aborts. What must be right is looked at first (configuration, folders, lock); then
- * the parts start in the order of their dependencies and stop the other way round:
+ * Runs the node agent until `signal` aborts. First it checks what can prevent a start (configuration, folders, lock); then
+ * the services start in the order of their dependencies, and stop in reverse:
  *
  *     lock ─┬─► control-plane ─► identity ─┬─► lease
  *           └─► checkpointer ─► server ────┴─► node-status
  *
- * Throws an ExitError for what an operator must mend.
+ * Throws an ExitError for what an operator has to correct.
  */
 export async function runAgent(
   options: AgentOptions,
@@ -50,17 +50,17 @@ export async function runAgent(
   onReady: (agent: RunningAgent) => void,
 ): Promise<void> {
   const { rootDir } = options;
-  const nodeName = nodeNameOf(options);
+  const nodeName = resolveNodeName(options);
   checkNodeIps(options);
   const servingFiles = createServingFiles();
   const live = await openConfig(options, servingFiles);
   await ensurePrivateFolder(rootDir);
   await ensurePrivateFolder(options.certDir);
-  await using lock = await lockUnlessStopped(options, signal);
+  await using lock = await acquireLockUnlessStopped(options, signal);
   if (lock === undefined) return;
   await using stack = new AsyncDisposableStack();
   const { nodeIps = [], externalIps = [] } = options;
-  const nodeAddressesNow = () => nodeAddresses({ hostname: nodeName, nodeIps, externalIps });
+  const nodeAddressesNow = () => listNodeAddresses({ hostname: nodeName, nodeIps, externalIps });
   const addresses = () => nodeAddressesNow().map(({ address }) => address);
   const context = {
     options,
@@ -122,7 +122,7 @@ async function runParts(
   const reload = createReload(context, live, manager);
   stack.use(options.onReloadAsked(() => void reload().catch(() => undefined))); // it has been logged
 
-  function tellReady(): void {
+  function announceReady(): void {
     manager.ready();
     onReady({
       nodeName,
@@ -154,15 +154,18 @@ async function runParts(
       services: [...parts, ...manager.services],
       log: options.log,
       clock: options.clock,
-      onReady: tellReady,
+      onReady: announceReady,
       onStopping: () => manager.stopping(),
     },
     stop,
   );
 }
 
-/** Undefined where the agent was told to stop while it waited: that is an end in order. */
-async function lockUnlessStopped(options: AgentOptions, signal: AbortSignal): Promise<Lock | undefined> {
+/** Undefined where the agent was stopped while it waited, which is no failure. */
+async function acquireLockUnlessStopped(
+  options: AgentOptions,
+  signal: AbortSignal,
+): Promise<Lock | undefined> {
   try {
     return await acquireLock({
       path: options.lockFile,
@@ -191,7 +194,7 @@ async function openConfig(options: AgentOptions, servingFiles: ServingFiles): Pr
   return new LiveConfig({ first, load, prepare });
 }
 
-/** The file is read anew for each checkpoint; one that cannot be used is told now. */
+/** The file is read again for each checkpoint; one that cannot be used is reported now. */
 async function checkRecipients({ checkpoint }: EffectiveConfig): Promise<void> {
   try {
     await readRecipients(checkpoint.encryption);
@@ -201,7 +204,7 @@ async function checkRecipients({ checkpoint }: EffectiveConfig): Promise<void> {
   }
 }
 
-function nodeNameOf({ hostnameOverride }: AgentOptions): string {
+function resolveNodeName({ hostnameOverride }: AgentOptions): string {
   const name = (hostnameOverride ?? systemHostname()).trim().toLowerCase();
   const wrong = checkName('subdomain', name);
   if (wrong === undefined) return name;
@@ -210,7 +213,7 @@ function nodeNameOf({ hostnameOverride }: AgentOptions): string {
 }
 
 function checkNodeIps({ nodeIps = [] }: AgentOptions): void {
-  const wrong = nodeIpsFault(nodeIps);
+  const wrong = findNodeIpsFault(nodeIps);
   if (wrong !== undefined) throw new ExitError(exitCodes.usage, `--node-ip: ${wrong}`);
 }
 
@@ -242,7 +245,7 @@ function openCheckpointer(context: AgentContext, runtime: Runtime): Checkpointer
   });
 }
 
-/** Ends the whole, in order, when the lock is lost: another agent may run by then. */
+/** Ends the agent in order when the lock is lost, as another agent may be running by then. */
 function lockService(lock: Lock): Service {
   return {
     name: 'lock',
@@ -256,7 +259,7 @@ function lockService(lock: Lock): Service {
   };
 }
 
-/** Puts right what earlier checkpoints have left, before a new one of the same container is taken. */
+/** Cleans up what earlier checkpoints have left, before a new one of the same container is taken. */
 function checkpointerService(checkpointer: Checkpointer): Service {
   return {
     name: 'checkpointer',

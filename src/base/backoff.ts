@@ -1,4 +1,4 @@
-/** How long to wait before the next try of something that failed. */
+/** The waits between the attempts at something that fails. */
 export interface Backoff {
   /** The next wait in milliseconds: `initialMs`, then doubled each time up to `maxMs`, with jitter taken off. */
   next(): number;
@@ -8,9 +8,9 @@ export interface Backoff {
 
 export interface BackoffOptions {
   initialMs: number;
-  /** No wait is longer, the first one neither. */
+  /** No wait is longer, not even the first. */
   maxMs: number;
-  /** Share of each wait that is left to chance, 0 to 1; default 0 (exact waits). */
+  /** The share of each wait that is random, 0 to 1; default 0 (exact waits). */
   jitter?: number;
   /** A number in [0, 1); default Math.random. */
   random?: () => number;

@@ -1,6 +1,6 @@
 /**
- * Works on every item, at most `limit` at a time, begun in their order. After a failure or once `signal` aborts nothing
- * more is begun; what runs is waited for, then the first failure is thrown.
+ * Calls `work` for every item, starting in their order, with at most `limit` calls at a time. After a failure, or once
+ * `signal` aborts, no further call is started; it waits for those under way, then throws the first failure.
  */
 export async function forEachConcurrently<T>(
   items: Iterable<T>,

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 
-/** What was asked did not answer in time; whether it took effect is unknown. */
+/** A call did not return in time; whether it took effect is unknown. */
 export class DeadlineError extends Error {
   override readonly name = 'DeadlineError';
 }
@@ -8,13 +8,13 @@ export class DeadlineError extends Error {
 export interface DeadlineLimits {
   clock: Clock;
   timeoutMs: number;
-  /** Gives up at once when it aborts. */
+  /** Ends the wait at once when it aborts. */
   signal: AbortSignal;
 }
 
 /**
- * Waits for `call` at most `timeoutMs`, even where it ignores the signal that it is given and that aborts then.
- * Rejects with a DeadlineError that names `what`, or with the signal's reason when that aborted.
+ * Waits for `call` at most `timeoutMs`. Then the signal given to `call` aborts, and this rejects even if `call` ignores
+ * it. Rejects with a DeadlineError that names `what`, or with the reason of `limits.signal` when that aborted.
  */
 export async function withDeadline<T>(
   limits: DeadlineLimits,

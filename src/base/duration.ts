@@ -1,6 +1,5 @@
 /*
- * Go's text of a duration, `1h2m3.5s`, and the nanoseconds behind it. They reach to 292 years, so they are counted in
- * bigints.
+ * Durations as Go writes them, `1h2m3.5s`, in nanoseconds. They reach to 292 years, so they are bigints.
  */
 
 const unitNanoseconds: Readonly<Record<string, bigint>> = {
@@ -13,9 +12,9 @@ const unitNanoseconds: Readonly<Record<string, bigint>> = {
   μs: 1000n,
   ns: 1n,
 };
-const longest = 2n ** 63n - 1n;
+const maxNanoseconds = 2n ** 63n - 1n;
 
-/** `-1.5h` as nanoseconds; fractions of one are cut off. Undefined when it is none, or beyond 64 bits. */
+/** Nanoseconds of a text such as `-1.5h`, fractions of one cut off. Undefined when it is no duration, or beyond 64 bits. */
 export function parseDuration(text: string): bigint | undefined {
   const [, sign, amount = ''] = /^([+-]?)(.+)$/.exec(text) ?? [];
   if (amount === '0') return 0n;
@@ -27,36 +26,36 @@ export function parseDuration(text: string): bigint | undefined {
     if (part === null || unit === undefined) return undefined;
     const [whole, digits = '', fraction = ''] = part;
     total += BigInt(digits) * unit + (BigInt(fraction) * unit) / 10n ** BigInt(fraction.length);
-    if (total > longest) return undefined;
+    if (total > maxNanoseconds) return undefined;
     rest = rest.slice(whole.length);
   }
   if (amount === '') return undefined;
   return sign === '-' ? -total : total;
 }
 
-/** The text that Go gives: hours, minutes and seconds, or one smaller unit when it is less than a second. */
+/** The text that Go writes: hours, minutes and seconds, or one smaller unit when it is less than a second. */
 export function formatDuration(nanoseconds: bigint): string {
   if (nanoseconds === 0n) return '0s';
   const sign = nanoseconds < 0n ? '-' : '';
   const size = nanoseconds < 0n ? -nanoseconds : nanoseconds;
-  return `${sign}${size < 1_000_000_000n ? smallText(size) : largeText(size)}`;
+  return `${sign}${size < 1_000_000_000n ? formatBelowSecond(size) : formatFromSecond(size)}`;
 }
 
-function smallText(size: bigint): string {
+function formatBelowSecond(size: bigint): string {
   if (size < 1000n) return `${size}ns`;
-  return size < 1_000_000n ? `${decimal(size, 3)}µs` : `${decimal(size, 6)}ms`;
+  return size < 1_000_000n ? `${formatDecimal(size, 3)}µs` : `${formatDecimal(size, 6)}ms`;
 }
 
-function largeText(size: bigint): string {
-  const seconds = decimal(size % 60_000_000_000n, 9);
+function formatFromSecond(size: bigint): string {
+  const seconds = formatDecimal(size % 60_000_000_000n, 9);
   const minutes = size / 60_000_000_000n;
   if (minutes === 0n) return `${seconds}s`;
   const hours = minutes / 60n;
   return `${hours === 0n ? '' : `${hours}h`}${minutes % 60n}m${seconds}s`;
 }
 
-/** The number with its last digits behind a point, without zeros at the end. */
-function decimal(value: bigint, digits: number): string {
+/** `value` with its last `digits` digits behind a point, without zeros at the end. */
+function formatDecimal(value: bigint, digits: number): string {
   const unit = 10n ** BigInt(digits);
   const fraction = String(value % unit)
     .padStart(digits, '0')
@@ -64,7 +63,7 @@ function decimal(value: bigint, digits: number): string {
   return `${value / unit}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
-/** The milliseconds of a duration that was checked to be one; 0 for what is none. */
+/** Milliseconds of a duration that has been validated; 0 for any other text. */
 export function durationMs(text: string): number {
   return Number(parseDuration(text) ?? 0n) / 1e6;
 }

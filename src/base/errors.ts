@@ -19,7 +19,7 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** A failure that is told to the person at the terminal as it stands: one message, no stack trace. */
+/** A failure that is printed to the operator as it is: one message, no stack trace. */
 export class ExitError extends Error {
   override readonly name = 'ExitError';
   readonly exitCode: ExitCode;
@@ -30,7 +30,7 @@ export class ExitError extends Error {
   }
 }
 
-/** A failure that programs tell apart by its reason and people by its message. */
+/** A failure whose reason is for programs and whose message is for people. */
 export class ReasonError<Reason extends string> extends Error {
   readonly reason: Reason;
 
@@ -40,12 +40,12 @@ export class ReasonError<Reason extends string> extends Error {
   }
 }
 
-/** Causes behind causes are followed this far; a chain that bites its own tail ends there too. */
-const causesLimit = 8;
+/** How deep a chain of causes is followed; this ends circular ones too. */
+const maxCauses = 8;
 
-/** The message of anything that was thrown, with the messages of its causes behind it. */
+/** The message of anything that was thrown, followed by those of its causes. */
 export function describeError(error: unknown): string {
-  return describe(error, causesLimit);
+  return describe(error, maxCauses);
 }
 
 function describe(error: unknown, depth: number): string {
@@ -61,10 +61,10 @@ function describe(error: unknown, depth: number): string {
   return `${message}: ${describe(cause, depth - 1)}`;
 }
 
-/** The system's error code (`ENOENT`, `EADDRINUSE` …) of what was thrown or of one of its causes. */
+/** The system's error code (`ENOENT`, `EADDRINUSE` …) of an error or of one of its causes. */
 export function errorCode(error: unknown): string | undefined {
   let here = error;
-  for (let depth = 0; depth < causesLimit && here instanceof Error; depth++) {
+  for (let depth = 0; depth < maxCauses && here instanceof Error; depth++) {
     if ('code' in here && typeof here.code === 'string') return here.code;
     here = here.cause;
   }

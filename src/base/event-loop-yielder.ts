@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** How long one piece of work may keep the event loop from everything else. */
+/** How long one piece of work may occupy the event loop. */
 const sliceMs = 5;
 
-/** Interrupts long work so that the event loop gets to everything else meanwhile: heartbeats do not wait for lists. */
+/** Interrupts long work so that the event loop serves everything else in between: heartbeats do not wait for lists. */
 export class EventLoopYielder {
   #sinceMs = performance.now();
 

@@ -20,13 +20,13 @@ export interface FileFollowerOptions {
   readonly clock: Clock;
 }
 
-/** A service that reads files again and again, so that whoever changes them need not tell this process. */
+/** A service that rereads files periodically, so that changes to them need no signal to this process. */
 export function createFileFollower(options: FileFollowerOptions): Service {
   const { name, dependsOn = [], intervalMs, clock } = options;
   let logged = '';
 
-  /** Whether what is on disk is in use. */
-  async function look(): Promise<boolean> {
+  /** Returns whether the current content of the files is in use. */
+  async function reread(): Promise<boolean> {
     try {
       await options.reread();
       logged = '';
@@ -45,19 +45,19 @@ export function createFileFollower(options: FileFollowerOptions): Service {
     onFailure: 'restart',
     async run(signal, ready) {
       ready();
-      let seen: string | undefined;
+      let usedState: string | undefined;
       for (;;) {
         await clock.sleep(intervalMs, signal);
         if (signal.aborted) return;
-        const state = await stateOf(options.files?.()); // before reading: what changes meanwhile is not missed
-        if (state === undefined || state !== seen) seen = (await look()) ? state : undefined;
+        const state = await readState(options.files?.()); // before reading: what changes meanwhile is not missed
+        if (state === undefined || state !== usedState) usedState = (await reread()) ? state : undefined;
       }
     },
   };
 }
 
-/** Changes when one of the files does, or another file comes in its place. */
-async function stateOf(paths: readonly string[] | undefined): Promise<string | undefined> {
+/** A text that changes when one of the files changes or is replaced. */
+async function readState(paths: readonly string[] | undefined): Promise<string | undefined> {
   if (paths === undefined) return undefined;
   const states = await Promise.all(
     paths.map(async (path) => {

@@ -19,8 +19,8 @@ export async function writeFileAtomic(
   options: WriteOptions = {},
 ): Promise<void> {
   const mode = options.mode ?? 0o600;
-  const shownName = basename(path).slice(0, 50); // in all never longer than a file name may be
-  const temporary = join(dirname(path), `.${shownName}.${process.pid}.${crypto.randomUUID()}.tmp`);
+  const namePrefix = basename(path).slice(0, 50); // keeps the whole name within the limit for file names
+  const temporary = join(dirname(path), `.${namePrefix}.${process.pid}.${crypto.randomUUID()}.tmp`);
   try {
     await using file = await open(temporary, 'wx', mode);
     await file.writeFile(data);
@@ -53,18 +53,18 @@ export interface ReadOptions {
 }
 
 /**
- * Reads a file that somebody else may have put there: never blocks on a FIFO, takes only a regular file,
- * and never more than `limitBytes`.
+ * Reads a file that another user may have put there: never blocks on a FIFO, reads only a regular file, and never more
+ * than `limitBytes`.
  */
 export async function readRegularFile(path: string, options: ReadOptions): Promise<Buffer> {
-  await using file = await openQuietly(path, options.noFollow ?? false);
+  await using file = await openWithoutBlocking(path, options.noFollow ?? false);
   const facts = await file.stat();
   if (!facts.isFile()) throw new Error(`${path} is not a regular file`);
   if (facts.size > options.limitBytes) throw tooLong(path, options.limitBytes);
   return await readBounded(file, path, options.limitBytes);
 }
 
-async function openQuietly(path: string, noFollow: boolean): Promise<FileHandle> {
+async function openWithoutBlocking(path: string, noFollow: boolean): Promise<FileHandle> {
   const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
   try {
     return await open(path, noFollow ? flags | constants.O_NOFOLLOW : flags);
@@ -76,7 +76,7 @@ async function openQuietly(path: string, noFollow: boolean): Promise<FileHandle>
   }
 }
 
-/** Also for files that do not tell their size beforehand, as in /proc, or that grow while they are read. */
+/** Also for files that report no size, as in /proc, or that grow while they are read. */
 async function readBounded(file: FileHandle, path: string, limitBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let total = 0;
@@ -93,9 +93,9 @@ function tooLong(path: string, limitBytes: number): Error {
 }
 
 /**
- * Makes sure that `path` is a folder that this process can write, made with mode 0700 where it is missing, and that
- * it does not belong to another user than root and is not open to everybody's writing: keys, accounts and the store are
- * trusted as they are found there. Throws an ExitError that names the folder, its owner and the cause.
+ * Creates the folder `path` with mode 0700 where it is missing. Makes sure that this process can write in it, that it
+ * belongs to this user or root, and that it is not writable by everyone: keys, accounts and the store in it are trusted.
+ * Throws an ExitError that names the folder, its owner and the cause.
  */
 export async function ensurePrivateFolder(path: string): Promise<void> {
   try {
@@ -107,7 +107,7 @@ export async function ensurePrivateFolder(path: string): Promise<void> {
     await rm(probe);
   } catch (error) {
     if (error instanceof ExitError) throw error;
-    throw new ExitError(exitCodes.unwritable, await unwritable(path, error), { cause: error });
+    throw new ExitError(exitCodes.unwritable, await describeUnwritable(path, error), { cause: error });
   }
 }
 
@@ -116,15 +116,15 @@ async function refuseForeign(path: string): Promise<void> {
   const user = process.geteuid?.() ?? uid;
   const isForeign = uid !== user && uid !== 0;
   if (!isForeign && (mode & 0o002) === 0) return;
-  const shown = `${path} belongs to user ${uid} with mode ${(mode & 0o7777).toString(8).padStart(4, '0')}`;
+  const owner = `${path} belongs to user ${uid} with mode ${(mode & 0o7777).toString(8).padStart(4, '0')}`;
   const [who, mend] = isForeign ? ['that user', `chown ${user} ${path}`] : ['everybody', `chmod o-w ${path}`];
-  const message = `${shown}: ${who} could put keys and accounts there; look at what is in it, then ${mend}, or choose another folder with --root-dir`;
+  const message = `${owner}: ${who} could put keys and accounts there; look at what is in it, then ${mend}, or choose another folder with --root-dir`;
   throw new ExitError(exitCodes.unwritable, message);
 }
 
 /**
- * Makes a folder with mode 0700, and those above it, where they are missing. Node's own recursive mkdir never comes back
- * where nothing can be made, as in /proc.
+ * Creates a folder, and its parents, with mode 0700 where they are missing. Node's own recursive mkdir never returns
+ * where nothing can be created, as in /proc.
  */
 export async function makeFolders(path: string): Promise<void> {
   try {
@@ -134,34 +134,34 @@ export async function makeFolders(path: string): Promise<void> {
     if (code === 'EEXIST' && (await stat(path)).isDirectory()) return;
     if (code !== 'ENOENT' || dirname(path) === path) throw error;
     await makeFolders(dirname(path));
-    await mkdir(path, { mode: 0o700 }).catch(unlessThere);
+    await mkdir(path, { mode: 0o700 }).catch(ignoreExisting);
   }
 }
 
-/** Another process may have made it meanwhile. */
-function unlessThere(error: unknown): void {
+/** Another process may have created it meanwhile. */
+function ignoreExisting(error: unknown): void {
   if (errorCode(error) !== 'EEXIST') throw error;
 }
 
-async function unwritable(path: string, error: unknown): Promise<string> {
+async function describeUnwritable(path: string, error: unknown): Promise<string> {
   const code = errorCode(error);
   if (code === 'ENOTDIR' || code === 'EEXIST')
     return `cannot use ${path}: a file is in the way of that folder`;
   if (code === 'ENOSPC') return `cannot write in ${path}: its file system is full`;
   if (code === 'EROFS') return `cannot write in ${path}: its file system is read-only`;
   if (code !== 'EACCES' && code !== 'EPERM') return `cannot write in ${path}: ${describeError(error)}`;
-  const place = await nearestExisting(path);
+  const place = await findExisting(path);
   const facts = await stat(place);
   const mode = (facts.mode & 0o7777).toString(8).padStart(4, '0');
   const user = process.getuid?.() ?? -1;
   return `cannot write in ${path}: ${place} belongs to user ${facts.uid} with mode ${mode}, and this process runs as user ${user}; choose another folder with --root-dir or change its owner`;
 }
 
-async function nearestExisting(path: string): Promise<string> {
+async function findExisting(path: string): Promise<string> {
   try {
     await stat(path);
     return path;
   } catch {
-    return dirname(path) === path ? path : nearestExisting(dirname(path));
+    return dirname(path) === path ? path : findExisting(dirname(path));
   }
 }

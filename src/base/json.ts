@@ -4,8 +4,8 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * The value that a text is in JSON; undefined when it is no JSON. Depth and double keys are not looked at: for the bodies
- * of requests there is `parseJson` of api/json.
+ * Parses JSON; undefined when the text is not valid. Depth and duplicate keys are not checked: for the bodies of requests
+ * use `parseJson` of api/json.
  */
 export function tryParseJson(text: string): unknown {
   try {
@@ -15,7 +15,7 @@ export function tryParseJson(text: string): unknown {
   }
 }
 
-/** The JSON object that a text is; undefined for everything else. */
+/** Parses a JSON object; undefined for everything else. */
 export function tryParseRecord(text: string): Record<string, unknown> | undefined {
   const value = tryParseJson(text);
   return isRecord(value) ? value : undefined;

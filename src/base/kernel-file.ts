@@ -1,13 +1,13 @@
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
 
 /*
- * Files of /proc and /sys are read synchronously on purpose. They come from the kernel's memory in microseconds,
- * and a read in the thread pool would stand in line behind a hung mount, which the heartbeat must outlive.
+ * Files of /proc and /sys are read synchronously on purpose. They come from the kernel's memory in microseconds, and a
+ * read in the thread pool would queue behind one that hangs on a mount, which must not stop the heartbeat.
  */
 
 const limitBytes = 256 * 1024;
 
-/** The first 256 KiB of a file of the kernel, or undefined where it is missing or may not be read. */
+/** The first 256 KiB of a file of the kernel; undefined where it is missing or may not be read. */
 export function readKernelFile(path: string): string | undefined {
   let descriptor: number;
   try {

@@ -1,31 +1,31 @@
-/** Something that comes at some time and may be replaced later: an address, a certificate. */
+/** A value that becomes available at some time and may be replaced later: an address, a certificate. */
 export interface Latest<T> {
-  /** The value now, if it has come. */
+  /** The current value, if there is one yet. */
   readonly value: T | undefined;
   /** Resolves with the value once there is one. */
   get(): Promise<T>;
   set(value: T): void;
-  /** Calls `listener` with each later value, until disposed of. */
+  /** Calls `listener` with each later value, until the result is disposed of. */
   onChange(listener: (value: T) => void): Disposable;
 }
 
 export function createLatest<T>(): Latest<T> {
   const first = Promise.withResolvers<void>();
   const listeners = new Set<(value: T) => void>();
-  let held: { value: T } | undefined;
+  let current: { value: T } | undefined;
 
   async function get(): Promise<T> {
-    while (held === undefined) await first.promise;
-    return held.value;
+    while (current === undefined) await first.promise;
+    return current.value;
   }
 
   return {
     get value() {
-      return held?.value;
+      return current?.value;
     },
     get,
     set(value) {
-      held = { value };
+      current = { value };
       first.resolve();
       for (const listener of [...listeners]) listener(value);
     },

@@ -34,10 +34,10 @@ export interface LogOptions {
 
 const secretNames = ['authorization', 'Authorization', 'cookie', 'password', 'privateKey', 'secret', 'token'];
 
-/** A net below the rope: fields of these names are blotted out, at the top and up to two levels down. */
+/** A second safeguard: fields of these names are redacted, at the top level and up to two levels below. */
 const secretPaths = secretNames.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
 
-/** Makes a log. Lines are written at once; nothing is lost when the process ends by itself. */
+/** Lines are written at once; none is lost when the process ends by itself. */
 export function createLogger(options: LogOptions): Logger {
   return pino(
     {
@@ -57,7 +57,7 @@ function destination(options: LogOptions): DestinationStream {
   return { write: (line) => void output.write(formatLogLine(line, colour)) };
 }
 
-/** A log that keeps nothing, for callers that need none. */
+/** A log that discards everything. */
 export function silentLogger(): Logger {
   return createLogger({
     format: 'json',

@@ -2,7 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry as MetricsRe
 
 export { Counter, Gauge, Histogram, MetricsRegistry };
 
-/** A registry of its own for each server of the process, with the process's own figures in it. */
+/** Creates a registry with the metrics of the process; each server of the process has its own. */
 export function createMetrics(): MetricsRegistry {
   const registry = new MetricsRegistry();
   collectDefaultMetrics({ register: registry });

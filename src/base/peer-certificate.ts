@@ -1,6 +1,6 @@
 import type { TLSSocket } from 'node:tls';
 
-/** What a verified client certificate says of its holder. */
+/** What a verified client certificate says about its holder. */
 export interface PeerCertificate {
   commonName: string;
   organizations: readonly string[];
@@ -10,8 +10,8 @@ export interface PeerCertificate {
 
 /**
  * The client certificate of a connection, when the TLS handshake verified it against the server's client CA;
- * else undefined. Costs about 0.1 ms: keep the answer with the connection, and compare `notAfterMs` on every
- * request, because the handshake alone has compared it.
+ * else undefined. Costs about 0.1 ms: keep the result with the connection, and compare `notAfterMs` on every
+ * request, because only the handshake has compared it.
  */
 export function readPeerCertificate(socket: TLSSocket): PeerCertificate | undefined {
   if (!socket.authorized) return undefined;
@@ -19,13 +19,13 @@ export function readPeerCertificate(socket: TLSSocket): PeerCertificate | undefi
   const { CN: commonName, O: organization } = certificate.subject ?? {};
   if (commonName === undefined) return undefined;
   return {
-    commonName: single(commonName),
+    commonName: lastOf(commonName),
     organizations: organization === undefined ? [] : [organization].flat(),
     notAfterMs: Date.parse(certificate.valid_to),
   };
 }
 
 /** A subject with several common names is known by its last, as the reference has it. */
-function single(value: string | string[]): string {
+function lastOf(value: string | string[]): string {
   return Array.isArray(value) ? (value.at(-1) ?? '') : value;
 }

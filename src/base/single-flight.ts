@@ -1,18 +1,18 @@
-/** Who asks for what another is already asking for shares the answer, or the failure, instead of asking again. */
+/** Calls for one key while one is under way share its result, or its failure, instead of asking again. */
 export class SingleFlight<T> {
   readonly #running = new Map<string, Promise<T>>();
 
-  /** How many questions are under way. */
+  /** How many calls are under way. */
   get size(): number {
     return this.#running.size;
   }
 
-  /** The answer under way, if there is one. */
+  /** The call under way, if there is one. */
   get(key: string): Promise<T> | undefined {
     return this.#running.get(key);
   }
 
-  /** Asks, unless that is under way for this key. */
+  /** Calls `ask`, unless a call is under way for this key. */
   run(key: string, ask: () => Promise<T>): Promise<T> {
     return this.#running.get(key) ?? this.#start(key, ask);
   }

@@ -1,17 +1,17 @@
 import { BoundedMap } from './bounded-map.ts';
 
 export interface TokenBucketOptions {
-  /** So many may follow at once. */
+  /** How many may happen at once. */
   readonly burst: number;
-  /** And one more after each such time, in monotonic milliseconds. */
+  /** After each such interval, in monotonic milliseconds, one more may happen. */
   readonly refillMs: number;
-  /** How many keys are remembered; the one that was asked about longest ago is forgotten first. */
+  /** How many keys are remembered; the least recently used is forgotten first. */
   readonly maxKeys: number;
 }
 
-/** A bound on how often something happens, for each of many keys. */
+/** A rate limit for each of many keys. */
 export interface TokenBuckets {
-  /** Whether it may happen once more for this key, now. */
+  /** Takes a token of this key; false when there is none now. */
   take(key: string, nowMs: number): boolean;
 }
 

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 
-/** A sleep that another part may end early. A call of `wake` while nobody sleeps ends the next sleep at once. */
+/** A sleep that another part may end early. A `wake` while none is under way ends the next sleep at once. */
 export interface Waker {
   wake(): void;
   /** Resolves after `ms`, on `wake`, or when `signal` aborts. */
@@ -8,22 +8,22 @@ export interface Waker {
 }
 
 export function createWaker(clock: Clock): Waker {
-  let woken = false;
+  let isWoken = false;
   let current: AbortController | undefined;
   return {
     wake() {
-      woken = true;
+      isWoken = true;
       current?.abort();
     },
     async sleep(ms, signal) {
       const end = new AbortController();
       const onAbort = () => end.abort();
       signal.addEventListener('abort', onAbort, { once: true });
-      if (woken || signal.aborted) end.abort();
+      if (isWoken || signal.aborted) end.abort();
       current = end;
       await clock.sleep(ms, end.signal);
       current = undefined;
-      woken = false;
+      isWoken = false;
       signal.removeEventListener('abort', onAbort);
     },
   };

@@ -19,22 +19,22 @@ import { part } from './context.ts';
 
 export interface DeviceParts {
   readonly inventory: DeviceInventory;
-  /** Tells which devices an earlier start has known. */
+  /** Registers the devices that an earlier run has known. */
   remember(before: RegisteredIds): void;
   /** For the registry of plugins. */
   readonly handler: PluginHandler;
-  /** What the node's status has of them. */
+  /** The devices as resources in the node's status. */
   amounts(): DeviceAmounts;
-  /** `GET /devices`; `users` tells whose each device is. */
+  /** `GET /devices`; `users` has the container of each device. */
   routes(users?: DeviceUsers): readonly AgentRoute[];
-  /** `atKubeletPaths`: what others serve at the reference's paths, where those are asked for. */
+  /** `atKubeletPaths`: what other parts serve at the reference's paths, where these are enabled. */
   services(atKubeletPaths?: readonly KubeletPart[]): readonly Service[];
 }
 
 /** Where the registration socket is, below the root folder (specification, section 2.6). */
 const registrationSocket = 'device-plugins/nodeward.sock';
 
-/** The device manager: plugins register, their devices are kept, the node's status follows. */
+/** Assembles the device manager: plugins register with it, and their devices appear in the node's status. */
 export function assembleDevices(context: AgentContext): DeviceParts {
   const { options, config, metrics, stack } = context;
   const { kubeletPaths: alsoKubelet, kubeletDir, graceMs } = config.deviceManager;
@@ -54,7 +54,7 @@ export function assembleDevices(context: AgentContext): DeviceParts {
     });
   const registration: Service = {
     name: 'devices',
-    dependsOn: ['device-allocations'], // so that the devices of before are known
+    dependsOn: ['device-allocations'], // so that the devices of earlier runs are known
     onFailure: 'restart',
     run: serve(join(options.rootDir, registrationSocket)),
   };

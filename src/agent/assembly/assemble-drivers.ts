@@ -16,7 +16,7 @@ export interface Drivers {
   readonly dra: DraDrivers;
 }
 
-/** The drivers of volumes and of allocated resources, for the registry of plugins and for whoever starts pods. */
+/** Assembles the drivers of volumes and of allocated resources, for the registry of plugins and for the start of pods. */
 export function assembleDrivers(context: AgentContext, identity: Identity): Drivers {
   const { options, nodeName, metrics, stack } = context;
   const standalone = options.controlPlane.mode === 'standalone';

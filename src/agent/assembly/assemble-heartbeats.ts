@@ -1,7 +1,7 @@
 import type { Service } from '../../base/index.ts';
 import type { EffectiveConfig } from '../config/index.ts';
 import type { Identity } from '../identity/index.ts';
-import { nodeApi, watchEndings } from '../identity/index.ts';
+import { nodeApi, watchExpiry } from '../identity/index.ts';
 import type { NodeSettings, NodeStatusOptions } from '../node/index.ts';
 import { createNodeStatusService } from '../node/index.ts';
 import type { Heartbeat } from '../node/lease/index.ts';
@@ -11,22 +11,22 @@ import type { DeviceParts } from './assemble-devices.ts';
 import type { AgentContext } from './context.ts';
 import { part } from './context.ts';
 
-/** Connections for the status; the lease has one of its own, which nothing else can hold up. */
+/** Connections for the status; the lease has one of its own, which nothing else can delay. */
 const statusConnections = 2;
 
 export interface Heartbeats {
   readonly services: readonly Service[];
-  /** How they go; undefined where there are none. */
+  /** The state of the heartbeats; undefined where there are none. */
   heartbeat(): Heartbeat | undefined;
 }
 
-/** What other parts of the agent have the node's status say. */
+/** What other parts of the agent add to the node's status. */
 export interface StatusSources {
   readonly conditions: NonNullable<NodeStatusOptions['conditions']>;
   readonly devices: Pick<DeviceParts, 'amounts' | 'inventory'>;
 }
 
-/** The node's status and its lease: what tells the control plane that this node lives, and how. */
+/** Assembles the services of the node's status and its lease. */
 export function assembleHeartbeats(
   context: AgentContext,
   identity: Identity,
@@ -37,7 +37,7 @@ export function assembleHeartbeats(
   const { options, config, live, nodeName, hostname, metrics, stack } = context;
   if (options.controlPlane.mode === 'standalone') return { services: [], heartbeat: () => undefined };
   const api = (connections: number) => stack.use(nodeApi(identity.api, connections, options.groupSuffix));
-  const certificates = watchEndings({ identity, metrics, ...part(context, 'identity') });
+  const certificates = watchExpiry({ identity, metrics, ...part(context, 'identity') });
   const nodeStatus = createNodeStatusService({
     nodeName,
     hostname,

@@ -15,15 +15,15 @@ import {
 import type { AgentContext } from './context.ts';
 import { part } from './context.ts';
 
-/** Where the control plane is and who this node is towards it. */
+/** The node's identity, and the services that it needs. */
 export interface IdentityParts {
   identity: Service & Identity;
-  /** The child, where it is one. */
+  /** Present where the control plane is a child of the agent. */
   controlPlane: ControlPlaneService | undefined;
   services: readonly Service[];
 }
 
-/** Puts together what the three modes do differently. `url` tells the agent's own address once it has a port. */
+/** Assembles the identity for each mode. `url` resolves with the agent's own address once it has a port. */
 export async function assembleIdentity(
   context: AgentContext,
   url: () => Promise<string>,
@@ -46,7 +46,7 @@ export async function assembleIdentity(
   }
   if (where.mode === 'joining') {
     const { kubeconfig, bootstrapKubeconfig } = where;
-    const found = await firstKubeconfig(bootstrapKubeconfig, kubeconfig);
+    const found = await readFirstKubeconfig(bootstrapKubeconfig, kubeconfig);
     const bootstrap = { ...clientOptionsOf(found), groupSuffix: options.groupSuffix };
     const identity = joinedIdentity({ ...common, bootstrap, kubeconfig, dependsOn: ['lock'] });
     return { identity, controlPlane: undefined, services: [identity] };
@@ -55,7 +55,7 @@ export async function assembleIdentity(
     const found = await readKubeconfig(where.kubeconfig);
     const { groupSuffix } = options;
     const credentials = createLatest<ClientOptions>();
-    credentials.set(usable({ ...clientOptionsOf(found), groupSuffix }));
+    credentials.set(requireUsable({ ...clientOptionsOf(found), groupSuffix }));
     const identity = remoteIdentity({
       ...common,
       credentials,
@@ -76,14 +76,14 @@ export async function assembleIdentity(
   return { identity, controlPlane: undefined, services: [identity] };
 }
 
-/** Throws an ExitError for credentials that no connection can be made with: that is better told at the start. */
-function usable(client: ClientOptions): ClientOptions {
+/** Throws an ExitError, at the start, for credentials with which no connection can be made. */
+function requireUsable(client: ClientOptions): ClientOptions {
   void new ApiClient(client).close();
   return client;
 }
 
-/** The bootstrap kubeconfig may be gone once the agent has one of its own. */
-async function firstKubeconfig(bootstrap: string, own: string): Promise<Kubeconfig> {
+/** Reads the bootstrap kubeconfig, or the agent's own: once the agent has one, the former may be gone. */
+async function readFirstKubeconfig(bootstrap: string, own: string): Promise<Kubeconfig> {
   try {
     return await readKubeconfig(bootstrap);
   } catch (error) {

@@ -5,8 +5,7 @@ import type { AgentRoute } from '../server/index.ts';
 import type { DeviceParts } from './assemble-devices.ts';
 import { assembleDevices } from './assemble-devices.ts';
 import { assembleDrivers } from './assemble-drivers.ts';
-import { assembleKubeletPlugins } from './assemble-kubelet-plugins.ts';
-import { assemblePlugins } from './assemble-plugins.ts';
+import { assembleKubeletPlugins, assemblePlugins } from './assemble-plugins.ts';
 import type { PodParts } from './assemble-pods.ts';
 import { assemblePods } from './assemble-pods.ts';
 import { assembleResources } from './assemble-resources.ts';
@@ -21,8 +20,8 @@ export interface LocalParts {
 }
 
 /**
- * What the agent finds and keeps on its node: pods, seccomp profiles, plugins and their devices, and what containers hold
- * of them (specification, section 2.6).
+ * Assembles what the agent manages on its node: pods, seccomp profiles, plugins and their devices, and the devices that
+ * containers hold (specification, section 2.6).
  */
 export function assembleLocal(context: AgentContext, identity: Identity): LocalParts {
   const pods = assemblePods(context, identity);
@@ -47,7 +46,7 @@ export function assembleLocal(context: AgentContext, identity: Identity): LocalP
       ...resources.services,
     ],
     routes: [
-      ...pluginRoutes(kubeletPlugins.shown),
+      ...pluginRoutes(kubeletPlugins.joined),
       ...devices.routes(resources.users),
       ...pods.routes,
       ...seccomp.routes,

@@ -12,19 +12,19 @@ import { part } from './context.ts';
 
 export interface ResourceSources {
   inventory: DeviceInventory;
-  /** Told at the start which devices an earlier one has known. */
+  /** Called at the start with the devices that an earlier run has known. */
   remember(before: RegisteredIds): void;
   pods: PodSource;
-  /** Whether all pods of the node are known: one that is not among them is gone then. */
+  /** Whether all pods of the node are known; then a missing one is gone. */
   isComplete(): boolean;
 }
 
 export interface ResourceParts {
   /** Gives devices to the containers of pods. */
   readonly allocator: DeviceAllocator;
-  /** Whose each device is. */
+  /** The container of each device. */
   readonly users: DeviceUsers;
-  /** What is served at the reference's paths, where those are asked for. */
+  /** What is served at the reference's paths, where these are enabled. */
   readonly atKubeletPaths: readonly KubeletPart[];
   readonly services: readonly Service[];
 }
@@ -32,7 +32,7 @@ export interface ResourceParts {
 /** Where the pod resources service is, below the root folder (specification, section 2.6). */
 const podResourcesSocket = 'pod-resources/nodeward.sock';
 
-/** What the containers of this node hold: devices given to them, the files that keep it, the service that tells it. */
+/** Assembles the allocation of devices to containers, its state files, and the pod resources service that reports it. */
 export function assembleResources(context: AgentContext, sources: ResourceSources): ResourceParts {
   const { options, config, metrics } = context;
   const { rootDir } = options;

@@ -19,7 +19,7 @@ export interface EventParts {
   readonly services: readonly Service[];
 }
 
-/** Events of this node; standalone there is nobody to tell. */
+/** Assembles the recorder of Events; in standalone mode it records nothing. */
 export function assembleEvents(context: AgentContext, identity: Identity): EventParts {
   const { options, nodeName, metrics, stack } = context;
   if (options.controlPlane.mode === 'standalone') return { recorder: silentRecorder, services: [] };
@@ -42,7 +42,7 @@ export interface SeccompParts {
 const maxEntries = 10_000;
 const maxDepth = 8;
 
-/** The seccomp profiles in the root folder's `seccomp`, which `pods` name. */
+/** Assembles the registry of the seccomp profiles in the folder `seccomp` of the root folder, which `pods` refer to. */
 export function assembleSeccomp(context: AgentContext, pods: PodSource, events: EventRecorder): SeccompParts {
   const { options, nodeName, metrics } = context;
   const folder = join(options.rootDir, 'seccomp');
@@ -50,7 +50,7 @@ export function assembleSeccomp(context: AgentContext, pods: PodSource, events: 
   const registry = new SeccompRegistryService({
     folder,
     watch: watchFolder({ folder, depth: maxDepth, maxEntries, clock, log }),
-    judge: judgeWhenNeeded(),
+    judge: createLazyJudge(),
     limitBytes: profileLimitBytes,
     pods,
     events,
@@ -63,8 +63,8 @@ export function assembleSeccomp(context: AgentContext, pods: PodSource, events: 
   return { registry, services: [registry], routes: seccompRoutes(folder, registry) };
 }
 
-/** Most nodes have no profile of their own, and need not hold the table of system calls. */
-function judgeWhenNeeded(): (bytes: Uint8Array) => Promise<Judgement> {
+/** Loads the judge when it is first needed: most nodes have no profiles, and need no table of system calls in memory. */
+function createLazyJudge(): (bytes: Uint8Array) => Promise<Judgement> {
   let loading: ReturnType<typeof loadJudge> | undefined;
   return async (bytes) => {
     loading ??= loadJudge().catch((error: unknown) => {

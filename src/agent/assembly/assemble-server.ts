@@ -18,7 +18,13 @@ import type { PodParts } from './assemble-pods.ts';
 import { configzRoute } from './configz.ts';
 import type { AgentContext } from './context.ts';
 import { part } from './context.ts';
-import { heartbeatText, leaseCheck, lockCheck, runtimeCheck, selfChecks } from './health-checks.ts';
+import {
+  createLeaseCheck,
+  createLockCheck,
+  createRuntimeCheck,
+  formatHeartbeat,
+  selfChecks,
+} from './health-checks.ts';
 import { describeRuntime } from './service-manager.ts';
 
 export interface ServerParts {
@@ -27,10 +33,10 @@ export interface ServerParts {
   servingFiles: ServingFiles;
   runtime: Runtime;
   lock: Lock;
-  /** Of the parts that are assembled apart. */
+  /** The routes of other parts. */
   routes: readonly AgentRoute[];
   pods: Pick<PodParts, 'source' | 'text'>;
-  /** How the heartbeat goes; undefined where there is none. */
+  /** The state of the heartbeat; undefined where there is none. */
   heartbeat(): Heartbeat | undefined;
 }
 
@@ -39,7 +45,7 @@ export interface ServerAssembly {
   readonly services: readonly Service[];
 }
 
-/** The agent's HTTPS server with all that is served over it: each part declares its own routes. */
+/** Assembles the agent's HTTPS server with the routes of all parts. */
 export function assembleServer(context: AgentContext, parts: ServerParts): ServerAssembly {
   const { config, live } = context;
   const checks = checksOf(context, parts);
@@ -66,7 +72,7 @@ export function assembleServer(context: AgentContext, parts: ServerParts): Serve
   return { server, services: [retentionService(manager), server, ...plain] };
 }
 
-/** Keeps to the limits of what is kept of old checkpoints, also where nothing is served. */
+/** Enforces the retention of checkpoints, also where nothing is served. */
 function retentionService(manager: CheckpointManager): Service {
   return {
     name: 'checkpoint-retention',
@@ -79,7 +85,7 @@ function retentionService(manager: CheckpointManager): Service {
   };
 }
 
-/** For each kind of review; the lease and the status have connections of their own. */
+/** Connections for each kind of review; the lease and the status have connections of their own. */
 const reviewConnections = 4;
 
 function accessOf(context: AgentContext, identity: Identity): Access {
@@ -95,7 +101,7 @@ function accessOf(context: AgentContext, identity: Identity): Access {
   });
 }
 
-/** Without a control plane nobody says who else there is; whoever holds a certificate of the agent's own is let in. */
+/** Without a control plane only holders of certificates that the agent itself has issued are admitted. */
 function certificatesOnly(settings: AccessSettings): AccessSettings {
   return { ...settings, tokens: false, anonymous: false };
 }
@@ -105,9 +111,11 @@ function checksOf(context: AgentContext, { lock, runtime, heartbeat }: ServerPar
   const leaseMs = context.config.nodeLeaseDurationSeconds * 1000;
   return [
     ...selfChecks,
-    lockCheck(lock),
-    ...(context.options.controlPlane.mode === 'standalone' ? [] : [leaseCheck(heartbeat, leaseMs, clock)]),
-    runtimeCheck(runtime),
+    createLockCheck(lock),
+    ...(context.options.controlPlane.mode === 'standalone'
+      ? []
+      : [createLeaseCheck(heartbeat, leaseMs, clock)]),
+    createRuntimeCheck(runtime),
   ];
 }
 
@@ -134,7 +142,7 @@ function routesOf(
   return [...routes, statusOf(context, parts, routes)];
 }
 
-/** Over a connection of their own: a list of hundreds of containers holds up no checkpoint. */
+/** Over a connection of their own, so that a list of hundreds of containers does not delay a checkpoint. */
 function statsOf(context: AgentContext, { runtime, pods }: ServerParts): readonly AgentRoute[] {
   const { options, config, nodeName, addresses, stack } = context;
   const { clock } = options;
@@ -185,7 +193,7 @@ function statusOf(
       ['Node', () => nodeName],
       ['Lock', () => (lock.lost.aborted ? 'lost' : `held, ${options.lockFile}`)],
       ['Configuration', () => `loaded ${loads} times, last ${new Date(loadedMs).toUTCString()}`],
-      ['Heartbeat', () => heartbeatText(heartbeat(), clock)],
+      ['Heartbeat', () => formatHeartbeat(heartbeat(), clock)],
       ['Container runtime', () => describeRuntime(runtime.status())],
       ['Static pods', pods.text],
     ],

@@ -7,15 +7,15 @@ export function configzRoute(live: Pick<LiveConfig, 'loaded' | 'pending'>): Agen
   return {
     path: '/configz',
     subresource: 'configz',
-    methods: { GET: ({ reply, query }) => sendJson(reply, 200, configz(live, query)) },
+    methods: { GET: ({ reply, query }) => sendJson(reply, 200, createConfigz(live, query)) },
   };
 }
 
 /**
- * What `/configz` answers: the configuration that counts now, in the form of the reference, as `nodeward config view`
- * shows it; with `?origin=true` also whence each value comes; and what needs a restart, where there is something.
+ * Returns the body of `/configz`: the current configuration in the form of the reference, as printed by `nodeward config
+ * view`; with `?origin=true` also the origin of each value; and the fields that wait for a restart, if any.
  */
-function configz(
+function createConfigz(
   { loaded, pending }: Pick<LiveConfig, 'loaded' | 'pending'>,
   query: URLSearchParams,
 ): unknown {

@@ -6,13 +6,13 @@ import type { AgentOptions } from './options.ts';
 /** What the agent's parts are assembled from. */
 export interface AgentContext {
   options: AgentOptions;
-  /** What the agent has started with. */
+  /** The configuration at the start. */
   config: EffectiveConfig;
-  /** What counts now. */
+  /** The current configuration. */
   live: LiveConfig;
   nodeName: string;
   hostname: string;
-  /** Every name and address under which this node is reached, now. */
+  /** Returns the names and addresses by which this node is currently reached. */
   addresses(): readonly string[];
   /** The same with their types, for the Node. */
   nodeAddresses(): readonly NodeAddress[];

@@ -5,21 +5,21 @@ import type { Runtime } from '../runtime/index.ts';
 import type { HealthCheck } from '../server/index.ts';
 
 /*
- * What `/healthz` looks at. All answer from what is known already: a probe must not wait for what it asks about.
+ * The checks of `/healthz`. All use what is known already: a probe must not wait for what it checks.
  */
 
-/** Those of the reference that are well when they are answered: its log, and its loop, which is ours, turns. */
+/** Checks of the reference that pass whenever they run: its log, and its sync loop, here the event loop. */
 export const selfChecks: readonly HealthCheck[] = ['ping', 'log', 'syncloop'].map((name) => ({
   name,
   check: () => undefined,
 }));
 
-export function lockCheck(lock: Pick<Lock, 'lost'>): HealthCheck {
+export function createLockCheck(lock: Pick<Lock, 'lost'>): HealthCheck {
   return { name: 'lock', check: () => (lock.lost.aborted ? 'another agent has taken the lock' : undefined) };
 }
 
-/** A lease that nobody has renewed for as long as it is good for tells the control plane that the node is lost. */
-export function leaseCheck(
+/** Fails when the lease has expired, as the control plane then takes the node for lost. */
+export function createLeaseCheck(
   heartbeat: () => Heartbeat | undefined,
   leaseMs: number,
   clock: Pick<Clock, 'monotonicMs'>,
@@ -38,7 +38,7 @@ export function leaseCheck(
   };
 }
 
-export function runtimeCheck(runtime: Pick<Runtime, 'status'>): HealthCheck {
+export function createRuntimeCheck(runtime: Pick<Runtime, 'status'>): HealthCheck {
   return {
     name: 'runtime',
     ofPeer: true,
@@ -49,8 +49,8 @@ export function runtimeCheck(runtime: Pick<Runtime, 'status'>): HealthCheck {
   };
 }
 
-/** One line on how the heartbeat goes. */
-export function heartbeatText(heartbeat: Heartbeat | undefined, clock: Pick<Clock, 'monotonicMs'>): string {
+/** One line on the state of the heartbeat. */
+export function formatHeartbeat(heartbeat: Heartbeat | undefined, clock: Pick<Clock, 'monotonicMs'>): string {
   if (heartbeat === undefined) return 'none, there is no control plane';
   const { lastSuccessMonotonicMs, failures, lastError, lateCount } = heartbeat;
   const age =

@@ -6,14 +6,14 @@ import type { RuntimeStatus } from '../runtime/index.ts';
 export type ControlPlane =
   | { mode: 'embedded'; script: string; args: readonly string[] }
   | { mode: 'remote'; kubeconfig: string }
-  /** The kubeconfig is the agent's own: it is made with what the bootstrap kubeconfig lets it ask for. */
+  /** The kubeconfig is the agent's own, written with the certificate that the bootstrap kubeconfig entitles it to. */
   | { mode: 'joining'; kubeconfig: string; bootstrapKubeconfig: string }
   | { mode: 'standalone' };
 
 export interface AgentOptions {
   config?: string | undefined;
   configDir?: string | undefined;
-  /** What was given on the command line for fields of the configuration. */
+  /** The command line's values for fields of the configuration. */
   flags: FlagValues;
   rootDir: string;
   certDir: string;
@@ -21,12 +21,12 @@ export interface AgentOptions {
   exitOnLockContention: boolean;
   /** Default the kernel's host name. */
   hostnameOverride?: string | undefined;
-  /** What is reported in place of the addresses that are found; see nodeAddresses(). Default what is found. */
+  /** Reported in place of the detected addresses; see listNodeAddresses(). Default the detected ones. */
   nodeIps?: readonly string[] | undefined;
   externalIps?: readonly string[] | undefined;
-  /** Labels of a Node that the agent makes, beside its own. */
+  /** Labels of a Node that the agent creates, beside its own. */
   nodeLabels: Readonly<Record<string, string>>;
-  /** Calls `listener` when the configuration is to be loaded anew (SIGHUP), until disposed of. */
+  /** Calls `listener` when the configuration should be loaded again (SIGHUP), until disposed of. */
   onReloadAsked(listener: () => void): Disposable;
   groupSuffix: string;
   controlPlane: ControlPlane;
@@ -37,7 +37,7 @@ export interface AgentOptions {
   log: Logger;
 }
 
-/** An agent that has started, for whoever wants to tell about it. */
+/** An agent that has started, as its start is announced. */
 export interface RunningAgent {
   nodeName: string;
   /** `https://address:port` */

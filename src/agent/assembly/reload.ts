@@ -5,8 +5,8 @@ import { part } from './context.ts';
 import type { ServiceManager } from './service-manager.ts';
 
 /**
- * Loads the configuration anew, whoever asks for it, and tells the log and the service manager how it went. Rejects, and
- * nothing has changed, when the configuration cannot be used.
+ * Returns a function that loads the configuration again, and reports the result to the log and the service manager. It
+ * rejects, without any change, when the configuration cannot be used.
  */
 export function createReload(
   context: AgentContext,
@@ -15,12 +15,12 @@ export function createReload(
 ): () => Promise<Reloaded> {
   const { log } = part(context, 'config');
   return async () => {
-    using _told = manager.reloading();
+    using _notice = manager.reloading();
     try {
       const done = await live.reload();
       for (const warning of done.warnings) log.warn(warning);
       const { applied, pending } = done;
-      log.info({ applied, pending }, summaryOf(done));
+      log.info({ applied, pending }, formatSummary(done));
       return done;
     } catch (error) {
       log.error(`the configuration is kept as it was, the new one cannot be used: ${describeError(error)}`);
@@ -29,7 +29,7 @@ export function createReload(
   };
 }
 
-function summaryOf({ applied, pending }: Reloaded): string {
+function formatSummary({ applied, pending }: Reloaded): string {
   const now = applied.length === 0 ? 'nothing else counts now' : `${applied.join(', ')} counts now`;
   const later = pending.length === 0 ? '' : `; ${pending.join(', ')} needs a restart of the agent`;
   return `configuration loaded again: ${now}${later}`;

@@ -4,27 +4,27 @@ import type { Runtime, RuntimeStatus } from '../runtime/index.ts';
 import type { AgentContext } from './context.ts';
 import { part } from './context.ts';
 
-/** What systemd is told of the agent (sd_notify(3)). */
+/** Notifies systemd of the agent's state (sd_notify(3)). */
 export interface ServiceManager {
   ready(): void;
   stopping(): void;
-  /** Says that the configuration is loaded anew, until disposed of; nothing before ready() and after stopping(). */
+  /** Announces that the configuration is loaded again, until disposed of; not before ready() nor after stopping(). */
   reloading(): Disposable;
-  /** Says that the agent lives, and how the node is; nothing to do where nobody listens. */
+  /** Sends the watchdog's keep-alive and the node's state; empty without a service manager. */
   readonly services: readonly Service[];
 }
 
 export function serviceManager(context: AgentContext, runtime: Runtime): ServiceManager {
   const { env, pid, clock } = context.options;
   const notifier = createNotifier(env, pid, part(context, 'systemd').log);
-  const status = () => `STATUS=${stateOf(context.nodeName, runtime.status())}`;
-  let told = '';
+  const status = () => `STATUS=${formatState(context.nodeName, runtime.status())}`;
+  let lastStatus = '';
   let stopped = false;
   let reloads = 0;
-  const tell = (...assignments: readonly string[]) => {
+  const notify = (...assignments: readonly string[]) => {
     const now = status();
-    if (now === told && assignments.length === 0) return;
-    told = now;
+    if (now === lastStatus && assignments.length === 0) return;
+    lastStatus = now;
     void notifier.send(...assignments, now);
   };
   const intervalMs = watchdogIntervalMs(env, pid);
@@ -33,26 +33,26 @@ export function serviceManager(context: AgentContext, runtime: Runtime): Service
     dependsOn: [],
     onFailure: 'restart',
     async run(signal, ready) {
-      using _follow = runtime.onStatusChange(() => told !== '' && tell());
+      using _follow = runtime.onStatusChange(() => lastStatus !== '' && notify());
       ready();
       await keepAlive(() => notifier.send('WATCHDOG=1'), intervalMs, clock, signal);
     },
   };
   return {
-    ready: () => tell('READY=1'),
+    ready: () => notify('READY=1'),
     stopping() {
       stopped = true;
       void notifier.send('STOPPING=1', 'STATUS=stopping');
     },
     reloading() {
-      const listens = told !== '';
+      const isReady = lastStatus !== '';
       reloads += 1;
-      if (listens && !stopped && reloads === 1)
+      if (isReady && !stopped && reloads === 1)
         void notifier.send('RELOADING=1', `MONOTONIC_USEC=${process.hrtime.bigint() / 1000n}`);
       return {
         [Symbol.dispose]() {
           reloads -= 1;
-          if (listens && !stopped && reloads === 0) tell('READY=1');
+          if (isReady && !stopped && reloads === 0) notify('READY=1');
         },
       };
     },
@@ -60,25 +60,25 @@ export function serviceManager(context: AgentContext, runtime: Runtime): Service
   };
 }
 
-/** From the main event loop, so that a loop that hangs is noticed. */
+/** Runs in the main event loop, so that systemd detects a loop that hangs. */
 async function keepAlive(
-  say: () => Promise<void>,
+  sendKeepAlive: () => Promise<void>,
   intervalMs: number | undefined,
   clock: Clock,
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
-    if (intervalMs !== undefined) await say();
+    if (intervalMs !== undefined) await sendKeepAlive();
     await clock.sleep(intervalMs ?? 3600_000, signal);
   }
 }
 
 /** One line for `systemctl status`. */
-export function stateOf(nodeName: string, runtime: RuntimeStatus): string {
+export function formatState(nodeName: string, runtime: RuntimeStatus): string {
   return `node ${nodeName}: ${describeRuntime(runtime)}`;
 }
 
-/** The runtime's state in words: `containerd 2.1.9, ready`. */
+/** The runtime's state for people: `containerd 2.1.9, ready`. */
 export function describeRuntime(runtime: RuntimeStatus): string {
   const named = runtime.name === '' ? 'container runtime' : `${runtime.name} ${runtime.version}`;
   if (runtime.ready && runtime.networkReady) return `${named}, ready`;

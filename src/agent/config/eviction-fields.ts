@@ -1,6 +1,6 @@
 import { durationMs } from '../../base/index.ts';
 import type { EvictionSignal, Reserved, Threshold } from '../node/index.ts';
-import { evictionSignals, shareOf } from '../node/index.ts';
+import { evictionSignals, toShare } from '../node/index.ts';
 import type { Fields, Settings } from './field.ts';
 import { bool, duration, keyAmong, map, maxTimer, quote, readQuantity, textOf } from './field-types.ts';
 import type { LocatedMap } from './located.ts';
@@ -140,7 +140,7 @@ function readThreshold(text: string): Threshold | 'off' | undefined {
   if (text.endsWith('%')) {
     const percent = /^\d{1,3}(?:\.\d{1,9})?%$/.test(text) ? Number(text.slice(0, -1)) : -1;
     if (percent < 0 || percent > 100) return undefined;
-    return percent === 0 || percent === 100 ? 'off' : shareOf(percent);
+    return percent === 0 || percent === 100 ? 'off' : toShare(percent);
   }
   const amount = readQuantity(text);
   return amount === undefined || amount <= 0 ? undefined : { amount };

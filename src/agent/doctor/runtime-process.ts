@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { defaultEndpoints, socketPath } from '../runtime/index.ts';
+import { defaultEndpoints, parseEndpoint } from '../runtime/index.ts';
 import type { Host } from './host.ts';
 
 /** The process that serves a runtime's socket. Its environment decides where it finds programs and leaves files. */
@@ -31,7 +31,7 @@ export function findRuntimeProcess(host: Host, endpoint: string | undefined): Ru
     const at = text.indexOf('=');
     return at > 0 ? [[text.slice(0, at), text.slice(at + 1)]] : [];
   });
-  const socket = socketPath(endpointServed);
+  const socket = parseEndpoint(endpointServed);
   return {
     pid,
     name: readProcessName(host, pid),
@@ -66,7 +66,7 @@ function readUserIds(host: Host, pid: number): number[] {
 
 /** Lines are `Num RefCount Protocol Flags Type St Inode Path`; the flag 00010000 is a listener. */
 function findListenerInode(host: Host, endpoint: string): string | undefined {
-  const path = socketPath(endpoint);
+  const path = parseEndpoint(endpoint);
   const lines = (host.read('/proc/net/unix') ?? '').split('\n');
   const fields = lines.map((line) => line.trim().split(/\s+/));
   const atPath = fields.filter(([, , , , , , , place]) => place === path || isSameRunPath(place, path));

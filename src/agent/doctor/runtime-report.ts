@@ -6,7 +6,7 @@ import {
   openConnection,
   RuntimeError,
   RuntimeService,
-  taskState,
+  readTaskState,
 } from '../runtime/index.ts';
 
 /** The container runtime's answers to everything that the checks ask. */
@@ -143,7 +143,7 @@ export async function findFrozenContainers(options: QueryOptions): Promise<Froze
   const frozen: { name: string; id: string }[] = [];
   let inspected = 0;
   for (const { id, labels, metadata } of candidates) {
-    const task = await taskState(connection, id, call.deadlineMs);
+    const task = await readTaskState(connection, id, call.deadlineMs);
     if (task.by === 'cri') break; // not containerd: CRI has no state for a frozen container
     inspected += 1;
     const pod = ['namespace', 'name'].map((part) => labels[`io.kubernetes.pod.${part}`] ?? '?');

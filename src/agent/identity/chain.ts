@@ -1,24 +1,24 @@
 import { X509Certificate } from 'node:crypto';
 
 /**
- * Why a certificate (PEM, intermediates behind it) leads to none of the authorities in `caPem` (PEM, one or several), or
- * undefined when it does. Whether the certificates are still valid is not looked at.
+ * Returns why a certificate (PEM, followed by its intermediates) chains to none of the authorities in `caPem` (PEM, one or
+ * several), or undefined when it does. Does not check whether the certificates are still valid.
  */
-export function chainFault(certPem: string, caPem: string): string | undefined {
-  const [leaf, ...between] = certificatesIn(certPem);
-  const authorities = certificatesIn(caPem);
-  let here = leaf;
-  for (let depth = 0; here !== undefined && depth <= between.length; depth += 1) {
-    const issued = here;
+export function findChainFault(certPem: string, caPem: string): string | undefined {
+  const [leaf, ...intermediates] = parseCertificates(certPem);
+  const authorities = parseCertificates(caPem);
+  let current = leaf;
+  for (let depth = 0; current !== undefined && depth <= intermediates.length; depth += 1) {
+    const issued = current;
     if (authorities.some((authority) => isIssuedBy(issued, authority))) return undefined;
-    here = between.find((candidate) => candidate.ca && isIssuedBy(issued, candidate));
+    current = intermediates.find((candidate) => candidate.ca && isIssuedBy(issued, candidate));
   }
   return 'it was issued by another authority';
 }
 
 const block = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g;
 
-function certificatesIn(pem: string): X509Certificate[] {
+function parseCertificates(pem: string): X509Certificate[] {
   return [...pem.matchAll(block)].map(([text]) => new X509Certificate(text));
 }
 

@@ -2,41 +2,41 @@ import type { Latest } from '../../base/index.ts';
 import type { Pair } from '../../base/x509/index.ts';
 import type { ClientOptions } from '../../client/index.ts';
 
-/** What the agent's HTTPS server shows, and whose clients it knows. */
+/** The certificate of the agent's HTTPS server, and the authority of its clients. */
 export interface ServingCredentials {
   /** Certificate and key of this node, PEM. */
   pair: Pair;
-  /** PEM of the authority that clients' certificates come from. */
+  /** PEM of the authority against which clients' certificates are verified. */
   clientCa: string;
 }
 
-/** Who this node is towards others; each part comes when it is there and is replaced before it ends. */
+/** The node's credentials; each becomes available when it has been obtained, and is replaced before it expires. */
 export interface Identity {
-  /** How the API is reached as this node; never comes in standalone mode. */
+  /** How to reach the API as this node; never set in standalone mode. */
   readonly api: Latest<ClientOptions>;
   readonly serving: Latest<ServingCredentials>;
 }
 
-/** `system:node:NAME` of `system:nodes`: how the control plane knows a node's agent. */
+/** `system:node:NAME` of `system:nodes`: the name of a node's agent in the control plane. */
 export function nodeSubject(node: string) {
   return { commonName: `system:node:${node}`, organizations: ['system:nodes'] };
 }
 
-/** Names of this machine itself, for those who call the agent from it. */
+/** Names of this machine itself, for local callers of the agent. */
 export const loopbackNames: readonly string[] = ['localhost', '127.0.0.1', '::1'];
 
-/** Sets the credentials unless they are the ones that are known: each change costs connections. */
+/** Sets the credentials unless they are unchanged: each change closes connections. */
 export function publishServing(serving: Latest<ServingCredentials>, next: ServingCredentials): void {
   const known = serving.value;
   if (known?.pair.cert !== next.pair.cert || known.clientCa !== next.clientCa) serving.set(next);
 }
 
-const reachedBy = ['server', 'ca', 'serverName', 'cert', 'key', 'token'] as const;
+const comparedFields = ['server', 'ca', 'serverName', 'cert', 'key', 'token'] as const;
 
-/** As publishServing(); answers whether they are others. */
+/** Like publishServing(); returns whether the credentials have changed. */
 export function publishApi(api: Latest<ClientOptions>, next: ClientOptions): boolean {
   const known = api.value;
-  const isSame = known !== undefined && reachedBy.every((name) => known[name] === next[name]);
+  const isSame = known !== undefined && comparedFields.every((name) => known[name] === next[name]);
   if (!isSame) api.set(next);
   return !isSame;
 }

@@ -11,7 +11,7 @@ import { minLeft, renewalService } from './renewal.ts';
 export interface EmbeddedIdentityOptions {
   nodeName: string;
   certDir: string;
-  /** Every name and address under which this node is reached, now. */
+  /** Returns the names and addresses by which this node is currently reached. */
   addresses(): readonly string[];
   controlPlane: Pick<ControlPlaneService, 'connection' | 'sign'>;
   clock: Clock;
@@ -21,9 +21,9 @@ export interface EmbeddedIdentityOptions {
 const retry = { initialMs: 200, maxMs: 15_000 };
 
 /**
- * The service `identity` with an embedded control plane: both certificates are signed over the channel to it. It runs
- * on this machine, so the serving certificate is good for the loopback addresses too. After a restart the control plane
- * may serve on another port, or with another authority: then it looks again at once.
+ * The service `identity` with an embedded control plane: both certificates are signed over the channel to it. As the
+ * control plane runs on this machine, the serving certificate is valid for the loopback addresses too. After a restart the
+ * control plane may have another port or another authority: the certificates are then checked at once.
  */
 export function embeddedIdentity(options: EmbeddedIdentityOptions): Service & Identity {
   const { nodeName, certDir, controlPlane, clock, log } = options;

@@ -9,18 +9,18 @@ import type { Identity, ServingCredentials } from './credentials.ts';
 import { nodeSubject, publishApi, publishServing } from './credentials.ts';
 import { serveWithEarlier } from './earlier-serving.ts';
 import { obtainPair } from './obtain.ts';
-import { remoteRetry, servingPair } from './remote.ts';
+import { obtainServingPair, remoteRetry } from './remote.ts';
 import { minLeft, renewalService } from './renewal.ts';
 import { signThroughApi } from './signing-request.ts';
 
 export interface JoinedIdentityOptions {
   nodeName: string;
   certDir: string;
-  /** Every name and address under which this node is reached, now. */
+  /** Returns the names and addresses by which this node is currently reached. */
   addresses(): readonly string[];
-  /** How the control plane is reached, with credentials that are good for asking for the first certificate. */
+  /** How to reach the control plane, with credentials that may ask for the first certificate. */
   bootstrap: ClientOptions;
-  /** Where the agent's own kubeconfig is written (0600), for whoever calls the agent or the API in its name. */
+  /** Where the agent's own kubeconfig is written (0600), for programs that call the agent or the API in its name. */
   kubeconfig: string;
   dependsOn: readonly string[];
   clock: Clock;
@@ -31,9 +31,9 @@ const clientName = 'nodeward-client';
 const kubeconfigLimitBytes = 1024 * 1024;
 
 /**
- * The service `identity` of an agent that joins a remote control plane: with a token it asks for its first client
- * certificate through the certificates API, and with each certificate for the next one, so that the token is needed
- * once. The serving certificate comes the same way. Ready at once, for the control plane may be away.
+ * The service `identity` of an agent that joins a remote control plane. With a token it asks for its first client
+ * certificate through the certificates API, and with each certificate for the next one, so that the token is needed only
+ * once. The serving certificate is obtained in the same way. Ready at once, as the control plane may be unreachable.
  */
 export function joinedIdentity(options: JoinedIdentityOptions): Service & Identity {
   const { nodeName, certDir, bootstrap, kubeconfig, clock, log } = options;
@@ -42,26 +42,29 @@ export function joinedIdentity(options: JoinedIdentityOptions): Service & Identi
   const subject = nodeSubject(nodeName);
   const expected = { authority: bootstrap.ca, use: 'client' as const };
 
-  /** With the certificate on disk while it is good, however little of its life is left; else what it began with. */
-  async function asking(): Promise<ClientOptions> {
+  /**
+   * Returns the credentials with which to ask for the next certificate: the client certificate on disk while it is valid,
+   * even when little of its life is left, else the bootstrap credentials.
+   */
+  async function readAskingCredentials(): Promise<ClientOptions> {
     const found = await readPair(certDir, clientName).catch(() => undefined);
     const isGood = found && findFault(found, { ...expected, subject, now: clock.now() }) === undefined;
-    return isGood ? clientOf(bootstrap, found) : bootstrap;
+    return isGood ? withCertificate(bootstrap, found) : bootstrap;
   }
 
-  async function clientPair(signal: AbortSignal): Promise<Pair> {
+  async function obtainClientPair(signal: AbortSignal): Promise<Pair> {
     return await obtainPair({
       folder: certDir,
       name: clientName,
       subject,
       expected: { ...expected, minLeft },
       async sign(csrPem) {
-        const place = await asking();
+        const place = await readAskingCredentials();
         await using client = new ApiClient(place);
         try {
           return await signThroughApi({ api: client, clock, log }, csrPem, signal, 'client');
         } catch (error) {
-          throw place === bootstrap && isUnauthorized(error) ? tokenRefused(error) : error;
+          throw place === bootstrap && isUnauthorized(error) ? createTokenError(error) : error;
         }
       },
       clock,
@@ -70,14 +73,14 @@ export function joinedIdentity(options: JoinedIdentityOptions): Service & Identi
   }
 
   async function refresh(signal: AbortSignal): Promise<readonly string[]> {
-    const pair = await clientPair(signal);
-    const own = clientOf(bootstrap, pair);
-    await keepKubeconfig(kubeconfig, own, `system:node:${nodeName}`);
+    const pair = await obtainClientPair(signal);
+    const own = withCertificate(bootstrap, pair);
+    await updateKubeconfig(kubeconfig, own, `system:node:${nodeName}`);
     publishApi(api, own);
     await using client = new ApiClient(own);
-    const served = await servingPair({ ...options, ca: bootstrap.ca, api: client }, signal);
-    publishServing(serving, { pair: served, clientCa: bootstrap.ca });
-    return [pair.cert, served.cert];
+    const serverPair = await obtainServingPair({ ...options, ca: bootstrap.ca, api: client }, signal);
+    publishServing(serving, { pair: serverPair, clientCa: bootstrap.ca });
+    return [pair.cert, serverPair.cert];
   }
 
   const service = renewalService({
@@ -97,19 +100,19 @@ function isUnauthorized(error: unknown): boolean {
   return error instanceof StatusError && error.reason === 'Unauthorized';
 }
 
-function tokenRefused(cause: unknown): Error {
+function createTokenError(cause: unknown): Error {
   const why = 'the control plane does not know the credentials in the bootstrap kubeconfig';
   const todo = 'a token may have expired or been deleted, nodeward token create makes another';
   return new Error(`${why}: ${todo}`, { cause });
 }
 
-/** The same server, as whoever holds this certificate alone. */
-function clientOf({ token: _token, ...place }: ClientOptions, { cert, key }: Pair): ClientOptions {
+/** The same server, authenticated by this certificate alone. */
+function withCertificate({ token: _token, ...place }: ClientOptions, { cert, key }: Pair): ClientOptions {
   return { ...place, cert, key };
 }
 
-/** A file that says the same already is left alone. */
-async function keepKubeconfig(path: string, client: ClientOptions, user: string): Promise<void> {
+/** Does not touch a file that has this content already. */
+async function updateKubeconfig(path: string, client: ClientOptions, user: string): Promise<void> {
   const text = renderKubeconfig({ ...client, user });
   const found = await readRegularFile(path, { limitBytes: kubeconfigLimitBytes }).catch(() => undefined);
   if (found?.toString('utf8') !== text) await writeFileAtomic(path, text);

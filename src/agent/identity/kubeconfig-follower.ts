@@ -7,10 +7,10 @@ import { publishApi } from './credentials.ts';
 export interface FollowerOptions {
   /** The kubeconfig. */
   path: string;
-  /** The files that it names, as of when it was read first. */
+  /** The files that the kubeconfig named when it was read first. */
   files: readonly string[];
   groupSuffix: string;
-  /** What the kubeconfig says now; changed where it says something else. */
+  /** Updated when the kubeconfig has changed. */
   credentials: Latest<ClientOptions>;
   dependsOn: readonly string[];
   clock: Clock;
@@ -21,22 +21,22 @@ const intervalMs = 10_000;
 
 /**
  * The service `kubeconfig`: reads the kubeconfig again when it, or a certificate, key or token file that it names, has
- * changed. One that cannot be used, as in the middle of a change, is reported once and not taken.
+ * changed. A kubeconfig that cannot be used, as in the middle of a change, is reported once and ignored.
  */
 export function kubeconfigFollower(options: FollowerOptions): Service {
   const { path, groupSuffix, credentials, dependsOn, clock, log } = options;
-  let named = options.files;
+  let namedFiles = options.files;
   return createFileFollower({
     name: 'kubeconfig',
     dependsOn,
     intervalMs,
     clock,
-    files: () => [path, ...named],
+    files: () => [path, ...namedFiles],
     async reread() {
       const found = await readKubeconfig(path);
       const next = { ...clientOptionsOf(found), groupSuffix };
       await new ApiClient(next).close(); // refuses what cannot be used
-      named = found.files;
+      namedFiles = found.files;
       if (publishApi(credentials, next))
         log.info({ kubeconfig: path }, 'the kubeconfig has changed and was read again');
     },

@@ -11,13 +11,13 @@ import type {
 } from '../../client/index.ts';
 import { ApiClient } from '../../client/index.ts';
 
-/** The API as this node; waits for credentials and follows them when they change. */
+/** A client of the API with the node's credentials: waits for them, and uses new ones when they change. */
 export interface NodeApi extends ApiCalls, Pick<ApiClient, 'list' | 'watch' | 'delete'>, AsyncDisposable {
-  /** Destroys the connections; the next request makes new ones. */
+  /** Destroys the connections; the next request opens new ones. */
   reset(): void;
 }
 
-/** Makes a client of the API that has `connections` of its own. Whoever makes it closes it. */
+/** Creates a client of the API with `connections` connections of its own. The caller closes it. */
 export function nodeApi(
   credentials: Latest<ClientOptions>,
   connections: number,
@@ -32,7 +32,7 @@ export function nodeApi(
     void old?.close();
   }
 
-  async function connected(signal: AbortSignal | undefined): Promise<ApiClient> {
+  async function clientInUse(signal: AbortSignal | undefined): Promise<ApiClient> {
     const options = credentials.value ?? (await unlessAborted(credentials.get(), signal));
     client ??= new ApiClient({ ...options, connections, groupSuffix });
     return client;
@@ -41,13 +41,13 @@ export function nodeApi(
   return {
     isWithoutCredentials: () => credentials.value === undefined,
     async get<T extends ApiObject>(kind: Kind<T>, name: string, options: CallOptions = {}) {
-      return await (await connected(options.signal)).get(kind, name, options);
+      return await (await clientInUse(options.signal)).get(kind, name, options);
     },
     async create<T extends ApiObject>(kind: Kind<T>, object: T, options: CallOptions = {}) {
-      return await (await connected(options.signal)).create(kind, object, options);
+      return await (await clientInUse(options.signal)).create(kind, object, options);
     },
     async replace<T extends ApiObject>(kind: Kind<T>, object: T, options: CallOptions = {}) {
-      return await (await connected(options.signal)).replace(kind, object, options);
+      return await (await clientInUse(options.signal)).replace(kind, object, options);
     },
     async patch<T extends ApiObject>(
       kind: Kind<T>,
@@ -55,16 +55,16 @@ export function nodeApi(
       change: Readonly<Record<string, unknown>>,
       options: PatchOptions,
     ) {
-      return await (await connected(options.signal)).patch(kind, name, change, options);
+      return await (await clientInUse(options.signal)).patch(kind, name, change, options);
     },
     async list<T extends ApiObject>(kind: Kind<T>, options: ListOptions = {}) {
-      return await (await connected(options.signal)).list(kind, options);
+      return await (await clientInUse(options.signal)).list(kind, options);
     },
     async *watch<T extends ApiObject>(kind: Kind<T>, options: WatchOptions = {}) {
-      yield* (await connected(options.signal)).watch(kind, options);
+      yield* (await clientInUse(options.signal)).watch(kind, options);
     },
     async delete(kind: Kind, name: string, options: DeleteOptions = {}) {
-      await (await connected(options.signal)).delete(kind, name, options);
+      await (await clientInUse(options.signal)).delete(kind, name, options);
     },
     reset: () => client?.reset(),
     async [Symbol.asyncDispose]() {

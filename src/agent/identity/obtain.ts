@@ -11,37 +11,37 @@ import {
   readPair,
   writePair,
 } from '../../base/x509/index.ts';
-import { chainFault } from './chain.ts';
+import { findChainFault } from './chain.ts';
 
 export interface ObtainOptions {
   folder: string;
   /** Of the two files: `name.crt` and `name.key`. */
   name: string;
   subject: Subject;
-  /** `authority` may hold several certificates, and the certificate may bring intermediates along. */
+  /** `authority` may hold several certificates, and the certificate may be followed by intermediates. */
   expected: Omit<Expected, 'subject' | 'now'> & { authority: string };
-  /** Has a request signed; answers the certificate, PEM. */
+  /** Has a request signed, and returns the certificate, PEM. */
   sign(csrPem: string): Promise<string>;
   clock: Clock;
   log: Logger;
 }
 
 /**
- * The certificate on disk when it is good for what is expected, else a new one: the key is made here and never leaves.
- * What was signed is checked like what was found, and only then replaces it.
+ * Returns the certificate on disk when it meets the requirements, else a new one. The new key is generated here and never
+ * leaves this machine. A signed certificate is checked in the same way before it replaces the old one.
  */
 export async function obtainPair(options: ObtainOptions): Promise<Pair> {
   const { folder, name, subject, expected, clock, log } = options;
   const found = await readFound(options);
   if (typeof found !== 'string') {
-    await keepPrivate(join(folder, `${name}.key`), log);
+    await makePrivate(join(folder, `${name}.key`), log);
     return found;
   }
   log.info({ certificate: name }, `asking for a certificate: ${found}`);
   const key = await generateKeyPem();
   const cert = await options.sign(await createRequest(key, subject, expected.names ?? noNames));
   const pair = { cert, key };
-  // it may have taken long to be signed
+  // signing may have taken long
   const wrong = faultOf(pair, { ...expected, subject, minLeft: 0, now: clock.now() });
   if (wrong !== undefined)
     throw new Error(`the certificate that was signed for ${name} is of no use: ${wrong}`);
@@ -49,7 +49,7 @@ export async function obtainPair(options: ObtainOptions): Promise<Pair> {
   return pair;
 }
 
-/** What is on disk, or why it is of no use. */
+/** Returns what is on disk, or why it cannot be used. */
 async function readFound({ folder, name, subject, expected, clock }: ObtainOptions): Promise<Pair | string> {
   try {
     const found = await readPair(folder, name);
@@ -64,11 +64,11 @@ function faultOf(
   pair: Pair,
   { authority, ...expected }: Expected & { authority: string },
 ): string | undefined {
-  return findFault(pair, expected) ?? chainFault(pair.cert, authority);
+  return findFault(pair, expected) ?? findChainFault(pair.cert, authority);
 }
 
-/** Takes away what others may do with a key. */
-async function keepPrivate(path: string, log: Logger): Promise<void> {
+/** Removes the permissions of other users on a key. */
+async function makePrivate(path: string, log: Logger): Promise<void> {
   const mode = (await stat(path)).mode & 0o777;
   if ((mode & 0o077) === 0) return;
   await chmod(path, 0o600);

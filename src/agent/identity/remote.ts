@@ -13,11 +13,11 @@ import { signThroughApi } from './signing-request.ts';
 export interface RemoteIdentityOptions {
   nodeName: string;
   certDir: string;
-  /** Every name and address under which this node is reached, now. */
+  /** Returns the names and addresses by which this node is currently reached. */
   addresses(): readonly string[];
-  /** What the kubeconfig says: the agent's own credentials towards the API, which may be replaced. */
+  /** The agent's client credentials, from the kubeconfig; they may be replaced. */
   credentials: Latest<ClientOptions>;
-  /** Makes a client of these for the certificates API. */
+  /** Creates a client of the certificates API. */
   open: (client: ClientOptions) => CertificatesApi;
   dependsOn: readonly string[];
   clock: Clock;
@@ -26,12 +26,12 @@ export interface RemoteIdentityOptions {
 
 export type CertificatesApi = Pick<ApiClient, 'create' | 'get'> & AsyncDisposable;
 
-/** Each try leaves a request behind, so those that are refused again and again become rare. */
+/** Each attempt leaves a request object behind, so repeated refusals make attempts rare. */
 export const remoteRetry = { initialMs: 1000, maxMs: 300_000 };
 
 /**
- * The service `identity` with a remote control plane: the kubeconfig holds the client's credentials; the serving
- * certificate is asked for through the certificates API. Ready at once, for the control plane may be away.
+ * The service `identity` with a remote control plane: the client's credentials are in the kubeconfig, and the serving
+ * certificate is requested through the certificates API. Ready at once, as the control plane may be unreachable.
  */
 export function remoteIdentity(options: RemoteIdentityOptions): Service & Identity {
   const { credentials, clock, log } = options;
@@ -41,7 +41,7 @@ export function remoteIdentity(options: RemoteIdentityOptions): Service & Identi
     const client = await credentials.get();
     const { ca } = client;
     await using api = options.open(client);
-    const pair = await servingPair({ ...options, ca, api }, signal);
+    const pair = await obtainServingPair({ ...options, ca, api }, signal);
     publishServing(serving, { pair, clientCa: ca });
     return [pair.cert];
   }
@@ -65,8 +65,8 @@ export type ServingOptions = Omit<RemoteIdentityOptions, 'credentials' | 'open' 
   api: Pick<ApiClient, 'create' | 'get'>;
 };
 
-/** The serving certificate, as the control plane signs it. */
-export async function servingPair(options: ServingOptions, signal: AbortSignal): Promise<Pair> {
+/** Obtains the serving certificate, signed by the control plane. */
+export async function obtainServingPair(options: ServingOptions, signal: AbortSignal): Promise<Pair> {
   const { nodeName, certDir, ca, clock, log } = options;
   const names = alternativeNames([nodeName, ...options.addresses()]);
   return await obtainPair({

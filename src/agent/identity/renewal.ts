@@ -7,27 +7,27 @@ export interface RenewalOptions {
   dependsOn: readonly string[];
   clock: Clock;
   log: Logger;
-  /** Gets or renews what is needed and answers the certificates (PEM) in use; to throw is to be called again. */
+  /** Obtains or renews the certificates and returns those in use (PEM); it is called again after it has thrown. */
   refresh(signal: AbortSignal): Promise<readonly string[]>;
-  /** Whether to be ready only after the first success; else at once, because a peer may have to answer first. */
+  /** Whether the service is ready only after the first success; else at once, because a peer may have to answer first. */
   readyAfterFirst: boolean;
-  /** Between one failure and the next try. */
+  /** The wait between a failure and the next attempt. */
   retry: { initialMs: number; maxMs: number };
-  /** Done first, before it is ready; must not wait for a peer. */
+  /** Called first, before the service is ready; must not wait for a peer. */
   prepare?: () => Promise<void>;
-  /** What it looks at again whenever it changes. */
+  /** The certificates are checked at once whenever this changes. */
   changes?: Pick<Latest<unknown>, 'onChange'>;
 }
 
-/** A certificate with less than a third of its life left is replaced. */
+/** A certificate with less than this share of its life left is replaced. */
 export const minLeft = 1 / 3;
-const seldomMs = 3600_000;
-const glanceMs = 60_000;
+const refreshMs = 3600_000;
+const checkMs = 60_000;
 const jitter = 0.2;
 
 /**
- * Keeps certificates fresh: looks at once and then every hour; within a minute when one is due earlier, be it
- * short-lived or the wall clock set. A failure is logged and tried again; what is in use stays meanwhile.
+ * Keeps certificates valid: refreshes them at once and then every hour, or within a minute of one becoming due earlier
+ * because it is short-lived or the wall clock was set. A failure is logged and tried again; certificates in use stay.
  */
 export function renewalService(options: RenewalOptions): Service {
   const { clock, log } = options;
@@ -42,12 +42,12 @@ export function renewalService(options: RenewalOptions): Service {
       let changed = new AbortController();
       using _changes = options.changes?.onChange(() => changed.abort());
 
-      async function look(): Promise<Rest> {
+      async function refresh(): Promise<Pause> {
         try {
           const certificates = await options.refresh(signal);
           backoff.reset();
           ready();
-          return { ms: seldomMs, certificates };
+          return { ms: refreshMs, certificates };
         } catch (error) {
           const ms = backoff.next();
           if (!signal.aborted)
@@ -57,24 +57,24 @@ export function renewalService(options: RenewalOptions): Service {
       }
 
       while (!signal.aborted) {
-        changed = new AbortController(); // before looking: what changes meanwhile is not missed
-        const rest = await Promise.race([look(), untilAborted(signal)]);
-        if (rest) await sleepUntilDue(rest, clock, AbortSignal.any([signal, changed.signal]));
+        changed = new AbortController(); // before the refresh, so that no change meanwhile is missed
+        const pause = await Promise.race([refresh(), untilAborted(signal)]);
+        if (pause) await sleepUntilDue(pause, clock, AbortSignal.any([signal, changed.signal]));
       }
     },
   };
 }
 
-interface Rest {
+interface Pause {
   ms: number;
   certificates: readonly string[];
 }
 
-async function sleepUntilDue({ ms, certificates }: Rest, clock: Clock, awake: AbortSignal): Promise<void> {
+async function sleepUntilDue({ ms, certificates }: Pause, clock: Clock, awake: AbortSignal): Promise<void> {
   const endMs = clock.monotonicMs() + ms;
   const spans = certificates.map(validity);
   const isDue = () => spans.some((span) => isOutOfDate(span, clock.now()));
-  do await clock.sleep(Math.min(glanceMs, endMs - clock.monotonicMs()), awake);
+  do await clock.sleep(Math.min(checkMs, endMs - clock.monotonicMs()), awake);
   while (!awake.aborted && clock.monotonicMs() < endMs && !isDue());
 }
 

@@ -11,14 +11,14 @@ export interface SigningOptions {
   log: Logger;
 }
 
-/** How long one request is waited for; somebody may have to approve it. */
-const patienceMs = 15 * 60_000;
+/** How long to wait for one request; an operator may have to approve it. */
+const requestTimeoutMs = 15 * 60_000;
 const poll = { initialMs: 200, maxMs: 15_000, jitter: 0.1 };
 
 /**
  * Has a certificate signed through the certificates API (signers kubernetes.io/kubelet-serving and
- * kubernetes.io/kube-apiserver-client-kubelet) and answers it, PEM. Outages while it waits are lived through; rejects when the request is refused, vanishes, or is not answered within
- * 15 minutes, and when `signal` aborts.
+ * kubernetes.io/kube-apiserver-client-kubelet) and returns it, PEM. It waits through outages of the API. Rejects when the
+ * request is refused, is deleted, or is not answered within 15 minutes, and when `signal` aborts.
  */
 export async function signThroughApi(
   options: SigningOptions,
@@ -39,15 +39,15 @@ export async function signThroughApi(
   const name = created.metadata?.name ?? '';
   log.info({ request: name }, `waiting for the ${use} certificate to be signed`);
   const backoff = createBackoff(poll);
-  const endMs = clock.monotonicMs() + patienceMs;
-  let told: string | undefined;
+  const endMs = clock.monotonicMs() + requestTimeoutMs;
+  let logged: string | undefined;
   while (clock.monotonicMs() < endMs) {
     signal.throwIfAborted();
-    const { certificate, why } = await lookAt(options, name, signal);
+    const { certificate, why } = await readRequest(options, name, signal);
     if (certificate !== undefined) return certificate;
-    if (why !== undefined && why !== told)
+    if (why !== undefined && why !== logged)
       log.warn({ request: name }, `the ${use} certificate is not signed yet: ${why}`);
-    told = why ?? told;
+    logged = why ?? logged;
     await clock.sleep(backoff.next(), signal);
   }
   throw new Error(
@@ -55,8 +55,8 @@ export async function signThroughApi(
   );
 }
 
-/** The certificate when it is there; while it is not, what the control plane says that it waits for. */
-async function lookAt(
+/** Returns the certificate once it is signed; before, the reason that the control plane gives for waiting. */
+async function readRequest(
   { api, log }: SigningOptions,
   name: string,
   signal: AbortSignal,
@@ -71,14 +71,14 @@ async function lookAt(
     const why = refusal.message || refusal.reason || refusal.type;
     throw new Error(`the certificate request ${name} was refused: ${why}`);
   } catch (error) {
-    if (signal.aborted || !isPassing(error)) throw error;
+    if (signal.aborted || !isOutage(error)) throw error;
     log.debug({ request: name }, `cannot look at the certificate request: ${describeError(error)}`);
     return {};
   }
 }
 
-/** An outage that says nothing about the request. */
-function isPassing(error: unknown): boolean {
+/** Whether an error says nothing about the request itself. */
+function isOutage(error: unknown): boolean {
   if (error instanceof ConnectionError) return true;
   return error instanceof StatusError && (error.code >= 500 || error.code === 429);
 }

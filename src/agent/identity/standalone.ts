@@ -24,7 +24,7 @@ export interface StandaloneIdentityOptions {
   nodeName: string;
   rootDir: string;
   certDir: string;
-  /** Every name and address under which this node is reached, now. */
+  /** Returns the names and addresses by which this node is currently reached. */
   addresses(): readonly string[];
   /** The agent's own address, `https://…`, for the kubeconfig; known once it listens. */
   url(): Promise<string>;
@@ -42,8 +42,8 @@ const retry = { initialMs: 200, maxMs: 15_000 };
 const kubeconfigLimitBytes = 1024 * 1024;
 
 /**
- * The service `identity` without any control plane: an authority of the agent's own signs its serving certificate and
- * one for an administrator, who finds both in `agent.kubeconfig` (0600) in the root folder.
+ * The service `identity` without a control plane: the agent's own authority signs its serving certificate and a client
+ * certificate for the administrator, who finds authority and certificate in `agent.kubeconfig` (0600) in the root folder.
  */
 export function standaloneIdentity(options: StandaloneIdentityOptions): Service & Identity {
   const { nodeName, rootDir, clock } = options;
@@ -66,7 +66,7 @@ export function standaloneIdentity(options: StandaloneIdentityOptions): Service 
     const user = administrator.commonName;
     const server = await options.url();
     const text = renderKubeconfig({ server, ca: authority.cert, ...admin, user, endpoint: 'agent' });
-    await keepFile(join(rootDir, 'agent.kubeconfig'), text);
+    await updateFile(join(rootDir, 'agent.kubeconfig'), text);
     return [pair.cert, admin.cert];
   }
 
@@ -82,7 +82,7 @@ export function standaloneIdentity(options: StandaloneIdentityOptions): Service 
   return { ...service, api: createLatest<ClientOptions>(), serving };
 }
 
-/** The agent's own authority; made anew when it is of no use, for it has signed nothing but what is made anew here. */
+/** Returns the agent's own authority. One that cannot be used is replaced: all it has signed is issued again here. */
 async function openAuthority({ certDir, clock, log }: StandaloneIdentityOptions): Promise<Pair> {
   const found = await readAuthority(certDir, clock.now());
   if (typeof found !== 'string') {
@@ -95,14 +95,14 @@ async function openAuthority({ certDir, clock, log }: StandaloneIdentityOptions)
   return made;
 }
 
-/** What is on disk, or why it is of no use. */
+/** Returns what is on disk, or why it cannot be used. */
 async function readAuthority(certDir: string, now: number): Promise<Pair | string> {
   try {
     const found = await readPair(certDir, authorityName);
     if (found === undefined) return 'there is none yet';
-    // a clock that is behind is no reason to make another: it may be right in a moment
-    const atLeast = Math.max(now, validity(found.cert).notBeforeMs);
-    return findFault(found, { authority: found.cert, use: 'authority', now: atLeast }) ?? found;
+    // a clock that is behind is no reason to replace the authority: it may be correct in a moment
+    const checkMs = Math.max(now, validity(found.cert).notBeforeMs);
+    return findFault(found, { authority: found.cert, use: 'authority', now: checkMs }) ?? found;
   } catch (error) {
     return describeError(error);
   }
@@ -111,9 +111,9 @@ async function readAuthority(certDir: string, now: number): Promise<Pair | strin
 function refuseClockBehind(cert: string, now: number): void {
   const { notBeforeMs } = validity(cert);
   if (now >= notBeforeMs) return;
-  const [from, shown] = [notBeforeMs, now].map((ms) => new Date(ms).toISOString());
+  const [from, clockTime] = [notBeforeMs, now].map((ms) => new Date(ms).toISOString());
   throw new Error(
-    `the agent's own authority is valid only from ${from} on, and this machine's clock shows ${shown}: set the clock`,
+    `the agent's own authority is valid only from ${from} on, and this machine's clock shows ${clockTime}: set the clock`,
   );
 }
 
@@ -137,8 +137,8 @@ async function obtainLeaf(
   });
 }
 
-/** Writes a file that does not say `text` yet; one that does is left alone, for somebody may watch it. */
-async function keepFile(path: string, text: string): Promise<void> {
+/** Writes `text` unless the file has it already: another process may watch the file. */
+async function updateFile(path: string, text: string): Promise<void> {
   const found = await readRegularFile(path, { limitBytes: kubeconfigLimitBytes }).catch(() => undefined);
   if (found?.toString('utf8') !== text) await writeFileAtomic(path, text);
 }

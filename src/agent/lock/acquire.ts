@@ -6,42 +6,42 @@ import type { Heartbeat } from './heartbeat.ts';
 import { beatsPerStale, folderPathOf, startHeartbeat } from './heartbeat.ts';
 import type { ProcessProbe } from './identity.ts';
 import { createProcessProbe } from './identity.ts';
-import type { Limits, Sight } from './judge.ts';
-import { judge, sameHolder } from './judge.ts';
-import { heldError, lockFailure } from './messages.ts';
+import type { Limits, Observation } from './judge.ts';
+import { isSameHolder, judge } from './judge.ts';
+import { createHeldError, toLockError } from './messages.ts';
+import { prepareQueue, requestLock, withQueueLock } from './queue.ts';
 import type { LockRecord } from './record.ts';
 import { readFolder, readRecord, writeRecord } from './record.ts';
-import { askForLock, inTurn, prepareQueue } from './turn.ts';
 import { watchLock } from './watch.ts';
 
 export interface LockOptions {
-  /** The lock file; beside it `<path>.lock` and `<path>.queue` are made. Missing folders are made, 0700. */
+  /** The lock file; `<path>.lock` and `<path>.queue` are created beside it. Missing folders are created, 0700. */
   path: string;
   clock: Clock;
   log: Logger;
-  /** For how long a lock may stand still until it counts as left behind; default 8 s, at least 5 s. */
+  /** How long a lock may go without a heartbeat until it counts as abandoned; default 8 s, at least 5 s. */
   staleMs?: number;
-  /** Give the lock away when another process shows interest in it; default false. */
+  /** Release the lock when another process shows interest in it; default false. */
   exitOnContention?: boolean;
-  /** How long to wait for a holder that gives its lock away; default 30 s. */
+  /** How long to wait for a holder that releases its lock on request; default 30 s. */
   yieldMs?: number;
   /** Ends the waiting for a lock whose state is not clear yet. */
   signal?: AbortSignal;
-  /** How processes are looked at; default /proc. */
+  /** How processes are inspected; default /proc. */
   probe?: ProcessProbe;
 }
 
-/** The agent's lock. Closing it gives it back; close() may be called twice. */
+/** The agent's lock. Closing it releases it; close() may be called twice. */
 export interface Lock extends AsyncDisposable {
   readonly path: string;
   /**
-   * Aborts, with an ExitError as its reason, when the lock is lost: another agent may be running from then on,
-   * so stop in order and leave with that error.
+   * Aborts, with an ExitError as its reason, when the lock is lost. Another agent may be running from then on: stop in
+   * order and exit with that error.
    */
   readonly lost: AbortSignal;
   /**
-   * Only with `exitOnContention`: aborts, with an Error that says why as its reason, when another process wants
-   * the lock. Stop in order, close the lock, and leave with success.
+   * Only with `exitOnContention`: aborts, with an Error that says why as its reason, when another process wants the lock.
+   * Stop in order, close the lock, and exit with success.
    */
   readonly contended: AbortSignal;
   close(): Promise<void>;
@@ -52,18 +52,18 @@ const defaultStaleMs = 8_000;
 const defaultYieldMs = 30_000;
 
 /**
- * Takes the lock that keeps two agents from running on one node (specification 2.6). A lock whose holder is
- * provably gone is taken over at once, any other that stands still after `staleMs`.
+ * Acquires the lock that keeps two agents from running on one node (specification 2.6). A lock whose holder is provably
+ * gone is taken over at once; any other without a heartbeat after `staleMs`.
  *
- * Throws an ExitError: `locked` when another agent holds it (the message names the process), `unwritable` when
- * the lock's files cannot be made or something foreign is in their place. Throws the signal's reason when that aborts.
+ * Throws an ExitError: `locked` when another agent holds it (the message names the process), `unwritable` when the lock's
+ * files cannot be created or something else is in their place. Throws the signal's reason when that aborts.
  */
 export async function acquireLock(options: LockOptions): Promise<Lock> {
   try {
     return await acquire(options);
   } catch (error) {
     if (options.signal?.aborted) throw options.signal.reason;
-    throw lockFailure(options.path, error);
+    throw toLockError(options.path, error);
   }
 }
 
@@ -73,48 +73,54 @@ async function acquire(options: LockOptions): Promise<Lock> {
   const limits = { staleMs, settleMs: (staleMs / beatsPerStale) * 1.5 };
   await makeFolders(dirname(path));
   await prepareQueue(path);
-  await askForLock(path);
+  await requestLock(path);
   const startedMs = clock.monotonicMs();
-  let first: Sight | undefined;
-  let told = false;
+  let first: Observation | undefined;
+  let isLogged = false;
   for (;;) {
-    const result = await inTurn(path, clock, () => attempt(options, probe, limits, first));
+    const result = await withQueueLock(path, clock, () => attempt(options, probe, limits, first));
     if ('lock' in result) return result.lock;
-    const { sight, held } = result;
-    const yielding = sight.record?.yields === true;
+    const { observation, held } = result;
+    const yielding = observation.record?.yields === true;
     const waitedMs = clock.monotonicMs() - startedMs;
     if (held && !(yielding && waitedMs < (options.yieldMs ?? defaultYieldMs))) {
-      throw await heldError(path, sight.record, probe);
+      throw await createHeldError(path, observation.record, probe);
     }
-    if (!told) log.info(waitingText(path, sight.record, held));
-    told = true;
-    if (held) await askForLock(path); // once more: the holder may only just have begun to look
-    first = first !== undefined && sameHolder(first, sight) ? first : sight;
+    if (!isLogged) log.info(describeWait(path, observation.record, held));
+    isLogged = true;
+    if (held) await requestLock(path); // again, as the holder may only just have begun to watch
+    first = first !== undefined && isSameHolder(first, observation) ? first : observation;
     await clock.sleep(pollMs, signal);
     signal?.throwIfAborted();
   }
 }
 
-function waitingText(path: string, record: LockRecord | undefined, held: boolean): string {
+function describeWait(path: string, record: LockRecord | undefined, held: boolean): string {
   const who = record === undefined ? 'an unknown holder' : `process ${record.pid}`;
   if (held) return `waiting for ${who} to give the lock ${path} away`;
   return `looking whether ${who} of the lock ${path} still runs`;
 }
 
-type Attempt = { lock: Lock } | { sight: Sight; held: boolean };
+type Attempt = { lock: Lock } | { observation: Observation; held: boolean };
 
 async function attempt(
   options: LockOptions,
   probe: ProcessProbe,
   limits: Limits,
-  first: Sight | undefined,
+  first: Observation | undefined,
 ): Promise<Attempt> {
   const { path, log } = options;
-  const sight = await look(options, probe);
-  const judgement = judge(first !== undefined && sameHolder(first, sight) ? first : sight, sight, limits);
-  if (judgement === 'held' || judgement === 'unclear') return { sight, held: judgement === 'held' };
+  const observation = await observe(options, probe);
+  const judgement = judge(
+    first !== undefined && isSameHolder(first, observation) ? first : observation,
+    observation,
+    limits,
+  );
+  if (judgement === 'held' || judgement === 'unclear') return { observation, held: judgement === 'held' };
   if (judgement === 'dead') {
-    log.info(`taking over the lock ${path} that process ${sight.record?.pid ?? '(unknown)'} left behind`);
+    log.info(
+      `taking over the lock ${path} that process ${observation.record?.pid ?? '(unknown)'} left behind`,
+    );
     await removeFolder(path);
   }
   return { lock: await take(options, probe, limits) };
@@ -128,7 +134,7 @@ async function removeFolder(path: string): Promise<void> {
   }
 }
 
-async function look(options: LockOptions, probe: ProcessProbe): Promise<Sight> {
+async function observe(options: LockOptions, probe: ProcessProbe): Promise<Observation> {
   const { path, clock } = options;
   const record = await readRecord(path);
   return {
@@ -140,7 +146,7 @@ async function look(options: LockOptions, probe: ProcessProbe): Promise<Sight> {
   };
 }
 
-/** Makes the lock ours; nobody has it, and it is our turn. */
+/** Takes the lock, which must be free, while holding the queue lock. */
 async function take(options: LockOptions, probe: ProcessProbe, limits: Limits): Promise<Lock> {
   const { path, clock, log, exitOnContention = false } = options;
   const lost = new AbortController();
@@ -173,17 +179,17 @@ async function take(options: LockOptions, probe: ProcessProbe, limits: Limits): 
   let closing: Promise<void> | undefined;
   const close = () => {
     end.abort();
-    closing ??= watching.then(() => giveBack(options, record, heartbeat));
+    closing ??= watching.then(() => releaseLock(options, record, heartbeat));
     return closing;
   };
   return { path, lost: lost.signal, contended: contended.signal, close, [Symbol.asyncDispose]: close };
 }
 
-/** Leaves no trace but the queue file, and touches nothing that has become another's. Never throws. */
-async function giveBack(options: LockOptions, record: LockRecord, heartbeat: Heartbeat): Promise<void> {
+/** Removes all files but the queue file, and touches none that now belong to another holder. Never throws. */
+async function releaseLock(options: LockOptions, record: LockRecord, heartbeat: Heartbeat): Promise<void> {
   const { path, clock, log } = options;
   try {
-    await inTurn(path, clock, async () => {
+    await withQueueLock(path, clock, async () => {
       const ours = (await readRecord(path))?.id === record.id;
       if (!ours) heartbeat.disown();
       await heartbeat.release();

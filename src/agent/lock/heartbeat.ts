@@ -2,16 +2,16 @@ import fs from 'node:fs';
 import { describeError } from '../../base/index.ts';
 import { parseRecord } from './record.ts';
 
-/** The folder that proper-lockfile makes, keeps fresh and removes. It must stay empty. */
+/** The folder that proper-lockfile creates, touches regularly and removes. It must stay empty. */
 export const folderPathOf = (path: string) => `${path}.lock`;
 
 /** The folder is touched this many times within the time after which it counts as stale. */
 export const beatsPerStale = 5;
 
 export interface Heartbeat {
-  /** Removes the folder, but only while it is ours. */
+  /** Removes the folder, but only while this process owns it. */
   release(): Promise<void>;
-  /** From now on the folder is somebody else's: it is neither touched nor removed any more. */
+  /** Gives up ownership of the folder: another process has it, so it is neither touched nor removed any more. */
   disown(): void;
 }
 
@@ -20,21 +20,21 @@ export interface HeartbeatOptions {
   /** The id in our record of the lock file. */
   id: string;
   staleMs: number;
-  /** Told once when the folder is gone or was touched by another. */
+  /** Called once when the folder is gone or was touched by another process. */
   onLost: (why: string) => void;
 }
 
 /**
- * Makes the lock folder, which must not exist, and keeps its time fresh. Only to be called in one's turn.
+ * Creates the lock folder, which must not exist, and touches it regularly. Call it only while holding the queue lock.
  *
- * The library removes "its" folder when it releases and when the process exits, without looking whose it is by
- * then, so it is given file functions that look. Its onCompromised throws unless replaced.
+ * The library removes "its" folder when it releases and when the process exits, without checking who owns it by then. So
+ * it is given file functions that check. Its default onCompromised throws.
  */
 export async function startHeartbeat(options: HeartbeatOptions): Promise<Heartbeat> {
   const { path, id, staleMs, onLost } = options;
   const { default: lockfile } = await import('proper-lockfile');
-  leaveAbortAlone();
-  let ours = true;
+  restoreAbortSignals();
+  let isOwned = true;
   const release = await lockfile.lock(path, {
     realpath: false,
     lockfilePath: folderPathOf(path),
@@ -44,13 +44,13 @@ export async function startHeartbeat(options: HeartbeatOptions): Promise<Heartbe
     fs: {
       ...fs,
       mkdir: (folder: string, done: fs.NoParamCallback) => fs.mkdir(folder, { mode: 0o700 }, done),
-      rmdir: (folder: string, done: fs.NoParamCallback) => (ours ? fs.rmdir(folder, done) : done(null)),
+      rmdir: (folder: string, done: fs.NoParamCallback) => (isOwned ? fs.rmdir(folder, done) : done(null)),
       rmdirSync: (folder: string) => {
-        if (ours && recordIsOurs(path, id)) fs.rmdirSync(folder);
+        if (isOwned && isRecordOwned(path, id)) fs.rmdirSync(folder);
       },
     },
     onCompromised: (error) => {
-      ours = false;
+      isOwned = false;
       onLost(describeError(error));
     },
   });
@@ -59,16 +59,16 @@ export async function startHeartbeat(options: HeartbeatOptions): Promise<Heartbe
       try {
         await release();
       } catch (error) {
-        if (ours) throw error; // otherwise the library only says that it has been released before
+        if (isOwned) throw error; // otherwise the library only reports that it has been released already
       }
     },
     disown() {
-      ours = false;
+      isOwned = false;
     },
   };
 }
 
-function recordIsOurs(path: string, id: string): boolean {
+function isRecordOwned(path: string, id: string): boolean {
   try {
     return parseRecord(fs.readFileSync(path))?.id === id;
   } catch {
@@ -77,9 +77,9 @@ function recordIsOurs(path: string, id: string): boolean {
 }
 
 /**
- * The library listens for every deadly signal to clean up. A process whose event loop hangs never gets to that,
- * so the SIGABRT of systemd's watchdog would not end it any more. A folder left behind is no harm.
+ * The library handles every fatal signal to clean up. A process whose event loop hangs never runs that handler, so the
+ * SIGABRT of systemd's watchdog would no longer end it. A folder left behind does no harm.
  */
-function leaveAbortAlone(): void {
+function restoreAbortSignals(): void {
   for (const signal of ['SIGABRT', 'SIGIOT'] as const) process.removeAllListeners(signal);
 }

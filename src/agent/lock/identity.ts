@@ -3,22 +3,22 @@ import { join } from 'node:path';
 import { errorCode } from '../../base/index.ts';
 
 /**
- * Names one process for good: a pid alone comes back after a while, together with the time of its start, the
- * boot and the namespace it was counted in it does not.
+ * Identifies one process uniquely: a pid alone is reused, but not together with the time of its start, the boot, and the
+ * namespaces.
  */
 export interface ProcessIdentity {
   readonly pid: number;
   /** Start of the process in clock ticks since boot, field 22 of proc_pid_stat(5). */
   readonly startTicks: string;
   readonly bootId: string;
-  /** The pid and time namespaces in which the two numbers above mean something. */
+  /** The pid and time namespaces in which `pid` and `startTicks` are valid. */
   readonly namespace: string;
 }
 
-/** `unknown`: that process cannot be looked at from here, as it counts in another pid namespace. */
+/** `unknown`: the process cannot be inspected from here, for example because it is in another pid namespace. */
 export type Verdict = 'alive' | 'gone' | 'unknown';
 
-/** Looks at processes. `procRoot` is /proc but in tests. */
+/** Inspects processes. */
 export interface ProcessProbe {
   self(): Promise<ProcessIdentity>;
   verdict(identity: ProcessIdentity): Promise<Verdict>;
@@ -51,7 +51,7 @@ export function createProcessProbe(procRoot = '/proc'): ProcessProbe {
       const cgroup = await readText(join(procRoot, String(pid), 'cgroup'));
       const unit = /([\w@.:\\-]+\.service)(?:\/|$)/m.exec(cgroup ?? '')?.[1];
       return {
-        ...(command ? { command: printable(command.replaceAll('\0', ' ').trim()) } : {}),
+        ...(command ? { command: toPrintable(command.replaceAll('\0', ' ').trim()) } : {}),
         ...(unit === undefined ? {} : { unit }),
       };
     },
@@ -96,7 +96,7 @@ function exists(pid: number): boolean {
   }
 }
 
-function printable(text: string): string {
+function toPrintable(text: string): string {
   const plain = text.replaceAll(/\p{C}/gu, '?');
   return plain.length > 200 ? `${plain.slice(0, 199)}…` : plain;
 }

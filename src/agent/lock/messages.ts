@@ -4,8 +4,8 @@ import { folderPathOf } from './heartbeat.ts';
 import type { ProcessProbe } from './identity.ts';
 import type { LockRecord } from './record.ts';
 
-/** The error of an agent that finds the lock held: who holds it, since when, and what to do. */
-export async function heldError(
+/** Creates the error of an agent that finds the lock held: by which process, since when, and what to do. */
+export async function createHeldError(
   path: string,
   record: LockRecord | undefined,
   probe: ProcessProbe,
@@ -19,17 +19,17 @@ export async function heldError(
   const here = (await probe.self()).namespace === record.namespace;
   const { command, unit } = here ? await probe.describe(record.pid) : {};
   const who = `process ${record.pid}${here ? '' : ' of another container (pid namespace)'}`;
-  const shown = command === undefined ? '' : ` (${command})`;
+  const commandText = command === undefined ? '' : ` (${command})`;
   const stop = unit === undefined ? `kill ${record.pid}` : `systemctl stop ${unit}`;
   const advice = here ? `stop it first with "${stop}"` : 'stop that container first';
   return new ExitError(
     exitCodes.locked,
-    `another agent holds the lock ${path}: ${who}${shown}, since ${record.since}; ${advice}. Agents that share nothing else can be given different files with --lock-file`,
+    `another agent holds the lock ${path}: ${who}${commandText}, since ${record.since}; ${advice}. Agents that share nothing else can be given different files with --lock-file`,
   );
 }
 
-/** Makes what the system says about the lock's files something a person can act on. */
-export function lockFailure(path: string, error: unknown): unknown {
+/** Turns a system error about the lock's files into one that an operator can act on. */
+export function toLockError(path: string, error: unknown): unknown {
   if (error instanceof ExitError) return error;
   const folder = dirname(path);
   const code = errorCode(error);

@@ -10,21 +10,21 @@ import {
 } from '../../base/index.ts';
 import type { ProcessIdentity } from './identity.ts';
 
-/** What the lock file says of the agent that holds the lock. */
+/** The content of the lock file: the agent that holds the lock. */
 export interface LockRecord extends ProcessIdentity {
-  /** Made anew for each time the lock is taken. */
+  /** New each time the lock is taken. */
   readonly id: string;
   /** When the lock was taken, RFC 3339. */
   readonly since: string;
-  /** The holder leaves when it is asked to (`--exit-on-lock-contention`). */
+  /** The holder exits when another agent requests the lock (`--exit-on-lock-contention`). */
   readonly yields: boolean;
 }
 
 const limitBytes = 4096;
 
 /**
- * Reads the lock file: undefined when there is none or when it says nothing that makes sense.
- * Throws an ExitError for what an agent of this user cannot have written: a link, a FIFO, another user's file.
+ * Reads the lock file: undefined when there is none or it is not valid. Throws an ExitError for what an agent of this user
+ * cannot have written: a link, a FIFO, another user's file.
  */
 export async function readRecord(path: string): Promise<LockRecord | undefined> {
   const facts = await lstatIfThere(path);
@@ -42,7 +42,7 @@ export async function writeRecord(path: string, record: LockRecord): Promise<voi
   await writeFileAtomic(path, `${JSON.stringify(record)}\n`);
 }
 
-/** Undefined for what is no record. */
+/** Undefined when `data` is not a valid record. */
 export function parseRecord(data: Uint8Array): LockRecord | undefined {
   const value = tryParseJson(Buffer.from(data).toString('utf8'));
   return isLockRecord(value) ? value : undefined;
@@ -62,13 +62,13 @@ function isLockRecord(value: unknown): value is LockRecord {
   );
 }
 
-/** What the library's folder shows: its inode and when it was last kept fresh. */
+/** The library's folder: its inode and the time of the last heartbeat. */
 export interface FolderState {
   readonly inode: bigint;
   readonly mtimeMs: number;
 }
 
-/** The folder beside the lock file that proper-lockfile keeps fresh, or undefined when there is none. */
+/** Reads the folder beside the lock file that proper-lockfile touches; undefined when there is none. */
 export async function readFolder(path: string): Promise<FolderState | undefined> {
   const facts = await lstatIfThere(path);
   if (facts === undefined) return undefined;
@@ -85,21 +85,21 @@ export async function lstatIfThere(path: string): Promise<BigIntStats | undefine
   }
 }
 
-/** Refuses what this user's agents never make at `path`. */
+/** Throws an ExitError for what this user's agents never create at `path`. */
 export function refuseForeign(path: string, facts: BigIntStats, expected: 'file' | 'folder'): void {
   const fits = expected === 'file' ? facts.isFile() : facts.isDirectory();
   const user = BigInt(process.geteuid?.() ?? 0);
   if (fits && facts.uid === user) return;
   const what = fits
     ? `belongs to user ${facts.uid} and this agent runs as user ${user}`
-    : `is ${kindOf(facts)}`;
+    : `is ${describeType(facts)}`;
   throw new ExitError(
     exitCodes.unwritable,
     `cannot lock: ${path} ${what}, so no agent of this user made it; find out who did and remove it, or choose another path with --lock-file`,
   );
 }
 
-function kindOf(facts: BigIntStats): string {
+function describeType(facts: BigIntStats): string {
   if (facts.isSymbolicLink()) return 'a symbolic link';
   if (facts.isFIFO()) return 'a FIFO';
   if (facts.isSocket()) return 'a socket';

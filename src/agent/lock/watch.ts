@@ -4,21 +4,21 @@ import { basename, dirname } from 'node:path';
 import type { Clock, Logger } from '../../base/index.ts';
 import { describeError } from '../../base/index.ts';
 import { folderPathOf } from './heartbeat.ts';
+import { queuePathOf, withQueueLock } from './queue.ts';
 import type { LockRecord } from './record.ts';
 import { lstatIfThere, readFolder, readRecord, writeRecord } from './record.ts';
-import { inTurn, queuePathOf } from './turn.ts';
 
 /*
- * Looks after a lock that is held. Changes in its folder are a hint to look, and so is the passing of a second,
- * as hints get lost and cannot be had on every file system.
+ * Watches a lock that this process holds. It is checked when something changes in its folder, and every second, as change
+ * events get lost and not every file system has them.
  *
- *   folder gone, or the record is another's    lost
+ *   folder gone, or record of another process  lost
  *   record deleted, damaged or replaced        contention; otherwise written again
  *   queue file touched                         contention: an agent asks for the lock
- *   access time of the lock file went on       contention: somebody read it
+ *   access time of the lock file advanced      contention: another process has read it
  *
- * Node cannot see that a file is opened. A reader shows in the access time, which Linux keeps at least for the
- * first read after a write (relatime); opening without reading, and all reading with noatime, stays unseen.
+ * Node cannot observe that a file is opened. A read changes the access time, which Linux updates at least at the first read
+ * after a write (relatime); opening without reading, and any read with noatime, goes unnoticed.
  */
 
 export interface WatchOptions {
@@ -31,22 +31,22 @@ export interface WatchOptions {
   onContention: (why: string) => void;
 }
 
-const everyMs = 1_000;
+const checkMs = 1_000;
 
 /** Watches until `signal` aborts; never throws. */
 export async function watchLock(options: WatchOptions, signal: AbortSignal): Promise<void> {
   const { path, clock, log } = options;
-  const look = await createLook(options);
-  let nap = new AbortController();
-  const wake = () => nap.abort();
+  const check = await createCheck(options);
+  let sleep = new AbortController();
+  const wake = () => sleep.abort();
   using _watcher = watchLockFiles(path, log, wake);
   signal.addEventListener('abort', wake);
   while (!signal.aborted) {
-    await clock.sleep(everyMs, nap.signal);
+    await clock.sleep(checkMs, sleep.signal);
     if (signal.aborted) return;
-    if (nap.signal.aborted) nap = new AbortController(); // a hint that comes from here on is for the next look
+    if (sleep.signal.aborted) sleep = new AbortController(); // a change from here on is for the next check
     try {
-      await look();
+      await check();
     } catch (error) {
       log.warn(`cannot look at the lock ${path}: ${describeError(error)}`);
     }
@@ -59,7 +59,7 @@ function watchLockFiles(path: string, log: Logger, onHint: () => void): Disposab
     const ours = [path, queuePathOf(path), folderPathOf(path)].map((name) => basename(name));
     const kept = basename(folderPathOf(path));
     watcher = watch(dirname(path), { persistent: false }, (event, name) => {
-      const isBeat = event === 'change' && name === kept; // our own: the folder is touched to keep it fresh
+      const isBeat = event === 'change' && name === kept; // this process's own heartbeat
       if (name === null || (ours.includes(name) && !isBeat)) onHint();
     });
     watcher.on('error', (error) =>
@@ -71,12 +71,12 @@ function watchLockFiles(path: string, log: Logger, onHint: () => void): Disposab
   return { [Symbol.dispose]: () => watcher?.close() };
 }
 
-async function createLook(options: WatchOptions): Promise<() => Promise<void>> {
+async function createCheck(options: WatchOptions): Promise<() => Promise<void>> {
   const { path, record, onContention } = options;
   let file = await lstatIfThere(path);
   let queue = await lstatIfThere(queuePathOf(path));
   return async () => {
-    const nextQueue = await lstatIfThere(queuePathOf(path)); // one after the other: at once they wake three threads
+    const nextQueue = await lstatIfThere(queuePathOf(path)); // sequentially: in parallel they would wake three threads
     if (nextQueue?.mtimeNs !== queue?.mtimeNs) onContention(`an agent asks for the lock ${path}`);
     queue = nextQueue;
     if ((await readFolder(folderPathOf(path))) === undefined) {
@@ -84,7 +84,7 @@ async function createLook(options: WatchOptions): Promise<() => Promise<void>> {
       return;
     }
     const next = await lstatIfThere(path);
-    if (sameContent(file, next)) {
+    if (isUnchanged(file, next)) {
       if (next !== undefined && file !== undefined && next.atimeNs > file.atimeNs) {
         onContention(`${path} was read`);
       }
@@ -96,12 +96,12 @@ async function createLook(options: WatchOptions): Promise<() => Promise<void>> {
         return;
       }
       if (!found.intact) await restore(options, next === undefined ? 'deleted' : 'changed');
-      file = await lstatIfThere(path); // reading and writing it has moved its times
+      file = await lstatIfThere(path); // reading and writing the file has changed its times
     }
   };
 }
 
-function sameContent(before: BigIntStats | undefined, after: BigIntStats | undefined): boolean {
+function isUnchanged(before: BigIntStats | undefined, after: BigIntStats | undefined): boolean {
   const keys = ['ino', 'size', 'mtimeNs', 'ctimeNs'] as const;
   return keys.every((key) => before?.[key] === after?.[key]);
 }
@@ -112,7 +112,7 @@ async function inspect(path: string, id: string): Promise<{ intact: boolean; hol
     if (record === undefined) return { intact: false };
     return record.id === id ? { intact: true } : { intact: false, holder: record };
   } catch {
-    return { intact: false }; // something else was put in its place
+    return { intact: false }; // something else is in its place
   }
 }
 
@@ -120,7 +120,7 @@ async function restore(options: WatchOptions, what: string): Promise<void> {
   const { path, record, clock, log } = options;
   options.onContention(`${path} was ${what}`);
   log.warn(`the lock file ${path} was ${what} while this agent holds the lock; written again`);
-  await inTurn(path, clock, async () => {
+  await withQueueLock(path, clock, async () => {
     const { intact, holder } = await inspect(path, record.id);
     if (!intact && holder === undefined) await writeRecord(path, record);
   });

@@ -1,9 +1,9 @@
 import type { NodeCondition } from '../../api/index.ts';
 import type { Pressures } from './pressure.ts';
 import type { RuntimeCondition } from './runtime-view.ts';
-import { runtimeAnswers } from './runtime-view.ts';
+import { isRuntimeAnswering } from './runtime-view.ts';
 
-/** A condition as it is seen now, without times. */
+/** A condition as it is now, without times. */
 export interface Finding {
   type: string;
   status: 'True' | 'False' | 'Unknown';
@@ -12,8 +12,8 @@ export interface Finding {
 }
 
 /**
- * The conditions that the agent keeps, with the reasons and messages of the reference. `remarks` are what the agent has
- * noticed of itself; they stand in the message of Ready.
+ * Computes the conditions that the agent keeps, with the reasons and messages of the reference. `remarks` are problems of
+ * the agent itself; they are appended to the message of Ready.
  */
 export function findConditions(
   pressures: Pressures,
@@ -21,11 +21,11 @@ export function findConditions(
   remarks: readonly string[] = [],
 ): Finding[] {
   return [
-    networkUnavailable(runtime),
-    pressure(memoryNames, pressures.memory),
-    pressure(diskNames, pressures.disk),
-    pressure(pidNames, pressures.pid),
-    readiness(runtime, remarks),
+    findNetworkCondition(runtime),
+    findPressure(memoryNames, pressures.memory),
+    findPressure(diskNames, pressures.disk),
+    findPressure(pidNames, pressures.pid),
+    findReadiness(runtime, remarks),
   ];
 }
 
@@ -35,13 +35,13 @@ const runtimeNetwork = {
   unknown: 'RuntimeNotAnswering',
 };
 
-function networkUnavailable(runtime: RuntimeCondition): Finding {
+function findNetworkCondition(runtime: RuntimeCondition): Finding {
   const type = 'NetworkUnavailable';
   if (runtime.networkReady) {
     const message = 'the container runtime reports that its network is ready';
     return { type, status: 'False', reason: runtimeNetwork.ready, message };
   }
-  if (!runtimeAnswers(runtime)) {
+  if (!isRuntimeAnswering(runtime)) {
     const message = 'the container runtime does not answer, so the state of its network is not known';
     return { type, status: 'Unknown', reason: runtimeNetwork.unknown, message };
   }
@@ -57,7 +57,7 @@ export function isForeignNetworkCondition(condition: NodeCondition): boolean {
   );
 }
 
-/** What the node controller writes into the conditions of a node that has gone silent. */
+/** The reason that the node controller writes into the conditions of a silent node. */
 const nodeStatusUnknown = 'NodeStatusUnknown';
 
 interface Pressure {
@@ -67,7 +67,7 @@ interface Pressure {
   some: readonly [string, string];
 }
 
-function pressure(names: Pressure, under: boolean | undefined): Finding {
+function findPressure(names: Pressure, under: boolean | undefined): Finding {
   const { type, none, some } = names;
   if (under === undefined) {
     const message = 'the agent cannot measure this on the node';
@@ -95,25 +95,25 @@ const pidNames: Pressure = {
   some: ['KubeletHasInsufficientPID', 'kubelet has insufficient PID available'],
 };
 
-function readiness(runtime: RuntimeCondition, remarks: readonly string[]): Finding {
+function findReadiness(runtime: RuntimeCondition, remarks: readonly string[]): Finding {
   const problems = runtimeProblems(runtime);
-  const noticed = remarks.map((remark) => `; ${bounded(remark)}`).join('');
+  const remarkText = remarks.map((remark) => `; ${truncate(remark)}`).join('');
   if (problems.length === 0) {
-    const message = `kubelet is posting ready status${noticed}`;
+    const message = `kubelet is posting ready status${remarkText}`;
     return { type: 'Ready', status: 'True', reason: 'KubeletReady', message };
   }
   const message = problems.length === 1 ? (problems[0] ?? '') : `[${problems.join(', ')}]`;
-  return { type: 'Ready', status: 'False', reason: 'KubeletNotReady', message: `${message}${noticed}` };
+  return { type: 'Ready', status: 'False', reason: 'KubeletNotReady', message: `${message}${remarkText}` };
 }
 
-/** What Ready says while the runtime has not been asked yet; it is the start of the agent, not trouble. */
+/** The message of Ready before the runtime has been asked: the agent is starting, which is no problem. */
 export const runtimeStartingMessage = 'container runtime status check may not have completed yet';
 
 function runtimeProblems(runtime: RuntimeCondition): string[] {
   if (runtime.ready) return runtime.networkReady ? [] : [networkProblem(runtime)];
   if (runtime.reason === 'RuntimeStarting') return [runtimeStartingMessage];
-  const said = bounded(runtime.message);
-  if (!runtimeAnswers(runtime)) {
+  const said = truncate(runtime.message);
+  if (!isRuntimeAnswering(runtime)) {
     const advice =
       'start the container runtime, or name its socket with --container-runtime-endpoint; the agent keeps trying';
     return [`container runtime is down: ${runtime.reason}: ${said}; ${advice}`];
@@ -124,14 +124,14 @@ function runtimeProblems(runtime: RuntimeCondition): string[] {
 }
 
 function networkProblem(runtime: RuntimeCondition): string {
-  const said = bounded(runtime.message.replace(/^NetworkReady: /, ''));
+  const said = truncate(runtime.message.replace(/^NetworkReady: /, ''));
   const advice = 'install a network plugin (CNI) with its configuration in /etc/cni/net.d';
   return `container runtime network not ready: NetworkReady=false reason:${runtime.reason} message:${said}; ${advice}`;
 }
 
-const messageLimit = 1024;
+const maxMessageLength = 1024;
 
-/** What the runtime says comes from outside. */
-function bounded(text: string): string {
-  return text.length <= messageLimit ? text : `${text.slice(0, messageLimit)}…`;
+/** Messages of the runtime come from outside, so their length is bounded. */
+function truncate(text: string): string {
+  return text.length <= maxMessageLength ? text : `${text.slice(0, maxMessageLength)}…`;
 }

@@ -21,7 +21,7 @@ export interface DiskOptions {
   statfs?: (path: string) => Promise<StatFs>;
 }
 
-/** Answers for each path what its file system has, all together within a bounded time; never rejects. */
+/** Returns for each path the space of its file system, within a bounded time; never rejects. */
 export type DiskProbes = (
   paths: readonly (string | undefined)[],
   signal: AbortSignal,
@@ -30,8 +30,8 @@ export type DiskProbes = (
 type Probe = (signal: AbortSignal) => Promise<DiskSpace | undefined>;
 
 /**
- * A mount that hangs costs one thread of the pool and two seconds: it is asked one question at a time, and while it does
- * not answer, what was last known of it stands. Paths that are asked for no more are forgotten.
+ * A mount that hangs costs one thread of the pool and two seconds: only one call for it is under way at a time, and until
+ * it returns, the last known values are used. Paths that are no longer passed are forgotten.
  */
 export function createDiskProbes(options: DiskOptions): DiskProbes {
   let probes = new Map<string, Probe>();
@@ -49,7 +49,7 @@ const statfsTimeoutMs = 2000;
 function createProbe(path: string, { clock, log, statfs = statfsOfNode }: DiskOptions): Probe {
   let known: DiskSpace | undefined;
   let asking: Promise<void> | undefined;
-  let complained = false;
+  let isLogged = false;
 
   function ask(): Promise<void> {
     asking ??= statfs(path)
@@ -65,11 +65,11 @@ function createProbe(path: string, { clock, log, statfs = statfsOfNode }: DiskOp
   return async (signal) => {
     try {
       await withDeadline({ clock, timeoutMs: statfsTimeoutMs, signal }, `the file system of ${path}`, ask);
-      complained = false;
+      isLogged = false;
     } catch (error) {
-      if (!complained && !signal.aborted) {
+      if (!isLogged && !signal.aborted) {
         log.warn(`cannot measure the disk, its last known state stands: ${describeError(error)}`);
-        complained = true;
+        isLogged = true;
       }
     }
     return known;

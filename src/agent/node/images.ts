@@ -1,15 +1,15 @@
 import type { NodeStatus } from '../../api/index.ts';
 import type { ImageView } from './runtime-view.ts';
 
-/** As many names of an image stand in the status, as in the reference. */
-const namesLimit = 5;
-const nameLimit = 1024;
+/** How many names of an image the status has, as in the reference. */
+const maxNames = 5;
+const maxNameLength = 1024;
 
-/** The images to list in the status, the largest first; `most` is how many, -1 for all. Undefined while none are known. */
-export function listedImages(images: ImageView['images'], most: number): NodeStatus['images'] {
-  const chosen = most < 0 ? images : images?.slice(0, most);
+/** Returns the images for the status, the largest first; -1 for `maxImages`: all. Undefined while they are not known. */
+export function selectImages(images: ImageView['images'], maxImages: number): NodeStatus['images'] {
+  const chosen = maxImages < 0 ? images : images?.slice(0, maxImages);
   return chosen?.map(({ names, sizeBytes }) => ({
-    names: names.filter((name) => name.length <= nameLimit).slice(0, namesLimit),
+    names: names.filter((name) => name.length <= maxNameLength).slice(0, maxNames),
     sizeBytes,
   }));
 }

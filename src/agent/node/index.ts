@@ -1,4 +1,4 @@
-export { nodeAddresses, nodeIpsFault } from './addresses.ts';
+export { findNodeIpsFault, listNodeAddresses } from './addresses.ts';
 export type { Finding } from './conditions.ts';
 export { createMeasure, type Measure, type Measurements } from './measure.ts';
 export type { ImageView, RuntimeCondition, RuntimeView } from './runtime-view.ts';
@@ -13,7 +13,7 @@ export {
   type EvictionSignal,
   evictionSignals,
   type Reserved,
-  shareOf,
   type Threshold,
   type Thresholds,
+  toShare,
 } from './thresholds.ts';

@@ -7,15 +7,15 @@ import { readMemory, readSwap } from './memory.ts';
 
 export type { DiskSpace, StatFs } from './disk.ts';
 
-/** What the node has and what of it is free; a part is undefined where the system does not tell. */
+/** The capacity of the node and how much of it is free; undefined members where the system does not provide them. */
 export interface Measurements {
   readonly cpus: number;
   readonly memory: { readonly capacityBytes: number; readonly availableBytes: number } | undefined;
   /** Zero where there is none. */
   readonly swapBytes: number;
-  /** The file system of the agent's root folder; the last known where it does not answer. */
+  /** The file system of the agent's root folder; the last known values while it does not answer. */
   readonly disk: DiskSpace | undefined;
-  /** Those of the runtime's images and of its containers' own layers; undefined while it has not told where they are. */
+  /** The file systems of images and of writable container layers; undefined until the runtime has reported their paths. */
   readonly imageDisk: DiskSpace | undefined;
   readonly containerDisk: DiskSpace | undefined;
   /** Processes and threads. */
@@ -33,17 +33,17 @@ export interface MeasureOptions {
   sysDir?: string;
   /** Default that of node:fs. */
   statfs?: (path: string) => Promise<StatFs>;
-  /** Where the runtime keeps images and containers, as far as it has told. */
+  /** Where the runtime keeps images and containers, as far as it has reported that. */
   runtimeDisks?: () => RuntimeDisks;
 }
 
-/** Folders on the file systems in question; undefined where they are not known. */
+/** Folders on these file systems; undefined where they are not known. */
 export interface RuntimeDisks {
   readonly images: string | undefined;
   readonly containers: string | undefined;
 }
 
-/** Answers what is free now, within a bounded time; never rejects. */
+/** Measures within a bounded time; never rejects. */
 export type Measure = (signal: AbortSignal) => Promise<Measurements>;
 
 export function createMeasure(options: MeasureOptions): Measure {

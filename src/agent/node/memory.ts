@@ -6,16 +6,16 @@ export interface Memory {
 }
 
 /*
- * As the reference measures it: what is available is the capacity without the working set, and the working set is what is
- * used without the file pages that can be dropped at once (inactive_file).
+ * As the reference measures it: available is the capacity without the working set, and the working set is the usage
+ * without the file pages that can be dropped at once (inactive_file).
  *
  *   cgroup v1         usage and inactive_file of the root of the hierarchy
- *   cgroup v2         the root has no usage of its own: what /proc/meminfo has in use; inactive_file of the root
- *   inside a container, where the root that is seen has a limit: that limit, and its own usage; where it has none,
- *                     what the kernel says for the whole machine (MemAvailable)
+ *   cgroup v2         the root has no usage of its own: usage by /proc/meminfo; inactive_file of the root
+ *   inside a container, where the visible root has a limit: that limit, and its own usage; where it has none,
+ *                     the kernel's value for the whole machine (MemAvailable)
  */
 
-/** The memory of the node, or undefined where the kernel does not tell. */
+/** Reads the memory of the node; undefined where the kernel does not provide it. */
 export function readMemory(procDir: string, sysDir: string): Memory | undefined {
   const meminfo = readMeminfo(procDir);
   const total = meminfo('MemTotal');
@@ -52,7 +52,7 @@ interface Group {
   inactiveFile: number | undefined;
 }
 
-/** The root of the memory cgroups, as it is seen from here. */
+/** Reads the root of the memory cgroups that is visible from here. */
 function readGroup(sysDir: string): Group {
   const v1 = `${sysDir}/fs/cgroup/memory`;
   const usageV1 = readKernelNumber(`${v1}/memory.usage_in_bytes`);

@@ -7,7 +7,7 @@ export type PressureKind = 'memory' | 'disk' | 'pid';
 /** Whether the node is short of something; undefined where that cannot be measured. */
 export type Pressures = Readonly<Record<PressureKind, boolean | undefined>>;
 
-/** Answers what the node is short of, and remembers it; `nowMs` is of the monotonic clock. */
+/** Returns what the node is short of, and remembers it; `nowMs` is of the monotonic clock. */
 export type PressureWatch = (measured: Measurements, eviction: Eviction, nowMs: number) => Pressures;
 
 interface Reading {
@@ -15,7 +15,7 @@ interface Reading {
   readonly available: number;
 }
 
-/** What is not measured is not short. */
+/** A resource that is not measured is not short. */
 const nothingKnown: Reading = { capacity: 0, available: Number.POSITIVE_INFINITY };
 
 interface Rule {
@@ -27,43 +27,43 @@ interface Rule {
 }
 
 /**
- * Follows the thresholds over time, so that a node at the edge of one does not flap: a soft threshold counts after its
- * grace, one that counted is met until what must be reclaimed is free besides, and a pressure stays for its transition
- * period after its last sign. All of it begins anew with the agent.
+ * Follows the thresholds over time, so that a node near one does not flap: a soft threshold counts after its grace period,
+ * one that counts stays met until the minimum reclaim is free in addition, and a pressure stays for the transition period
+ * after the last time that a threshold counted. A restart of the agent resets all of this.
  */
 export function createPressureWatch(): PressureWatch {
   const since = new Map<string, number>();
-  const counted = new Set<string>();
-  const seen = new Map<PressureKind, number>();
+  const counting = new Set<string>();
+  const lastSignMs = new Map<PressureKind, number>();
 
-  function look(rule: Rule, reading: Reading | undefined, eviction: Eviction, nowMs: number): void {
+  function checkRule(rule: Rule, reading: Reading | undefined, eviction: Eviction, nowMs: number): void {
     const { id, signal, thresholds, graceMs } = rule;
     const { capacity, available } = reading ?? nothingKnown;
-    const more = counted.has(id) ? amountOf(eviction.reclaim[signal], capacity) : 0;
+    const more = counting.has(id) ? amountOf(eviction.reclaim[signal], capacity) : 0;
     if (available >= amountOf(thresholds[signal], capacity) + more) {
       since.delete(id);
-      counted.delete(id);
+      counting.delete(id);
       return;
     }
     const firstMs = since.get(id) ?? nowMs;
     since.set(id, firstMs);
-    if (nowMs - firstMs >= graceMs) counted.add(id);
+    if (nowMs - firstMs >= graceMs) counting.add(id);
   }
 
   function forgetOthers(rules: readonly Rule[]): void {
     const ids = new Set(rules.map(({ id }) => id));
     for (const id of since.keys()) if (!ids.has(id)) since.delete(id);
-    for (const id of counted) if (!ids.has(id)) counted.delete(id);
+    for (const id of counting) if (!ids.has(id)) counting.delete(id);
   }
 
   return (measured, eviction, nowMs) => {
     const rules = rulesOf(eviction);
     const readings = readingsOf(measured);
     forgetOthers(rules);
-    for (const rule of rules) look(rule, readings[rule.signal], eviction, nowMs);
-    for (const { id, signal } of rules) if (counted.has(id)) seen.set(kindOf(signal), nowMs);
+    for (const rule of rules) checkRule(rule, readings[rule.signal], eviction, nowMs);
+    for (const { id, signal } of rules) if (counting.has(id)) lastSignMs.set(kindOf(signal), nowMs);
     const isUnder = (kind: PressureKind) => {
-      const lastMs = seen.get(kind);
+      const lastMs = lastSignMs.get(kind);
       return lastMs !== undefined && (lastMs === nowMs || nowMs - lastMs < eviction.transitionMs);
     };
     const state = (kind: PressureKind, isMeasured: boolean) =>

@@ -14,7 +14,7 @@ export function formatBytes(bytes: number): string {
   return `${value}${suffixes[power]}`;
 }
 
-/** Thousandths of a whole: `2`, `1500m`. */
+/** Formats thousandths: `2`, `1500m`. */
 export function formatMillis(millis: number): string {
   const value = Math.max(0, Math.ceil(millis));
   return value % 1000 === 0 ? String(value / 1000) : `${value}m`;

@@ -11,16 +11,16 @@ export function nodeLabels(hostname: string, facts: SystemFacts): Record<string,
   };
 }
 
-/** A host name may be longer than a label's value, and what a host calls itself may break its rules. */
+/** A host name may be longer than a label's value may be, or have characters that it may not have. */
 function toLabelValue(hostname: string): string {
   if (checkLabelValue(hostname) === undefined) return hostname;
   const allowed = hostname.replace(/[^A-Za-z0-9_.-]/g, '-').slice(0, 63);
   return allowed.replace(/^[^A-Za-z0-9]+|[^A-Za-z0-9]+$/g, '');
 }
 
-/** What a node that the agent makes has besides; a node that is there already is left as it is. */
+/** What the agent sets on a Node that it creates; an existing Node is not changed. */
 export interface Registration {
-  /** False: the node is not made, others do it. */
+  /** False: the agent does not create the Node. */
   readonly register: boolean;
   readonly labels: Readonly<Record<string, string>>;
   readonly taints: readonly Taint[];
@@ -30,7 +30,11 @@ export interface Registration {
 export const plainRegistration: Registration = { register: true, labels: {}, taints: [], providerID: '' };
 
 /** A node to create. The agent's own labels win. */
-export function newNode(name: string, labels: Readonly<Record<string, string>>, wanted: Registration): Node {
+export function createNodeObject(
+  name: string,
+  labels: Readonly<Record<string, string>>,
+  wanted: Registration,
+): Node {
   return {
     metadata: { name, labels: { ...wanted.labels, ...labels } },
     spec: {
@@ -40,8 +44,8 @@ export function newNode(name: string, labels: Readonly<Record<string, string>>, 
   };
 }
 
-/** Those of the agent's labels that the node lacks, or has otherwise; undefined when it has them all. */
-export function missingLabels(
+/** Returns the agent's labels that the Node lacks or has with other values; undefined when there are none. */
+export function findMissingLabels(
   node: Node,
   labels: Readonly<Record<string, string>>,
 ): Record<string, string> | undefined {

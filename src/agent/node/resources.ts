@@ -9,20 +9,21 @@ export interface NodeResources {
   allocatable: Record<string, string>;
 }
 
-/** What is not for pods. */
-export interface Held {
-  readonly least: Thresholds;
+/** What pods cannot use. */
+export interface Withheld {
+  /** The hard eviction thresholds. */
+  readonly minFree: Thresholds;
   readonly reserved: Reserved;
 }
 
 /**
- * Capacity and allocatable as the reference computes them: allocatable is the capacity without what is reserved and the
- * hard eviction thresholds, and memory without huge pages. A resource that cannot be measured is left out.
+ * Computes capacity and allocatable like the reference: allocatable is the capacity without reservations and hard eviction
+ * thresholds, and memory also without huge pages. A resource that cannot be measured is left out.
  */
-export function nodeResources(
+export function computeResources(
   measured: Measurements,
   maxPods: number,
-  { least, reserved }: Held,
+  { minFree, reserved }: Withheld,
 ): NodeResources {
   const { memory, disk, hugePages } = measured;
   const capacity: Record<string, string> = { cpu: String(measured.cpus), pods: String(maxPods) };
@@ -37,18 +38,20 @@ export function nodeResources(
   }
   if (memory !== undefined) {
     capacity['memory'] = formatBytes(memory.capacityBytes);
-    const kept = Math.trunc(amountOf(least['memory.available'], memory.capacityBytes)) + reserved.memoryBytes;
+    const kept =
+      Math.trunc(amountOf(minFree['memory.available'], memory.capacityBytes)) + reserved.memoryBytes;
     allocatable['memory'] = formatBytes(memory.capacityBytes - kept - hugeBytes);
   }
   if (disk !== undefined) {
-    const kept = Math.trunc(amountOf(least['nodefs.available'], disk.capacityBytes)) + reserved.storageBytes;
+    const kept =
+      Math.trunc(amountOf(minFree['nodefs.available'], disk.capacityBytes)) + reserved.storageBytes;
     capacity['ephemeral-storage'] = formatBytes(disk.capacityBytes);
     allocatable['ephemeral-storage'] = formatBytes(disk.capacityBytes - kept);
   }
   return { capacity, allocatable };
 }
 
-/** What another part of the agent has the node offer, by resource: its word counts over what is stored. */
+/** Resources that another part of the agent provides; they override what is stored. */
 export interface ExtraResources {
   readonly capacity: Readonly<Record<string, string>>;
   readonly allocatable: Readonly<Record<string, string>>;
@@ -61,16 +64,16 @@ export function withExtra(resources: NodeResources, extra: ExtraResources | unde
   };
 }
 
-const ours = /^(?:cpu|memory|pods|ephemeral-storage|hugepages-.+)$/;
+const ownResources = /^(?:cpu|memory|pods|ephemeral-storage|hugepages-.+)$/;
 
 /**
- * Adds what the stored status has beyond these: resources that others have announced in its capacity, which may be
- * allocated whole, and the agent's own that cannot be measured now.
+ * Adds what the stored status has besides: resources that others have announced in its capacity, which are wholly
+ * allocatable, and the agent's own that cannot be measured now.
  */
-export function keepOthers(resources: NodeResources, previous: NodeStatus | undefined): NodeResources {
+export function mergeStored(resources: NodeResources, previous: NodeStatus | undefined): NodeResources {
   const { capacity = {}, allocatable = {} } = previous ?? {};
-  const unmeasured = Object.entries(allocatable).filter(([name]) => ours.test(name));
-  const foreign = Object.entries(capacity).filter(([name]) => !ours.test(name));
+  const unmeasured = Object.entries(allocatable).filter(([name]) => ownResources.test(name));
+  const foreign = Object.entries(capacity).filter(([name]) => !ownResources.test(name));
   return {
     capacity: { ...capacity, ...resources.capacity },
     allocatable: { ...Object.fromEntries([...unmeasured, ...foreign]), ...resources.allocatable },

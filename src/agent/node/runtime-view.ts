@@ -1,4 +1,4 @@
-/** What the node's status needs to know of the container runtime; a Runtime satisfies it. */
+/** What the node's status needs of the container runtime; a Runtime satisfies it. */
 export interface RuntimeView {
   /** Cached, never waits. */
   status(): RuntimeCondition;
@@ -35,7 +35,7 @@ interface HandlerView {
 
 const silentReasons = ['RuntimeStarting', 'RuntimeUnavailable', 'RuntimeTimeout', 'RuntimeFailed'];
 
-/** Whether the runtime itself spoke, or could not be asked. */
-export function runtimeAnswers(runtime: RuntimeCondition): boolean {
+/** Whether a condition is the runtime's own answer; false where the runtime could not be asked. */
+export function isRuntimeAnswering(runtime: RuntimeCondition): boolean {
   return runtime.ready || runtime.networkReady || !silentReasons.includes(runtime.reason);
 }

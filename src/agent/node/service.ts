@@ -3,17 +3,17 @@ import type { Backoff, Clock, Logger, MetricsRegistry, Service } from '../../bas
 import { Counter, createBackoff, createWaker } from '../../base/index.ts';
 import type { ApiCalls } from '../../client/index.ts';
 import { createOutageLog, retryAfterMs } from '../../client/index.ts';
-import { nodeAddresses } from './addresses.ts';
+import { listNodeAddresses } from './addresses.ts';
 import type { Finding } from './conditions.ts';
 import { findConditions, runtimeStartingMessage } from './conditions.ts';
-import { listedImages } from './images.ts';
+import { selectImages } from './images.ts';
 import type { Measure, RuntimeDisks } from './measure.ts';
 import { createMeasure } from './measure.ts';
 import { createPressureWatch } from './pressure.ts';
 import type { Registration } from './registration.ts';
 import { nodeLabels } from './registration.ts';
 import type { ExtraResources } from './resources.ts';
-import { nodeResources, withExtra } from './resources.ts';
+import { computeResources, withExtra } from './resources.ts';
 import type { RuntimeView } from './runtime-view.ts';
 import type { NodeState } from './status.ts';
 import { composeStatus } from './status.ts';
@@ -25,7 +25,7 @@ import type { Eviction, Reserved } from './thresholds.ts';
 
 export interface NodeStatusOptions {
   nodeName: string;
-  /** What the node is reached by: the kernel's host name, or what overrides it. */
+  /** The name by which the node is reached: the kernel's host name, or its override. */
   hostname: string;
   api: ApiCalls;
   runtime: RuntimeView;
@@ -35,17 +35,17 @@ export interface NodeStatusOptions {
   rootDir: string;
   /** Port of the agent's HTTPS server, once it has one. */
   port: () => number;
-  /** What the configuration says; asked for at each look, for it may change. */
+  /** The current configuration; read each time, as it may change. */
   settings: () => NodeSettings;
-  /** Calls `listener` when it has changed, so that the node is looked at soon. */
+  /** Calls `listener` when the configuration has changed, so that the status is updated soon. */
   onSettings?: (listener: () => void) => Disposable;
-  /** What the agent has noticed of itself and its heartbeats, to be told in the message of Ready; default nothing. */
+  /** Problems of the agent and its heartbeats, for the message of Ready; default none. */
   remarks?: () => readonly string[];
-  /** Further conditions of the Node, that another part of the agent keeps; default none. */
+  /** Further conditions of the Node, from another part of the agent; default none. */
   conditions?: () => readonly Finding[];
-  /** Further resources of the node, that another part of the agent keeps; default none. */
+  /** Further resources of the node, from another part of the agent; default none. */
   extraResources?: () => ExtraResources;
-  /** Calls `listener` when they have changed, so that the node is looked at soon. */
+  /** Calls `listener` when they have changed, so that the status is updated soon. */
   onExtraResources?: (listener: () => void) => Disposable;
   /** Services that must be ready before; default none. */
   dependsOn?: readonly string[];
@@ -58,11 +58,11 @@ export interface NodeStatusOptions {
   addresses?: () => NodeState['addresses'];
 }
 
-/** The slice of the configuration that is about the node. */
+/** The part of the configuration that concerns the node. */
 export interface NodeSettings {
   /** How many pods the node takes. */
   readonly maxPods: number;
-  /** Between two looks at the node (nodeStatusUpdateFrequency). */
+  /** Between two measurements of the node (nodeStatusUpdateFrequency). */
   readonly updateFrequencyMs: number;
   /** Between two reports when nothing changes (nodeStatusReportFrequency). */
   readonly reportFrequencyMs: number;
@@ -85,9 +85,10 @@ const minSpacingMs = 500;
 const jitter = 0.04;
 
 /**
- * The service `node-status`: registers the node and keeps its status true (specification, sections 2.5 and 8).
- * It looks every nodeStatusUpdateFrequency and soon after the runtime's state changes, and sends what is new, at the
- * latest every nodeStatusReportFrequency. A Node that was deleted is made anew. It never fails because a peer cannot be reached.
+ * The service `node-status`: registers the node and keeps its status current (specification, sections 2.5 and 8). It
+ * measures every nodeStatusUpdateFrequency and soon after the runtime's state changes, and sends what has changed, or
+ * everything at the latest every nodeStatusReportFrequency. A deleted Node is created again. It never fails because a peer
+ * cannot be reached.
  */
 export function createNodeStatusService(options: NodeStatusOptions): NodeStatusService {
   const { clock, log, runtime, random = Math.random } = options;
@@ -109,7 +110,7 @@ export function createNodeStatusService(options: NodeStatusOptions): NodeStatusS
       ready();
       while (!signal.aborted) {
         const startedMs = clock.monotonicMs();
-        const failure = await reporter.round(signal);
+        const failure = await reporter.update(signal);
         if (signal.aborted) return;
         if (failure !== undefined) {
           outage.failed(failure.error);
@@ -130,7 +131,7 @@ export function createNodeStatusService(options: NodeStatusOptions): NodeStatusS
 
 const startMs = 30_000;
 
-/** Up to the usual period; in the first half minute at most 1 s, because the control plane may be starting too. */
+/** Waits up to the usual period; in the first half minute at most 1 s, because the control plane may be starting too. */
 function createStartBackoff(clock: Clock, periodMs: number, random: () => number): Backoff {
   const bornMs = clock.monotonicMs();
   const quick = createBackoff({ initialMs: 200, maxMs: 1000, jitter: 0.2, random });
@@ -145,32 +146,32 @@ function createStartBackoff(clock: Clock, periodMs: number, random: () => number
 }
 
 interface Reporter {
-  /** Looks and reports once; answers what went wrong, if anything. */
-  round(signal: AbortSignal): Promise<{ error: unknown } | undefined>;
+  /** Measures and reports once; returns the failure, if any. */
+  update(signal: AbortSignal): Promise<{ error: unknown } | undefined>;
   nodeUid(): string | undefined;
 }
 
 function createReporter(options: NodeStatusOptions): Reporter {
   const { nodeName, api, clock, log, settings } = options;
-  const look = createLook(options);
+  const observe = createObserver(options);
   const count = createCounter(options.metrics);
   let node: Node | undefined;
   let reportedMs: number | undefined;
 
-  function learn(result: SyncResult, startedMs: number): void {
+  function record(result: SyncResult, startedMs: number): void {
     if (result.sent) reportedMs = startedMs;
-    tell(log, node, result);
+    logResult(log, node, result);
     node = result.node;
     count(result.sent ? 'sent' : 'unchanged');
   }
 
   return {
     nodeUid: () => node?.metadata?.uid,
-    async round(signal) {
+    async update(signal) {
       const startedMs = clock.monotonicMs();
       const { registration, reportFrequencyMs } = settings();
       try {
-        const state = await look(signal);
+        const state = await observe(signal);
         const wanted = {
           labels: nodeLabels(options.hostname, state.facts),
           registration,
@@ -178,7 +179,7 @@ function createReporter(options: NodeStatusOptions): Reporter {
           force: reportedMs === undefined || startedMs - reportedMs >= reportFrequencyMs,
         };
         const context = { nodeName, api, clock, timeoutMs: requestTimeoutMs };
-        learn(await syncNode(context, wanted, signal), startedMs);
+        record(await syncNode(context, wanted, signal), startedMs);
         return undefined;
       } catch (error) {
         if (!signal.aborted) count('failed');
@@ -188,31 +189,31 @@ function createReporter(options: NodeStatusOptions): Reporter {
   };
 }
 
-/** What is known of the node now; what does not change is collected once. */
-function createLook(options: NodeStatusOptions): (signal: AbortSignal) => Promise<NodeState> {
+/** Collects the state of the node; facts that do not change are collected once. */
+function createObserver(options: NodeStatusOptions): (signal: AbortSignal) => Promise<NodeState> {
   const { hostname, runtime, clock, log, port, settings, remarks = noRemarks } = options;
   const collect = options.facts ?? ((signal) => collectFacts({ clock, log, signal }));
   const measure = options.measure ?? createMeasure({ ...options, runtimeDisks: () => disksOf(runtime) });
-  const addresses = options.addresses ?? (() => nodeAddresses({ hostname }));
+  const addresses = options.addresses ?? (() => listNodeAddresses({ hostname }));
   const pressures = createPressureWatch();
   let facts: SystemFacts | undefined;
   return async (signal) => {
     facts ??= await collect(signal);
     const measured = await measure(signal);
-    const seen = runtime.status();
+    const condition = runtime.status();
     const { maxPods, maxImages, eviction, reserved } = settings();
-    const short = pressures(measured, eviction, clock.monotonicMs());
+    const pressureState = pressures(measured, eviction, clock.monotonicMs());
     return {
       facts,
       resources: withExtra(
-        nodeResources(measured, maxPods, { least: eviction.hard, reserved }),
+        computeResources(measured, maxPods, { minFree: eviction.hard, reserved }),
         options.extraResources?.(),
       ),
-      findings: [...findConditions(short, seen, remarks()), ...(options.conditions?.() ?? [])],
+      findings: [...findConditions(pressureState, condition, remarks()), ...(options.conditions?.() ?? [])],
       addresses: addresses(),
       port: port(),
-      runtime: seen,
-      images: listedImages(runtime.images().images, maxImages),
+      runtime: condition,
+      images: selectImages(runtime.images().images, maxImages),
       swapBytes: measured.swapBytes,
       nowMs: clock.now(),
     };
@@ -239,19 +240,19 @@ function createCounter(metrics: MetricsRegistry | undefined): (outcome: Outcome)
   return (outcome) => counter.inc({ outcome });
 }
 
-/** Says when the node is made, found or replaced, and when its readiness changes; nothing otherwise. */
-function tell(log: Logger, before: Node | undefined, { node, how }: SyncResult): void {
+/** Logs when the Node is created, adopted or replaced, and when its readiness changes. */
+function logResult(log: Logger, before: Node | undefined, { node, how }: SyncResult): void {
   const { name, uid } = node.metadata ?? {};
   if (how === 'created')
     log.info({ node: name, uid }, before ? 'the Node was deleted; made anew' : 'Node made');
   else if (before === undefined) log.info({ node: name, uid }, 'existing Node adopted');
-  const [was, is] = [readyOf(before), readyOf(node)];
+  const [was, is] = [findReady(before), findReady(node)];
   if (is === undefined || was?.status === is.status) return;
   if (is.status === 'True') log.info('the node is Ready');
   else if (is.message?.startsWith(runtimeStartingMessage)) log.debug('the runtime has not been asked yet');
   else log.warn(`the node is not Ready: ${is.message ?? is.reason ?? 'no reason given'}`);
 }
 
-function readyOf(node: Node | undefined) {
+function findReady(node: Node | undefined) {
   return node?.status?.conditions?.find(({ type }) => type === 'Ready');
 }

@@ -2,17 +2,17 @@ import { isDeepStrictEqual } from 'node:util';
 import type { NodeCondition, NodeStatus } from '../../api/index.ts';
 
 /**
- * The strategic merge patch that leads from one status to the next: of conditions those that differ, which are merged by
- * their type; of maps the members that differ; lists without a key as a whole. What is not in `next` is not taken away,
- * but for what only the agent writes: images, runtimeHandlers, nodeInfo.swap.
+ * Computes the strategic merge patch from one status to the next: conditions that differ, which are merged by their type;
+ * members of maps that differ; lists without a key as a whole. What is not in `next` is not removed, except for what only
+ * the agent writes: images, runtimeHandlers, nodeInfo.swap.
  */
-export function statusPatch(before: NodeStatus, next: NodeStatus): Record<string, unknown> {
+export function computeStatusPatch(before: NodeStatus, next: NodeStatus): Record<string, unknown> {
   const { conditions = [], addresses = [], nodeInfo = {}, ...rest } = next;
   const parts: Record<string, unknown> = changedMembers(before, rest);
   for (const name of ['capacity', 'allocatable'] as const) {
     if (parts[name] !== undefined) parts[name] = changedMembers(before[name] ?? {}, next[name] ?? {});
   }
-  const conditionsNow = conditions.filter((condition) => !isAmong(before.conditions, condition));
+  const conditionsNow = conditions.filter((condition) => !includesCondition(before.conditions, condition));
   if (conditionsNow.length > 0) parts['conditions'] = conditionsNow;
   // several addresses may have one type, which is the key of the list: merged, one of them would win
   if (!isDeepStrictEqual(before.addresses ?? [], addresses))
@@ -25,7 +25,7 @@ export function statusPatch(before: NodeStatus, next: NodeStatus): Record<string
   return parts;
 }
 
-function isAmong(conditions: readonly NodeCondition[] = [], wanted: NodeCondition): boolean {
+function includesCondition(conditions: readonly NodeCondition[] = [], wanted: NodeCondition): boolean {
   return conditions.some((condition) => isDeepStrictEqual(condition, wanted));
 }
 

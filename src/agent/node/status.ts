@@ -4,7 +4,7 @@ import { formatTime, version } from '../../api/index.ts';
 import type { Finding } from './conditions.ts';
 import { isForeignNetworkCondition } from './conditions.ts';
 import type { NodeResources } from './resources.ts';
-import { keepOthers } from './resources.ts';
+import { mergeStored } from './resources.ts';
 import type { RuntimeCondition } from './runtime-view.ts';
 import type { SystemFacts } from './system-facts.ts';
 
@@ -19,7 +19,7 @@ export interface NodeState {
   /** Of the agent's HTTPS server. */
   readonly port: number;
   readonly runtime: Pick<RuntimeCondition, 'name' | 'version' | 'handlers' | 'supplementalGroupsPolicy'>;
-  /** To be listed in the status; undefined where they are not known. */
+  /** For the status; undefined where they are not known. */
   readonly images?: readonly ContainerImage[] | undefined;
   /** Bytes; 0 where there is none. */
   readonly swapBytes?: number;
@@ -28,16 +28,15 @@ export interface NodeState {
 }
 
 /**
- * The status to publish: what the agent keeps is taken from `state`, what others have written into `previous`
- * (their conditions, addresses, resources, volumes …) stays. A condition's lastTransitionTime moves only with its
- * status.
+ * Composes the status to publish: the agent's own parts from `state`, and from `previous` what others have written (their
+ * conditions, addresses, resources, volumes …). A condition's lastTransitionTime changes only with its status.
  */
 export function composeStatus(previous: NodeStatus | undefined, state: NodeState): NodeStatus {
   const { facts, runtime } = state;
   const runtimeVersion = runtime.name === '' ? '' : `${runtime.name}://${runtime.version}`;
   return {
     ...previous,
-    ...keepOthers(state.resources, previous),
+    ...mergeStored(state.resources, previous),
     conditions: mergeConditions(previous?.conditions ?? [], state.findings, formatTime(state.nowMs)),
     addresses: mergeAddresses(previous?.addresses ?? [], state.addresses),
     daemonEndpoints: { ...previous?.daemonEndpoints, kubeletEndpoint: { Port: state.port } },
@@ -50,7 +49,7 @@ export function composeStatus(previous: NodeStatus | undefined, state: NodeState
       ...swapOf(state),
     },
     ...(state.images === undefined ? {} : { images: [...state.images] }),
-    ...abilitiesOf(runtime),
+    ...toRuntimeFeatures(runtime),
   };
 }
 
@@ -63,8 +62,8 @@ function swapOf({ swapBytes = 0 }: NodeState): Pick<NodeSystemInfo, 'swap'> {
   return swapBytes > 0 ? { swap: { capacity: swapBytes } } : {};
 }
 
-/** As the runtime has told; what it has not told stays as it stands. */
-function abilitiesOf(runtime: NodeState['runtime']): Pick<NodeStatus, 'runtimeHandlers' | 'features'> {
+/** The runtime's features as it has reported them; what it has not reported stays unchanged. */
+function toRuntimeFeatures(runtime: NodeState['runtime']): Pick<NodeStatus, 'runtimeHandlers' | 'features'> {
   const { handlers, supplementalGroupsPolicy } = runtime;
   return {
     ...(handlers === undefined
@@ -74,8 +73,8 @@ function abilitiesOf(runtime: NodeState['runtime']): Pick<NodeStatus, 'runtimeHa
   };
 }
 
-/** Whether two statuses say the same but for the times of heartbeats. */
-export function sameStatus(a: NodeStatus | undefined, b: NodeStatus): boolean {
+/** Whether two statuses are equal except for the times of heartbeats. */
+export function isSameStatus(a: NodeStatus | undefined, b: NodeStatus): boolean {
   return isDeepStrictEqual(withoutHeartbeats(a), withoutHeartbeats(b));
 }
 
@@ -91,7 +90,7 @@ function mergeConditions(
 ): NodeCondition[] {
   const merged = previous.map((condition) => {
     const finding = findings.find(({ type }) => type === condition.type);
-    if (finding === undefined || leaveToOthers(condition, finding)) return condition;
+    if (finding === undefined || isLeftToOthers(condition, finding)) return condition;
     return toCondition(finding, condition, now);
   });
   const known = new Set(previous.map(({ type }) => type));
@@ -99,8 +98,8 @@ function mergeConditions(
   return [...merged, ...added.map((finding) => toCondition(finding, undefined, now))];
 }
 
-/** A network plugin knows more of its network than the runtime, unless the runtime has none at all. */
-function leaveToOthers(condition: NodeCondition, finding: Finding): boolean {
+/** A network plugin knows more about its network than the runtime, unless the runtime has no network at all. */
+function isLeftToOthers(condition: NodeCondition, finding: Finding): boolean {
   return finding.status !== 'True' && isForeignNetworkCondition(condition);
 }
 

@@ -5,9 +5,9 @@ import { withDeadline } from '../../base/index.ts';
 import type { ApiCalls, CallOptions } from '../../client/index.ts';
 import { ifFound, whoAnswers } from '../../client/index.ts';
 import type { Registration } from './registration.ts';
-import { missingLabels, newNode, plainRegistration } from './registration.ts';
-import { sameStatus } from './status.ts';
-import { statusPatch } from './status-patch.ts';
+import { createNodeObject, findMissingLabels, plainRegistration } from './registration.ts';
+import { isSameStatus } from './status.ts';
+import { computeStatusPatch } from './status-patch.ts';
 
 export interface SyncContext {
   nodeName: string;
@@ -19,11 +19,11 @@ export interface SyncContext {
 
 export interface Wanted {
   labels: Readonly<Record<string, string>>;
-  /** How a node is made that is not there; default with the labels alone. */
+  /** How to create a missing Node; default with the labels alone. */
   registration?: Registration;
   /** The status to publish on top of what is stored. */
   compose(previous: NodeStatus | undefined): NodeStatus;
-  /** Publish even where nothing but the heartbeat's time is new. */
+  /** Publish even where only the time of the heartbeat has changed. */
   force: boolean;
 }
 
@@ -34,13 +34,13 @@ export interface SyncResult {
   sent: boolean;
 }
 
-const attemptLimit = 5;
+const maxAttempts = 5;
 
 /**
- * Makes the stored node say what is wanted, with as few requests as that takes: one GET when it says so already. It is
- * changed by patches that hold what is the agent's alone, so nothing that others have written is lost, be it written in
- * between or unknown here; they are for the Node that was seen, and where that is another by now, all is looked at
- * again. Rejects after five such rounds, or with the first other failure.
+ * Brings the stored Node to the wanted state with as few requests as possible: one GET when it is in that state already. It
+ * sends patches that hold only the agent's own fields, so nothing that others have written is lost, whether written in
+ * between or unknown here. A patch applies only to the Node that was read; where that was replaced meanwhile, all steps
+ * are repeated. Rejects after five such attempts, or with the first other failure.
  */
 export async function syncNode(
   context: SyncContext,
@@ -51,12 +51,12 @@ export async function syncNode(
     try {
       return await syncOnce(context, wanted, signal);
     } catch (error) {
-      if (attempt >= attemptLimit || !isRace(error)) throw error;
+      if (attempt >= maxAttempts || !isRace(error)) throw error;
     }
   }
 }
 
-/** There is no such node, and it is not for the agent to make it. */
+/** There is no such Node, and the agent must not create it. */
 class UnregisteredError extends Error {
   override readonly name = 'UnregisteredError';
 
@@ -65,7 +65,7 @@ class UnregisteredError extends Error {
   }
 }
 
-/** Another was faster: changed the node, removed it, or made it. */
+/** Another client was faster: it changed, removed or created the Node. */
 function isRace(error: unknown): boolean {
   return error instanceof StatusError && ['Conflict', 'NotFound', 'AlreadyExists'].includes(error.reason);
 }
@@ -84,13 +84,13 @@ async function syncOnce(context: SyncContext, wanted: Wanted, signal: AbortSigna
   let node =
     stored ??
     (await ask('create', (options) => {
-      const made = newNode(nodeName, wanted.labels, registration);
+      const made = createNodeObject(nodeName, wanted.labels, registration);
       const fresh = { ...made, status: wanted.compose(undefined) };
       return api.create(nodeKind, fresh, options);
     }));
 
   const metadata = { uid: node.metadata?.uid };
-  const labels = missingLabels(node, wanted.labels);
+  const labels = findMissingLabels(node, wanted.labels);
   if (labels !== undefined) {
     const change = { metadata: { ...metadata, labels } };
     node = await ask('patch', (options) =>
@@ -100,11 +100,11 @@ async function syncOnce(context: SyncContext, wanted: Wanted, signal: AbortSigna
 
   // A server may or may not keep the status that a node was created with.
   const status = canonicalStatus({ ...node, status: wanted.compose(node.status) });
-  const before = canonicalStatus(node); // in the same form, or it would differ for ever
-  if (sameStatus(before, status) && (!wanted.force || how === 'created')) {
+  const before = canonicalStatus(node); // in the same form, or it would always differ
+  if (isSameStatus(before, status) && (!wanted.force || how === 'created')) {
     return { node, how, sent: how === 'created' };
   }
-  const change = { metadata, status: statusPatch(before, status) };
+  const change = { metadata, status: computeStatusPatch(before, status) };
   node = await ask('patch the status of', (options) =>
     api.patch(nodeKind, nodeName, change, { ...options, subresource: 'status', as: 'strategic' }),
   );

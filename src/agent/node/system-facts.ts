@@ -2,7 +2,7 @@ import { release } from 'node:os';
 import type { Clock, Logger } from '../../base/index.ts';
 import { describeError, errorCode, readRegularFile, withDeadline } from '../../base/index.ts';
 
-/** What does not change while the agent runs. Empty where the system does not tell. */
+/** Facts that do not change while the agent runs. Empty where the system does not provide them. */
 export interface SystemFacts {
   readonly machineID: string;
   readonly systemUUID: string;
@@ -20,11 +20,11 @@ export interface FactsOptions {
   signal: AbortSignal;
   /** Where the system's files are; default `/`. */
   rootDir?: string;
-  /** Asked for what the files do not tell; default the library systeminformation, loaded then. */
+  /** Provides what the files do not have; default the library systeminformation, loaded then. */
   survey?: () => Promise<Survey>;
 }
 
-/** What a wider search of the system finds; empty where it finds nothing. */
+/** The result of a wider search of the system; empty where it finds nothing. */
 export interface Survey {
   systemUUID: string;
   machineID: string;
@@ -35,15 +35,15 @@ const surveyTimeoutMs = 3000;
 const nothing: Survey = { systemUUID: '', machineID: '', osImage: '' };
 
 /**
- * Collects the facts from the system's files, and from a wider search that is made only where these leave
- * something open that it could find. Takes a bounded time and never rejects but when `signal` aborts.
+ * Collects the facts from the system's files, and from a wider search where the files leave something open that it could
+ * find. Takes a bounded time, and rejects only when `signal` aborts.
  */
 export async function collectFacts(options: FactsOptions): Promise<SystemFacts> {
   const { rootDir = '/' } = options;
   const [machine, firmware, boot, image] = await Promise.all([
-    firstText(rootDir, ['etc/machine-id', 'var/lib/dbus/machine-id']),
+    readFirst(rootDir, ['etc/machine-id', 'var/lib/dbus/machine-id']),
     firmwareUuid(rootDir),
-    firstText(rootDir, ['proc/sys/kernel/random/boot_id']),
+    readFirst(rootDir, ['proc/sys/kernel/random/boot_id']),
     readOsImage(rootDir),
   ]);
   const machineID = machine === 'uninitialized' ? '' : machine;
@@ -90,7 +90,7 @@ async function readText(path: string): Promise<string> {
   return content.toString('utf8').replaceAll('\0', '').trim();
 }
 
-async function firstText(rootDir: string, names: readonly string[]): Promise<string> {
+async function readFirst(rootDir: string, names: readonly string[]): Promise<string> {
   for (const name of names) {
     const text = await readText(`${rootDir}/${name}`).catch(() => '');
     if (text !== '') return text;
@@ -120,13 +120,13 @@ async function firmwareUuid(rootDir: string): Promise<{ uuid: string } | 'denied
   }
   if (denied) return 'denied';
   const firmware = await Promise.all([
-    firstText(rootDir, ['sys/class/dmi/id/modalias']),
-    firstText(rootDir, ['proc/device-tree/model']),
+    readFirst(rootDir, ['sys/class/dmi/id/modalias']),
+    readFirst(rootDir, ['proc/device-tree/model']),
   ]);
   return firmware.some((text) => text !== '') ? 'unsaid' : 'none';
 }
 
-/** Firmware of some makers says zeros or text instead. */
+/** The firmware of some vendors has zeros or text instead. */
 function cleanUuid(text: string): string {
   const uuid = text.toLowerCase();
   return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(uuid) && !/^[0-]+$/.test(uuid) ? uuid : '';
@@ -134,7 +134,7 @@ function cleanUuid(text: string): string {
 
 /** PRETTY_NAME of os-release(5), without its quotes. */
 async function readOsImage(rootDir: string): Promise<string> {
-  const text = await firstText(rootDir, ['etc/os-release', 'usr/lib/os-release']);
+  const text = await readFirst(rootDir, ['etc/os-release', 'usr/lib/os-release']);
   const value = /^PRETTY_NAME=(.*)$/m.exec(text)?.[1]?.trim() ?? '';
   const quoted = /^(["'])(.*)\1$/.exec(value)?.[2] ?? value;
   return quoted.replace(/\\(["'$`\\])/g, '$1');

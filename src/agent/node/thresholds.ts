@@ -1,4 +1,4 @@
-/** The signals that thresholds are stated for, as the reference names them. */
+/** The signals for which there are thresholds, named as in the reference. */
 export const evictionSignals = [
   'memory.available',
   'nodefs.available',
@@ -15,7 +15,7 @@ export type EvictionSignal = (typeof evictionSignals)[number];
 /** What must stay free: an amount, or a share of the capacity. */
 export type Threshold = { readonly amount: number } | { readonly share: number };
 
-/** A signal that is left out counts for nothing. */
+/** Without a threshold a signal is ignored. */
 export type Thresholds = Readonly<Partial<Record<EvictionSignal, Threshold>>>;
 
 /** When a shortage becomes a pressure, and for how long it stays one. */
@@ -24,23 +24,23 @@ export interface Eviction {
   /** These count once they have been met for their `softGraceMs` without a break. */
   readonly soft: Thresholds;
   readonly softGraceMs: Readonly<Partial<Record<EvictionSignal, number>>>;
-  /** What must be free beyond a threshold that was met, before it is met no more. */
+  /** What must be free beyond a threshold that was met until it no longer counts as met. */
   readonly reclaim: Thresholds;
-  /** How long a pressure is told after its last sign. */
+  /** How long a pressure is reported after the last time that a threshold counted. */
   readonly transitionMs: number;
 }
 
-/** What is kept from pods, for the system and for agents. */
+/** What is reserved for the system and for agents. */
 export interface Reserved {
   readonly cpuMillis: number;
   readonly memoryBytes: number;
   readonly storageBytes: number;
 }
 
-/** A percentage as the reference holds it, in a 32-bit float: the published allocatable is computed with it to the byte. */
-export const shareOf = (percent: number): Threshold => ({ share: Math.fround(Math.fround(percent) / 100) });
+/** A percentage as a 32-bit float, like the reference, so that the published allocatable is equal to the byte. */
+export const toShare = (percent: number): Threshold => ({ share: Math.fround(Math.fround(percent) / 100) });
 
-/** What a threshold comes to where there is `capacity` in all. */
+/** Returns the amount of a threshold for a total of `capacity`. */
 export function amountOf(threshold: Threshold | undefined, capacity: number): number {
   if (threshold === undefined) return 0;
   return 'amount' in threshold ? threshold.amount : capacity * threshold.share;

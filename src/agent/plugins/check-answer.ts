@@ -1,5 +1,5 @@
 import { checkQualifiedName } from '../../api/index.ts';
-import { socketPathFault } from '../../base/grpc/index.ts';
+import { findSocketPathFault } from '../../base/grpc/index.ts';
 import type { PluginAnswer } from './peer.ts';
 import type { FoundSocket, PluginInfo } from './types.ts';
 
@@ -37,7 +37,7 @@ function findNameFault(name: string): string | undefined {
 
 function findEndpointFault(endpoint: string, stated: string): string | undefined {
   if (stated === '') return undefined; // the registration socket itself, which has been reached
-  const wrong = /\p{Cc}/u.test(endpoint) ? 'control characters in it' : socketPathFault(endpoint);
+  const wrong = /\p{Cc}/u.test(endpoint) ? 'control characters in it' : findSocketPathFault(endpoint);
   return wrong === undefined ? undefined : `endpoint: Invalid value: ${quote(endpoint)}: ${wrong}`;
 }
 

@@ -5,7 +5,7 @@ import { createBackoff, describeError } from '../../base/index.ts';
 import type { ApiClient, WatchEvent } from '../../client/index.ts';
 import { createListeners } from './listeners.ts';
 import type { PodMetrics } from './metrics.ts';
-import { annotationOf, byFullName, fullName, mirrorAnnotation } from './names.ts';
+import { annotationOf, compareFullNames, fullName, mirrorAnnotation } from './names.ts';
 import type { PodSource } from './types.ts';
 
 export interface ApiPodsOptions {
@@ -17,19 +17,19 @@ export interface ApiPodsOptions {
   random?: () => number;
 }
 
-/** The pods that the API has for this node, mirror pods among them, as last heard. */
+/** The pods that the API has for this node, mirror pods included, as last received. */
 export interface ApiPods extends PodSource {
   /** Whether they have been listed once. */
   isSynced(): boolean;
-  /** That of a service; ready at once: the API need not be there. */
+  /** Of a service; ready at once, as the API need not be reachable. */
   readonly run: Service['run'];
 }
 
-/** As many as a node may have by the configuration, and many more. */
+/** Far more than a node may have by the configuration. */
 const maxPods = 5000;
 const pageSize = 500;
 
-/** Bookmarks come each minute: a watch that says nothing for longer has lost its server. */
+/** Bookmarks come every minute: a watch that is silent for longer has lost its server. */
 const idleTimeoutMs = 150_000;
 const firstWaitMs = 500;
 const maxWaitMs = 30_000;
@@ -42,17 +42,17 @@ export function createApiPods(options: ApiPodsOptions): ApiPods {
   const backoff = createBackoff({ initialMs: firstWaitMs, maxMs: maxWaitMs, jitter: 0.3, random });
   let sorted: readonly Pod[] = [];
   let isSynced = false;
-  let version: string | undefined;
+  let resourceVersion: string | undefined;
   let isTooMany = false;
   let failure: string | undefined;
 
-  function tell(): void {
-    sorted = [...known.values()].sort(byFullName);
+  function notify(): void {
+    sorted = [...known.values()].sort(compareFullNames);
     metrics.fromApi(sorted.filter((pod) => annotationOf(pod, mirrorAnnotation) === undefined).length);
-    listeners.tell(sorted);
+    listeners.notify(sorted);
   }
 
-  function keep(pod: Pod): void {
+  function remember(pod: Pod): void {
     const isRoom = known.size < maxPods || known.has(fullName(pod));
     if (isRoom) known.set(fullName(pod), pod);
     else if (!isTooMany)
@@ -75,43 +75,43 @@ export function createApiPods(options: ApiPodsOptions): ApiPods {
     } while (next && all.length < maxPods);
     known.clear();
     isTooMany = false;
-    for (const pod of all) keep(pod);
-    version = metadata.resourceVersion;
+    for (const pod of all) remember(pod);
+    resourceVersion = metadata.resourceVersion;
     isSynced = true;
     metrics.listed();
-    recovered();
-    tell();
+    reportRecovery();
+    notify();
   }
 
-  function take({ type, object }: WatchEvent<Pod>): void {
-    version = object.metadata?.resourceVersion ?? version;
+  function apply({ type, object }: WatchEvent<Pod>): void {
+    resourceVersion = object.metadata?.resourceVersion ?? resourceVersion;
     if (type === 'BOOKMARK') return;
     if (type === 'DELETED') known.delete(fullName(object));
-    else keep(object);
-    tell();
+    else remember(object);
+    notify();
   }
 
   async function follow(signal: AbortSignal): Promise<void> {
-    if (version === undefined) await list(signal);
+    if (resourceVersion === undefined) await list(signal);
     const timeoutSeconds = Math.floor(300 + 300 * random());
     const events = api.watch(podKind, {
       ...{ fieldSelector, timeoutSeconds, allowWatchBookmarks: true, idleTimeoutMs, signal },
-      ...(version === undefined ? {} : { resourceVersion: version }),
+      ...(resourceVersion === undefined ? {} : { resourceVersion }),
     });
     for await (const event of events) {
-      recovered();
+      reportRecovery();
       backoff.reset();
-      take(event);
+      apply(event);
     }
   }
 
-  function recovered(): void {
+  function reportRecovery(): void {
     if (failure !== undefined) log.info('the pods of this node are followed on the API again');
     failure = undefined;
   }
 
-  /** Once for each reason: an API that is away is told by the heartbeat. */
-  function failed(error: unknown): void {
+  /** Logs each reason once; that the API is unreachable is also logged by the heartbeat. */
+  function reportFailure(error: unknown): void {
     const now = describeError(error);
     if (now !== failure) log.warn(`the pods of this node cannot be followed on the API: ${now}`);
     failure = now;
@@ -128,8 +128,8 @@ export function createApiPods(options: ApiPodsOptions): ApiPods {
           await follow(signal);
         } catch (error) {
           if (signal.aborted) return;
-          if (isExpired(error)) version = undefined;
-          else failed(error);
+          if (isExpired(error)) resourceVersion = undefined;
+          else reportFailure(error);
         }
         await clock.sleep(backoff.next(), signal);
       }
@@ -137,7 +137,7 @@ export function createApiPods(options: ApiPodsOptions): ApiPods {
   };
 }
 
-/** What has happened since is not told any more. */
+/** The changes since that resourceVersion are no longer available. */
 function isExpired(error: unknown): boolean {
   return error instanceof StatusError && (error.reason === 'Expired' || error.reason === 'Gone');
 }

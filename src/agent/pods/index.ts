@@ -2,7 +2,7 @@
 export { type ApiPods, type ApiPodsOptions, createApiPods } from './api-pods.ts';
 export { type PodMetrics, podMetrics } from './metrics.ts';
 export { type MirrorPodsOptions, mirrorPods } from './mirror-pods.ts';
-export { staticPodRoutes, staticPodsText } from './routes.ts';
+export { formatStaticPods, staticPodRoutes } from './routes.ts';
 export { joinSources } from './source.ts';
 export { createStaticPods, type StaticPods, type StaticPodsOptions } from './static-pods.ts';
 export type { PodSource } from './types.ts';

@@ -2,11 +2,11 @@ import type { Pod } from '../../api/index.ts';
 import type { Logger } from '../../base/index.ts';
 import { describeError } from '../../base/index.ts';
 
-/** Those who want to know when pods have changed. */
+/** Listeners for changes of pods. */
 export interface Listeners {
   add(listener: (pods: readonly Pod[]) => void): Disposable;
-  /** One that fails is logged and harms no other. */
-  tell(pods: readonly Pod[]): void;
+  /** Calls all listeners; what one throws is logged, and the others are still called. */
+  notify(pods: readonly Pod[]): void;
 }
 
 export function createListeners(log: Logger): Listeners {
@@ -16,7 +16,7 @@ export function createListeners(log: Logger): Listeners {
       listeners.add(listener);
       return { [Symbol.dispose]: () => void listeners.delete(listener) };
     },
-    tell(pods) {
+    notify(pods) {
       for (const listener of [...listeners]) {
         try {
           listener(pods);

@@ -4,20 +4,19 @@ import type { FolderEntry, FolderView } from '../../base/folder-watch/index.ts';
 import type { Clock } from '../../base/index.ts';
 import { describeError, errorCode } from '../../base/index.ts';
 import type { Judgement } from './manifest.ts';
-import { judgeManifest, seenAt } from './manifest.ts';
-import { faultOfFile, readUndisturbed, whyIgnored } from './manifest-file.ts';
-import { annotationOf, hashAnnotation, seenAnnotation } from './names.ts';
-import { createStability } from './stability.ts';
+import { judgeManifest, withFirstObserved } from './manifest.ts';
+import { findFileFault, readUnchanged, whyIgnored } from './manifest-file.ts';
+import { annotationOf, firstObservedAnnotation, hashAnnotation } from './names.ts';
 import type { Verdict } from './verdicts.ts';
-import { withoutDuplicates } from './verdicts.ts';
+import { rejectDuplicates } from './verdicts.ts';
 
-/** What became of each file of a folder. A file is read again only when it may be another. */
+/** The verdict on each file of a folder. A file is read again only when it may have changed. */
 export interface ManifestStore {
   /**
-   * Looks at what is new. Answers after how many milliseconds something that is being written may be whole; 0 where there
-   * is nothing of that kind.
+   * Judges the files that may have changed. Returns after how many milliseconds a file that is being written may be
+   * complete; 0 where there is none.
    */
-  look(view: FolderView): Promise<number>;
+  update(view: FolderView): Promise<number>;
   /** In the order of their names. */
   verdicts(): readonly Verdict[];
 }
@@ -26,116 +25,117 @@ export interface ManifestStoreOptions {
   folder: string;
   nodeName: string;
   readYaml: YamlReader;
-  /** A file must have been left alone for so long before it is read. */
+  /** How long a file must have been unchanged before it is read. */
   quietMs: number;
   clock: Clock;
   /** Default: the file system of this machine. */
-  read?: typeof readUndisturbed;
+  read?: typeof readUnchanged;
 }
 
 export const manifestLimitBytes = 1024 * 1024;
 
-interface Found {
-  /** Of the file that was judged; empty while there is none. */
+interface KnownFile {
+  /** Of the file that was judged; empty before that. */
   identity: string;
   verdict: Verdict;
-  /** The machine was short of something, or the disk was ill: another look may do though the file stays as it is. */
-  mayPass?: true;
+  /** The file could not be read (no memory, a failing disk …): another attempt may succeed though the file is unchanged. */
+  isTransient?: true;
 }
 
-type Judged = Judgement & Pick<Found, 'mayPass'>;
+type Judged = Judgement & Pick<KnownFile, 'isTransient'>;
 
 export function createManifestStore(options: ManifestStoreOptions): ManifestStore {
   const { clock, quietMs } = options;
-  const stability = createStability(clock, quietMs);
-  const found = new Map<string, Found>();
-  let isFirstLook = true;
+  const stability = new Stability(clock, quietMs);
+  const known = new Map<string, KnownFile>();
+  let isFirstUpdate = true;
 
   function set(
     { path, identity }: FolderEntry,
     verdict: Omit<Verdict, 'file' | 'since'>,
-    passing: Pick<Found, 'mayPass'> = {},
+    transient: Pick<KnownFile, 'isTransient'> = {},
   ): void {
     const since = new Date(clock.now()).toISOString();
-    found.set(path, { identity, verdict: { file: path, since, ...verdict }, ...passing });
+    known.set(path, { identity, verdict: { file: path, since, ...verdict }, ...transient });
     stability.forget(path);
   }
 
-  /** What something is being written over still counts. */
-  function wait(entry: FolderEntry): void {
-    const before = found.get(entry.path)?.verdict;
+  /** While a file is being written, its last good pod still counts. */
+  function setWaiting(entry: FolderEntry): void {
+    const before = known.get(entry.path)?.verdict;
     if (before?.state === 'waiting') return;
     const last = before?.pod === undefined ? {} : { pod: before.pod };
     const since = new Date(clock.now()).toISOString();
     const verdict: Verdict = { file: entry.path, since, state: 'waiting', faults: [], warnings: [], ...last };
-    found.set(entry.path, { identity: '', verdict });
+    known.set(entry.path, { identity: '', verdict });
   }
 
   function setJudged(entry: FolderEntry, judgement: Judged): void {
-    const last = found.get(entry.path)?.verdict.pod;
+    const last = known.get(entry.path)?.verdict.pod;
     if ('faults' in judgement) {
-      const { faults, mayPass } = judgement;
+      const { faults, isTransient } = judgement;
       const verdict = {
         state: 'invalid' as const,
         faults,
         warnings: [],
         ...(last === undefined ? {} : { pod: last }),
       };
-      set(entry, verdict, mayPass === undefined ? {} : { mayPass });
+      set(entry, verdict, isTransient === undefined ? {} : { isTransient });
       return;
     }
     const { pod, hash, warnings } = judgement;
     const isSame = last !== undefined && annotationOf(last, hashAnnotation) === hash;
-    const seen = (isSame && annotationOf(last, seenAnnotation)) || new Date(clock.now()).toISOString();
-    set(entry, { state: 'accepted', faults: [], warnings, pod: seenAt(pod, seen) });
+    const firstObserved =
+      (isSame && annotationOf(last, firstObservedAnnotation)) || new Date(clock.now()).toISOString();
+    set(entry, { state: 'accepted', faults: [], warnings, pod: withFirstObserved(pod, firstObserved) });
   }
 
-  async function lookAt(entry: FolderEntry): Promise<number> {
-    const before = found.get(entry.path);
+  async function judgeEntry(entry: FolderEntry): Promise<number> {
+    const before = known.get(entry.path);
     const isSame = before?.identity === entry.identity;
-    if (isSame && before.mayPass === undefined) return 0;
+    if (isSame && before.isTransient === undefined) return 0;
     const ignored = whyIgnored(entry);
     if (ignored !== undefined) {
       set(entry, { state: 'ignored', faults: [{ field: '', message: ignored }], warnings: [] });
       return 0;
     }
-    const waitMs = isSame ? 0 : stability.waitMs(entry, isFirstLook);
+    const waitMs = isSame ? 0 : stability.waitMs(entry, isFirstUpdate);
     const judgement = waitMs > 0 ? undefined : await judge(entry, options);
-    if (judgement === undefined) wait(entry);
+    if (judgement === undefined) setWaiting(entry);
     else setJudged(entry, judgement);
     return judgement === undefined ? Math.max(waitMs, quietMs / 10) : 0;
   }
 
   function forgetAllBut({ entries }: FolderView): void {
-    for (const path of [...found.keys()]) {
+    for (const path of [...known.keys()]) {
       if (entries.has(path)) continue;
-      found.delete(path);
+      known.delete(path);
       stability.forget(path);
     }
   }
 
   return {
-    async look(view) {
+    async update(view) {
       forgetAllBut(view);
       const waits: number[] = [];
-      for (const entry of view.entries.values()) waits.push(await lookAt(entry));
-      isFirstLook = false;
+      for (const entry of view.entries.values()) waits.push(await judgeEntry(entry));
+      isFirstUpdate = false;
       const still = waits.filter((ms) => ms > 0);
       return still.length === 0 ? 0 : Math.min(...still);
     },
     verdicts: () =>
-      withoutDuplicates(
-        [...found.values()].map(({ verdict }) => verdict).sort((a, b) => (a.file < b.file ? -1 : 1)),
+      rejectDuplicates(
+        [...known.values()].map(({ verdict }) => verdict).sort((a, b) => (a.file < b.file ? -1 : 1)),
       ),
   };
 }
 
-/** Undefined where the file is being written, or has gone. */
+/** Undefined where the file is being written, or is gone. */
 async function judge(
   entry: FolderEntry,
-  { folder, nodeName, readYaml, read = readUndisturbed }: ManifestStoreOptions,
+  { folder, nodeName, readYaml, read = readUnchanged }: ManifestStoreOptions,
 ): Promise<Judged | undefined> {
-  const fault = faultOfFile(entry);
+  const fault = findFileFault(entry);
   if (fault !== undefined) return { faults: [fault] };
   try {
     const bytes = await read(join(folder, entry.path), manifestLimitBytes);
@@ -144,6 +144,36 @@ async function judge(
     const code = errorCode(error);
     if (code === 'ENOENT') return undefined;
     const faults = [{ field: '', message: `it cannot be read: ${describeError(error)}` }];
-    return code === undefined ? { faults } : { faults, mayPass: true };
+    return code === undefined ? { faults } : { faults, isTransient: true };
+  }
+}
+
+/** Decides when a file has been unchanged for long enough to be complete. */
+class Stability {
+  readonly #clock: Clock;
+  readonly #quietMs: number;
+  /** By path. */
+  readonly #observed = new Map<string, { identity: string; sinceMs: number }>();
+
+  constructor(clock: Clock, quietMs: number) {
+    this.#clock = clock;
+    this.#quietMs = quietMs;
+  }
+
+  /**
+   * Returns how long to wait; 0: read it now. `byTime`: its modification time counts. That is for files that existed at the
+   * first scan; later ones are observed by the monotonic clock, so that setting the wall clock does not matter.
+   */
+  waitMs({ path, identity, mtimeMs }: FolderEntry, byTime: boolean): number {
+    if (byTime && this.#clock.now() - mtimeMs >= this.#quietMs) return 0;
+    const before = this.#observed.get(path);
+    const nowMs = this.#clock.monotonicMs();
+    if (before?.identity !== identity) this.#observed.set(path, { identity, sinceMs: nowMs });
+    const sinceMs = before?.identity === identity ? before.sinceMs : nowMs;
+    return Math.max(0, sinceMs + this.#quietMs - nowMs);
+  }
+
+  forget(path: string): void {
+    this.#observed.delete(path);
   }
 }

@@ -14,9 +14,9 @@ import {
   unsupportedValue,
   validateMetadata,
 } from '../../api/index.ts';
-import { hashAnnotation, mirrorAnnotation, seenAnnotation, sourceAnnotation } from './names.ts';
-import { referenceCauses } from './references.ts';
-import { notStarted } from './status.ts';
+import { firstObservedAnnotation, hashAnnotation, mirrorAnnotation, sourceAnnotation } from './names.ts';
+import { findReferenceCauses } from './references.ts';
+import { notStartedStatus } from './status.ts';
 
 /** What is wrong with a manifest. */
 export interface Fault {
@@ -25,13 +25,13 @@ export interface Fault {
   readonly message: string;
 }
 
-/** What a manifest comes to: a pod, or why it is none. */
+/** The result of judging a manifest: a pod, or what is wrong. */
 export type Judgement =
   | { readonly pod: Pod; readonly hash: string; readonly warnings: readonly string[] }
   | { readonly faults: readonly Fault[] };
 
 export interface Manifest {
-  /** The name of the file: of two that say the same each is a pod of its own. */
+  /** The name of the file; it is part of the pod's hash, so that two equal files make two pods. */
   file: string;
   bytes: Uint8Array;
 }
@@ -41,14 +41,14 @@ export interface JudgeOptions {
   readYaml: YamlReader;
 }
 
-/** More are not told of one file. */
-const faultsLimit = 20;
-/** Nor more of one fault: values stand in them. */
-const textLimit = 500;
+/** How many faults of one file are reported. */
+const maxFaults = 20;
+/** How many characters of one fault are reported: it may quote a value. */
+const maxFaultLength = 500;
 
 /**
- * Judges a manifest: one Pod of v1, strictly, with what the reference makes of it (the node's name behind its own, its
- * marks, the toleration that keeps it on the node). When it was seen is not said yet.
+ * Judges a manifest: one Pod of v1, decoded strictly, with what the reference adds (the node's name after its own, its
+ * annotations, the toleration that keeps it on the node). The annotation of when it was first seen is not set yet.
  */
 export function judgeManifest(manifest: Manifest, options: JudgeOptions): Judgement {
   try {
@@ -56,7 +56,7 @@ export function judgeManifest(manifest: Manifest, options: JudgeOptions): Judgem
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     const { cause, message } = error;
-    return { faults: [{ field: '', message: cut(cause instanceof Error ? cause.message : message) }] };
+    return { faults: [{ field: '', message: truncate(cause instanceof Error ? cause.message : message) }] };
   }
 }
 
@@ -64,42 +64,44 @@ function judge({ file, bytes }: Manifest, { nodeName, readYaml }: JudgeOptions):
   const body: TextBody =
     extname(file) === '.json' ? { encoding: 'json', bytes } : { encoding: 'yaml', bytes, read: readYaml };
   const { value, duplicates } = parseText(body);
-  const typeCauses = causesOfType(value);
-  if (typeCauses.length > 0) return { faults: faultsOf(typeCauses) };
-  const hash = hashOf(value, `host:${nodeName}file:${file}`);
-  const { object, complaints } = decodeValue(secretive, 'v1', value);
+  const typeCauses = findTypeCauses(value);
+  if (typeCauses.length > 0) return { faults: toFaults(typeCauses) };
+  const hash = computeHash(value, `host:${nodeName}file:${file}`);
+  const { object, complaints } = decodeValue(withoutValues, 'v1', value);
   const strict = [...complaints, ...formatComplaints('duplicate', duplicates)];
-  const own = ownCauses(object);
-  const pod = podKind.default(staticPod(object, nodeName, hash));
-  const causes = [...own, ...podCauses(pod)];
+  const own = findManifestCauses(object);
+  const pod = podKind.default(toStaticPod(object, nodeName, hash));
+  const causes = [...own, ...findPodCauses(pod)];
   if (strict.length + causes.length > 0) {
-    const told = strict.map((message) => ({ field: '', message: cut(message) }));
-    return { faults: [...told, ...faultsOf(causes)].slice(0, faultsLimit) };
+    const syntaxFaults = strict.map((message) => ({ field: '', message: truncate(message) }));
+    return { faults: [...syntaxFaults, ...toFaults(causes)].slice(0, maxFaults) };
   }
-  const named = object.spec?.nodeName;
+  const nodeNameInFile = object.spec?.nodeName;
   const elsewhere =
-    named === undefined || named === '' || named === nodeName ? [] : [toldElsewhere(named, nodeName)];
+    nodeNameInFile === undefined || nodeNameInFile === '' || nodeNameInFile === nodeName
+      ? []
+      : [describeReplacedNode(nodeNameInFile, nodeName)];
   return { pod, hash, warnings: [...elsewhere, ...podKind.warnings(pod, undefined)] };
 }
 
-/** What stands in the wrong place is not shown: faults go to the log, and it may be a password without its quotes. */
-const secretive = { ...podKind, sensitive: true } as const;
+/** Faults must not quote misplaced values: they are logged, and such a value may be a password without its quotes. */
+const withoutValues = { ...podKind, sensitive: true } as const;
 
-const toldElsewhere = (named: string, nodeName: string) =>
-  `spec.nodeName: ${JSON.stringify(named)} is replaced by the name of this node, ${JSON.stringify(nodeName)}`;
+const describeReplacedNode = (nodeNameInFile: string, nodeName: string) =>
+  `spec.nodeName: ${JSON.stringify(nodeNameInFile)} is replaced by the name of this node, ${JSON.stringify(nodeName)}`;
 
-function faultsOf(causes: readonly Cause[]): Fault[] {
+function toFaults(causes: readonly Cause[]): Fault[] {
   return causes
-    .slice(0, faultsLimit)
-    .map(({ field, message }) => ({ field: cut(field), message: cut(message) }));
+    .slice(0, maxFaults)
+    .map(({ field, message }) => ({ field: truncate(field), message: truncate(message) }));
 }
 
-function cut(text: string): string {
-  return text.length > textLimit ? `${text.slice(0, textLimit)}…` : text;
+function truncate(text: string): string {
+  return text.length > maxFaultLength ? `${text.slice(0, maxFaultLength)}…` : text;
 }
 
-/** A file that says nothing could be anything: it has to name its type. */
-function causesOfType(value: unknown): Cause[] {
+/** A manifest has to name its type. */
+function findTypeCauses(value: unknown): Cause[] {
   if (value === null) return [requiredValue('kind', 'the file is empty')];
   const { apiVersion, kind } = isRecord(value) ? value : {};
   return [
@@ -108,30 +110,30 @@ function causesOfType(value: unknown): Cause[] {
   ];
 }
 
-/** What means nothing, or something else, in a manifest. */
-function ownCauses({ metadata = {} }: Pod): Cause[] {
+/** Fields that have no meaning, or another one, in a manifest. */
+function findManifestCauses({ metadata = {} }: Pod): Cause[] {
   const { name, finalizers = [], ownerReferences = [], annotations = {} } = metadata;
-  const refused = (field: string, detail: string) => [forbiddenValue(`metadata.${field}`, detail)];
+  const forbid = (field: string, detail: string) => [forbiddenValue(`metadata.${field}`, detail)];
   return [
     ...(name ? [] : [requiredValue('metadata.name')]),
-    ...(finalizers.length > 0 ? refused('finalizers', 'a static pod ends with its manifest') : []),
-    ...(ownerReferences.length > 0 ? refused('ownerReferences', 'a static pod belongs to its node') : []),
+    ...(finalizers.length > 0 ? forbid('finalizers', 'a static pod ends with its manifest') : []),
+    ...(ownerReferences.length > 0 ? forbid('ownerReferences', 'a static pod belongs to its node') : []),
     ...(annotations[mirrorAnnotation] === undefined
       ? []
-      : refused(`annotations[${mirrorAnnotation}]`, 'it marks what the node makes of a static pod')),
+      : forbid(`annotations[${mirrorAnnotation}]`, 'it marks what the node makes of a static pod')),
   ];
 }
 
-function podCauses(pod: Pod): Cause[] {
-  // without its name there is no name of the node behind it either: that has been told
+function findPodCauses(pod: Pod): Cause[] {
+  // a missing name is reported by findManifestCauses, not here: toStaticPod has filled it in
   const causes = [...validateMetadata(podKind, pod, undefined), ...findMissingFields(podKind.root, pod)];
-  return [...(causes.length > 0 ? causes : podKind.validate(pod, undefined)), ...referenceCauses(pod)];
+  return [...(causes.length > 0 ? causes : podKind.validate(pod, undefined)), ...findReferenceCauses(pod)];
 }
 
-/** As the reference has it: it stays where it is, whatever comes over the node. */
-const staysAnyway = { operator: 'Exists', effect: 'NoExecute' };
+/** As in the reference: a static pod stays on its node whatever taints the node gets. */
+const tolerateAll = { operator: 'Exists', effect: 'NoExecute' };
 
-function staticPod({ metadata = {}, spec }: Pod, nodeName: string, hash: string): Pod {
+function toStaticPod({ metadata = {}, spec }: Pod, nodeName: string, hash: string): Pod {
   const { name, namespace, labels, annotations, uid } = metadata;
   return {
     apiVersion: 'v1',
@@ -145,19 +147,19 @@ function staticPod({ metadata = {}, spec }: Pod, nodeName: string, hash: string)
     },
     ...(spec === undefined
       ? {}
-      : { spec: { ...spec, nodeName, tolerations: [...(spec.tolerations ?? []), staysAnyway] } }),
-    status: notStarted(nodeName),
+      : { spec: { ...spec, nodeName, tolerations: [...(spec.tolerations ?? []), tolerateAll] } }),
+    status: notStartedStatus(nodeName),
   };
 }
 
-/** The same pod, marked with when it was first seen so. */
-export function seenAt(pod: Pod, seen: string): Pod {
-  const annotations = { ...pod.metadata?.annotations, [seenAnnotation]: seen };
+/** Returns the pod with the annotation of when it was first seen with this content. */
+export function withFirstObserved(pod: Pod, time: string): Pod {
+  const annotations = { ...pod.metadata?.annotations, [firstObservedAnnotation]: time };
   return { ...pod, metadata: { ...pod.metadata, annotations } };
 }
 
-/** 32 hexadecimal digits that any other content has others for; the order of keys is no content. */
-function hashOf(value: unknown, salt: string): string {
+/** A hash of the content in 32 hexadecimal digits; the order of keys does not matter. */
+function computeHash(value: unknown, salt: string): string {
   const text = JSON.stringify(value, (_key, inner: unknown) =>
     isRecord(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner,
   );

@@ -2,12 +2,12 @@ import type { MetricsRegistry } from '../../base/index.ts';
 import { Counter, Gauge } from '../../base/index.ts';
 import type { Verdict } from './verdicts.ts';
 
-/** What is counted of the pods of this node. */
+/** The metrics of the pods of this node. */
 export interface PodMetrics {
   manifests(verdicts: readonly Verdict[]): void;
-  /** Pods of the API that are meant for this node, mirrors not counted. */
+  /** The number of pods that the API has for this node, without mirrors. */
   fromApi(count: number): void;
-  /** All of them were listed anew. */
+  /** Counts a list of all pods. */
   listed(): void;
   mirror(operation: 'create' | 'delete' | 'status', result: 'done' | 'failed'): void;
 }

@@ -1,18 +1,18 @@
 import type { Node, Pod } from '../../api/index.ts';
 import { annotationOf, fullName, hashAnnotation, mirrorAnnotation } from './names.ts';
 
-/** What is to be done on the API so that it shows the static pods of a node. */
+/** The writes that make the API show the static pods of a node. */
 export interface MirrorPlan {
-  /** Mirrors of what is no more, or was another one; they come first. */
+  /** Mirrors of pods that are gone or have changed; they are removed before others are created. */
   readonly remove: readonly Pod[];
   readonly create: readonly Pod[];
-  /** Mirrors that do not say yet how their pod is. */
-  readonly tell: readonly (readonly [mirror: Pod, pod: Pod])[];
-  /** Static pods whose name something else has. */
+  /** Mirrors that do not have the status of their pod yet. */
+  readonly update: readonly (readonly [mirror: Pod, pod: Pod])[];
+  /** Static pods whose name another pod on the API has. */
   readonly blocked: readonly Pod[];
 }
 
-/** Compares the static pods with what the API has for the node. `isComplete`: there are no static pods but these. */
+/** Compares the static pods with what the API has for the node. `isComplete`: these are all static pods. */
 export function planMirrors(statics: readonly Pod[], onApi: readonly Pod[], isComplete: boolean): MirrorPlan {
   const wanted = new Map(statics.map((pod) => [fullName(pod), pod]));
   const there = new Map(onApi.map((pod) => [fullName(pod), pod]));
@@ -23,7 +23,7 @@ export function planMirrors(statics: readonly Pod[], onApi: readonly Pod[], isCo
   );
   const free = new Set(remove.map(fullName));
   const missing = statics.filter((pod) => !there.has(fullName(pod)) || free.has(fullName(pod)));
-  const tell = good.flatMap((mirror) => {
+  const update = good.flatMap((mirror) => {
     const pod = wanted.get(fullName(mirror));
     return pod === undefined || mirror.status?.reason === pod.status?.reason ? [] : [[mirror, pod] as const];
   });
@@ -31,11 +31,11 @@ export function planMirrors(statics: readonly Pod[], onApi: readonly Pod[], isCo
     const other = there.get(fullName(pod));
     return other !== undefined && annotationOf(other, mirrorAnnotation) === undefined;
   });
-  return { remove, create: missing, tell, blocked };
+  return { remove, create: missing, update, blocked };
 }
 
-/** As it shall be made: marked, and owned by the Node, with which it goes. */
-export function mirrorOf(pod: Pod, { metadata: node }: Node): Pod {
+/** Returns the mirror pod to create: annotated as a mirror, and owned by the Node, with which it is deleted. */
+export function toMirror(pod: Pod, { metadata: node }: Node): Pod {
   const { metadata = {}, spec } = pod;
   const { uid: _uid, ...kept } = metadata;
   const owner = {
@@ -55,7 +55,7 @@ export function mirrorOf(pod: Pod, { metadata: node }: Node): Pod {
   };
 }
 
-/** One that is being deleted is none any more: there is no way back. */
+/** A mirror that is being deleted does not count: deletion cannot be undone. */
 function isMirrorOf(mirror: Pod, pod: Pod | undefined): boolean {
   if (pod === undefined || mirror.metadata?.deletionTimestamp !== undefined) return false;
   return annotationOf(mirror, mirrorAnnotation) === annotationOf(pod, hashAnnotation);

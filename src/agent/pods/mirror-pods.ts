@@ -6,7 +6,7 @@ import type { ApiClient } from '../../client/index.ts';
 import type { ApiPods } from './api-pods.ts';
 import type { PodMetrics } from './metrics.ts';
 import type { MirrorPlan } from './mirror-plan.ts';
-import { mirrorOf, planMirrors } from './mirror-plan.ts';
+import { planMirrors, toMirror } from './mirror-plan.ts';
 import { annotationOf, fullName, mirrorAnnotation } from './names.ts';
 import type { StaticPods } from './static-pods.ts';
 
@@ -20,31 +20,32 @@ export interface MirrorPodsOptions {
   clock: Clock;
 }
 
-/** Looked at anyway after so long. */
+/** The longest time between two comparisons. */
 const checkMs = 60_000;
 const firstWaitMs = 1000;
 const maxWaitMs = 60_000;
 
 /**
- * Keeps a mirror pod on the API for each static pod: made anew when somebody deletes it, replaced with its manifest,
- * removed with it. None is removed for want of a manifest before all manifests are known. That of a service.
+ * Returns the `run` of a service that keeps a mirror pod on the API for each static pod: created again when a client
+ * deletes it, replaced when its manifest changes, removed with its manifest. No mirror is removed for a missing manifest
+ * before all manifests are known.
  */
 export function mirrorPods(options: MirrorPodsOptions): Service['run'] {
   const { statics, onApi, clock, log } = options;
   const complaints = new Map<string, string>();
 
-  /** Told once for each reason. */
+  /** Logs each reason once. */
   function complain(pod: Pod, what: string): void {
     if (complaints.get(fullName(pod)) !== what) log.warn(what);
     complaints.set(fullName(pod), what);
   }
 
-  /** Answers whether all is as it should be, or is on its way. */
+  /** Returns whether all mirrors are as they should be; true also while the pods of the API are not known yet. */
   async function reconcile(signal: AbortSignal): Promise<boolean> {
     if (!onApi.isSynced()) return true;
     const plan = planMirrors(statics.pods(), onApi.pods(), statics.isComplete());
-    for (const pod of plan.blocked) complain(pod, notShown(pod, 'another pod has its name'));
-    const node = plan.create.length === 0 ? undefined : await ownNode(options, signal);
+    for (const pod of plan.blocked) complain(pod, describeMissing(pod, 'another pod has its name'));
+    const node = plan.create.length === 0 ? undefined : await getOwnNode(options, signal);
     const failed = await carryOut(plan, node, options, complain, signal);
     for (const name of [...complaints.keys()])
       if (!failed.has(name) && !plan.blocked.some((pod) => fullName(pod) === name)) complaints.delete(name);
@@ -60,7 +61,7 @@ export function mirrorPods(options: MirrorPodsOptions): Service['run'] {
     while (!signal.aborted) {
       const isDone = await reconcile(signal);
       if (isDone) backoff.reset();
-      else await clock.sleep(firstWaitMs, signal); // each pod that comes or goes wakes it: what fails is not tried each time
+      else await clock.sleep(firstWaitMs, signal); // each change of a pod wakes it; failures are not retried each time
       await waker.sleep(isDone ? checkMs : backoff.next() - firstWaitMs, signal);
     }
   };
@@ -68,15 +69,15 @@ export function mirrorPods(options: MirrorPodsOptions): Service['run'] {
 
 type Complain = (pod: Pod, what: string) => void;
 
-function notShown(pod: Pod, why: string): string {
+function describeMissing(pod: Pod, why: string): string {
   return `static pod ${fullName(pod)} is not shown on the API: ${why}`;
 }
 
-function notRemoved(mirror: Pod, why: string): string {
+function describeLeftover(mirror: Pod, why: string): string {
   return `mirror pod ${fullName(mirror)} cannot be removed from the API, trying on: ${why}`;
 }
 
-/** Each by itself: one pod that is refused holds up no other. Answers the names of those that failed. */
+/** Carries out each write by itself, so that one failure does not affect the others. Returns the names of failed pods. */
 async function carryOut(
   plan: MirrorPlan,
   node: Node | undefined,
@@ -100,14 +101,14 @@ async function carryOut(
       if (signal.aborted) return;
       metrics.mirror(operation, 'failed');
       failed.add(fullName(pod));
-      complain(pod, (operation === 'delete' ? notRemoved : notShown)(pod, describeError(error)));
+      complain(pod, (operation === 'delete' ? describeLeftover : describeMissing)(pod, describeError(error)));
     }
   }
   for (const mirror of plan.remove) await attempt('delete', mirror, () => remove(mirror, options, signal));
   if (node !== undefined)
     for (const pod of plan.create) await attempt('create', pod, () => create(pod, node, options, signal));
-  for (const [mirror, pod] of plan.tell)
-    await attempt('status', pod, () => tell(mirror, pod, options, signal));
+  for (const [mirror, pod] of plan.update)
+    await attempt('status', pod, () => updateStatus(mirror, pod, options, signal));
   return failed;
 }
 
@@ -123,12 +124,12 @@ async function remove(
     await api.delete(podKind, name, { namespace, ...precondition, gracePeriodSeconds: 0, signal });
   } catch (error) {
     if (!(error instanceof StatusError) || (error.reason !== 'NotFound' && error.reason !== 'Conflict'))
-      throw error; // gone, or another one by now
+      throw error; // it is gone, or was replaced meanwhile
   }
 }
 
-/** Undefined while there is none, or nobody who knows: nothing can be owned by it. */
-async function ownNode(
+/** Undefined while the Node does not exist or cannot be read: it cannot own a mirror then. */
+async function getOwnNode(
   { api, nodeName, log }: MirrorPodsOptions,
   signal: AbortSignal,
 ): Promise<Node | undefined> {
@@ -142,11 +143,11 @@ async function ownNode(
 
 async function create(pod: Pod, node: Node, options: MirrorPodsOptions, signal: AbortSignal): Promise<void> {
   try {
-    const made = await options.api.create(podKind, mirrorOf(pod, node), { signal });
-    await tell(made, pod, options, signal);
+    const made = await options.api.create(podKind, toMirror(pod, node), { signal });
+    await updateStatus(made, pod, options, signal);
   } catch (error) {
     if (!(error instanceof StatusError) || error.reason !== 'AlreadyExists') throw error;
-    // where the watch is only a step behind, what it brings is looked at then
+    // where only the watch is behind, the pod is compared when its event comes
     if (!(await isOwnMirror(pod, options, signal))) throw new Error('another pod has its name');
   }
 }
@@ -161,7 +162,7 @@ async function isOwnMirror(
   return there?.spec?.nodeName === nodeName && annotationOf(there, mirrorAnnotation) !== undefined;
 }
 
-async function tell(
+async function updateStatus(
   { metadata = {} }: Pod,
   { status }: Pod,
   { api }: MirrorPodsOptions,

@@ -4,7 +4,7 @@ import { annotationOf, fullName, hashAnnotation } from './names.ts';
 import type { StaticPods } from './static-pods.ts';
 import type { Verdict } from './verdicts.ts';
 
-/** `GET /staticpods`: the folder of manifests and what became of each file in it. */
+/** `GET /staticpods`: the folder of manifests and the verdict on each file in it. */
 export function staticPodRoutes(statics: StaticPods | undefined): readonly AgentRoute[] {
   const answer =
     statics === undefined
@@ -14,7 +14,7 @@ export function staticPodRoutes(statics: StaticPods | undefined): readonly Agent
           return {
             folder: statics.folder,
             ...(problem === undefined ? {} : { problem }),
-            manifests: statics.verdicts().map(shown),
+            manifests: statics.verdicts().map(toJson),
           };
         };
   return [
@@ -26,24 +26,24 @@ export function staticPodRoutes(statics: StaticPods | undefined): readonly Agent
   ];
 }
 
-function shown({ pod, ...verdict }: Verdict) {
+function toJson({ pod, ...verdict }: Verdict) {
   if (pod === undefined) return verdict;
   return { ...verdict, pod: fullName(pod), hash: annotationOf(pod, hashAnnotation) };
 }
 
-/** So many names of files stand in one line. */
-const namesLimit = 5;
+/** How many names of files are listed in the line. */
+const maxNames = 5;
 
 /** For `/statusz`. */
-export function staticPodsText(statics: StaticPods | undefined): string {
+export function formatStaticPods(statics: StaticPods | undefined): string {
   if (statics === undefined) return 'none: staticPodPath is empty';
   const verdicts = statics.verdicts().filter(({ state }) => state !== 'ignored');
   const wrong = verdicts.filter(({ state }) => state === 'invalid' || state === 'duplicate');
-  const shownFiles = wrong
-    .slice(0, namesLimit)
+  const fileNames = wrong
+    .slice(0, maxNames)
     .map(({ file }) => (/[^\x21-\x7e]/.test(file) ? JSON.stringify(file) : file));
-  const more = wrong.length > namesLimit ? ` and ${wrong.length - namesLimit} more` : '';
-  const told = wrong.length === 0 ? '' : `, not accepted: ${shownFiles.join(' ')}${more}`;
+  const more = wrong.length > maxNames ? ` and ${wrong.length - maxNames} more` : '';
+  const rejected = wrong.length === 0 ? '' : `, not accepted: ${fileNames.join(' ')}${more}`;
   const problem = statics.problem();
-  return `${statics.pods().length} of ${verdicts.length} manifests in ${statics.folder}${told}${problem === undefined ? '' : `; ${problem}`}`;
+  return `${statics.pods().length} of ${verdicts.length} manifests in ${statics.folder}${rejected}${problem === undefined ? '' : `; ${problem}`}`;
 }

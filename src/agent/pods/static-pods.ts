@@ -6,24 +6,24 @@ import { watchFolder } from '../../base/folder-watch/index.ts';
 import type { Clock, Logger, Service } from '../../base/index.ts';
 import { createWaker } from '../../base/index.ts';
 import { createListeners } from './listeners.ts';
-import { isShown } from './manifest-file.ts';
+import { isVisible } from './manifest-file.ts';
 import type { ManifestStore } from './manifest-store.ts';
 import { createManifestStore } from './manifest-store.ts';
 import type { PodMetrics } from './metrics.ts';
-import { byFullName } from './names.ts';
+import { compareFullNames } from './names.ts';
 import type { PodSource } from './types.ts';
 import type { Verdict } from './verdicts.ts';
-import { verdictText } from './verdicts.ts';
+import { formatVerdict } from './verdicts.ts';
 
 export interface StaticPodsOptions {
   /** Absolute. */
   folder: string;
-  /** Whether the configuration says so: the default folder may be missing without a word. */
+  /** Whether the configuration names the folder; the default folder may be missing without a warning. */
   isStated: boolean;
   nodeName: string;
-  /** The folder is looked at anyway after so long. */
+  /** The longest time between two scans of the folder. */
   rescanMs: number;
-  /** A file must have been left alone for so long before it is read; default 500. */
+  /** How long a file must have been unchanged before it is read; default 500. */
   quietMs?: number;
   metrics: PodMetrics;
   log: Logger;
@@ -33,13 +33,13 @@ export interface StaticPodsOptions {
 /** The pods of the manifests on this node. */
 export interface StaticPods extends PodSource {
   readonly folder: string;
-  /** What became of each file, in the order of their names. */
+  /** The verdict on each file, in the order of their names. */
   verdicts(): readonly Verdict[];
   /** What is wrong with the folder as a whole. */
   problem(): string | undefined;
-  /** Whether all files have been judged once: before, what is not there may only not have been read. */
+  /** Whether all files have been judged once; before, a missing pod may only not have been read yet. */
   isComplete(): boolean;
-  /** That of a service. */
+  /** Of a service. */
   readonly run: Service['run'];
 }
 
@@ -49,28 +49,28 @@ const maxManifests = 500;
 export function createStaticPods(options: StaticPodsOptions): StaticPods {
   const { folder, nodeName, rescanMs, quietMs = 500, metrics, log, clock } = options;
   const listeners = createListeners(log);
-  const watch = watchFolder({ folder, select: isShown, maxEntries: maxManifests, rescanMs, log, clock });
+  const watch = watchFolder({ folder, select: isVisible, maxEntries: maxManifests, rescanMs, log, clock });
   let verdicts: readonly Verdict[] = [];
   let pods: readonly Pod[] = [];
   let problem: string | undefined;
   let isComplete = false;
 
-  function tell(now: readonly Verdict[]): void {
+  function publish(now: readonly Verdict[]): void {
     logChanges(verdicts, now, log);
     verdicts = now;
     metrics.manifests(now);
-    const counting = now.flatMap(({ pod }) => (pod === undefined ? [] : [pod])).sort(byFullName);
+    const counting = now.flatMap(({ pod }) => (pod === undefined ? [] : [pod])).sort(compareFullNames);
     const { problem: wrong, isMissing } = watch.view ?? {};
     const isWhole = wrong === undefined || isMissing === true;
     const isKnown = isComplete || (isWhole && now.every(({ state }) => state !== 'waiting'));
     if (isKnown === isComplete && isDeepStrictEqual(counting, pods)) return;
     isComplete = isKnown;
     pods = counting;
-    listeners.tell(pods);
+    listeners.notify(pods);
   }
 
-  function tellProblem(): void {
-    const now = isToTell(watch, options.isStated) ? watch.view?.problem : undefined;
+  function updateProblem(): void {
+    const now = isReported(watch, options.isStated) ? watch.view?.problem : undefined;
     if (now !== undefined && now !== problem) log.warn(now);
     problem = now;
   }
@@ -80,9 +80,9 @@ export function createStaticPods(options: StaticPodsOptions): StaticPods {
     using _changes = watch.onChange(waker.wake);
     let isFirst = true;
     while (!signal.aborted) {
-      const waitMs = await store.look(watch.view ?? (await watch.rescan()));
-      tellProblem();
-      tell(store.verdicts());
+      const waitMs = await store.update(watch.view ?? (await watch.rescan()));
+      updateProblem();
+      publish(store.verdicts());
       if (isFirst) ready();
       isFirst = false;
       await waker.sleep(waitMs || rescanMs, signal);
@@ -100,23 +100,23 @@ export function createStaticPods(options: StaticPodsOptions): StaticPods {
     async run(signal, ready) {
       const readYaml = await loadYamlReader();
       const store = createManifestStore({ folder, nodeName, readYaml, quietMs, clock });
-      const seen = Promise.withResolvers<void>();
-      const watching = watch.run(signal, seen.resolve);
-      await Promise.race([seen.promise, watching]);
+      const scanned = Promise.withResolvers<void>();
+      const watching = watch.run(signal, scanned.resolve);
+      await Promise.race([scanned.promise, watching]);
       await Promise.all([watching, follow(store, signal, ready)]);
     },
   };
 }
 
-function isToTell({ view }: FolderWatch, isStated: boolean): boolean {
+function isReported({ view }: FolderWatch, isStated: boolean): boolean {
   return isStated || view === undefined || view.isMissing !== true;
 }
 
-/** Once for each change; what is being written is nothing to tell yet. */
+/** Logs each change once; a file that is being written is not logged yet. */
 function logChanges(before: readonly Verdict[], now: readonly Verdict[], log: Logger): void {
-  const texts = new Map(before.map((verdict) => [verdict.file, verdictText(verdict)]));
+  const texts = new Map(before.map((verdict) => [verdict.file, formatVerdict(verdict)]));
   for (const verdict of now) {
-    const text = verdictText(verdict);
+    const text = formatVerdict(verdict);
     if (verdict.state === 'waiting' || texts.get(verdict.file) === text) continue;
     if (verdict.state === 'accepted' || verdict.state === 'ignored') log.info(text);
     else log.warn(text);

@@ -1,24 +1,24 @@
 import type { Pod } from '../../api/index.ts';
 
-/** Why no container of a static pod runs; kubectl shows it as the status of the pod. */
+/** Why no container of a static pod runs; kubectl prints it as the status of the pod. */
 export const notStartedReason = 'NotStarted';
 
 /**
- * The status of a pod whose manifest is right and that nobody starts: it waits, and says for what. Without times, so that
- * the same says the same.
+ * The status of a pod whose manifest is valid and that the agent does not start. It has no times, so that equal states
+ * have equal statuses.
  */
-export function notStarted(nodeName: string): NonNullable<Pod['status']> {
+export function notStartedStatus(nodeName: string): NonNullable<Pod['status']> {
   const message = `the manifest is valid; the agent of node ${nodeName} does not start pods`;
-  const waits = (type: string) => ({ type, status: 'False', reason: notStartedReason, message });
+  const waitingCondition = (type: string) => ({ type, status: 'False', reason: notStartedReason, message });
   return {
     phase: 'Pending',
     reason: notStartedReason,
     message,
     conditions: [
       { type: 'PodScheduled', status: 'True' },
-      waits('Initialized'),
-      waits('ContainersReady'),
-      waits('Ready'),
+      waitingCondition('Initialized'),
+      waitingCondition('ContainersReady'),
+      waitingCondition('Ready'),
     ],
   };
 }

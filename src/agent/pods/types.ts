@@ -4,6 +4,6 @@ import type { Pod } from '../../api/index.ts';
 export interface PodSource {
   /** Those of manifests on this node first, then those of the API, each in the order of namespaces and names. */
   pods(): readonly Pod[];
-  /** Calls `listener` when they have changed, with all of them. What it throws is logged. */
+  /** Calls `listener` with all pods whenever they have changed. What it throws is logged. */
   onChange(listener: (pods: readonly Pod[]) => void): Disposable;
 }

@@ -2,27 +2,27 @@ import type { Pod } from '../../api/index.ts';
 import type { Fault } from './manifest.ts';
 import { annotationOf, fullName, hashAnnotation } from './names.ts';
 
-/** What became of a file in the folder of manifests. */
+/** The agent's verdict on a file in the folder of manifests. */
 export interface Verdict {
   /** Its name. */
   readonly file: string;
   /**
-   * `accepted`: its pod counts. `waiting`: it is being written. `invalid`: something is wrong with it. `duplicate`: another
-   * file has a pod of that name. `ignored`: it is meant to be none.
+   * `accepted`: its pod counts. `waiting`: it is being written. `invalid`: it has faults. `duplicate`: another file has a
+   * pod of that name. `ignored`: it is not meant to be a manifest.
    */
   readonly state: 'accepted' | 'waiting' | 'invalid' | 'duplicate' | 'ignored';
   /** What is wrong with it, or why it is ignored. */
   readonly faults: readonly Fault[];
-  /** What should be known of it, though it is accepted. */
+  /** Problems that do not prevent acceptance. */
   readonly warnings: readonly string[];
-  /** The pod that counts now because of this file: its own, or while something is wrong with it the last good one. */
+  /** The pod that counts because of this file: its own, or the last good one while the file is not valid. */
   readonly pod?: Pod;
   /** RFC 3339; when this was found. */
   readonly since: string;
 }
 
-/** Of several files with one pod the first by name has it; the others are told so. */
-export function withoutDuplicates(verdicts: readonly Verdict[]): Verdict[] {
+/** Of several files with the same pod the first by name has it; the others become `duplicate`. */
+export function rejectDuplicates(verdicts: readonly Verdict[]): Verdict[] {
   const owners = new Map<string, string>();
   return verdicts.map((verdict) => {
     const { pod, file } = verdict;
@@ -37,9 +37,9 @@ export function withoutDuplicates(verdicts: readonly Verdict[]): Verdict[] {
 }
 
 /** One line for the log. */
-export function verdictText({ file, state, faults, warnings, pod }: Verdict): string {
-  const told = faults.map(({ field, message }) => (field === '' ? message : `${field}: ${message}`));
-  const text = [...told, ...warnings].join('; ');
+export function formatVerdict({ file, state, faults, warnings, pod }: Verdict): string {
+  const faultTexts = faults.map(({ field, message }) => (field === '' ? message : `${field}: ${message}`));
+  const text = [...faultTexts, ...warnings].join('; ');
   const hash = pod === undefined ? '' : (annotationOf(pod, hashAnnotation) ?? '').slice(0, 8);
   const whose = pod === undefined ? '' : `, pod ${fullName(pod)} (${hash})`;
   const kept = state === 'accepted' || pod === undefined ? '' : '; what it said before still counts';

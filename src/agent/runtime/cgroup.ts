@@ -2,21 +2,21 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readRegularFile } from '../../base/index.ts';
 
-/** What the kernel says of the control groups of a process, in either version. */
+/** Reads the control groups of a process, in either version. */
 export interface Cgroups {
   /**
-   * Memory in use without file pages that can be dropped at once, with what is swapped out; undefined when it cannot
-   * be read. With a container's id that of the whole container: its first process may have a group of its own in it.
+   * Memory in use without file pages that can be dropped at once, plus what is swapped out; undefined when it cannot be
+   * read. With a container's id that of the whole container: its first process may be in a subgroup.
    */
   memoryBytes(pid: number, containerId?: string): Promise<number | undefined>;
   /** Whether the process is frozen; undefined when it cannot be read. */
   frozen(pid: number): Promise<boolean | undefined>;
-  /** The same for many looks; undefined when there is nothing to look at. The caller closes it. */
+  /** The same for repeated reads; undefined when there is no freezer. The caller closes it. */
   openFreezer(pid: number): Promise<Freezer | undefined>;
 }
 
 export interface Freezer extends AsyncDisposable {
-  /** undefined when it cannot be read any more: the container has ended. */
+  /** undefined when it can no longer be read: the container has ended. */
   frozen(): Promise<boolean | undefined>;
 }
 
@@ -26,14 +26,14 @@ export function openCgroups(root: string): Cgroups {
     async memoryBytes(pid, containerId) {
       const folder = await cgroupFolder(root, pid, 'memory');
       if (!folder) return undefined;
-      const { unified, path } = containerId === undefined ? folder : wholeOf(folder, containerId);
+      const { unified, path } = containerId === undefined ? folder : toContainerGroup(folder, containerId);
       const used = Number(await read(join(path, unified ? 'memory.current' : usageV1)));
       if (!Number.isSafeInteger(used)) return undefined;
       const stat = await read(join(path, 'memory.stat'));
-      const droppable = numberOf(stat, unified ? 'inactive_file' : 'total_inactive_file') ?? 0;
+      const droppable = parseNumber(stat, unified ? 'inactive_file' : 'total_inactive_file') ?? 0;
       const swapped = unified
         ? Number((await read(join(path, 'memory.swap.current'))) ?? 0)
-        : numberOf(stat, 'total_swap');
+        : parseNumber(stat, 'total_swap');
       return Math.max(0, used - droppable) + (Number.isSafeInteger(swapped) ? (swapped ?? 0) : 0);
     },
     async frozen(pid) {
@@ -51,7 +51,7 @@ const usageV1 = 'memory.usage_in_bytes';
 
 interface Place {
   path: string;
-  /** Of version 2, with one tree for all controllers. */
+  /** Whether it is of version 2, with one tree for all controllers. */
   unified: boolean;
 }
 
@@ -63,11 +63,11 @@ async function freezerFile(root: string, pid: number): Promise<Place | undefined
 function isFrozen({ unified }: Place, text: string | undefined): boolean | undefined {
   if (text === undefined) return undefined;
   if (!unified) return text.trim() !== 'THAWED';
-  const value = numberOf(text, 'frozen');
+  const value = parseNumber(text, 'frozen');
   return value === undefined ? undefined : value === 1;
 }
 
-/** The kernel writes such a file anew for each reading from its begin. */
+/** The kernel generates the content again for each read from the start. */
 async function openFreezer(file: Place): Promise<Freezer | undefined> {
   const handle = await open(file.path, 'r').catch(() => undefined);
   if (handle === undefined) return undefined;
@@ -93,7 +93,7 @@ async function cgroupFolder(root: string, pid: number, controller: string): Prom
 }
 
 /** Runtimes name a container's group by its id. */
-function wholeOf({ path, unified }: Place, containerId: string): Place {
+function toContainerGroup({ path, unified }: Place, containerId: string): Place {
   const steps = path.split('/');
   const at = steps.findIndex((step) => step.includes(containerId));
   return { path: at < 0 ? path : steps.slice(0, at + 1).join('/'), unified };
@@ -108,7 +108,7 @@ async function read(path: string): Promise<string | undefined> {
 }
 
 /** The number behind `key` in lines of `key number`. */
-function numberOf(text: string | undefined, key: string): number | undefined {
+function parseNumber(text: string | undefined, key: string): number | undefined {
   const value = text
     ?.split('\n')
     .map((line) => line.split(' '))

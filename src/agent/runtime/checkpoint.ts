@@ -10,13 +10,13 @@ import type { CheckpointHints, Pause, TaskState, Thawed } from './types.ts';
 export interface CheckpointParts {
   connection: Connection;
   task(id: string): Promise<TaskState>;
-  /** Settles once the container is proven to run; see `proveRunning`. */
+  /** Settles once the container has been proven to run; see `proveRunning`. */
   prove(id: string, ending: Ending): Promise<Thawed>;
   openFreezer(pid: number): Promise<Freezer | undefined>;
   clock: Clock;
 }
 
-const againMs = 1000;
+const retryMs = 1000;
 
 /** See `Runtime.checkpoint`. */
 export async function checkpointSafely(
@@ -34,12 +34,12 @@ export async function checkpointSafely(
     if (failure?.reason !== 'unimplemented') await prove(id, failure ? 'abandoned' : 'answered');
     if (failure === undefined) return { pausedMs: pause.pausedMs() };
     if (failure.reason !== 'failed' || clock.monotonicMs() > againUntilMs) throw failure;
-    await clock.sleep(againMs, cancel);
+    await clock.sleep(retryMs, cancel);
     if (cancel.aborted) throw failure;
   }
 }
 
-/** Nothing has been begun when this fails. A container that somebody else has paused stays paused. */
+/** Rejects, before anything is started, when the container does not run. One that another process has paused stays so. */
 export async function requireRunning({ task }: Pick<CheckpointParts, 'task'>, id: string): Promise<void> {
   const state = await task(id);
   if (state === 'running') return;
@@ -47,7 +47,7 @@ export async function requireRunning({ task }: Pick<CheckpointParts, 'task'>, id
   throw new RuntimeError('failed', `container ${id} is not running, its task is ${state}${hint}`);
 }
 
-/** Never with a deadline: when one expires in the middle, containerd leaves the container frozen for good. */
+/** Has no deadline: when one expires midway, containerd leaves the container frozen for good. Returns the failure. */
 export async function callCheckpoint(
   connection: Connection,
   containerId: string,

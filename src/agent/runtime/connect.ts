@@ -3,15 +3,15 @@ import { systemClock, untilAborted } from '../../base/index.ts';
 import { openCgroups } from './cgroup.ts';
 import { checkpointSafely } from './checkpoint.ts';
 import { openConnection } from './connection.ts';
+import { findDumpFolders } from './dump-folders.ts';
 import { defaultEndpoints } from './endpoint.ts';
 import { RuntimeError } from './errors.ts';
 import { findContainer, findPodMembers } from './find.ts';
 import { holdContainers } from './hold.ts';
 import { watchImages } from './images.ts';
 import { containerMemory, inspectContainer } from './memory.ts';
-import { findDumpFolders } from './places.ts';
 import { watchStatus } from './status.ts';
-import { pauseTask, resumeTask, taskState } from './tasks.ts';
+import { pauseTask, readTaskState, resumeTask } from './tasks.ts';
 import type { Ending } from './thaw.ts';
 import { proveRunning } from './thaw.ts';
 import type { Runtime, TaskState, Thawed } from './types.ts';
@@ -26,19 +26,19 @@ export interface RuntimeOptions {
   clock?: Clock;
   /** The service of images; default the same. */
   imageEndpoint?: string | undefined;
-  /** Between two looks at the images; default 30 s. */
+  /** Between two queries of the images; default 30 s. */
   imageIntervalMs?: number;
   /** For calls that may take long; default 2 minutes (runtimeRequestTimeout). Checkpoints have none. */
   requestTimeoutMs?: number;
-  /** Between two looks at the runtime's status; default 5 s. */
+  /** Between two queries of the runtime's status; default 5 s. */
   statusIntervalMs?: number;
   /** For calls that a healthy runtime answers at once: status, task state, resume; default 5 s. */
   statusTimeoutMs?: number;
   /** How long to try to prove that a container runs after its checkpoint; default 60 s. */
   thawTimeoutMs?: number;
-  /** How long a container must be seen running after a checkpoint that was abandoned; default 1.5 s. */
+  /** How long a container must be observed running after an abandoned checkpoint; default 1.5 s. */
   settleMs?: number;
-  /** The root of the file system, for the kernel's figures; default `/`. */
+  /** The root of the file system, for the kernel's files; default `/`. */
   root?: string;
 }
 
@@ -78,14 +78,14 @@ export function connectRuntime(options: RuntimeOptions): Runtime & AsyncDisposab
     for (const listener of [...resumedListeners]) listener(id);
   };
 
-  /** CRI calls a frozen container running; without containerd's own service the kernel tells. */
+  /** CRI reports a frozen container as running; without containerd's own service the kernel knows. */
   async function frozenInKernel(id: string): Promise<boolean> {
     const { pid } = await inspect(id);
     return pid !== undefined && (await cgroups.frozen(pid)) === true;
   }
 
   async function task(id: string): Promise<TaskState> {
-    const { state, by } = await taskState(connection, id, statusTimeoutMs);
+    const { state, by } = await readTaskState(connection, id, statusTimeoutMs);
     return by === 'cri' && state === 'running' && (await frozenInKernel(id)) ? 'paused' : state;
   }
   const resume = (id: string): Promise<void> => resumeTask(connection, id, statusTimeoutMs);
@@ -140,7 +140,7 @@ export function connectRuntime(options: RuntimeOptions): Runtime & AsyncDisposab
   };
 }
 
-/** A runtime that hangs takes its whole time for each call; who gives up waits for none of it. */
+/** Ends the wait when `giveUp` aborts: each call of a hanging runtime takes its whole timeout. */
 async function unlessGivenUp<T>(call: Promise<T>, giveUp: AbortSignal): Promise<T> {
   const ended = new AbortController();
   const given = untilAborted(AbortSignal.any([giveUp, ended.signal])).then((): never => {

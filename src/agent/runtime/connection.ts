@@ -1,21 +1,21 @@
 import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
 import { Client, credentials } from '@grpc/grpc-js';
 import { callUnary, GrpcError } from '../../base/grpc/index.ts';
-import { firstExisting, socketPath } from './endpoint.ts';
+import { findExistingEndpoint, parseEndpoint } from './endpoint.ts';
 import { fromGrpcError, RuntimeError } from './errors.ts';
 
-/** As much as the reference's agent takes: a node's whole list of containers in one message. */
-const messageLimitBytes = 16 * 1024 * 1024;
+/** As in the reference's agent: the list of all containers of a node comes in one message. */
+const maxMessageBytes = 16 * 1024 * 1024;
 
 const channelOptions = {
-  'grpc.max_receive_message_length': messageLimitBytes,
-  'grpc.max_send_message_length': messageLimitBytes,
+  'grpc.max_receive_message_length': maxMessageBytes,
+  'grpc.max_send_message_length': maxMessageBytes,
   'grpc.initial_reconnect_backoff_ms': 200,
   'grpc.max_reconnect_backoff_ms': 3000,
   'grpc.use_local_subchannel_pool': 1,
   'grpc.enable_http_proxy': 0,
-  // A checkpoint that was sent twice would freeze twice. No keepalive either: the runtimes' servers close
-  // connections that ping more often than every five minutes.
+  // A checkpoint request sent twice would freeze twice. No keepalive either: the runtimes' servers close connections that
+  // ping more often than every five minutes.
   'grpc.enable_retries': 0,
 } as const;
 
@@ -27,9 +27,9 @@ export interface CallOptions {
 }
 
 /**
- * The way to one container runtime. Connects when first called and again by itself (200 ms to 3 s between
- * tries) whenever the runtime comes back. With a list of endpoints the first that exists is taken, and looked
- * for again after it has gone.
+ * A connection to one container runtime. It connects at the first call, and again by itself (200 ms to 3 s between
+ * attempts) whenever the runtime comes back. Of several endpoints the first that exists is used, and chosen again after it
+ * has gone.
  */
 export interface Connection extends Disposable {
   /** The endpoint in use; undefined while none exists. */
@@ -44,7 +44,7 @@ export interface Connection extends Disposable {
 
 /** Throws when an endpoint is malformed; does not connect yet. */
 export function openConnection(endpoints: readonly string[]): Connection {
-  const targets = new Map(endpoints.map((endpoint) => [endpoint, `unix:${socketPath(endpoint)}`]));
+  const targets = new Map(endpoints.map((endpoint) => [endpoint, `unix:${parseEndpoint(endpoint)}`]));
   let current: { endpoint: string; client: Client } | undefined;
   const end = new AbortController();
   let closed = false;
@@ -58,11 +58,11 @@ export function openConnection(endpoints: readonly string[]): Connection {
   async function connect(): Promise<Client> {
     if (!current) {
       const only = endpoints.length === 1 ? endpoints[0] : undefined;
-      const endpoint = only ?? (await firstExisting(endpoints));
+      const endpoint = only ?? (await findExistingEndpoint(endpoints));
       const target = endpoint === undefined ? undefined : targets.get(endpoint);
-      if (endpoint === undefined || target === undefined) throw absent(endpoints);
+      if (endpoint === undefined || target === undefined) throw createAbsentError(endpoints);
       if (closed) throw new RuntimeError('unavailable', 'the connection to the container runtime is closed');
-      // Somebody else may have connected while this one looked for the socket.
+      // Another call may have connected while this one looked for the socket.
       current ??= { endpoint, client: new Client(target, credentials.createInsecure(), channelOptions) };
     }
     return current.client;
@@ -71,7 +71,7 @@ export function openConnection(endpoints: readonly string[]): Connection {
   /** With several endpoints to choose from, one that vanished must not be waited for. */
   async function forgetIfGone(client: Client): Promise<void> {
     if (current?.client !== client || endpoints.length === 1) return;
-    const found = await firstExisting([current.endpoint]);
+    const found = await findExistingEndpoint([current.endpoint]);
     if (found === undefined && current?.client === client) drop();
   }
 
@@ -99,7 +99,7 @@ export function openConnection(endpoints: readonly string[]): Connection {
   };
 }
 
-function absent(endpoints: readonly string[]): RuntimeError {
+function createAbsentError(endpoints: readonly string[]): RuntimeError {
   const names = endpoints.join(', ');
   return new RuntimeError('unavailable', `no container runtime found: none of ${names} exists`);
 }

@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { isAbsolute, normalize } from 'node:path';
-import { socketPathLimit } from '../../base/grpc/index.ts';
+import { maxSocketPathBytes } from '../../base/grpc/index.ts';
 
-/** Where container runtimes listen when nobody says otherwise; the first that exists is used. */
+/** Where container runtimes listen by default; the first that exists is used. */
 export const defaultEndpoints: readonly string[] = [
   'unix:///run/containerd/containerd.sock',
   'unix:///run/crio/crio.sock',
@@ -10,10 +10,10 @@ export const defaultEndpoints: readonly string[] = [
 ];
 
 /**
- * The socket's path of an endpoint such as `unix:///run/containerd/containerd.sock`. Throws an Error that
- * says what is wrong with any other text; only unix sockets are spoken to.
+ * Returns the socket's path of an endpoint such as `unix:///run/containerd/containerd.sock`. Throws an Error that says what
+ * is wrong with any other text; only unix sockets are supported.
  */
-export function socketPath(endpoint: string): string {
+export function parseEndpoint(endpoint: string): string {
   if (endpoint.startsWith('/')) {
     throw new Error(`container runtime endpoint ${endpoint} has no scheme; write unix://${endpoint}`);
   }
@@ -25,18 +25,18 @@ export function socketPath(endpoint: string): string {
   if (!isAbsolute(path) || path.includes('\0') || path === '/') {
     throw new Error(`container runtime endpoint "${endpoint}" needs an absolute path: unix:///absolute/path`);
   }
-  if (Buffer.byteLength(path) > socketPathLimit) {
+  if (Buffer.byteLength(path) > maxSocketPathBytes) {
     throw new Error(
-      `container runtime endpoint ${endpoint}: a socket's path has at most ${socketPathLimit} bytes`,
+      `container runtime endpoint ${endpoint}: a socket's path has at most ${maxSocketPathBytes} bytes`,
     );
   }
   return normalize(path);
 }
 
 /** The first endpoint whose path exists, or undefined. */
-export async function firstExisting(endpoints: readonly string[]): Promise<string | undefined> {
+export async function findExistingEndpoint(endpoints: readonly string[]): Promise<string | undefined> {
   for (const endpoint of endpoints) {
-    if (await exists(socketPath(endpoint))) return endpoint;
+    if (await exists(parseEndpoint(endpoint))) return endpoint;
   }
   return undefined;
 }

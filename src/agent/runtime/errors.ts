@@ -21,7 +21,7 @@ export type RuntimeFailure =
   | 'failed'
   | 'stillFrozen';
 
-/** The one error of this module; branch on `reason`, show `message`. */
+/** The error of this module: programs branch on `reason`, people read `message`. */
 export class RuntimeError extends ReasonError<RuntimeFailure> {
   override readonly name = 'RuntimeError';
 }
@@ -29,12 +29,12 @@ export class RuntimeError extends ReasonError<RuntimeFailure> {
 const reasons: ReadonlyMap<number, RuntimeFailure> = new Map([
   [grpcCodes.UNIMPLEMENTED, 'unimplemented'],
   [grpcCodes.UNAVAILABLE, 'unavailable'],
-  [grpcCodes.CANCELLED, 'unavailable'], // not by us: a runtime that is being stopped drops its calls so
+  [grpcCodes.CANCELLED, 'unavailable'], // not by this side: a runtime that is being stopped cancels its calls
   [grpcCodes.DEADLINE_EXCEEDED, 'timeout'],
   [grpcCodes.NOT_FOUND, 'notFound'],
 ]);
 
-/** What a failed call means. */
+/** Converts the error of a failed call. */
 export function fromGrpcError(error: GrpcError): RuntimeError {
   const reason = error.byCaller ? 'cancelled' : (reasons.get(error.code) ?? 'failed');
   return new RuntimeError(reason, error.message, { cause: error });

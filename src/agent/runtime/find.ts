@@ -3,7 +3,7 @@ import type { Container, PodSandbox } from './gen/cri_pb.js';
 import { ContainerState as CriState, PodSandboxState, RuntimeService } from './gen/cri_pb.js';
 import type { ContainerState, FoundContainer, FoundMember } from './types.ts';
 
-/** The labels by which agents tell runtimes what belongs to which pod. */
+/** The labels with which node agents mark what belongs to which pod. */
 const labels = {
   namespace: 'io.kubernetes.pod.namespace',
   pod: 'io.kubernetes.pod.name',
@@ -19,10 +19,10 @@ export async function findContainer(
   pod: string,
   container: string,
 ): Promise<FoundContainer | 'noPod' | 'noContainer'> {
-  const found = await containersOf(connection, options, namespace, pod);
+  const found = await listPodContainers(connection, options, namespace, pod);
   if (found === undefined) return 'noPod';
   const chosen = chooseContainer(found.containers, found.sandbox.id, container);
-  return chosen === undefined ? 'noContainer' : describe(found.sandbox, chosen);
+  return chosen === undefined ? 'noContainer' : toFoundContainer(found.sandbox, chosen);
 }
 
 /** See `Runtime.findPod`. */
@@ -32,12 +32,12 @@ export async function findPodMembers(
   namespace: string,
   pod: string,
 ): Promise<readonly FoundMember[] | 'noPod'> {
-  const found = await containersOf(connection, options, namespace, pod);
-  return found === undefined ? 'noPod' : runningMembers(found.sandbox, found.containers);
+  const found = await listPodContainers(connection, options, namespace, pod);
+  return found === undefined ? 'noPod' : selectRunning(found.sandbox, found.containers);
 }
 
-/** Those that run, in the order of their making; of two with one name the newer. */
-export function runningMembers(sandbox: PodSandbox, containers: readonly Container[]): FoundMember[] {
+/** The running containers in the order of their creation; of two with the same name the newer. */
+export function selectRunning(sandbox: PodSandbox, containers: readonly Container[]): FoundMember[] {
   const newest = new Map<string, Container>();
   const inOrder = containers
     .filter(({ podSandboxId }) => podSandboxId === sandbox.id)
@@ -49,7 +49,7 @@ export function runningMembers(sandbox: PodSandbox, containers: readonly Contain
     newest.delete(name);
     newest.set(name, container);
   }
-  return [...newest].map(([name, container]) => ({ ...describe(sandbox, container), name }));
+  return [...newest].map(([name, container]) => ({ ...toFoundContainer(sandbox, container), name }));
 }
 
 interface Found {
@@ -57,7 +57,7 @@ interface Found {
   readonly containers: readonly Container[];
 }
 
-async function containersOf(
+async function listPodContainers(
   connection: Connection,
   options: CallOptions,
   namespace: string,
@@ -72,7 +72,7 @@ async function containersOf(
   return { sandbox, containers };
 }
 
-function describe(sandbox: PodSandbox, { id, state }: Container): FoundContainer {
+function toFoundContainer(sandbox: PodSandbox, { id, state }: Container): FoundContainer {
   const podUid = sandbox.metadata?.uid || sandbox.labels[labels.uid] || '';
   return { id, sandboxId: sandbox.id, podUid, state: states[state] ?? 'unknown' };
 }
@@ -84,7 +84,7 @@ const states: Readonly<Partial<Record<CriState, ContainerState>>> = {
   [CriState.CONTAINER_UNKNOWN]: 'unknown',
 };
 
-/** By metadata, by labels when no metadata match; a ready one before others, then the newest. */
+/** Chooses by metadata, or by labels when no metadata match: a ready sandbox before others, then the newest. */
 export function chooseSandbox(
   sandboxes: readonly PodSandbox[],
   namespace: string,
@@ -97,10 +97,10 @@ export function chooseSandbox(
     (sandbox) => sandbox.labels[labels.namespace] === namespace && sandbox.labels[labels.pod] === pod,
   );
   const ready = ({ state }: PodSandbox): boolean => state === PodSandboxState.SANDBOX_READY;
-  return best(named.length > 0 ? named : labelled, ready);
+  return chooseBest(named.length > 0 ? named : labelled, ready);
 }
 
-/** The same for the containers of one sandbox: a running one before others, then the newest. */
+/** The same for the containers of one sandbox: a running container before others, then the newest. */
 export function chooseContainer(
   containers: readonly Container[],
   sandboxId: string,
@@ -110,10 +110,10 @@ export function chooseContainer(
   const named = own.filter(({ metadata }) => metadata?.name === name);
   const labelled = own.filter((container) => container.labels[labels.container] === name);
   const running = ({ state }: Container): boolean => state === CriState.CONTAINER_RUNNING;
-  return best(named.length > 0 ? named : labelled, running);
+  return chooseBest(named.length > 0 ? named : labelled, running);
 }
 
-function best<T extends { createdAt: bigint }>(
+function chooseBest<T extends { createdAt: bigint }>(
   candidates: readonly T[],
   preferred: (candidate: T) => boolean,
 ): T | undefined {

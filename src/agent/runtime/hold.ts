@@ -1,12 +1,12 @@
 /**
- * Containers that stand still together, so that what is dumped of them is of one moment.
+ * Freezes containers together, so that their dumps are of one moment.
  *
- *     freeze a, freeze b, …      through containerd's own service; each in some ten milliseconds
- *     checkpoint a, …            of a task that stands still already containerd dumps it as it is and leaves it so
+ *     freeze a, freeze b, …      through containerd's own service; each takes some ten milliseconds
+ *     checkpoint a, …            containerd dumps a task that is already frozen as it is, and leaves it frozen
  *     release                    resumes …, b, a, and proves that they run
  *
- * Nobody but this side resumes them, whatever becomes of the calls in between: containerd resumes only what it has
- * paused itself. Seen with containerd 2.1: not one count of a workload falls between its freezing and its release.
+ * Only this process resumes them, whatever happens to the calls in between: containerd resumes only what it has paused
+ * itself. Observed with containerd 2.1: a workload makes no progress between freezing and release.
  */
 import { describeError } from '../../base/index.ts';
 import type { CheckpointParts } from './checkpoint.ts';
@@ -26,7 +26,7 @@ export interface HoldParts extends CheckpointParts {
 interface Member {
   readonly id: string;
   readonly watch: PauseWatch;
-  /** `answered`: all calls have ended, and the container stands still because of us. */
+  /** `answered`: all calls have ended, and the container is frozen by this process. */
   ending: Ending;
 }
 
@@ -66,13 +66,16 @@ export function holdContainers(parts: HoldParts): Hold {
       member.ending = 'answered';
     },
     async release() {
-      const touched = [...members.values()].reverse();
+      const frozen = [...members.values()].reverse();
       members.clear();
-      const resumed = await resumeAll(parts, touched);
+      const resumed = await resumeAll(parts, frozen);
       const released = await Promise.all(
-        touched.map(async (member) => {
-          const sure = resumed.has(member.id) && member.ending === 'answered';
-          return [member.id, await releasedOne(parts, member, sure ? 'answered' : 'abandoned')] as const;
+        frozen.map(async (member) => {
+          const isCertain = resumed.has(member.id) && member.ending === 'answered';
+          return [
+            member.id,
+            await proveReleased(parts, member, isCertain ? 'answered' : 'abandoned'),
+          ] as const;
         }),
       );
       return new Map(released);
@@ -80,7 +83,7 @@ export function holdContainers(parts: HoldParts): Hold {
   };
 }
 
-/** One after the other, for as long as the runtime obeys; what is left over is for the proof, which tries again. */
+/** Resumes one after the other until the runtime fails; the proof that follows tries again with the rest. */
 async function resumeAll({ resume }: HoldParts, members: readonly Member[]): Promise<Set<string>> {
   const resumed = new Set<string>();
   for (const { id } of members) {
@@ -90,13 +93,13 @@ async function resumeAll({ resume }: HoldParts, members: readonly Member[]): Pro
     } catch (error) {
       if (error instanceof RuntimeError && (error.reason === 'failed' || error.reason === 'notFound'))
         continue;
-      break; // it is away, or hangs: each further call would wait for its whole time
+      break; // the runtime is gone or hangs: each further call would take its whole timeout
     }
   }
   return resumed;
 }
 
-async function releasedOne({ prove }: HoldParts, { id, watch }: Member, ending: Ending): Promise<Released> {
+async function proveReleased({ prove }: HoldParts, { id, watch }: Member, ending: Ending): Promise<Released> {
   await using pause = watch;
   try {
     const thawed = await prove(id, ending);

@@ -6,37 +6,37 @@ import { ImageService } from './gen/cri_pb.js';
 import type { ImageStore, RuntimeImage, RuntimeStatus } from './types.ts';
 
 export interface ImageOptions {
-  /** To the service of images, which may be another one than that of containers. */
+  /** To the image service, which may be another one than that of containers. */
   connection: Connection;
   log: Logger;
   clock: Clock;
-  /** Between two looks. */
+  /** Between two queries. */
   intervalMs: number;
   timeoutMs: number;
   /** Calls `listener` when the runtime's state changes, until disposed of. */
   onStatusChange(listener: (status: RuntimeStatus) => void): Disposable;
 }
 
-/** Keeps what is known of the images fresh, in the background, until it is disposed of. */
+/** Keeps the known images up to date, in the background, until it is disposed of. */
 export interface ImageWatch extends AsyncDisposable {
   current(): ImageStore;
   onChange(listener: () => void): Disposable;
 }
 
 /**
- * Looks at the images now and then, and as soon as the runtime is ready. Whatever the runtime does, nobody waits for the
- * answer: while it is silent, what was last known stands.
+ * Queries the images periodically, and as soon as the runtime is ready. No caller ever waits for the runtime: until it
+ * answers, the last known images are returned.
  */
 export function watchImages(options: ImageOptions): ImageWatch {
   const { connection, log, clock, intervalMs, timeoutMs } = options;
   const stop = new AbortController();
   const listeners = new Set<() => void>();
   let store: ImageStore = nothingKnown;
-  let told = '';
-  let nap = new AbortController();
+  let logged = '';
+  let sleep = new AbortController();
   let isReady = false;
 
-  async function look(): Promise<void> {
+  async function query(): Promise<void> {
     const call = { deadlineMs: timeoutMs, cancel: stop.signal };
     const [disks, listed] = await Promise.allSettled([
       connection.call(ImageService.method.imageFsInfo, {}, call),
@@ -49,29 +49,30 @@ export function watchImages(options: ImageOptions): ImageWatch {
       next.imageDir = imageFilesystems[0]?.fsId?.mountpoint || undefined;
       next.containerDir = containerFilesystems[0]?.fsId?.mountpoint || undefined;
     }
-    if (listed.status === 'fulfilled') next.images = listed.value.images.map(toImage).sort(largestFirst);
+    if (listed.status === 'fulfilled')
+      next.images = listed.value.images.map(toImage).sort(compareLargestFirst);
     const failed = [disks, listed].find((result) => result.status === 'rejected');
-    complain(failed === undefined ? '' : describeError(failed.reason));
+    reportFailure(failed === undefined ? '' : describeError(failed.reason));
     if (JSON.stringify(next) === JSON.stringify(store)) return;
     store = next;
     for (const listener of [...listeners]) listener();
   }
 
-  function complain(wrong: string): void {
-    if (wrong !== '' && told === '')
+  function reportFailure(wrong: string): void {
+    if (wrong !== '' && logged === '')
       log.warn(`cannot look at the images of the node, what was last known stands: ${wrong}`);
-    told = wrong;
+    logged = wrong;
   }
 
   async function keepFresh(): Promise<void> {
     while (!stop.signal.aborted) {
-      nap = new AbortController();
-      await clock.sleep(intervalMs, AbortSignal.any([stop.signal, nap.signal]));
-      if (!stop.signal.aborted && isReady) await look();
+      sleep = new AbortController();
+      await clock.sleep(intervalMs, AbortSignal.any([stop.signal, sleep.signal]));
+      if (!stop.signal.aborted && isReady) await query();
     }
   }
   const follow = options.onStatusChange(({ ready }) => {
-    if (ready && !isReady) nap.abort();
+    if (ready && !isReady) sleep.abort();
     isReady = ready;
   });
   const running = keepFresh();
@@ -97,6 +98,6 @@ function toImage({ repoDigests, repoTags, size }: Image): RuntimeImage {
   return { names: [...repoDigests, ...repoTags], sizeBytes: Number(size) };
 }
 
-function largestFirst(a: RuntimeImage, b: RuntimeImage): number {
+function compareLargestFirst(a: RuntimeImage, b: RuntimeImage): number {
   return b.sizeBytes - a.sizeBytes || ((a.names[0] ?? '') < (b.names[0] ?? '') ? -1 : 1);
 }

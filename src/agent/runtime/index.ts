@@ -1,7 +1,7 @@
 /** The container runtime of this node, spoken to over CRI. */
 export { connectRuntime, type RuntimeOptions } from './connect.ts';
 export { type CallOptions, type Connection, openConnection } from './connection.ts';
-export { defaultEndpoints, socketPath } from './endpoint.ts';
+export { defaultEndpoints, parseEndpoint } from './endpoint.ts';
 export { RuntimeError, type RuntimeFailure } from './errors.ts';
 export {
   ContainerState as CriContainerState,
@@ -9,7 +9,7 @@ export {
   PodSandboxState as CriSandboxState,
   RuntimeService,
 } from './gen/cri_pb.js';
-export { taskState } from './tasks.ts';
+export { readTaskState } from './tasks.ts';
 export type {
   CheckpointHints,
   ContainerFacts,

@@ -16,14 +16,14 @@ export async function inspectContainer(
     deadlineMs,
   });
   return {
-    pid: pidIn(info['info'] ?? '{}'),
+    pid: parsePid(info['info'] ?? '{}'),
     image: status?.image?.image ?? '',
     imageRef: status?.imageRef ?? '',
   };
 }
 
-/** The first process of the container, where the runtime tells it: what the text says is the runtime's own affair. */
-function pidIn(text: string): number | undefined {
+/** The container's first process, where the runtime reports it: the format of the text is the runtime's own. */
+function parsePid(text: string): number | undefined {
   const pid = tryParseRecord(text)?.['pid'];
   return typeof pid === 'number' && Number.isSafeInteger(pid) && pid > 0 ? pid : undefined;
 }
@@ -38,13 +38,17 @@ export async function containerMemory(
 ): Promise<number> {
   const read = pid === undefined ? undefined : await cgroups.memoryBytes(pid, id);
   if (read !== undefined) return read;
-  const told = await toldMemory(connection, id, deadlineMs);
-  if (typeof told === 'number') return told;
-  throw new RuntimeError('failed', `memory of container ${id} is unknown: ${told}`);
+  const reported = await readReportedMemory(connection, id, deadlineMs);
+  if (typeof reported === 'number') return reported;
+  throw new RuntimeError('failed', `memory of container ${id} is unknown: ${reported}`);
 }
 
-/** The working set: what cannot be dropped at once. Or the reason why there is no figure. */
-async function toldMemory(connection: Connection, id: string, deadlineMs: number): Promise<number | string> {
+/** Returns the working set, what cannot be dropped at once, or the reason why there is no value. */
+async function readReportedMemory(
+  connection: Connection,
+  id: string,
+  deadlineMs: number,
+): Promise<number | string> {
   try {
     const request = { containerId: id };
     const { stats } = await connection.call(RuntimeService.method.containerStats, request, { deadlineMs });

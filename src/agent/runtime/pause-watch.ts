@@ -1,15 +1,15 @@
 import type { Clock } from '../../base/index.ts';
 import type { Freezer } from './cgroup.ts';
 
-/** Between two looks; so exact is what comes out. */
+/** Between two reads; the precision of the result. */
 const intervalMs = 5;
 
-/** Measures how long a container stands still, from now until it is disposed of. */
+/** Measures how long a container is frozen, from now until it is disposed of. */
 export interface PauseWatch extends AsyncDisposable {
   /**
-   * From the first time that the container was seen frozen to the last time that it was: in between criu thaws it to
-   * hold each process by itself, and freezes it again before the runtime resumes it. 0 when it never was, undefined
-   * when it could not be looked at.
+   * From the first to the last time that the container was observed frozen: in between criu thaws it to stop each process
+   * by itself, and freezes it again before the runtime resumes it. 0 when it never was frozen, undefined when that could
+   * not be observed.
    */
   pausedMs(): number | undefined;
 }
@@ -17,7 +17,7 @@ export interface PauseWatch extends AsyncDisposable {
 /** Takes the freezer over and closes it. */
 export function watchPause(freezer: Freezer | undefined, clock: Clock): PauseWatch {
   const stop = new AbortController();
-  let seen = false;
+  let wasRead = false;
   let frozenMs: { first: number; last: number } | undefined;
 
   async function watch(from: Freezer): Promise<void> {
@@ -25,7 +25,7 @@ export function watchPause(freezer: Freezer | undefined, clock: Clock): PauseWat
     while (!stop.signal.aborted) {
       const frozen = await open.frozen();
       if (frozen === undefined) return;
-      seen = true;
+      wasRead = true;
       const now = clock.monotonicMs();
       if (frozen) frozenMs = { first: frozenMs?.first ?? now, last: now };
       await clock.sleep(intervalMs, stop.signal);
@@ -36,7 +36,7 @@ export function watchPause(freezer: Freezer | undefined, clock: Clock): PauseWat
   return {
     pausedMs() {
       if (frozenMs !== undefined) return frozenMs.last - frozenMs.first;
-      return seen ? 0 : undefined;
+      return wasRead ? 0 : undefined;
     },
     async [Symbol.asyncDispose]() {
       stop.abort();

@@ -10,13 +10,13 @@ export interface StatusOptions {
   connection: Connection;
   log: Logger;
   clock: Clock;
-  /** Between two looks at a runtime that answers. */
+  /** Between two queries of a runtime that answers. */
   intervalMs: number;
-  /** A runtime that needs longer counts as not ready. */
+  /** A runtime that takes longer to answer counts as not ready. */
   timeoutMs: number;
 }
 
-/** Keeps what is known of the runtime fresh, in the background, from its making until it is disposed of. */
+/** Keeps the runtime's status up to date, in the background, from its creation until it is disposed of. */
 export interface StatusWatch extends AsyncDisposable {
   current(): RuntimeStatus;
   refresh(): Promise<RuntimeStatus>;
@@ -31,13 +31,13 @@ export function watchStatus(options: StatusOptions): StatusWatch {
   let asking: Promise<RuntimeStatus> | undefined;
 
   function publish(next: RuntimeStatus): void {
-    if (sameStatus(status, next)) return;
+    if (isSameStatus(status, next)) return;
     status = next;
-    tell(log, next);
+    logStatus(log, next);
     for (const listener of [...listeners]) listener(next);
   }
 
-  /** All who ask at the same time share one question. */
+  /** Concurrent callers share one query. */
   function refresh(): Promise<RuntimeStatus> {
     asking ??= askRuntime(connection, timeoutMs, status, stop.signal)
       .then((next) => {
@@ -99,7 +99,7 @@ async function askRuntime(
     ]);
     return {
       ...fromConditions(state.status?.conditions ?? []),
-      ...abilitiesOf(state),
+      ...toFeatures(state),
       version: about.runtimeVersion.split('+', 1)[0] ?? '',
       name: about.runtimeName,
       endpoint: connection.endpoint ?? '',
@@ -109,8 +109,8 @@ async function askRuntime(
   }
 }
 
-/** Runtimes that know nothing of them leave them out. */
-function abilitiesOf({ runtimeHandlers, features }: StatusResponse): Abilities {
+/** Members that the runtime does not report are left out. */
+function toFeatures({ runtimeHandlers, features }: StatusResponse): Features {
   const handlers = runtimeHandlers.map((handler) => ({
     name: handler.name,
     recursiveReadOnlyMounts: handler.features?.recursiveReadOnlyMounts ?? false,
@@ -122,18 +122,18 @@ function abilitiesOf({ runtimeHandlers, features }: StatusResponse): Abilities {
   };
 }
 
-type Abilities = Pick<RuntimeStatus, 'handlers' | 'supplementalGroupsPolicy'>;
+type Features = Pick<RuntimeStatus, 'handlers' | 'supplementalGroupsPolicy'>;
 type Readiness = Pick<RuntimeStatus, 'ready' | 'networkReady' | 'reason' | 'message'>;
 
-/** A condition that the runtime does not mention is not true. */
+/** A condition that the runtime does not report is not true. */
 export function fromConditions(conditions: readonly RuntimeCondition[]): Readiness {
   const of = (type: string) => conditions.find((condition) => condition.type === type);
   const [runtime, network] = [of('RuntimeReady'), of('NetworkReady')];
   const ready = runtime?.status ?? false;
   const networkReady = network?.status ?? false;
   const bad = [
-    ...(ready ? [] : [runtime ?? unmentioned('RuntimeReady')]),
-    ...(networkReady ? [] : [network ?? unmentioned('NetworkReady')]),
+    ...(ready ? [] : [runtime ?? createUnknownCondition('RuntimeReady')]),
+    ...(networkReady ? [] : [network ?? createUnknownCondition('NetworkReady')]),
   ];
   return {
     ready,
@@ -143,26 +143,29 @@ export function fromConditions(conditions: readonly RuntimeCondition[]): Readine
   };
 }
 
-function unmentioned(type: string) {
+function createUnknownCondition(type: string) {
   return { type, reason: `${type}Unknown`, message: 'the runtime does not say' };
 }
 
 function fromFailure(error: unknown): Readiness {
   const message = error instanceof Error ? error.message : String(error);
-  return { ready: false, networkReady: false, reason: failureReason(error), message };
+  return { ready: false, networkReady: false, reason: toReason(error), message };
 }
 
-function failureReason(error: unknown): string {
+function toReason(error: unknown): string {
   if (!(error instanceof RuntimeError)) return 'RuntimeFailed';
   if (error.reason === 'unavailable') return 'RuntimeUnavailable';
   return error.reason === 'timeout' ? 'RuntimeTimeout' : 'RuntimeFailed';
 }
 
-function sameStatus(a: RuntimeStatus, b: RuntimeStatus): boolean {
+function isSameStatus(a: RuntimeStatus, b: RuntimeStatus): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
-function tell(log: Logger, { handlers: _, supplementalGroupsPolicy: __, ...status }: RuntimeStatus): void {
+function logStatus(
+  log: Logger,
+  { handlers: _, supplementalGroupsPolicy: __, ...status }: RuntimeStatus,
+): void {
   if (status.ready) log.info(status, 'container runtime is ready');
   else log.warn(status, 'container runtime is not ready');
 }

@@ -8,14 +8,18 @@ import type { TaskState } from './types.ts';
 /** CRI's own state hides a frozen container as running, so containerd is asked through its own service. */
 const containerdMetadata = { 'containerd-namespace': 'k8s.io' } as const;
 
-/** A state and who told it; what CRI tells says nothing about frozen containers. */
-export interface ToldState {
+/** A state and its source; the state by CRI does not show whether a container is frozen. */
+export interface ReportedState {
   state: TaskState;
   by: 'containerd' | 'cri';
 }
 
-/** containerd's task state; of a runtime without that service what CRI says of the container. */
-export async function taskState(connection: Connection, id: string, deadlineMs: number): Promise<ToldState> {
+/** Returns containerd's task state; for a runtime without that service, the container's state by CRI. */
+export async function readTaskState(
+  connection: Connection,
+  id: string,
+  deadlineMs: number,
+): Promise<ReportedState> {
   const options = { deadlineMs, metadata: containerdMetadata };
   try {
     const { process } = await connection.call(Tasks.method.get, { containerId: id }, options);
@@ -24,7 +28,7 @@ export async function taskState(connection: Connection, id: string, deadlineMs: 
     if (!(error instanceof RuntimeError)) throw error;
     if (error.reason === 'notFound') return { state: 'gone', by: 'containerd' };
     if (error.reason !== 'unimplemented') throw error;
-    return { state: await criState(connection, id, deadlineMs), by: 'cri' };
+    return { state: await readCriState(connection, id, deadlineMs), by: 'cri' };
   }
 }
 
@@ -52,7 +56,7 @@ function fromTask(status: Status | undefined): TaskState {
   return 'unknown';
 }
 
-async function criState(connection: Connection, id: string, deadlineMs: number): Promise<TaskState> {
+async function readCriState(connection: Connection, id: string, deadlineMs: number): Promise<TaskState> {
   try {
     const request = { containerId: id };
     const { status } = await connection.call(RuntimeService.method.containerStatus, request, { deadlineMs });

@@ -3,16 +3,16 @@
  *
  * To checkpoint a task, containerd pauses it, dumps it, and resumes it in the name of the caller. When the
  * caller has gone meanwhile, or containerd itself, the last step may never happen, and CRI goes on to say that
- * the container is running. What was seen with containerd 2.1:
+ * the container is running. Observed with containerd 2.1:
  *
  *     cancelled 0–14 ms after the call   the pause comes, also some ms after the cancelled call has settled,
  *                                        and no resume ever does
- *     cancelled during the dump          the task's state is not told until the dump is over; it is then
+ *     cancelled during the dump          the task's state is not reported until the dump is over; it is then
  *                                        paused for some ms more, and resumed by containerd
- *     containerd killed                  paused for ever, told as soon as containerd is back
+ *     containerd killed                  paused for ever, reported as soon as containerd is back
  *
- * So one look at a running task proves nothing after a call that did not end by itself: the pause may be yet
- * to come. It must be seen running for a while, or seen paused first, because a checkpoint pauses only once.
+ * So after a call that did not end by itself, a task that is observed running once proves nothing: the pause may be yet to
+ * come. It must be observed running for a while, or paused first, because a checkpoint pauses only once.
  */
 import type { Clock, Logger } from '../../base/index.ts';
 import { createBackoff, describeError } from '../../base/index.ts';
@@ -22,17 +22,17 @@ import type { TaskState, Thawed } from './types.ts';
 export interface ThawOptions {
   task(id: string): Promise<TaskState>;
   resume(id: string): Promise<void>;
-  /** Told of each container that this side has resumed. */
+  /** Called for each container that this process has resumed. */
   resumed?: (id: string) => void;
   clock: Clock;
   log: Logger;
   /** How long to try, and to wait for a runtime that is away. */
   timeoutMs: number;
-  /** How long a task must be seen running when its pause may still come. */
+  /** How long a task must be observed running when its pause may still come. */
   settleMs: number;
 }
 
-/** `answered`: the runtime says that the checkpoint is done, so its pause is over. All else may go on behind our back. */
+/** `answered`: the runtime has ended the checkpoint, so its pause is over. `abandoned`: it may still continue. */
 export type Ending = 'answered' | 'abandoned';
 
 /**
@@ -52,16 +52,16 @@ export async function proveRunning(
   let resumed = false;
   let runningSince: number | undefined;
   for (;;) {
-    const seen = await look(options, id);
+    const observed = await observe(options, id);
     const now = clock.monotonicMs();
-    if (seen.state === 'gone') return 'gone';
-    if (seen.state !== 'running') runningSince = undefined;
+    if (observed.state === 'gone') return 'gone';
+    if (observed.state !== 'running') runningSince = undefined;
     else if (pauseIsOver) return resumed ? 'resumed' : 'running';
     else runningSince ??= now;
     if (runningSince !== undefined && now - runningSince >= settleMs) return 'running';
-    const late = now >= end && runningSince === undefined; // who runs already is given the time to settle
-    if (late || cancel?.aborted) throw unproven(seen, cancel);
-    if (seen.state === 'paused') {
+    const late = now >= end && runningSince === undefined; // a task that already runs is given the time to settle
+    if (late || cancel?.aborted) throw createUnprovenError(observed, cancel);
+    if (observed.state === 'paused') {
       pauseIsOver = true;
       const failure = await tryResume(options, id);
       resumed ||= failure === undefined;
@@ -72,12 +72,12 @@ export async function proveRunning(
   }
 }
 
-interface Look {
+interface Observation {
   state: TaskState;
   problem?: string;
 }
 
-async function look({ task }: ThawOptions, id: string): Promise<Look> {
+async function observe({ task }: ThawOptions, id: string): Promise<Observation> {
   try {
     return { state: await task(id) };
   } catch (error) {
@@ -85,7 +85,7 @@ async function look({ task }: ThawOptions, id: string): Promise<Look> {
   }
 }
 
-/** Loud only when it was really this side that thawed it: after its dump the runtime may just do so itself. */
+/** Logs an error only when this process has thawed it: the runtime may do so itself just after its dump. */
 async function tryResume({ resume, resumed, log }: ThawOptions, id: string): Promise<string | undefined> {
   try {
     await resume(id);
@@ -97,8 +97,8 @@ async function tryResume({ resume, resumed, log }: ThawOptions, id: string): Pro
   }
 }
 
-function unproven(seen: Look, cancel: AbortSignal | undefined): RuntimeError {
-  const why = seen.problem ?? `its task is ${seen.state}`;
+function createUnprovenError(observed: Observation, cancel: AbortSignal | undefined): RuntimeError {
+  const why = observed.problem ?? `its task is ${observed.state}`;
   const when = cancel?.aborted ? 'when this was given up' : 'in time';
   return new RuntimeError('stillFrozen', `the container could not be proven to run ${when}: ${why}`);
 }

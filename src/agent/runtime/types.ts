@@ -20,9 +20,9 @@ export interface RuntimeStatus {
   readonly name: string;
   /** The endpoint in use; empty while none exists. */
   readonly endpoint: string;
-  /** The last known; undefined where the runtime has never told. */
+  /** The last known; undefined where the runtime has never reported them. */
   readonly handlers?: readonly RuntimeHandler[];
-  /** Whether it honours a pod's policy for supplemental groups; undefined where it does not tell. */
+  /** Whether it honours a pod's policy for supplemental groups; undefined where it does not report that. */
   readonly supplementalGroupsPolicy?: boolean;
 }
 
@@ -45,11 +45,11 @@ export interface ImageStore {
   readonly images: readonly RuntimeImage[] | undefined;
   /** Where they are kept; undefined while it is not known. */
   readonly imageDir: string | undefined;
-  /** Where the containers' own layers are, if elsewhere. */
+  /** Where the containers' writable layers are, if elsewhere. */
   readonly containerDir: string | undefined;
 }
 
-/** What a task does, as far as the runtime can tell; `gone` when it has ended or never was. */
+/** The state of a task by the runtime; `gone` when it has ended or never existed. */
 export type TaskState = 'running' | 'paused' | 'gone' | 'unknown';
 
 export type ContainerState = 'created' | 'running' | 'exited' | 'unknown';
@@ -66,9 +66,9 @@ export interface FoundContainer {
 export type Thawed = 'running' | 'resumed' | 'gone';
 
 export interface ContainerFacts {
-  /** Its first process, as this machine numbers it; undefined when the runtime does not tell. */
+  /** Its first process, by the pid on the host; undefined when the runtime does not report it. */
   readonly pid: number | undefined;
-  /** As the container names it, and the runtime's id of it; empty when it does not tell. */
+  /** The image as the container names it, and below the runtime's id of it; empty when the runtime does not report it. */
   readonly image: string;
   readonly imageRef: string;
 }
@@ -76,35 +76,35 @@ export interface ContainerFacts {
 export interface CheckpointHints {
   /** The container's first process, so that its freezer can be watched. */
   readonly pid?: number | undefined;
-  /** Until when, on the monotonic clock, a failure is followed by another try; default: none is. */
+  /** Until when, by the monotonic clock, a failed checkpoint is tried again; default: it is not. */
   readonly againUntilMs?: number | undefined;
 }
 
-/** How long the container stood still; undefined when that could not be seen. */
+/** How long the container was frozen; undefined when that could not be observed. */
 export interface Pause {
   readonly pausedMs: number | undefined;
 }
 
-/** What became of a container that was held. */
+/** The result of releasing a container. */
 export interface Released {
   /** A RuntimeError, `stillFrozen`, when it could not be proven to run: call `thaw` again later. */
   readonly thawed: Thawed | RuntimeError;
-  /** How long it stood still; undefined when that could not be seen. */
+  /** How long it was frozen; undefined when that could not be observed. */
   readonly pausedMs: number | undefined;
 }
 
-/** Containers that stand still together, so that their checkpoints are of one moment. */
+/** Containers that are frozen together, so that their checkpoints are of one moment. */
 export interface Hold {
   /**
-   * Freezes one more. Rejects when it does not run, or cannot be frozen in time; it may be frozen all the same, and
-   * `release` looks after it. `pid` is its first process, so that its freezer can be watched.
+   * Freezes one more. Rejects when it does not run, or cannot be frozen in time; it may be frozen nevertheless, and
+   * `release` thaws it. `pid` is its first process, so that its freezer can be watched.
    */
   freeze(id: string, cancel: AbortSignal, pid?: number): Promise<void>;
-  /** Writes the checkpoint of one that is frozen to `file`, without a deadline, and leaves it frozen. */
+  /** Writes the checkpoint of a frozen container to `file`, without a deadline, and leaves it frozen. */
   checkpoint(id: string, file: string, cancel: AbortSignal): Promise<void>;
   /**
-   * Thaws all that were frozen or may be, the last one first. Never rejects; settles once each is proven to run, or
-   * could not be within the time for that. Must be called whatever happened before.
+   * Thaws all containers that are or may be frozen, the last one first. Never rejects; settles once each has been proven to
+   * run, or the time for that is over. Must be called whatever happened before.
    */
   release(): Promise<ReadonlyMap<string, Released>>;
 }
@@ -118,28 +118,28 @@ export interface DumpFolder {
   readonly name: string;
   /** Where this process finds it. */
   readonly path: string;
-  /** Whether what the runtime leaves there when it is killed has names of its own, `ctrd-checkpoint…`. */
+  /** Whether dumps that a killed runtime leaves there have recognisable names, `ctrd-checkpoint…`. */
   readonly dumps: boolean;
 }
 
 /**
- * The container runtime of this node, spoken to over CRI. Every call rejects with a RuntimeError, and none but
- * `checkpoint` waits longer than its deadline.
+ * The container runtime of this node, over CRI. Every call rejects with a RuntimeError, and only `checkpoint` waits longer
+ * than its deadline.
  */
 export interface Runtime {
-  /** Cached, never waits; a background task keeps it fresh. */
+  /** Cached, never waits; a background task keeps it up to date. */
   status(): RuntimeStatus;
-  /** Asks the runtime now, in bounded time, and answers the new status. Never rejects. */
+  /** Queries the runtime now, in bounded time, and returns the new status. Never rejects. */
   refresh(): Promise<RuntimeStatus>;
   /** Calls `listener` after each change of the status, until disposed of. */
   onStatusChange(listener: (status: RuntimeStatus) => void): Disposable;
-  /** Cached like the status; asked for every half minute. */
+  /** Cached like the status; queried every 30 s. */
   images(): ImageStore;
   /** Calls `listener` after each change of these, until disposed of. */
   onImagesChange(listener: () => void): Disposable;
   /**
-   * The container that a pod's name and a container's name mean: in the pod's newest ready sandbox, a running
-   * one before others, then the newest. Init and ephemeral containers count. `cancel` gives the search up.
+   * Finds a container by the names of pod and container: in the pod's newest ready sandbox, a running container before
+   * others, then the newest. Init and ephemeral containers count. `cancel` ends the search.
    */
   find(
     namespace: string,
@@ -148,35 +148,34 @@ export interface Runtime {
     cancel?: AbortSignal,
   ): Promise<FoundContainer | 'noPod' | 'noContainer'>;
   /**
-   * The running containers in the newest ready sandbox of that name, in the order in which they were made; init and
-   * ephemeral containers count. One whose state is not known counts as running.
+   * Lists the running containers in the newest ready sandbox of that name, in the order of their creation. Init and
+   * ephemeral containers count. A container whose state is not known counts as running.
    */
   findPod(namespace: string, pod: string, cancel?: AbortSignal): Promise<readonly FoundMember[] | 'noPod'>;
-  /** Begins to hold containers still together; nothing happens yet. */
+  /** Prepares to freeze containers together; nothing happens yet. */
   hold(): Hold;
   /**
-   * Writes the container's checkpoint to `file`, an absolute path. Sets no deadline; `cancel` is the way to
-   * give up. However it ends, it settles only once the container is proven to run (or to have ended by
-   * itself), and resumes it if need be. Reason `stillFrozen` says that this could not be proven in time:
-   * call `thaw` again later.
+   * Writes the container's checkpoint to `file`, an absolute path. It has no deadline; `cancel` ends it. However it ends, it
+   * settles only once the container has been proven to run (or to have ended by itself), and resumes it if necessary.
+   * Reason `stillFrozen`: that could not be proven in time; call `thaw` again later.
    */
   checkpoint(id: string, file: string, cancel: AbortSignal, hints?: CheckpointHints): Promise<Pause>;
   /**
-   * Proves that the container runs and resumes it if it is paused, waiting a bounded time for a runtime that
-   * is away. Only for containers that this agent itself froze: an operator may have paused others on purpose.
+   * Proves that the container runs and resumes it if it is paused, waiting a bounded time for an unreachable runtime. Only
+   * for containers that this agent itself froze: an operator may have paused others on purpose.
    */
   thaw(id: string, cancel?: AbortSignal): Promise<Thawed>;
   task(id: string): Promise<TaskState>;
   resume(id: string): Promise<void>;
   /** Calls `listener` with the id of each container that was found frozen and has been resumed, until disposed of. */
   onResumed(listener: (id: string) => void): Disposable;
-  /** What the runtime tells of a container beside its state. */
+  /** What the runtime reports about a container beside its state. */
   inspect(id: string): Promise<ContainerFacts>;
-  /** Where the runtime writes in the course of a checkpoint, as far as it can be known. */
+  /** The folders into which the runtime writes during a checkpoint, as far as they are known. */
   dumpFolders(): Promise<readonly DumpFolder[]>;
   /**
-   * Memory in use by the container: from its cgroup, else from the runtime's statistics. Tells how large a
-   * checkpoint will be, for who wants to know beforehand whether the disk has room for it. `pid` spares the question for it.
+   * Memory in use by the container: from its cgroup, else from the runtime's statistics. It predicts the size of a
+   * checkpoint, for checks of the disk space beforehand. With `pid` the runtime need not be queried for it.
    */
   memoryBytes(id: string, pid?: number): Promise<number>;
 }

@@ -8,8 +8,8 @@ import type { AgentRoute } from './route.ts';
 import { subresourcesOf, subresourcesOfUnknown, verbOf } from './route.ts';
 
 /**
- * Returns who sends a request, if they may; else throws a RefusedError: 401, 403, or 503 where that cannot be found out
- * now. What is authorized is what was routed: nothing reads the path a second time and could read another one in it.
+ * Returns the caller of a request, if authorized; else throws a RefusedError: 401, 403, or 503 where that cannot be decided
+ * now. It authorizes the route that was matched: the path is not parsed a second time, which could give another result.
  */
 export async function admit(
   request: FastifyRequest,
@@ -46,8 +46,9 @@ function socketOf(request: FastifyRequest): TLSSocket {
 const maxRequesterLength = 256 * 9;
 
 /**
- * Returns for whom a request is recorded: the caller, or the user for whom the control plane says that it asks. Only its
- * certificate is believed in that: names behind tokens are given by others. Nothing may be decided by the result.
+ * Returns the name to record for a request: the caller, or the user on whose behalf the control plane calls. The control
+ * plane must have authenticated by its certificate, as others choose the names behind tokens. The result must not be used
+ * for decisions.
  */
 export function requesterOf(
   { name, authenticatedBy }: Pick<Caller, 'name' | 'authenticatedBy'>,

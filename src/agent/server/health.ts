@@ -2,15 +2,15 @@ import type { FastifyReply } from 'fastify';
 import { RefusedError, sendText } from './refusal.ts';
 import type { AgentRequest, AgentRoute } from './route.ts';
 
-/** One thing that must be well. */
+/** A health check. */
 export interface HealthCheck {
   readonly name: string;
   /**
-   * It checks a peer, which a restart of the agent does not mend: its failure is reported, and counts only for those who
-   * ask for this check by name.
+   * It checks a peer, which a restart of the agent does not repair: its failure is reported, but counts only for requests
+   * for this check by name.
    */
   readonly ofPeer?: boolean;
-  /** Returns why it is not well, or undefined, without waiting for anything. */
+  /** Returns why the check fails, or undefined, without waiting for anything. */
   check(): string | undefined;
 }
 
@@ -20,11 +20,11 @@ export interface HealthReport {
 }
 
 export interface HealthQuery {
-  /** Report each check, also when all are well. */
+  /** Report each check, also when all pass. */
   readonly verbose: boolean;
   /** Names of checks that are left out. */
   readonly exclude: readonly string[];
-  /** False for unauthenticated callers: they learn which checks fail, but not why. */
+  /** False for unauthenticated callers: the report has which checks fail, but not why. */
   readonly reasons: boolean;
 }
 

@@ -11,9 +11,9 @@ import type { AgentRequest, AgentRoute } from './route.ts';
 import { answerOf } from './route.ts';
 
 /*
- * A request goes through: handshake → whole head → route → authentication → authorization → body → method. What the
- * agent has is not disclosed before it is clear who asks. What is slow is cut off before that point and not after it: a
- * checkpoint may take as long as its own timeout says.
+ * A request goes through: handshake → whole head → route → authentication → authorization → body → method. Nothing about
+ * the agent is disclosed before the caller is known. Slow clients are cut off before that point and not after it: a
+ * checkpoint may take as long as its own timeout.
  */
 
 export interface AgentHttpOptions {
@@ -26,7 +26,7 @@ export interface AgentHttpOptions {
   log: Logger;
 }
 
-/** What is known of a request from its head on. */
+/** The data of a request that has been admitted by its head. */
 interface Admitted {
   caller: Caller;
   signal: AbortSignal;
@@ -47,7 +47,7 @@ export class AgentHttp {
       limits,
       clock,
       onError: (error, _request, reply) => sendFailure(error, reply, log),
-      // no hook runs for a path that cannot be decoded, and yet only admitted callers are told so
+      // no hook runs for a path that cannot be decoded, but only admitted callers may learn that
       onBadPath: (error, request, reply) =>
         this.#admit(request, reply, undefined).then(
           () => sendFailure(error, reply, log),
@@ -124,7 +124,7 @@ export class AgentHttp {
 }
 
 const isStopping = () => new RefusedError(503, 'the agent is being stopped');
-/** The client does not read it any more. */
+/** For a client that does not read the answer any more. */
 const hasGone = () => new RefusedError(503, 'the client went away');
 
 function paramsOf({ params }: FastifyRequest): Record<string, string> {

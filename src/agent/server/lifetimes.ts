@@ -2,9 +2,9 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /**
- * How long the client of each request waits for its answer. There is one listener per connection and one for the stop,
- * however many requests there are. An answer that is queued behind another on its connection gets no event when that
- * closes, so the connection is listened to.
+ * Signals for each request how long its client waits for the answer. There is one listener per connection and one for the
+ * stop, however many requests there are. An answer that is queued behind another on its connection gets no event when the
+ * connection closes, so the listener is on the connection.
  */
 export class Lifetimes {
   readonly #stopping: AbortSignal;

@@ -1,7 +1,7 @@
 import type { MetricsRegistry } from '../../base/index.ts';
 import type { AgentRoute } from './route.ts';
 
-/** `/metrics`: the agent's figures in the text format of Prometheus. */
+/** `/metrics`: the agent's metrics in the text format of Prometheus. */
 export function metricsRoute(metrics: MetricsRegistry): AgentRoute {
   return {
     path: '/metrics',

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import type { Logger } from '../../base/index.ts';
 import { describeError, errorCode } from '../../base/index.ts';
 
-/** Refused, in the words of the reference: the agent answers errors as plain text. */
+/** A refused request, worded as in the reference: the agent answers errors as plain text. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError';
   /** The HTTP status, from 400 on. */
@@ -27,10 +27,10 @@ export function sendJson(reply: FastifyReply, code: number, value: unknown): Fas
     .send(`${JSON.stringify(value)}\n`);
 }
 
-/** Answers what was thrown. What was not foreseen is logged whole and answered generically. */
+/** Answers with an error that was thrown. An unexpected one is logged in full and answered generically. */
 export function sendFailure(error: unknown, reply: FastifyReply, log: Logger): FastifyReply {
   if (error instanceof RefusedError) {
-    // whoever is not known, or comes too late, holds no connection
+    // a client that is unknown, or comes during the stop, must not keep its connection
     if (error.code === 401 || error.code === 503) reply.header('connection', 'close');
     return sendText(reply, error.code, error.message);
   }

@@ -1,15 +1,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from './access/index.ts';
 
-/** What is answered at a path, declared by the part of the agent that answers it. */
+/** A path that the agent serves, declared by the part that answers it. */
 export interface AgentRoute {
   /** In the language of fastify, such as `/checkpoint/:namespace/:pod/:container`; each parameter is decoded once. */
   readonly path: string;
   /** What it is authorized as: `nodes/checkpoint` of this node is `checkpoint`. */
   readonly subresource: string;
-  /** Methods that are not among them are 405. */
+  /** Any other method is answered with 405. */
   readonly methods: Readonly<Partial<Record<Method, Answer | MethodRoute>>>;
-  /** The path is 404 for whoever is let in, with this text, whatever the method: a feature is off. */
+  /** A feature is off: every authorized request for the path is answered with 404 and this text, whatever its method. */
   readonly off?: string | undefined;
 }
 
@@ -24,20 +24,20 @@ export interface MethodRoute {
 /** Throws a RefusedError for what is answered in plain text; any other error is logged and answered with 500. */
 export type Answer = (request: AgentRequest) => Promise<FastifyReply> | FastifyReply;
 
-/** A request of somebody who may. */
+/** An authorized request. */
 export interface AgentRequest {
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly caller: Caller;
-  /** For logs and records: the caller's name, or that of whom the control plane asks for. Nothing is decided by it. */
+  /** For logs and records: the caller's name, or that of the user for whom the control plane calls. Not for decisions. */
   readonly requester: string;
   /** Aborts when the client goes away, when the agent stops, and after the answer. */
   readonly signal: AbortSignal;
-  /** Aborts when the agent stops; the client is still there then and can be told. */
+  /** Aborts when the agent stops; the client is still connected then and can be answered. */
   readonly stopping: AbortSignal;
   /** Its headers, its body (a Buffer, at most 1 KiB) and, below, the request of node:http. */
   readonly raw: FastifyRequest;
-  /** What is sent through it is bounded by the client's pace: streams are read as fast as they are taken. */
+  /** Streams sent through it are read only as fast as the client receives them. */
   readonly reply: FastifyReply;
 }
 
@@ -51,7 +51,7 @@ const verbs: Readonly<Record<string, string>> = {
   DELETE: 'delete',
 };
 
-/** What a method on a route is authorized as. */
+/** The verb that a method on a route is authorized as. */
 export function verbOf(method: string, route: AgentRoute | undefined): string {
   const found = methodOf(method, route);
   return (
@@ -70,22 +70,22 @@ function methodOf(method: string, route: AgentRoute | undefined): Answer | Metho
   return Object.entries(route?.methods ?? {}).find(([name]) => name === method)?.[1];
 }
 
-/** What the reference has at paths that are not served here, or not by every configuration. */
+/** The subresources of the reference for paths that are not served here, or not by every configuration. */
 const unserved: Readonly<Record<string, string>> = { logs: 'log', stats: 'stats', metrics: 'metrics' };
 
-/** These were there before the finer ones, and have no way back to `proxy` in the reference either. */
+/** Subresources that are older than the fine-grained ones; in the reference `proxy` does not include them either. */
 const coarse: readonly string[] = ['checkpoint', 'stats', 'metrics', 'log', 'statusz', 'proxy'];
 
 /**
- * The subresources of this node of which one is needed for a route. Whoever may `proxy` may also what has a finer
- * subresource since, as in the reference.
+ * The subresources of this node that permit a route; any of them is enough. Permission for `proxy` includes those for the
+ * newer fine-grained subresources, as in the reference.
  */
 export function subresourcesOf(route: AgentRoute): readonly string[] {
   const { subresource } = route;
   return coarse.includes(subresource) ? [subresource] : [subresource, 'proxy'];
 }
 
-/** The same for a path that no route answers: that of the routes that begin alike. `url` may have a query. */
+/** The same for a path without a route: that of a route with the same first segment. `url` may have a query. */
 export function subresourcesOfUnknown(url: string, routes: readonly AgentRoute[]): readonly string[] {
   const first = firstSegment(url.split('?', 1)[0] ?? '');
   const near = routes.find(({ path }) => first !== '' && firstSegment(path) === first);

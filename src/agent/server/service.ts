@@ -14,7 +14,7 @@ export interface AgentServerOptions {
   serving: Identity['serving'];
   /** False: nothing is served, and no port is taken. */
   enabled: boolean;
-  /** How new connections are secured, now. */
+  /** Returns how new connections are currently secured. */
   tls(): TlsSettings;
   /** Calls `listener` when that may have changed, until disposed of. */
   onSettings(listener: () => void): Disposable;
@@ -29,11 +29,11 @@ export interface AgentServerOptions {
 }
 
 export interface AgentServerService extends Service {
-  /** The port it has; comes when the port is taken, before certificates are there. */
+  /** The port; set when the port is bound, before there are certificates. */
   readonly port: Latest<number>;
 }
 
-/** What this server allows a client; what is not listed is the default of every server. */
+/** The limits of this server; those not listed have the defaults of every server. */
 export const agentLimits = {
   maxConnections: 1000,
   handshakeIdleMs: 10_000,
@@ -46,7 +46,7 @@ export const agentLimits = {
   maxHeadBytes: 16 * 1024,
   maxBodyBytes: 1024,
   maxParameterLength: 512,
-  /** A client whose machine is gone is noticed by this, and its checkpoint cancelled. */
+  /** Detects a client whose machine is gone, so that its checkpoint is cancelled. */
   tcpKeepAliveMs: 15_000,
 } as const satisfies Partial<HttpsLimits>;
 
@@ -102,7 +102,7 @@ async function serve(
   }
 }
 
-/** Keeps a server at the newest certificate, secured as the configuration says. */
+/** Keeps a server at the newest certificate and the configured TLS settings. */
 class ServingCertificate {
   readonly #server: HttpsServer;
   readonly #options: Pick<AgentServerOptions, 'address' | 'serving' | 'tls' | 'log'>;

@@ -10,38 +10,38 @@ import {
 } from '../../base/index.ts';
 import type { Identity, ServingCredentials } from '../identity/index.ts';
 
-/** Files that the agent serves with instead of what it is given; empty where there are none. */
+/** Files with the agent's serving credentials, in place of those of the node's identity; empty where there are none. */
 export interface ServingFileNames {
   readonly tlsCertFile: string;
   readonly tlsPrivateKeyFile: string;
   readonly clientCAFile: string;
 }
 
-/** What the server shows: what it is given as the node's identity, or what files say in its place. */
+/** The server's credentials: those of the node's identity, each part replaced by a configured file. */
 export interface ServingFiles {
   readonly serving: Latest<ServingCredentials>;
-  /** Reads the files; rejects with an ExitError when one of them cannot be used. The answer switches over to them. */
+  /** Reads the files; rejects with an ExitError when one cannot be used. Calling the result begins to use them. */
   prepare(names: ServingFileNames): Promise<() => void>;
-  /** From now on the identity counts, where files say nothing. */
+  /** Uses the identity from now on, for the parts without a file. */
   follow(identity: Identity['serving']): Disposable;
 }
 
 /** Rejects with an ExitError when one of the files cannot be used. */
 export async function checkServingFiles(names: ServingFileNames): Promise<void> {
-  await readOwn(names);
+  await readFiles(names);
 }
 
-type Own = Partial<ServingCredentials>;
+type FileCredentials = Partial<ServingCredentials>;
 
 const limitBytes = 1024 * 1024;
 
 export function createServingFiles(): ServingFiles {
   const serving = createLatest<ServingCredentials>();
-  let own: Own = {};
-  let given: Own = {};
+  let fromFiles: FileCredentials = {};
+  let fromIdentity: FileCredentials = {};
 
   function publish(): void {
-    const { pair = given.pair, clientCa = given.clientCa } = own;
+    const { pair = fromIdentity.pair, clientCa = fromIdentity.clientCa } = fromFiles;
     if (pair === undefined || clientCa === undefined) return;
     const { value } = serving;
     if (value?.pair.cert === pair.cert && value.pair.key === pair.key && value.clientCa === clientCa) return;
@@ -51,15 +51,15 @@ export function createServingFiles(): ServingFiles {
   return {
     serving,
     async prepare(names) {
-      const next = await readOwn(names);
+      const next = await readFiles(names);
       return () => {
-        own = next;
+        fromFiles = next;
         publish();
       };
     },
     follow(identity) {
       const take = (next: ServingCredentials) => {
-        given = next;
+        fromIdentity = next;
         publish();
       };
       if (identity.value !== undefined) take(identity.value);
@@ -68,7 +68,11 @@ export function createServingFiles(): ServingFiles {
   };
 }
 
-async function readOwn({ tlsCertFile, tlsPrivateKeyFile, clientCAFile }: ServingFileNames): Promise<Own> {
+async function readFiles({
+  tlsCertFile,
+  tlsPrivateKeyFile,
+  clientCAFile,
+}: ServingFileNames): Promise<FileCredentials> {
   const clientCa =
     clientCAFile === '' ? undefined : await readPem('clientCAFile', clientCAFile, checkCertificate);
   if (tlsCertFile === '' || tlsPrivateKeyFile === '') return clientCa === undefined ? {} : { clientCa };
@@ -95,7 +99,7 @@ async function readPem(field: string, path: string, check: (pem: string) => void
 
 const rereadMs = 60_000;
 
-/** The service `serving-files`: whoever renews the files need not tell the agent. Files that have gone bad are not taken. */
+/** The service `serving-files`: rereads the files, so that renewing them needs no signal. Invalid files are ignored. */
 export function servingFilesService(
   files: ServingFiles,
   names: () => ServingFileNames,

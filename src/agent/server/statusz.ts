@@ -1,20 +1,20 @@
 import type { AgentRoute } from './route.ts';
 
-/** One line of `/statusz`: a name, and what is to be said of it now. */
-export type StatusLine = readonly [name: string, tell: () => string];
+/** One line of `/statusz`: a name, and the current text. */
+export type StatusLine = readonly [name: string, format: () => string];
 
 export interface StatuszOptions {
   /** When the agent was started, wall clock. */
   startedMs: number;
   uptimeMs(): number;
   version: string;
-  /** Behind those that every component has. */
+  /** After those that every component has. */
   lines: readonly StatusLine[];
   /** What is served, for the last line. */
   routes: readonly AgentRoute[];
 }
 
-/** In the words of the reference: programs are to read `/metrics` and `/configz`. */
+/** The reference's text; programs should read `/metrics` and `/configz`. */
 const warning =
   'Warning: This endpoint is not meant to be machine parseable, has no formatting compatibility guarantees and is for debugging purposes only.';
 
@@ -25,27 +25,27 @@ export function statuszRoute(options: StatuszOptions): AgentRoute {
     subresource: 'statusz',
     methods: {
       GET: ({ reply }) =>
-        reply.header('content-type', 'text/plain; charset=utf-8').send(statuszText(options)),
+        reply.header('content-type', 'text/plain; charset=utf-8').send(formatStatusz(options)),
     },
   };
 }
 
-function statuszText({ startedMs, uptimeMs, version, lines, routes }: StatuszOptions): string {
+function formatStatusz({ startedMs, uptimeMs, version, lines, routes }: StatuszOptions): string {
   const paths = [...new Set(['/statusz', ...routes.map(({ path }) => staticPart(path))])].sort();
-  const told: readonly (readonly [string, string])[] = [
+  const rows: readonly (readonly [string, string])[] = [
     ['Started', new Date(startedMs).toUTCString()],
-    ['Up', spanOf(uptimeMs())],
+    ['Up', formatUptime(uptimeMs())],
     ['Node.js version', process.version],
     ['Binary version', version],
-    ...lines.map(([name, tell]) => [name, tell()] as const),
+    ...lines.map(([name, format]) => [name, format()] as const),
     ['Paths', paths.join(' ')],
   ];
-  const body = told.map(([name, text]) => `${name}: ${text}`).join('\n');
+  const body = rows.map(([name, text]) => `${name}: ${text}`).join('\n');
   return `\nnodeward agent statusz\n${warning}\n\n${body}\n`;
 }
 
 /** `12 hr 03 min 09 sec` */
-function spanOf(ms: number): string {
+function formatUptime(ms: number): string {
   const seconds = Math.floor(ms / 1000);
   const two = (value: number) => String(value).padStart(2, '0');
   return `${Math.floor(seconds / 3600)} hr ${two(Math.floor(seconds / 60) % 60)} min ${two(seconds % 60)} sec`;

@@ -1,6 +1,6 @@
 import type { ApiObject, CertificateSigningRequest } from '../../api/index.ts';
 import { certificateSigningRequestKind, clientSignerName, groupName, StatusError } from '../../api/index.ts';
-import { organizationsIn, RequestError } from '../../base/x509/index.ts';
+import { RequestError, readOrganizations } from '../../base/x509/index.ts';
 import { mastersGroup } from '../authn/index.ts';
 import type { Admission } from '../registry/index.ts';
 
@@ -26,7 +26,7 @@ function explainRefusal({ spec }: { spec?: Partial<CertificateSigningRequest['sp
   if (spec?.signerName !== clientSignerName) return undefined;
   try {
     const pem = Buffer.from(spec.request ?? '', 'base64').toString('utf8');
-    if (!organizationsIn(pem).includes(mastersGroup)) return undefined;
+    if (!readOrganizations(pem).includes(mastersGroup)) return undefined;
     return `use of ${clientSignerName} signer with ${mastersGroup} group is not allowed`;
   } catch (error) {
     if (error instanceof RequestError) return `failed to parse CSR: ${error.message}`;

@@ -4,7 +4,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from '../../base/index.ts';
 import { describeError, ExitError, errorCode, exitCodes } from '../../base/index.ts';
-import { keyFault } from '../../base/x509/index.ts';
+import { findKeyFault } from '../../base/x509/index.ts';
 import { keepPrivate } from './pki.ts';
 import { readKey, settleKey } from './settle-key.ts';
 
@@ -98,13 +98,13 @@ async function make(folder: string, path: string): Promise<string> {
 /** The key in PEM; throws where it cannot sign tokens. */
 export function readServiceAccountKey(pem: string): ServiceAccountKey {
   const privateKey = createPrivateKey(pem);
-  const fault = keyFault(privateKey);
+  const fault = findKeyFault(privateKey);
   if (fault !== undefined) throw new Error(fault);
   return { ...tokenKey(createPublicKey(privateKey)), privateKey, previous: [] };
 }
 
 function tokenKey(publicKey: KeyObject): TokenKey {
-  const fault = keyFault(publicKey);
+  const fault = findKeyFault(publicKey);
   if (fault !== undefined) throw new Error(fault);
   const id = hash('sha256', publicKey.export({ format: 'der', type: 'spki' }), 'base64url');
   return { id, algorithm: algorithmOf(publicKey), publicKey };

@@ -1,6 +1,12 @@
 import { checkName } from '../../api/index.ts';
 import type { AlternativeNames, Pair, ParsedRequest, Subject } from '../../base/x509/index.ts';
-import { canonicalName, issueForRequest, noNames, RequestError, readRequest } from '../../base/x509/index.ts';
+import {
+  issueForRequest,
+  noNames,
+  RequestError,
+  readRequest,
+  toCanonicalName,
+} from '../../base/x509/index.ts';
 
 /** The request of a node for a certificate, and what is known of the node. */
 export interface NodeRequest {
@@ -144,10 +150,10 @@ function checkNames(
     return noNames;
   }
   if (asked.length === 0) refuse('a serving certificate needs at least one name or address');
-  const own = new Set([node, ...addresses].map(canonicalName));
+  const own = new Set([node, ...addresses].map(toCanonicalName));
   const foreign = asked.filter((name) => !own.has(name));
   if (foreign.length > 0) {
-    const isShared = foreign.some((name) => doubtful.map(canonicalName).includes(name));
+    const isShared = foreign.some((name) => doubtful.map(toCanonicalName).includes(name));
     refuse(
       `${listNames(foreign)} are not known to be names or addresses of node ${node}${isShared ? sharedNames : ''}`,
     );

@@ -1,6 +1,6 @@
 import { boundedMemoryEnvironment, boundedMemoryFlags } from './flags.ts';
 
-/** What a process was started with, and its way to begin anew in place (execve(2)), where it has one. */
+/** What a process was started with, and how it can replace itself (execve(2)), where the platform has that. */
 export interface ProcessStart {
   readonly execPath: string;
   readonly execArgv: readonly string[];
@@ -10,24 +10,24 @@ export interface ProcessStart {
 }
 
 /**
- * Begins the process anew with the flags that bound its memory, as the same process with the same descriptors: V8 reads
- * them, and glibc its environment, at the start only. Does nothing when it has them, or when whoever started it has
- * chosen a size of the young generation. To be called before anything is open or loaded that would be lost.
+ * Restarts the process in place (same process id, same descriptors) with the flags that bound its memory: V8 reads flags,
+ * and glibc its environment, only at the start. Does nothing when the flags are there already, or when the operator has
+ * chosen a size for the young generation. Call it before anything is opened or loaded that would be lost.
  */
 export function restartBounded(start: ProcessStart): void {
   const { execPath, execArgv, argv, env } = start;
-  if (start.execve === undefined || sizeIsChosen(execArgv, env['NODE_OPTIONS'])) return;
+  if (start.execve === undefined || hasChosenSize(execArgv, env['NODE_OPTIONS'])) return;
   const args = [execPath, ...boundedMemoryFlags, ...execArgv, ...argv.slice(1)];
-  start.execve(execPath, args, { ...boundedMemoryEnvironment, ...definedIn(env) });
+  start.execve(execPath, args, { ...boundedMemoryEnvironment, ...withoutUndefined(env) });
 }
 
-function sizeIsChosen(execArgv: readonly string[], options = ''): boolean {
+function hasChosenSize(execArgv: readonly string[], options = ''): boolean {
   return [...execArgv, ...options.split(/\s+/)].some((flag) =>
     flag.replaceAll('_', '-').startsWith('--max-semi-space-size'),
   );
 }
 
-function definedIn(env: ProcessStart['env']): Record<string, string> {
+function withoutUndefined(env: ProcessStart['env']): Record<string, string> {
   return Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   );

@@ -1,22 +1,22 @@
 import type { Clock } from '../index.ts';
 
-/** Waits for the next reason to look, and then until there is quiet. */
+/** Waits for the next hint, and then until no more hints come. */
 export interface Alarm {
-  /** Something has happened. Counts also when nobody waits. */
+  /** Something has happened. It counts even when no wait is under way: it then ends the next one. */
   ring(): void;
-  /** Resolves after `ms`, or a while after a ring, or at once when `signal` aborts. */
+  /** Resolves after `ms`, or once a ring has been followed by quiet, or at once when `signal` aborts. */
   wait(ms: number, signal: AbortSignal): Promise<void>;
 }
 
-/** Where it never gets quiet, so many times `settleMs` are waited for it. */
-const patience = 10;
+/** Where rings never stop, they are waited for at most so many times `settleMs`. */
+const maxSettles = 10;
 
 export function createAlarm(clock: Clock, settleMs: number): Alarm {
-  let rung = false;
+  let isRung = false;
   let current: AbortController | undefined;
 
   async function sleepUnlessRung(ms: number, signal: AbortSignal): Promise<void> {
-    if (rung || signal.aborted) return;
+    if (isRung || signal.aborted) return;
     const end = new AbortController();
     const onAbort = () => end.abort();
     signal.addEventListener('abort', onAbort, { once: true });
@@ -28,16 +28,16 @@ export function createAlarm(clock: Clock, settleMs: number): Alarm {
 
   return {
     ring() {
-      rung = true;
+      isRung = true;
       current?.abort();
     },
     async wait(ms, signal) {
       await sleepUnlessRung(ms, signal);
-      for (let turn = 0; rung && !signal.aborted && turn < patience; turn += 1) {
-        rung = false;
+      for (let settles = 0; isRung && !signal.aborted && settles < maxSettles; settles += 1) {
+        isRung = false;
         await clock.sleep(settleMs, signal);
       }
-      rung = false;
+      isRung = false;
     },
   };
 }

@@ -4,31 +4,31 @@ import { errorCode } from '../index.ts';
 import type { FolderReader } from './reader.ts';
 import type { FolderEntry } from './types.ts';
 
-/** An entry as it is now. */
-export interface Looked {
+/** An entry as it was read. */
+export interface EntryReading {
   readonly entry: FolderEntry;
-  /** Changed so lately that another change could leave the same times: it has to be looked at again. */
+  /** Changed so recently that another change could leave the same times: it has to be read again. */
   readonly isFresh: boolean;
 }
 
-/** Two writes within one tick of the kernel leave the same times; no tick is longer. */
+/** The longest tick of a kernel's clock; two writes within one tick leave the same times. */
 const tickMs = 20n;
 
-/** What is at a path; undefined where there is nothing. Rejects where that cannot be found out. */
-export async function lookAt(
+/** Returns what is at a path, undefined where there is nothing. Rejects where that cannot be read. */
+export async function readEntry(
   reader: FolderReader,
   folder: string,
   path: string,
   nowMs: number,
-): Promise<Looked | undefined> {
+): Promise<EntryReading | undefined> {
   const here = join(folder, path);
-  const own = await orNothing(reader.lstat(here));
+  const own = await unlessMissing(reader.lstat(here));
   if (own === undefined) return undefined;
   const isLink = own.isSymbolicLink();
   const target = isLink ? await reader.stat(here).catch(() => undefined) : own;
   const facts = target ?? own;
   const kind = target === undefined ? 'other' : kindOf(target);
-  const isFresh = kind === 'file' && (isLate(facts, nowMs) || isLate(own, nowMs));
+  const isFresh = kind === 'file' && (isRecent(facts, nowMs) || isRecent(own, nowMs));
   const identity = `${isLink ? `${fileIdentity(own)}>` : ''}${identityOf(kind, facts)}${isFresh ? '+' : ''}`;
   const entry: FolderEntry = {
     path,
@@ -43,14 +43,14 @@ export async function lookAt(
   return { entry, isFresh };
 }
 
-/** What tells a folder from another that came to its place: inode numbers alone are used again at once. */
+/** Tells a folder from one that replaces it: inode numbers alone are reused at once. */
 export function folderIdentity({ dev, ino, birthtimeNs, mode, uid }: BigIntStats): string {
   return `${dev}:${ino}:${birthtimeNs}:${mode}:${uid}`;
 }
 
-export async function orNothing<T>(asked: Promise<T>): Promise<T | undefined> {
+export async function unlessMissing<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
-    return await asked;
+    return await reading;
   } catch (error) {
     const code = errorCode(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
@@ -67,7 +67,7 @@ function kindOf(facts: BigIntStats): FolderEntry['kind'] {
 function identityOf(kind: FolderEntry['kind'], facts: BigIntStats): string {
   if (kind === 'file') return fileIdentity(facts);
   if (kind === 'folder') return folderIdentity(facts);
-  // without the time of the change: permissions make no other socket of it
+  // without ctime: a change of permissions does not replace the socket
   return `${facts.dev}:${facts.ino}:${facts.birthtimeNs}:${facts.mtimeNs}`;
 }
 
@@ -75,7 +75,7 @@ function fileIdentity({ dev, ino, ctimeNs, mtimeNs, size }: BigIntStats): string
   return `${dev}:${ino}:${ctimeNs}:${mtimeNs}:${size}`;
 }
 
-function isLate({ ctimeMs }: BigIntStats, nowMs: number): boolean {
+function isRecent({ ctimeMs }: BigIntStats, nowMs: number): boolean {
   const agoMs = BigInt(Math.floor(nowMs)) - ctimeMs;
   return agoMs > -tickMs && agoMs < tickMs;
 }

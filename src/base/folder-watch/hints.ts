@@ -2,32 +2,32 @@ import { once } from 'node:events';
 import { realpath } from 'node:fs/promises';
 import { basename } from 'node:path';
 
-/** Tells that something has happened in a folder, never what: whoever hears it looks again. */
+/** Reports that something has happened in a folder, never what: the listener has to scan it. */
 export interface HintSource {
   /**
-   * Listens to one folder, not to what is below it. Resolves when nothing is missed any more; rejects where that cannot be
-   * had, with the system's error (ENOSPC, EMFILE: a limit of inotify).
+   * Listens to one folder, not to its subfolders. Resolves once no further change is missed; rejects where that is not
+   * possible, with the system's error (ENOSPC, EMFILE: a limit of inotify).
    */
-  listen(folder: string, heard: Heard): Promise<AsyncDisposable>;
+  listen(folder: string, listener: HintListener): Promise<AsyncDisposable>;
 }
 
-export interface Heard {
+export interface HintListener {
   changed(): void;
-  /** No more hints come: the folder is gone or another one, or the system has said so with `error`. */
+  /** No more hints come: the folder is gone or was replaced, or the system has reported `error`. */
   lost(error?: unknown): void;
 }
 
-/** No folder takes longer to be listened to, unless its file system hangs. */
+/** How long it may take to begin to listen; longer only where the file system hangs. */
 const openMs = 5000;
 
 /**
- * The kernel's, through chokidar. Its own findings are left aside, as it keeps silent about some changes (a link that is
- * replaced by another): what the kernel says of the folder is enough, and costs one watch for a folder instead of one
+ * The kernel's hints, through chokidar. Chokidar's own events are not used, as it misses some changes (a link that is
+ * replaced by another): the kernel's events for the folder are enough, and take one watch for the folder instead of one
  * for each file.
  */
 export const kernelHints: HintSource = {
-  async listen(folder, heard) {
-    const { watch } = await import('chokidar'); // commands that watch nothing do without it
+  async listen(folder, listener) {
+    const { watch } = await import('chokidar'); // loaded here, as most commands watch nothing
     const real = await realpath(folder);
     const watcher = watch(real, {
       depth: 0,
@@ -38,12 +38,12 @@ export const kernelHints: HintSource = {
     const failed = Promise.withResolvers<never>();
     watcher.on('error', (error) => {
       failed.reject(error);
-      heard.lost(error);
+      listener.lost(error);
     });
     watcher.on('raw', (event, name) => {
-      // of the end of the folder itself the kernel tells under its own name
-      if (event === 'rename' && name === self) heard.lost();
-      else heard.changed();
+      // the kernel reports the end of the folder itself under the folder's name
+      if (event === 'rename' && name === self) listener.lost();
+      else listener.changed();
     });
     try {
       await Promise.race([once(watcher, 'ready', { signal: AbortSignal.timeout(openMs) }), failed.promise]);

@@ -1,5 +1,5 @@
-/** What is in a folder that others put things into, followed through all they do to it. */
-export type { Heard, HintSource } from './hints.ts';
+/** Follows the content of a folder that other processes change in any way. */
+export type { HintListener, HintSource } from './hints.ts';
 export type { FolderReader } from './reader.ts';
 export type { FolderDiff, FolderEntry, FolderView, FolderWatch } from './types.ts';
 export { type FolderWatchOptions, watchFolder } from './watch.ts';

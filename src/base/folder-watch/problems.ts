@@ -1,22 +1,26 @@
 import { describeError, errorCode } from '../index.ts';
 import type { FolderReader } from './reader.ts';
 
-/* What may be wrong with a folder, in the words of those who can mend it. */
+/* What may be wrong with a folder, for the operator who has to correct it. */
 
-export function missing(folder: string): string {
+export function describeMissing(folder: string): string {
   return `${folder} is missing; it is looked at as soon as it is made`;
 }
 
-export function notAFolder(folder: string): string {
+export function describeNotFolder(folder: string): string {
   return `${folder} is not a folder; put a folder in its place`;
 }
 
-export function tooMany(folder: string, maxEntries: number): string {
+export function describeTooMany(folder: string, maxEntries: number): string {
   return `${folder} holds more than ${maxEntries} entries, of which ${maxEntries} are looked at; remove what does not belong there`;
 }
 
-/** Names owner and mode: without capabilities root cannot read what belongs to others. */
-export async function unreadable(reader: FolderReader, path: string, error: unknown): Promise<string> {
+/** Names owner and mode: without capabilities, root cannot read other users' files. */
+export async function describeUnreadable(
+  reader: FolderReader,
+  path: string,
+  error: unknown,
+): Promise<string> {
   const code = errorCode(error);
   const facts = await reader.stat(path).catch(() => undefined);
   if ((code !== 'EACCES' && code !== 'EPERM') || facts === undefined)

@@ -1,11 +1,11 @@
 import type { BigIntStats } from 'node:fs';
 import { lstat, opendir, stat } from 'node:fs/promises';
 
-/** What is asked of a file system to see what is in a folder. None of it opens a file. */
+/** The file system as a scan uses it. No method opens a file. */
 export interface FolderReader {
   /** Of a symbolic link itself. */
   lstat(path: string): Promise<BigIntStats>;
-  /** Of what a symbolic link leads to. */
+  /** Of the target of a symbolic link. */
   stat(path: string): Promise<BigIntStats>;
   /** At most `limit` names, in the order of the folder; `more` when there are others. */
   names(path: string, limit: number): Promise<{ readonly names: readonly string[]; readonly more: boolean }>;

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { describeError } from '../index.ts';
-import type { Looked } from './entry.ts';
-import { folderIdentity, lookAt, orNothing } from './entry.ts';
-import { missing, notAFolder, tooMany, unreadable } from './problems.ts';
+import type { EntryReading } from './entry.ts';
+import { folderIdentity, readEntry, unlessMissing } from './entry.ts';
+import { describeMissing, describeNotFolder, describeTooMany, describeUnreadable } from './problems.ts';
 import type { FolderReader } from './reader.ts';
 import type { FolderEntry } from './types.ts';
 
@@ -12,7 +12,7 @@ export interface ScanOptions {
   select(path: string): boolean;
   depth: number;
   maxEntries: number;
-  /** What the last scan has seen: it keeps its place when there is too much, and stands in for what cannot be read. */
+  /** The entries of the last scan: they take precedence when there are too many, and stay where they cannot be read. */
   known: ReadonlyMap<string, FolderEntry>;
   nowMs: number;
   signal: AbortSignal | undefined;
@@ -20,122 +20,141 @@ export interface ScanOptions {
 
 export interface Scan {
   readonly entries: ReadonlyMap<string, FolderEntry>;
-  /** The folders that were read, by path (the empty one: the folder itself), with what tells each from its successor. */
+  /** The identities of the folders that were read, by path; the empty path is the folder itself. */
   readonly folders: ReadonlyMap<string, string>;
   readonly problem: string | undefined;
-  /** There are more names than are read: to be told of each change would cost too much. */
+  /** There are more names than are read: to follow each change would cost too much. */
   readonly isCrowded: boolean;
-  /** Something has changed just now; look again soon. */
+  /** Something has changed just now: another scan is needed soon. */
   readonly isFresh: boolean;
   readonly isMissing?: true;
 }
 
-/** For each entry that is wanted so many names are read, of all folders together. */
+/** At most so many names are read for each of `maxEntries`, in all folders together. */
 const namesPerEntry = 10;
-const atOnce = 8;
+const concurrency = 8;
 
-/** Looks at all that is in a folder, within bounds. Rejects only when `signal` aborts. */
+/** Reads a folder within bounds. Rejects only when `signal` aborts. */
 export async function scanFolder(options: ScanOptions): Promise<Scan> {
   const { folder, reader, known } = options;
-  const nothing = { folders: new Map(), isCrowded: false, isFresh: false };
+  const empty = { folders: new Map(), isCrowded: false, isFresh: false };
   try {
-    const root = await orNothing(reader.stat(folder));
+    const root = await unlessMissing(reader.stat(folder));
     if (root === undefined)
-      return { ...nothing, entries: new Map(), problem: missing(folder), isMissing: true };
-    if (!root.isDirectory()) return { ...nothing, entries: new Map(), problem: notAFolder(folder) };
-    return await createWalk(options).from(folderIdentity(root));
+      return { ...empty, entries: new Map(), problem: describeMissing(folder), isMissing: true };
+    if (!root.isDirectory()) return { ...empty, entries: new Map(), problem: describeNotFolder(folder) };
+    return await new Walk(options).run(folderIdentity(root));
   } catch (error) {
     options.signal?.throwIfAborted();
-    return { ...nothing, entries: known, problem: `${folder} cannot be looked at: ${describeError(error)}` };
+    return { ...empty, entries: known, problem: `${folder} cannot be looked at: ${describeError(error)}` };
   }
 }
 
-interface Below {
+interface Subfolder {
   path: string;
   depth: number;
   identity: string;
 }
 
-function createWalk(options: ScanOptions) {
-  const { folder, reader, select, depth, maxEntries, known, nowMs, signal } = options;
-  const entries = new Map<string, FolderEntry>();
-  const folders = new Map<string, string>();
-  const knownBelow = Map.groupBy(known.keys(), parentOf);
-  let namesLeft = maxEntries * namesPerEntry;
-  let kept = known.size; // places that are kept for what was there, until it has been looked for
-  let isCrowded = false;
-  let isFull = false;
-  let isFresh = false;
-  let problem: string | undefined;
-  const waiting: Below[] = [];
+/** One scan under way: reads the folder and its subfolders, nearest first. */
+class Walk {
+  readonly #options: ScanOptions;
+  readonly #entries = new Map<string, FolderEntry>();
+  readonly #folders = new Map<string, string>();
+  readonly #knownByFolder: ReadonlyMap<string, readonly string[]>;
+  readonly #queue: Subfolder[] = [];
+  #namesLeft: number;
+  /** How many places are reserved for known entries that have not been read yet. */
+  #reserved: number;
+  #isCrowded = false;
+  #isFull = false;
+  #isFresh = false;
+  #problem: string | undefined;
 
-  function add({ entry, isFresh: fresh }: Looked, level: number): void {
-    entries.set(entry.path, entry);
-    isFresh ||= fresh;
-    if (entry.kind === 'folder' && entry.link !== true && level < depth)
-      waiting.push({ path: entry.path, depth: level + 1, identity: entry.identity });
+  constructor(options: ScanOptions) {
+    this.#options = options;
+    this.#knownByFolder = Map.groupBy(options.known.keys(), parentOf);
+    this.#namesLeft = options.maxEntries * namesPerEntry;
+    this.#reserved = options.known.size;
   }
 
-  /** What was known below a folder stays: not to be able to look is no sign that it is gone. */
-  function keep(path: string): void {
-    for (const [name, entry] of known)
-      if (path === '' || name.startsWith(`${path}/`)) entries.set(name, entry);
+  async run(identity: string): Promise<Scan> {
+    const { folder, maxEntries } = this.#options;
+    this.#queue.push({ path: '', depth: 0, identity });
+    for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift())
+      await this.#visit(next);
+    if (this.#isFull) this.#problem ??= describeTooMany(folder, maxEntries);
+    return {
+      entries: sortByPath(this.#entries),
+      folders: this.#folders,
+      problem: this.#problem,
+      isCrowded: this.#isCrowded,
+      isFresh: this.#isFresh,
+    };
   }
 
-  async function namesOf(path: string): Promise<readonly string[] | undefined> {
-    const found = await orNothing(reader.names(join(folder, path), namesLeft));
+  async #visit(subfolder: Subfolder): Promise<void> {
+    const { folder, reader, signal } = this.#options;
+    try {
+      await this.#readEntries(subfolder);
+      this.#folders.set(subfolder.path, subfolder.identity);
+    } catch (error) {
+      signal?.throwIfAborted();
+      this.#keepKnown(subfolder.path);
+      this.#problem ??= await describeUnreadable(reader, join(folder, subfolder.path), error);
+    }
+  }
+
+  async #readEntries({ path, depth }: Subfolder): Promise<void> {
+    const { folder, reader, maxEntries, nowMs, signal } = this.#options;
+    const names = await this.#readNames(path);
+    this.#reserved -= this.#knownByFolder.get(path)?.length ?? 0;
+    if (names === undefined) return;
+    const room = Math.max(0, maxEntries - this.#reserved - this.#entries.size);
+    if (names.length > room || this.#isCrowded) this.#isFull = true;
+    const taken = names.slice(0, room);
+    for (let from = 0; from < taken.length; from += concurrency) {
+      signal?.throwIfAborted();
+      const batch = taken.slice(from, from + concurrency);
+      const readings = await Promise.all(batch.map((name) => readEntry(reader, folder, name, nowMs)));
+      for (const reading of readings) if (reading !== undefined) this.#add(reading, depth);
+    }
+  }
+
+  async #readNames(path: string): Promise<readonly string[] | undefined> {
+    const { folder, reader, select } = this.#options;
+    const found = await unlessMissing(reader.names(join(folder, path), this.#namesLeft));
     if (found === undefined) return undefined;
-    namesLeft -= found.names.length;
-    isCrowded ||= found.more;
-    const below = path === '' ? '' : `${path}/`;
-    const before = knownBelow.get(path) ?? [];
-    const names = found.names.map((name) => below + name).filter(select);
-    // what was there comes first, and is also looked for where not all names were read
-    const there = new Set(names);
-    const all = new Set(found.more ? before : before.filter((name) => there.has(name)));
+    this.#namesLeft -= found.names.length;
+    this.#isCrowded ||= found.more;
+    const prefix = path === '' ? '' : `${path}/`;
+    const known = this.#knownByFolder.get(path) ?? [];
+    const names = found.names.map((name) => prefix + name).filter(select);
+    // known entries come first, and are looked up even where not all names were read
+    const present = new Set(names);
+    const all = new Set(found.more ? known : known.filter((name) => present.has(name)));
     for (const name of names.sort()) all.add(name);
     return [...all];
   }
 
-  async function lookInto({ path, depth: level }: Below): Promise<void> {
-    const names = await namesOf(path);
-    kept -= knownBelow.get(path)?.length ?? 0;
-    if (names === undefined) return;
-    const room = Math.max(0, maxEntries - kept - entries.size);
-    if (names.length > room || isCrowded) isFull = true;
-    const taken = names.slice(0, room);
-    for (let from = 0; from < taken.length; from += atOnce) {
-      signal?.throwIfAborted();
-      const some = taken.slice(from, from + atOnce).map((name) => lookAt(reader, folder, name, nowMs));
-      for (const looked of await Promise.all(some)) if (looked !== undefined) add(looked, level);
-    }
+  #add({ entry, isFresh }: EntryReading, depth: number): void {
+    this.#entries.set(entry.path, entry);
+    this.#isFresh ||= isFresh;
+    if (entry.kind === 'folder' && entry.link !== true && depth < this.#options.depth)
+      this.#queue.push({ path: entry.path, depth: depth + 1, identity: entry.identity });
   }
 
-  async function visit(below: Below): Promise<void> {
-    try {
-      await lookInto(below);
-      folders.set(below.path, below.identity);
-    } catch (error) {
-      signal?.throwIfAborted();
-      keep(below.path);
-      problem ??= await unreadable(reader, join(folder, below.path), error);
-    }
+  /** Keeps what was known below a folder: that it cannot be read does not mean that it is gone. */
+  #keepKnown(path: string): void {
+    for (const [name, entry] of this.#options.known)
+      if (path === '' || name.startsWith(`${path}/`)) this.#entries.set(name, entry);
   }
-
-  return {
-    async from(identity: string): Promise<Scan> {
-      waiting.push({ path: '', depth: 0, identity });
-      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await visit(next);
-      if (isFull) problem ??= tooMany(folder, maxEntries);
-      return { entries: sorted(entries), folders, problem, isCrowded, isFresh };
-    },
-  };
 }
 
 function parentOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }
 
-function sorted(entries: ReadonlyMap<string, FolderEntry>): ReadonlyMap<string, FolderEntry> {
+function sortByPath(entries: ReadonlyMap<string, FolderEntry>): ReadonlyMap<string, FolderEntry> {
   return new Map([...entries].sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -1,14 +1,14 @@
 import type { Service } from '../index.ts';
 
-/** Something in a watched folder, as it was last seen. Nothing is opened to find it out. */
+/** An entry of a watched folder, as it was last read. No entry is opened for that. */
 export interface FolderEntry {
   /** Relative to the folder, with `/`. */
   readonly path: string;
-  /** Of what a symbolic link leads to; `other` is also a link that leads nowhere, a FIFO and a device. */
+  /** Of the target of a symbolic link; `other` is a link without target, a FIFO or a device. */
   readonly kind: 'file' | 'socket' | 'folder' | 'other';
-  /** Another one whenever the entry may be another: device, inode, times and size, of a link also those of its target. */
+  /** Changes whenever the entry may have been replaced or written: device, inode, times and size, also of a link's target. */
   readonly identity: string;
-  /** It is a symbolic link. */
+  /** Present for a symbolic link. */
   readonly link?: true;
   readonly size: number;
   /** Wall clock, milliseconds since 1970. */
@@ -18,11 +18,11 @@ export interface FolderEntry {
   readonly uid: number;
 }
 
-/** A folder as it was last seen. */
+/** A folder as it was last read. */
 export interface FolderView {
   /** By path. */
   readonly entries: ReadonlyMap<string, FolderEntry>;
-  /** Why this is not, or not all of, what should be here, and what to do: missing, unreadable, too many. */
+  /** Why `entries` is empty or incomplete, and what to do: missing, unreadable, too many. */
   readonly problem?: string;
   /** There is no such folder. */
   readonly isMissing?: true;
@@ -30,26 +30,26 @@ export interface FolderView {
   readonly by: 'events' | 'polling';
 }
 
-/** What has changed from one view to the next. `added` and `changed` are in the order of their paths. */
+/** The changes from one view to the next. `added` and `changed` are in the order of their paths. */
 export interface FolderDiff {
   readonly view: FolderView;
   readonly added: readonly FolderEntry[];
   readonly changed: readonly FolderEntry[];
-  /** As they were last seen. */
+  /** As they were last read. */
   readonly removed: readonly FolderEntry[];
 }
 
-/** A folder that is followed. Its `run` is that of a service. */
+/** A folder that is followed while `run`, that of a service, is under way. */
 export interface FolderWatch {
-  /** Undefined until the folder has been looked at. */
+  /** Undefined until the first scan. */
   readonly view: FolderView | undefined;
   /**
-   * Calls `listener` with each change, also when only `problem` has changed; the first call has all that is there as added.
-   * A listener that comes later has to look at `view`. What it throws is logged.
+   * Calls `listener` with each change, also when only `problem` has changed; the first call has all entries as added. A
+   * listener that is added later has to read `view` itself. What a listener throws is logged.
    */
   onChange(listener: (diff: FolderDiff) => void): Disposable;
-  /** Looks now; after a scan that is under way, never beside it. Listeners have been called when it resolves. */
+  /** Scans now, after a scan that is under way. Listeners have been called when it resolves. */
   rescan(): Promise<FolderView>;
-  /** Follows the folder until the signal aborts. `ready` is called after the first look, also when there is nothing. */
+  /** Follows the folder until the signal aborts. `ready` is called after the first scan, even when the folder is missing. */
   readonly run: Service['run'];
 }

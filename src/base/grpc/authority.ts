@@ -1,10 +1,11 @@
 /*
- * Clients of gRPC in Go, up to 1.57, name as :authority what they were told to dial: of a unix socket its path, or nothing at
- * all. Servers in Go take that. No authority has a slash (RFC 3986, section 3.2), so Node refuses such requests, and with
- * them most device plugins that there are. Here the slashes become dots before Node sees them.
+ * gRPC clients in Go, up to 1.57, send their dial target as :authority: for a unix socket its path, or an empty string.
+ * Servers in Go accept that. An authority has no slash (RFC 3986, section 3.2), so Node refuses such requests, and with
+ * them most existing device plugins. Here the slashes are replaced by dots before Node parses them.
  *
- * Both sides of a connection keep a table of fields by their sizes (HPACK, RFC 7541). So a value keeps its length: in Huffman's
- * code slash and dot are both of six bits. An empty authority is never in the table, and becomes one that is not put there.
+ * Both sides of a connection keep a table of fields by their sizes (HPACK, RFC 7541), so a value must keep its length: in
+ * the Huffman code slash and dot both have six bits. An empty authority is never in the table; it is replaced by a literal
+ * that is not added to it.
  */
 
 const slash = 0x2f;
@@ -12,22 +13,22 @@ const dot = 0x2e;
 const slashBits = 0x18;
 const dotBits = 0x17;
 
-/** The index of the field `:authority`, with an empty value, in the table that everybody has. */
-const authority = 1;
+/** The index of the field `:authority`, with an empty value, in HPACK's static table. */
+const authorityIndex = 1;
 
-const someAuthority = Buffer.from('\u0001\u0009localhost');
+const literalAuthority = Buffer.from('\u0001\u0009localhost');
 
 /**
- * A block of fields with an authority that Node takes; what cannot be read is left to Node. Only the beginning of what came in
- * several pieces may be given: no client has its authority farther behind. `block` may be changed.
+ * Returns the block of fields with an authority that Node accepts; what cannot be parsed is left to Node. Of a block in
+ * several frames the first is enough: no client sends its authority later. May change `block`.
  */
-export function mendAuthority(block: Buffer): Buffer {
+export function repairAuthority(block: Buffer): Buffer {
   let at = 0;
   while (at < block.length) {
     const field = readField(block, at);
     if (field === undefined) break;
     if (field.isEmptyAuthority)
-      return Buffer.concat([block.subarray(0, at), someAuthority, block.subarray(field.end)]);
+      return Buffer.concat([block.subarray(0, at), literalAuthority, block.subarray(field.end)]);
     if (field.authority !== undefined) replaceSlashes(field.authority);
     at = field.end;
   }
@@ -50,21 +51,21 @@ function readField(block: Buffer, at: number): Field | undefined {
   const first = block[at] ?? 0;
   if (first >= 0x80) {
     const index = readInteger(block, at, 7);
-    return index && { end: index.end, isEmptyAuthority: index.value === authority };
+    return index && { end: index.end, isEmptyAuthority: index.value === authorityIndex };
   }
-  if (first >= 0x20 && first < 0x40) return readInteger(block, at, 5); // the table is made smaller
+  if (first >= 0x20 && first < 0x40) return readInteger(block, at, 5); // the table is resized
   const name = readInteger(block, at, first >= 0x40 ? 6 : 4);
   const start = name?.value === 0 ? readText(block, name.end)?.end : name?.end;
   const value = start === undefined ? undefined : readText(block, start);
   if (value === undefined) return undefined;
-  return name?.value === authority ? { end: value.end, authority: value } : { end: value.end };
+  return name?.value === authorityIndex ? { end: value.end, authority: value } : { end: value.end };
 }
 
-/** Undefined where it is longer than any length here can be, or not whole. */
+/** Undefined where it is incomplete, or larger than any length in such a block. */
 function readInteger(block: Buffer, at: number, bits: number): { value: number; end: number } | undefined {
-  const most = 2 ** bits - 1;
-  let value = (block[at] ?? 0) & most;
-  if (value < most) return { value, end: at + 1 };
+  const max = 2 ** bits - 1;
+  let value = (block[at] ?? 0) & max;
+  if (value < max) return { value, end: at + 1 };
   for (let more = 0; more < 3; more += 1) {
     const byte = block[at + 1 + more];
     if (byte === undefined) return undefined;
@@ -104,7 +105,7 @@ function replaceSlashBits(bytes: Buffer): void {
   }
 }
 
-/** How many bits the character takes that begins with these eight; undefined for what no path has, and at the end. */
+/** The length in bits of the Huffman code that begins with these eight; undefined for characters of no path, and at the end. */
 function codeLength(next: number): number | undefined {
   if (next >> 3 < 0x0a) return 5;
   if (next >> 2 < 0x2e) return 6;

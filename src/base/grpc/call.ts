@@ -11,16 +11,16 @@ import { Metadata } from '@grpc/grpc-js';
 import { fromServiceError, GrpcError, grpcCodes } from './errors.ts';
 
 export interface CallOptions {
-  /** Milliseconds until the call is given up on both sides; null sends no deadline at all. */
+  /** Milliseconds until both sides end the call; null: no deadline. */
   readonly deadlineMs: number | null;
-  /** Gives the call up; it then fails with code CANCELLED and `byCaller`. */
+  /** Ends the call, which then fails with code CANCELLED and `byCaller`. */
   readonly cancel?: AbortSignal | undefined;
   readonly metadata?: Readonly<Record<string, string>> | undefined;
 }
 
 /**
- * One call of a service that protobuf-es describes, over grpc-js. Rejects with a GrpcError. A call that is given up
- * settles at once, although the server may still work on it.
+ * One call of a service that protobuf-es describes, over grpc-js. Rejects with a GrpcError. A cancelled call settles at
+ * once, although the server may still work on it.
  */
 export function callUnary<I extends DescMessage, O extends DescMessage>(
   client: Client,
@@ -29,7 +29,7 @@ export function callUnary<I extends DescMessage, O extends DescMessage>(
   options: CallOptions,
 ): Promise<MessageShape<O>> {
   const { cancel } = options;
-  if (cancel?.aborted) return Promise.reject(givenUp());
+  if (cancel?.aborted) return Promise.reject(createCancelledError());
   const { promise, resolve, reject } = Promise.withResolvers<MessageShape<O>>();
   try {
     const call = send(client, method, request, options, (error, response) => {
@@ -41,7 +41,7 @@ export function callUnary<I extends DescMessage, O extends DescMessage>(
     const abort = (): void => call.cancel();
     cancel?.addEventListener('abort', abort, { once: true });
   } catch (error) {
-    reject(closed(method.name, error));
+    reject(createClosedError(method.name, error));
   }
   return promise;
 }
@@ -65,7 +65,7 @@ function send<I extends DescMessage, O extends DescMessage>(
 }
 
 /**
- * A call that is answered by many messages, read as fast as they are taken. Ends when the server ends it; throws a
+ * A call with a stream of responses, which are read as fast as they are consumed. Ends when the server ends it; throws a
  * GrpcError when it fails. Leaving the loop, or `cancel`, ends the call.
  */
 export async function* callStream<I extends DescMessage, O extends DescMessage>(
@@ -74,7 +74,7 @@ export async function* callStream<I extends DescMessage, O extends DescMessage>(
   request: MessageInitShape<I>,
   { deadlineMs, cancel, metadata }: CallOptions,
 ): AsyncGenerator<MessageShape<O>, void, undefined> {
-  if (cancel?.aborted) throw givenUp();
+  if (cancel?.aborted) throw createCancelledError();
   const call = openStream();
   const abort = (): void => call.cancel();
   cancel?.addEventListener('abort', abort, { once: true });
@@ -85,7 +85,7 @@ export async function* callStream<I extends DescMessage, O extends DescMessage>(
     throw error;
   } finally {
     cancel?.removeEventListener('abort', abort);
-    call.on('error', () => undefined); // the one that follows from being cancelled has no reader any more
+    call.on('error', () => undefined); // nothing handles the error that the cancellation causes any more
     call.cancel();
   }
 
@@ -102,13 +102,13 @@ export async function* callStream<I extends DescMessage, O extends DescMessage>(
       return client.makeServerStreamRequest<MessageShape<I>, Buffer>(
         pathOf(method),
         (message) => Buffer.from(toBinary(method.input, message)),
-        (bytes) => bytes, // many are read ahead, and are far smaller so
+        (bytes) => bytes, // decoded when consumed: many are read ahead, and bytes take far less memory
         create(method.input, request),
         headers(metadata),
         deadlineMs === null ? {} : { deadline: Date.now() + deadlineMs },
       );
     } catch (error) {
-      throw closed(method.name, error);
+      throw createClosedError(method.name, error);
     }
   }
 }
@@ -127,10 +127,10 @@ function isServiceError(error: unknown): error is ServiceError {
   return error instanceof Error && 'code' in error && 'details' in error;
 }
 
-function givenUp(): GrpcError {
+function createCancelledError(): GrpcError {
   return new GrpcError(grpcCodes.CANCELLED, 'given up before it began', { byCaller: true });
 }
 
-function closed(name: string, cause: unknown): GrpcError {
+function createClosedError(name: string, cause: unknown): GrpcError {
   return new GrpcError(grpcCodes.UNAVAILABLE, `${name}: the connection is closed`, { cause });
 }

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type {
   DescMessage,
   DescMethodServerStreaming,
@@ -5,19 +6,19 @@ import type {
   MessageInitShape,
   MessageShape,
 } from '@bufbuild/protobuf';
+import type { ChannelCredentials } from '@grpc/grpc-js';
 import { Client, credentials } from '@grpc/grpc-js';
 import type { CallOptions } from './call.ts';
 import { callStream, callUnary } from './call.ts';
 import { followConnection } from './connectivity.ts';
-import { ownSockets } from './own-sockets.ts';
-import { socketPathFault } from './unix-path.ts';
+import { findSocketPathFault } from './unix-path.ts';
 
 export interface UnixClientOptions {
-  /** Of a message either way; default 4 MiB. Longer ones fail with RESOURCE_EXHAUSTED. */
+  /** In either direction; default 4 MiB. Calls with a larger message fail with RESOURCE_EXHAUSTED. */
   readonly maxMessageBytes?: number;
 }
 
-/** The way to one server on a unix socket. Connects when first called, and again when the server comes back. */
+/** A client of one server on a unix socket. Connects at the first call, and again when the server comes back. */
 export interface UnixClient extends Disposable {
   /** One call; rejects with a GrpcError. */
   unary<I extends DescMessage, O extends DescMessage>(
@@ -25,29 +26,29 @@ export interface UnixClient extends Disposable {
     request: MessageInitShape<I>,
     options: CallOptions,
   ): Promise<MessageShape<O>>;
-  /** One call answered by many messages; throws a GrpcError. */
+  /** One call with a stream of responses; throws a GrpcError. */
   stream<I extends DescMessage, O extends DescMessage>(
     method: DescMethodServerStreaming<I, O>,
     request: MessageInitShape<I>,
     options: CallOptions,
   ): AsyncIterable<MessageShape<O>>;
-  /** Keeps a connection and tells each time that it stands or stands no more, first how it is now; until disposed of. */
+  /** Keeps a connection, and calls `listener` with its state now and whenever it is made or lost, until disposed of. */
   follow(listener: (isConnected: boolean) => void): void;
 }
 
 const defaultMessageBytes = 4 * 1024 * 1024;
 
 /**
- * Returns at once, whether or not somebody listens. Throws an Error for a path that no socket can have. Disposing ends
- * the calls under way, which fail with CANCELLED.
+ * Returns at once, whether or not a server listens. Throws an Error for a path that no socket can have. Disposing ends the
+ * calls under way, which fail with CANCELLED.
  */
 export function openUnixClient(path: string, options: UnixClientOptions = {}): UnixClient {
-  const fault = socketPathFault(path);
+  const fault = findSocketPathFault(path);
   if (fault !== undefined) throw new Error(`${path}: ${fault}`);
   const { maxMessageBytes = defaultMessageBytes } = options;
   const end = new AbortController();
   const insecure = credentials.createInsecure();
-  const sockets = ownSockets(insecure);
+  const sockets = trackSockets(insecure);
   const client = new Client(`unix:${path}`, insecure, {
     'grpc.max_receive_message_length': maxMessageBytes,
     'grpc.max_send_message_length': maxMessageBytes,
@@ -55,23 +56,60 @@ export function openUnixClient(path: string, options: UnixClientOptions = {}): U
     'grpc.max_reconnect_backoff_ms': 3000,
     'grpc.use_local_subchannel_pool': 1,
     'grpc.enable_http_proxy': 0,
-    'grpc.client_idle_timeout_ms': 2 ** 31 - 1, // a connection that is followed ends only with its server
-    'grpc.enable_retries': 0, // who calls decides what may be done twice
+    'grpc.client_idle_timeout_ms': 2 ** 31 - 1, // a followed connection ends only with its server
+    'grpc.enable_retries': 0, // the caller decides what may be sent twice
   });
 
-  function bounded(call: CallOptions): CallOptions {
+  function untilDisposed(call: CallOptions): CallOptions {
     const cancel = call.cancel === undefined ? end.signal : AbortSignal.any([call.cancel, end.signal]);
     return { ...call, cancel };
   }
 
   return {
-    unary: (method, request, call) => callUnary(client, method, request, bounded(call)),
-    stream: (method, request, call) => callStream(client, method, request, bounded(call)),
+    unary: (method, request, call) => callUnary(client, method, request, untilDisposed(call)),
+    stream: (method, request, call) => callStream(client, method, request, untilDisposed(call)),
     follow: (listener) => followConnection(client, listener, end.signal),
     [Symbol.dispose]() {
       end.abort(); // a closed client lets calls under way run on, and with them the process
       client.close();
-      setImmediate(() => sockets[Symbol.dispose]()); // by then the peer has been told
+      setImmediate(() => sockets[Symbol.dispose]()); // by then the peer has been notified
+    },
+  };
+}
+
+/** How long a peer may take from accepting a connection to its first byte, in milliseconds. */
+const firstByteMs = 20_000;
+
+/**
+ * Tracks a client's connections, so that disposing of the result ends them: grpc-js leaves a connection open for good when
+ * the peer has accepted it and never sends a byte, and opens another with each attempt. Such a connection is also ended
+ * after 20 s. Changes the credentials passed.
+ */
+function trackSockets(credentials: ChannelCredentials): Disposable {
+  const sockets = new Set<Socket>();
+  const original = credentials._createSecureConnector.bind(credentials);
+  credentials._createSecureConnector = (...args) => {
+    const connector = original(...args);
+    return {
+      waitForReady: () => connector.waitForReady(),
+      getCallCredentials: () => connector.getCallCredentials(),
+      destroy: () => connector.destroy(),
+      async connect(socket) {
+        sockets.add(socket);
+        const timer = setTimeout(() => {
+          if (socket.bytesRead === 0) socket.destroy();
+        }, firstByteMs).unref();
+        socket.once('close', () => {
+          sockets.delete(socket);
+          clearTimeout(timer);
+        });
+        return await connector.connect(socket);
+      },
+    };
+  };
+  return {
+    [Symbol.dispose]() {
+      for (const socket of sockets) socket.destroy();
     },
   };
 }

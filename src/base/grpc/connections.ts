@@ -4,25 +4,25 @@ import { createServer } from 'node:net';
 import { Duplex } from 'node:stream';
 import type { Server } from '@grpc/grpc-js';
 import { ServerCredentials } from '@grpc/grpc-js';
-import { mendAuthority } from './authority.ts';
+import { repairAuthority } from './authority.ts';
 
-/** How long a peer may take to read what was said last, in milliseconds. */
-const farewellMs = 500;
+/** How long a peer may take to read the last bytes, in milliseconds. */
+const lingerMs = 500;
 
-/** Disposing of it ends the connections that there still are, half a second later. */
+/** Disposing of it ends the connections that are still open, half a second later. */
 export interface Acceptor extends Disposable {
-  /** Takes no more connections; those that stand are the server's to end. */
+  /** Stops accepting connections; open ones are ended by the server. */
   close(): void;
 }
 
-/** Takes connections at `path` for `server`. Rejects where it cannot listen there. */
+/** Accepts connections at `path` for `server`. Rejects where it cannot listen there. */
 export async function acceptAt(path: string, server: Server): Promise<Acceptor> {
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
   const open = new Set<Socket>();
   const acceptor = createServer((socket) => {
     open.add(socket);
     socket.once('close', () => open.delete(socket));
-    injector.injectConnection(mended(socket));
+    injector.injectConnection(withRepairedRequests(socket));
   });
   acceptor.listen(path);
   await once(acceptor, 'listening');
@@ -33,16 +33,16 @@ export async function acceptAt(path: string, server: Server): Promise<Acceptor> 
     [Symbol.dispose]() {
       close();
       const end = () => {
-        for (const socket of open) socket.destroy(); // of peers that do not see that the server has ended them
+        for (const socket of open) socket.destroy(); // those whose peers ignore that the server has ended them
       };
-      setTimeout(end, farewellMs).unref(); // each of them keeps the process alive
+      setTimeout(end, lingerMs).unref(); // each of them keeps the process alive
     },
   };
 }
 
-/** The other side of `socket` says things as Node takes them. */
-function mended(socket: Socket): Duplex {
-  const mend = requestMender();
+/** Returns `socket` with requests that Node accepts. */
+function withRepairedRequests(socket: Socket): Duplex {
+  const repair = createRequestRepair();
   const connection = new Duplex({
     read: () => void socket.resume(),
     write: (chunk: Uint8Array, _encoding, done) => void socket.write(chunk, (error) => done(error)),
@@ -53,26 +53,26 @@ function mended(socket: Socket): Duplex {
     },
   });
   socket.on('data', (chunk) => {
-    const next = mend(chunk);
+    const next = repair(chunk);
     if (next.length > 0 && !connection.push(next)) socket.pause();
   });
   socket.once('end', () => connection.push(null));
-  socket.on('error', () => connection.destroy()); // that it is closed is all that there is to know
+  socket.on('error', () => connection.destroy()); // nothing else has to be done than to close it
   socket.once('close', () => connection.destroy());
   return connection;
 }
 
-/** PRI * HTTP/2.0 … (RFC 9113, section 3.4), and what is in front of each frame. */
+/** The sizes of the connection preface, `PRI * HTTP/2.0 …` (RFC 9113, section 3.4), and of a frame's header. */
 const prefaceBytes = 24;
 const headBytes = 9;
 const headersType = 0x01;
-/** Of a frame that is looked into, the longest that Node takes from anybody. */
-const maxBytes = 16_384;
+/** The longest frame that Node accepts; longer ones are passed on unread. */
+const maxFrameBytes = 16_384;
 const padded = 0x08;
 const prioritized = 0x20;
 
-/** Takes what a client sends as it comes, and answers what is to be read instead. Holds back a frame of fields until it is whole. */
-export function requestMender(): (chunk: Buffer) => Buffer {
+/** Returns a function from each chunk that a client sends to what is to be parsed instead. Keeps back a HEADERS frame until it is complete. */
+export function createRequestRepair(): (chunk: Buffer) => Buffer {
   let untouched = prefaceBytes;
   let held: Buffer = Buffer.alloc(0);
   return (chunk) => {
@@ -82,9 +82,9 @@ export function requestMender(): (chunk: Buffer) => Buffer {
       if (untouched === 0) {
         if (held.length < headBytes) break;
         const length = headBytes + held.readUIntBE(0, 3);
-        if (held[3] === headersType && length <= headBytes + maxBytes) {
+        if (held[3] === headersType && length <= headBytes + maxFrameBytes) {
           if (held.length < length) break;
-          done.push(mendFrame(Buffer.from(held.subarray(0, length))));
+          done.push(repairFrame(Buffer.from(held.subarray(0, length))));
           held = held.subarray(length);
           continue;
         }
@@ -99,15 +99,15 @@ export function requestMender(): (chunk: Buffer) => Buffer {
   };
 }
 
-function mendFrame(frame: Buffer): Buffer {
+function repairFrame(frame: Buffer): Buffer {
   const flags = frame[4] ?? 0;
   const padding = (flags & padded) === 0 ? 0 : (frame[headBytes] ?? 0);
   const start = headBytes + ((flags & padded) === 0 ? 0 : 1) + ((flags & prioritized) === 0 ? 0 : 5);
   const end = frame.length - padding;
   if (start > end) return frame;
-  const block = mendAuthority(frame.subarray(start, end));
+  const block = repairAuthority(frame.subarray(start, end));
   const whole = Buffer.concat([frame.subarray(0, start), block, frame.subarray(end)]);
-  if (whole.length > headBytes + maxBytes) return frame;
+  if (whole.length > headBytes + maxFrameBytes) return frame;
   whole.writeUIntBE(whole.length - headBytes, 0, 3);
   return whole;
 }

@@ -17,11 +17,11 @@ import type {
 } from '@grpc/grpc-js';
 
 export interface Served {
-  /** Aborts when the caller has given up or is gone, or when the server closes. */
+  /** Aborts when the client has cancelled the call or is gone, or when the server closes. */
   readonly signal: AbortSignal;
 }
 
-/** How one method is answered. A GrpcError is told to the caller; any other error is INTERNAL without its details. */
+/** Implements one method. The client receives a GrpcError as it is; any other error as INTERNAL without details. */
 export type Handler<M> =
   M extends DescMethodUnary<infer I, infer O>
     ? (request: MessageShape<I>, call: Served) => Promise<MessageInitShape<O>>
@@ -36,23 +36,23 @@ export type Handlers<S extends DescService> = {
 
 export type UnaryCall = ServerUnaryCall<unknown, unknown>;
 export type StreamingCall = ServerWritableStream<unknown, unknown>;
-/** What the types above have already tied to its method; the wire knows of no types. */
+/** A handler without its types, which the types above have already checked against its method. */
 type AnyHandler = (request: never, call: Served) => Promise<object> | AsyncIterable<object>;
 
-/** How calls are run; given by the server. */
+/** Runs calls; provided by the server. */
 export interface Runner {
   unary(call: UnaryCall, answer: (served: Served) => Promise<unknown>): Promise<unknown>;
   streaming(call: StreamingCall, answer: (served: Served) => AsyncIterable<unknown>): Promise<void>;
   fail(error: unknown): { code: number; details: string };
 }
 
-/** A service with its handlers, ready to be served. */
+/** A service with its handlers. */
 export interface Implementation {
   readonly definition: ServiceDefinition;
   handlers(runner: Runner): UntypedServiceImplementation;
 }
 
-/** Binds handlers to a service that protobuf-es describes. */
+/** Implements a service that protobuf-es describes. */
 export function implement<S extends DescService>(service: S, handlers: Handlers<S>): Implementation {
   const given = new Map<string, unknown>(Object.entries(handlers));
   const methods = service.methods.flatMap((method): [DescMethod, AnyHandler][] => {

@@ -8,31 +8,31 @@ import { serveUnix } from './server.ts';
 
 export interface KeptServerOptions extends Omit<UnixServerOptions, 'services'> {
   readonly clock: Clock;
-  /** Called for each server that is made. */
+  /** Called for each server that is created. */
   services(): readonly Implementation[];
-  /** Called before a server is made, for the socket's folder. */
+  /** Called before a server is created, to prepare the socket's folder. */
   prepare(): Promise<void>;
-  /** Called when the socket is there. */
+  /** Called when the socket exists. */
   onServing(): void;
-  /** Called when the socket was removed or replaced by somebody else; it is made again. */
+  /** Called when another process has removed or replaced the socket, before it is created again. */
   onReplaced(): void;
-  /** Called with the reason whenever the socket cannot be made; it is tried again. */
+  /** Called whenever the socket cannot be created, before the next attempt. */
   onFailure(error: unknown): void;
-  /** Between two looks whether the socket is still there; default 5 s. */
+  /** Between two checks that the socket still exists; default 5 s. */
   readonly lookMs?: number;
 }
 
-/** The run of a service that serves gRPC on a unix socket until its signal aborts. It is ready after the first try. */
+/** Returns the `run` of a service that serves gRPC on a unix socket. It is ready after the first attempt to create it. */
 export function keepServing(options: KeptServerOptions): Service['run'] {
   const { path, clock, lookMs = 5000 } = options;
 
-  async function serveWhileThere(signal: AbortSignal, onServing: () => void): Promise<void> {
+  async function serveUntilReplaced(signal: AbortSignal, onServing: () => void): Promise<void> {
     await options.prepare();
     await using _server = await serveUnix({ ...options, services: options.services() });
-    const identity = await identityOf(path);
+    const identity = await readIdentity(path);
     onServing();
     do await clock.sleep(lookMs, signal);
-    while (!signal.aborted && (await identityOf(path)) === identity);
+    while (!signal.aborted && (await readIdentity(path)) === identity);
   }
 
   return async (signal, ready) => {
@@ -44,7 +44,7 @@ export function keepServing(options: KeptServerOptions): Service['run'] {
     };
     while (!signal.aborted) {
       try {
-        await serveWhileThere(signal, onServing);
+        await serveUntilReplaced(signal, onServing);
         if (!signal.aborted) options.onReplaced();
       } catch (error) {
         options.onFailure(error);
@@ -55,7 +55,7 @@ export function keepServing(options: KeptServerOptions): Service['run'] {
   };
 }
 
-async function identityOf(path: string): Promise<string | undefined> {
+async function readIdentity(path: string): Promise<string | undefined> {
   const found = await lstat(path, { bigint: true }).catch(() => undefined);
   return found === undefined ? undefined : `${found.dev}:${found.ino}`;
 }

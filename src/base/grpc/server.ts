@@ -7,30 +7,30 @@ import type { Acceptor } from './connections.ts';
 import { acceptAt } from './connections.ts';
 import { GrpcError, grpcCodes } from './errors.ts';
 import type { Implementation, Runner, Served, StreamingCall, UnaryCall } from './implement.ts';
-import { socketPathFault } from './unix-path.ts';
+import { findSocketPathFault } from './unix-path.ts';
 
 export interface UnixServerOptions {
-  /** Of the socket, absolute. Whatever socket is there already is replaced, in one step. */
+  /** Of the socket, absolute. An existing socket is replaced atomically. */
   readonly path: string;
   readonly services: readonly Implementation[];
   /** Of the socket; default 0600. */
   readonly mode?: number;
-  /** Of a message either way; default 4 MiB. */
+  /** In either direction; default 4 MiB. */
   readonly maxMessageBytes?: number;
-  /** At a time, streams included; more are answered RESOURCE_EXHAUSTED. Default 100. */
+  /** At a time, streams included; further ones fail with RESOURCE_EXHAUSTED. Default 100. */
   readonly maxCalls?: number;
   readonly log: Logger;
 }
 
 const defaultMessageBytes = 4 * 1024 * 1024;
 
-/** How long calls under way may take to see that the server closes, in milliseconds. */
+/** How long calls under way may take to end when the server closes, in milliseconds. */
 const drainMs = 1000;
 
 /**
- * Serves gRPC on a unix socket until disposed of; resolves once it listens. Who connects is told apart by the socket's
- * mode and folder only. Rejects with an Error that names the path: something there that is no socket, a folder that is
- * missing or cannot be written. Closing removes the socket, unless another has taken its place.
+ * Serves gRPC on a unix socket until disposed of; resolves once it listens. Only the mode of the socket and its folder
+ * restrict who connects. Rejects with an Error that names the path: something there that is no socket, a folder that is
+ * missing or cannot be written. Closing removes the socket, unless another has replaced it.
  */
 export async function serveUnix(options: UnixServerOptions): Promise<AsyncDisposable> {
   const {
@@ -41,10 +41,10 @@ export async function serveUnix(options: UnixServerOptions): Promise<AsyncDispos
     maxCalls = 100,
     log,
   } = options;
-  const fault = socketPathFault(path);
+  const fault = findSocketPathFault(path);
   if (fault !== undefined) throw new Error(`${path}: ${fault}`);
   await refuseOther(path);
-  setLogVerbosity(logVerbosity.NONE); // what it would write to standard error comes as an error too
+  setLogVerbosity(logVerbosity.NONE); // what it would write to standard error is also thrown
   const server = new Server({
     'grpc.max_receive_message_length': maxMessageBytes,
     'grpc.max_send_message_length': maxMessageBytes,
@@ -74,7 +74,7 @@ async function refuseOther(path: string): Promise<void> {
 
 let drafts = 0;
 
-/** Bound under another name first: whoever sees the socket finds it with its mode and its server. */
+/** Binds under another name first, so that clients never find the socket without its mode or its server. */
 async function listen(
   server: Server,
   path: string,
@@ -112,7 +112,10 @@ async function drain(server: Server): Promise<void> {
 function createRunner(maxCalls: number, closing: AbortSignal, log: Logger): Runner {
   let calls = 0;
 
-  async function within<T>(call: UnaryCall | StreamingCall, run: (served: Served) => Promise<T>): Promise<T> {
+  async function runLimited<T>(
+    call: UnaryCall | StreamingCall,
+    run: (served: Served) => Promise<T>,
+  ): Promise<T> {
     if (calls >= maxCalls) {
       throw new GrpcError(grpcCodes.RESOURCE_EXHAUSTED, `${maxCalls} calls are under way; try again later`);
     }
@@ -131,12 +134,12 @@ function createRunner(maxCalls: number, closing: AbortSignal, log: Logger): Runn
   }
 
   return {
-    unary: (call, answer) => within(call, answer),
+    unary: (call, answer) => runLimited(call, answer),
     streaming: (call, answer) =>
-      within(call, async (served) => {
+      runLimited(call, async (served) => {
         for await (const message of answer(served)) {
           if (served.signal.aborted) return;
-          if (!call.write(message)) await drained(call, served.signal);
+          if (!call.write(message)) await waitForDrain(call, served.signal);
         }
       }),
     fail(error) {
@@ -147,7 +150,7 @@ function createRunner(maxCalls: number, closing: AbortSignal, log: Logger): Runn
   };
 }
 
-async function drained(call: StreamingCall, signal: AbortSignal): Promise<void> {
+async function waitForDrain(call: StreamingCall, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   await new Promise<void>((resolve) => {
     const go = () => {

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { errorCode } from '../errors.ts';
 
-/** The HTTP status for what never became a request: no HTTP, too slow, or headers too large. */
+/** The HTTP status for what is not a complete request: no HTTP, too slow, or headers too large. */
 export type ClientErrorCode = 400 | 408 | 431;
 
 export interface ErrorBody {
@@ -18,7 +18,7 @@ const phrases: Readonly<Record<ClientErrorCode, string>> = {
 /** How long the client may take to read the answer before it is cut off. */
 const answerMs = 5000;
 
-/** Answers what is not a whole HTTP request and ends the connection. No router and no hook has seen it. */
+/** Answers what is not a complete HTTP request, and ends the connection. Neither router nor hooks are involved. */
 export function answerClientError(
   error: Error,
   socket: Socket,
@@ -32,7 +32,7 @@ export function answerClientError(
   const cut = setTimeout(() => socket.destroy(), answerMs);
   socket.once('close', () => clearTimeout(cut));
   const code = statusOf(cause);
-  socket.end(responseOf(code, format(code)), () => socket.destroy()); // destroyed now, it would send nothing
+  socket.end(responseOf(code, format(code)), () => socket.destroy()); // only then: destroying it at once would send nothing
 }
 
 function statusOf(cause: string | undefined): ClientErrorCode {

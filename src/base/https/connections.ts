@@ -7,10 +7,10 @@ import type { Clock } from '../clock.ts';
 import type { HttpsLimits } from './limits.ts';
 
 /*
- * Node's HTTPS server closes the connections that it knows to be idle. It does not know those in the middle of a
- * handshake, takes those for busy on which nothing or half a head has come, and leaves open what becomes idle after
- * its close() was called. So connections are listed here and their requests counted. An HTTP/2 session can close
- * itself after its last request (GOAWAY, RFC 9113, 6.8) and is left to do so.
+ * Node's HTTPS server closes only the connections that it knows to be idle. It does not know those in the middle of a
+ * handshake, counts as busy those that have sent nothing or half a head, and leaves open those that become idle after
+ * close() was called. So connections are tracked here and their requests counted. An HTTP/2 session closes itself after
+ * its last request (GOAWAY, RFC 9113, 6.8).
  */
 
 interface Connection {
@@ -35,7 +35,7 @@ interface Progress {
 
 type ConnectionLimits = Pick<HttpsLimits, 'handshakeMs' | 'stallMs' | 'maxPipelined'>;
 
-/** Every connection of a server, with those in the middle of a handshake. */
+/** Every connection of a server, including those in the middle of a handshake. */
 export class Connections {
   readonly #limits: ConnectionLimits;
   readonly #clock: Clock;
@@ -44,7 +44,7 @@ export class Connections {
   readonly #byTls = new WeakMap<Socket, Connection>();
   #draining = false;
 
-  /** Follows a server that does not listen yet. */
+  /** `server` must not listen yet. */
   constructor(server: Server, limits: ConnectionLimits, clock: Clock) {
     this.#limits = limits;
     this.#clock = clock;
@@ -68,8 +68,8 @@ export class Connections {
   }
 
   /**
-   * Resolves with `closing`, the server's own close. Connections without a request are destroyed at once, the others
-   * when theirs are answered, and what is left after `graceMs`.
+   * Resolves with `closing`, the server's own close. Connections without a request are destroyed at once, the others when
+   * their requests are answered, and the rest after `graceMs`.
    */
   async drain(closing: Promise<unknown>, graceMs: number): Promise<void> {
     this.#draining = true;
@@ -124,11 +124,11 @@ export class Connections {
     });
   }
 
-  /** Looks ten times in the shortest limit, so that each is exceeded by a tenth at most. */
+  /** Checks ten times within the shortest limit, so that each limit is exceeded by a tenth at most. */
   #sweepUntilClosed(server: Server): void {
-    const shortestMs = Math.min(this.#limits.stallMs, this.#limits.handshakeMs);
-    if (shortestMs === Number.POSITIVE_INFINITY) return;
-    const timer = setInterval(() => this.#sweep(), shortestMs / 10);
+    const minLimitMs = Math.min(this.#limits.stallMs, this.#limits.handshakeMs);
+    if (minLimitMs === Number.POSITIVE_INFINITY) return;
+    const timer = setInterval(() => this.#sweep(), minLimitMs / 10);
     timer.unref();
     server.once('close', () => clearInterval(timer));
   }
@@ -154,7 +154,7 @@ export class Connections {
   }
 }
 
-/** No two open connections have the same. */
+/** A key that no two open connections share. */
 function peerOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }

@@ -1,4 +1,4 @@
-/** What a server proves itself with, and whom it believes. All in PEM. */
+/** The certificate of a server, and the authorities that it trusts. All in PEM. */
 export interface TlsCredentials {
   readonly key: string;
   /** With its chain, if it has one. */
@@ -16,7 +16,7 @@ export interface TlsSettings {
 
 const defaultSettings: TlsSettings = { minVersion: 'TLSv1.2', ciphers: undefined };
 
-/** The options of node:tls for new connections. */
+/** Returns the options of node:tls for new connections. */
 export function secureContext(
   { key, cert, clientCa }: TlsCredentials,
   { minVersion, ciphers }: TlsSettings = defaultSettings,
@@ -30,7 +30,7 @@ export function secureContext(
   };
 }
 
-/** Whether every authority of `before` is one of `now`. */
+/** Whether every authority in `before` is in `now` too. */
 export function trustsAll(now: string, before: string): boolean {
   if (now === before) return true;
   const authorities = new Set(certificatesIn(now));

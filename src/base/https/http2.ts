@@ -4,28 +4,28 @@ import type { Server } from 'node:https';
 import type { TLSSocket } from 'node:tls';
 
 /*
- * HTTP/2 beside HTTP/1.1 on one port. The HTTPS server stays as it is, with all its limits; only connections whose
- * client has chosen `h2` (ALPN, RFC 7301) become sessions here, and their requests go to the same handlers. What those
- * look at and Node's compatibility API lacks is added below.
+ * HTTP/2 beside HTTP/1.1 on one port. The HTTPS server stays as it is, with all its limits; only connections whose client
+ * has chosen `h2` (ALPN, RFC 7301) become sessions here, and their requests go to the same handlers. What the handlers
+ * use and Node's compatibility API lacks is added below.
  */
 
 /** The protocols offered to clients, best first. */
 export const alpnProtocols = ['h2', 'http/1.1'];
 
 export interface Http2Options {
-  /** A session without a request for so long is closed. */
+  /** How long a session may be without a request before it is closed. */
   idleMs: number;
-  /** The time from the head of a request to the end of its body. */
+  /** How long it may take from the head of a request to the end of its body. */
   requestMs: number;
-  /** What a body is taken for whose request names no content type. */
+  /** The content type of a body whose request names none. */
   defaultContentType: string;
   /** Called with every session and its connection. */
   onSession(socket: TLSSocket, session: ServerHttp2Session): void;
 }
 
 /**
- * The bounds of one connection; all others are Node's own. A client that resets more streams (CVE-2023-44487), or sends
- * more invalid frames, loses its connection.
+ * The limits of one connection; all others are Node's defaults. A client that resets more streams (CVE-2023-44487), or
+ * sends more invalid frames, loses its connection.
  */
 const bounds: ServerOptions = {
   settings: {
@@ -48,7 +48,7 @@ export function serveHttp2(server: Server, options: Http2Options): void {
   const multiplexer = createServer(bounds, (request, response) => {
     const socket = request.stream.session && sockets.get(request.stream.session);
     if (socket === undefined) return; // closed meanwhile
-    likeHttp1(request, response, socket, defaultContentType);
+    addHttp1Properties(request, response, socket, defaultContentType);
     limitTime(request, requestMs);
     server.emit('request', request, response);
   });
@@ -69,8 +69,8 @@ export function serveHttp2(server: Server, options: Http2Options): void {
   });
 }
 
-/** Adds what a request and its response have under HTTP/1.1. */
-function likeHttp1(
+/** Adds the properties that a request and its response have under HTTP/1.1. */
+function addHttp1Properties(
   request: Http2ServerRequest,
   response: Http2ServerResponse,
   socket: TLSSocket,
@@ -79,7 +79,7 @@ function likeHttp1(
   const { stream, headers } = request;
   Object.defineProperty(request, 'socket', { value: socket }); // one object for all requests of a connection
   Object.defineProperty(response, 'destroyed', { get: () => stream.destroyed });
-  // the framework reads no body that headers do not announce; HTTP/1.1 has always one that does, HTTP/2 need not
+  // the framework reads no body without such a header; HTTP/1.1 always has one, HTTP/2 need not
   const isAnnounced = headers['content-type'] !== undefined || headers['content-length'] !== undefined;
   if (!isAnnounced && !stream.endAfterHeaders) headers['content-type'] = defaultContentType;
 }

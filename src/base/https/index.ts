@@ -1,4 +1,4 @@
-/** An HTTPS server on one port: TLS, bounds against bad clients, HTTP/2 where wanted, an orderly stop. */
+/** An HTTPS server on one port: TLS, limits against abusive clients, optional HTTP/2, an orderly stop. */
 export type { ClientErrorCode, ErrorBody } from './client-error.ts';
 export type { TlsCredentials, TlsSettings } from './credentials.ts';
 export type { HttpsLimits } from './limits.ts';

@@ -1,4 +1,4 @@
-/** The bounds of a server. None of them limits how long an answer may be worked on. */
+/** The limits of a server. None of them bounds how long a handler may take. */
 export interface HttpsLimits {
   /** Connections at once; a further one is closed at once. Default 1000. */
   readonly maxConnections: number;

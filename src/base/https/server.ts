@@ -27,14 +27,14 @@ export interface HttpsServerOptions {
   readonly limits?: Partial<HttpsLimits> | undefined;
   /** Offers HTTP/2 beside HTTP/1.1. Default: not offered. */
   readonly http2?: {
-    /** What a body is taken for whose request names no content type. */
+    /** The content type of a body whose request names none. */
     readonly defaultContentType: string;
   };
   /** Content types that clients usually send: they are recognized without the header being parsed. */
   readonly contentTypes?: readonly string[];
-  /** Sends the answer when a hook or handler has thrown, or a body is too large. */
+  /** Answers when a hook or handler has thrown, or a body is too large. */
   readonly onError: ErrorHandler;
-  /** Sends the answer to a path that cannot be decoded; it has no route, and no hook runs. Default `onError`. */
+  /** Answers to a path that cannot be decoded; it has no route, and no hook runs. Default `onError`. */
   readonly onBadPath?: ErrorHandler;
   /** The body for what is no HTTP request. Default: the status in plain text. */
   readonly formatClientError?: (code: ClientErrorCode) => ErrorBody;
@@ -43,8 +43,8 @@ export interface HttpsServerOptions {
 }
 
 /**
- * An HTTPS server. Clients are asked for a certificate but need none: whether the one of a connection was verified is
- * for the handlers to look at, so that they can answer with a status instead of a broken handshake.
+ * An HTTPS server. Clients are asked for a certificate but need none: the handlers check whether a connection's was
+ * verified, so that they can answer with a status instead of a failed handshake.
  */
 export class HttpsServer {
   /** For routes and hooks, which must be added before it listens. */
@@ -87,8 +87,8 @@ export class HttpsServer {
   }
 
   /**
-   * Serves new connections with these. All open connections are cut when an authority is no longer trusted: the
-   * clients that it vouched for must prove themselves again.
+   * Serves new connections with these. All open connections are cut when an authority is no longer trusted: its clients
+   * have to authenticate again.
    */
   setCredentials(credentials: TlsCredentials, settings?: TlsSettings): void {
     this.app.server.setSecureContext(secureContext(credentials, settings));
@@ -114,7 +114,7 @@ function createApp(options: HttpsServerOptions, limits: HttpsLimits): HttpsApp {
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     exposeHeadRoutes: false,
     forceCloseConnections: 'idle',
-    return503OnClosing: false, // its answer has a form of its own: hooks refuse requests during the stop
+    return503OnClosing: false, // its format differs from ours: hooks refuse requests during the stop
     logger: false,
     clientErrorHandler: (error, socket) => answerClientError(error, socket, options.formatClientError),
     frameworkErrors: (error, request, reply) => void onBadPath(error, request, reply),
@@ -142,7 +142,7 @@ function serverOptions({ credentials, http2 }: HttpsServerOptions, limits: Https
   };
 }
 
-/** Replaces the framework's schema compilers, which it would load otherwise: half of its code. */
+/** Replaces the framework's schema compilers, half of its code, which it would load otherwise. */
 function noSchemas(): never {
   throw new Error('a route has a schema, and this server compiles none');
 }

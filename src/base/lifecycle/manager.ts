@@ -4,13 +4,12 @@ import { describeError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Service } from './service.ts';
 import { untilAborted } from './service.ts';
-import { startOrder } from './start-order.ts';
+import { computeStartOrder } from './start-order.ts';
 
 /*
- * One task per service. A task waits until what it depends on is ready, runs the service, and ends when the
- * service has ended for good. Stopping needs no list of its own: each task is told to stop once every task that
- * stands on it, directly or not, has ended (one between the two may have failed before), so the whole unwinds in
- * reverse from its leaves.
+ * One task per service. A task waits until what it depends on is ready, runs the service, and ends when the service has
+ * ended for good. Stopping needs no list of its own: each task is stopped once every task that depends on it, directly or
+ * not, has ended (one in between may have failed before). So the services stop in reverse, beginning with the leaves.
  *
  *     lock ──► runtime ──► server          start: left to right as each gets ready
  *          ◄──         ◄──                 stop:  right to left as each has ended
@@ -20,9 +19,9 @@ export interface ManagerOptions {
   services: readonly Service[];
   log: Logger;
   clock: Clock;
-  /** Told once when every service is ready. */
+  /** Called once, when every service is ready. */
   onReady?: () => void;
-  /** Told when the stop begins, before any service is stopped. */
+  /** Called when the stop begins, before any service is stopped. */
   onStopping?: () => void;
 }
 
@@ -31,22 +30,22 @@ interface Task {
   readonly ready: PromiseWithResolvers<void>;
   readonly stop: AbortController;
   ended: Promise<void>;
-  /** Settles when this task and, however far up, everything that stands on it has ended. */
+  /** Settles when this task and everything that depends on it, directly or not, has ended. */
   unwound: Promise<void>;
 }
 
 const restartBackoff = { initialMs: 200, maxMs: 30_000, jitter: 0.2 };
 
 /**
- * Runs services until `signal` aborts or one that means `stop` fails, then stops all in reverse order.
- * Resolves after the last has ended; rejects with the first failure after the same ordered stop.
+ * Runs services until `signal` aborts or one with `onFailure: 'stop'` fails, then stops all in reverse order. Resolves
+ * after the last has ended; rejects with the first failure, also after that stop.
  */
 export async function runServices(options: ManagerOptions, signal: AbortSignal): Promise<void> {
-  const order = startOrder(options.services);
+  const order = computeStartOrder(options.services);
   const whole = new AbortController();
   const failures: unknown[] = [];
   const onAbort = () => whole.abort();
-  whole.signal.addEventListener('abort', () => tellStopping(options), { once: true });
+  whole.signal.addEventListener('abort', () => announceStopping(options), { once: true });
   signal.addEventListener('abort', onAbort, { once: true });
   if (signal.aborted) whole.abort();
   const fail = (error: unknown) => {
@@ -66,7 +65,7 @@ export async function runServices(options: ManagerOptions, signal: AbortSignal):
     });
   }
   for (const task of tasks.values()) task.ended = runTask(task, tasks, whole.signal, options, fail);
-  // from the leaves, so that what stands on a task comes before it
+  // from the leaves, so that what depends on a task comes before it
   for (const task of [...tasks.values()].reverse()) {
     task.unwound = unwind(task, tasks, whole.signal);
   }
@@ -79,8 +78,8 @@ export async function runServices(options: ManagerOptions, signal: AbortSignal):
   if (failures.length > 0) throw failures[0];
 }
 
-/** Nothing that is said about the stop may hinder it. */
-function tellStopping(options: ManagerOptions): void {
+/** A failure to announce the stop must not prevent it. */
+function announceStopping(options: ManagerOptions): void {
   try {
     options.onStopping?.();
   } catch (error) {
@@ -94,7 +93,7 @@ async function allReady(tasks: Map<string, Task>, stopping: AbortSignal): Promis
   return (await Promise.race([ready, stopped])) && !stopping.aborted;
 }
 
-/** Tells a task to stop when the whole is stopping and everything that stands on it has ended; then awaits its end. */
+/** Once all services are stopping and everything that depends on this task has ended: stops it and waits for its end. */
 async function unwind(task: Task, tasks: Map<string, Task>, stopping: AbortSignal): Promise<void> {
   await untilAborted(stopping);
   const dependents = [...tasks.values()].filter((other) =>
@@ -112,8 +111,8 @@ async function runTask(
   options: ManagerOptions,
   fail: (error: unknown) => void,
 ): Promise<void> {
-  const before = task.service.dependsOn.flatMap((name) => tasks.get(name)?.ready.promise ?? []);
-  await Promise.race([Promise.all(before), untilAborted(stopping)]);
+  const dependencies = task.service.dependsOn.flatMap((name) => tasks.get(name)?.ready.promise ?? []);
+  await Promise.race([Promise.all(dependencies), untilAborted(stopping)]);
   if (stopping.aborted) return;
   const log = options.log.child({ part: task.service.name });
   const backoff = createBackoff(restartBackoff);
@@ -121,8 +120,8 @@ async function runTask(
     const startedMs = options.clock.monotonicMs();
     const error = await runOnce(task, log);
     if (error === undefined) return;
-    const mattersNot = task.stop.signal.aborted || (stopping.aborted && task.service.onFailure === 'restart');
-    if (mattersNot) {
+    const isHarmless = task.stop.signal.aborted || (stopping.aborted && task.service.onFailure === 'restart');
+    if (isHarmless) {
       log.warn({ err: error }, `failed while stopping: ${describeError(error)}`);
       return;
     }
@@ -140,13 +139,13 @@ async function runTask(
   }
 }
 
-/** What run() failed with, or undefined when it ended because it was told to. */
+/** Returns the failure of run(), or undefined when it ended because it was stopped. */
 async function runOnce(task: Task, log: Logger): Promise<unknown> {
   const { service, stop, ready } = task;
   let running = true;
   try {
     await service.run(stop.signal, () => {
-      if (!running) return; // a late word of a run that is over says nothing about the next one
+      if (!running) return; // a run that has ended must not make the next one ready
       log.debug('ready');
       ready.resolve();
     });

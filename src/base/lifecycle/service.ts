@@ -1,15 +1,15 @@
 /**
- * A part of a process with a lifetime. Started after what it depends on is ready, stopped before it.
+ * A part of a process with a lifetime. It is started after what it depends on is ready, and stopped before that.
  */
 export interface Service {
   readonly name: string;
   readonly dependsOn: readonly string[];
-  /** What a failure of run() means: the ordered stop of the whole, or a restart of this part with backoff. */
+  /** What a failure of run() leads to: the ordered stop of all services, or a restart of this one with backoff. */
   readonly onFailure: 'stop' | 'restart';
   /**
-   * Runs until `signal` aborts, cleans up, and resolves. `ready` is called once started; it never means that
-   * a peer is reachable. To return before `signal` aborts is a failure, as is to throw;
-   * an AbortError thrown after `signal` has aborted is no failure.
+   * Runs until `signal` aborts, cleans up, and resolves. It calls `ready` once started, which never means that a peer is
+   * reachable. Returning before `signal` aborts is a failure, and so is throwing; an AbortError thrown after `signal` has
+   * aborted is none.
    */
   run(signal: AbortSignal, ready: () => void): Promise<void>;
 }

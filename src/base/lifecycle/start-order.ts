@@ -1,10 +1,10 @@
 import type { Service } from './service.ts';
 
 /**
- * Sorts services so that each comes after all it depends on. Throws on a name that is used twice or unknown and
- * on a circle, naming it: these are mistakes in the program, found at its first start.
+ * Sorts services so that each comes after all it depends on. Throws on a name that is used twice or unknown, and on a
+ * circle of dependencies, naming it: mistakes in the program, found at its first start.
  */
-export function startOrder(services: readonly Service[]): Service[] {
+export function computeStartOrder(services: readonly Service[]): Service[] {
   const byName = new Map<string, Service>();
   for (const service of services) {
     if (byName.has(service.name)) throw new Error(`two services are named ${service.name}`);

@@ -7,13 +7,13 @@ import { removeDrafts, setAside } from './set-aside.ts';
 import { StateWriter } from './writer.ts';
 
 export interface StateFileOptions<T extends object> {
-  /** Absolute. Its folder is made (0700) when it is missing; the folders above are not. */
+  /** Absolute. Its folder is created (0700) when it is missing, its parents are not. */
   path: string;
-  /** What is kept in it, in a few words for the log. */
+  /** What the file keeps, in a word or two for the log. */
   what: string;
-  /** Of what the value is made up; a file of another version is set aside. Default 1. */
+  /** The version of the value's members; a file of another version is set aside. Default 1. */
   formatVersion?: number;
-  /** Judges the members that were read; throws an Error for what is no such state. */
+  /** Turns the members that were read into a value; throws an Error when they are not valid. */
   parse(members: StateRecord): T;
   /** The members to write; default those of the value itself. */
   format?(value: T): object;
@@ -28,22 +28,22 @@ export interface StateFileOptions<T extends object> {
 export type StateRead<T> =
   | { readonly state: 'value'; readonly value: T }
   | { readonly state: 'absent' }
-  /** `keptAs` is where it is now; undefined where it could not be moved. */
+  /** `keptAs` is the file's new path; undefined where it could not be moved. */
   | { readonly state: 'damaged'; readonly reason: string; readonly keptAs: string | undefined };
 
 /**
- * A state of the agent in a file of mode 0600, which has the whole old content or the whole new one, also after a kill
- * or a power cut. Disposal tries once more what could not be written.
+ * A state of the agent in a file of mode 0600. The file has the whole old content or the whole new one, even after a kill
+ * or a power failure. Disposal tries once more to write what could not be written.
  */
 export interface StateFile<T extends object> extends AsyncDisposable {
   /**
-   * What was kept. Never throws: what is damaged (or a link, a FIFO, another user's) is told in the log and set aside as
-   * `PATH.damaged-TIME`, of which the latest three are kept.
+   * Reads the state. Never throws: a file that is damaged (or a link, a FIFO, another user's) is logged and set aside as
+   * `PATH.damaged-TIME`; the latest three are kept.
    */
   read(): Promise<StateRead<T>>;
   /**
-   * Resolves once `value`, or one that was given later, is on disk. Rejects with a StateWriteError when that failed;
-   * the newest value is tried again until it is there. A value is not changed any more once it has been given.
+   * Resolves once `value`, or one passed later, is on disk. Rejects with a StateWriteError when that failed; writing the
+   * newest value is then tried again until it succeeds. The caller must not change a value that it has passed.
    */
   write(value: T): Promise<void>;
   /** Why the newest value is not on disk; undefined when it is. */
@@ -52,7 +52,7 @@ export interface StateFile<T extends object> extends AsyncDisposable {
 
 const defaultLimitBytes = 16 * 1024 * 1024;
 
-/** Opens nothing yet. There is one StateFile for a path at a time, in one process. */
+/** Opens nothing yet. Only one StateFile may exist for a path at a time, in one process. */
 export function openStateFile<T extends object>(options: StateFileOptions<T>): StateFile<T> {
   const { path, what, formatVersion = 1, limitBytes = defaultLimitBytes, clock, log, writeFile } = options;
   const encode = (value: T) => encodeState(options.format?.(value) ?? value, formatVersion);
@@ -64,7 +64,7 @@ export function openStateFile<T extends object>(options: StateFileOptions<T>): S
     return options.parse(decodeState(bytes.toString('utf8'), formatVersion));
   }
 
-  async function toDamaged(error: unknown): Promise<StateRead<T>> {
+  async function setDamagedAside(error: unknown): Promise<StateRead<T>> {
     const reason = describeError(error);
     try {
       const keptAs = await setAside(path, clock.now());
@@ -85,7 +85,7 @@ export function openStateFile<T extends object>(options: StateFileOptions<T>): S
       try {
         return { state: 'value', value: await readWhole() };
       } catch (error) {
-        return isAbsent(error) ? { state: 'absent' } : await toDamaged(error);
+        return isAbsent(error) ? { state: 'absent' } : await setDamagedAside(error);
       }
     },
     write: (value) => writer.write(value),
@@ -96,7 +96,7 @@ export function openStateFile<T extends object>(options: StateFileOptions<T>): S
   };
 }
 
-/** Removes a state file that has no meaning any more, with the drafts of it. Throws when it cannot. */
+/** Removes a state file that is no longer needed, with its temporary files. Throws when it cannot. */
 export async function removeStateFile(path: string): Promise<void> {
   await removeDrafts(path);
   await rm(path, { force: true });
@@ -104,7 +104,7 @@ export async function removeStateFile(path: string): Promise<void> {
 
 const isAbsent = (error: unknown): boolean => errorCode(error) === 'ENOENT';
 
-/** What is trusted is a file that this user, or root, alone can have written. */
+/** Only a file that no user but this one or root can have written is trusted. */
 async function refuseForeign(path: string): Promise<void> {
   const { uid, mode } = await lstat(path);
   const user = process.geteuid?.() ?? uid;

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import type { Backoff, Clock, Logger } from '../index.ts';
 import { createBackoff, describeError, errorCode, writeFileAtomic } from '../index.ts';
 
-/** A state could not be written. It stands in memory and is tried again; what is on disk is an older one. */
+/** A state could not be written. It is kept in memory and tried again; the file has an older one. */
 export class StateWriteError extends Error {
   override readonly name = 'StateWriteError';
 }
@@ -28,8 +28,8 @@ interface Job<T> {
 const retryBackoff = { initialMs: 500, maxMs: 30_000, jitter: 0.2 };
 
 /**
- * Writes the newest state, one write at a time: states that come meanwhile are left out but for the last one. What
- * cannot be written is told once and tried again, by itself and with every further state.
+ * Writes the newest state, one write at a time: of the states passed during a write only the last is written. A failure is
+ * logged once; the write is tried again with backoff, and at once with every further state.
  */
 export class StateWriter<T> {
   readonly #options: WriterOptions<T>;
@@ -57,7 +57,7 @@ export class StateWriter<T> {
     await done.promise;
   }
 
-  /** Tries once more what has not been written, and no more. */
+  /** Tries once more, and no further, to write what has not been written. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#wake.abort();
@@ -72,10 +72,10 @@ export class StateWriter<T> {
       this.#next = undefined;
       try {
         await this.#replace(job.value);
-        this.#tellWritten();
+        this.#reportWritten();
         for (const each of job.waiting) each.resolve();
       } catch (error) {
-        const failure = this.#tellFailed(error);
+        const failure = this.#reportFailed(error);
         for (const each of job.waiting) each.reject(failure);
         if (isLast && this.#next === undefined) break;
         this.#next ??= { value: job.value, waiting: [] };
@@ -93,12 +93,12 @@ export class StateWriter<T> {
       await writeFile(path, text);
     } catch (error) {
       if (errorCode(error) !== 'ENOENT') throw error;
-      await mkdir(dirname(path), { mode: 0o700 }).catch(unlessThere);
+      await mkdir(dirname(path), { mode: 0o700 }).catch(ignoreExisting);
       await writeFile(path, text);
     }
   }
 
-  #tellWritten(): void {
+  #reportWritten(): void {
     this.#backoff.reset();
     if (this.#problem === undefined) return;
     this.#problem = undefined;
@@ -106,7 +106,7 @@ export class StateWriter<T> {
     log.info({ path }, `${what}: written to ${path} again`);
   }
 
-  #tellFailed(error: unknown): StateWriteError {
+  #reportFailed(error: unknown): StateWriteError {
     const { path, what, log } = this.#options;
     const problem = `cannot keep ${what} in ${path}: ${reasonOf(error)}`;
     if (problem !== this.#problem) log.error({ err: error, path }, `${problem}; it is tried again`);
@@ -115,8 +115,8 @@ export class StateWriter<T> {
   }
 }
 
-/** Somebody else has made it meanwhile. */
-function unlessThere(error: unknown): void {
+/** Another process may have created it meanwhile. */
+function ignoreExisting(error: unknown): void {
   if (errorCode(error) !== 'EEXIST') throw error;
 }
 

@@ -15,23 +15,23 @@ export interface Pair {
 
 export type CertificateUse = 'client' | 'server';
 
-/** All that an issued certificate says. */
+/** The content of a certificate to issue. */
 export interface Issue {
   subject: Subject;
   names: AlternativeNames;
   use: CertificateUse;
-  /** From now on; never beyond the end of the authority. */
+  /** From `now` on; the certificate never outlives the authority. */
   lifetimeMs: number;
   /** Wall clock, milliseconds. */
   now: number;
 }
 
-/** Clocks of a cluster differ a little: what is issued now is valid since a while ago. */
+/** Certificates are valid from a while before now, because the clocks of a cluster differ. */
 const backdateMs = 5 * 60_000;
 
 /**
- * Makes a self-signed certificate authority (RFC 5280); it may sign leaves, no further authorities. `now` is the wall
- * clock in milliseconds, `keyPem` its key when it has one already.
+ * Creates a self-signed certificate authority (RFC 5280), which may sign leaves but no further authorities. `now` is the
+ * wall clock in milliseconds, `keyPem` its key when it has one already.
  */
 export async function createAuthority(
   commonName: string,
@@ -62,7 +62,7 @@ export async function createAuthority(
   return { cert: pemOf(certificate), key };
 }
 
-/** Issues a certificate (PEM) for the key of a request, saying only what `issue` says. */
+/** Issues a certificate (PEM) for the key of a request; everything else is from `issue`. */
 export async function issueForRequest(
   authority: Pair,
   request: Pick<ParsedRequest, 'publicKey'>,
@@ -71,7 +71,7 @@ export async function issueForRequest(
   return await sign(authority, request.publicKey, issue);
 }
 
-/** Issues a certificate with a key of its own. */
+/** Issues a certificate with a new key. */
 export async function issuePair(authority: Pair, issue: Issue): Promise<Pair> {
   const key = await generateKeyPem();
   const { publicKey } = await importKeyPair(key);
@@ -90,7 +90,7 @@ async function sign(
   const names = nameParts(issue.names);
   const certificate = await x509.X509CertificateGenerator.create({
     subject: subjectParts(issue.subject),
-    issuer: issuer.subjectName, // as it is encoded there: verifiers compare the bytes
+    issuer: issuer.subjectName, // in the authority's own encoding: verifiers compare bytes
     publicKey,
     signingKey: signer.privateKey,
     signingAlgorithm: signer.algorithm,
@@ -110,7 +110,7 @@ async function sign(
   return pemOf(certificate);
 }
 
-/** With an end to its last line, so that one can follow another in a file. */
+/** With a line break at the end, so that PEM blocks can be concatenated. */
 function pemOf(certificate: { toString(format: 'pem'): string }): string {
   return `${certificate.toString('pem').trim()}\n`;
 }
@@ -124,7 +124,7 @@ function validityOf({ now, lifetimeMs }: Issue, authorityPem: string): { notBefo
   };
 }
 
-/** The authority's own word for its key, which need not be the hash that we would make of it. */
+/** The authority's own identifier of its key, which need not be the hash that we would compute. */
 async function authorityKeyIdentifier(
   x509: X509Library,
   issuer: InstanceType<X509Library['X509Certificate']>,

@@ -7,15 +7,15 @@ export {
   type Pair,
 } from './authority.ts';
 export { type Expected, findFault, validity } from './inspect.ts';
-export { generateKeyPem, keyFault } from './keys.ts';
+export { findKeyFault, generateKeyPem } from './keys.ts';
 export { readPair, writePair } from './pair-files.ts';
 export { createRequest, type ParsedRequest, RequestError, readRequest } from './request.ts';
-export { organizationsIn } from './request-subject.ts';
+export { readOrganizations } from './request-subject.ts';
 export {
   type AlternativeNames,
   alternativeNames,
-  canonicalName,
   isDnsName,
   noNames,
   type Subject,
+  toCanonicalName,
 } from './subject.ts';

@@ -3,22 +3,22 @@ import { describeError } from '../errors.ts';
 import type { CertificateUse, Pair } from './authority.ts';
 import type { AlternativeNames, Subject } from './subject.ts';
 
-/** What a certificate with its key must be good for. What is left out is not looked at. */
+/** Requirements for a certificate with its key. What is left out is not checked. */
 export interface Expected {
-  /** PEM of the authority that must have issued it; itself for a self-signed one. */
+  /** PEM of the authority that must have issued it; the certificate itself for a self-signed one. */
   authority?: string;
   /** `authority`: it must be one. */
   use?: CertificateUse | 'authority';
   subject?: Subject;
-  /** Names under which it must be good. */
+  /** Names for which it must be valid. */
   names?: AlternativeNames;
-  /** Share of its whole lifetime that must be left, 0 to 1; default 0. */
+  /** The share of its whole lifetime that must be left, 0 to 1; default 0. */
   minLeft?: number;
   /** Wall clock, milliseconds. */
   now: number;
 }
 
-/** Why a certificate with its key is of no use here, or undefined when it is; needs node:crypto alone. */
+/** Returns why a certificate with its key does not meet the requirements, or undefined; needs node:crypto alone. */
 export function findFault(pair: Pair, expected: Expected): string | undefined {
   if (pair.cert.trim() === '') return 'the certificate is missing or empty';
   if (pair.key.trim() === '') return 'the key is missing or empty';
@@ -65,7 +65,7 @@ const usageOids = { server: '1.3.6.1.5.5.7.3.1', client: '1.3.6.1.5.5.7.3.2' } a
 function useFault(certificate: X509Certificate, use: Expected['use']): string | undefined {
   if (use === undefined) return undefined;
   if (use === 'authority') return certificate.ca ? undefined : 'it is no certificate authority';
-  // node:crypto says undefined, against its types, where a certificate names no usage
+  // contrary to its types, node:crypto returns undefined where a certificate names no usage
   const usages: readonly string[] | undefined = certificate.keyUsage;
   return usages?.includes(usageOids[use]) ? undefined : `it is not meant for a ${use}`;
 }

@@ -2,13 +2,13 @@ import type { KeyObject, webcrypto } from 'node:crypto';
 import { createPrivateKey, createPublicKey, webcrypto as crypto } from 'node:crypto';
 
 /** ECDSA on P-256: small, fast, and read by every TLS library. */
-const usualAlgorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
+const defaultAlgorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 
 type SigningAlgorithm =
   | { name: 'ECDSA'; namedCurve: 'P-256' | 'P-384' | 'P-521'; hash: string }
   | { name: 'RSASSA-PKCS1-v1_5'; hash: string };
 
-/** Both halves of a key in the form that the library takes, and how to sign with it. */
+/** Both halves of a key in the form that the library expects, and how to sign with it. */
 export interface KeyPair {
   privateKey: webcrypto.CryptoKey;
   publicKey: webcrypto.CryptoKey;
@@ -17,17 +17,17 @@ export interface KeyPair {
 
 /** A new key (EC, P-256) as PKCS #8 PEM. */
 export async function generateKeyPem(): Promise<string> {
-  const { privateKey } = await crypto.subtle.generateKey(usualAlgorithm, true, ['sign', 'verify']);
+  const { privateKey } = await crypto.subtle.generateKey(defaultAlgorithm, true, ['sign', 'verify']);
   const der = await crypto.subtle.exportKey('pkcs8', privateKey);
   return createPrivateKey({ key: Buffer.from(der), format: 'der', type: 'pkcs8' })
     .export({ format: 'pem', type: 'pkcs8' })
     .toString();
 }
 
-/** Reads a PEM key (PKCS #8, SEC 1 or PKCS #1); throws where it is none that can sign certificates. */
+/** Reads a PEM key (PKCS #8, SEC 1 or PKCS #1); throws for a key that cannot sign certificates. */
 export async function importKeyPair(keyPem: string): Promise<KeyPair> {
   const key = createPrivateKey(keyPem);
-  const fault = keyFault(key);
+  const fault = findKeyFault(key);
   if (fault !== undefined) throw new Error(`the key cannot be used: ${fault}`);
   const algorithm = algorithmOf(key);
   const pkcs8 = key.export({ format: 'der', type: 'pkcs8' });
@@ -48,8 +48,8 @@ const curves = new Map<string, keyof typeof hashes>([
 const minRsaBits = 2048;
 const maxRsaBits = 8192;
 
-/** Why a key is not accepted in certificates, or undefined: EC on a NIST curve, or RSA of 2048 to 8192 bits. */
-export function keyFault(key: KeyObject): string | undefined {
+/** Returns why a key is not accepted in certificates, or undefined for EC on a NIST curve and RSA of 2048 to 8192 bits. */
+export function findKeyFault(key: KeyObject): string | undefined {
   const { asymmetricKeyType: type, asymmetricKeyDetails: details } = key;
   if (type === 'ec') {
     const curve = details?.namedCurve ?? '';

@@ -13,7 +13,7 @@ export async function readPair(folder: string, name: string): Promise<Pair | und
   return { cert: cert ?? '', key: key ?? '' };
 }
 
-/** Writes `name.key` and `name.crt`, both 0600; the certificate last, so that it never stands without its key. */
+/** Writes `name.key` and `name.crt`, both 0600; the certificate last, so that it never exists without its key. */
 export async function writePair(folder: string, name: string, pair: Pair): Promise<void> {
   await writeFileAtomic(join(folder, `${name}.key`), pair.key);
   await writeFileAtomic(join(folder, `${name}.crt`), pair.cert);

@@ -1,9 +1,9 @@
-import { RequestError, requestDer } from './request.ts';
+import { decodeRequestPem, RequestError } from './request.ts';
 
 /*
- * The organizations in the subject of a certificate signing request (RFC 2986), read at once and without the library that
- * signs. Only so much of DER is understood as it takes to find them; anything else is refused, so that nobody else finds
- * more in it.
+ * Reads the organizations in the subject of a certificate signing request (RFC 2986) synchronously and without the x509
+ * library. It understands only as much of DER as that takes and refuses anything else, so that no other parser finds more
+ * organizations than this one.
  *
  *     SEQUENCE { SEQUENCE { INTEGER version, SEQUENCE OF SET OF SEQUENCE { OID, string }, … }, … }
  */
@@ -16,16 +16,16 @@ const oid = 0x06;
 const organizationName = Buffer.from([0x55, 0x04, 0x0a]);
 
 /** Throws RequestError when the request or its subject cannot be read. */
-export function organizationsIn(csrPem: string): string[] {
-  const request = only(partsOf(Buffer.from(requestDer(csrPem))), sequence);
-  const [info] = partsOf(request);
-  const [version, subject] = partsOf(contentOf(info, sequence));
+export function readOrganizations(csrPem: string): string[] {
+  const request = contentOfSingle(parseParts(Buffer.from(decodeRequestPem(csrPem))), sequence);
+  const [info] = parseParts(request);
+  const [version, subject] = parseParts(contentOf(info, sequence));
   contentOf(version, integer);
-  return partsOf(contentOf(subject, sequence)).flatMap((names) =>
-    partsOf(contentOf(names, set)).flatMap((name) => {
-      const [type, value] = partsOf(contentOf(name, sequence));
-      if (value === undefined) throw unreadable();
-      return contentOf(type, oid).equals(organizationName) ? textsOf(value) : [];
+  return parseParts(contentOf(subject, sequence)).flatMap((names) =>
+    parseParts(contentOf(names, set)).flatMap((name) => {
+      const [type, value] = parseParts(contentOf(name, sequence));
+      if (value === undefined) throw createUnreadableError();
+      return contentOf(type, oid).equals(organizationName) ? decodeTexts(value) : [];
     }),
   );
 }
@@ -35,22 +35,22 @@ interface Part {
   content: Buffer;
 }
 
-function only(parts: readonly Part[], tag: number): Buffer {
-  if (parts.length !== 1) throw unreadable();
+function contentOfSingle(parts: readonly Part[], tag: number): Buffer {
+  if (parts.length !== 1) throw createUnreadableError();
   return contentOf(parts[0], tag);
 }
 
 function contentOf(part: Part | undefined, tag: number): Buffer {
-  if (part?.tag !== tag) throw unreadable();
+  if (part?.tag !== tag) throw createUnreadableError();
   return part.content;
 }
 
-function partsOf(bytes: Buffer): Part[] {
+function parseParts(bytes: Buffer): Part[] {
   const parts: Part[] = [];
   for (let at = 0; at < bytes.length; ) {
-    const { length, start } = lengthAt(bytes, at + 1);
+    const { length, start } = parseLength(bytes, at + 1);
     const end = start + length;
-    if (end > bytes.length) throw unreadable();
+    if (end > bytes.length) throw createUnreadableError();
     parts.push({ tag: bytes[at] ?? 0, content: bytes.subarray(start, end) });
     at = end;
   }
@@ -58,21 +58,21 @@ function partsOf(bytes: Buffer): Part[] {
 }
 
 /** Of up to four bytes; the indefinite form is no DER. */
-function lengthAt(bytes: Buffer, at: number): { length: number; start: number } {
+function parseLength(bytes: Buffer, at: number): { length: number; start: number } {
   const first = bytes[at];
-  if (first === undefined) throw unreadable();
+  if (first === undefined) throw createUnreadableError();
   if (first < 0x80) return { length: first, start: at + 1 };
   const count = first & 0x7f;
-  if (count === 0 || count > 4 || at + 1 + count > bytes.length) throw unreadable();
+  if (count === 0 || count > 4 || at + 1 + count > bytes.length) throw createUnreadableError();
   return { length: bytes.readUIntBE(at + 1, count), start: at + 1 + count };
 }
 
-/** As whatever sort of string it may be read by others. */
-function textsOf({ content }: Part): string[] {
+/** In every encoding in which another parser may read the string. */
+function decodeTexts({ content }: Part): string[] {
   const wide = content.length % 2 === 0 ? [Buffer.from(content).swap16().toString('utf16le')] : [];
   return [content.toString('utf8'), ...wide];
 }
 
-function unreadable(): RequestError {
+function createUnreadableError(): RequestError {
   return new RequestError('the subject of the certificate signing request cannot be read');
 }

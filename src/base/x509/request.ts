@@ -1,21 +1,21 @@
 import { createPublicKey } from 'node:crypto';
-import { importKeyPair, keyFault } from './keys.ts';
+import { findKeyFault, importKeyPair } from './keys.ts';
 import type { X509Library } from './library.ts';
 import { loadX509 } from './library.ts';
 import type { AlternativeNames, Subject } from './subject.ts';
-import { canonicalName, nameParts, subjectParts } from './subject.ts';
+import { nameParts, subjectParts, toCanonicalName } from './subject.ts';
 
 /** What a certificate signing request (RFC 2986) asks for, its signature verified. */
 export interface ParsedRequest {
   subject: Subject;
-  /** In their canonical form. */
+  /** In canonical form. */
   names: AlternativeNames;
   /**
-   * What else it asks for: further parts of the subject, other sorts of names, the rights of an authority. A careful
-   * signer refuses a request that has any.
+   * What else it asks for: further parts of the subject, other types of names, the rights of an authority. A signer should
+   * refuse a request that has any.
    */
   others: readonly string[];
-  /** Extended key usages that it asks for, as OIDs; mostly none. */
+  /** Extended key usages that it asks for, as OIDs; usually none. */
   extendedKeyUsages: readonly string[];
   /** SubjectPublicKeyInfo, DER. */
   publicKey: Uint8Array<ArrayBuffer>;
@@ -26,7 +26,7 @@ export class RequestError extends Error {
   override readonly name = 'RequestError';
 }
 
-/** Makes a request, PEM. The key stays with the caller. */
+/** Creates a request, PEM. */
 export async function createRequest(
   keyPem: string,
   subject: Subject,
@@ -46,11 +46,11 @@ export async function createRequest(
 
 /** Reads a request and verifies its signature; throws RequestError. */
 export async function readRequest(csrPem: string): Promise<ParsedRequest> {
-  const der = requestDer(csrPem);
+  const der = decodeRequestPem(csrPem);
   const x509 = await loadX509();
   try {
     const request = new x509.Pkcs10CertificateRequest(der);
-    const publicKey = await verifiedKey(request);
+    const publicKey = await verifyKey(request);
     return { publicKey, ...subjectOf(x509, request) };
   } catch (error) {
     if (error instanceof RequestError) throw error;
@@ -60,23 +60,23 @@ export async function readRequest(csrPem: string): Promise<ParsedRequest> {
 
 type Request = InstanceType<X509Library['Pkcs10CertificateRequest']>;
 
-const limitChars = 64 * 1024;
+const maxChars = 64 * 1024;
 const block =
   /^-----BEGIN (?:NEW )?CERTIFICATE REQUEST-----([A-Za-z0-9+/=\s]+)-----END (?:NEW )?CERTIFICATE REQUEST-----\s*$/;
 
-/** Exactly one PEM block and nothing around it: two readers must never see two different requests. Throws RequestError. */
-export function requestDer(csrPem: string): Uint8Array<ArrayBuffer> {
-  if (csrPem.length > limitChars) {
-    throw new RequestError(`the certificate signing request is longer than ${limitChars} characters`);
+/** Decodes exactly one PEM block with nothing around it, so that no other parser finds another request. Throws RequestError. */
+export function decodeRequestPem(csrPem: string): Uint8Array<ArrayBuffer> {
+  if (csrPem.length > maxChars) {
+    throw new RequestError(`the certificate signing request is longer than ${maxChars} characters`);
   }
   const content = block.exec(csrPem.trim())?.[1];
   if (content === undefined) throw new RequestError('this is no certificate signing request in PEM');
   return new Uint8Array(Buffer.from(content, 'base64'));
 }
 
-async function verifiedKey(request: Request): Promise<Uint8Array<ArrayBuffer>> {
+async function verifyKey(request: Request): Promise<Uint8Array<ArrayBuffer>> {
   const spki = new Uint8Array(request.publicKey.rawData);
-  const fault = keyFault(createPublicKey({ key: Buffer.from(spki), format: 'der', type: 'spki' }));
+  const fault = findKeyFault(createPublicKey({ key: Buffer.from(spki), format: 'der', type: 'spki' }));
   if (fault !== undefined) throw new RequestError(`the key of the request is not accepted: ${fault}`);
   if (!(await request.verify())) throw new RequestError('the signature of the request is not by its key');
   return spki;
@@ -114,8 +114,8 @@ function extensionsOf(x509: X509Library, request: Request) {
   for (const extension of allExtensions(x509, request)) {
     if (extension instanceof x509.SubjectAlternativeNameExtension) {
       for (const { type, value } of extension.names.items) {
-        if (type === 'dns') names.dnsNames.push(canonicalName(value));
-        else if (type === 'ip') names.ipAddresses.push(canonicalName(value));
+        if (type === 'dns') names.dnsNames.push(toCanonicalName(value));
+        else if (type === 'ip') names.ipAddresses.push(toCanonicalName(value));
         else others.push(`a name of type ${type}`);
       }
     } else if (extension instanceof x509.BasicConstraintsExtension) {
@@ -129,7 +129,7 @@ function extensionsOf(x509: X509Library, request: Request) {
   return { names, others, extendedKeyUsages };
 }
 
-/** Of every attribute that holds extensions: there should be one, and a second must not be overlooked. */
+/** The extensions of every attribute that has some: there should be one, but a second must not be missed. */
 function allExtensions(x509: X509Library, request: Request) {
   return request.attributes.flatMap((attribute) =>
     attribute instanceof x509.ExtensionsAttribute ? attribute.items : [],

@@ -12,9 +12,9 @@ export interface ChildOptions {
   clock: Clock;
   /** Between two pings. */
   pingMs: number;
-  /** When it has not answered pings for so long the child is killed. */
+  /** How long the child may leave pings unanswered before it is killed. */
   silenceMs: number;
-  /** Between being told to stop and being killed. */
+  /** Between the request to stop and the kill. */
   stopMs: number;
   /** How long one signature may take. */
   signMs: number;
@@ -23,25 +23,25 @@ export interface ChildOptions {
 
 /** How a child ended. */
 export interface Ending {
-  /** Its own word if it could give one, else that of the process; undefined when a signal ended it. */
+  /** As the child reported it, else that of the process; undefined when a signal ended it. */
   exitCode: number | undefined;
   message: string;
 }
 
 export interface Child {
   readonly pid: number | undefined;
-  /** Resolves when the process is gone and all it said is read; never rejects. */
+  /** Resolves when the process is gone and all its messages are read; never rejects. */
   readonly ended: Promise<Ending>;
-  /** Rejects when it refuses, takes too long, or ends before it has answered. */
+  /** Has a certificate signed. Rejects when the child refuses, takes too long, or ends before it has answered. */
   sign(request: Omit<SignMessage, 'type' | 'id'>): Promise<string>;
-  /** Told to stop, and killed if it does not; resolves when it is gone. May be called twice. */
+  /** Asks the child to stop, and kills it if it does not; resolves when it is gone. May be called twice. */
   stop(): Promise<void>;
 }
 
-/** Standard input and output, standard error, channel: all it writes goes to our standard error, as it is. */
+/** Standard input, output, error and channel: all that the child writes goes unchanged to our standard error. */
 const stdio = ['ignore', 2, 2, 'ipc'] as const;
 
-/** Starts a control plane as a child process and pings it. Throws when the system cannot make a process. */
+/** Starts a control plane as a child process and pings it. Throws when the system cannot create a process. */
 export function startChild(options: ChildOptions): Child {
   const { clock, signMs } = options;
   const forked = fork(options.script, ['apiserver', ...options.args], {
@@ -50,16 +50,16 @@ export function startChild(options: ChildOptions): Child {
     env: { ...process.env, ...boundedMemoryEnvironment },
   });
   const pending = new Map<number, PromiseWithResolvers<string>>();
-  const over = new AbortController();
+  const hasEnded = new AbortController();
   let silentMs = 0;
   let lastId = 0;
-  let told: Ending | undefined;
+  let reported: Ending | undefined;
   let killed: string | undefined;
   let stopped: Promise<void> | undefined;
 
-  const ended = endOf(forked).then((end): Ending => {
-    over.abort();
-    const ending = told ?? (killed === undefined ? end : { exitCode: undefined, message: killed });
+  const ended = waitForEnd(forked).then((end): Ending => {
+    hasEnded.abort();
+    const ending = reported ?? (killed === undefined ? end : { exitCode: undefined, message: killed });
     for (const { reject } of pending.values())
       reject(new Error(`the control plane ended: ${ending.message}`));
     pending.clear();
@@ -71,7 +71,7 @@ export function startChild(options: ChildOptions): Child {
     if (message === undefined) return;
     silentMs = 0;
     if (message.type === 'ready') options.onReady(message);
-    else if (message.type === 'failed') told = { exitCode: message.exitCode, message: message.message };
+    else if (message.type === 'failed') reported = { exitCode: message.exitCode, message: message.message };
     else if (message.type === 'signed') settle(message.id)?.resolve(message.pem);
     else if (message.type === 'refused') settle(message.id)?.reject(new Error(message.why));
   });
@@ -83,7 +83,7 @@ export function startChild(options: ChildOptions): Child {
   }
 
   function send(message: ToControlPlane): void {
-    if (forked.connected) forked.send(message, () => undefined); // a closed channel shows itself by the end of the process
+    if (forked.connected) forked.send(message, () => undefined); // the child ends when its channel is closed
   }
 
   function kill(why: string): void {
@@ -91,12 +91,12 @@ export function startChild(options: ChildOptions): Child {
     forked.kill('SIGKILL');
   }
 
-  /** Counts pings, not time: when it was this process that stood still, the child is not to blame. */
+  /** Counts pings, not time: while this process itself stood still, the child is not at fault. */
   async function watch(): Promise<void> {
     while (silentMs < options.silenceMs) {
       send({ type: 'ping' });
-      await clock.sleep(options.pingMs, over.signal);
-      if (over.signal.aborted) return;
+      await clock.sleep(options.pingMs, hasEnded.signal);
+      if (hasEnded.signal.aborted) return;
       silentMs += options.pingMs;
     }
     kill(`it was silent for ${silentMs / 1000} s and was killed`);
@@ -105,8 +105,8 @@ export function startChild(options: ChildOptions): Child {
 
   async function stopNow(): Promise<void> {
     send({ type: 'stop' });
-    await Promise.race([ended, clock.sleep(options.stopMs, over.signal)]);
-    if (!over.signal.aborted) kill(`it did not stop within ${options.stopMs / 1000} s and was killed`);
+    await Promise.race([ended, clock.sleep(options.stopMs, hasEnded.signal)]);
+    if (!hasEnded.signal.aborted) kill(`it did not stop within ${options.stopMs / 1000} s and was killed`);
     await ended;
   }
 
@@ -114,7 +114,7 @@ export function startChild(options: ChildOptions): Child {
     pid: forked.pid,
     ended,
     async sign(request) {
-      if (over.signal.aborted) throw new Error('the control plane has ended');
+      if (hasEnded.signal.aborted) throw new Error('the control plane has ended');
       const id = ++lastId;
       const waiting = Promise.withResolvers<string>();
       pending.set(id, waiting);
@@ -138,7 +138,7 @@ export function startChild(options: ChildOptions): Child {
 }
 
 /** Resolves when a process is gone and its channel is read to the end, or when it could not be started. */
-function endOf(child: ChildProcess): Promise<Ending> {
+function waitForEnd(child: ChildProcess): Promise<Ending> {
   return new Promise((resolve) => {
     child.once('close', (code, signal) =>
       resolve({

@@ -11,7 +11,7 @@ import {
 import type { ReadyMessage, SignMessage } from '../../../client/embedded/index.ts';
 import type { Child, Ending } from './child.ts';
 import { startChild } from './child.ts';
-import { endLeftover, forgetProcess, noteProcess } from './leftover.ts';
+import { endLeftover, forgetProcess, recordProcess } from './leftover.ts';
 
 export interface ControlPlaneOptions {
   /** The program to run as the child: the one that runs here. */
@@ -26,18 +26,18 @@ export interface ControlPlaneOptions {
   dependsOn?: readonly string[];
   /** Between two pings; default 5 s. */
   pingMs?: number;
-  /** Without an answer for so long the child is killed; default 30 s. */
+  /** How long the child may leave pings unanswered before it is killed; default 30 s. */
   silenceMs?: number;
-  /** Between being told to stop and being killed; default 2.5 s. */
+  /** Between the request to stop and the kill; default 2.5 s. */
   stopMs?: number;
   /** How long one signature may take; default 30 s. */
   signMs?: number;
 }
 
 export interface ControlPlaneService extends Service {
-  /** Where it serves; comes when it does for the first time, and anew after each restart. */
+  /** Where it serves; set when it first serves, and again after each restart. */
   readonly connection: Latest<ReadyMessage>;
-  /** Has a certificate signed; rejects when that is refused or the control plane is away. */
+  /** Has a certificate signed; rejects when that is refused or the control plane is not running. */
   sign(request: Omit<SignMessage, 'type' | 'id'>): Promise<string>;
 }
 
@@ -45,15 +45,15 @@ const restartBackoff = { initialMs: 200, maxMs: 15_000, jitter: 0.2 };
 const healthyMs = 30_000;
 
 /**
- * The service `control-plane`: runs `nodeward apiserver` as a child and brings it back whatever it dies of. Ready once
- * it serves for the first time. Only what an operator must mend, found at the very first start, ends the agent.
+ * The service `control-plane`: runs `nodeward apiserver` as a child and restarts it whenever it ends. Ready once it serves
+ * for the first time. Only a failure that an operator has to correct, at the very first start, ends the agent.
  */
 export function controlPlaneService(options: ControlPlaneOptions): ControlPlaneService {
   const { clock, log } = options;
   const connection = createLatest<ReadyMessage>();
-  const noteFile = join(options.rootDir, 'control-plane.json');
+  const recordFile = join(options.rootDir, 'control-plane.json');
   let child: Child | undefined;
-  let served = false;
+  let hasServed = false;
 
   function start(onReady: () => void): Child {
     const started = startChild({
@@ -65,9 +65,9 @@ export function controlPlaneService(options: ControlPlaneOptions): ControlPlaneS
       stopMs: options.stopMs ?? 2500,
       signMs: options.signMs ?? 30_000,
       onReady(message) {
-        const event = served ? 'the control plane serves again' : 'the control plane serves';
+        const event = hasServed ? 'the control plane serves again' : 'the control plane serves';
         log.info({ url: message.url, pid: started.pid }, event);
-        served = true;
+        hasServed = true;
         connection.set(message);
         onReady();
       },
@@ -75,7 +75,7 @@ export function controlPlaneService(options: ControlPlaneOptions): ControlPlaneS
     return started;
   }
 
-  /** One life of a child; undefined when it ended because `signal` aborted. */
+  /** Runs one child until it ends; undefined when it ended because `signal` aborted. */
   async function runChild(signal: AbortSignal, ready: () => void): Promise<Ending | undefined> {
     let running: Child;
     try {
@@ -85,7 +85,7 @@ export function controlPlaneService(options: ControlPlaneOptions): ControlPlaneS
     }
     child = running;
     try {
-      if (running.pid !== undefined) await note(running.pid);
+      if (running.pid !== undefined) await record(running.pid);
       return (await Promise.race([running.ended, untilAborted(signal)])) ?? undefined;
     } finally {
       child = undefined;
@@ -93,10 +93,10 @@ export function controlPlaneService(options: ControlPlaneOptions): ControlPlaneS
     }
   }
 
-  /** The note is a net below the rope: without it everything works, until something else goes wrong. */
-  async function note(pid: number): Promise<void> {
+  /** The record is only a safeguard: a failure to write it is logged. */
+  async function record(pid: number): Promise<void> {
     try {
-      await noteProcess(noteFile, pid, options.lockFile);
+      await recordProcess(recordFile, pid, options.lockFile);
     } catch (error) {
       log.warn({ pid }, `cannot note the control plane's process: ${describeError(error)}`);
     }
@@ -113,12 +113,12 @@ export function controlPlaneService(options: ControlPlaneOptions): ControlPlaneS
     },
     async run(signal, ready) {
       const backoff = createBackoff(restartBackoff);
-      await endLeftover(noteFile, clock, log, options.lockFile);
+      await endLeftover(recordFile, clock, log, options.lockFile);
       while (!signal.aborted) {
         const startedMs = clock.monotonicMs();
         const ending = await runChild(signal, ready);
         if (ending === undefined) break;
-        const exitCode = served ? undefined : operatorsCode(ending.exitCode);
+        const exitCode = hasServed ? undefined : findOperatorExitCode(ending.exitCode);
         if (exitCode !== undefined)
           throw new ExitError(exitCode, `the control plane cannot start: ${ending.message}`);
         if (clock.monotonicMs() - startedMs > healthyMs) backoff.reset();
@@ -129,13 +129,13 @@ export function controlPlaneService(options: ControlPlaneOptions): ControlPlaneS
         );
         await clock.sleep(waitMs, signal);
       }
-      await forgetProcess(noteFile);
+      await forgetProcess(recordFile);
     },
   };
 }
 
-/** The exit code of a failure that no restart will mend; undefined for every other. */
-function operatorsCode(code: number | undefined): ExitCode | undefined {
+/** The exit code of a failure that no restart can correct; undefined for every other. */
+function findOperatorExitCode(code: number | undefined): ExitCode | undefined {
   const { usage, configuration, locked, address, unwritable } = exitCodes;
   return [usage, configuration, locked, address, unwritable].find((known) => known === code);
 }

@@ -14,11 +14,11 @@ export interface EventRecorderOptions {
   clock: Clock;
   log: Logger;
   metrics?: MetricsRegistry;
-  /** How many may wait; default 1000. */
+  /** How many events may be queued; default 1000. */
   maxQueued?: number;
 }
 
-/** The reference's name of who reports; tools look for it. */
+/** The reference's name of the reporting component; tools look for it. */
 const component = 'kubelet';
 const requestTimeoutMs = 10_000;
 

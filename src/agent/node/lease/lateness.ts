@@ -2,8 +2,8 @@ import type { Clock, Logger } from '../../../base/index.ts';
 import { describeError } from '../../../base/index.ts';
 
 /*
- * Three clocks tell what happened between two heartbeats. The monotonic one stands still while the machine sleeps;
- * the uptime counts on; the wall clock is set by people. So
+ * Three clocks show what happened between two heartbeats. The monotonic clock stands still while the machine sleeps, the
+ * uptime continues, and the wall clock can be set. So
  *   uptime − monotonic          is how long the machine slept,
  *   wall − monotonic − sleep    is by how much the wall clock was set,
  *   monotonic − due             is how long this process was held up (stopped, or its loop blocked).
@@ -15,13 +15,13 @@ export interface TimeWatch {
   failed(error: unknown): void;
   /** Call after a heartbeat was accepted that took `requestMs`. */
   succeeded(requestMs: number): void;
-  /** What made heartbeats late so far. */
+  /** How many heartbeats were late so far, and why the last one was. */
   readonly late: { readonly count: number; readonly lastReason: string | undefined };
-  /** What has stood in the way of late, for the message of Ready: the last of each kind, for five minutes. */
+  /** The troubles of the last five minutes, the last of each kind, for the message of Ready. */
   remarks(): readonly string[];
 }
 
-/** What is recognised; each is logged and counted once when it comes. */
+/** The kinds of trouble that are recognised; each is logged and counted once when it occurs. */
 export type TroubleKind = 'late' | 'sleep' | 'clockJump' | 'slowServer';
 
 export interface TimeWatchOptions {
@@ -30,7 +30,7 @@ export interface TimeWatchOptions {
   intervalMs: number;
   /** Milliseconds since the machine started, with the time it slept. */
   uptimeMs: () => number;
-  /** Told of each. */
+  /** Called for each trouble. */
   onTrouble?: (kind: TroubleKind) => void;
 }
 
@@ -38,9 +38,10 @@ export interface TimeWatchOptions {
 const minSleepMs = 1000;
 const minJumpMs = 2000;
 const minStallMs = 1000;
-/** A server is slow from the one on, and no more below the other. */
+/** A server becomes slow with an answer that takes at least so long … */
 const slowAnswerMs = 2500;
-const swiftAnswerMs = 1000;
+/** … and stays so until an answer takes less than this. */
+const fastAnswerMs = 1000;
 const rememberedMs = 300_000;
 
 interface Sample {
@@ -49,7 +50,7 @@ interface Sample {
   uptimeMs: number;
 }
 
-/** What stood in the way since the last good heartbeat. */
+/** What has delayed heartbeats since the last one that succeeded. */
 interface Trouble {
   sleptMs: number;
   stalledMs: number;
@@ -80,22 +81,22 @@ export function createTimeWatch(options: TimeWatchOptions): TimeWatch {
     options.onTrouble?.(kind);
   }
 
-  function lookAtAnswer(requestMs: number): void {
-    if (requestMs < swiftAnswerMs) isSlow = false;
+  function checkAnswer(requestMs: number): void {
+    if (requestMs < fastAnswerMs) isSlow = false;
     if (isSlow || requestMs < slowAnswerMs) return;
     isSlow = true;
-    notice('slowServer', `the API server takes ${seconds(requestMs)} for a heartbeat`);
+    notice('slowServer', `the API server takes ${formatSeconds(requestMs)} for a heartbeat`);
   }
 
-  function lookAtClocks(): void {
+  function checkClocks(): void {
     const now = take();
     const gap = compare(last, now);
     last = now;
     trouble.sleptMs += gap.sleptMs;
-    if (gap.sleptMs > 0) notice('sleep', `the machine slept for ${seconds(gap.sleptMs)}`);
+    if (gap.sleptMs > 0) notice('sleep', `the machine slept for ${formatSeconds(gap.sleptMs)}`);
     if (gap.jumpMs !== 0) {
       const direction = gap.jumpMs > 0 ? 'forward' : 'back';
-      const remark = `the wall clock was set ${direction} by ${seconds(gap.jumpMs)}`;
+      const remark = `the wall clock was set ${direction} by ${formatSeconds(gap.jumpMs)}`;
       notice('clockJump', remark, '; heartbeats keep their pace');
     }
   }
@@ -103,7 +104,7 @@ export function createTimeWatch(options: TimeWatchOptions): TimeWatch {
   return {
     late,
     woke(dueMs) {
-      lookAtClocks();
+      checkClocks();
       const heldUpMs = clock.monotonicMs() - dueMs;
       if (heldUpMs > minStallMs) trouble.stalledMs += heldUpMs;
     },
@@ -112,15 +113,15 @@ export function createTimeWatch(options: TimeWatchOptions): TimeWatch {
       trouble.lastError = error;
     },
     succeeded(requestMs) {
-      lookAtClocks();
-      lookAtAnswer(requestMs);
+      checkClocks();
+      checkAnswer(requestMs);
       const nowMs = clock.monotonicMs();
       if (goodMs !== undefined) {
         const lateMs = nowMs - goodMs + trouble.sleptMs - intervalMs;
         if (lateMs > intervalMs) {
           late.count += 1;
-          late.lastReason = reasonOf(trouble, requestMs);
-          notice('late', `heartbeat late by ${seconds(lateMs)} because ${late.lastReason}`);
+          late.lastReason = describeCauses(trouble, requestMs);
+          notice('late', `heartbeat late by ${formatSeconds(lateMs)} because ${late.lastReason}`);
         }
       }
       goodMs = nowMs;
@@ -144,17 +145,17 @@ function compare(before: Sample, after: Sample): { sleptMs: number; jumpMs: numb
   return { sleptMs, jumpMs: Math.abs(setMs) >= minJumpMs ? setMs : 0 };
 }
 
-function reasonOf(trouble: Trouble, requestMs: number): string {
+function describeCauses(trouble: Trouble, requestMs: number): string {
   const { sleptMs, stalledMs, failures, lastError } = trouble;
   const causes = [
-    ...(sleptMs > 0 ? [`the machine slept for ${seconds(sleptMs)}`] : []),
-    ...(stalledMs > 0 ? [`the agent was held up for ${seconds(stalledMs)}`] : []),
+    ...(sleptMs > 0 ? [`the machine slept for ${formatSeconds(sleptMs)}`] : []),
+    ...(stalledMs > 0 ? [`the agent was held up for ${formatSeconds(stalledMs)}`] : []),
     ...(failures > 0 ? [`${failures} tries failed, the last with: ${describeError(lastError)}`] : []),
   ];
-  if (causes.length === 0) return `the API server took ${seconds(requestMs)} to answer`;
+  if (causes.length === 0) return `the API server took ${formatSeconds(requestMs)} to answer`;
   return causes.join(', and ');
 }
 
-function seconds(ms: number): string {
+function formatSeconds(ms: number): string {
   return `${(Math.abs(ms) / 1000).toFixed(1)} s`;
 }

@@ -13,8 +13,8 @@ export interface LeaseFacts {
   nowMs: number;
 }
 
-/** The lease to write: a new one, or `known` renewed with all that others have put into it. */
-export function renewedLease(known: Lease | undefined, facts: LeaseFacts): Lease {
+/** Returns the lease to write: a new one, or `known` renewed, with everything that others have added to it. */
+export function renewLease(known: Lease | undefined, facts: LeaseFacts): Lease {
   const { nodeName, durationSeconds, nowMs } = facts;
   const owners = ownedByNode(known?.metadata?.ownerReferences, facts);
   return {
@@ -34,7 +34,7 @@ export function renewedLease(known: Lease | undefined, facts: LeaseFacts): Lease
   };
 }
 
-/** The Node as it is stored now owns the lease; one of the same name from earlier does not any more. */
+/** The currently stored Node owns the lease; an earlier one of the same name no longer does. */
 function ownedByNode(
   references: readonly OwnerReference[] | undefined,
   { nodeName, nodeUid }: LeaseFacts,

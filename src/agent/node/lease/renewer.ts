@@ -4,7 +4,7 @@ import type { Clock } from '../../../base/index.ts';
 import { DeadlineError, withDeadline } from '../../../base/index.ts';
 import type { ApiCalls, ApiClient, CallOptions } from '../../../client/index.ts';
 import { ifFound, whoAnswers } from '../../../client/index.ts';
-import { leaseNamespace, renewedLease } from './lease-object.ts';
+import { leaseNamespace, renewLease } from './lease-object.ts';
 import { renewalIntervalMs } from './schedule.ts';
 
 /** A client of the API with one connection of its own; an ApiClient satisfies it. */
@@ -26,8 +26,8 @@ export interface Renewer {
   renew(signal: AbortSignal): Promise<void>;
 }
 
-const attemptLimit = 5;
-/** A dead connection must not cost a whole interval; a server that may only be slow gets longer, yet not all of it. */
+const maxAttempts = 5;
+/** As shares of the interval: a dead connection must not cost all of it; a server that may only be slow gets longer. */
 const quickShare = 0.5;
 const patientShare = 0.8;
 const maxQuickMs = 5000;
@@ -40,7 +40,10 @@ export function createRenewer(options: RenewerOptions): Renewer {
   const quickTimeoutMs = Math.min(maxQuickMs, quickShare * intervalMs);
   const patientTimeoutMs = Math.min(maxPatientMs, patientShare * intervalMs);
   let known: Lease | 'none' | 'unknown' = 'unknown';
-  /** Whether the next answer may take long. Silence alone is as likely a dead link: every other time it may not. */
+  /**
+   * Whether the next request may take long. After a timeout a dead connection is as likely as a slow server, so the next
+   * request after an impatient one is patient, and the reverse.
+   */
   let patient = false;
 
   async function ask<T>(
@@ -59,7 +62,7 @@ export function createRenewer(options: RenewerOptions): Renewer {
       return answer;
     } catch (error) {
       patient = error instanceof DeadlineError ? !patient : error instanceof StatusError && isSlow();
-      if (!signal.aborted && connectionMayBeBad(error)) api.reset();
+      if (!signal.aborted && mayBeConnectionFault(error)) api.reset();
       throw error;
     }
   }
@@ -68,7 +71,7 @@ export function createRenewer(options: RenewerOptions): Renewer {
     const { durationSeconds } = options;
     const nodeUid = options.nodeUid();
     const base = typeof known === 'object' ? known : undefined;
-    return renewedLease(base, { nodeName, nodeUid, durationSeconds, nowMs: clock.now() });
+    return renewLease(base, { nodeName, nodeUid, durationSeconds, nowMs: clock.now() });
   }
 
   async function step(signal: AbortSignal): Promise<void> {
@@ -79,8 +82,8 @@ export function createRenewer(options: RenewerOptions): Renewer {
     known = await ask(write, signal, (call) => api[write](leaseKind, next(), call));
   }
 
-  /** Another was faster; false where the error is none of that, such as a namespace that is missing. */
-  function learnFromRace(error: unknown): boolean {
+  /** Handles an error because another client was faster; false for any other, such as a missing namespace. */
+  function handleRace(error: unknown): boolean {
     if (!(error instanceof StatusError)) return false;
     if (error.reason === 'NotFound' && typeof known === 'object') known = 'none';
     else if (error.reason === 'Conflict' || error.reason === 'AlreadyExists') known = 'unknown';
@@ -95,15 +98,15 @@ export function createRenewer(options: RenewerOptions): Renewer {
           await step(signal);
           return;
         } catch (error) {
-          if (!learnFromRace(error) || attempt >= attemptLimit) throw error;
+          if (!handleRace(error) || attempt >= maxAttempts) throw error;
         }
       }
     },
   };
 }
 
-/** A refusal says that the connection works, unless the server is ill or did not believe who is at its end. */
-function connectionMayBeBad(error: unknown): boolean {
+/** A refusal proves that the connection works, except for a server error or failed authentication. */
+function mayBeConnectionFault(error: unknown): boolean {
   if (error instanceof DeadlineError || !(error instanceof StatusError)) return true;
   return error.code >= 500 || error.reason === 'Unauthorized';
 }

@@ -1,4 +1,4 @@
-/** Between two renewals of a lease that is valid for so long. */
+/** The time between two renewals of a lease of this duration. */
 export function renewalIntervalMs(durationSeconds: number): number {
   return (durationSeconds * 1000) / 4;
 }
@@ -8,10 +8,15 @@ export const jitterShare = 0.04;
 
 /**
  * When the next renewal is due, by the monotonic clock: one interval ± 4 % after the last was due, whatever the
- * requests took in between. Intervals that have passed meanwhile are skipped, and the node keeps its own phase, so
- * that a fleet does not fall into step after an outage. Always later than now, by less than two intervals.
+ * requests in between took. Missed intervals are skipped, and the node keeps its own phase, so that a fleet does not renew
+ * in step after an outage. Always later than now, by less than two intervals.
  */
-export function nextDue(dueMs: number, nowMs: number, intervalMs: number, random: () => number): number {
+export function computeNextDue(
+  dueMs: number,
+  nowMs: number,
+  intervalMs: number,
+  random: () => number,
+): number {
   const jittered = () => intervalMs * (1 + jitterShare * (2 * random() - 1));
   const missedMs = Math.max(0, Math.floor((nowMs - dueMs) / intervalMs)) * intervalMs;
   const next = dueMs + missedMs + jittered();

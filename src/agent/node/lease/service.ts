@@ -7,7 +7,7 @@ import type { TimeWatch, TroubleKind } from './lateness.ts';
 import { createTimeWatch } from './lateness.ts';
 import type { LeaseApi, Renewer } from './renewer.ts';
 import { createRenewer } from './renewer.ts';
-import { nextDue, renewalIntervalMs } from './schedule.ts';
+import { computeNextDue, renewalIntervalMs } from './schedule.ts';
 
 export interface LeaseOptions {
   nodeName: string;
@@ -28,7 +28,7 @@ export interface LeaseOptions {
   uptimeMs?: () => number;
 }
 
-/** How the heartbeat goes, for self-diagnosis. */
+/** The state of the heartbeat, for self-diagnosis. */
 export interface Heartbeat {
   /** When the lease was last renewed, wall clock in milliseconds since 1970; undefined before the first time. */
   readonly lastSuccess: number | undefined;
@@ -46,13 +46,13 @@ export interface Heartbeat {
 
 export interface LeaseService extends Service {
   heartbeat(): Heartbeat;
-  /** What has lately stood in the way of heartbeats, for people. */
+  /** What has delayed heartbeats lately, for people. */
   remarks(): readonly string[];
 }
 
 const firstRetryMs = 200;
 const maxRetryMs = 7000;
-/** With a shorter interval the retries are closer too: after an outage none is waited for as long as an interval. */
+/** The longest wait between retries, as a share of the interval: after an outage no retry waits for a whole interval. */
 const retryShare = 0.7;
 
 /**
@@ -84,7 +84,7 @@ export function createLeaseService(options: LeaseOptions): LeaseService {
         if (signal.aborted) return;
         time.woke(dueMs);
         await renewUntilDone(renewer, { clock, outage, record, intervalMs }, signal);
-        dueMs = nextDue(dueMs, clock.monotonicMs(), intervalMs, random);
+        dueMs = computeNextDue(dueMs, clock.monotonicMs(), intervalMs, random);
       }
     },
   };
@@ -113,7 +113,7 @@ async function renewUntilDone(renewer: Renewer, around: Surroundings, signal: Ab
       record.failed(error);
       outage.failed(error);
       const asked = Math.min(retryAfterMs(error), maxMs);
-      // from the beginning of one try to that of the next: one that hung has waited already
+      // measured from the start of one attempt to that of the next: one that hung has waited already
       const waitMs = Math.max(backoff.next() - (clock.monotonicMs() - startedMs), firstRetryMs);
       await clock.sleep(Math.max(waitMs, asked), signal);
     }

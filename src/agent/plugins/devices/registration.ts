@@ -1,7 +1,7 @@
 import { lstat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Implementation } from '../../../base/grpc/index.ts';
-import { GrpcError, grpcCodes, implement, socketPathFault } from '../../../base/grpc/index.ts';
+import { findSocketPathFault, GrpcError, grpcCodes, implement } from '../../../base/grpc/index.ts';
 import type { Logger } from '../../../base/index.ts';
 import { describeError } from '../../../base/index.ts';
 import type { RegisterRequest } from './gen/device-plugin_pb.js';
@@ -63,7 +63,7 @@ async function resolveSocket({ version, endpoint }: RegisterRequest, own: string
     throw new RefusedPluginError(message);
   }
   if (path === own) throw new RefusedPluginError(`the endpoint ${endpoint} is the agent's own socket`);
-  const fault = socketPathFault(path);
+  const fault = findSocketPathFault(path);
   if (fault !== undefined) throw new RefusedPluginError(`${shorten(path)}: ${fault}`);
   const found = await lstat(path).catch(() => undefined); // it may not exist yet
   if (found?.isSymbolicLink())

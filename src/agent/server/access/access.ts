@@ -1,20 +1,20 @@
 import type { Clock, Logger, MetricsRegistry } from '../../../base/index.ts';
 import { certificateAuthenticator } from './certificates.ts';
-import { createReviewFigures } from './figures.ts';
 import { anonymousCaller, mastersGroup } from './groups.ts';
+import { createReviewMetrics } from './metrics.ts';
 import { reviewedPermissions } from './permissions.ts';
 import type { ReviewApi } from './review.ts';
 import { createReviewer } from './review.ts';
-import { bearerToken, tokenAuthenticator } from './tokens.ts';
-import type { Access, AccessSettings, Caller, Identified, Shown, Verdict, Wanted } from './types.ts';
+import { parseBearerToken, tokenAuthenticator } from './tokens.ts';
+import type { Access, AccessSettings, Caller, Credentials, Identified, Verdict, Wanted } from './types.ts';
 
 export interface AccessOptions {
   nodeName: string;
-  /** What counts now. */
+  /** Returns the current settings. */
   settings(): AccessSettings;
   /**
-   * The control plane, over connections of their own: strangers can make the agent ask whose a token is, and that must
-   * not hold up the question what somebody may. Undefined in standalone mode.
+   * Clients of the control plane with separate connections: unauthenticated callers can cause token reviews, which must not
+   * delay the reviews of permissions. Undefined in standalone mode.
    */
   control: { tokens: ReviewApi; permissions: ReviewApi } | undefined;
   /** For one review; default 5 s. */
@@ -24,35 +24,35 @@ export interface AccessOptions {
   log: Logger;
 }
 
-const unasked: Verdict = { decision: 'unknown', message: 'there is no control plane to ask' };
+const unavailable: Verdict = { decision: 'unknown', message: 'there is no control plane to ask' };
 
 /**
- * Who calls the agent, and what they may. A certificate comes first, then a bearer token, as in the reference; who shows
- * neither is nobody in particular where the settings let such in. A bad credential is never taken for none.
+ * Authenticates and authorizes callers of the agent. A certificate comes first, then a bearer token, as in the reference; a
+ * caller with neither is anonymous where the settings allow that. A bad credential is never treated as none.
  */
 export function createAccess(options: AccessOptions): Access {
   const { settings, control, clock } = options;
   const byCertificate = certificateAuthenticator(() => clock.now());
   const parts = control === undefined ? undefined : reviewsOf(options, control);
 
-  async function authenticate({ socket, authorization }: Shown): Promise<Identified> {
+  async function authenticate({ socket, authorization }: Credentials): Promise<Identified> {
     const holder = byCertificate(socket);
     if (typeof holder !== 'string') return holder;
     const { tokens, anonymous } = settings();
-    const token = bearerToken(authorization);
+    const token = parseBearerToken(authorization);
     if (token !== undefined && tokens && parts !== undefined) return await parts.authenticate(token);
-    const showsNothing = holder === 'none' && (authorization ?? '') === '';
-    return showsNothing && anonymous ? anonymousCaller : undefined;
+    const hasNoCredential = holder === 'none' && (authorization ?? '') === '';
+    return hasNoCredential && anonymous ? anonymousCaller : undefined;
   }
 
   /*
-   * `system:masters` may without a question. Whoever belongs to it may do everything in the control plane as well, so
-   * that its answer is known; and when the control plane is away is when an operator has to look at its nodes. The group
-   * is told by a certificate of the authority that the agent trusts, or by the control plane itself of a token.
+   * `system:masters` is allowed everything without a review. The group may do everything in the control plane as well, so
+   * the answer is known; and it is when the control plane is unreachable that an operator has to examine nodes. The group
+   * comes from a certificate of the authority that the agent trusts, or from the control plane's review of a token.
    */
   async function authorize(caller: Caller, wanted: Wanted): Promise<Verdict> {
     if (settings().alwaysAllow || caller.groups.includes(mastersGroup)) return { decision: 'allow' };
-    return parts === undefined ? unasked : await parts.authorize(caller, wanted);
+    return parts === undefined ? unavailable : await parts.authorize(caller, wanted);
   }
 
   return { authenticate, authorize };
@@ -60,14 +60,14 @@ export function createAccess(options: AccessOptions): Access {
 
 function reviewsOf(options: AccessOptions, control: NonNullable<AccessOptions['control']>) {
   const { nodeName, settings, timeoutMs, clock, log } = options;
-  const figures = createReviewFigures(options.metrics);
-  const [ofTokens, ofPermissions] = [figures('token'), figures('access')];
+  const reviewMetrics = createReviewMetrics(options.metrics);
+  const [ofTokens, ofPermissions] = [reviewMetrics('token'), reviewMetrics('access')];
   const common = { timeoutMs, clock, log };
   return {
     authenticate: tokenAuthenticator({
-      review: createReviewer({ ...common, api: control.tokens, task: 'review tokens', figures: ofTokens }),
+      review: createReviewer({ ...common, api: control.tokens, task: 'review tokens', metrics: ofTokens }),
       ttlMs: () => settings().tokenTtlMs,
-      figures: ofTokens,
+      metrics: ofTokens,
       clock,
     }),
     authorize: reviewedPermissions({
@@ -76,10 +76,10 @@ function reviewsOf(options: AccessOptions, control: NonNullable<AccessOptions['c
         ...common,
         api: control.permissions,
         task: 'review what callers may',
-        figures: ofPermissions,
+        metrics: ofPermissions,
       }),
       ttlMs: (allowed) => (allowed ? settings().allowedTtlMs : settings().deniedTtlMs),
-      figures: ofPermissions,
+      metrics: ofPermissions,
       clock,
     }),
   };

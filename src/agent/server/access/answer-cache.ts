@@ -2,14 +2,14 @@ import type { Clock } from '../../../base/index.ts';
 import { BoundedMap, SingleFlight } from '../../../base/index.ts';
 
 export interface AnswerCacheOptions<T> {
-  /** Good answers that are kept, and as many others; beyond, those that were not used for longest go. */
+  /** How many good answers are kept, and as many others; the least recently used are forgotten first. */
   maxEntries: number;
-  /** The others have a place of their own: a flood of them drives no good one out. */
+  /** Good answers are kept apart, so that a flood of others does not displace them. */
   isGood(answer: T): boolean;
-  /** Questions under way at once; beyond, asking fails at once. */
+  /** How many reviews may be under way at once; further ones fail at once. */
   maxPending: number;
   clock: Clock;
-  /** Told how each question was answered. */
+  /** Called with how each answer was found. */
   onFind(how: 'hit' | 'shared' | 'miss' | 'overloaded'): void;
 }
 
@@ -18,14 +18,14 @@ interface Entry<T> {
   atMs: number;
 }
 
-/** Too many questions are under way. */
+/** Too many reviews are under way. */
 export class OverloadedError extends Error {
   override readonly name = 'OverloadedError';
 }
 
 /**
- * Answers of the control plane, kept for a time that is looked at when they are used: a shorter one counts at once.
- * Who asks the same while a question is under way shares its answer. Failures are not kept.
+ * A cache of the control plane's answers. Their time to live is evaluated when they are used, so a shorter one applies at
+ * once. Callers with the same key share a review under way. Failures are not kept.
  */
 export class AnswerCache<T> {
   readonly #options: AnswerCacheOptions<T>;
@@ -43,7 +43,7 @@ export class AnswerCache<T> {
     return this.#good.size + this.#others.size;
   }
 
-  /** `ttlMs`: how long an answer counts; by the monotonic clock. Rejects as `ask` does, or with an OverloadedError. */
+  /** `ttlMs` returns how long an answer is valid, by the monotonic clock. Rejects like `ask`, or with an OverloadedError. */
   async find(key: string, ttlMs: (answer: T) => number, ask: () => Promise<T>): Promise<T> {
     const { clock, maxPending, onFind } = this.#options;
     const found = this.#good.use(key) ?? this.#others.use(key);
@@ -65,7 +65,7 @@ export class AnswerCache<T> {
   }
 
   async #ask(key: string, ttlMs: (answer: T) => number, ask: () => Promise<T>): Promise<T> {
-    // what is asked now is told as of now: while it was on its way, the world may have changed
+    // an answer is dated when it was requested: it may be outdated when it arrives
     const atMs = this.#options.clock.monotonicMs();
     this.#good.delete(key);
     this.#others.delete(key);

@@ -2,10 +2,10 @@ import type { Caller } from './types.ts';
 
 const authenticatedGroup = 'system:authenticated';
 
-/** Everybody's and the control plane's own; its certificate of an administrator says so. */
+/** The group of administrators, as in the certificate that the control plane issues to them. */
 export const mastersGroup = 'system:masters';
 
-/** Whoever has been authenticated belongs to it, however that was done. */
+/** Adds the group of all authenticated callers. */
 export function withAuthenticated(groups: readonly string[]): readonly string[] {
   return groups.includes(authenticatedGroup) ? groups : [...groups, authenticatedGroup];
 }

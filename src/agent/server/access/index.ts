@@ -1,4 +1,13 @@
-/** Who calls the agent, and what they may. */
+/** Authenticates and authorizes callers of the agent. */
 export { type AccessOptions, createAccess } from './access.ts';
 export type { ReviewApi } from './review.ts';
-export type { Access, AccessSettings, Caller, Identified, Shown, Unknown, Verdict, Wanted } from './types.ts';
+export type {
+  Access,
+  AccessSettings,
+  Caller,
+  Credentials,
+  Identified,
+  Unknown,
+  Verdict,
+  Wanted,
+} from './types.ts';

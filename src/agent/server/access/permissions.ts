@@ -3,46 +3,52 @@ import type { SubjectAccessReview } from '../../../api/index.ts';
 import { subjectAccessReviewKind } from '../../../api/index.ts';
 import type { Clock } from '../../../base/index.ts';
 import { AnswerCache } from './answer-cache.ts';
-import type { ReviewFigures } from './figures.ts';
-import { counted } from './figures.ts';
+import type { ReviewMetrics } from './metrics.ts';
+import { countResult } from './metrics.ts';
 import type { Reviewer } from './review.ts';
-import { whyNoReview } from './review.ts';
+import { describeReviewFailure } from './review.ts';
 import type { Caller, Verdict, Wanted } from './types.ts';
 
 export interface PermissionOptions {
   nodeName: string;
   review: Reviewer;
-  /** How long a yes counts, and a no, now. */
+  /** Returns how long an answer is currently valid. */
   ttlMs(allowed: boolean): number;
-  figures: ReviewFigures;
+  metrics: ReviewMetrics;
   clock: Clock;
 }
 
 const maxAnswers = 4096;
 const maxPending = 64;
 
-/** What callers may, by the control plane's SubjectAccessReview on `nodes/SUBRESOURCE` of this node. */
+/** Authorizes callers by the control plane's SubjectAccessReview on `nodes/SUBRESOURCE` of this node. */
 export function reviewedPermissions(
   options: PermissionOptions,
 ): (caller: Caller, wanted: Wanted) => Promise<Verdict> {
-  const { nodeName, review, figures, clock } = options;
+  const { nodeName, review, metrics, clock } = options;
   const known = new AnswerCache<boolean>({
     maxEntries: maxAnswers,
     isGood: isYes,
     maxPending,
     clock,
-    onFind: (how) => figures.found(how),
+    onFind: (how) => metrics.found(how),
   });
 
   async function isAllowed(caller: Caller, verb: string, subresource: string): Promise<boolean> {
-    const spec = questionOf(caller, { verb, version: 'v1', resource: 'nodes', subresource, name: nodeName });
-    // by its digest: the groups of some callers fill pages
+    const spec = createQuestion(caller, {
+      verb,
+      version: 'v1',
+      resource: 'nodes',
+      subresource,
+      name: nodeName,
+    });
+    // a digest, as some callers have very many groups
     const key = hash('sha256', JSON.stringify(spec), 'base64');
     const ask = async () => {
       const { status } = await review(subjectAccessReviewKind, { spec });
       return status?.allowed === true && status.denied !== true;
     };
-    return await known.find(key, options.ttlMs, () => counted(figures, isYes, ask));
+    return await known.find(key, options.ttlMs, () => countResult(metrics, isYes, ask));
   }
 
   return async (caller, { verb, subresources }) => {
@@ -52,11 +58,11 @@ export function reviewedPermissions(
         if (await isAllowed(caller, verb, subresource)) return { decision: 'allow' };
       } catch (error) {
         failure = error;
-        break; // the next would wait as long for the same answer
+        break; // the next review would wait as long for the same failure
       }
     }
     if (failure === undefined) return { decision: 'deny' };
-    return { decision: 'unknown', message: whyNoReview(failure) };
+    return { decision: 'unknown', message: describeReviewFailure(failure) };
   };
 }
 
@@ -64,7 +70,7 @@ const isYes = (allowed: boolean): boolean => allowed;
 
 type Spec = SubjectAccessReview['spec'];
 
-function questionOf(caller: Caller, resourceAttributes: NonNullable<Spec['resourceAttributes']>): Spec {
+function createQuestion(caller: Caller, resourceAttributes: NonNullable<Spec['resourceAttributes']>): Spec {
   const { name, uid, groups, extra } = caller;
   return {
     resourceAttributes,

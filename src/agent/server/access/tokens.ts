@@ -3,40 +3,40 @@ import type { TokenReview } from '../../../api/index.ts';
 import { tokenReviewKind } from '../../../api/index.ts';
 import type { Clock } from '../../../base/index.ts';
 import { AnswerCache } from './answer-cache.ts';
-import type { ReviewFigures } from './figures.ts';
-import { counted } from './figures.ts';
 import { withAuthenticated } from './groups.ts';
+import type { ReviewMetrics } from './metrics.ts';
+import { countResult } from './metrics.ts';
 import type { Reviewer } from './review.ts';
-import { whyNoReview } from './review.ts';
+import { describeReviewFailure } from './review.ts';
 import type { Caller, Identified } from './types.ts';
 
 export interface TokenOptions {
   review: Reviewer;
-  /** How long an answer counts, now. */
+  /** Returns how long an answer is currently valid. */
   ttlMs(): number;
-  figures: ReviewFigures;
+  metrics: ReviewMetrics;
   clock: Clock;
 }
 
 const maxTokens = 1024;
-/** Strangers can make the agent ask: so many at once, and no more. */
+/** How many reviews may be under way at once, as unauthenticated callers can cause them. */
 const maxPending = 64;
-/** A token may be good a moment later: its account has just been made. */
+/** Short, as a token may become valid a moment later when its account has just been created. */
 const refusedTtlMs = 10_000;
 
 /**
- * Whose a bearer token is, by the control plane's TokenReview. As in the reference none are asked for by audience: the
- * control plane takes the tokens that are for itself. What is kept is found by a keyed digest; no token stays in memory.
+ * Authenticates bearer tokens by the control plane's TokenReview. As in the reference no audience is requested: the control
+ * plane accepts the tokens for itself. Answers are cached by a keyed digest; no token stays in memory.
  */
 export function tokenAuthenticator(options: TokenOptions): (token: string) => Promise<Identified> {
-  const { review, figures, clock } = options;
+  const { review, metrics, clock } = options;
   const digestKey = randomBytes(32);
   const known = new AnswerCache<Caller | undefined>({
     maxEntries: maxTokens,
     isGood: isKnown,
     maxPending,
     clock,
-    onFind: (how) => figures.found(how),
+    onFind: (how) => metrics.found(how),
   });
 
   async function ask(token: string): Promise<Caller | undefined> {
@@ -50,9 +50,12 @@ export function tokenAuthenticator(options: TokenOptions): (token: string) => Pr
     const ttlMs = (caller: Caller | undefined) =>
       caller === undefined ? Math.min(refusedTtlMs, options.ttlMs()) : options.ttlMs();
     try {
-      return await known.find(digest, ttlMs, () => counted(figures, isKnown, () => ask(token)));
+      return await known.find(digest, ttlMs, () => countResult(metrics, isKnown, () => ask(token)));
     } catch (error) {
-      return { decision: 'unknown', message: `the bearer token cannot be reviewed: ${whyNoReview(error)}` };
+      return {
+        decision: 'unknown',
+        message: `the bearer token cannot be reviewed: ${describeReviewFailure(error)}`,
+      };
     }
   };
 }
@@ -68,6 +71,6 @@ function callerOf(status: TokenReview['status']): Caller | undefined {
 const bearer = /^bearer +([^\s,]+) *$/i;
 
 /** The token of the header `Authorization`; undefined where there is none. RFC 6750, section 2.1. */
-export function bearerToken(authorization: string | undefined): string | undefined {
+export function parseBearerToken(authorization: string | undefined): string | undefined {
   return bearer.exec(authorization ?? '')?.[1];
 }

@@ -3,29 +3,29 @@ import type { TLSSocket } from 'node:tls';
 /** Who calls the agent. */
 export interface Caller {
   readonly name: string;
-  /** Empty where nothing tells it. */
+  /** Empty where it is not known. */
   readonly uid: string;
   readonly groups: readonly string[];
   readonly extra: Readonly<Record<string, readonly string[]>>;
-  /** Left out where no certificate told it. */
+  /** Present only where a certificate has authenticated the caller. */
   readonly authenticatedBy?: 'certificate';
 }
 
-/** What a request shows of its sender. */
-export interface Shown {
+/** The credentials of a request. */
+export interface Credentials {
   readonly socket: TLSSocket;
   /** The header `Authorization`. */
   readonly authorization: string | undefined;
 }
 
-/** What a caller wants: a verb on a subresource of this node. */
+/** What a caller wants to do: a verb on a subresource of this node. */
 export interface Wanted {
   readonly verb: string;
-  /** Any of them will do; they are tried in this order. */
+  /** Permission for any of them is enough; they are tried in this order. */
   readonly subresources: readonly string[];
 }
 
-/** It cannot be found out now; `message` says why. */
+/** It cannot be decided now; `message` says why. */
 export interface Unknown {
   readonly decision: 'unknown';
   readonly message: string;
@@ -33,27 +33,27 @@ export interface Unknown {
 
 export type Verdict = { readonly decision: 'allow' | 'deny' } | Unknown;
 
-/** Undefined: nobody that is known. */
+/** Undefined: the caller is not known. */
 export type Identified = Caller | Unknown | undefined;
 
-/** Who calls the agent, and what they may. Both answer in bounded time and never reject. */
+/** Authenticates and authorizes callers of the agent. Both methods return in bounded time and never reject. */
 export interface Access {
-  authenticate(shown: Shown): Promise<Identified>;
+  authenticate(credentials: Credentials): Promise<Identified>;
   authorize(caller: Caller, wanted: Wanted): Promise<Verdict>;
 }
 
-/** What the configuration says of it, now. */
+/** The part of the configuration that concerns access. */
 export interface AccessSettings {
   /** Bearer tokens are reviewed by the control plane (authentication.webhook.enabled). */
   readonly tokens: boolean;
-  /** How long such a review counts (cacheTTL); 0: not at all. */
+  /** How long such a review is valid (cacheTTL); 0: it is not cached. */
   readonly tokenTtlMs: number;
-  /** Who shows nothing is let in as nobody in particular (authentication.anonymous.enabled). */
+  /** Callers without credentials are admitted as anonymous (authentication.anonymous.enabled). */
   readonly anonymous: boolean;
-  /** Whoever is known may do everything (authorization.mode: AlwaysAllow); else the control plane is asked. */
+  /** Authenticated callers may do everything (authorization.mode: AlwaysAllow); else the control plane decides. */
   readonly alwaysAllow: boolean;
-  /** How long a yes counts (cacheAuthorizedTTL). */
+  /** How long a permission is valid (cacheAuthorizedTTL). */
   readonly allowedTtlMs: number;
-  /** How long a no counts (cacheUnauthorizedTTL). */
+  /** How long a denial is valid (cacheUnauthorizedTTL). */
   readonly deniedTtlMs: number;
 }

@@ -4,15 +4,15 @@ import type { podList } from './pod-list.ts';
 type Listed = ReturnType<typeof podList>;
 
 /**
- * What runs on the node together with what is meant for it: of a pod that does both the source tells what it shall be and
- * the runtime how it is. What runs unasked for comes last.
+ * Joins the running pods with those meant for the node: a pod that is both has its specification from the source and its
+ * status from the runtime. Other running pods come last.
  */
-export function withKnown(running: Listed, known: readonly Pod[]) {
+export function mergeKnownPods(running: Listed, known: readonly Pod[]) {
   const byUid = new Map(running.items.map((item) => [item.metadata.uid, item]));
-  const shown = known.map(({ metadata, spec, status }) => {
+  const items = known.map(({ metadata, spec, status }) => {
     const item = byUid.get(metadata?.uid ?? '');
     byUid.delete(metadata?.uid ?? '');
     return { metadata, spec, status: item?.status ?? status };
   });
-  return { ...running, items: [...shown, ...byUid.values()] };
+  return { ...running, items: [...items, ...byUid.values()] };
 }

@@ -13,22 +13,22 @@ export interface NodeUsageOptions {
   sysDir?: string;
 }
 
-/** What the whole machine uses. */
+/** The usage of the whole machine. */
 export interface NodeUsage {
   readonly startTime: string | undefined;
   readonly cpu: CpuStats;
   readonly memory: MemoryStats;
   readonly network: NetworkStats | undefined;
   readonly fs: FsStats;
-  /** Undefined where it is not known what they are on, or it is the same. */
+  /** Undefined where the file system is not known, or is the same as `fs`. */
   readonly imageFs: FsStats | undefined;
   readonly containerFs: FsStats | undefined;
   readonly rlimit: { time: string; maxpid: number; curproc: number } | undefined;
 }
 
-/** Two looks that are closer together say nothing of the rate. */
+/** Samples closer together give no meaningful rate. */
 const minSpanMs = 200;
-/** A rate over more than that is none of now. */
+/** Over a longer time the rate would not be a current one. */
 const maxSpanMs = 60_000;
 
 interface CpuSample {
@@ -37,8 +37,8 @@ interface CpuSample {
 }
 
 /**
- * Looks at the machine when it is asked. The rate of the CPU is that since the last look; after a long time, or at first,
- * it looks twice.
+ * Measures the machine at each call. The CPU rate is that since the last sample; after a long time, and at first, two
+ * samples are taken.
  */
 export function createNodeUsage(options: NodeUsageOptions): (signal: AbortSignal) => Promise<NodeUsage> {
   const { measure, clock, procDir = '/proc', sysDir = '/sys' } = options;
@@ -86,7 +86,7 @@ export function createNodeUsage(options: NodeUsageOptions): (signal: AbortSignal
 
 const nanosPerTick = 10_000_000;
 
-/** The time that all CPUs have worked: that of the root of the cgroups, else what the kernel counts in ticks. */
+/** The CPU time of the machine: that of the root cgroup, else the kernel's count in ticks. */
 function readCpu(procDir: string, sysDir: string): number | undefined {
   const micros = /^usage_usec (\d+)$/m.exec(readKernelFile(`${sysDir}/fs/cgroup/cpu.stat`) ?? '')?.[1];
   if (micros !== undefined) return Number(micros) * 1000;
@@ -97,7 +97,7 @@ function readCpu(procDir: string, sysDir: string): number | undefined {
     ?.split(' ')
     .map(Number);
   if (ticks === undefined) return undefined;
-  // proc_stat(5): user nice system idle iowait irq softirq steal; the guests' are among the users'
+  // proc_stat(5): user nice system idle iowait irq softirq steal; guest time is included in user
   const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0] = ticks;
   return (user + nice + system + irq + softirq) * nanosPerTick;
 }
@@ -140,7 +140,7 @@ function meminfoReader(procDir: string): (name: string) => number | undefined {
   };
 }
 
-/** Ends of the pairs whose other ends are in pods, and the loopback: what goes through them is counted elsewhere. */
+/** Host ends of the interfaces of pods, and the loopback: their traffic is counted elsewhere. */
 const inner = /^(?:lo$|veth|docker|nerdctl|cali|lxc)/;
 
 /** proc_net(5). */
@@ -158,7 +158,7 @@ function readNetwork(procDir: string, time: string): NetworkStats | undefined {
   return { time, ...main, interfaces };
 }
 
-/** The one whose route leads everywhere. */
+/** The interface of the default route. */
 function defaultInterface(procDir: string): string | undefined {
   const lines = (readKernelFile(`${procDir}/net/route`) ?? '').split('\n').slice(1);
   return lines
@@ -184,7 +184,7 @@ function bootTime(procDir: string): string | undefined {
   return seconds === undefined ? undefined : formatTime(Number(seconds) * 1000);
 }
 
-/** Without what is not known. */
+/** Drops members that are not known. */
 function defined<K extends string>(
   figures: Readonly<Record<K, number | undefined>>,
 ): Partial<Record<K, number>> {

@@ -6,19 +6,19 @@ export interface PodListOptions {
   nodeName: string;
   /** Of the node. */
   addresses: readonly string[];
-  /** Such as containerd; a container is known by it and its id. */
+  /** Such as containerd; it is the prefix of container ids. */
   runtimeName: string;
 }
 
 /**
- * A v1 PodList of what runs on this node. The runtime knows less of a pod than the API: what stands in a pod's
- * specification beside names and images is not told, and what nobody knows is left out.
+ * A v1 PodList of the pods that run on this node. The runtime knows less about a pod than the API: of the specification
+ * there are only names and images, and what is not known is left out.
  */
 export function podList(pods: readonly PodAt[], options: PodListOptions) {
   return listOf(currentPods(pods).map((pod) => podOf(pod, options)));
 }
 
-/** The same of those that run, and of them the names and images only, as the reference has it. */
+/** The same for running containers only, with nothing but names and images, as in the reference. */
 export function runningPodList(pods: readonly PodAt[]) {
   return listOf(
     currentPods(pods)
@@ -65,7 +65,7 @@ function podOf(pod: PodAt, { nodeName, addresses, runtimeName }: PodListOptions)
   };
 }
 
-/** As the reference reckons it, of what the runtime knows: nobody tells what would be started again. */
+/** Computed like the reference, from what the runtime knows; the restart policy is not known here. */
 function phaseOf(pod: PodAt): string {
   const newest = attemptsOf(pod).map(([container]) => container);
   if (newest.some(({ state }) => state === 'running')) return 'Running';

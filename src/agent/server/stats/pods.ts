@@ -1,9 +1,9 @@
 /*
- * What the runtime runs, in the terms of pods. It calls them sandboxes; what they belong to is told by their metadata,
- * or, of those that somebody else has made, by the labels that agents set.
+ * The runtime's sandboxes and containers as pods. Sandboxes name their pod in their metadata, or, where another program has
+ * created them, in the labels that node agents set.
  */
 
-/** A pod on this node, as its sandbox and its containers say. */
+/** A pod on this node, from its sandbox and its containers. */
 export interface PodAt {
   /** Of its sandbox. */
   readonly id: string;
@@ -14,9 +14,9 @@ export interface PodAt {
   readonly annotations: Readonly<Record<string, string>>;
   readonly createdMs: number;
   readonly ready: boolean;
-  /** None while they are not asked for. */
+  /** Empty where they were not queried. */
   readonly addresses: readonly string[];
-  /** All that there are, those of earlier attempts too. */
+  /** All containers, including those of earlier attempts. */
   readonly containers: readonly ContainerAt[];
 }
 
@@ -25,13 +25,13 @@ export type ContainerWas = 'created' | 'running' | 'exited' | 'unknown';
 export interface ContainerAt {
   readonly id: string;
   readonly name: string;
-  /** How often it has been started again. */
+  /** How often it has been restarted. */
   readonly attempt: number;
   readonly image: string;
   readonly imageRef: string;
   readonly state: ContainerWas;
   readonly createdMs: number;
-  /** Undefined while they are not asked for, and where nothing of the kind has happened. */
+  /** Undefined where they were not queried, and before the event. */
   readonly startedMs: number | undefined;
   readonly finishedMs: number | undefined;
   readonly exitCode: number | undefined;
@@ -65,7 +65,7 @@ interface Container {
 
 const states: readonly ContainerWas[] = ['created', 'running', 'exited'];
 
-/** What the runtime tells of a sandbox and its containers. */
+/** Converts the runtime's sandbox and its containers. */
 export function podAt(sandbox: Sandbox, ready: boolean, containers: readonly Container[]): PodAt {
   const { id, metadata, labels, annotations, createdAt } = sandbox;
   return {
@@ -73,9 +73,9 @@ export function podAt(sandbox: Sandbox, ready: boolean, containers: readonly Con
     name: metadata?.name || labels['io.kubernetes.pod.name'] || '',
     namespace: metadata?.namespace || labels['io.kubernetes.pod.namespace'] || '',
     uid: metadata?.uid || labels['io.kubernetes.pod.uid'] || '',
-    labels: withoutAgents(labels),
+    labels: withoutInternalLabels(labels),
     annotations,
-    createdMs: millis(createdAt),
+    createdMs: toMillis(createdAt),
     ready,
     addresses: [],
     containers: containers.map(containerAt),
@@ -93,9 +93,9 @@ export function containerAt(container: Container): ContainerAt {
     image: image?.userSpecifiedImage || image?.image || '',
     imageRef,
     state,
-    createdMs: millis(container.createdAt),
-    startedMs: startedAt === 0n ? undefined : millis(startedAt),
-    finishedMs: finishedAt === 0n ? undefined : millis(finishedAt),
+    createdMs: toMillis(container.createdAt),
+    startedMs: startedAt === 0n ? undefined : toMillis(startedAt),
+    finishedMs: finishedAt === 0n ? undefined : toMillis(finishedAt),
     exitCode: state === 'exited' ? exitCode : undefined,
     reason,
     message,
@@ -103,10 +103,10 @@ export function containerAt(container: Container): ContainerAt {
 }
 
 /** Nanoseconds since 1970 as milliseconds. */
-const millis = (nanoseconds: bigint): number => Number(nanoseconds / 1_000_000n);
+const toMillis = (nanoseconds: bigint): number => Number(nanoseconds / 1_000_000n);
 
-/** What agents note for themselves is no label of the pod. */
-function withoutAgents(labels: Readonly<Record<string, string>>): Record<string, string> {
+/** Drops the labels that node agents and the runtime set for themselves. */
+function withoutInternalLabels(labels: Readonly<Record<string, string>>): Record<string, string> {
   const own = /^io\.(?:kubernetes\.(?:pod|container)|cri-containerd)\./;
   return Object.fromEntries(
     Object.entries(labels).filter(([key]) => !own.test(key) && key !== 'io.cri-containerd.kind'),

@@ -4,7 +4,7 @@ import type { Pod } from '../../../api/index.ts';
 import { RuntimeError } from '../../runtime/index.ts';
 import type { AgentRequest, AgentRoute } from '../index.ts';
 import { RefusedError, sendJson } from '../index.ts';
-import { withKnown } from './known-pods.ts';
+import { mergeKnownPods } from './known-pods.ts';
 import type { NodeUsage } from './node-usage.ts';
 import { podList, runningPodList } from './pod-list.ts';
 import type { PodAt } from './pods.ts';
@@ -14,7 +14,7 @@ import { summary } from './summary.ts';
 
 export interface StatsRoutesOptions {
   nodeName: string;
-  /** Of the node, names among them. */
+  /** Of the node, including names. */
   addresses(): readonly string[];
   /** Such as containerd; empty while it is not known. */
   runtimeName(): string;
@@ -24,17 +24,17 @@ export interface StatsRoutesOptions {
   nodeUsage(signal: AbortSignal): Promise<NodeUsage>;
 }
 
-/** For all that is asked of the runtime for one answer. */
+/** For all queries to the runtime for one answer. */
 const timeoutMs = 20_000;
 
 /** `/pods`, `/runningpods/` and `/stats/summary`: what runs on this node, and what it uses. */
 export function statsRoutes(options: StatsRoutesOptions): readonly AgentRoute[] {
   const { source } = options;
-  const detailed = shared((cancel) => source.pods(true, cancel));
-  const plain = shared((cancel) => source.pods(false, cancel));
-  const usage = shared((cancel) => allUsage(source, cancel));
-  const disks = shared((cancel) => source.imageDisks(cancel));
-  const node = shared((signal) => options.nodeUsage(signal));
+  const detailed = shareQuery((cancel) => source.pods(true, cancel));
+  const plain = shareQuery((cancel) => source.pods(false, cancel));
+  const usage = shareQuery((cancel) => allUsage(source, cancel));
+  const disks = shareQuery((cancel) => source.imageDisks(cancel));
+  const node = shareQuery((signal) => options.nodeUsage(signal));
 
   const listOptions = () => ({
     nodeName: options.nodeName,
@@ -47,22 +47,22 @@ export function statsRoutes(options: StatsRoutesOptions): readonly AgentRoute[] 
     const parts: SummaryParts = {
       nodeName: options.nodeName,
       onlyCpuAndMemory,
-      ...(await together({ node: node(), pods: plain(), usage: usage(), disks: disks() })),
+      ...(await awaitParts({ node: node(), pods: plain(), usage: usage(), disks: disks() })),
     };
     return sendJson(reply, 200, summary(parts));
   }
 
-  /** Where the runtime is away, what is known without it is told, with a warning; nothing at all is no answer. */
+  /** Without the runtime it answers with the known pods and a warning; where there are none, with an error. */
   async function answerPods({ reply }: AgentRequest): Promise<FastifyReply> {
     const known = options.known?.() ?? [];
     try {
       const running = podList(await detailed(), listOptions());
-      return sendJson(reply, 200, withKnown(running, known));
+      return sendJson(reply, 200, mergeKnownPods(running, known));
     } catch (error) {
       if (!(error instanceof RefusedError) || known.length === 0) throw error;
       const warning = `${error.message}; what runs is not told`.replaceAll(/[^\x20-\x7e]|["\\]/g, ' ');
       reply.header('warning', `299 - "${warning.slice(0, 1000)}"`);
-      return sendJson(reply, 200, withKnown(podList([], listOptions()), known));
+      return sendJson(reply, 200, mergeKnownPods(podList([], listOptions()), known));
     }
   }
 
@@ -80,7 +80,7 @@ export function statsRoutes(options: StatsRoutesOptions): readonly AgentRoute[] 
   ];
 }
 
-async function together(asked: {
+async function awaitParts(asked: {
   node: Promise<NodeUsage>;
   pods: Promise<readonly PodAt[]>;
   usage: Promise<Usage>;
@@ -96,11 +96,11 @@ async function allUsage(source: RuntimeSource, cancel: AbortSignal): Promise<Usa
 }
 
 /**
- * Who asks while the same is being found out gets that answer: a hundred who ask cost the runtime one question. It is not
- * given up when one of them goes. Where the runtime cannot be asked the answer is 503, in its words: an empty list would
- * say that nothing runs.
+ * Requests that come while the same query is under way share it: a hundred requests cost the runtime one query. It is not
+ * cancelled when one client goes. Where the runtime cannot be queried the answer is 503 with the runtime's message: an empty
+ * list would mean that nothing runs.
  */
-function shared<T>(ask: (cancel: AbortSignal) => Promise<T>): () => Promise<T> {
+function shareQuery<T>(ask: (cancel: AbortSignal) => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined;
   return () => {
     running ??= ask(AbortSignal.timeout(timeoutMs))

@@ -8,30 +8,30 @@ import type { ContainerUsage, DiskUsage, PodUsage } from './usage.ts';
 import { containerUsage, diskUsage, podUsage } from './usage.ts';
 
 export interface RuntimeSourceOptions {
-  /** To the runtime, with nothing else on it: a list of hundreds of containers holds up no checkpoint. */
+  /** To the runtime, for this alone, so that a list of hundreds of containers does not delay a checkpoint. */
   connection: Connection;
-  /** To the service of images, which may be another one. */
+  /** To the image service, which may be another one. */
   images: Connection;
   clock: Clock;
   /** For each list; default 10 s. */
   timeoutMs?: number;
 }
 
-/** What the runtime says now of what it runs. All reject with a RuntimeError. */
+/** Queries the runtime for what it runs. All methods reject with a RuntimeError. */
 export interface RuntimeSource {
-  /** Every pod with its containers, also those that have ended; with `details` their addresses, times and exit codes. */
+  /** Every pod with its containers, including ended ones; with `details` their addresses, times and exit codes. */
   pods(details: boolean, cancel: AbortSignal): Promise<readonly PodAt[]>;
-  /** What each pod uses; undefined where the runtime cannot tell. */
+  /** The usage of each pod; undefined where the runtime does not support that. */
   usage(cancel: AbortSignal): Promise<readonly PodUsage[] | undefined>;
-  /** What each container uses, for a runtime that cannot tell it of pods. */
+  /** The usage of each container, for a runtime that does not report that of pods. */
   containerUsage(cancel: AbortSignal): Promise<readonly ContainerUsage[]>;
-  /** What images and, if elsewhere, the containers' own layers take; undefined where the runtime cannot tell. */
+  /** The disk usage of images and, if elsewhere, of the containers' writable layers; undefined where not supported. */
   imageDisks(cancel: AbortSignal): Promise<{ images?: DiskUsage; containers?: DiskUsage }>;
 }
 
 const defaultTimeoutMs = 10_000;
-/** A node has some hundred containers, and each is asked for by itself. */
-const atOnce = 8;
+/** A node has some hundred containers, each with a query of its own. */
+const concurrency = 8;
 
 export function runtimeSource(options: RuntimeSourceOptions): RuntimeSource {
   const { connection, images, timeoutMs = defaultTimeoutMs } = options;
@@ -49,8 +49,8 @@ export function runtimeSource(options: RuntimeSourceOptions): RuntimeSource {
     });
   }
 
-  /** What has gone since it was listed stays as it was then. */
-  async function ifThere<T>(known: T, ask: () => Promise<T>): Promise<T> {
+  /** Returns `known` for what has gone since it was listed. */
+  async function unlessGone<T>(known: T, ask: () => Promise<T>): Promise<T> {
     try {
       return await ask();
     } catch (error) {
@@ -61,7 +61,7 @@ export function runtimeSource(options: RuntimeSourceOptions): RuntimeSource {
 
   async function withAddresses(pod: PodAt, cancel: AbortSignal): Promise<PodAt> {
     if (!pod.ready) return pod;
-    return await ifThere(pod, async () => {
+    return await unlessGone(pod, async () => {
       const { status } = await connection.call(podSandboxStatus, { podSandboxId: pod.id }, within(cancel));
       const { ip = '', additionalIps = [] } = status?.network ?? {};
       return {
@@ -72,7 +72,7 @@ export function runtimeSource(options: RuntimeSourceOptions): RuntimeSource {
   }
 
   async function withTimes(container: ContainerAt, cancel: AbortSignal): Promise<ContainerAt> {
-    return await ifThere(container, async () => {
+    return await unlessGone(container, async () => {
       const request = { containerId: container.id };
       const { status } = await connection.call(containerStatus, request, within(cancel));
       return status === undefined ? container : containerAt({ ...status, imageRef: status.imageRef });
@@ -81,9 +81,9 @@ export function runtimeSource(options: RuntimeSourceOptions): RuntimeSource {
 
   async function detailed(pods: readonly PodAt[], cancel: AbortSignal): Promise<PodAt[]> {
     const all = pods.flatMap(({ containers }) => containers);
-    const times = await mapConcurrently(all, atOnce, (container) => withTimes(container, cancel));
+    const times = await mapConcurrently(all, concurrency, (container) => withTimes(container, cancel));
     const byId = new Map(times.map((container) => [container.id, container]));
-    const whole = await mapConcurrently(pods, atOnce, (pod) => withAddresses(pod, cancel));
+    const whole = await mapConcurrently(pods, concurrency, (pod) => withAddresses(pod, cancel));
     return whole.map((pod) => ({
       ...pod,
       containers: pod.containers.map((container) => byId.get(container.id) ?? container),
@@ -116,10 +116,10 @@ export function runtimeSource(options: RuntimeSourceOptions): RuntimeSource {
       return stats.map(containerUsage);
     },
     async imageDisks(cancel) {
-      const told = await ifImplemented(() =>
+      const filesystems = await ifImplemented(() =>
         images.call(ImageService.method.imageFsInfo, {}, within(cancel)),
       );
-      const [image, container] = [told?.imageFilesystems[0], told?.containerFilesystems[0]];
+      const [image, container] = [filesystems?.imageFilesystems[0], filesystems?.containerFilesystems[0]];
       return {
         ...(image === undefined ? {} : { images: diskUsage(image) }),
         ...(container === undefined ? {} : { containers: diskUsage(container) }),

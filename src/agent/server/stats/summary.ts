@@ -8,15 +8,15 @@ import type { ContainerUsage, DiskUsage, FsStats, PodUsage } from './usage.ts';
 export interface SummaryParts {
   nodeName: string;
   node: NodeUsage;
-  /** All that there are. */
+  /** All pods. */
   pods: readonly PodAt[];
   usage: Usage;
   disks: Awaited<ReturnType<RuntimeSource['imageDisks']>>;
-  /** Leaves everything else out, as the reference does for those who ask often. */
+  /** Leaves everything else out, as the reference does for frequent requests. */
   onlyCpuAndMemory: boolean;
 }
 
-/** What the runtime tells of pods, where it can, and of containers else. */
+/** The usage of pods, where the runtime reports it, else of containers. */
 export interface Usage {
   readonly pods: readonly PodUsage[] | undefined;
   readonly containers: readonly ContainerUsage[];
@@ -29,16 +29,16 @@ export function summary(parts: SummaryParts) {
 
 function nodeOf({ nodeName, node, disks, onlyCpuAndMemory }: SummaryParts) {
   const { startTime, cpu, memory, network, fs, imageFs, containerFs, rlimit } = node;
-  const least = {
+  const base = {
     nodeName,
     ...(startTime === undefined ? {} : { startTime }),
     cpu,
     memory,
   };
-  if (onlyCpuAndMemory) return least;
+  if (onlyCpuAndMemory) return base;
   const image = withUse(imageFs ?? fs, disks.images);
   return {
-    ...least,
+    ...base,
     ...(network === undefined ? {} : { network }),
     fs,
     runtime: { imageFs: image, containerFs: withUse(containerFs ?? image, disks.containers) },
@@ -46,7 +46,7 @@ function nodeOf({ nodeName, node, disks, onlyCpuAndMemory }: SummaryParts) {
   };
 }
 
-/** What the images themselves take, of a file system that others use too. */
+/** The usage of the images alone, on a file system that has other files too. */
 function withUse(fs: FsStats, use: DiskUsage | undefined): FsStats {
   if (use === undefined) return fs;
   const { usedBytes, inodesUsed } = use;
@@ -101,7 +101,7 @@ function rootfsOf({ timeMs, usedBytes, inodesUsed }: DiskUsage): FsStats {
   return withUse({ time: formatTime(timeMs) }, { mountpoint: '', timeMs, usedBytes, inodesUsed });
 }
 
-/** Where the runtime says nothing of the pod as a whole: that of its containers together, if each is known. */
+/** For a runtime that does not report the pod as a whole: the sum of its containers, if each is known. */
 function sumOf(
   { containers }: PodAt,
   used: ReadonlyMap<string, ContainerUsage>,

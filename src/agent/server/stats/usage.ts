@@ -1,7 +1,7 @@
 import { formatTime } from '../../../api/index.ts';
 /*
- * What is used, in the shape of the reference's stats/v1alpha1: https://pkg.go.dev/k8s.io/kubelet/pkg/apis/stats/v1alpha1.
- * A figure that nobody knows is left out; a 0 would say that nothing is used.
+ * Usage in the shape of the reference's stats/v1alpha1: https://pkg.go.dev/k8s.io/kubelet/pkg/apis/stats/v1alpha1.
+ * A value that is not known is left out; a 0 would mean that nothing is used.
  */
 
 export interface CpuStats {
@@ -28,7 +28,7 @@ export interface InterfaceStats {
   txErrors?: number;
 }
 
-/** That of the interface of the default route, and all of them. */
+/** The interface of the default route, and all interfaces. */
 export interface NetworkStats extends InterfaceStats {
   time: string;
   interfaces: InterfaceStats[];
@@ -44,7 +44,7 @@ export interface FsStats {
   inodesUsed?: number;
 }
 
-/** What the runtime says that one of its containers uses. */
+/** The usage of a container, by the runtime. */
 export interface ContainerUsage {
   readonly id: string;
   readonly name: string;
@@ -184,7 +184,7 @@ function interfaceOf({ name, rxBytes, rxErrors, txBytes, txErrors }: Interface):
   return { name, ...figures({ rxBytes, rxErrors, txBytes, txErrors }) };
 }
 
-/** Those that there are, as numbers: counters of bytes stay exact up to 8 PiB. */
+/** The values that are present, as numbers: counters of bytes stay exact up to 8 PiB. */
 function figures<K extends string>(known: Readonly<Record<K, Figure>>): Partial<Record<K, number>> {
   const found: Partial<Record<K, number>> = {};
   for (const key in known) {

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { kubeletConfiguration } from '../../../../src/agent/config/fields.ts';
 import type { LoadedConfig } from '../../../../src/agent/config/index.ts';
 import { ConfigError, loadConfig } from '../../../../src/agent/config/index.ts';
-import { shareOf } from '../../../../src/agent/node/index.ts';
+import { toShare } from '../../../../src/agent/node/index.ts';
 import { configFiles } from './config-files.ts';
 
 async function load(text: string): Promise<LoadedConfig> {
@@ -35,7 +35,7 @@ describe('fields that count', () => {
     const { config, printable } = await load(text);
     assert.deepEqual(config.eviction.hard, {
       'memory.available': { amount: 2 ** 30 },
-      'nodefs.available': shareOf(12.5),
+      'nodefs.available': toShare(12.5),
     });
     assert.deepEqual(Object.keys(Object(printable['evictionHard'])).sort(), [
       'memory.available',
@@ -48,7 +48,7 @@ describe('fields that count', () => {
     const merged = 'mergeDefaultEvictionSettings: true\nevictionHard: {memory.available: 200Mi}';
     const { config } = await load(merged);
     assert.deepEqual(config.eviction.hard['memory.available'], { amount: 200 * 2 ** 20 });
-    assert.deepEqual(config.eviction.hard['nodefs.available'], shareOf(10));
+    assert.deepEqual(config.eviction.hard['nodefs.available'], toShare(10));
     const { config: alone } = await load('evictionHard: {memory.available: 200Mi}');
     assert.equal(alone.eviction.hard['nodefs.available'], undefined);
     const { config: none } = await load('evictionHard: {}');
@@ -65,7 +65,7 @@ describe('fields that count', () => {
       ].join('\n'),
     );
     const { soft, softGraceMs, reclaim, transitionMs } = config.eviction;
-    assert.deepEqual(soft, { 'memory.available': { amount: 2 ** 30 }, 'imagefs.available': shareOf(20) });
+    assert.deepEqual(soft, { 'memory.available': { amount: 2 ** 30 }, 'imagefs.available': toShare(20) });
     assert.deepEqual(softGraceMs, { 'memory.available': 90_000, 'imagefs.available': 300_000 });
     assert.deepEqual(reclaim, { 'nodefs.available': { amount: 500 * 2 ** 20 } });
     assert.equal(transitionMs, 30_000);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { webcrypto } from 'node:crypto';
 import { test } from 'node:test';
 import { BasicConstraintsExtension, X509CertificateGenerator } from '@peculiar/x509';
-import { chainFault } from '../../../../src/agent/identity/chain.ts';
+import { findChainFault } from '../../../../src/agent/identity/chain.ts';
 import { createTestAuthority } from './pki.ts';
 
 const fault = 'it was issued by another authority';
@@ -11,17 +11,17 @@ const fault = 'it was issued by another authority';
 test('a certificate of the authority, of one of several, of another', async () => {
   const [one, two] = [await createTestAuthority('one'), await createTestAuthority('two')];
   const { cert } = await one.issue('leaf', [], 'server');
-  assert.equal(chainFault(cert, one.ca), undefined);
-  assert.equal(chainFault(cert, two.ca + one.ca), undefined);
-  assert.equal(chainFault(cert, two.ca), fault);
-  assert.equal(chainFault(cert, ''), fault);
-  assert.equal(chainFault('', one.ca), fault);
+  assert.equal(findChainFault(cert, one.ca), undefined);
+  assert.equal(findChainFault(cert, two.ca + one.ca), undefined);
+  assert.equal(findChainFault(cert, two.ca), fault);
+  assert.equal(findChainFault(cert, ''), fault);
+  assert.equal(findChainFault('', one.ca), fault);
 });
 
 test('an authority of the same name and another key is another', async () => {
   const [one, two] = [await createTestAuthority('same'), await createTestAuthority('same')];
   const { cert } = await one.issue('leaf', [], 'server');
-  assert.equal(chainFault(cert, two.ca), fault);
+  assert.equal(findChainFault(cert, two.ca), fault);
 });
 
 test('intermediates lead to the authority, when they are authorities', async () => {
@@ -29,10 +29,10 @@ test('intermediates lead to the authority, when they are authorities', async () 
   const middle = await link('middle', true, root);
   const leaf = await link('leaf', false, middle);
   const below = await link('below', false, leaf);
-  assert.equal(chainFault(leaf.pem + middle.pem, root.pem), undefined);
-  assert.equal(chainFault(middle.pem, root.pem), undefined);
-  assert.equal(chainFault(leaf.pem, root.pem), fault);
-  assert.equal(chainFault(below.pem + leaf.pem + middle.pem, root.pem), fault);
+  assert.equal(findChainFault(leaf.pem + middle.pem, root.pem), undefined);
+  assert.equal(findChainFault(middle.pem, root.pem), undefined);
+  assert.equal(findChainFault(leaf.pem, root.pem), fault);
+  assert.equal(findChainFault(below.pem + leaf.pem + middle.pem, root.pem), fault);
 });
 
 interface Link {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import type { Sight } from '../../../../src/agent/lock/judge.ts';
-import { judge, sameHolder } from '../../../../src/agent/lock/judge.ts';
+import type { Observation } from '../../../../src/agent/lock/judge.ts';
+import { isSameHolder, judge } from '../../../../src/agent/lock/judge.ts';
 
 const limits = { staleMs: 8_000, settleMs: 2_400 };
 const record = {
@@ -15,7 +15,7 @@ const record = {
   yields: false,
 };
 
-function sight(changes: Partial<Sight> = {}): Sight {
+function sight(changes: Partial<Observation> = {}): Observation {
   return {
     record,
     verdict: 'alive',
@@ -98,8 +98,8 @@ describe('judging a lock', () => {
   });
 
   test('another record or a folder that came or went begins a new count', () => {
-    assert.ok(sameHolder(sight(), sight({ monotonicMs: 5 })));
-    assert.ok(!sameHolder(sight(), sight({ record: { ...record, id: 'b' } })));
-    assert.ok(!sameHolder(sight(), sight({ folder: undefined })));
+    assert.ok(isSameHolder(sight(), sight({ monotonicMs: 5 })));
+    assert.ok(!isSameHolder(sight(), sight({ record: { ...record, id: 'b' } })));
+    assert.ok(!isSameHolder(sight(), sight({ folder: undefined })));
   });
 });

@@ -6,11 +6,11 @@ import type { Measurements } from '../../../../src/agent/node/measure.ts';
 import { createPressureWatch } from '../../../../src/agent/node/pressure.ts';
 import { formatBytes } from '../../../../src/agent/node/quantity.ts';
 import { nodeLabels } from '../../../../src/agent/node/registration.ts';
-import type { Held } from '../../../../src/agent/node/resources.ts';
-import { nodeResources as computeResources, keepOthers } from '../../../../src/agent/node/resources.ts';
+import type { Withheld } from '../../../../src/agent/node/resources.ts';
+import { computeResources, mergeStored } from '../../../../src/agent/node/resources.ts';
 import type { NodeState } from '../../../../src/agent/node/status.ts';
-import { composeStatus, sameStatus } from '../../../../src/agent/node/status.ts';
-import { shareOf } from '../../../../src/agent/node/thresholds.ts';
+import { composeStatus, isSameStatus } from '../../../../src/agent/node/status.ts';
+import { toShare } from '../../../../src/agent/node/thresholds.ts';
 import type { Node } from '../../../../src/api/index.ts';
 import { billionths, checkLabelValue, decodeObject, nodeKind } from '../../../../src/api/index.ts';
 import { jsonBody } from '../../../support/index.ts';
@@ -28,7 +28,7 @@ import {
 const nodeResources = (
   measured: Measurements,
   maxPods: number,
-  held: Held = { least: hardEviction, reserved: nothingReserved },
+  held: Withheld = { minFree: hardEviction, reserved: nothingReserved },
 ) => computeResources(measured, maxPods, held);
 
 /** The bytes of a quantity. */
@@ -81,7 +81,7 @@ describe('pressure', () => {
   }
 
   test('goes by the thresholds that are configured; one that is off counts for nothing', () => {
-    const hard = { 'memory.available': { amount: 2 ** 30 }, 'pid.available': shareOf(50) };
+    const hard = { 'memory.available': { amount: 2 ** 30 }, 'pid.available': toShare(50) };
     const measured = {
       ...healthy,
       memory: { capacityBytes: 2 ** 32, availableBytes: 2 ** 30 - 1 },
@@ -186,18 +186,18 @@ describe('resources', () => {
   test('what is reserved is not for pods', () => {
     const reserved = { cpuMillis: 500, memoryBytes: 2 ** 30, storageBytes: 2 ** 31 };
     const plain = nodeResources(healthy, 110).allocatable;
-    const { capacity, allocatable } = nodeResources(healthy, 110, { least: hardEviction, reserved });
+    const { capacity, allocatable } = nodeResources(healthy, 110, { minFree: hardEviction, reserved });
     assert.deepEqual([capacity['cpu'], allocatable['cpu']], ['2', '1500m']);
     assert.equal(bytes(plain['memory']) - bytes(allocatable['memory']), 2 ** 30);
     assert.equal(bytes(plain['ephemeral-storage']) - bytes(allocatable['ephemeral-storage']), 2 ** 31);
     const all = { cpuMillis: 5000, memoryBytes: 2 ** 50, storageBytes: 2 ** 60 };
-    const none = nodeResources(healthy, 110, { least: hardEviction, reserved: all }).allocatable;
+    const none = nodeResources(healthy, 110, { minFree: hardEviction, reserved: all }).allocatable;
     assert.deepEqual([none['cpu'], none['memory'], none['ephemeral-storage']], ['0', '0', '0']);
   });
 
   test('what cannot be measured now stays as it was stored', () => {
-    const stored = keepOthers(nodeResources(healthy, 110), undefined);
-    const later = keepOthers(nodeResources({ ...healthy, disk: undefined }, 110), stored);
+    const stored = mergeStored(nodeResources(healthy, 110), undefined);
+    const later = mergeStored(nodeResources({ ...healthy, disk: undefined }, 110), stored);
     assert.deepEqual(later, stored);
   });
 
@@ -260,11 +260,11 @@ describe('status', () => {
   test('two looks at the same node are the same, whatever the time and the order of keys', () => {
     const first = composeStatus(undefined, state);
     const later = composeStatus(first, { ...state, nowMs: state.nowMs + 60_000 });
-    assert.ok(sameStatus(first, later));
+    assert.ok(isSameStatus(first, later));
     const shuffled = Object.fromEntries(Object.entries(later).reverse());
-    assert.ok(sameStatus(shuffled, first));
-    assert.ok(!sameStatus(undefined, first));
-    assert.ok(!sameStatus(first, composeStatus(first, { ...state, port: 1 })));
+    assert.ok(isSameStatus(shuffled, first));
+    assert.ok(!isSameStatus(undefined, first));
+    assert.ok(!isSameStatus(first, composeStatus(first, { ...state, port: 1 })));
   });
 
   test('an absent runtime leaves its last known version, and Unknown where none is known', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { keepOthers, withExtra } from '../../../../src/agent/node/resources.ts';
+import { mergeStored, withExtra } from '../../../../src/agent/node/resources.ts';
 
 const own = { capacity: { cpu: '4', pods: '110' }, allocatable: { cpu: '3', pods: '110' } };
 const devices = { capacity: { 'vendor.example/gpu': '2' }, allocatable: { 'vendor.example/gpu': '1' } };
@@ -17,7 +17,7 @@ test('they count over what is stored, and what others have put there stays', () 
     capacity: { 'vendor.example/gpu': '8', 'other.example/x': '7' },
     allocatable: { 'vendor.example/gpu': '8', 'other.example/x': '7' },
   };
-  const next = keepOthers(withExtra(own, devices), stored);
+  const next = mergeStored(withExtra(own, devices), stored);
   assert.equal(next.capacity['vendor.example/gpu'], '2');
   assert.equal(next.allocatable['vendor.example/gpu'], '1');
   assert.equal(next.capacity['other.example/x'], '7');

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { Measurements } from '../../../../src/agent/node/measure.ts';
 import { createPressureWatch } from '../../../../src/agent/node/pressure.ts';
-import { shareOf } from '../../../../src/agent/node/thresholds.ts';
+import { toShare } from '../../../../src/agent/node/thresholds.ts';
 import { defaultEviction, healthy } from './samples.ts';
 
 const withMemory = (availableBytes: number): Measurements => ({
@@ -106,7 +106,7 @@ describe('the disk', () => {
     assert.equal(under({ imageDisk: space }), false);
     assert.equal(under({ imageDisk: { ...space, availableBytes: 149 } }), true);
     assert.equal(under({ imageDisk: { ...space, inodesFree: 4 } }), true);
-    const hard = { 'containerfs.available': shareOf(20) };
+    const hard = { 'containerfs.available': toShare(20) };
     const full = { ...healthy, disk: space, containerDisk: { ...space, availableBytes: 199 } };
     assert.equal(createPressureWatch()(full, { ...defaultEviction, hard }, 0).disk, true);
   });

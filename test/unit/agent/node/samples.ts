@@ -8,7 +8,7 @@ import type {
   RuntimeView,
   Thresholds,
 } from '../../../../src/agent/node/index.ts';
-import { shareOf } from '../../../../src/agent/node/index.ts';
+import { toShare } from '../../../../src/agent/node/index.ts';
 import type { Measurements } from '../../../../src/agent/node/measure.ts';
 import type { SystemFacts } from '../../../../src/agent/node/system-facts.ts';
 import type { Logger } from '../../../../src/base/index.ts';
@@ -17,11 +17,11 @@ import { createLogger } from '../../../../src/base/index.ts';
 /** What the configuration says of thresholds by default. */
 export const hardEviction: Thresholds = {
   'memory.available': { amount: 100 * 1024 * 1024 },
-  'nodefs.available': shareOf(10),
-  'nodefs.inodesFree': shareOf(5),
-  'imagefs.available': shareOf(15),
-  'imagefs.inodesFree': shareOf(5),
-  'pid.available': shareOf(10),
+  'nodefs.available': toShare(10),
+  'nodefs.inodesFree': toShare(5),
+  'imagefs.available': toShare(15),
+  'imagefs.inodesFree': toShare(5),
+  'pid.available': toShare(10),
 };
 
 export const defaultEviction: Eviction = {

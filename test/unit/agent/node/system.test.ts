@@ -3,10 +3,10 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { describe, test } from 'node:test';
 import {
-  defaultInterface4,
-  defaultInterface6,
-  nodeAddresses,
-  nodeIpsFault,
+  findDefaultInterface4,
+  findDefaultInterface6,
+  findNodeIpsFault,
+  listNodeAddresses,
 } from '../../../../src/agent/node/addresses.ts';
 import type { StatFs } from '../../../../src/agent/node/measure.ts';
 import { createMeasure } from '../../../../src/agent/node/measure.ts';
@@ -235,7 +235,7 @@ describe('addresses', () => {
       eth1: [entry('198.51.100.7')],
       eth0: [entry('169.254.3.4'), entry('192.0.2.10')],
     });
-    assert.deepEqual(nodeAddresses({ hostname: 'node-a', procDir: folder.path, interfaces }), [
+    assert.deepEqual(listNodeAddresses({ hostname: 'node-a', procDir: folder.path, interfaces }), [
       { type: 'InternalIP', address: '192.0.2.10' },
       { type: 'InternalIP', address: 'fd00::10' },
       { type: 'Hostname', address: 'node-a' },
@@ -251,7 +251,9 @@ describe('addresses', () => {
       interfaces: () => ({ eth0: [entry('192.0.2.10')] }),
     };
     const shown = (nodeIps: string[], externalIps: string[] = []) =>
-      nodeAddresses({ ...options, nodeIps, externalIps }).map(({ type, address }) => `${type} ${address}`);
+      listNodeAddresses({ ...options, nodeIps, externalIps }).map(
+        ({ type, address }) => `${type} ${address}`,
+      );
     assert.deepEqual(shown(['fd00::7', '10.0.0.7'], ['203.0.113.5']), [
       'InternalIP fd00::7',
       'InternalIP 10.0.0.7',
@@ -276,28 +278,28 @@ describe('addresses', () => {
       [['224.0.0.1'], /leads to no other machine/],
       [['node-a'], /node-a is no IP address/],
     ];
-    for (const [given, expected] of cases) assert.match(nodeIpsFault(given) ?? '', expected ?? /^$/);
+    for (const [given, expected] of cases) assert.match(findNodeIpsFault(given) ?? '', expected ?? /^$/);
   });
 
   test('without a default route, of the first interface that is no loopback', () => {
     const interfaces = () => ({ lo: [entry('127.0.0.1', true)], br0: [entry('10.0.0.3')] });
-    assert.deepEqual(nodeAddresses({ hostname: 'h', procDir: '/missing', interfaces }), [
+    assert.deepEqual(listNodeAddresses({ hostname: 'h', procDir: '/missing', interfaces }), [
       { type: 'InternalIP', address: '10.0.0.3' },
       { type: 'Hostname', address: 'h' },
     ]);
   });
 
   test('without any network, the loopback', () => {
-    const [first] = nodeAddresses({ hostname: 'h', procDir: '/missing', interfaces: () => ({}) });
+    const [first] = listNodeAddresses({ hostname: 'h', procDir: '/missing', interfaces: () => ({}) });
     assert.deepEqual(first, { type: 'InternalIP', address: '127.0.0.1' });
   });
 
   test('a default route that rejects, is down or is garbage does not count', () => {
-    assert.equal(defaultInterface4(route4), 'eth0');
-    assert.equal(defaultInterface4('eth2\t00000000\t0\t0200\t0\t0\t0\t00000000'), undefined);
-    assert.equal(defaultInterface4('\0 nonsense\n\n'), undefined);
-    assert.equal(defaultInterface6(route6), 'eth0');
-    assert.equal(defaultInterface6('x\ny z'), undefined);
+    assert.equal(findDefaultInterface4(route4), 'eth0');
+    assert.equal(findDefaultInterface4('eth2\t00000000\t0\t0200\t0\t0\t0\t00000000'), undefined);
+    assert.equal(findDefaultInterface4('\0 nonsense\n\n'), undefined);
+    assert.equal(findDefaultInterface6(route6), 'eth0');
+    assert.equal(findDefaultInterface6('x\ny z'), undefined);
   });
 });
 

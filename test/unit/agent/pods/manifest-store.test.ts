@@ -25,12 +25,12 @@ test('a file that could not be read for now is read at the next look, though it 
       return Buffer.from(manifest('web'));
     },
   });
-  assert.equal(await store.look(view), 0);
+  assert.equal(await store.update(view), 0);
   assert.equal(store.verdicts()[0]?.state, 'invalid');
   assert.match(store.verdicts()[0]?.faults[0]?.message ?? '', /it cannot be read: .*too many open files/);
   failure = undefined;
-  assert.equal(await store.look(view), 0, 'it has been at rest already');
+  assert.equal(await store.update(view), 0, 'it has been at rest already');
   assert.equal(store.verdicts()[0]?.state, 'accepted');
-  await store.look(view);
+  await store.update(view);
   assert.equal(reads, 2, 'what has been read is not read again');
 });

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { MirrorPodsOptions } from '../../../../src/agent/pods/index.ts';
 import { mirrorPods } from '../../../../src/agent/pods/index.ts';
-import { mirrorOf, planMirrors } from '../../../../src/agent/pods/mirror-plan.ts';
-import { notStarted } from '../../../../src/agent/pods/status.ts';
+import { planMirrors, toMirror } from '../../../../src/agent/pods/mirror-plan.ts';
+import { notStartedStatus } from '../../../../src/agent/pods/status.ts';
 import type { Pod } from '../../../../src/api/index.ts';
 import { StatusError } from '../../../../src/api/index.ts';
 import { createManualClock } from '../../../support/manual-clock.ts';
@@ -15,7 +15,7 @@ const node = { metadata: { name: 'n1', uid: 'node-uid' } };
 const staticPod = (name: string, hash: string): Pod => ({
   metadata: { name, namespace: 'default', uid: hash, annotations: { 'kubernetes.io/config.hash': hash } },
   spec: { nodeName: 'n1', containers: [] },
-  status: notStarted('n1'),
+  status: notStartedStatus('n1'),
 });
 
 const names = ['a', 'b', 'c'];
@@ -25,10 +25,10 @@ const side = fc.uniqueArray(fc.tuple(fc.constantFrom(...names), fc.constantFrom(
 
 /** What the API has afterwards. */
 function applied(onApi: readonly Pod[], statics: readonly Pod[]): Pod[] {
-  const { remove, create, tell } = planMirrors(statics, onApi, true);
-  const told = new Map(tell.map(([mirror, pod]) => [mirror, { ...mirror, status: pod.status ?? {} }]));
+  const { remove, create, update } = planMirrors(statics, onApi, true);
+  const told = new Map(update.map(([mirror, pod]) => [mirror, { ...mirror, status: pod.status ?? {} }]));
   const kept = onApi.filter((pod) => !remove.includes(pod)).map((pod) => told.get(pod) ?? pod);
-  return [...kept, ...create.map((pod) => ({ ...mirrorOf(pod, node), status: pod.status ?? {} }))];
+  return [...kept, ...create.map((pod) => ({ ...toMirror(pod, node), status: pod.status ?? {} }))];
 }
 
 test('whatever is there, one plan makes the mirrors those of the static pods, and then nothing is left to do', () => {
@@ -41,7 +41,7 @@ test('whatever is there, one plan makes the mirrors those of the static pods, an
       const statics = wanted.map(([name, hash]) => staticPod(name, hash));
       const onApi = found.map(([name, hash, what]): Pod => {
         if (what === 'regular') return { metadata: { name, namespace: 'default' } };
-        const { metadata, spec } = mirrorOf(staticPod(name, hash), node);
+        const { metadata, spec } = toMirror(staticPod(name, hash), node);
         const dying = what === 'dying' ? { deletionTimestamp: '2025-01-01T00:00:00Z' } : {};
         return { metadata: { ...metadata, ...dying }, ...(spec === undefined ? {} : { spec }) };
       });
@@ -60,9 +60,9 @@ test('whatever is there, one plan makes the mirrors those of the static pods, an
         regular,
         'what is no mirror is let be',
       );
-      const { remove, create, tell } = planMirrors(statics, after, true);
+      const { remove, create, update } = planMirrors(statics, after, true);
       assert.deepEqual(
-        [remove, create.filter(({ metadata }) => !regular.includes(metadata?.name)), tell],
+        [remove, create.filter(({ metadata }) => !regular.includes(metadata?.name)), update],
         [[], [], []],
       );
     }),
@@ -70,7 +70,7 @@ test('whatever is there, one plan makes the mirrors those of the static pods, an
 });
 
 test('a mirror is owned by its Node as the API asks for it, and has no uid of the manifest', () => {
-  const { metadata } = mirrorOf(staticPod('a', 'h1'), node);
+  const { metadata } = toMirror(staticPod('a', 'h1'), node);
   assert.equal(metadata?.uid, undefined);
   assert.deepEqual(metadata?.ownerReferences, [
     { apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'node-uid', controller: true },
@@ -155,7 +155,7 @@ test('a mirror that cannot be removed is told as what it is, once, and tried aga
       throw new Error('connection refused');
     },
   };
-  const { options, clock, lines } = parts(api, [], [mirrorOf(staticPod('a', 'h1'), node)]);
+  const { options, clock, lines } = parts(api, [], [toMirror(staticPod('a', 'h1'), node)]);
   await running(options, () => clock.advance(10_000));
   assert.ok(tries > 2);
   const told = lines.filter((line) => /default\/a/.test(line));
@@ -165,8 +165,8 @@ test('a mirror that cannot be removed is told as what it is, once, and tried aga
 
 test('no mirror goes for want of a manifest before all manifests are known; what has changed goes', () => {
   const mirror = (name: string, hash: string) => ({
-    ...mirrorOf(staticPod(name, hash), node),
-    status: notStarted('n1'),
+    ...toMirror(staticPod(name, hash), node),
+    status: notStartedStatus('n1'),
   });
   const onApi = [mirror('a', 'h1'), mirror('b', 'h1')];
   const statics = [staticPod('b', 'h2'), staticPod('c', 'h1')];

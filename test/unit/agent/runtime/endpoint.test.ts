@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { firstExisting, socketPath } from '../../../../src/agent/runtime/endpoint.ts';
+import { findExistingEndpoint, parseEndpoint } from '../../../../src/agent/runtime/endpoint.ts';
 import { temporaryFolder } from '../../../support/index.ts';
 
 describe('endpoint of the container runtime', () => {
   test('unix:///path names a socket', () => {
-    assert.equal(socketPath('unix:///run/containerd/containerd.sock'), '/run/containerd/containerd.sock');
-    assert.equal(socketPath('unix:///run//crio/../crio/crio.sock'), '/run/crio/crio.sock');
+    assert.equal(parseEndpoint('unix:///run/containerd/containerd.sock'), '/run/containerd/containerd.sock');
+    assert.equal(parseEndpoint('unix:///run//crio/../crio/crio.sock'), '/run/crio/crio.sock');
   });
 
   test('anything else is refused with what to write instead', () => {
@@ -26,17 +26,17 @@ describe('endpoint of the container runtime', () => {
       ['containerd.sock', /not supported/],
     ];
     for (const [endpoint, message] of refused) {
-      assert.throws(() => socketPath(endpoint), { message }, endpoint);
+      assert.throws(() => parseEndpoint(endpoint), { message }, endpoint);
     }
   });
 
   test('of several the first that exists counts', async () => {
     await using folder = await temporaryFolder();
     const endpoints = ['a', 'b', 'c'].map((name) => `unix://${join(folder.path, name)}`);
-    assert.equal(await firstExisting(endpoints), undefined);
+    assert.equal(await findExistingEndpoint(endpoints), undefined);
     await writeFile(join(folder.path, 'c'), '');
-    assert.equal(await firstExisting(endpoints), endpoints[2]);
+    assert.equal(await findExistingEndpoint(endpoints), endpoints[2]);
     await writeFile(join(folder.path, 'b'), '');
-    assert.equal(await firstExisting(endpoints), endpoints[1]);
+    assert.equal(await findExistingEndpoint(endpoints), endpoints[1]);
   });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { create } from '@bufbuild/protobuf';
-import { chooseContainer, chooseSandbox, runningMembers } from '../../../../src/agent/runtime/find.ts';
+import { chooseContainer, chooseSandbox, selectRunning } from '../../../../src/agent/runtime/find.ts';
 import type { Container, PodSandbox } from '../../../../src/agent/runtime/gen/cri_pb.js';
 import {
   ContainerSchema,
@@ -84,7 +84,7 @@ describe('the container of a sandbox', () => {
 describe('what runs in a pod', () => {
   const { CONTAINER_CREATED, CONTAINER_UNKNOWN } = ContainerState;
   const names = (all: Container[]) =>
-    runningMembers(sandbox('s', 1n, SANDBOX_READY), all).map(({ name, id }) => `${name} ${id}`);
+    selectRunning(sandbox('s', 1n, SANDBOX_READY), all).map(({ name, id }) => `${name} ${id}`);
 
   test('is told in the order of its making, whatever the order of the answer', () => {
     const all = [

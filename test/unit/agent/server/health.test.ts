@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
-  heartbeatText,
-  leaseCheck,
-  lockCheck,
-  runtimeCheck,
+  createLeaseCheck,
+  createLockCheck,
+  createRuntimeCheck,
+  formatHeartbeat,
   selfChecks,
 } from '../../../../src/agent/assembly/health-checks.ts';
 import type { Heartbeat } from '../../../../src/agent/node/lease/index.ts';
@@ -72,7 +72,7 @@ describe('the checks', () => {
   test('of the lease: as old as it is good for, and not older', async () => {
     const clock = createManualClock();
     let heartbeat: Heartbeat | undefined;
-    const check = leaseCheck(() => heartbeat, 40_000, clock);
+    const check = createLeaseCheck(() => heartbeat, 40_000, clock);
     await clock.advance(40_000);
     assert.equal(check.ofPeer, true);
     assert.equal(check.check(), undefined);
@@ -83,12 +83,15 @@ describe('the checks', () => {
     await clock.advance(60_000);
     heartbeat = { ...heartbeat, failures: 9, lastError: 'refused' };
     assert.equal(check.check(), 'the lease has not been renewed for 60 s: refused');
-    assert.equal(heartbeatText(heartbeat, clock), 'renewed 60 s ago, 9 failed since: refused, 0 times late');
+    assert.equal(
+      formatHeartbeat(heartbeat, clock),
+      'renewed 60 s ago, 9 failed since: refused, 0 times late',
+    );
   });
 
   test('of the lock and the runtime', () => {
     const lost = new AbortController();
-    const lock = lockCheck({ lost: lost.signal });
+    const lock = createLockCheck({ lost: lost.signal });
     assert.equal(lock.check(), undefined);
     lost.abort();
     assert.equal(lock.check(), 'another agent has taken the lock');
@@ -100,8 +103,8 @@ describe('the checks', () => {
       name: '',
       endpoint: '',
     };
-    assert.equal(runtimeCheck({ status: () => ({ ...status, ready: true }) }).check(), undefined);
-    assert.equal(runtimeCheck({ status: () => ({ ...status, ready: false }) }).check(), 'it is gone');
+    assert.equal(createRuntimeCheck({ status: () => ({ ...status, ready: true }) }).check(), undefined);
+    assert.equal(createRuntimeCheck({ status: () => ({ ...status, ready: false }) }).check(), 'it is gone');
   });
 });
 

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { describe, test } from 'node:test';
-import type { Heard, HintSource } from '../../../../src/base/folder-watch/index.ts';
+import type { HintListener, HintSource } from '../../../../src/base/folder-watch/index.ts';
 import { runCommand, startProcess, temporaryFolder, waitFor } from '../../../support/index.ts';
 import { follow } from './support.ts';
 
@@ -55,7 +55,7 @@ describe('limits of inotify', () => {
 
   test('who says that nothing more will be heard is listened to anew', async () => {
     await using folder = await temporaryFolder();
-    const heard: Heard[] = [];
+    const heard: HintListener[] = [];
     await using followed = await follow({ folder: folder.path, hints: source((each) => heard.push(each)) });
     assert.equal(heard.length, 1);
     heard[0]?.lost(new Error('the kernel is tired'));
@@ -99,7 +99,7 @@ async function ofRealKernel(t: TestContext, name: string, most: number, code: st
   await process_.waitForOutput(/^events a,a\/b,a\/b\/deep,a\/b\/last,raise$/m);
 }
 
-function source(onListen: (heard: Heard) => void): HintSource {
+function source(onListen: (heard: HintListener) => void): HintSource {
   return {
     async listen(_folder, heard) {
       onListen(heard);

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { DevicePlugin } from '../../../../src/agent/plugins/devices/gen/device-plugin_pb.js';
-import { mendAuthority } from '../../../../src/base/grpc/authority.ts';
-import { requestMender } from '../../../../src/base/grpc/connections.ts';
+import { repairAuthority } from '../../../../src/base/grpc/authority.ts';
+import { createRequestRepair } from '../../../../src/base/grpc/connections.ts';
 import { implement, serveUnix } from '../../../../src/base/grpc/index.ts';
 import { silentLogger } from '../../../../src/base/index.ts';
 import { temporaryFolder } from '../../../support/index.ts';
@@ -56,7 +56,7 @@ const request = Buffer.from('828684418cf1e3c2e5f23a6ba0ab90f4ff', 'hex');
 
 test('what needs no mending stays as it is, the padding of a code and what is cut off too', () => {
   for (let length = 0; length <= request.length; length += 1) {
-    assert.deepEqual(mendAuthority(Buffer.from(request.subarray(0, length))), request.subarray(0, length));
+    assert.deepEqual(repairAuthority(Buffer.from(request.subarray(0, length))), request.subarray(0, length));
   }
 });
 
@@ -64,14 +64,14 @@ test('slashes become dots of the same size, plain and in Huffman’s code', () =
   const plain = Buffer.from('\u0082A\u0006/a/b.c', 'latin1');
   const coded = Buffer.from('824183606c47', 'hex'); // /a/b
 
-  assert.equal(mendAuthority(plain).toString('latin1'), '\u0082A\u0006.a.b.c');
-  assert.equal(mendAuthority(coded).toString('hex'), '8241835c6bc7', '.a.b');
+  assert.equal(repairAuthority(plain).toString('latin1'), '\u0082A\u0006.a.b.c');
+  assert.equal(repairAuthority(coded).toString('hex'), '8241835c6bc7', '.a.b');
 });
 
 test('what is no field at all is left alone', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
-      mendAuthority(Buffer.from(bytes));
+      repairAuthority(Buffer.from(bytes));
     }),
   );
 });
@@ -88,14 +88,14 @@ test('what a client sends is the same however it is cut, and its frames stay who
     frame(0, Buffer.from('A\u0002/a')),
     frame(1, Buffer.from([0x82, 0x81, 0x86])),
   ]);
-  const whole = requestMender()(Buffer.from(sent)).toString('latin1');
+  const whole = createRequestRepair()(Buffer.from(sent)).toString('latin1');
   assert.ok(whole.includes('A\u0002.a'), 'fields are mended');
   assert.ok(whole.includes('A\u0002/a'), 'data is not');
   assert.ok(whole.includes('\u0000\u0000\u000d\u0001'), 'the frame that grew says so');
 
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 1, max: sent.length }), { maxLength: 20 }), (cuts) => {
-      const mend = requestMender();
+      const mend = createRequestRepair();
       const at = [0, ...cuts.sort((a, b) => a - b), sent.length];
       const pieces = at.slice(1).map((end, index) => mend(Buffer.from(sent.subarray(at[index], end))));
       assert.equal(Buffer.concat(pieces).toString('latin1'), whole);

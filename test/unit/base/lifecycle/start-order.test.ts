@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { Service } from '../../../../src/base/index.ts';
-import { startOrder } from '../../../../src/base/lifecycle/start-order.ts';
+import { computeStartOrder } from '../../../../src/base/lifecycle/start-order.ts';
 
 function service(name: string, ...dependsOn: string[]): Service {
   return { name, dependsOn, onFailure: 'stop', run: async () => undefined };
@@ -10,7 +10,7 @@ function service(name: string, ...dependsOn: string[]): Service {
 
 describe('the order of starting', () => {
   test('puts each service after all it stands on, whatever the order they are given in', () => {
-    const order = startOrder([
+    const order = computeStartOrder([
       service('server', 'runtime', 'lock'),
       service('runtime', 'lock'),
       service('lock'),
@@ -23,19 +23,19 @@ describe('the order of starting', () => {
 
   test('names the circle', () => {
     const services = [service('a', 'b'), service('b', 'c'), service('c', 'b')];
-    assert.throws(() => startOrder(services), /services depend in a circle: a → b → c → b/);
-    assert.throws(() => startOrder([service('a', 'a')]), /a → a/);
+    assert.throws(() => computeStartOrder(services), /services depend in a circle: a → b → c → b/);
+    assert.throws(() => computeStartOrder([service('a', 'a')]), /a → a/);
   });
 
   test('names what does not exist and who wants it', () => {
     assert.throws(
-      () => startOrder([service('a', 'ghost')]),
+      () => computeStartOrder([service('a', 'ghost')]),
       /service a depends on ghost, which does not exist/,
     );
   });
 
   test('refuses two of one name', () => {
-    assert.throws(() => startOrder([service('a'), service('a')]), /two services are named a/);
+    assert.throws(() => computeStartOrder([service('a'), service('a')]), /two services are named a/);
   });
 
   test('holds for any web without circles, each service once', () => {
@@ -50,7 +50,7 @@ describe('the order of starting', () => {
     fc.assert(
       fc.property(web, (services) => {
         const placed = new Set<string>();
-        for (const { name, dependsOn } of startOrder(services)) {
+        for (const { name, dependsOn } of computeStartOrder(services)) {
           assert.ok(dependsOn.every((other) => placed.has(other)));
           assert.ok(!placed.has(name));
           placed.add(name);

@@ -5,8 +5,8 @@ import {
   createRequest,
   generateKeyPem,
   noNames,
-  organizationsIn,
   RequestError,
+  readOrganizations,
 } from '../../../../src/base/x509/index.ts';
 
 const key = await generateKeyPem();
@@ -17,7 +17,7 @@ test('the organizations of a subject are those that it was made with', async () 
     .filter((text) => text.isWellFormed());
   const property = fc.asyncProperty(fc.array(name, { maxLength: 5 }), async (organizations) => {
     const pem = await createRequest(key, { commonName: 'x', organizations }, noNames);
-    const found = organizationsIn(pem);
+    const found = readOrganizations(pem);
     for (const organization of organizations) assert.ok(found.includes(organization), organization);
   });
   await fc.assert(property, { numRuns: 100 });
@@ -25,7 +25,7 @@ test('the organizations of a subject are those that it was made with', async () 
 
 test('a subject of none has none', async () => {
   const pem = await createRequest(key, { commonName: 'system:masters', organizations: [] }, noNames);
-  assert.deepEqual(organizationsIn(pem), []);
+  assert.deepEqual(readOrganizations(pem), []);
 });
 
 test('whatever bytes come are read or refused with a RequestError', async () => {
@@ -36,7 +36,7 @@ test('whatever bytes come are read or refused with a RequestError', async () => 
     const broken = Buffer.from(der);
     for (const [at, value] of changes) broken[at] = value;
     try {
-      assert.ok(Array.isArray(organizationsIn(armoured(broken))));
+      assert.ok(Array.isArray(readOrganizations(armoured(broken))));
     } catch (error) {
       assert.ok(error instanceof RequestError, String(error));
     }

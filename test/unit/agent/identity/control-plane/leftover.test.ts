@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { access, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { endLeftover, noteProcess } from '../../../../../src/agent/identity/control-plane/leftover.ts';
+import { endLeftover, recordProcess } from '../../../../../src/agent/identity/control-plane/leftover.ts';
 import {
   identifyProcess,
-  sameProcess,
+  isSameProcess,
 } from '../../../../../src/agent/identity/control-plane/process-identity.ts';
 import { ExitError, exitCodes, silentLogger, systemClock } from '../../../../../src/base/index.ts';
 import { isAlive, startProcess, temporaryFolder } from '../../../../support/index.ts';
@@ -18,7 +18,7 @@ describe('the process that was noted', () => {
     await using folder = await temporaryFolder();
     await using process = await sleeper();
     const note = join(folder.path, 'note');
-    await noteProcess(note, process.pid);
+    await recordProcess(note, process.pid);
     process.signal('SIGSTOP');
     await end(note);
     assert.equal((await process.exited).signal, 'SIGKILL');
@@ -35,7 +35,7 @@ describe('the process that was noted', () => {
       await using folder = await temporaryFolder();
       await using process = await sleeper();
       const note = join(folder.path, 'note');
-      await noteProcess(note, process.pid);
+      await recordProcess(note, process.pid);
       const noted = JSON.parse(await readFile(note, 'utf8'));
       await writeFile(note, JSON.stringify({ ...noted, [field]: value }));
       await end(note);
@@ -47,10 +47,10 @@ describe('the process that was noted', () => {
     await using folder = await temporaryFolder();
     const note = join(folder.path, 'note');
     await using process = await sleeper();
-    await noteProcess(note, process.pid);
+    await recordProcess(note, process.pid);
     await process.kill9();
     await end(note);
-    await noteProcess(note, process.pid);
+    await recordProcess(note, process.pid);
     await assert.rejects(access(note), { code: 'ENOENT' });
   });
 });
@@ -59,7 +59,7 @@ describe('a control plane whose agent runs beside this one', () => {
   /** The folder's note names `child`, started by `agent` as the holder of one.lock. */
   async function noteOf(folder: string, child: number, agent: number): Promise<string> {
     const note = join(folder, 'note');
-    await noteProcess(note, child, '/run/one.lock');
+    await recordProcess(note, child, '/run/one.lock');
     const noted = JSON.parse(await readFile(note, 'utf8'));
     await writeFile(note, JSON.stringify({ ...noted, agent: await identifyProcess(agent) }));
     return note;
@@ -127,7 +127,7 @@ describe('a note that says nothing', () => {
     await using process = await sleeper();
     const real = join(folder.path, 'real');
     const note = join(folder.path, 'note');
-    await noteProcess(real, process.pid);
+    await recordProcess(real, process.pid);
     await symlink(real, note);
     await end(note);
     assert.equal(await isAlive(process.pid), true);
@@ -140,7 +140,7 @@ test('a process is itself and no other', async () => {
   await using other = await sleeper();
   const [first, again, second] = await Promise.all([one.pid, one.pid, other.pid].map(identifyProcess));
   assert.ok(first && again && second);
-  assert.equal(sameProcess(first, again), true);
-  assert.equal(sameProcess(first, second), false);
+  assert.equal(isSameProcess(first, again), true);
+  assert.equal(isSameProcess(first, second), false);
   assert.equal(first.command, 'sleep 60');
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { AccessSettings } from '../../../../../src/agent/server/access/index.ts';
 import { createAccess } from '../../../../../src/agent/server/access/index.ts';
-import { bearerToken } from '../../../../../src/agent/server/access/tokens.ts';
+import { parseBearerToken } from '../../../../../src/agent/server/access/tokens.ts';
 import { StatusError } from '../../../../../src/api/index.ts';
 import { createMetrics, systemClock } from '../../../../../src/base/index.ts';
 import { ConnectionError } from '../../../../../src/client/index.ts';
@@ -256,8 +256,8 @@ describe('a bearer token', () => {
   });
 
   test('is what stands behind Bearer, and nothing else is', () => {
-    assert.equal(bearerToken('Bearer a.b-c_d~e+f/g='), 'a.b-c_d~e+f/g=');
-    assert.equal(bearerToken('bearer   x  '), 'x');
+    assert.equal(parseBearerToken('Bearer a.b-c_d~e+f/g='), 'a.b-c_d~e+f/g=');
+    assert.equal(parseBearerToken('bearer   x  '), 'x');
     for (const none of [
       undefined,
       '',
@@ -268,7 +268,7 @@ describe('a bearer token', () => {
       'Basic a',
       'xBearer a',
     ])
-      assert.equal(bearerToken(none), undefined, String(none));
+      assert.equal(parseBearerToken(none), undefined, String(none));
   });
 });
 

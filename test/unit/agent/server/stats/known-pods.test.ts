@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { RuntimeError } from '../../../../../src/agent/runtime/index.ts';
 import { statsRoutes } from '../../../../../src/agent/server/stats/index.ts';
-import { withKnown } from '../../../../../src/agent/server/stats/known-pods.ts';
+import { mergeKnownPods } from '../../../../../src/agent/server/stats/known-pods.ts';
 import { podList } from '../../../../../src/agent/server/stats/pod-list.ts';
 import type { PodAt } from '../../../../../src/agent/server/stats/pods.ts';
 import type { Pod } from '../../../../../src/api/index.ts';
@@ -24,7 +24,7 @@ const known = (name: string, uid: string): Pod => ({
 describe('what is meant for a node and what runs on it', () => {
   test('come together by uid: the source tells what a pod shall be, the runtime how it is', () => {
     const list = podList([running('web', 'u1'), running('stray', 'u9')], options);
-    const { items } = withKnown(list, [known('web', 'u1'), known('waiting', 'u2')]);
+    const { items } = mergeKnownPods(list, [known('web', 'u1'), known('waiting', 'u2')]);
     assert.deepEqual(
       items.map(({ metadata }) => metadata?.name),
       ['web', 'waiting', 'stray'],
@@ -36,7 +36,7 @@ describe('what is meant for a node and what runs on it', () => {
 
   test('another pod of the same name is another pod', () => {
     const list = podList([running('web', 'old')], options);
-    assert.equal(withKnown(list, [known('web', 'new')]).items.length, 2);
+    assert.equal(mergeKnownPods(list, [known('web', 'new')]).items.length, 2);
   });
 });
 

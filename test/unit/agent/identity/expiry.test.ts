@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ServingCredentials } from '../../../../src/agent/identity/index.ts';
-import { watchEndings } from '../../../../src/agent/identity/index.ts';
+import { watchExpiry } from '../../../../src/agent/identity/index.ts';
 import { createLatest, createMetrics } from '../../../../src/base/index.ts';
 import type { ClientOptions } from '../../../../src/client/index.ts';
 import { createManualClock } from '../../../support/manual-clock.ts';
@@ -22,7 +22,7 @@ function watch() {
   const identity = { api: createLatest<ClientOptions>(), serving: createLatest<ServingCredentials>() };
   const use = (pair: typeof month) =>
     identity.api.set({ server: 'https://192.0.2.1', ca: authority.ca, ...pair });
-  return { clock, text, metrics, identity, use, ...watchEndings({ identity, clock, log, metrics }) };
+  return { clock, text, metrics, identity, use, ...watchExpiry({ identity, clock, log, metrics }) };
 }
 
 describe('a certificate near its end', () => {

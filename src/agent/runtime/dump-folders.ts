@@ -8,9 +8,9 @@ import { Introspection } from './gen/introspection_pb.js';
 import type { DumpFolder } from './types.ts';
 
 /**
- * See `Runtime.dumpFolders`. What was seen with containerd 2.1: criu writes to `ctrd-checkpointNNN` in the daemon's
- * XDG_RUNTIME_DIR, or else its folder for temporary files; that is packed into the content store and unpacked again
- * beside the container's state, both in its root folder. Others work beside their images.
+ * See `Runtime.dumpFolders`. Observed with containerd 2.1: criu writes to `ctrd-checkpointNNN` in the daemon's
+ * XDG_RUNTIME_DIR, or else its folder for temporary files; that is packed into the content store and unpacked again beside
+ * the container's state, both in its root folder. Other runtimes use the file system of their images.
  *
  * The daemon is asked each time which process it is, because it may have been started again; the rest is remembered
  * for as long as it is the same process.
@@ -22,10 +22,10 @@ export function findDumpFolders(
 ): () => Promise<readonly DumpFolder[]> {
   let known: { pid: number; folders: readonly DumpFolder[] } | undefined;
   return async () => {
-    const pid = await daemonPid(connection, root, deadlineMs);
-    if (pid === 'otherRuntime') return await imageFolders(connection, deadlineMs);
+    const pid = await findDaemonPid(connection, root, deadlineMs);
+    if (pid === 'otherRuntime') return await findImageFolders(connection, deadlineMs);
     if (pid === undefined || known?.pid !== pid) {
-      const folders = await containerdFolders(connection, root, pid, deadlineMs);
+      const folders = await findContainerdFolders(connection, root, pid, deadlineMs);
       if (pid === undefined) return folders;
       known = { pid, folders };
     }
@@ -33,8 +33,8 @@ export function findDumpFolders(
   };
 }
 
-/** undefined when the process cannot be seen from here. */
-async function daemonPid(
+/** undefined when the process is not visible from here. */
+async function findDaemonPid(
   connection: Connection,
   root: string,
   deadlineMs: number,
@@ -49,19 +49,19 @@ async function daemonPid(
   }
 }
 
-async function containerdFolders(
+async function findContainerdFolders(
   connection: Connection,
   root: string,
   pid: number | undefined,
   deadlineMs: number,
 ): Promise<readonly DumpFolder[]> {
   const { info } = await connection.call(RuntimeService.method.status, { verbose: true }, { deadlineMs });
-  const state = rootFolder(info['config'] ?? '{}');
+  const state = parseRootFolder(info['config'] ?? '{}');
   const process = pid === undefined ? undefined : join(root, 'proc', String(pid));
-  const temporary = process && (await temporaryFolder(process));
-  // it may live in a mount namespace of its own
-  const seen = process && (await stat(join(process, 'root')).catch(() => undefined));
-  const from = process && seen ? join(process, 'root') : root;
+  const temporary = process && (await readTemporaryFolder(process));
+  // the daemon may run in a mount namespace of its own
+  const isVisible = process && (await stat(join(process, 'root')).catch(() => undefined));
+  const from = process && isVisible ? join(process, 'root') : root;
   const folder = (name: string, dumps: boolean): DumpFolder => ({ name, path: join(from, name), dumps });
   return [
     ...(temporary === undefined ? [] : [folder(temporary, true)]),
@@ -70,7 +70,7 @@ async function containerdFolders(
 }
 
 /** undefined where the process is another user's. */
-async function temporaryFolder(process: string): Promise<string | undefined> {
+async function readTemporaryFolder(process: string): Promise<string | undefined> {
   try {
     const bytes = await readRegularFile(join(process, 'environ'), { limitBytes: 256 * 1024 });
     const variables = new Map(
@@ -88,13 +88,13 @@ async function temporaryFolder(process: string): Promise<string | undefined> {
   }
 }
 
-/** What the text says is the runtime's own affair. */
-function rootFolder(text: string): string | undefined {
+/** The format of the text is the runtime's own. */
+function parseRootFolder(text: string): string | undefined {
   const found = tryParseRecord(text)?.['containerdRootDir'];
   return typeof found === 'string' && found.startsWith('/') ? found : undefined;
 }
 
-async function imageFolders(connection: Connection, deadlineMs: number): Promise<readonly DumpFolder[]> {
+async function findImageFolders(connection: Connection, deadlineMs: number): Promise<readonly DumpFolder[]> {
   const { imageFilesystems } = await connection.call(ImageService.method.imageFsInfo, {}, { deadlineMs });
   const names = imageFilesystems.flatMap(({ fsId }) => (fsId?.mountpoint ? [fsId.mountpoint] : []));
   return names.map((name) => ({ name, path: name, dumps: false }));

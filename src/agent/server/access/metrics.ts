@@ -1,9 +1,9 @@
 import type { MetricsRegistry } from '../../../base/index.ts';
 import { Counter, Histogram } from '../../../base/index.ts';
 
-/** The figures of one kind of review. */
-export interface ReviewFigures {
-  /** An answer has come, or has not, after `ms`. */
+/** The metrics of one kind of review. */
+export interface ReviewMetrics {
+  /** A review has ended, with an answer or not, after `ms`. */
   asked(ms: number): void;
   result(result: 'yes' | 'no' | 'failed'): void;
   found(how: 'hit' | 'shared' | 'miss' | 'overloaded'): void;
@@ -11,8 +11,8 @@ export interface ReviewFigures {
 
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
-/** Makes the figures of all kinds of reviews, by name: `token`, `access`. */
-export function createReviewFigures(metrics: MetricsRegistry): (review: string) => ReviewFigures {
+/** Creates the metrics of all kinds of reviews, by name: `token`, `access`. */
+export function createReviewMetrics(metrics: MetricsRegistry): (review: string) => ReviewMetrics {
   const registers = [metrics];
   const results = new Counter({
     name: 'nodeward_agent_reviews_total',
@@ -40,18 +40,18 @@ export function createReviewFigures(metrics: MetricsRegistry): (review: string) 
   });
 }
 
-/** Asks, and counts how it went: once, however many wait for the answer. */
-export async function counted<T>(
-  figures: Pick<ReviewFigures, 'result'>,
+/** Calls `ask`, and counts its result once, however many callers wait for it. */
+export async function countResult<T>(
+  metrics: Pick<ReviewMetrics, 'result'>,
   isYes: (answer: T) => boolean,
   ask: () => Promise<T>,
 ): Promise<T> {
   try {
     const answer = await ask();
-    figures.result(isYes(answer) ? 'yes' : 'no');
+    metrics.result(isYes(answer) ? 'yes' : 'no');
     return answer;
   } catch (error) {
-    figures.result('failed');
+    metrics.result('failed');
     throw error;
   }
 }
