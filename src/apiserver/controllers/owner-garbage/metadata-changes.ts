@@ -5,14 +5,14 @@ import { withFinalizers } from '../../registry/index.ts';
 import type { Item } from './objects.ts';
 
 /*
- * What the collector changes on an object that stays. Each change is made to the object as it is by then, if it is
- * still that very one, and none is a failure when it is gone.
+ * The collector's changes to objects that stay. Each change applies to the latest state of the object, if it still is the
+ * one with that uid. It is no failure when the object is gone.
  */
 
 export const context = { user: controlPlaneUser, dryRun: false };
 
-/** Takes off the references to some owners. */
-export async function forgetOwners(item: Item, uids: readonly string[]): Promise<void> {
+/** Removes the references to some owners. */
+export async function removeOwners(item: Item, uids: readonly string[]): Promise<void> {
   await change(item, (metadata) =>
     withOwners(
       metadata,
@@ -21,7 +21,7 @@ export async function forgetOwners(item: Item, uids: readonly string[]): Promise
   );
 }
 
-/** Makes an object hold up none of its owners. */
+/** Makes an object block the deletion of none of its owners. */
 export async function unblockOwners(item: Item): Promise<void> {
   await change(item, (metadata) =>
     withOwners(
@@ -31,8 +31,8 @@ export async function unblockOwners(item: Item): Promise<void> {
   );
 }
 
-/** Takes off the finalizer with which an owner waits. */
-export async function letGo(owner: Item, finalizer: string): Promise<void> {
+/** Removes the finalizer with which an owner waits. */
+export async function removeFinalizer(owner: Item, finalizer: string): Promise<void> {
   await change(owner, (metadata) =>
     withFinalizers(
       metadata,
@@ -41,7 +41,7 @@ export async function letGo(owner: Item, finalizer: string): Promise<void> {
   );
 }
 
-export async function unlessGone(write: () => Promise<unknown>): Promise<void> {
+export async function ignoreGone(write: () => Promise<unknown>): Promise<void> {
   try {
     await write();
   } catch (error) {
@@ -50,7 +50,7 @@ export async function unlessGone(write: () => Promise<unknown>): Promise<void> {
 }
 
 async function change(item: Item, how: (metadata: ObjectMeta) => ObjectMeta): Promise<void> {
-  await unlessGone(() => item.resource.changeMetadata(item, item.uid, how, context));
+  await ignoreGone(() => item.resource.changeMetadata(item, item.uid, how, context));
 }
 
 function withOwners(metadata: ObjectMeta, owners: readonly OwnerReference[]): ObjectMeta {

@@ -1,5 +1,5 @@
 import type { ClusterRole } from '../../../api/index.ts';
-import { selectsAny } from './label-test.ts';
+import { selectsAny } from './label-selectors.ts';
 
 type Selectors = Parameters<typeof selectsAny>[0];
 
@@ -8,15 +8,18 @@ interface Aggregate {
   members: Set<string>;
 }
 
-/** Which ClusterRoles take over the rules of which others. It is told of one role at a time. */
-export class Gathering {
+/** Which ClusterRoles aggregate the rules of which others. It is updated with one role at a time. */
+export class AggregatedRoles {
   readonly #aggregates = new Map<string, Aggregate>();
-  /** Of the roles that have some. */
+  /** Of the roles that have labels. */
   readonly #labels = new Map<string, Readonly<Record<string, string>>>();
-  /** Of the roles that have none: an empty selector, or one for the lack of a label, selects them as well. */
+  /** Roles without labels: an empty selector, or one for the absence of a label, selects them as well. */
   readonly #unlabelled = new Set<string>();
 
-  /** A role is like this now, or gone. Tells whose rules may be others because of it, itself perhaps included. */
+  /**
+   * Sets the present state of a role; undefined: it is gone. Returns the aggregating roles whose rules may change because
+   * of it, possibly including itself.
+   */
   set(name: string, role: ClusterRole | undefined): string[] {
     this.#setLabels(name, role);
     this.#setAggregate(name, role);
@@ -31,7 +34,7 @@ export class Gathering {
     return affected;
   }
 
-  /** The roles whose rules it takes over, in the order of their names; undefined for a role that has its own. */
+  /** The roles whose rules a role aggregates, in the order of their names; undefined for a role with rules of its own. */
   membersOf(name: string): readonly string[] | undefined {
     const aggregate = this.#aggregates.get(name);
     return aggregate && [...aggregate.members].sort();

@@ -6,18 +6,18 @@ function subjectOf(kind: Subject['kind'], { namespace = '', name = '', uid = '' 
 }
 
 /** The Events of the node controllers, in the reference's words. */
-export interface Telling {
+export interface LifecycleEvents {
   nodeRegistered(metadata: ObjectMeta | undefined): void;
   nodeRemoved(metadata: ObjectMeta | undefined): void;
   nodeNotReady(metadata: ObjectMeta | undefined): void;
   podEvicted(metadata: ObjectMeta | undefined): void;
-  /** Its node is lost, so nobody knows whether it runs. */
+  /** Its node is lost, so whether it runs is unknown. */
   podNotReady(metadata: ObjectMeta | undefined): void;
-  /** The end of a pod that was to go in time is called off. */
+  /** The planned eviction of a pod is cancelled. */
   podStays(metadata: ObjectMeta | undefined): void;
 }
 
-export function telling(events: EventRecorder): Telling {
+export function createLifecycleEvents(events: EventRecorder): LifecycleEvents {
   const ofNode = (metadata: ObjectMeta = {}, reason: string, message: string) =>
     events.record('node-controller', subjectOf('Node', metadata), { type: 'Normal', reason, message });
   const ofPod = (metadata: ObjectMeta = {}, what: string) => {
@@ -31,10 +31,14 @@ export function telling(events: EventRecorder): Telling {
       ofNode(
         metadata,
         'RegisteredNode',
-        event(metadata, `Registered Node ${nameOf(metadata)} in Controller`),
+        formatMessage(metadata, `Registered Node ${nameOf(metadata)} in Controller`),
       ),
     nodeRemoved: (metadata) =>
-      ofNode(metadata, 'RemovingNode', event(metadata, `Removing Node ${nameOf(metadata)} from Controller`)),
+      ofNode(
+        metadata,
+        'RemovingNode',
+        formatMessage(metadata, `Removing Node ${nameOf(metadata)} from Controller`),
+      ),
     nodeNotReady: (metadata) =>
       ofNode(metadata, 'NodeNotReady', `Node ${nameOf(metadata)} status is now: NodeNotReady`),
     podNotReady(metadata) {
@@ -46,6 +50,6 @@ export function telling(events: EventRecorder): Telling {
   };
 }
 
-function event(metadata: ObjectMeta | undefined, what: string): string {
+function formatMessage(metadata: ObjectMeta | undefined, what: string): string {
   return `Node ${metadata?.name} event: ${what}`;
 }

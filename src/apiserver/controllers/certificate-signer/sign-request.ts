@@ -11,32 +11,31 @@ import { ownAddresses, reportedAddresses } from '../node-addresses.ts';
 import type { LiveNodes } from './live-nodes.ts';
 import { hasCondition } from './requests.ts';
 
-export interface SigningParts extends SigningOptions {
-  /** Why a node counts as alive, if it does. */
-  alive: LiveNodes['alive'];
+interface RequestSignerOptions extends SigningOptions {
+  findSignOfLife: LiveNodes['findSignOfLife'];
 }
 
 export interface SigningOptions {
   registry: Registry;
   signer: NodeSigner;
-  /** Says who gets a client certificate without being approved by a person. */
+  /** Decides who gets a client certificate without the approval of a person. */
   authorizer: Pick<Authorizer, 'authorize'>;
-  /** Names and addresses of the control plane itself, of all its servers: no node may have them. */
+  /** Names and addresses of all servers of the control plane: no node may have them in its certificate. */
   controlPlaneNames(): readonly string[];
 }
 
-/** A request that may be answered by itself once the node in whose name it is made is not heard any more. */
+/** The request has to wait until `node`, for which it is made, is silent. */
 export interface Delay {
   node: string;
   why: string;
 }
 
-/** What a certificate is for: a node as a client or a server, or any user that somebody has approved. */
+/** What a certificate is for: a node as a client or as a server, or any approved user. */
 export type SignedUsage = 'client' | 'serving' | 'user';
 
 /**
- * Answers the certificate, PEM, or why there is none for a request, or undefined while nobody has approved it; throws for
- * what may pass.
+ * Returns the certificate in PEM, the reason why there is none, or undefined while the request needs an approval. Throws
+ * when the failure may be temporary.
  */
 export type Sign = (
   request: CertificateSigningRequest,
@@ -44,17 +43,23 @@ export type Sign = (
 ) => Promise<string | SigningRefusedError | Delay | undefined>;
 
 /**
- * Signs for whoever a request shows to be a node, or to speak for one: a node itself, an administrator, for client
- * certificates whoever may create `certificatesigningrequests/nodeclient` (nodes that join) or, of nodes,
- * `certificatesigningrequests/selfnodeclient`, and everybody whose request somebody has approved. Of client certificates that
- * are not for nodes these are all.
+ * Signs node certificates for a node itself, for an administrator, and for approved requests. A client certificate also
+ * needs a role unless its request is approved or an administrator's: `create` on
+ * `certificatesigningrequests/nodeclient` (nodes that join) or, for a node itself, on
+ * `certificatesigningrequests/selfnodeclient`. Client certificates of other users are signed for approved requests only.
  */
-export function signing({ registry, signer, alive, authorizer, controlPlaneNames }: SigningParts): Sign {
+export function createRequestSigner({
+  registry,
+  signer,
+  findSignOfLife,
+  authorizer,
+  controlPlaneNames,
+}: RequestSignerOptions): Sign {
   const nodes = registry.of(nodeKind);
   const group = groupName('certificates', registry.groupSuffix);
 
-  /** Whether a role says that such requests need no approval; as in the reference, by subresources that there are not. */
-  async function mayHave(user: User, subresource: string): Promise<boolean> {
+  /** Whether a role allows such requests without approval; as in the reference, by subresources that do not exist. */
+  async function isAllowed(user: User, subresource: string): Promise<boolean> {
     const resource = { group, version: 'v1', resource: 'certificatesigningrequests', subresource };
     const { verdict } = await authorizer.authorize(user, {
       verb: 'create',
@@ -65,8 +70,8 @@ export function signing({ registry, signer, alive, authorizer, controlPlaneNames
     return verdict === 'allow';
   }
 
-  /** The node that a request is for: the caller itself, else the one that it names; undefined without an approval. */
-  async function nodeFor(
+  /** The node that a request is for: the caller itself, else the one that it names; undefined: it needs an approval. */
+  async function findNode(
     request: CertificateSigningRequest,
     usage: 'client' | 'serving',
     csrPem: string,
@@ -76,15 +81,15 @@ export function signing({ registry, signer, alive, authorizer, controlPlaneNames
     const node = nodeNameOf(user);
     if (node !== undefined) {
       const needsRole = usage === 'client' && !isApproved;
-      return !needsRole || (await mayHave(user, 'selfnodeclient')) ? node : undefined;
+      return !needsRole || (await isAllowed(user, 'selfnodeclient')) ? node : undefined;
     }
     if (isApproved || user.groups.includes(mastersGroup)) return await signer.nodeIn(csrPem);
-    if (usage !== 'client' || !(await mayHave(user, 'nodeclient'))) return undefined;
-    return joining(user, await signer.nodeIn(csrPem));
+    if (usage !== 'client' || !(await isAllowed(user, 'nodeclient'))) return undefined;
+    return checkJoining(user, await signer.nodeIn(csrPem));
   }
 
-  /** Whoever joins may become any node that its token is for, but none that is alive: that would take its name away. */
-  function joining(user: User, node: string): string | Delay {
+  /** A caller that joins may become any node that its token is for, but none that is alive: that node would lose its name. */
+  function checkJoining(user: User, node: string): string | Delay {
     const names = user.extra[bootstrapNodeNames];
     if (names !== undefined && !names.includes(node)) {
       throw new SigningRefusedError(
@@ -97,14 +102,17 @@ export function signing({ registry, signer, alive, authorizer, controlPlaneNames
         `${node} is a name of the control plane itself: only a token for that node gets it`,
       );
     }
-    const sign = alive(node);
+    const sign = findSignOfLife(node);
     if (sign === undefined) return node;
     const why = `${sign}: its name is not given to whoever joins. It is when the node is not heard any more, or by hand: kubectl certificate approve`;
     return { node, why };
   }
 
-  /** What may be in the certificate beside the node's name, and what else it tells; undefined while it has told nothing. */
-  function addressesOf(
+  /**
+   * The addresses that may be in the certificate; `doubtful`: all that the node reports. Undefined while it has reported
+   * none.
+   */
+  function findAddresses(
     name: string,
     { spec }: CertificateSigningRequest,
   ): { addresses: string[]; doubtful?: string[] } | undefined {
@@ -127,9 +135,9 @@ export function signing({ registry, signer, alive, authorizer, controlPlaneNames
       if (!hasCondition(request, 'Approved')) return undefined;
       return await signer.signClient({ csrPem, ...wishesOf(request), withheld: [mastersGroup] });
     }
-    const node = await nodeFor(request, usage, csrPem);
+    const node = await findNode(request, usage, csrPem);
     if (typeof node !== 'string') return node;
-    const known = addressesOf(node, request);
+    const known = findAddresses(node, request);
     if (usage === 'serving' && known === undefined) {
       throw new Error(`node ${node} has not told its addresses yet`);
     }
@@ -146,7 +154,7 @@ export function signing({ registry, signer, alive, authorizer, controlPlaneNames
   };
 }
 
-/** What a request says of its certificate beside itself. */
+/** The lifetime and usages that a request asks for. */
 function wishesOf({ spec }: CertificateSigningRequest): Pick<NodeRequest, 'lifetimeMs' | 'usages'> {
   const { expirationSeconds: seconds, usages } = spec;
   return {
@@ -155,7 +163,7 @@ function wishesOf({ spec }: CertificateSigningRequest): Pick<NodeRequest, 'lifet
   };
 }
 
-/** Who has made a request, as the server wrote it down then. */
+/** The user who made a request, as the server recorded it at its creation. */
 function userOf({ spec }: CertificateSigningRequest): User {
   const { username: name = '', uid, groups = [], extra = {} } = spec;
   return { name, ...(uid === undefined ? {} : { uid }), groups, extra };

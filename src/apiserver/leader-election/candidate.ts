@@ -5,14 +5,14 @@ import { controlPlaneUser } from '../authn/index.ts';
 import type { Registry, Resource } from '../registry/index.ts';
 import type { CachedStore, Stored } from '../storage/index.ts';
 
-export interface SeatOptions {
+export interface CandidateOptions {
   readonly registry: Registry;
   readonly storage: CachedStore;
   readonly clock: Clock;
   /** Of the Lease. */
   readonly namespace: string;
   readonly name: string;
-  /** Who asks; no two processes have the same. */
+  /** Of this process; no other process has the same. */
   readonly identity: string;
   /** How long others wait after the last renewal before they take over. */
   readonly leaseMs: number;
@@ -20,29 +20,32 @@ export interface SeatOptions {
 
 const context = { user: controlPlaneUser, dryRun: false };
 
-/** A Lease that at most one holds. Others' clocks are not trusted: what counts is when a renewal was seen here. */
-export class Seat implements Disposable {
-  readonly #options: SeatOptions;
+/**
+ * This process as a candidate for a Lease that at most one process holds. The clocks of other processes are not trusted:
+ * a renewal counts from the time at which this process observed it.
+ */
+export class Candidate implements Disposable {
+  readonly #options: CandidateOptions;
   readonly #leases: Resource<Lease>;
   readonly #following: Disposable;
   readonly #listeners = new Set<() => void>();
   #lease: Lease | undefined;
-  #seenMs = 0;
+  #observedMs = 0;
 
-  constructor(options: SeatOptions) {
+  constructor(options: CandidateOptions) {
     const { registry, storage, namespace, name } = options;
     this.#options = options;
     this.#leases = registry.of(leaseKind);
     const key = this.#leases.prefix(namespace) + name;
     this.#following = storage.follow(key, (change) => {
       if (change.key !== key) return; // a longer name
-      this.#see(change.next);
+      this.#observe(change.next);
       for (const listener of [...this.#listeners]) listener();
     });
-    this.#see(storage.get(key));
+    this.#observe(storage.get(key));
   }
 
-  /** Takes or renews it; false where another holds it, or was quicker. Rejects with what the store says. */
+  /** Acquires or renews the Lease; false when another process holds it or was faster. Rejects with the store's error. */
   async claim(): Promise<boolean> {
     if (this.waitMs() > 0) return false;
     const { identity, leaseMs, clock } = this.#options;
@@ -60,7 +63,7 @@ export class Seat implements Disposable {
     });
   }
 
-  /** Gives it up, so that another can take it at once; nothing where it is another's. Rejects as `claim`. */
+  /** Releases the Lease so that another process can acquire it at once; does nothing when another holds it. Rejects as `claim`. */
   async release(): Promise<void> {
     const { identity, clock } = this.#options;
     const { holderIdentity, ...rest } = this.#spec;
@@ -68,19 +71,19 @@ export class Seat implements Disposable {
     await this.#write({ ...rest, leaseDurationSeconds: 1, renewTime: formatMicroTime(clock.now()) });
   }
 
-  /** Until it is worth trying again, in milliseconds; 0: now. */
+  /** Milliseconds until the Lease can be acquired or renewed; 0: now. */
   waitMs(): number {
     const { holderIdentity, leaseDurationSeconds = 0 } = this.#spec;
     if (!holderIdentity || holderIdentity === this.#options.identity) return 0;
-    return Math.max(0, this.#seenMs + leaseDurationSeconds * 1000 - this.#options.clock.monotonicMs());
+    return Math.max(0, this.#observedMs + leaseDurationSeconds * 1000 - this.#options.clock.monotonicMs());
   }
 
-  /** Who holds it; undefined: nobody. */
+  /** The identity of the holder; undefined: there is none. */
   holder(): string | undefined {
     return this.#spec.holderIdentity || undefined;
   }
 
-  /** Called after each change of the Lease, whoever made it. */
+  /** `listener` is called after each change of the Lease, also of this process's own. */
   onChange(listener: () => void): Disposable {
     this.#listeners.add(listener);
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
@@ -94,9 +97,9 @@ export class Seat implements Disposable {
     return this.#lease?.spec ?? {};
   }
 
-  #see(stored: Stored | null | undefined): void {
+  #observe(stored: Stored | null | undefined): void {
     this.#lease = stored ? this.#leases.encoding.read(stored) : undefined;
-    this.#seenMs = this.#options.clock.monotonicMs();
+    this.#observedMs = this.#options.clock.monotonicMs();
   }
 
   async #write(spec: LeaseSpec): Promise<boolean> {
@@ -107,16 +110,17 @@ export class Seat implements Disposable {
       const stored = lease
         ? await this.#leases.update(namespace, name, object, '', context)
         : await this.#leases.create(namespace, object, context);
-      this.#see(stored);
+      this.#observe(stored);
       return true;
     } catch (error) {
-      if (error instanceof StatusError && (lease ? goneOrChanged : made).has(error.reason)) return false;
+      if (error instanceof StatusError && (lease ? goneOrChanged : createdConcurrently).has(error.reason))
+        return false;
       throw error;
     }
   }
 }
 
-/** Another was quicker, or the Lease has gone: it is looked at again. */
+/** Another process was faster, or the Lease was deleted: the next try reads it again. */
 const goneOrChanged: ReadonlySet<string> = new Set(['Conflict', 'NotFound']);
-/** What is not found when one is made is its namespace, which nobody else makes: that is told. */
-const made: ReadonlySet<string> = new Set(['Conflict', 'AlreadyExists']);
+/** NotFound is missing here: on creation it is the namespace that is missing, which is an error to report. */
+const createdConcurrently: ReadonlySet<string> = new Set(['Conflict', 'AlreadyExists']);

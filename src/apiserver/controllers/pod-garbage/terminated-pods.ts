@@ -2,8 +2,8 @@ import type { Pod } from '../../../api/index.ts';
 import { podHasEnded } from '../../../api/index.ts';
 import { EventLoopYielder } from '../../../base/index.ts';
 
-/** Removed in one sweep at most; the rest in the next. */
-const sweepLimit = 10_000;
+/** Removed in one sweep; the rest in the next. */
+const maxPerSweep = 10_000;
 
 interface Rank {
   key: string;
@@ -12,10 +12,10 @@ interface Rank {
 }
 
 /**
- * The keys of the pods that have ended beyond `threshold`: those that were evicted first, then the oldest; as in the
- * reference. `candidates` may name others too.
+ * Returns the keys of the terminated pods beyond `threshold` that are to be removed: evicted ones first, then the oldest;
+ * as in the reference. `candidates` may include pods that have not terminated.
  */
-export async function endedBeyond(
+export async function listExcess(
   candidates: readonly string[],
   threshold: number,
   read: (key: string) => Pod | undefined,
@@ -28,7 +28,7 @@ export async function endedBeyond(
     if (pod !== undefined && podHasEnded(pod)) ended.push(rankOf(key, pod));
     if (yielder.isDue) await yielder.yield();
   }
-  const excess = Math.max(0, Math.min(sweepLimit, ended.length - threshold));
+  const excess = Math.max(0, Math.min(maxPerSweep, ended.length - threshold));
   const first = ended.sort(byRank).slice(0, excess);
   return first.map(({ key }) => key);
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ClusterRole } from '../../../../../src/api/index.ts';
-import { Gathering } from '../../../../../src/apiserver/controllers/role-aggregation/gathering.ts';
+import { AggregatedRoles } from '../../../../../src/apiserver/controllers/role-aggregation/aggregated-roles.ts';
 
 type Selectors = NonNullable<NonNullable<ClusterRole['aggregationRule']>['clusterRoleSelectors']>;
 
@@ -11,7 +11,7 @@ const gathering = (...clusterRoleSelectors: Selectors): ClusterRole => ({
 });
 
 function membersBy(...selectors: Selectors): readonly string[] {
-  const all = new Gathering();
+  const all = new AggregatedRoles();
   all.set('plain', labelled());
   all.set('red', labelled({ color: 'red' }));
   all.set('green', labelled({ color: 'green', size: 'xl' }));
@@ -67,7 +67,7 @@ describe('what a change affects', () => {
   const byColor = gathering({ matchLabels: { color: 'red' } });
 
   test('is whatever gathers the role, or did', () => {
-    const all = new Gathering();
+    const all = new AggregatedRoles();
     assert.deepEqual(all.set('gathers', byColor), ['gathers']);
     assert.deepEqual(all.set('other', labelled({ color: 'green' })), []);
     assert.deepEqual(all.set('red', labelled({ color: 'red' })), ['gathers']);
@@ -79,7 +79,7 @@ describe('what a change affects', () => {
   });
 
   test('is the role itself where it gathers, and nothing once it does not', () => {
-    const all = new Gathering();
+    const all = new AggregatedRoles();
     all.set('red', labelled({ color: 'red' }));
     all.set('gathers', byColor);
     assert.deepEqual(all.membersOf('gathers'), ['red']);

@@ -31,7 +31,7 @@ function holds(
     case 'DoesNotExist':
       return value === undefined;
     default:
-      return false; // validation lets no other in
+      return false; // validation refuses all others
   }
 }
 

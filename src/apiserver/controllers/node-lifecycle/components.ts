@@ -4,50 +4,53 @@ import type { AwakeTime } from './awake-time.ts';
 import type { ConditionTaints } from './condition-taints.ts';
 import { conditionTaints } from './condition-taints.ts';
 import { Fleet } from './fleet.ts';
+import type { LifecycleEvents } from './lifecycle-events.ts';
+import { createLifecycleEvents } from './lifecycle-events.ts';
 import { LostPods } from './lost-pods.ts';
+import { NodeReconciler } from './node-reconciler.ts';
 import { PodEvictions } from './pod-evictions.ts';
 import type { Settings } from './settings.ts';
-import { Settling } from './settling.ts';
 import { nodeTaints } from './taints.ts';
-import type { Telling } from './telling.ts';
-import { telling } from './telling.ts';
 import { EvictionPace } from './zones.ts';
 
-/** What one run of the node lifecycle consists of; nothing of it outlives that. */
-export interface Parts {
+/** The parts of one run of the node lifecycle; the next run has new ones. */
+export interface Components {
   fleet: Fleet;
   pace: EvictionPace;
   conditionTaints: ConditionTaints;
-  settling: Settling;
-  tell: Telling;
+  reconciler: NodeReconciler;
+  events: LifecycleEvents;
   /** Works until `signal` aborts. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-interface PartsOptions {
+interface ComponentsOptions {
   settings: Settings;
   awake: AwakeTime;
   onOutage(): void;
 }
 
-export function createParts(options: ControllerOptions, { settings, awake, onOutage }: PartsOptions): Parts {
+export function createComponents(
+  options: ControllerOptions,
+  { settings, awake, onOutage }: ComponentsOptions,
+): Components {
   const { taintDomain, gracePeriodMs } = settings;
   const taints = nodeTaints(taintDomain);
   const byCondition = conditionTaints(taintDomain);
   const fleet = new Fleet({ gracePeriodMs, taints, now: () => awake.nowMs });
-  const events = createEventRecorder(options);
-  const tell = telling(events);
-  const evictions = new PodEvictions({ ...options, tell }, awake);
-  const lost = new LostPods({ ...options, tell });
+  const recorder = createEventRecorder(options);
+  const events = createLifecycleEvents(recorder);
+  const evictions = new PodEvictions({ ...options, events }, awake);
+  const lost = new LostPods({ ...options, events });
   const verdicts = { fleet, taints, conditionTaints: byCondition };
   return {
     fleet,
     pace: new EvictionPace(settings),
     conditionTaints: byCondition,
-    settling: new Settling({ ...options, ...verdicts, evictions, lostPods: lost, tell, onOutage }),
-    tell,
+    reconciler: new NodeReconciler({ ...options, ...verdicts, evictions, lostPods: lost, events, onOutage }),
+    events,
     async run(signal) {
-      await Promise.all([evictions.run(signal), lost.run(signal), events.run(signal)]);
+      await Promise.all([evictions.run(signal), lost.run(signal), recorder.run(signal)]);
     },
   };
 }
