@@ -1,7 +1,7 @@
 import { namespaceKind, StatusError, serviceAccountKind } from '../../api/index.ts';
 import type { Service } from '../../base/index.ts';
 import { controlPlaneUser } from '../authn/index.ts';
-import { lookingAt } from '../registry/index.ts';
+import { followWritten } from '../registry/index.ts';
 import type { ControllerOptions } from './controller.ts';
 import { controller } from './controller.ts';
 
@@ -25,7 +25,7 @@ export function defaultServiceAccounts(options: ControllerOptions): Service {
 
   return controller('default-service-accounts', options, (enqueue) => ({
     follows: [
-      { resource: namespaces, ...lookingAt((key) => enqueue(namespaces.placeOf(key).name)) },
+      { resource: namespaces, ...followWritten((key) => enqueue(namespaces.placeOf(key).name)) },
       {
         resource: accounts,
         gone({ key }) {

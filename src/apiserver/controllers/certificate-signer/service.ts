@@ -2,7 +2,7 @@ import type { CertificateSigningRequest } from '../../../api/index.ts';
 import { certificateSigningRequestKind, clientSignerName, nodeSignerNames } from '../../../api/index.ts';
 import type { Service } from '../../../base/index.ts';
 import { SigningRefusedError } from '../../pki/index.ts';
-import { lookingAt } from '../../registry/index.ts';
+import { followWritten } from '../../registry/index.ts';
 import type { ControllerOptions } from '../controller.ts';
 import { controller } from '../controller.ts';
 import { createLiveNodes } from './live-nodes.ts';
@@ -80,7 +80,7 @@ export function certificateSigner(options: SignerOptions): Service {
       liveNodes.begin(),
       {
         resource: requests,
-        ...lookingAt((key) => enqueue(requests.placeOf(key).name)),
+        ...followWritten((key) => enqueue(requests.placeOf(key).name)),
         gone: ({ key }) => delayed.delete(requests.placeOf(key).name),
       },
     ],

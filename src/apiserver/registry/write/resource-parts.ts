@@ -18,11 +18,11 @@ export interface ResourceOptions<T extends ApiObject> {
   checkNamespace(namespace: string, kind: Kind, name: string): void;
 }
 
-/** What the verbs of one kind work with. */
+/** Shared by the verbs of one kind. */
 export interface Parts<T extends ApiObject> extends ResourceOptions<T> {
   encoding: ObjectEncoding<T>;
-  /** Who lost against another write tries again here, one after another: else most of many would lose each time. */
-  losers: KeyedMutex;
+  /** Serializes retries by key: of many concurrent retries of one object, most would lose again each time. */
+  retries: KeyedMutex;
   seconds: SecondText;
 }
 
@@ -32,5 +32,5 @@ export interface Place {
   name: string;
 }
 
-/** How often a write that lost against another one is tried again. */
+/** How often a write is tried before it fails because other writes came first. */
 export const updateAttempts = 10;

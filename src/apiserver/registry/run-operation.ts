@@ -3,7 +3,10 @@ import { invalid, missingFields, StatusError } from '../../api/index.ts';
 import type { Operation, OperationRequest, OperationResult } from './types.ts';
 
 /** Defaults and validates the body, then runs the operation. Throws Invalid and what the operation throws. */
-export async function operate(operation: Operation, request: OperationRequest): Promise<OperationResult> {
+export async function runOperation(
+  operation: Operation,
+  request: OperationRequest,
+): Promise<OperationResult> {
   const { body: type } = operation;
   const { name, registry } = request;
   checkName(request.body, name, type.kind);
@@ -15,7 +18,7 @@ export async function operate(operation: Operation, request: OperationRequest): 
   return await operation.run({ ...request, body });
 }
 
-/** What is not stored has no managers, whatever is said of them. */
+/** An object that is not stored has no managers, whatever its body says. */
 function withoutManagers(body: ApiObject): ApiObject {
   if (body.metadata?.managedFields === undefined) return body;
   const { managedFields: _said, ...metadata } = body.metadata;

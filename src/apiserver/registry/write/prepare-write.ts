@@ -3,8 +3,8 @@ import type { ApiObject, Kind } from '../../../api/index.ts';
 import { withManagersLeft } from '../../../api/index.ts';
 
 /**
- * Applies anew what was applied, without what the preparation for the store has taken away; undefined when it has taken
- * nothing.
+ * Applies a configuration again, without the fields that the preparation for the store has removed; undefined when it has
+ * removed none.
  */
 export type Again<T extends ApiObject> = (live: T | undefined, applied: T, prepared: T) => T | undefined;
 
@@ -15,10 +15,10 @@ export interface Settled<T extends ApiObject> {
 }
 
 /**
- * Prepares what is to be written. Of something applied, only what the preparation leaves is written and owned; `object`
- * then tells who owns what.
+ * Prepares an object for the store. Of an applied configuration, only the fields that the preparation leaves are written
+ * and owned; `object` then has their managers.
  */
-export function settledWith<T extends ApiObject>(
+export function prepareWrite<T extends ApiObject>(
   { root }: Pick<Kind<T>, 'root'>,
   { object, live, again }: { object: T; live: T | undefined; again: Again<T> | undefined },
   prepare: (object: T) => T,
