@@ -1,12 +1,12 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Revision, Store, Stored } from '../types.ts';
 import type { WatchStart } from './types.ts';
 import type { Watcher } from './watcher.ts';
 
-/** How much of the initial objects goes in one push; between two pushes others get their turn. */
+/** How many of the initial objects one push holds; between two pushes the event loop continues. */
 const chunk = { objects: 100, bytes: 512 * 1024 };
 
-/** What a start needs of the cache. */
+/** What the start of a watch needs of the cache. */
 export interface StartSource {
   readonly store: Store;
   readonly applied: () => Revision;
@@ -15,8 +15,8 @@ export interface StartSource {
 }
 
 /**
- * Brings a watch to where memory can feed it. Goes on after any wait only while the watch has not ended.
- * Rejects when the store fails.
+ * Brings a watch to the revision from which the events in memory can feed it. After each wait it continues only if the
+ * watch has not ended. Rejects when the store fails.
  */
 export async function coldStart(
   watcher: Watcher,
@@ -26,7 +26,7 @@ export async function coldStart(
 ): Promise<void> {
   if (watcher.ended) return;
   if (start.at === 'exact') {
-    if (await isOfLostState(start.revision, source)) {
+    if (await isFromLostState(start.revision, source)) {
       watcher.end('expired');
       return;
     }
@@ -46,10 +46,10 @@ export async function coldStart(
 }
 
 /**
- * Whether a version was given by a state that is gone, such as before a snapshot was restored: what comes up to it would be
- * missed. A store that only this process writes to never goes back, so a version of the future is waited for.
+ * Whether a revision is of a state that is lost, such as before a snapshot was restored: the watch would miss the changes
+ * up to it. A store to which only this process writes never goes back, so there a watch waits for a future revision.
  */
-async function isOfLostState(revision: Revision, { store, applied }: StartSource): Promise<boolean> {
+async function isFromLostState(revision: Revision, { store, applied }: StartSource): Promise<boolean> {
   if (revision <= (store.doubtful ?? 0)) return true;
   return store.shared === true && revision > applied() && revision > (await store.revision());
 }
@@ -64,7 +64,7 @@ async function pushObjects(watcher: Watcher, objects: readonly Stored[]): Promis
     watcher.offerObjects(part);
     part = [];
     bytes = 0;
-    await turn();
+    await yieldToEventLoop();
     await watcher.room();
     if (watcher.ended) return;
   }
@@ -72,7 +72,7 @@ async function pushObjects(watcher: Watcher, objects: readonly Stored[]): Promis
   await watcher.room();
 }
 
-/** Reads from history what memory no longer holds. `started`: the sink was told of the start. */
+/** Reads from history what memory no longer holds. `started`: the sink's `start` was called. */
 async function replay(
   watcher: Watcher,
   prefix: string,

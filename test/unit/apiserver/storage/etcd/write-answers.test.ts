@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { Answers } from '../../../../../src/apiserver/storage/etcd/answers.ts';
 import { SharedRevision } from '../../../../../src/apiserver/storage/etcd/shared-revision.ts';
+import { WriteAnswers } from '../../../../../src/apiserver/storage/etcd/write-answers.ts';
 
 test('writers are answered in the order of revisions, however replies and events arrive', () => {
   const order = fc.integer({ min: 2, max: 12 }).chain((count) => {
@@ -15,7 +15,7 @@ test('writers are answered in the order of revisions, however replies and events
   });
   fc.assert(
     fc.property(order, ({ replies, before }) => {
-      const answers = new Answers(0);
+      const answers = new WriteAnswers(0);
       const answered: number[] = [];
       const flights = new Map(replies.map((revision) => [revision, answers.begin(`k${revision}`)]));
       const rest = [...replies];
@@ -32,7 +32,7 @@ test('writers are answered in the order of revisions, however replies and events
       for (const [index, replied] of before.entries()) {
         for (let n = 0; n < replied; n++) reply();
         applied = index + 1;
-        answers.saw(`k${applied}`);
+        answers.eventArrived(`k${applied}`);
         answers.applied(applied);
       }
       while (rest.length > 0) reply();
@@ -46,18 +46,18 @@ test('writers are answered in the order of revisions, however replies and events
 });
 
 test('a write that failed holds nobody back, and an event of another writer does not count as its own', () => {
-  const answers = new Answers(0);
+  const answers = new WriteAnswers(0);
   const answered: string[] = [];
   const [a, b] = [answers.begin('a'), answers.begin('b')];
-  answers.saw('a');
-  answers.saw('b');
+  answers.eventArrived('a');
+  answers.eventArrived('b');
   answers.applied(2);
   answers.finish(b, 2, 0, () => answered.push('b'));
   assert.equal(answered.length, 0, 'a may have been written before');
   answers.drop(a);
   assert.equal(answered.join(), 'b');
   const c = answers.begin('c');
-  answers.saw('c');
+  answers.eventArrived('c');
   answers.finish(c, 5, 0, () => answered.push('c'));
   assert.equal(answered.join(), 'b', 'its own event is still to come');
   answers.applied(5);
@@ -65,7 +65,7 @@ test('a write that failed holds nobody back, and an event of another writer does
 });
 
 test('what is durable is not kept back for ever', () => {
-  const answers = new Answers(0);
+  const answers = new WriteAnswers(0);
   const answered: string[] = [];
   answers.finish(answers.begin('a'), 7, 100, () => answered.push('a'));
   answers.giveUp(100);

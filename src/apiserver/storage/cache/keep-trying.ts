@@ -1,18 +1,18 @@
 import type { Clock } from '../../../base/index.ts';
 import { createBackoff } from '../../../base/index.ts';
 
-export interface PersistOptions {
+export interface KeepTryingOptions {
   readonly clock: Clock;
-  /** Ends the pauses; the next failure is the last. */
+  /** Ends a pause; after it aborts, the next failure ends the work. */
   readonly halt: AbortSignal;
-  /** Told of each failure, and how long is waited before the next try. */
+  /** Called with each failure and the pause before the next try. */
   readonly onFailure: (error: unknown, waitMs: number) => void;
 }
 
 /** Does `work` until it resolves to false: again at once after true, after a growing pause when it rejects. */
-export async function persist(
+export async function keepTrying(
   work: (progressed: () => void) => Promise<boolean>,
-  { clock, halt, onFailure }: PersistOptions,
+  { clock, halt, onFailure }: KeepTryingOptions,
 ): Promise<void> {
   const backoff = createBackoff({ initialMs: 100, maxMs: 5_000 });
   const progressed = () => backoff.reset();

@@ -3,21 +3,21 @@ import { join } from 'node:path';
 import type { Logger } from '../../base/index.ts';
 import { ensurePrivateFolder } from '../../base/index.ts';
 import type { MaintainedStore, Restored } from '../storage/index.ts';
-import { openSqlite, operatorsError, removeMark, restoreStore, StorageError } from '../storage/index.ts';
+import { openSqlite, removeMark, restoreStore, StorageError, toOperatorError } from '../storage/index.ts';
 import { SnapshotReader } from './snapshot-format.ts';
 
-/** Where a control plane with this root dir keeps its store. */
+/** The folder in which a control plane with this root dir keeps its store. */
 export function storageFolderOf(rootDir: string): string {
   return join(rootDir, 'storage');
 }
 
 /**
- * Opens the store of a control plane that does not run; whoever opens it closes it. `locked`: it does run. Throws an
- * ExitError that says what to do.
+ * Opens the store of a control plane that does not run; the caller closes it. `locked`: it does run. Throws an ExitError
+ * that says what to do.
  */
 export async function openFolder(rootDir: string, log: Logger): Promise<MaintainedStore | 'locked'> {
   try {
-    // nothing is written, so nothing of history needs to go, nor is any room to be kept
+    // nothing is written, so no history must be forgotten and no room reserved
     return await openSqlite({
       folder: storageFolderOf(rootDir),
       identity: undefined,
@@ -27,19 +27,19 @@ export async function openFolder(rootDir: string, log: Logger): Promise<Maintain
     });
   } catch (error) {
     if (error instanceof StorageError && error.code === 'locked') return 'locked';
-    throw operatorsError(error);
+    throw toOperatorError(error);
   }
 }
 
 export interface RestoreSnapshot {
   readonly rootDir: string;
   readonly file: string;
-  /** Whether what is there is kept aside; else it is refused when it holds anything. */
+  /** Whether an existing store is moved aside; otherwise the restore is refused when it holds objects. */
   readonly force: boolean;
   readonly now: Date;
 }
 
-/** Makes the store of a control plane that does not run from a snapshot. Throws an ExitError that says what to do. */
+/** Restores the store of a control plane that does not run from a snapshot. Throws an ExitError that says what to do. */
 export async function restoreSnapshot({ rootDir, file, force, now }: RestoreSnapshot): Promise<Restored> {
   try {
     await ensurePrivateFolder(rootDir);
@@ -47,10 +47,10 @@ export async function restoreSnapshot({ rootDir, file, force, now }: RestoreSnap
     const objects = snapshot.objects();
     const folder = storageFolderOf(rootDir);
     const restored = await restoreStore({ folder, ...snapshot.header, force, now, objects });
-    // of what was there before: this is whole, and here
+    // marks of the previous store: the restored one is complete, and here
     for (const mark of ['incomplete', 'moved'] as const) await removeMark(folder, mark);
     return restored;
   } catch (error) {
-    throw operatorsError(error);
+    throw toOperatorError(error);
   }
 }

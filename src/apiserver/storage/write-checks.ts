@@ -6,13 +6,13 @@ export function failure(code: FailureCode, cause: Error): Outcome {
   return { ok: false, code, cause };
 }
 
-/** Why a write cannot be accepted by any backend; undefined when it can. */
-export function refuse(write: Write): Outcome | undefined {
+/** The failure of a write that no backend can accept; undefined when it is acceptable. */
+export function checkWrite(write: Write): Outcome | undefined {
   const { key, value, expect } = write;
   if (key === '' || !key.isWellFormed() || isLong(key)) {
-    const shown = JSON.stringify(key.slice(0, 80));
+    const start = JSON.stringify(key.slice(0, 80));
     const rule = `a key is well-formed text of 1 to ${maxKeyBytes} bytes`;
-    return failure('invalid', new Error(`cannot store under ${shown}: ${rule}`));
+    return failure('invalid', new Error(`cannot store under ${start}: ${rule}`));
   }
   if (!Number.isSafeInteger(expect) || expect < 0) {
     return failure('invalid', new Error(`cannot store ${key}: ${expect} is no revision to expect`));
@@ -29,8 +29,8 @@ function isLong(key: string): boolean {
 }
 
 /**
- * The bytes to keep. A small view of a large buffer (as Node's pooled buffers are) is copied, since keeping
- * it would keep all of that buffer.
+ * The bytes to keep. A small view of a large buffer (such as one of Node's pooled buffers) is copied, since keeping it
+ * would keep the whole buffer in memory.
  */
 export function bytesToKeep(value: Uint8Array): Uint8Array {
   return value.buffer.byteLength > 2 * value.byteLength ? new Uint8Array(value) : value;

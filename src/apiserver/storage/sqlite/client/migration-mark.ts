@@ -1,6 +1,6 @@
 /**
- * Marks beside a store in a folder, for whoever starts a server there later: that its objects live elsewhere now, or that
- * a migration into it has not come to its end.
+ * Mark files beside a store in a folder, for a server that is started there later: its objects were moved elsewhere, or a
+ * migration into it has not ended.
  */
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ export function markFile(folder: string, name: MarkName): string {
   return join(folder, names[name]);
 }
 
-/** On disk when this resolves. */
+/** The mark is on disk when this resolves. */
 export async function writeMark(folder: string, name: MarkName, mark: Mark): Promise<void> {
   const file = markFile(folder, name);
   const temporary = `${file}.tmp`;
@@ -37,7 +37,7 @@ export async function writeMark(folder: string, name: MarkName, mark: Mark): Pro
   await syncFolder(folder);
 }
 
-/** Undefined: there is none. One that cannot be understood counts as one all the same. */
+/** Undefined: there is none. An unreadable one counts as a mark all the same. */
 export async function readMark(folder: string, name: MarkName): Promise<Mark | undefined> {
   let text: string;
   try {
@@ -48,7 +48,7 @@ export async function readMark(folder: string, name: MarkName): Promise<Mark | u
     const message = `cannot use the store in ${folder}: ${describeError(error)}`;
     throw new StorageError('unusable', message, { cause: error });
   }
-  return markIn(text);
+  return parseMark(text);
 }
 
 export async function removeMark(folder: string, name: MarkName): Promise<void> {
@@ -56,7 +56,7 @@ export async function removeMark(folder: string, name: MarkName): Promise<void> 
   await syncFolder(folder);
 }
 
-/** Throws a StorageError `moved` where no server may serve from that folder. */
+/** Throws a StorageError `moved` when no server may serve from that folder. */
 export async function refuseMarked(folder: string): Promise<void> {
   const incomplete = await readMark(folder, 'incomplete');
   if (incomplete !== undefined) {
@@ -73,7 +73,7 @@ export async function refuseMarked(folder: string): Promise<void> {
   );
 }
 
-function markIn(text: string): Mark {
+function parseMark(text: string): Mark {
   const { place = 'an unknown place', at = 'an unknown time' } = tryParseRecord(text) ?? {};
   return { place: String(place), at: String(at) };
 }

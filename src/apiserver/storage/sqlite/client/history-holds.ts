@@ -1,16 +1,16 @@
 import type { Revision } from '../../types.ts';
 
-/** How long history is held for somebody who reads all of it. */
+/** How long a reader of all history may hold it. */
 const maxMs = 10 * 60_000;
 
-/** Who needs all history from some revision on. */
-export class Holds {
+/** The readers that need all history from some revision on. */
+export class HistoryHolds {
   readonly #revisions = new Map<symbol, Revision>();
-  readonly #changed: (from: Revision) => void;
+  readonly #onChanged: (from: Revision) => void;
 
-  /** `changed`: history from there on must stay; Infinity: none need. */
-  constructor(changed: (from: Revision) => void) {
-    this.#changed = changed;
+  /** `onChanged`: history from that revision on must stay; Infinity: none must. */
+  constructor(onChanged: (from: Revision) => void) {
+    this.#onChanged = onChanged;
   }
 
   get from(): Revision {
@@ -21,10 +21,10 @@ export class Holds {
   add(revision: Revision): { readonly revision: Revision } & Disposable {
     const hold = Symbol();
     this.#revisions.set(hold, revision);
-    this.#changed(this.from);
+    this.#onChanged(this.from);
     const release = () => {
       clearTimeout(limit);
-      if (this.#revisions.delete(hold)) this.#changed(this.from);
+      if (this.#revisions.delete(hold)) this.#onChanged(this.from);
     };
     const limit = setTimeout(release, maxMs).unref();
     return { revision, [Symbol.dispose]: release };

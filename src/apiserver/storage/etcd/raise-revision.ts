@@ -8,27 +8,34 @@ import type { EtcdClient } from './wire/client.ts';
 /** Puts under way at once. */
 const atOnce = 64;
 
-/** More would take longer than it is worth: some 4,000 are done in a second. */
+/** Raising by more would take too long: about 4,000 revisions are written in a second. */
 export const maxRaised = 1_000_000;
 
 export interface RaiseOptions {
   readonly client: EtcdClient;
-  /** Written again and again. */
+  /** Written repeatedly. */
   readonly key: Uint8Array;
   readonly from: Revision;
-  /** Where it has been before. */
+  /** Where the revision has been before. */
   readonly beyond: Revision;
   readonly log: Logger;
   readonly signal: AbortSignal;
 }
 
 /**
- * After etcd was put back to an earlier state its revisions would be given a second time, and who goes on from one of before
- * would miss what lies between. Writes until all of them are given, then forgets history up to there: everybody who
- * comes with one of them, on whatever server, is told that it is too old. Resolves with whether that is so; rejects with
- * an EtcdError.
+ * After etcd was put back to an earlier state it would issue some revisions a second time, and a client that continues
+ * from one of the first ones would miss changes. So this writes until all of those revisions are used, then forgets
+ * history up to there: on every server, a client that comes with one of them gets the answer that it is too old. Resolves
+ * with whether that was done; rejects with an EtcdError.
  */
-export async function raise({ client, key, from, beyond, log, signal }: RaiseOptions): Promise<boolean> {
+export async function raiseRevision({
+  client,
+  key,
+  from,
+  beyond,
+  log,
+  signal,
+}: RaiseOptions): Promise<boolean> {
   if (beyond - from > maxRaised) {
     log.error(
       { from, beyond },

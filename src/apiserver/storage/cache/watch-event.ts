@@ -8,17 +8,17 @@ interface Frame {
   readonly bytes: Uint8Array;
 }
 
-/** A change with the bytes that were made of it, each once for all watchers. */
+/** A change with its encoded frames: each is encoded once for all watchers. */
 export class WatchEvent {
   readonly change: Change;
-  readonly #grown: (event: WatchEvent, bytes: number) => void;
+  readonly #onGrown: (event: WatchEvent, bytes: number) => void;
   #frames: Frame[] | undefined;
   #size: number;
 
-  /** `grown` is told of memory taken after the start. */
-  constructor(change: Change, grown: (event: WatchEvent, bytes: number) => void) {
+  /** `onGrown` is called with the bytes of each frame that is added later. */
+  constructor(change: Change, onGrown: (event: WatchEvent, bytes: number) => void) {
     this.change = change;
-    this.#grown = grown;
+    this.#onGrown = onGrown;
     this.#size = sizeOfChange(change);
   }
 
@@ -36,21 +36,24 @@ export class WatchEvent {
     const bytes = encodeChange(this.change, type, encoding);
     this.#frames ??= [];
     this.#frames.push({ type, encoding, bytes });
-    this.#grown(this, bytes.byteLength);
+    this.#onGrown(this, bytes.byteLength);
     this.#size += bytes.byteLength;
     return bytes;
   }
 }
 
-/** What a change is to a reader who sees only what matches; undefined: nothing. */
-export function eventType(change: Change, match: (object: Stored) => boolean): WatchEventType | undefined {
+/** The type that a change has for a watcher that observes only matching objects; undefined: no event. */
+export function resolveEventType(
+  change: Change,
+  match: (object: Stored) => boolean,
+): WatchEventType | undefined {
   const { previous, next } = change;
   const was = previous !== null && match(previous);
   if (next !== null && match(next)) return was ? 'MODIFIED' : 'ADDED';
   return was ? 'DELETED' : undefined;
 }
 
-/** The bytes of a change as an event of a type that `eventType` gave. */
+/** The bytes of a change as an event of the type that `resolveEventType` returned. */
 export function encodeChange(change: Change, type: WatchEventType, encoding: EventEncoding): Uint8Array {
   const state = type === 'DELETED' ? change.previous : change.next;
   if (state === null) throw new TypeError(`revision ${change.revision} of ${change.key} is not ${type}`);

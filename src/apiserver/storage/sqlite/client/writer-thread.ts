@@ -4,23 +4,22 @@ import { StorageError } from '../../types.ts';
 import type { FromWriter, ToWriter, WriterSettings } from '../messages.ts';
 import type { StoreOrigin } from '../origin.ts';
 import { transferOf } from '../writer/transfer.ts';
-import { writerUrl } from './worker-url.ts';
 
-/** What a store was found to be when its writer opened it. */
+/** The facts about a store that its writer found when it opened it. */
 export interface Opened {
   readonly thread: WriterThread;
   readonly revision: Revision;
   readonly compacted: Revision;
-  /** Whether it was made just now. */
+  /** Whether it was created just now. */
   readonly fresh: boolean;
   readonly groupSuffix: string;
   readonly origin: StoreOrigin | undefined;
 }
 
-/** Little of what it makes lives longer than a group; three parts of 2 MiB cost it no more time than of 8. */
+/** Few of its objects live longer than a group; with three semispaces of 2 MiB it is as fast as with 8 MiB. */
 const resourceLimits = { maxYoungGenerationSizeMb: 6 };
 
-/** The writer thread as the event loop sees it. */
+/** The event loop's side of the writer thread. */
 export class WriterThread {
   readonly #worker: Worker;
   /** Resolves when the thread is gone, with the error that ended it if there was one. */
@@ -55,7 +54,7 @@ export class WriterThread {
     throw new StorageError('unusable', text, { cause });
   }
 
-  /** Messages from now on. Call it in the same turn in which open() resolved. */
+  /** Calls `receive` for messages from now on. To be called in the same event loop turn in which open() resolved. */
   onMessage(receive: (message: FromWriter) => void): void {
     this.#worker.on('message', receive);
   }
@@ -67,4 +66,10 @@ export class WriterThread {
   async terminate(): Promise<void> {
     await this.#worker.terminate();
   }
+}
+
+/** The URL of the writer thread's code: beside this source, or beside the bundle that contains it. */
+function writerUrl(): URL {
+  const name = import.meta.url.endsWith('.ts') ? '../writer/writer.ts' : './sqlite-writer.js';
+  return new URL(name, import.meta.url);
 }

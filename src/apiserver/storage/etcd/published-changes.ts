@@ -2,35 +2,35 @@ import type { Logger } from '../../../base/index.ts';
 import type { ReadHistory } from '../feed.ts';
 import { ChangeFeed } from '../feed.ts';
 import type { Change, ChangeBatch, Revision } from '../types.ts';
-import type { Answers } from './answers.ts';
-import type { Follows } from './follower.ts';
+import type { ChangeReceiver } from './follower.ts';
 import type { Head } from './reads.ts';
+import type { WriteAnswers } from './write-answers.ts';
 
-/** A feed as long as etcd's revisions only grow. */
+/** The time in which etcd's revisions only grow, with its feed. */
 interface Era {
   readonly feed: ChangeFeed;
   readonly over: AbortController;
 }
 
 /**
- * What all who follow have been told. When etcd was put back to an earlier state (a snapshot restored), or is another
- * cluster, all of them are told `compacted` and begin anew: that is the one way in which revisions go back.
+ * The changes that have been passed to the store's followers. When etcd was put back to an earlier state (a snapshot was
+ * restored), or is another cluster, all followers get `compacted` and start again: only then do revisions go back.
  */
-export class ToldChanges implements Follows {
+export class PublishedChanges implements ChangeReceiver {
   readonly #readHistory: ReadHistory;
-  readonly #answers: Answers;
+  readonly #answers: WriteAnswers;
   readonly #log: Logger;
   readonly #replaced: (now: Revision, before: Revision) => void;
   #era: Era;
-  /** Before the store was replaced there were revisions up to this one: they mean nothing any more. */
+  /** Before the store was replaced there were revisions up to this one; they are no longer valid. */
   #void: Revision = 0;
   #lastChange: Revision;
 
-  /** `replaced` is told when etcd was put back: where it is now, and where it has been at most. */
+  /** `replaced` is called when etcd was put back: with its present revision, and the highest one before. */
   constructor(
     revision: Revision,
     readHistory: ReadHistory,
-    answers: Answers,
+    answers: WriteAnswers,
     log: Logger,
     replaced: (now: Revision, before: Revision) => void,
   ) {
@@ -46,7 +46,7 @@ export class ToldChanges implements Follows {
     return this.#era.feed.revision;
   }
 
-  /** At which something of this store was changed last, as far as is known. */
+  /** The revision of the last known change of this store. */
   get lastChange(): Revision {
     return this.#lastChange;
   }
@@ -54,7 +54,7 @@ export class ToldChanges implements Follows {
   append(changes: readonly Change[], through: Revision): void {
     if (through <= this.revision) return;
     this.#era.feed.append(changes, through);
-    for (const { key } of changes) this.#answers.saw(key);
+    for (const { key } of changes) this.#answers.eventArrived(key);
     this.#lastChange = changes.at(-1)?.revision ?? this.#lastChange;
     this.#answers.applied(through);
   }
@@ -82,12 +82,12 @@ export class ToldChanges implements Follows {
     return this.#void;
   }
 
-  /** What came before cannot be told from what is now; it is left at that. */
+  /** Gives up telling revisions of before the replacement from present ones: none is doubtful any more. */
   trust(): void {
     this.#void = 0;
   }
 
-  /** All before is forgotten. */
+  /** History before `upTo` is forgotten. */
   forget(upTo: Revision): void {
     this.#era.feed.forget(upTo);
   }
@@ -107,7 +107,7 @@ export class ToldChanges implements Follows {
     if (over.signal.aborted && !signal.aborted) yield 'compacted';
   }
 
-  /** Ends all who follow, after what they can still take. */
+  /** Ends all followers after they have taken their queued changes. */
   end(): void {
     this.#era.feed.end();
   }

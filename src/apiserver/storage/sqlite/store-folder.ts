@@ -7,9 +7,9 @@ import { StorageError } from '../types.ts';
 export const databaseName = 'store.sqlite';
 
 /**
- * Makes the folder (0700) and an empty database file (0600) where they are missing, and takes the rights of
- * others away where there are some. Answers the file's path. An existing file is never opened here: closing
- * it would drop the locks this process holds on it.
+ * Creates the folder (0700) and an empty database file (0600) where they are missing, and removes the permissions of
+ * other users. Returns the file's path. An existing file is never opened here: closing it would drop the locks that this
+ * process holds on it.
  */
 export async function prepareFolder(folder: string): Promise<string> {
   const file = join(folder, databaseName);
@@ -25,13 +25,13 @@ export async function prepareFolder(folder: string): Promise<string> {
   }
 }
 
-/** For its owner only. */
+/** Creates a folder for its owner only. */
 export async function makeFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await makePrivate(folder, 0o700);
 }
 
-/** The file of a store that must be there. Throws a StorageError when it is not. */
+/** Returns the file of a store that must exist. Throws a StorageError when it does not. */
 export async function findStore(folder: string): Promise<string> {
   const file = join(folder, databaseName);
   try {

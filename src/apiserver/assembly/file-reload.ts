@@ -21,8 +21,8 @@ export interface RereadOptions<T> {
   log: Logger;
 }
 
-/** A service that reads a file every five seconds. What cannot be used changes nothing. */
-export function rereadService<T>(options: RereadOptions<T>): Service {
+/** A service that reads a file every five seconds. A file that cannot be used changes nothing. */
+export function createFileReload<T>(options: RereadOptions<T>): Service {
   const { name, dependsOn, path, what, clock, log } = options;
   let { inUse } = options;
   return createFileFollower({
