@@ -20,14 +20,14 @@ const read = (resource: string): PolicyRule => ({
   apiGroups: [''],
   resources: [resource, `${resource}/log`],
 });
-const mostRoles = [read('configmaps'), read('services')];
+const manyRoles = [read('configmaps'), read('services')];
 
 /** Every fifth role allows to read pods, or each of them. */
 function partsOf(everywhere: 'one in ten' | 'all') {
   const allow = (name: string) => everywhere === 'all' || Number(name.slice('role-'.length)) % 5 === 0;
   const index = new PolicyIndex({
     has: () => true,
-    read: ({ name }) => (allow(name) ? [...mostRoles, read('pods')] : mostRoles),
+    read: ({ name }) => (allow(name) ? [...manyRoles, read('pods')] : manyRoles),
   });
   for (let number = 0; number < count; number++) {
     const kind = number % 7 === 0 ? 'Group' : 'User';

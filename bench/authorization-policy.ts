@@ -5,7 +5,7 @@ import type { User } from '../src/apiserver/authn/index.ts';
 import type { Attributes, RbacAuthorizer } from '../src/apiserver/authz/index.ts';
 import { PolicyIndex, rbacAuthorizer } from '../src/apiserver/authz/index.ts';
 
-/** Who asks: somebody with three bindings of their own, in three groups of which one has some. */
+/** Who asks: a user with three bindings of their own, in three groups of which one has some. */
 export const asker: User = {
   name: 'user-0',
   groups: ['group-0', 'devs', 'system:authenticated'],

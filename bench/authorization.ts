@@ -56,7 +56,7 @@ function measureDecisions(): void {
   }
 }
 
-/** Somebody who has very many rules, none of which allows what is asked. */
+/** A user who has very many rules, none of which allows what is asked. */
 function measureRich(): void {
   const rules = 5_000;
   for (const [what, inOneRole] of [
@@ -113,7 +113,7 @@ async function measureBare(server: Server): Promise<Measured> {
   return await measure(bare.target, load);
 }
 
-function show(what: string, measured: Measured, bare: Measured, told: readonly string[] = []): void {
+function show(what: string, measured: Measured, bare: Measured, further: readonly string[] = []): void {
   const { perSecond, cpuMs, p50Ms, p99Ms } = measured;
   const ratio = (cpuMs / bare.cpuMs).toFixed(1);
   printRow([
@@ -123,11 +123,11 @@ function show(what: string, measured: Measured, bare: Measured, told: readonly s
     ratio,
     p50Ms.toFixed(2),
     p99Ms.toFixed(2),
-    ...told,
+    ...further,
   ]);
 }
 
-/** Half of them count in a namespace, half everywhere; each is for somebody else, the first ones for who is asked about. */
+/** Half of them count in a namespace, half everywhere; each is for another user, the first ones for the user that is asked about. */
 function bindingRequest(index: number) {
   const everywhere = index % 2 === 0;
   const name = index < 4 ? 'user-0' : `user-${index}`;

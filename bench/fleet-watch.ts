@@ -3,9 +3,9 @@
  * what is done when one of their leases is written.
  */
 import type { Node } from '../src/api/index.ts';
+import { checkFleet } from '../src/apiserver/controllers/node-lifecycle/check-fleet.ts';
 import { Fleet } from '../src/apiserver/controllers/node-lifecycle/fleet.ts';
 import { isRenewal } from '../src/apiserver/controllers/node-lifecycle/renewals.ts';
-import { lookAround } from '../src/apiserver/controllers/node-lifecycle/round.ts';
 import { withDefaults } from '../src/apiserver/controllers/node-lifecycle/settings.ts';
 import { nodeTaints } from '../src/apiserver/controllers/node-lifecycle/taints.ts';
 import { EvictionPace } from '../src/apiserver/controllers/node-lifecycle/zones.ts';
@@ -37,6 +37,6 @@ const [before, after] = [leaseAt('10'), leaseAt('20')];
 
 printHead();
 await measure('watch over nodes', {
-  'a look at 5,000': () => [...lookAround({ fleet, pace, log }, 1000)].length,
-  'a renewal': () => isRenewal(before, after) && fleet.heard('node-00001'),
+  'a look at 5,000': () => [...checkFleet({ fleet, pace, log }, 1000)].length,
+  'a renewal': () => isRenewal(before, after) && fleet.recordHeartbeat('node-00001'),
 });

@@ -37,12 +37,12 @@ async function beat(
   answered: (reply: Reply, node: number) => void,
   queues: Promise<unknown>[],
 ): Promise<Heartbeats> {
-  const told: Heartbeats = { latencies: [], failed: 0 };
+  const heartbeats: Heartbeats = { latencies: [], failed: 0 };
   const one = async (node: number, dueMs: number, line: Connection) => {
     const reply = await line.ask(request(node));
-    told.latencies.push(performance.now() - dueMs);
+    heartbeats.latencies.push(performance.now() - dueMs);
     if (reply.status >= 200 && reply.status < 300) answered(reply, node);
-    else told.failed++;
+    else heartbeats.failed++;
   };
   const startMs = performance.now() + phaseMs;
   for (let index = 0; ; index++) {
@@ -57,7 +57,7 @@ async function beat(
     queues[node] = before.then(() => one(node, dueMs, line));
   }
   await Promise.all(queues);
-  return told;
+  return heartbeats;
 }
 
 function show(what: string, { latencies, failed }: Heartbeats): void {

@@ -72,9 +72,9 @@ async function renewAll(count: number, renewOne: (node: number, renewal: number)
   let next = 0;
   const all = writers * 8;
   const work = async (writer: number) => {
-    for (let turn = 0, index = next++; index < count; index = next++, turn++) {
+    for (let step = 0, index = next++; index < count; index = next++, step++) {
       const sentMs = performance.now();
-      await renewOne((writer + turn * all) % (nodes - (nodes % all)), index);
+      await renewOne((writer + step * all) % (nodes - (nodes % all)), index);
       latencies[index] = performance.now() - sentMs;
     }
   };

@@ -31,8 +31,8 @@ async function main(): Promise<void> {
   const show = (what: string, of: (start: Start) => number, targetMs?: number) => {
     const sorted = starts.map(of).sort((one, other) => one - other);
     const [least = 0, median = 0] = [sorted[0], sorted[Math.floor(processes / 2)]];
-    const told = targetMs === undefined ? [] : verdict(median, targetMs, 'ms');
-    printRow([what, `${median.toFixed(0)} ms`, `least ${least.toFixed(0)} ms`, ...told]);
+    const judged = targetMs === undefined ? [] : verdict(median, targetMs, 'ms');
+    printRow([what, `${median.toFixed(0)} ms`, `least ${least.toFixed(0)} ms`, ...judged]);
   };
   show('import of nodeward/testing', ({ importMs }) => importMs);
   show('the first server of a process', ({ firstMs }) => firstMs, 100);

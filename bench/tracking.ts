@@ -14,7 +14,7 @@ import { systemClock } from '../src/base/index.ts';
 const groupSuffix = 'k8s.io';
 const context = { user: controlPlaneUser, dryRun: false, manager: 'kubelet' };
 
-/** Ten seconds go by between any two updates, so that every one of them is noted anew. */
+/** Ten seconds go by between any two updates, so that every one of them is recorded again. */
 let nowMs = Date.parse('2026-01-01T00:00:00Z');
 const clock = { ...systemClock, now: () => nowMs };
 const storage = await createCache(await openStore({ kind: 'memory', clock }), { clock });

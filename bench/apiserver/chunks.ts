@@ -21,9 +21,9 @@ const writers = 20;
 
 const nameOf = (index: number) => `bench-${String(index).padStart(6, '0')}`;
 
-function bodyOf(index: number, turn: number): string {
+function bodyOf(index: number, pass: number): string {
   const rules = [{ apiGroups: [''], resources: ['pods', 'services'], verbs: ['get', 'list', 'watch'] }];
-  return JSON.stringify({ metadata: { name: nameOf(index), labels: { turn: `t${turn}` } }, rules });
+  return JSON.stringify({ metadata: { name: nameOf(index), labels: { pass: `t${pass}` } }, rules });
 }
 
 async function main(): Promise<void> {
@@ -86,12 +86,12 @@ interface Written {
   p99Ms: number;
 }
 
-/** Changes one object after the other, at the pace, until told to stop. */
+/** Changes one object after the other, at the pace, until `stop` aborts. */
 async function write(target: Target, stop: AbortSignal): Promise<Written> {
   const changed = (index: number) => {
-    const turn = Math.floor(index / objects) + 1;
+    const pass = Math.floor(index / objects) + 1;
     const which = (index * 7_919) % objects;
-    return { method: 'PUT', path: `${path}/${nameOf(which)}`, body: bodyOf(which, turn * 1_000_000 + index) };
+    return { method: 'PUT', path: `${path}/${nameOf(which)}`, body: bodyOf(which, pass * 1_000_000 + index) };
   };
   const slices: Written[] = [];
   const count = writersPerSecond / 2;

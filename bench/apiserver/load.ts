@@ -9,7 +9,7 @@ export interface Measured {
   cpuMs: number;
   p50Ms: number;
   p99Ms: number;
-  /** How many were told to come again later (429). */
+  /** How many got 429, to try again later. */
   refused: number;
   /** Of each process that was to be watched, per request. */
   othersCpuMs: readonly number[];
@@ -23,7 +23,7 @@ export interface Load {
   everyMs?: number;
   /** Who asks on each connection; default the target's for all. */
   targets?: readonly Target[];
-  /** Further processes whose CPU is told. */
+  /** Further processes whose CPU time is reported. */
   others?: readonly number[];
   /** The request with this number, sent over this connection. */
   request(index: number, connection: number): Uint8Array;

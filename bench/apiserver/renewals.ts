@@ -47,8 +47,8 @@ export class Fleet {
   /** `count` renewals; each connection belongs to the same share of the fleet from the first to the last. */
   renewals(count: number, connections: number): Load {
     const share = Math.floor(this.size / connections);
-    const turns = new Uint32Array(connections);
-    const leaseOf = (connection: number) => connection * share + ((turns[connection] ?? 0) % share);
+    const passes = new Uint32Array(connections);
+    const leaseOf = (connection: number) => connection * share + ((passes[connection] ?? 0) % share);
     return {
       count,
       connections,
@@ -59,7 +59,7 @@ export class Fleet {
       },
       answered: (reply, _index, connection) => {
         this.#versions[leaseOf(connection)] = versionIn(reply);
-        turns[connection] = (turns[connection] ?? 0) + 1;
+        passes[connection] = (passes[connection] ?? 0) + 1;
       },
     };
   }

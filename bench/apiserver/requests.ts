@@ -46,7 +46,7 @@ export function workOn(count: number, connections: number): Work[] {
     ...(headers && { headers }),
   });
   const many = { count, connections };
-  const few = { count: 20, connections: 1 };
+  const single = { count: 20, connections: 1 };
   const put = (index: number) => ({ method: 'PUT', path: roleAt(index), body: role(index, 'again') });
   return [
     {
@@ -60,11 +60,11 @@ export function workOn(count: number, connections: number): Work[] {
     { what: 'get it as YAML', ...many, request: get(yaml) },
     { what: 'get it as Table', ...many, request: get(table) },
     { what: 'update it', targetCpuMs: 0.325, ...many, request: put },
-    { what: `list all ${count}`, targetMs: 15 * (count / 10_000), ...few, request: list() },
-    { what: 'list them compressed', ...few, request: list(gzip) },
-    { what: 'list them as protobuf', ...few, request: list(protobuf) },
-    { what: 'list them as Table', ...few, request: list(table) },
-    { what: 'list the first 500', ...few, request: () => ({ method: 'GET', path: rolesBy(500) }) },
+    { what: `list all ${count}`, targetMs: 15 * (count / 10_000), ...single, request: list() },
+    { what: 'list them compressed', ...single, request: list(gzip) },
+    { what: 'list them as protobuf', ...single, request: list(protobuf) },
+    { what: 'list them as Table', ...single, request: list(table) },
+    { what: 'list the first 500', ...single, request: () => ({ method: 'GET', path: rolesBy(500) }) },
     {
       what: 'delete it',
       targetCpuMs: 0.2625,

@@ -60,27 +60,27 @@ function renewTime(index: number): string {
 }
 
 async function measureSample(target: Target, { name, path, object, change }: Sample): Promise<void> {
-  const shown: Record<string, unknown>[] = [];
+  const objectsSent: Record<string, unknown>[] = [];
   const keep = (reply: Reply, index: number) => {
-    shown[index] = JSON.parse(reply.bytes.toString('utf8', reply.bodyAt));
+    objectsSent[index] = JSON.parse(reply.bytes.toString('utf8', reply.bodyAt));
   };
   const nameOf = (index: number) => `object-${index}`;
   const create = (index: number) => ({ method: 'POST', path, body: JSON.stringify(object(nameOf(index))) });
   await measure(target, { ...loadOf(objects, connections, create), answered: keep });
   const share = objects / connections;
-  const turns = new Uint32Array(connections);
-  const objectOf = (connection: number) => connection * share + ((turns[connection] ?? 0) % share);
+  const passes = new Uint32Array(connections);
+  const objectOf = (connection: number) => connection * share + ((passes[connection] ?? 0) % share);
   const load = {
     count,
     connections,
     request(index: number, connection: number) {
       const which = objectOf(connection);
-      const body = JSON.stringify({ ...shown[which], ...change(index) });
+      const body = JSON.stringify({ ...objectsSent[which], ...change(index) });
       return requestBytes({ method: 'PUT', path: `${path}/${nameOf(which)}`, body });
     },
     answered(reply: Reply, _index: number, connection: number) {
       keep(reply, objectOf(connection));
-      turns[connection] = (turns[connection] ?? 0) + 1;
+      passes[connection] = (passes[connection] ?? 0) + 1;
     },
   };
   await measure(target, load);

@@ -14,7 +14,7 @@ import { KeyMap } from '../../src/apiserver/storage/etcd/key-map.ts';
 import { EtcdClient } from '../../src/apiserver/storage/etcd/wire/client.ts';
 import { parseEndpoints } from '../../src/apiserver/storage/etcd/wire/endpoints.ts';
 import { defaultTimes } from '../../src/apiserver/storage/etcd/wire/options.ts';
-import { transact, transactionOf } from '../../src/apiserver/storage/etcd/write.ts';
+import { createTransaction, transact } from '../../src/apiserver/storage/etcd/write.ts';
 import { createCache } from '../../src/apiserver/storage/index.ts';
 import type { Stored } from '../../src/apiserver/storage/types.ts';
 import { silentLogger, systemClock } from '../../src/base/index.ts';
@@ -64,7 +64,7 @@ function transacting(send: (request: Txn) => Promise<TxnResponse>, end: () => vo
   return {
     async put(index, value) {
       const expect = revisions[index] ?? 0;
-      const request = transactionOf(
+      const request = createTransaction(
         { key: '', expect, value },
         keys[index] ?? new Uint8Array(),
         readOnlyKey,
@@ -140,10 +140,10 @@ async function part(writer: Writer, count: number): Promise<BareCost> {
   const latencies: number[] = [];
   let left = count;
   const one = async (index: number) => {
-    for (let turn = 0; left-- > 0; turn++) {
+    for (let step = 0; left-- > 0; step++) {
       const sentMs = performance.now();
-      const value = Buffer.alloc(valueBytes, `${turn}`);
-      await writer.put(index * share + (turn % share), new Uint8Array(value));
+      const value = Buffer.alloc(valueBytes, `${step}`);
+      await writer.put(index * share + (step % share), new Uint8Array(value));
       latencies.push(performance.now() - sentMs);
     }
   };

@@ -33,7 +33,10 @@ interface Frame {
 const places: readonly (readonly [RegExp, string])[] = [
   [/@bufbuild\/protobuf|storage\/etcd\/gen\//, 'etcd: protobuf'],
   [/storage\/etcd\/(unary-call|grpc-|frames|connection|client|gate)/, 'etcd: calls over HTTP/2'],
-  [/storage\/etcd\/(watch|follower|values|key-map|told)|storage\/(feed|recent)/, 'etcd: following the watch'],
+  [
+    /storage\/etcd\/(watch|follower|values|key-map|published)|storage\/(feed|recent)/,
+    'etcd: following the watch',
+  ],
   [/storage\/etcd\//, 'etcd: store, order of answers'],
   [/storage\/cache\//, 'cache'],
   [/node_modules\/|apiserver\/http\//, 'HTTP: framework, routes, replies'],

@@ -27,7 +27,7 @@ const role = (index: number) => ({
 
 function reads(quick: boolean): readonly Read[] {
   const many = { count: quick ? 1_500 : 5_000, connections: 64 };
-  const few = { count: quick ? 5 : 15, connections: 1 };
+  const single = { count: quick ? 5 : 15, connections: 1 };
   const get = (query: string) => (index: number) => ({
     method: 'GET',
     path: `${roles}/bench-${index % objects}${query}`,
@@ -37,8 +37,8 @@ function reads(quick: boolean): readonly Read[] {
     { what: 'get, fresh', ...many, request: get('') },
     { what: 'get, fresh, one at a time', ...many, count: many.count / 10, connections: 1, request: get('') },
     { what: 'get at resourceVersion 0', ...many, request: get('?resourceVersion=0') },
-    { what: `list ${objects}, fresh`, ...few, request: list('') },
-    { what: `list ${objects} at resourceVersion 0`, ...few, request: list('?resourceVersion=0') },
+    { what: `list ${objects}, fresh`, ...single, request: list('') },
+    { what: `list ${objects} at resourceVersion 0`, ...single, request: list('?resourceVersion=0') },
     { what: 'SubjectAccessReview', ...many, request: review },
   ];
 }

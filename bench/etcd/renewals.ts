@@ -18,14 +18,14 @@ const connections = 64;
 /** Of the size of a stored Lease, with who manages its fields. */
 const valueBytes = 640;
 
-/** What one turn of one way has cost. */
-interface Turn extends BareCost {
+/** What one sample of one way has cost. */
+interface Sample extends BareCost {
   /** Of each server, MiB. */
   readonly pss?: readonly number[];
   readonly load: number;
 }
 
-type Turns = Map<string, Turn[]>;
+type Samples = Map<string, Sample[]>;
 
 interface Sizes {
   readonly rounds: number;
@@ -33,25 +33,25 @@ interface Sizes {
   readonly count: number;
 }
 
-/** All ways in turns, so that they share what else the machine does. */
+/** All ways alternately, so that they share what else the machine does. */
 export async function measureRenewals(cluster: Cluster, quick: boolean): Promise<void> {
   const sizes = quick
     ? { rounds: 1, warmUp: 4_000, count: 4_000 }
     : { rounds: 3, warmUp: 5_000, count: 8_000 };
-  const turns: Turns = new Map();
+  const samples: Samples = new Map();
   let prefix = 0;
   const next = () => `/bench-${process.pid}-${prefix++}`;
   for (let round = 0; round < sizes.rounds; round++) {
-    await viaSqlite(turns, sizes);
+    await viaSqlite(samples, sizes);
     for (const way of ['grpc-js', 'connection', 'store', 'cache'] as const) {
-      await bare(turns, sizes, cluster, way, next());
+      await bare(samples, sizes, cluster, way, next());
     }
-    for (const servers of [1, 2, 3]) await viaServers(turns, sizes, cluster, servers, next());
+    for (const servers of [1, 2, 3]) await viaServers(samples, sizes, cluster, servers, next());
   }
-  print(turns);
+  print(samples);
 }
 
-async function viaSqlite(turns: Turns, { warmUp, count }: Sizes): Promise<void> {
+async function viaSqlite(samples: Samples, { warmUp, count }: Sizes): Promise<void> {
   await using server = await startServer();
   const { target } = server;
   const fleet = new Fleet(nodes);
@@ -60,16 +60,16 @@ async function viaSqlite(turns: Turns, { warmUp, count }: Sizes): Promise<void> 
     const body = 'x'.repeat(300);
     const load = loadOf(count, connections, () => ({ method: 'PUT', path: '/?bytes=420', body }));
     await measure(bareServer.target, load);
-    note(turns, 'bare HTTPS server', { ...(await measure(bareServer.target, load)), etcdCpuMs: 0 });
+    note(samples, 'bare HTTPS server', { ...(await measure(bareServer.target, load)), etcdCpuMs: 0 });
   }
   await fleet.join(target);
   await measure(target, fleet.renewals(warmUp, connections));
   const cost = await measure(target, fleet.renewals(count, connections));
-  note(turns, 'SQLite, one server', { ...cost, etcdCpuMs: 0, pss: [await pssMiB(target.pid)] });
+  note(samples, 'SQLite, one server', { ...cost, etcdCpuMs: 0, pss: [await pssMiB(target.pid)] });
 }
 
 async function viaServers(
-  turns: Turns,
+  samples: Samples,
   { warmUp, count }: Sizes,
   cluster: Cluster,
   servers: number,
@@ -81,12 +81,12 @@ async function viaServers(
   await measureAll(started, fleet.renewals(warmUp * servers, connections));
   const before = await cluster.counters();
   const cost = await measureAll(started, fleet.renewals(count, connections), cluster.pids);
-  note(turns, `etcd, ${servers} server${servers === 1 ? '' : 's'}`, cost);
+  note(samples, `etcd, ${servers} server${servers === 1 ? '' : 's'}`, cost);
   if (servers === 1) printDisk(before, await cluster.counters(), count);
 }
 
 async function bare(
-  turns: Turns,
+  samples: Samples,
   { warmUp, count }: Sizes,
   { urls, tls, pids }: Cluster,
   way: Way,
@@ -94,7 +94,7 @@ async function bare(
 ): Promise<void> {
   const shape = { writers: connections, keys: nodes, valueBytes, warmUp, count, parts: 1 };
   const work: BareWork = { way, urls, tls, prefix, etcd: pids, ...shape };
-  for (const cost of await writeBare(work)) note(turns, names[way], cost);
+  for (const cost of await writeBare(work)) note(samples, names[way], cost);
 }
 
 const names: Readonly<Record<Way, string>> = {
@@ -117,11 +117,11 @@ export async function writeBare(work: BareWork): Promise<readonly BareCost[]> {
   return costs;
 }
 
-function note(turns: Turns, what: string, cost: Omit<Turn, 'load'>): void {
-  const all = turns.get(what) ?? [];
+function note(samples: Samples, what: string, cost: Omit<Sample, 'load'>): void {
+  const all = samples.get(what) ?? [];
   const load = loadavg()[0] ?? 0;
   all.push({ ...cost, load });
-  turns.set(what, all);
+  samples.set(what, all);
   const [cpu, etcd] = [micro(cost.cpuMs), micro(cost.etcdCpuMs)];
   printRow([`turn ${all.length}: ${what}`, cost.perSecond.toFixed(0), cpu, etcd, `load ${load.toFixed(1)}`]);
 }
@@ -139,7 +139,7 @@ function printDisk(before: Counters, after: Counters, count: number): void {
   ]);
 }
 
-function print(turns: Turns): void {
+function print(samples: Samples): void {
   printRow([
     'medians, CPU at its least in brackets',
     ...[
@@ -154,9 +154,9 @@ function print(turns: Turns): void {
       'load',
     ],
   ]);
-  const reference = median(turns.get('bare puts, our connection') ?? [], ({ cpuMs }) => cpuMs);
-  const sqlite = median(turns.get('SQLite, one server') ?? [], ({ cpuMs }) => cpuMs);
-  for (const [what, all] of turns) {
+  const reference = median(samples.get('bare puts, our connection') ?? [], ({ cpuMs }) => cpuMs);
+  const sqlite = median(samples.get('SQLite, one server') ?? [], ({ cpuMs }) => cpuMs);
+  for (const [what, all] of samples) {
     const cpu = median(all, ({ cpuMs }) => cpuMs);
     const etcd = median(all, ({ etcdCpuMs }) => etcdCpuMs);
     printRow([
@@ -174,7 +174,7 @@ function print(turns: Turns): void {
   }
 }
 
-function memoryOf(all: readonly Turn[]): string {
+function memoryOf(all: readonly Sample[]): string {
   const some = all.flatMap(({ pss = [] }) => pss);
   if (some.length === 0) return '';
   return `${Math.min(...some).toFixed(0)}–${Math.max(...some).toFixed(0)}`;

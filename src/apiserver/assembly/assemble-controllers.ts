@@ -15,7 +15,7 @@ import { leaderElection } from '../leader-election/index.ts';
 import type { NodeSigner } from '../pki/index.ts';
 import { servingNames } from '../pki/index.ts';
 import type { Registry } from '../registry/index.ts';
-import { serverLease, serverNames } from '../server-leases/index.ts';
+import { listServerNames, serverLease } from '../server-leases/index.ts';
 import type { CachedStore } from '../storage/index.ts';
 import type { ApiServerOptions } from './options.ts';
 
@@ -44,7 +44,7 @@ function controllersOf(options: ApiServerOptions, parts: Parts): readonly Servic
   const { clock, log, bindAddress, eventTtlMs, nodeLifecycle: settings = {} } = options;
   const { registry, storage, signer, authorizer } = parts;
   const controller = { registry, storage, clock, log };
-  const controlPlaneNames = () => [...ownNames(bindAddress), ...serverNames(registry)];
+  const controlPlaneNames = () => [...ownNames(bindAddress), ...listServerNames(registry)];
   return [
     namespaceDeletion(controller),
     ownerGarbage(controller),

@@ -8,7 +8,7 @@ import type { Pki } from '../pki/index.ts';
 import { continueTokenKey } from '../pki/index.ts';
 import type { Registry } from '../registry/index.ts';
 import type { CachedStore, MaintainedStore } from '../storage/index.ts';
-import { storageRoutes, tellStorage, toldOrigin } from '../storage-admin/index.ts';
+import { describeOrigin, registerStorageMetrics, storageRoutes } from '../storage-admin/index.ts';
 import type { Access } from './access.ts';
 import { tellFeatures } from './feature-metrics.ts';
 import type { ApiServerOptions } from './options.ts';
@@ -28,13 +28,13 @@ export interface Parts {
   nodeProxy: NodeProxy;
 }
 
-/** Puts together what HTTP needs to know, and tells the metrics what is on. */
+/** Assembles the options of the HTTP server, and registers the metrics of features and storage. */
 export function httpOptions(options: ApiServerOptions, parts: Parts): HttpOptions {
   const { registry, access, storage, maintenance, tls, pki, signal } = parts;
   const { clock, log } = options;
   const { metrics, audit, nodeProxy } = parts;
   tellFeatures(registry.gates, metrics);
-  if (maintenance !== undefined) tellStorage(maintenance, metrics);
+  if (maintenance !== undefined) registerStorageMetrics(maintenance, metrics);
   return {
     registry,
     authenticator: access.authenticator,
@@ -66,10 +66,10 @@ function healthChecks(
     { name: 'ping', check: () => undefined },
     {
       name: 'storage',
-      // to start this server anew would not bring back a store that others use too
+      // to restart this server would not bring back a store that other servers use too
       readyOnly: storage.shared === true,
       check: () => Promise.race([storage.revision().then(() => undefined, describeError), late()]),
-      note: () => toldOrigin(maintenance?.origin),
+      note: () => describeOrigin(maintenance?.origin),
     },
     { name: 'storage-writes', readyOnly: true, check: () => maintenance?.noRoom },
     {
@@ -80,7 +80,7 @@ function healthChecks(
   ];
 }
 
-/** Whoever asks for health does not wait long. */
+/** Limits how long a health check waits for the store. */
 async function late(): Promise<string> {
   await setTimeout(checkMs, undefined, { ref: false });
   return `the store did not answer within ${checkMs} ms`;

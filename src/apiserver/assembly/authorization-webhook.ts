@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Clock, Logger, MetricsRegistry, Service } from '../../base/index.ts';
 import type { Authorizer, WebhookOptions } from '../authz/index.ts';
 import { openWebhook } from '../authz/index.ts';
-import { rereadService } from './reread.ts';
+import { createFileReload } from './file-reload.ts';
 
 interface Surroundings {
   groupSuffix: string;
@@ -11,7 +11,7 @@ interface Surroundings {
   metrics: MetricsRegistry;
 }
 
-/** Another server that is asked what others do not allow. Whoever opens it closes it, after `reload` has ended. */
+/** An authorizer on another server, asked when no other authorizer allows. The caller closes it, after `reload` has ended. */
 export interface AuthorizationWebhook extends AsyncDisposable {
   authorizer: Authorizer;
   /** The service `authorization-webhook`: follows the kubeconfig. */
@@ -26,7 +26,7 @@ export async function openAuthorizationWebhook(
   const { clock, log } = surroundings;
   const webhook = await openWebhook(options, surroundings);
   const { read, inUse, use } = webhook.source;
-  const reload = rereadService({
+  const reload = createFileReload({
     name: 'authorization-webhook',
     dependsOn: [],
     path: options.kubeconfig,

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import type { Clock, Logger, Service } from '../../base/index.ts';
 import { describeError, ExitError, exitCodes, readRegularFile } from '../../base/index.ts';
-import { rereadService } from './reread.ts';
+import { createFileReload } from './file-reload.ts';
 
 const limitBytes = 1024 * 1024;
 const certificate = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
@@ -30,13 +30,13 @@ export interface ClientCaOptions {
   dependsOn: readonly string[];
   clock: Clock;
   log: Logger;
-  /** Told what the file has from now on. */
+  /** Called with the new content of the file. */
   onChanged(pem: string): void;
 }
 
 /** The service `client-ca`. */
 export function clientCaReload({ path, pem, dependsOn, clock, log, onChanged }: ClientCaOptions): Service {
-  return rereadService({
+  return createFileReload({
     name: 'client-ca',
     dependsOn,
     path,

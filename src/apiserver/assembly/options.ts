@@ -9,14 +9,14 @@ import type { AuthenticationOptions } from './authentication.ts';
 import type { AuditSettings } from './open-audit.ts';
 
 export interface ApiServerOptions {
-  /** Everything that is kept is kept here: `pki/`, `storage/`, `admin.kubeconfig`. */
+  /** Holds everything that is kept: `pki/`, `storage/`, `admin.kubeconfig`. */
   rootDir: string;
   groupSuffix: string;
   bindAddress: string;
   /** 0: the system chooses. */
   securePort: number;
   storage: StorageKind;
-  /** What of the past can be read: how long, and at most how many bytes of it; default 5 minutes and 256 MiB. */
+  /** The bounds of history: its length, and its size on disk; default 5 minutes and 256 MiB. */
   historyMs?: number;
   historyBytes?: number;
   /** Where objects are kept with `storage: 'etcd'`. */
@@ -33,7 +33,7 @@ export interface ApiServerOptions {
   nodeLifecycle?: NodeLifecycleSettings;
   /** Whether the controllers run in one server only, of several on one store. Default: with etcd. */
   leaderElection?: boolean;
-  /** As by default unless told otherwise. */
+  /** Default: the default of each feature. */
   featureGates?: FeatureGates;
   /** Whether clients are offered HTTP/2 beside HTTP/1.1; default false: many connections cost less without it. */
   http2?: boolean;

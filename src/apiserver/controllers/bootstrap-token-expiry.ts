@@ -11,7 +11,7 @@ import type { Stored } from '../storage/index.ts';
 import type { ControllerOptions } from './controller.ts';
 
 const context = { user: controlPlaneUser, dryRun: false };
-/** An expired token opens nothing; until it is removed it only stands in lists. */
+/** An expired token is not accepted; until it is removed it only appears in lists. */
 const sweepEveryMs = 60_000;
 
 /** Removes the Secrets of bootstrap tokens that have expired, within a minute. */
@@ -19,10 +19,10 @@ export function bootstrapTokenExpiry({ registry, storage, clock, log }: Controll
   const secrets = registry.of(secretKind);
   const prefix = secrets.prefix(bootstrapNamespace);
 
-  async function look(stored: Stored): Promise<void> {
+  async function removeIfExpired(stored: Stored): Promise<void> {
     const token = readBootstrapSecret(secrets.encoding.read(stored));
     if (token === undefined || clock.now() < token.untilMs) return;
-    const resourceVersion = `${stored.revision}`; // somebody may make it last longer meanwhile
+    const resourceVersion = `${stored.revision}`; // its lifetime may be extended meanwhile
     try {
       await secrets.delete(bootstrapNamespace, stored.key.slice(prefix.length), { resourceVersion }, context);
       log.info({ id: token.id }, 'an expired bootstrap token is removed');
@@ -31,19 +31,19 @@ export function bootstrapTokenExpiry({ registry, storage, clock, log }: Controll
     }
   }
 
-  /** What goes wrong with one is told once, after all others were looked at. */
+  /** Checks all tokens even when some fail; the failures are logged together. */
   async function sweep(): Promise<void> {
     const failures: string[] = [];
     for (const stored of storage.list(prefix + bootstrapSecretPrefix, '', 0).items) {
-      await look(stored).catch((error: unknown) => {
+      await removeIfExpired(stored).catch((error: unknown) => {
         failures.push(`${stored.key.slice(prefix.length)}: ${describeError(error)}`);
       });
     }
     const [first] = failures;
-    if (first !== undefined) tell(`${failures.length} of their Secrets, first ${first}`);
+    if (first !== undefined) warn(`${failures.length} of their Secrets, first ${first}`);
   }
 
-  function tell(why: string): void {
+  function warn(why: string): void {
     log.warn(`expired bootstrap tokens could not be removed: ${why}`);
   }
 
@@ -54,7 +54,7 @@ export function bootstrapTokenExpiry({ registry, storage, clock, log }: Controll
     async run(signal, ready) {
       ready();
       while (!signal.aborted) {
-        await sweep().catch((error: unknown) => tell(describeError(error)));
+        await sweep().catch((error: unknown) => warn(describeError(error)));
         await clock.sleep(sweepEveryMs, signal);
       }
     },

@@ -5,10 +5,10 @@ import type { CachedStore } from '../storage/index.ts';
 import { WorkQueue } from './work-queue.ts';
 
 /*
- * Every controller is the same loop: what it follows adds keys to one queue, and its work makes the world agree with the
- * objects, whatever has changed and however often it is asked.
+ * Every controller is the same loop: its followers add keys to one queue, and `work` brings the actual state into
+ * agreement with the objects, whatever has changed and however often it is called.
  *
- *     objects that are there, and their changes ──► follows ──► queue ──► work
+ *     existing objects and their changes ──► follows ──► queue ──► work
  */
 
 export interface ControllerOptions {
@@ -18,30 +18,30 @@ export interface ControllerOptions {
   log: Logger;
 }
 
-/** The objects of a kind that a controller listens to, in one namespace or, by default, in all. */
+/** The objects of a kind that a controller follows, in one namespace or, by default, in all. */
 export interface Follows extends Follower {
   resource: Pick<Resource, 'follow'>;
   namespace?: string;
 }
 
-/** What one run of a controller consists of; nothing of it outlives that. */
+/** The parts of one run of a controller; the next run has new ones. */
 export interface ControllerRun {
   follows: readonly Follows[];
   /** As WorkQueueOptions. */
   work(key: string): Promise<void>;
   /** As WorkQueueOptions. */
   atOnce?: number;
-  /** Done before the first key is worked on, when all that there is has been followed. */
+  /** Done before the first key is worked on, after all existing objects have been passed to `follows`. */
   prepare?(signal: AbortSignal): Promise<void>;
-  /** What else goes on until `signal` aborts. */
+  /** Further work that goes on until `signal` aborts. */
   beside?(signal: AbortSignal): readonly Promise<void>[];
 }
 
-/** A controller as a service. `begin` is called at each start; `look` adds a key to the queue of that run, which `signal` ends. */
+/** A controller as a service. `begin` is called at each start; `enqueue` adds a key to the queue of that run, which `signal` ends. */
 export function controller(
   name: string,
   { clock, log }: Pick<ControllerOptions, 'clock' | 'log'>,
-  begin: (look: (key: string) => void, signal: AbortSignal) => ControllerRun,
+  begin: (enqueue: (key: string) => void, signal: AbortSignal) => ControllerRun,
 ): Service {
   return {
     name,
@@ -59,7 +59,7 @@ export function controller(
   };
 }
 
-/** Until the result is disposed of. */
+/** Follows until the result is disposed of. */
 function followAll(follows: readonly Follows[]): Disposable {
   using starting = new DisposableStack();
   for (const each of follows) starting.use(each.resource.follow(each, each.namespace));

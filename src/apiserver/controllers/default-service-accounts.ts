@@ -1,14 +1,14 @@
 import { namespaceKind, StatusError, serviceAccountKind } from '../../api/index.ts';
 import type { Service } from '../../base/index.ts';
 import { controlPlaneUser } from '../authn/index.ts';
-import { lookingAt } from '../registry/index.ts';
+import { followWritten } from '../registry/index.ts';
 import type { ControllerOptions } from './controller.ts';
 import { controller } from './controller.ts';
 
 const context = { user: controlPlaneUser, dryRun: false };
 const accountName = 'default';
 
-/** Keeps a ServiceAccount `default` in every namespace, whom a program acts as that names no other; as the reference. */
+/** Keeps a ServiceAccount `default` in every namespace: the one of programs that name no other; as in the reference. */
 export function defaultServiceAccounts(options: ControllerOptions): Service {
   const { registry, storage } = options;
   const namespaces = registry.of(namespaceKind);
@@ -20,17 +20,17 @@ export function defaultServiceAccounts(options: ControllerOptions): Service {
     if (namespaces.encoding.read(stored).metadata?.deletionTimestamp !== undefined) return;
     await accounts
       .create(namespace, { metadata: { name: accountName, namespace } }, context)
-      .catch(ignoreOvertaken);
+      .catch(ignoreRace);
   }
 
-  return controller('default-service-accounts', options, (look) => ({
+  return controller('default-service-accounts', options, (enqueue) => ({
     follows: [
-      { resource: namespaces, ...lookingAt((key) => look(namespaces.placeOf(key).name)) },
+      { resource: namespaces, ...followWritten((key) => enqueue(namespaces.placeOf(key).name)) },
       {
         resource: accounts,
         gone({ key }) {
           const { namespace, name } = accounts.placeOf(key);
-          if (name === accountName) look(namespace);
+          if (name === accountName) enqueue(namespace);
         },
       },
     ],
@@ -38,8 +38,8 @@ export function defaultServiceAccounts(options: ControllerOptions): Service {
   }));
 }
 
-/** Somebody else made it, or the namespace went meanwhile. */
-function ignoreOvertaken(error: unknown): void {
-  const overtaken = ['AlreadyExists', 'NotFound', 'Forbidden'];
-  if (!(error instanceof StatusError && overtaken.includes(error.reason))) throw error;
+/** It was created by another client, or the namespace was deleted meanwhile. */
+function ignoreRace(error: unknown): void {
+  const races = ['AlreadyExists', 'NotFound', 'Forbidden'];
+  if (!(error instanceof StatusError && races.includes(error.reason))) throw error;
 }

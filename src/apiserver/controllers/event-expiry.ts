@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Event } from '../../api/index.ts';
 import { eventKind, StatusError } from '../../api/index.ts';
 import type { Service } from '../../base/index.ts';
@@ -8,10 +8,11 @@ import type { Stored } from '../storage/index.ts';
 import type { ControllerOptions } from './controller.ts';
 
 /*
- * An Event goes some time after it was last written. Which ones are due is told by their revisions: every sweep notes
- * the time and the newest revision then, and what is not newer than a note that is old enough was not written since.
- * Revisions need no parsing and no clock but this process's own. Only for what was written before this process began,
- * the times in the Event itself count; and an hour after the start there is nothing of that left.
+ * An Event is removed some time after it was last written. Its revision tells whether it is due: every sweep records the
+ * time and the newest revision at that time, and an Event whose revision is not newer than a record that is old enough
+ * has not been written since. Revisions need no parsing and no clock but this process's own. The times in the Event
+ * itself count only for Events written before this process started; once the time to live has passed after the start,
+ * none of those is left.
  */
 
 export interface EventExpiryOptions extends ControllerOptions {
@@ -19,8 +20,8 @@ export interface EventExpiryOptions extends ControllerOptions {
   ttlMs?: number | undefined;
 }
 
-/** Up to `revision` everything was written before `atMs`, monotonic. */
-interface Note {
+/** Everything up to `revision` was written before `atMs`, monotonic. */
+interface RevisionTime {
   atMs: number;
   revision: number;
 }
@@ -29,18 +30,18 @@ const context = { user: controlPlaneUser, dryRun: false };
 const defaultTtlMs = 3600_000;
 const sweepsInTtl = 60;
 const minPauseMs = 1000;
-/** So many are looked at before others have their turn, and so many removed at once. */
+/** Events checked before the event loop continues, and events removed at once. */
 const pageSize = 100;
 
-/** Removes the Events whose time is over, within a sixtieth of their time to live. */
+/** Removes expired Events, at most a sixtieth of their time to live too late. */
 export function eventExpiry(options: EventExpiryOptions): Service {
   const { registry, storage, clock, log, ttlMs = defaultTtlMs } = options;
   const events = registry.of(eventKind);
   const prefix = events.prefix('');
 
-  function isOver(stored: Stored, due: number, start: number): boolean {
+  function isExpired(stored: Stored, due: number, start: number): boolean {
     if (stored.revision <= due) return true;
-    return stored.revision <= start && isOverByItself(events.encoding.read(stored), clock.now(), ttlMs);
+    return stored.revision <= start && isExpiredByOwnTimes(events.encoding.read(stored), clock.now(), ttlMs);
   }
 
   async function remove({ key, revision }: Stored): Promise<void> {
@@ -55,10 +56,10 @@ export function eventExpiry(options: EventExpiryOptions): Service {
   async function sweep(due: number, start: number, signal: AbortSignal): Promise<void> {
     for (let after = ''; !signal.aborted; ) {
       const page = storage.list(prefix, after, pageSize);
-      await Promise.all(page.items.filter((stored) => isOver(stored, due, start)).map(remove));
+      await Promise.all(page.items.filter((stored) => isExpired(stored, due, start)).map(remove));
       after = page.items.at(-1)?.key ?? '';
       if (page.remaining === 0) return;
-      await nextTurn();
+      await yieldToEventLoop();
     }
   }
 
@@ -68,11 +69,11 @@ export function eventExpiry(options: EventExpiryOptions): Service {
     onFailure: 'restart',
     async run(signal, ready) {
       const start = storage.applied;
-      const notes: Note[] = [];
+      const times: RevisionTime[] = [];
       ready();
       while (!signal.aborted) {
-        notes.push({ atMs: clock.monotonicMs(), revision: storage.applied });
-        await sweep(newestDue(notes, clock.monotonicMs() - ttlMs), start, signal).catch((error: unknown) => {
+        times.push({ atMs: clock.monotonicMs(), revision: storage.applied });
+        await sweep(takeDue(times, clock.monotonicMs() - ttlMs), start, signal).catch((error: unknown) => {
           log.warn(`old events could not be removed: ${describeError(error)}`);
         });
         await clock.sleep(Math.max(minPauseMs, ttlMs / sweepsInTtl), signal);
@@ -81,15 +82,15 @@ export function eventExpiry(options: EventExpiryOptions): Service {
   };
 }
 
-/** The revision up to which everything was written before `limitMs`; forgets the notes that say less. */
-function newestDue(notes: Note[], limitMs: number): number {
-  const due = notes.filter(({ atMs }) => atMs <= limitMs).length;
-  notes.splice(0, due - 1);
-  return due === 0 ? 0 : (notes[0]?.revision ?? 0);
+/** The revision up to which everything was written before `limitMs`; removes the records that are older than that one. */
+function takeDue(times: RevisionTime[], limitMs: number): number {
+  const due = times.filter(({ atMs }) => atMs <= limitMs).length;
+  times.splice(0, due - 1);
+  return due === 0 ? 0 : (times[0]?.revision ?? 0);
 }
 
-/** By the times in it; a time in the future tells nothing. */
-function isOverByItself({ metadata, series, ...event }: Event, now: number, ttlMs: number): boolean {
+/** By the times in the Event; times in the future are ignored. */
+function isExpiredByOwnTimes({ metadata, series, ...event }: Event, now: number, ttlMs: number): boolean {
   const created = Date.parse(metadata?.creationTimestamp ?? '');
   if (!(created <= now)) return false;
   const times = [event.firstTimestamp, event.lastTimestamp, event.eventTime, series?.lastObservedTime];

@@ -7,7 +7,7 @@ import type { ControllerOptions } from './controller.ts';
 
 const context = { user: controlPlaneUser, dryRun: false };
 
-/** Records what controllers do, as Events that are written through the registry. */
+/** Records the actions of controllers as Events that are written through the registry. */
 export function createEventRecorder({ registry, clock, log }: ControllerOptions): EventRecorder {
   const events = registry.of(eventKind);
   return createRecorder({
@@ -20,7 +20,7 @@ export function createEventRecorder({ registry, clock, log }: ControllerOptions)
         await events.change({ namespace, name }, { make, operation: 'Update' }, '', context);
       },
     },
-    maxQueued: 10_000, // a whole fleet that falls silent is reported; more than that is not worth its memory
+    maxQueued: 10_000, // enough to report that a whole fleet falls silent; more is not worth the memory
     maxRemembered: 4096,
     concurrency: 8, // enough to share the store's group commits
     clock,

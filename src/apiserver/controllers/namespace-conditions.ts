@@ -3,7 +3,7 @@ import { formatTime } from '../../api/index.ts';
 
 type Condition = NonNullable<NonNullable<Namespace['status']>['conditions']>[number];
 
-/** What is left in a namespace that is being emptied. */
+/** The objects left in a namespace that is being emptied. */
 export interface Remainder {
   /** How many objects, by resource (`leases.coordination.k8s.io`). */
   objects: ReadonlyMap<string, number>;
@@ -11,13 +11,13 @@ export interface Remainder {
   finalizers: ReadonlyMap<string, number>;
 }
 
-/** What a namespace that is being deleted says of what is left in it, in the reference's words. */
+/** The namespace with the conditions that describe what is left in it, in the reference's words. */
 export function withConditions(namespace: Namespace, left: Remainder, now: number): Namespace {
   const others = (namespace.status?.conditions ?? []).filter(({ type }) => !types.includes(type));
-  const told = [contentCondition(left), finalizerCondition(left)].map((condition) =>
+  const own = [contentCondition(left), finalizerCondition(left)].map((condition) =>
     withTime(condition, namespace, now),
   );
-  return { ...namespace, status: { ...namespace.status, conditions: [...others, ...told] } };
+  return { ...namespace, status: { ...namespace.status, conditions: [...others, ...own] } };
 }
 
 const types = ['NamespaceContentRemaining', 'NamespaceFinalizersRemaining'];
@@ -27,7 +27,7 @@ function contentCondition({ objects }: Remainder): Condition {
   if (objects.size === 0) {
     return { type, status: 'False', reason: 'ContentRemoved', message: 'All content successfully removed' };
   }
-  const list = listed(objects, (resource, count) => `${resource} has ${count} resource instances`);
+  const list = formatCounts(objects, (resource, count) => `${resource} has ${count} resource instances`);
   return {
     type,
     status: 'True',
@@ -42,20 +42,23 @@ function finalizerCondition({ finalizers }: Remainder): Condition {
     const message = 'All content-preserving finalizers finished';
     return { type, status: 'False', reason: 'ContentHasNoFinalizers', message };
   }
-  const list = listed(finalizers, (finalizer, count) => `${finalizer} in ${count} resource instances`);
+  const list = formatCounts(finalizers, (finalizer, count) => `${finalizer} in ${count} resource instances`);
   const message = `Some content in the namespace has finalizers remaining: ${list}`;
   return { type, status: 'True', reason: 'SomeFinalizersRemain', message };
 }
 
-/** What is told of at most: anybody can make up finalizers. */
-const listedLimit = 50;
+/** Names in one message: clients can invent any number of finalizers. */
+const maxListed = 50;
 
-function listed(counts: ReadonlyMap<string, number>, show: (name: string, count: number) => string): string {
-  const sorted = [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).slice(0, listedLimit);
-  return sorted.map(([name, count]) => show(name, count)).join(', ');
+function formatCounts(
+  counts: ReadonlyMap<string, number>,
+  format: (name: string, count: number) => string,
+): string {
+  const sorted = [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).slice(0, maxListed);
+  return sorted.map(([name, count]) => format(name, count)).join(', ');
 }
 
-/** With the time at which its status came to be what it is. */
+/** The condition with the time since which it has its status. */
 function withTime(condition: Condition, { status }: Namespace, now: number): Condition {
   const before = status?.conditions?.find(({ type }) => type === condition.type);
   const since = before?.status === condition.status ? before.lastTransitionTime : undefined;

@@ -10,10 +10,10 @@ const pageSize = 500;
 /** Deletions at once: enough to share the store's group commits. */
 const atOnce = 16;
 
-/** What is asked again before every deletion: false ends the work. */
+/** Called before every deletion: false ends the work. */
 type GoOn = () => boolean;
 
-/** Deletes everything of these kinds in a namespace and tells what is left: what has finalizers or time of its own. */
+/** Deletes everything of these kinds in a namespace. Returns what is left: objects with finalizers or a grace period. */
 export async function emptyNamespace(
   contents: readonly Resource[],
   namespace: string,
@@ -34,21 +34,21 @@ async function emptyKind(
   resource: Resource,
   namespace: string,
   goOn: GoOn,
-  stays: (object: ApiObject) => void,
+  onLeft: (object: ApiObject) => void,
 ): Promise<void> {
   for (let after = ''; ; ) {
     const page = resource.storage.list(resource.prefix(namespace), after, pageSize);
     await forEachConcurrently(page.items, atOnce, async (stored) => {
       if (!goOn()) return;
       const left = await remove(resource, namespace, resource.encoding.read(stored));
-      if (left !== undefined) stays(left);
+      if (left !== undefined) onLeft(left);
     });
     after = page.items.at(-1)?.key ?? after;
     if (page.remaining === 0 || !goOn()) return;
   }
 }
 
-/** What is left of an object: undefined when it is gone. It alone is meant, not one that came to its name since. */
+/** Returns the object if it remains, undefined when it is gone. A newer object of the same name is not deleted. */
 async function remove(
   resource: Resource,
   namespace: string,
@@ -64,10 +64,10 @@ async function remove(
   }
 }
 
-/** More names than are told anyway are not counted. */
-const namesLimit = 1000;
+/** Names that are counted; only some of them are reported anyway. */
+const maxNames = 1000;
 
 function count(counts: Map<string, number>, name: string): void {
-  if (counts.size >= namesLimit && !counts.has(name)) return;
+  if (counts.size >= maxNames && !counts.has(name)) return;
   counts.set(name, (counts.get(name) ?? 0) + 1);
 }

@@ -13,9 +13,9 @@ const context = { user: controlPlaneUser, dryRun: false };
 const contentFinalizer = 'kubernetes';
 
 /**
- * Empties a namespace that is being deleted, then lets it go (specification, section 4.3). Whether something may be
- * created in a namespace is looked at before it is written, so what was on its way then comes late: that is emptied
- * too, even when the namespace is gone by then.
+ * Empties a namespace that is being deleted, then removes its finalizer (specification, section 4.3). Whether an object
+ * may be created in a namespace is checked before it is written, so an object may still appear after the deletion has
+ * begun: it is deleted too, even when the namespace is gone by then.
  */
 export function namespaceDeletion(options: ControllerOptions): Service {
   const { registry, storage } = options;
@@ -41,14 +41,14 @@ export function namespaceDeletion(options: ControllerOptions): Service {
 
   async function work(name: string): Promise<void> {
     if (isAlive(name)) return;
-    const left = await emptyNamespace(contents, name, () => !isAlive(name)); // it may be made anew meanwhile
-    await tell(name, left);
+    const left = await emptyNamespace(contents, name, () => !isAlive(name)); // it may be created again meanwhile
+    await reportContent(name, left);
     if (left.objects.size === 0) return await finalize(name);
-    // what goes tells of it; this is for what has only time of its own
+    // an object that is removed enqueues its namespace; this retry is for objects that only wait for their grace period
     throw new Error(`something in the namespace ${name} is not gone yet`);
   }
 
-  async function tell(name: string, left: Remainder): Promise<void> {
+  async function reportContent(name: string, left: Remainder): Promise<void> {
     const namespace = findGoing(name);
     const isNews = left.objects.size > 0 || (namespace?.status?.conditions ?? []).length > 0;
     if (namespace !== undefined && isNews) {
@@ -68,16 +68,16 @@ export function namespaceDeletion(options: ControllerOptions): Service {
   }
 
   return controller('namespace-deletion', options, (add) => {
-    const look = (name: string) => {
+    const addIfDeleted = (name: string) => {
       if (!isAlive(name)) add(name);
     };
-    const lookAtIt = ({ key }: Stored) => look(namespaces.placeOf(key).name);
+    const addIt = ({ key }: Stored) => addIfDeleted(namespaces.placeOf(key).name);
     return {
       follows: [
-        { resource: namespaces, present: lookAtIt, added: lookAtIt, changed: lookAtIt, gone: lookAtIt },
+        { resource: namespaces, present: addIt, added: addIt, changed: addIt, gone: addIt },
         ...contents.map((resource) => {
-          const lookAround = ({ key }: Stored) => look(resource.placeOf(key).namespace);
-          return { resource, present: lookAround, added: lookAround, gone: lookAround };
+          const addNamespace = ({ key }: Stored) => addIfDeleted(resource.placeOf(key).namespace);
+          return { resource, present: addNamespace, added: addNamespace, gone: addNamespace };
         }),
       ],
       work,

@@ -2,9 +2,9 @@ import { BlockList, isIP } from 'node:net';
 import type { Node } from '../../api/index.ts';
 
 /*
- * What a node may have in its serving certificate rests on what it says of itself, and every name in such a certificate
- * is one under which it could pass for somebody else. So its word counts only for addresses that nobody else has: not
- * the control plane, not another node, not "this machine". An administrator's word counts for what the node reports.
+ * The addresses in a node's serving certificate come from the node's own report, and with every address in it the node
+ * could impersonate another server. So a reported address counts only when neither the control plane nor another node
+ * has it and it does not mean "this machine". An administrator may have all other reported addresses certified.
  */
 
 const thisMachine = new BlockList();

@@ -4,7 +4,7 @@ import { controlPlaneUser } from '../authn/index.ts';
 import type { Registry } from '../registry/index.ts';
 import { permanentNamespaces } from '../registry/index.ts';
 
-/** Makes sure that the namespaces exist that everything else counts on. */
+/** Makes sure that the permanent namespaces exist. */
 export async function ensureSystemNamespaces(registry: Registry): Promise<void> {
   for (const name of permanentNamespaces) {
     const namespace: Namespace = { metadata: { name } };

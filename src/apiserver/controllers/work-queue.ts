@@ -1,12 +1,12 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Backoff, Clock, Logger } from '../../base/index.ts';
 import { createBackoff, describeError } from '../../base/index.ts';
 
-/** Most keys need no more than a look: after so many the rest of the process may run. */
+/** Keys worked on before the event loop continues: for most there is nothing to do, and their work never waits. */
 const keysInARow = 32;
 
 export interface WorkQueueOptions {
-  /** Looks at one key. To throw is to be called again later. Must be harmless when there is nothing to do. */
+  /** Handles one key. Is called again later when it throws. Must do nothing when there is nothing to do. */
   work(key: string): Promise<void>;
   /** How many keys are worked on at once; default 1. */
   atOnce?: number;
@@ -15,8 +15,8 @@ export interface WorkQueueOptions {
 }
 
 /**
- * Keys to be worked on, each once at a time and again after a failure. What a follower is told of only adds a key; what
- * to do about it is decided from the present state, so that a lost, doubled or late hint does no harm.
+ * Keys to be worked on, each by one worker at a time, and again after a failure. A change only adds a key; what to do is
+ * decided from the present state, so a lost, repeated or late change does no harm.
  */
 export class WorkQueue {
   readonly #options: WorkQueueOptions;
@@ -33,13 +33,13 @@ export class WorkQueue {
     this.#atOnce = options.atOnce ?? 1;
   }
 
-  /** Asks for a key to be looked at; asking again before that is done costs nothing. */
+  /** Adds a key; adding it again before it is worked on costs nothing. */
   add(key: string): void {
     this.#waiting.add(key);
     if (this.#underWay.size < this.#atOnce) this.#wakeAll();
   }
 
-  /** Works until `signal` aborts; finishes what it is at. */
+  /** Works until `signal` aborts; work that has begun is finished. */
   async run(signal: AbortSignal): Promise<void> {
     signal.addEventListener('abort', () => this.#wakeAll(), { once: true });
     await Promise.all(Array.from({ length: this.#atOnce }, () => this.#work(signal)));
@@ -55,13 +55,13 @@ export class WorkQueue {
       }
       await this.#attempt(key, signal);
       this.#underWay.delete(key);
-      if (count++ % keysInARow === 0) await turn();
+      if (count++ % keysInARow === 0) await yieldToEventLoop();
     }
   }
 
   #take(): string | undefined {
     for (const key of this.#waiting) {
-      if (this.#underWay.has(key)) continue; // asked for again meanwhile: after this time
+      if (this.#underWay.has(key)) continue; // added again meanwhile: it comes after the work under way
       this.#waiting.delete(key);
       this.#underWay.add(key);
       return key;

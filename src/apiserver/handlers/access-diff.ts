@@ -8,7 +8,7 @@ import {
   roleKind,
   StatusError,
 } from '../../api/index.ts';
-import { operate } from '../registry/index.ts';
+import { runOperation } from '../registry/index.ts';
 import type { Answer, ApiRequest } from './request.ts';
 import { readDeletion } from './write/delete-options.ts';
 
@@ -50,7 +50,7 @@ export async function accessDiff(
   const apiVersion = apiVersionOf(accessDiffKind, registry.groupSuffix);
   const body: AccessDiff = { kind: accessDiffKind.kind, apiVersion, spec: { ...spec, replace: true } };
   const context = { user, dryRun: true };
-  const result = await operate(operation, { registry, namespace: '', name: '', body, context });
+  const result = await runOperation(operation, { registry, namespace: '', name: '', body, context });
   if (!('object' in result)) throw new Error('an AccessDiff was answered with no object');
   const json = Buffer.from(JSON.stringify(result.object));
   const warnings = written.form === 'list' ? [] : written.warnings;

@@ -4,21 +4,21 @@ import type { Clock, Logger, MetricsRegistry, Service } from '../../base/index.t
 import { Gauge, runServices } from '../../base/index.ts';
 import type { Registry } from '../registry/index.ts';
 import type { CachedStore } from '../storage/index.ts';
-import type { LeadingOptions } from './leading.ts';
-import { keepLeading, stepDown, untilElected } from './leading.ts';
-import { Seat } from './seat.ts';
+import { Candidate } from './candidate.ts';
+import type { LeadershipOptions } from './leadership.ts';
+import { keepLeading, stepDown, untilElected } from './leadership.ts';
 
 export interface LeaderElectionOptions {
   readonly registry: Registry;
   readonly storage: CachedStore;
-  /** What runs in one server only. They begin anew with every term. */
+  /** Run in the leader only; they start again with each term. */
   readonly services: readonly Service[];
   readonly metrics: MetricsRegistry;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Who this process is; default the host's name and something random. */
+  /** Of this process; default: the host name and a random UUID. */
   readonly identity?: string;
-  /** How long others wait after the last renewal; default 10 s. */
+  /** How long other servers wait after the last renewal; default 10 s. */
   readonly leaseMs?: number;
   /** How long after its last renewal this process still acts; default 7 s, always less than `leaseMs`. */
   readonly trustMs?: number;
@@ -30,9 +30,10 @@ export interface LeaderElectionOptions {
 export const leaderLease = { namespace: 'kube-system', name: 'nodeward-controllers' } as const;
 
 /**
- * Runs services in one of several servers on one store: in the one that holds a Lease. Killed, it is followed within 10 s
- * and a try; stopped in order, at once. One that cannot renew stops its services before another may begin, and tries to
- * be elected again. Times are monotonic and of this machine; only what was written is believed of other clocks.
+ * Runs services in one of several servers on one store: the leader, which holds a Lease. When the leader is killed,
+ * another server takes over within `leaseMs` plus one retry; when it stops in order, at once. A leader that cannot renew
+ * the Lease stops its services before another server may start them, and becomes a candidate again. All durations are
+ * measured with this machine's monotonic clock; from other servers only the written `leaseDurationSeconds` is used.
  */
 export function leaderElection(options: LeaderElectionOptions): Service {
   const { registry, storage, services, metrics, clock, log } = options;
@@ -44,25 +45,25 @@ export function leaderElection(options: LeaderElectionOptions): Service {
     labelNames: ['name'],
     registers: [metrics],
   });
-  const tell = (isLeader: boolean) => leads.set({ name: leaderLease.name }, isLeader ? 1 : 0);
+  const report = (isLeader: boolean) => leads.set({ name: leaderLease.name }, isLeader ? 1 : 0);
 
-  /** One term: the services run until `signal` aborts or the seat is lost. */
-  async function lead(parts: LeadingOptions, signal: AbortSignal): Promise<void> {
+  /** One term: the services run until `signal` aborts or the leadership is lost. */
+  async function lead(leadership: LeadershipOptions, signal: AbortSignal): Promise<void> {
     const lost = new AbortController();
     const ended = new AbortController();
     log.info({ identity }, 'leading: the controllers run here');
-    tell(true);
-    const keeping = keepLeading(parts, ended.signal).then((why) => {
+    report(true);
+    const keeping = keepLeading(leadership, ended.signal).then((why) => {
       if (why !== undefined) log.warn({ identity }, `leading no more: ${why}`);
       lost.abort();
     });
     try {
       await runServices({ services, log, clock }, AbortSignal.any([signal, lost.signal]));
     } finally {
-      tell(false);
+      report(false);
       ended.abort();
       await keeping;
-      await stepDown(parts);
+      await stepDown(leadership);
     }
   }
 
@@ -71,11 +72,11 @@ export function leaderElection(options: LeaderElectionOptions): Service {
     dependsOn: ['storage'],
     onFailure: 'stop',
     async run(signal, ready) {
-      using seat = new Seat({ registry, storage, clock, ...leaderLease, identity, leaseMs });
-      const parts = { seat, identity, retryMs, trustMs, clock, log };
-      tell(false);
+      using candidate = new Candidate({ registry, storage, clock, ...leaderLease, identity, leaseMs });
+      const leadership = { candidate, identity, retryMs, trustMs, clock, log };
+      report(false);
       ready();
-      while (await untilElected(parts, signal)) await lead(parts, signal);
+      while (await untilElected(leadership, signal)) await lead(leadership, signal);
     },
   };
 }

@@ -1,7 +1,7 @@
 import { StatusError } from '../../api/index.ts';
 import type { CachedStore, Revision, Stored } from '../storage/index.ts';
 
-/** How long memory may take to come to what the store has. */
+/** How long memory may take to catch up with the store. */
 const waitLimitMs = 3_000;
 
 /** As CachedStore.confirm, for at most 3 s; then it throws 504. */
@@ -19,8 +19,8 @@ export async function confirm(
 }
 
 /**
- * Whether an object is still what memory has shown, also when other servers write to the same store: to be asked before
- * an answer that follows from memory alone. Throws 503 or 504 when that cannot be told.
+ * Whether an object is still as it is in memory, also when other servers write to the same store. To be called before an
+ * answer that is based on memory alone. Throws 503 or 504 when that cannot be found out.
  */
 export async function isNewest(storage: CachedStore, stored: Stored): Promise<boolean> {
   if ((await confirm(storage, storage.applied)) === 'confirmed') return true;

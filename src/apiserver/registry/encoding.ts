@@ -5,16 +5,15 @@ import type { Splice } from './splice.ts';
 import { spliceBehind } from './splice.ts';
 
 /*
- * Stored bytes are the object's JSON without resourceVersion; the version is spliced in when they are shown. The
- * splice needs no parsing: every object of a kind is written with the same beginning, so the place where the
- * metadata opens is the same number of bytes into each. Others who write to the same etcd may write otherwise; that is
- * noticed, and parsed.
+ * Stored bytes are the object's JSON without resourceVersion; the version is spliced in when they are sent. The splice
+ * needs no parsing: every object of a kind is written with the same beginning, so its metadata opens at the same byte
+ * offset. Other programs that write to the same etcd may write another form; that is detected, and parsed.
  *
  *     {"kind":"Lease","apiVersion":"coordination.k8s.io/v1","metadata":{ ▲ "name":"a", …
  *                                                  "resourceVersion":"17",
  *
- * What a dry run would have created has revision 0 and shows none. A kind that is a view of another one is written as
- * that one, and read and rewritten to be shown.
+ * An object that a dry run would have created has revision 0, and is sent without one. A kind that is a view of another
+ * one is stored as that one, and converted when it is sent.
  */
 
 export interface ObjectEncoding<T extends ApiObject> {
@@ -22,11 +21,11 @@ export interface ObjectEncoding<T extends ApiObject> {
   encode(object: T): Uint8Array;
   /** The object as it stands in the store, with its resourceVersion. A fresh copy: the caller may change it. */
   read(stored: Stored): T;
-  /** The object in shown JSON. */
-  parse(shown: Uint8Array): T;
-  /** The JSON to show: the stored bytes with the version spliced in. */
+  /** The object in JSON as `show` returns it. */
+  parse(json: Uint8Array): T;
+  /** The JSON to send: the stored bytes with the version spliced in. */
   show(stored: Stored): Uint8Array;
-  /** How `show` does it, for whoever has a place for the bytes already; undefined for a view, which is written anew. */
+  /** Does the same in a buffer of the caller; undefined for a view, which must be converted. */
   readonly splice: Splice | undefined;
 }
 
@@ -52,12 +51,12 @@ export function objectEncoding<T extends ApiObject>(kind: Kind<T>, groupSuffix: 
   return {
     encode,
     read,
-    parse: (shown) => readStored(kind, shown),
+    parse: (json) => readStored(kind, json),
     show(stored) {
       if (stored.revision === 0) return stored.value;
-      const shown = Buffer.allocUnsafe(splice.size(stored));
-      splice.write(stored, shown, 0);
-      return shown;
+      const json = Buffer.allocUnsafe(splice.size(stored));
+      splice.write(stored, json, 0);
+      return json;
     },
     splice,
   };
@@ -79,7 +78,7 @@ function withoutVersion(metadata: ObjectMeta): ObjectMeta {
   return others;
 }
 
-/** In memory of their own: they are kept as they are. */
+/** In a buffer of their own, not a pooled one: the store keeps them as they are. */
 function bytesOf(text: string): Buffer {
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
   bytes.write(text);
@@ -97,7 +96,7 @@ function viewEncoding<T extends ApiObject>(
   return {
     encode: (object) => kept.encode(view.to(object)),
     read,
-    parse: (shown) => readStored(kind, shown),
+    parse: (json) => readStored(kind, json),
     show: (stored) => Buffer.from(JSON.stringify(read(stored))),
     splice: undefined,
   };

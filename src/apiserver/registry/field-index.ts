@@ -1,15 +1,15 @@
 import { EventLoopYielder } from '../../base/index.ts';
 import type { CachedStore, Listing, Stored } from '../storage/index.ts';
 import { compareKeys } from '../storage/index.ts';
-import { followKeys, lookingAt } from './follower.ts';
+import { followKeys, followWritten } from './follower.ts';
 
 /*
  * The keys of a kind's objects by the value of one field, such as pods by node. To read the field an object must be
- * parsed, so that is not done when it is written but when somebody looks: a change only makes its key stale.
+ * parsed, so that is not done when it is written but with the next list: a change only makes its key stale.
  *
- *     a change ──► stale ──(next look)──► values: key → value ──► keys: value → keys
+ *     a change ──► stale ──(next list)──► values: key → value ──► keys: value → keys
  *
- * Once nothing is stale, the index and the cache show the same state, as long as nobody waits in between.
+ * Once nothing is stale, the index and the cache have the same state, until the next await.
  */
 export class FieldIndex {
   readonly #storage: CachedStore;
@@ -23,7 +23,7 @@ export class FieldIndex {
     this.#storage = storage;
     this.#fieldOf = fieldOf;
     followKeys(storage, prefix, {
-      ...lookingAt((key) => this.#stale.add(key)),
+      ...followWritten((key) => this.#stale.add(key)),
       gone: ({ key }) => this.#forget(key),
     });
   }

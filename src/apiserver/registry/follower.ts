@@ -1,11 +1,11 @@
 import type { CachedStore, Stored } from '../storage/index.ts';
 
 /**
- * What is to be called for objects of a kind. Each change is told once, in order, in the step in which it is applied and
- * before its writer is answered, with the states that it lies between. None of these may throw when a change is told.
+ * Called for the objects of a kind: once for each change, in order, in the step in which it is applied and before its
+ * writer is answered, with the states before and after it. None of these may throw when they are called for a change.
  */
 export interface Follower {
-  /** For each object that is there at the start; without it only changes are told. */
+  /** For each object that exists at the start; without it the follower is called for changes only. */
   present?(stored: Stored): void;
   added?(next: Stored): void;
   changed?(next: Stored, previous: Stored): void;
@@ -29,8 +29,8 @@ export function followKeys(storage: CachedStore, prefix: string, follower: Follo
   return starting.move();
 }
 
-/** The follower of someone to whom only the key of an object matters that is there, is new or has changed. */
-export function lookingAt(look: (key: string) => void): Required<Omit<Follower, 'gone'>> {
-  const lookAt = ({ key }: Stored) => look(key);
-  return { present: lookAt, added: lookAt, changed: lookAt };
+/** A follower that calls `onWritten` with the key of each object that exists at the start, is new or has changed. */
+export function followWritten(onWritten: (key: string) => void): Required<Omit<Follower, 'gone'>> {
+  const call = ({ key }: Stored) => onWritten(key);
+  return { present: call, added: call, changed: call };
 }

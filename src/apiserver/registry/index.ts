@@ -1,11 +1,11 @@
 export { confirm, notYetThere } from './confirm.ts';
 export type { ObjectEncoding } from './encoding.ts';
 export type { FieldIndex } from './field-index.ts';
-export { type Follower, lookingAt } from './follower.ts';
+export { type Follower, followWritten } from './follower.ts';
 export { namedNodes } from './named-nodes.ts';
-export { operate } from './operate.ts';
 export { createRegistry, type RegistryOptions } from './registry.ts';
 export { Resource } from './resource.ts';
+export { runOperation } from './run-operation.ts';
 export type { Splice } from './splice.ts';
 export { isMirrorPod, mirrorAnnotation, permanentNamespaces } from './strategies/index.ts';
 export type { Admission, Advice, Strategy, WriteContext } from './strategy.ts';

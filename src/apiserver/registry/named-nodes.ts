@@ -4,8 +4,8 @@ const nodeNameKey = Buffer.from('"nodeName":"');
 const quote = 0x22;
 
 /**
- * The names that follow the key `nodeName` anywhere in a stored object, told without parsing it. The node of a pod is
- * among them; what else is (an annotation of that name) is no harm to whoever only wants to know what to look at.
+ * The names that follow the key `nodeName` anywhere in a stored object, found without parsing it. The node of a pod is
+ * among them. Others, such as from an annotation of that name, do no harm: callers parse the objects that match.
  */
 export function* namedNodes({ value }: Stored): Generator<string> {
   const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength);

@@ -16,10 +16,10 @@ export interface RegistryOptions {
   groupSuffix: string;
   admission: readonly Admission[];
   advice?: Advice;
-  /** The kinds to serve; all of them unless told otherwise. */
+  /** The kinds to serve; default: all of them. */
   kinds?: readonly Kind[];
   operations?: readonly Operation[];
-  /** As by default unless told otherwise. */
+  /** Default: the default of each feature. */
   gates?: FeatureGates;
 }
 

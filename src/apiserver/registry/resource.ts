@@ -17,9 +17,9 @@ import type { Deleted } from './write/delete.ts';
 import { deleteObject } from './write/delete.ts';
 import type { Deletion } from './write/deletion-plan.ts';
 import { prefixOf } from './write/keys.ts';
-import type { Parts, Place, ResourceOptions } from './write/parts.ts';
 import type { Put } from './write/put.ts';
 import { putObject } from './write/put.ts';
+import type { Parts, Place, ResourceOptions } from './write/resource-parts.ts';
 import type { Change } from './write/update.ts';
 import { changeObject, updateObject } from './write/update.ts';
 
@@ -36,7 +36,7 @@ export class Resource<T extends ApiObject = ApiObject> {
     this.#parts = {
       ...options,
       encoding: this.encoding,
-      losers: new KeyedMutex(),
+      retries: new KeyedMutex(),
       seconds: new SecondText(),
     };
   }

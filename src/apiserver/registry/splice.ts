@@ -1,10 +1,10 @@
 import type { Stored } from '../storage/index.ts';
 
-/** Makes the JSON to show out of stored bytes, in a place that is there already. */
+/** Writes the JSON to send, made from stored bytes, into a given buffer. */
 export interface Splice {
-  /** How many bytes it will be. */
+  /** The number of bytes to be written. */
   size(stored: Stored): number;
-  /** Writes it into `target` from `at` on; answers where it ends. */
+  /** Writes it into `target` from `at` on. Returns where it ends. */
   write(stored: Stored, target: Buffer, at: number): number;
 }
 
@@ -15,8 +15,8 @@ const behindVersion = Buffer.from('",');
 const metadataOpens = Buffer.from('"metadata":{');
 
 /**
- * Puts the version behind `opening`, with which all stored bytes of a kind begin that this program has written. What
- * others have written otherwise into a store that they share is written anew by `rewrite` first.
+ * Inserts the version after `opening`, with which all stored bytes of a kind begin that this program has written. Bytes
+ * that another program has written in another form into a shared store are first converted by `rewrite`.
  */
 export function spliceBehind(opening: Buffer, rewrite: (stored: Stored) => Uint8Array): Splice {
   const upToVersion = Buffer.concat([opening, beforeVersion]);

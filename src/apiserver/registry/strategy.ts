@@ -36,8 +36,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   beforeDelete?(object: T): void;
   /**
    * Seconds between the request to delete an object and its end; 0, and so without this hook, is at once. `asked` is
-   * the client's gracePeriodSeconds, undefined when it gave none. While the time runs the object is kept, and whoever
-   * runs it removes it by deleting it with a grace period of 0. A repeated request can only shorten the time.
+   * the client's gracePeriodSeconds, undefined when it gave none. Meanwhile the object is kept, and the agent that runs it
+   * removes it by deleting it with a grace period of 0. A repeated request can only shorten the time.
    */
   gracePeriod?(object: T, asked: number | undefined): number;
   /** What is stored when a deletion begins and there is something left to finish. */

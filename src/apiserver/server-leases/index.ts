@@ -1,2 +1,2 @@
-export { serverNames } from './names.ts';
+export { listServerNames } from './names.ts';
 export { serverLease } from './service.ts';

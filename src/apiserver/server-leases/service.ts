@@ -6,7 +6,7 @@ import type { Clock, Logger, Service } from '../../base/index.ts';
 import { describeError } from '../../base/index.ts';
 import { controlPlaneUser } from '../authn/index.ts';
 import type { Registry } from '../registry/index.ts';
-import { namesAnnotation, serverLeaseNamespace, serverLeasePrefix, serverLeases } from './names.ts';
+import { listServerLeases, namesAnnotation, serverLeaseNamespace, serverLeasePrefix } from './names.ts';
 
 export interface ServerLeaseOptions {
   readonly registry: Registry;
@@ -20,29 +20,30 @@ export interface ServerLeaseOptions {
 const renewMs = 10 * 60_000;
 /** After a write that failed. */
 const retryMs = 10_000;
-/** A server that has not told of itself for so long is gone for good. */
+/** A server that has not renewed its Lease for this time is gone for good. */
 const forgetMs = 24 * 3600_000;
 const context = { user: controlPlaneUser, dryRun: false };
 
 /**
- * Tells, by a Lease in kube-system, the other servers on one store under which names this one serves; as the reference's
- * servers do. Whoever leads lets no node have one of them in its certificate. The Lease stays when the server stops.
+ * Announces to the other servers on one store, by a Lease in kube-system, under which names this one serves; as the
+ * reference's servers do. The leader lets no node have one of these names in its certificate. The Lease stays when the
+ * server stops.
  */
 export function serverLease(options: ServerLeaseOptions): Service {
   const { registry, rootDir, names, clock, log } = options;
   const leases = registry.of(leaseKind);
-  const told = names.join();
-  const identity = createHash('sha256').update([hostname(), rootDir, told].join('\0')).digest('hex');
+  const servingNames = names.join();
+  const identity = createHash('sha256').update([hostname(), rootDir, servingNames].join('\0')).digest('hex');
   const place = { namespace: serverLeaseNamespace, name: serverLeasePrefix + identity.slice(0, 16) };
 
   async function renew(): Promise<void> {
-    const known = serverLeases(registry).find(({ metadata }) => metadata?.name === place.name);
+    const known = listServerLeases(registry).find(({ metadata }) => metadata?.name === place.name);
     const lease: Lease = {
       ...known,
       metadata: {
         ...known?.metadata,
         ...place,
-        annotations: { ...known?.metadata?.annotations, [namesAnnotation]: told },
+        annotations: { ...known?.metadata?.annotations, [namesAnnotation]: servingNames },
       },
       spec: {
         ...known?.spec,
@@ -55,9 +56,9 @@ export function serverLease(options: ServerLeaseOptions): Service {
     else await leases.update(place.namespace, place.name, lease, '', context);
   }
 
-  /** By the renewals' own times: a clock that is a day ahead makes others tell of themselves once more. */
+  /** Uses the written renew times: with a clock that is a day ahead, other servers must announce themselves again. */
   async function forgetOthers(): Promise<void> {
-    for (const { metadata, spec } of serverLeases(registry)) {
+    for (const { metadata, spec } of listServerLeases(registry)) {
       const { name = '', uid } = metadata ?? {};
       const silentMs = clock.now() - Date.parse(spec?.renewTime ?? '');
       if (name === place.name || !(silentMs > forgetMs)) continue;

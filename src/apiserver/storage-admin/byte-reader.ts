@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 
-/** Takes lines and counted bytes out of a stream of chunks, and keeps the checksum of all that was taken. */
+/** Reads lines and given numbers of bytes from a stream of chunks, and keeps the checksum of all that was read. */
 export class ByteReader {
   readonly #chunks: AsyncIterator<Uint8Array>;
   readonly #hash = createHash('sha256');
-  /** What came and was not taken yet. */
+  /** Received bytes that were not read yet. */
   #rest: Buffer = Buffer.alloc(0);
 
   constructor(chunks: AsyncIterable<Uint8Array>) {
@@ -21,7 +21,7 @@ export class ByteReader {
     }
   }
 
-  /** Undefined when so many do not come. */
+  /** Undefined when the stream ends before. */
   async exactly(count: number): Promise<Buffer | undefined> {
     return (await this.#more(count)) ? Buffer.from(this.#take(count)) : undefined;
   }
@@ -42,7 +42,7 @@ export class ByteReader {
     return taken;
   }
 
-  /** Whether there are so many bytes now. */
+  /** Waits for more chunks. Returns whether `count` bytes are there. */
   async #more(count: number): Promise<boolean> {
     const parts = [this.#rest];
     let length = this.#rest.length;

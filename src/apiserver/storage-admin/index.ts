@@ -1,7 +1,6 @@
-export { operatorsError } from '../storage/index.ts';
-export { openFolder, restoreSnapshot, storageFolderOf } from './folder.ts';
-export { tellStorage } from './metrics.ts';
-export { toldOrigin } from './origin.ts';
+export { toOperatorError } from '../storage/index.ts';
+export { registerStorageMetrics } from './metrics.ts';
+export { describeOrigin } from './origin.ts';
 export { storageRoutes } from './routes.ts';
 export { type SnapshotHeader, SnapshotReader } from './snapshot-format.ts';
 export {
@@ -13,5 +12,6 @@ export {
   isStats,
   type StoreStats,
 } from './stats.ts';
+export { openFolder, restoreSnapshot, storageFolderOf } from './store-folder.ts';
 export { takeSnapshot } from './take-snapshot.ts';
 export { type HoldReport, holdMs } from './write-hold.ts';

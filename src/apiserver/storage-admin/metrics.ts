@@ -2,8 +2,8 @@ import type { MetricsRegistry } from '../../base/index.ts';
 import { Gauge } from '../../base/index.ts';
 import type { MaintainedStore } from '../storage/index.ts';
 
-/** Tells the store's figures; each is read when somebody asks. */
-export function tellStorage(store: MaintainedStore, metrics: MetricsRegistry): void {
+/** Registers the store's metrics; each is read when the metrics are collected. */
+export function registerStorageMetrics(store: MaintainedStore, metrics: MetricsRegistry): void {
   gauge(
     metrics,
     'history_window_seconds',

@@ -1,6 +1,6 @@
 /**
- * What an operator asks of the store of a running server, since no other process may open its file. Only for
- * `system:masters`: a snapshot holds every Secret. One of check, defrag and snapshot at a time.
+ * The operator's access to the store of a running server, since no other process may open its file. Only for
+ * `system:masters`: a snapshot holds every Secret. Only one of check, defrag and snapshot runs at a time.
  */
 import { addAbortSignal, Readable } from 'node:stream';
 import { StatusError } from '../../api/index.ts';
@@ -18,30 +18,32 @@ import { WriteHold } from './write-hold.ts';
 const maxSnapshotMs = 10 * 60_000;
 
 export function storageRoutes(store: MaintainedStore, clock: Clock, log: Logger): DocumentRoute[] {
-  const turn = new Turn();
-  const statsTurn = new Turn();
+  const slot = new TaskSlot();
+  const statsSlot = new TaskSlot();
   const only = { group: mastersGroup };
-  const answering = (name: TaskName, methods: readonly string[]): DocumentRoute => ({
+  const taskRoute = (name: TaskName, methods: readonly string[]): DocumentRoute => ({
     path: `/storage/${name}`,
     methods,
     ...only,
     respond: async (_request, reply) => {
-      using _mine = (name === 'stats' ? statsTurn : turn).take(name);
-      const report = await told<object>(() => (name === 'stats' ? liveStats(store) : store.run(name)));
+      using _mine = (name === 'stats' ? statsSlot : slot).take(name);
+      const report = await withStatusErrors<object>(() =>
+        name === 'stats' ? liveStats(store) : store.run(name),
+      );
       if (name !== 'stats') log.info({ report }, `storage ${name} done`);
       return reply.header('content-type', 'application/json').send(JSON.stringify(report));
     },
   });
   return [
-    answering('stats', ['GET']),
-    answering('check', ['POST']),
-    answering('defrag', ['POST']),
+    taskRoute('stats', ['GET']),
+    taskRoute('check', ['POST']),
+    taskRoute('defrag', ['POST']),
     {
       path: '/storage/snapshot',
       methods: ['GET'],
       ...only,
       respond: (_request, reply) => {
-        const mine = turn.take('snapshot');
+        const mine = slot.take('snapshot');
         const snapshot = Readable.from(takeSnapshot(store), { objectMode: false });
         snapshot.once('close', () => mine[Symbol.dispose]());
         addAbortSignal(AbortSignal.timeout(maxSnapshotMs), snapshot);
@@ -52,16 +54,16 @@ export function storageRoutes(store: MaintainedStore, clock: Clock, log: Logger)
   ];
 }
 
-/** POST begins or renews a hold, PUT makes it permanent, DELETE ends it; which and whither stand in the query. */
+/** POST begins or renews a hold, PUT makes it permanent, DELETE ends it; its id and destination are in the query. */
 function holdRoute(hold: WriteHold): DocumentRoute {
   return {
     path: '/storage/hold',
     methods: ['POST', 'PUT', 'DELETE'],
     group: mastersGroup,
     respond: async (request, reply) => {
-      const { id, to, revision } = holdQuery(request.url);
+      const { id, to, revision } = parseHoldQuery(request.url);
       if (request.method === 'DELETE') hold.release(id);
-      const report = await told<HoldReport | object | undefined>(async () => {
+      const report = await withStatusErrors<HoldReport | object | undefined>(async () => {
         if (request.method === 'POST') return await hold.take(id, to);
         return request.method === 'PUT' ? await hold.seal(id, revision) : {};
       });
@@ -71,7 +73,7 @@ function holdRoute(hold: WriteHold): DocumentRoute {
   };
 }
 
-function holdQuery(url: string): { id: string; to: string; revision: number } {
+function parseHoldQuery(url: string): { id: string; to: string; revision: number } {
   const query = new URL(url, 'https://server').searchParams;
   const [id = '', to = '', revision = '0'] = ['id', 'to', 'revision'].map(
     (name) => query.get(name) ?? undefined,
@@ -82,8 +84,8 @@ function holdQuery(url: string): { id: string; to: string; revision: number } {
   return { id, to, revision: Number(revision) };
 }
 
-/** Lets one in and refuses the others. */
-class Turn {
+/** A slot for one task: further ones are refused. */
+class TaskSlot {
   #busyWith: string | undefined;
 
   take(what: string): Disposable {
@@ -105,8 +107,8 @@ class Turn {
   }
 }
 
-/** The operator is told why it failed; nobody else may ask. */
-async function told<T>(work: () => Promise<T>): Promise<T> {
+/** Passes the reason of a failure to the operator, who is the only user that may call this. */
+async function withStatusErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

@@ -1,13 +1,13 @@
 /**
- * A snapshot: all objects as of one revision, in the order of their keys. Lines of JSON, so that a person can look into
- * it, each object's line followed by its bytes as they are stored, and a line end:
+ * A snapshot: all objects at one revision, in the order of their keys. It consists of lines of JSON, so that people can
+ * read it; the line of each object is followed by its stored bytes and a line end:
  *
  *     {"nodeward":"snapshot","format":1,"groupSuffix":"k8s.io","revision":4711}
  *     {"key":"/registry/…","revision":17,"createRevision":9,"bytes":212}
  *     …212 bytes…
  *     {"objects":1,"sha256":"…of all before this line…"}
  *
- * The last line tells a whole snapshot from one that was cut off.
+ * The last line distinguishes a complete snapshot from a truncated one.
  */
 
 import type { Hash } from 'node:crypto';
@@ -26,7 +26,7 @@ const format = 1;
 /** A key of 4,096 bytes may be written with six characters for each. */
 const maxLineLength = 32 * 1024;
 
-/** Puts a snapshot together, some objects at a time. */
+/** Composes a snapshot, some objects at a time. */
 export class SnapshotWriter {
   readonly #hash: Hash = createHash('sha256');
   #objects = 0;
@@ -53,7 +53,7 @@ export class SnapshotWriter {
   }
 }
 
-/** Reads a snapshot and believes nothing of it. What is wrong with it is a StorageError `corrupt`. */
+/** Reads a snapshot and validates all of it. Throws a StorageError `corrupt` for what is wrong. */
 export class SnapshotReader {
   readonly header: SnapshotHeader;
   readonly #bytes: ByteReader;

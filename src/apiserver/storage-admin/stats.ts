@@ -10,7 +10,7 @@ import { isOrigin } from './origin.ts';
 
 export type { CheckReport, DefragReport, StoreStats } from '../storage/index.ts';
 
-/** What a server that runs knows besides. */
+/** The further facts of a running server. */
 export interface LiveStats extends StoreStats {
   readonly history: StoreStats['history'] & HistoryFacts;
   /** Why writes are refused; null while they are not. */
@@ -22,7 +22,7 @@ export async function liveStats(store: MaintainedStore): Promise<LiveStats> {
   return { ...stats, history: { ...stats.history, ...store.history }, noRoom: store.noRoom ?? null };
 }
 
-/** What a server answered, if it is that. */
+/** Whether a server's answer is its stats. */
 export function isStats(value: unknown): value is StoreStats & Partial<Pick<LiveStats, 'noRoom'>> {
   if (!isRecord(value) || !isRecord(value['sizes']) || !isRecord(value['history'])) return false;
   const { sizes, history, prefixes } = value;

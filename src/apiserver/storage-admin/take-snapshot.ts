@@ -6,8 +6,8 @@ import { SnapshotWriter } from './snapshot-format.ts';
 const pageLimit = 32;
 
 /**
- * The bytes of a snapshot of the newest revision, read page by page as they are taken, while the store goes on. History
- * is held meanwhile, for ten minutes at most; who takes longer gets a StorageError.
+ * The bytes of a snapshot of the newest revision, read page by page as they are consumed, while the store keeps working.
+ * History is held meanwhile, for ten minutes at most; a caller that takes longer gets a StorageError.
  */
 export async function* takeSnapshot(store: MaintainedStore): AsyncGenerator<Buffer, void, undefined> {
   using hold = await store.hold();

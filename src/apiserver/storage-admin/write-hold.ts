@@ -3,7 +3,7 @@ import type { Clock, Logger } from '../../base/index.ts';
 import type { MaintainedStore, Revision } from '../storage/index.ts';
 import { StorageError, writeMark } from '../storage/index.ts';
 
-/** A hold that is not renewed for so long ends by itself. */
+/** A hold that is not renewed for this time ends by itself. */
 export const holdMs = 30_000;
 
 interface Held {
@@ -12,23 +12,23 @@ interface Held {
   readonly revision: Revision;
   readonly release: Disposable;
   timer: NodeJS.Timeout | undefined;
-  /** The mark is being written: it lasts until that is known. */
+  /** The mark is being written: the hold lasts until that has succeeded or failed. */
   sealing: boolean;
   /** For good: the objects are elsewhere now. */
   sealed: boolean;
 }
 
-/** What a migration is told of its hold. */
+/** The state of a hold, for the migration that has it. */
 export interface HoldReport {
-  /** Nothing is written behind it. */
+  /** Nothing is written after this revision. */
   readonly revision: Revision;
-  /** Whether it stays until the server is started anew, which it then refuses. */
+  /** Whether it lasts until the server stops; the server then refuses to start again on this store. */
   readonly sealed: boolean;
 }
 
 /**
- * Keeps writers off a store of a running server while its last changes are copied elsewhere. Whoever holds must say so
- * again and again: when it dies, writers go on. One holds at a time.
+ * Keeps writers off a store of a running server while its last changes are copied elsewhere. The migration must renew the
+ * hold periodically: when it dies, writers continue. There is one hold at a time.
  */
 export class WriteHold {
   readonly #store: MaintainedStore;
@@ -43,7 +43,7 @@ export class WriteHold {
     this.#log = log;
   }
 
-  /** Begins a hold, or renews it. Undefined: another one holds. `to`: where the objects go, for those refused. */
+  /** Begins a hold, or renews it. Undefined: another migration has one. `to`: where the objects go, for refused writers. */
   async take(id: string, to: string): Promise<HoldReport | undefined> {
     const held = this.#held;
     if (held !== undefined) {
@@ -62,8 +62,8 @@ export class WriteHold {
   }
 
   /**
-   * Makes a hold permanent, also for servers to come. Undefined: the one at that revision was lost, and writers may have
-   * gone on.
+   * Makes a hold permanent, also for future servers. Undefined: the hold at that revision was lost, and writers may have
+   * continued.
    */
   async seal(id: string, at: Revision): Promise<HoldReport | undefined> {
     const held = this.#held;
@@ -90,7 +90,7 @@ export class WriteHold {
     return { revision: held.revision, sealed: true };
   }
 
-  /** Writers go on, unless it is sealed or just being so: then nobody knows yet what servers to come will find. */
+  /** Writers continue, unless the hold is sealed or being sealed: then it is unknown what future servers will find. */
   release(id: string): void {
     const held = this.#held;
     if (held?.id === id) this.#end(held);

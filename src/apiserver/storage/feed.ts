@@ -8,16 +8,16 @@ export type Replay = { readonly changes: readonly Change[]; readonly through: Re
 /** Reads changes after `after`, up to `upTo`, of keys with `prefix`; a bounded piece at a time. */
 export type ReadHistory = (prefix: string, after: Revision, upTo: Revision) => Promise<Replay>;
 
-/** What is held for a follower at most; beyond that it reads history. */
+/** Of a follower's queue; beyond them it reads history. */
 const queueBounds = { count: 4_096, bytes: 4 * 1024 * 1024 };
 
-/** The largest batch that is handed out at once. */
-const batchLimit = 512;
+/** Changes in one batch. */
+const maxBatch = 512;
 
 /**
- * Tells followers what was made durable. Each has a bounded queue of what it has not taken yet; one that is behind its
- * queue reads history until it has caught up. A slow follower therefore holds little and loses nothing while history lasts.
- * What is recent is kept by the cache in front, not here.
+ * Passes durable changes to followers. Each has a bounded queue of changes that it has not taken yet; one that is behind
+ * its queue reads history until it has caught up. So a slow follower needs little memory and loses nothing while history
+ * lasts. Recent events are kept by the cache in front, not here.
  */
 export class ChangeFeed {
   readonly #readHistory: ReadHistory;
@@ -35,13 +35,13 @@ export class ChangeFeed {
     return this.#revision;
   }
 
-  /** Adds what became durable, in order. `revision` may be ahead of the last change. */
+  /** Adds changes that became durable, in order. `revision` may be ahead of the last change. */
   append(changes: readonly Change[], revision: Revision): void {
     this.#revision = revision;
     for (const follower of this.#followers) follower.append(changes, revision);
   }
 
-  /** Everything up to `revision` is durable, and what is new of it is only in history. */
+  /** Everything up to `revision` is durable, and the changes up to it are only in history. */
   jumpTo(revision: Revision): void {
     if (revision <= this.#revision) return;
     this.#revision = revision;
@@ -53,7 +53,7 @@ export class ChangeFeed {
     for (const follower of this.#followers) follower.skipTo(Math.min(upTo, this.#revision));
   }
 
-  /** Ends all followers, after what they can still take; with `error` they throw it. May be called twice. */
+  /** Ends all followers after they have taken their queued changes; with `error` they throw it. May be called twice. */
   end(error?: Error): void {
     this.#ended ??= { error };
     for (const follower of this.#followers) follower.wake();
@@ -69,7 +69,7 @@ export class ChangeFeed {
       if (this.#ended?.error) throw this.#ended.error;
       if (follower.at >= this.#revision) {
         if (this.#ended) return;
-        await follower.waitForNews();
+        await follower.untilWoken();
         continue;
       }
       const found = follower.isBehind
@@ -86,7 +86,7 @@ export class ChangeFeed {
     }
   }
 
-  /** `closed`: the store closes, and who is behind is not waited for. */
+  /** `closed`: the store closes, and does not wait for followers that are behind. */
   async #replay(prefix: string, at: Revision): Promise<Replay | 'closed'> {
     try {
       return await this.#readHistory(prefix, at, this.#revision);
@@ -100,13 +100,13 @@ export class ChangeFeed {
 interface Start {
   readonly prefix: string;
   readonly after: Revision;
-  /** What is not newer than this one has to be read from history. */
+  /** Changes up to this revision have to be read from history. */
   readonly behind: Revision;
 }
 
-/** One reader's place, with what follows it. */
+/** The position of one reader, with the queued changes after it. */
 class Follower implements Disposable {
-  /** The reader has been told everything up to here. */
+  /** The reader has been given everything up to here. */
   at: Revision;
   readonly #all: Set<Follower>;
   readonly #signal: AbortSignal;
@@ -141,7 +141,7 @@ class Follower implements Disposable {
     this.wake();
   }
 
-  /** Whatever is not newer has to be read from history. */
+  /** Everything up to `revision` has to be read from history. */
   skipTo(revision: Revision): void {
     if (revision > this.#floor) this.#floor = revision;
     this.#dropUpTo(revision);
@@ -149,18 +149,19 @@ class Follower implements Disposable {
   }
 
   /**
-   * What is queued, up to the store's `revision`; at most `batchLimit` changes, but all of a revision: who goes on behind it
-   * would never see the rest of several that somebody else has written to etcd at once.
+   * Takes the queued changes up to the store's `revision`: at most `maxBatch`, but always all of one revision. Another
+   * program may have written several objects to etcd in one revision, and a reader that continues after that revision
+   * would miss the rest.
    */
   take(revision: Revision): { readonly changes: readonly Change[]; readonly through: Revision } {
     this.#dropUpTo(this.at);
-    if (this.#queue.length <= batchLimit) {
+    if (this.#queue.length <= maxBatch) {
       const changes = this.#queue;
       this.#queue = [];
       this.#bytes = 0;
       return { changes, through: revision };
     }
-    const through = this.#queue[batchLimit - 1]?.revision ?? revision;
+    const through = this.#queue[maxBatch - 1]?.revision ?? revision;
     const changes = this.#queue.filter((change) => change.revision <= through);
     this.#dropUpTo(through);
     return { changes, through };
@@ -168,8 +169,8 @@ class Follower implements Disposable {
 
   readonly wake = (): void => this.#woken.resolve();
 
-  /** Resolves at the next news; the caller looks for news before, without an await between. */
-  waitForNews(): Promise<void> {
+  /** Resolves at the next `wake`. The caller checks for new changes just before, without an await in between. */
+  untilWoken(): Promise<void> {
     this.#woken = Promise.withResolvers<void>();
     return this.#woken.promise;
   }

@@ -26,8 +26,8 @@ export {
   type OpenedStorage,
   type OpenStorageOptions,
   openStorage,
-  operatorsError,
   type StorageKind,
+  toOperatorError,
 } from './open-storage.ts';
 export { openSqlite, openStore, type StoreOptions } from './open-store.ts';
 export {
@@ -37,7 +37,7 @@ export {
   readMark,
   removeMark,
   writeMark,
-} from './sqlite/client/marks.ts';
+} from './sqlite/client/migration-mark.ts';
 export { type Restored, type RestoreOptions, restoreStore } from './sqlite/maintenance/restore.ts';
 export type {
   CheckReport,

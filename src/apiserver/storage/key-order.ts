@@ -1,8 +1,8 @@
 /**
  * The order of keys is that of their UTF-8 bytes, as in SQLite and etcd. JavaScript compares UTF-16 units,
- * which is the same order as long as no key holds a surrogate, and five times faster than anything written
- * here. So an order starts native and changes once, when the first key beyond the basic plane is admitted;
- * what was sorted until then is sorted by the exact order as well.
+ * which is the same order as long as no key holds a surrogate, and five times faster than an exact comparison here. So an
+ * order starts with the native comparison and changes once, when the first key beyond the basic plane is admitted; keys
+ * sorted until then are sorted in the exact order as well.
  */
 export class KeyOrder {
   #exact = false;
@@ -37,7 +37,7 @@ function rank(unit: number): number {
   return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
 }
 
-/** The first text behind all that start with `prefix`; undefined when there is none (an empty prefix). */
+/** The first text after all that start with `prefix`; undefined when there is none (an empty prefix). */
 export function endOfPrefix(prefix: string): string | undefined {
   const points = [...prefix];
   while (points.length > 0) {
@@ -49,8 +49,8 @@ export function endOfPrefix(prefix: string): string | undefined {
 }
 
 /**
- * The part of a key by which neighbours are kept together: `/registry/leases/` of
- * `/registry/leases/kube-node-lease/a`, and '' for what has no such form. It only makes things faster.
+ * The part of a key that names its bucket, in which objects of one resource are kept together: `/registry/leases/` of
+ * `/registry/leases/kube-node-lease/a`, and '' for keys of another form. Buckets are an optimization only.
  */
 export function bucketOf(key: string): string {
   const second = key.indexOf('/', 1);

@@ -22,14 +22,14 @@ export interface OpenStorageOptions {
   rootDir: string;
   storage: StorageKind;
   groupSuffix: string;
-  /** Default 5 minutes; not for etcd, which `etcd` tells for itself. */
+  /** Default 5 minutes; not for etcd, whose history is configured in `etcd`. */
   historyMs?: number;
   /** Default 256 MiB; only for SQLite. */
   historyBytes?: number;
   etcd?: EtcdSettings | undefined;
   clock: Clock;
   log: Logger;
-  /** Puts something in front of the store that was opened; it then owns that one. */
+  /** Puts another store in front of the opened one, which it then owns. */
   wrapStore?: ((store: Store) => Store) | undefined;
 }
 
@@ -48,26 +48,26 @@ const exitCodeOf: Readonly<Record<StorageErrorCode, ExitCode>> = {
 export interface OpenedStorage {
   /** Closing it closes everything. */
   readonly storage: CachedStore;
-  /** What an operator asks of the store behind it; undefined for one that is none of SQLite's. */
+  /** The operator's access to the store behind it; undefined for other stores than SQLite's. */
   readonly maintenance: MaintainedStore | undefined;
 }
 
-/** Opens the store with its cache. What is wrong with it is an ExitError: an operator must mend it. */
+/** Opens the store with its cache. Rejects with an ExitError for what an operator must repair. */
 export async function openStorage(options: OpenStorageOptions): Promise<OpenedStorage> {
   const { rootDir, wrapStore = (store) => store } = options;
   const log = options.log.child({ part: 'storage' });
   try {
     const store = await openStore(await storeOptions(options, log));
     const maintenance = isMaintained(store) ? store : undefined;
-    if (maintenance?.fresh && maintenance.origin?.how === 'missing') warnOfLoss(rootDir, log);
+    if (maintenance?.fresh && maintenance.origin?.how === 'missing') warnOfMissingObjects(rootDir, log);
     return { storage: await withCache(wrapStore(store), options.clock, log), maintenance };
   } catch (error) {
-    throw operatorsError(error);
+    throw toOperatorError(error);
   }
 }
 
-/** A StorageError with the exit code for it; anything else as it is. */
-export function operatorsError(error: unknown): unknown {
+/** An ExitError with the right exit code for a StorageError; any other error as it is. */
+export function toOperatorError(error: unknown): unknown {
   if (!(error instanceof StorageError)) return error;
   return new ExitError(exitCodeOf[error.code], error.message, { cause: error });
 }
@@ -76,13 +76,13 @@ function isMaintained(store: Store): store is MaintainedStore {
   return 'fresh' in store && 'hold' in store && 'run' in store;
 }
 
-/** A control plane that has served before has objects. */
+/** Whether this control plane has served before: then it should have objects. */
 async function hasServed(rootDir: string): Promise<boolean> {
   return (await stat(join(rootDir, 'admin.kubeconfig')).catch(() => undefined)) !== undefined;
 }
 
-/** Where they have gone must not go unnoticed. */
-function warnOfLoss(rootDir: string, log: Logger): void {
+/** Lost objects must not go unnoticed. */
+function warnOfMissingObjects(rootDir: string, log: Logger): void {
   log.warn(
     { folder: join(rootDir, 'storage') },
     `the store in ${join(rootDir, 'storage')} was missing or empty, so this control plane starts without any objects ` +
@@ -109,7 +109,7 @@ function etcdOptions({ etcd, groupSuffix, clock }: OpenStorageOptions, log: Logg
   return { kind: 'etcd', ...etcd, identity: { groupSuffix }, clock, log };
 }
 
-/** The cache owns the store once it stands; until then the store is closed by whoever opened it. */
+/** The cache owns the store once it is created; when that fails, the store is closed here. */
 async function withCache(store: Store, clock: Clock, log: Logger): Promise<CachedStore> {
   try {
     return await createCache(store, { clock, log });

@@ -28,7 +28,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   }
 }
 
-/** Opens a store in a folder, with what an operator asks of it. As openStore. */
+/** Opens a store in a folder, with the operator's access to it. As openStore. */
 export async function openSqlite(options: SqliteStoreOptions): Promise<MaintainedStore> {
   return await SqliteStore.open(options);
 }

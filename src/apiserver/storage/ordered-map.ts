@@ -34,14 +34,14 @@ export class OrderedMap<V> {
     this.#tree.clear();
   }
 
-  /** What is here now; at once, since both share what neither changes afterwards. */
+  /** A copy in constant time: both share the parts that neither changes afterwards. */
   copy(): OrderedMap<V> {
     return new OrderedMap(this.#order, this.#tree.clone());
   }
 
   /**
-   * The values of keys that start with `prefix` and are greater than `after` ('': all), in order, until
-   * `take` answers false.
+   * Calls `take` with the values of keys that start with `prefix` and are greater than `after` ('': all), in order, until
+   * it returns false.
    */
   walk(prefix: string, after: string, take: (value: V) => boolean): void {
     const from = this.#lowest(prefix, after);

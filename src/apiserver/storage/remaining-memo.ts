@@ -4,8 +4,8 @@ import type { Revision } from './types.ts';
 const maxEntries = 256;
 
 /**
- * Remembers how many keys follow a page, so that the next page of the same list need not count them again.
- * The past does not change, so an entry is true for ever.
+ * Remembers how many keys follow a page, so that the next page of the same list need not count them again. Past states do
+ * not change, so an entry never becomes invalid.
  */
 export class RemainingMemo {
   readonly #counts = new BoundedMap<string, number>({ maxEntries });

@@ -1,17 +1,17 @@
 import type { Change, ChangeBatch, Outcome, Page, Revision, Store, Stored, Write } from './types.ts';
 
-/** How the revisions of a store that went on in another one are counted there. */
+/** How revisions are counted in a store that continues another one after a migration. */
 export interface Numbering {
-  /** What is added to the revisions of the store behind. */
+  /** Added to the revisions of the store behind. */
   readonly offset: number;
-  /** All before this one counts as forgotten: it is of the store from before, or half copied. */
+  /** All before this revision counts as forgotten: it is of the previous store, or incompletely copied. */
   readonly floor: Revision;
 }
 
-/** Equal to no revision of any object. */
+/** The revision of no object. */
 const never = Number.MAX_SAFE_INTEGER;
 
-/** A store whose revisions go on where those of another one ended. It owns the one behind. */
+/** A store whose revisions continue after those of the store that was migrated into it. It owns the store behind it. */
 export class RenumberedStore implements Store {
   readonly #store: Store;
   readonly #offset: number;
@@ -40,11 +40,11 @@ export class RenumberedStore implements Store {
     const { expect, previous } = write;
     const outcome = await this.#store.commit({
       ...write,
-      expect: this.#expected(expect),
-      previous: previous && this.#moved(previous, -this.#offset),
+      expect: this.#toInner(expect),
+      previous: previous && shift(previous, -this.#offset),
     });
     if (!outcome.ok && outcome.code !== 'conflict') return outcome;
-    const now = this.#shown(outcome.now);
+    const now = this.#toOuter(outcome.now);
     return { ...outcome, now, revision: outcome.revision + this.#offset };
   }
 
@@ -56,7 +56,7 @@ export class RenumberedStore implements Store {
     if (revision < this.#floor) return 'compacted';
     const page = await this.#store.listAt(prefix, revision - this.#offset, after, limit);
     if (typeof page === 'string') return page;
-    return { ...page, revision, items: page.items.map((item) => this.#moved(item, this.#offset)) };
+    return { ...page, revision, items: page.items.map((item) => shift(item, this.#offset)) };
   }
 
   async *changes(
@@ -72,7 +72,7 @@ export class RenumberedStore implements Store {
     for await (const batch of this.#store.changes(prefix, after - this.#offset, signal)) {
       if (batch === 'compacted') yield batch;
       else if ('progress' in batch) yield { progress: batch.progress + this.#offset };
-      else yield batch.map((change) => this.#change(change));
+      else yield batch.map((change) => this.#toOuterChange(change));
     }
   }
 
@@ -88,26 +88,26 @@ export class RenumberedStore implements Store {
     return this.close();
   }
 
-  /** What is of the store from before is no object's revision here. */
-  #expected(expect: Revision): Revision {
+  /** A revision of the previous store is the revision of no object here. */
+  #toInner(expect: Revision): Revision {
     if (!Number.isSafeInteger(expect) || expect <= 0) return expect;
     return expect > this.#offset ? expect - this.#offset : never;
   }
 
-  #change({ key, revision, previous, next }: Change): Change {
+  #toOuterChange({ key, revision, previous, next }: Change): Change {
     return {
       key,
       revision: revision + this.#offset,
-      previous: this.#shown(previous),
-      next: this.#shown(next),
+      previous: this.#toOuter(previous),
+      next: this.#toOuter(next),
     };
   }
 
-  #shown(state: Stored | null): Stored | null {
-    return state === null ? null : this.#moved(state, this.#offset);
+  #toOuter(state: Stored | null): Stored | null {
+    return state === null ? null : shift(state, this.#offset);
   }
+}
 
-  #moved({ key, revision, createRevision, value }: Stored, by: number): Stored {
-    return { key, revision: revision + by, createRevision: createRevision + by, value };
-  }
+function shift({ key, revision, createRevision, value }: Stored, by: number): Stored {
+  return { key, revision: revision + by, createRevision: createRevision + by, value };
 }

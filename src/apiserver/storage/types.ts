@@ -3,10 +3,10 @@
  * window of history, optimistic concurrency. It knows neither HTTP nor kinds: a value is bytes.
  *
  * What every backend keeps, and the cache in front of it:
- * - Durable or nothing: a write is answered when it is on disk, and nobody sees it before.
+ * - Durable or nothing: a write is answered when it is on disk, and no reader gets it before.
  * - A key has at most one commit in flight; the next writer of it waits, then is compared with durable state.
  * - Exactly one object per revision. Revisions never go back and are never reused; gaps are legal.
- * - A failed commit tells the truth (see FailureCode).
+ * - The code of a failed commit is reliable (see FailureCode).
  */
 
 /** A safe integer; text only at the edge of the API. The first write of a store has revision 1 or more. */
@@ -15,7 +15,7 @@ export type Revision = number;
 /** A key with its value at one revision. Immutable: neither the owner nor a reader changes the bytes. */
 export interface Stored {
   readonly key: string;
-  /** The write that made this value; for the state shown with a deletion, the deletion. */
+  /** The write that made this value; for the last state of a deleted object, the deletion. */
   readonly revision: Revision;
   /** The write that created the key (again, after a deletion). */
   readonly createRevision: Revision;
@@ -73,7 +73,7 @@ export interface Change {
   readonly next: Stored | null;
 }
 
-/** What could be listed, at one revision. */
+/** A list at one revision. */
 export interface Listing {
   readonly revision: Revision;
   readonly items: readonly Stored[];
@@ -84,23 +84,23 @@ export interface Listing {
 /** `compacted`: the history no longer reaches back to that revision. `future`: it is not reached yet. */
 export type Page = Listing | 'compacted' | 'future';
 
-/** Several changes in the order of their revisions, or the news that all up to a revision has been told. */
+/** Several changes in the order of their revisions, or the fact that all changes up to a revision have been passed on. */
 export type ChangeBatch = readonly Change[] | { readonly progress: Revision };
 
 export interface Store extends AsyncDisposable {
   /**
    * Aborts when the store is gone for good without having been closed (its writer died); its reason is the
-   * StorageError. From then on nothing is written, and what follows changes throws. Only opening it anew helps.
+   * StorageError. From then on nothing is written, and followers of changes throw. It must be opened again.
    */
   readonly failed: AbortSignal;
   /**
-   * Others write to it too: what memory shows may be a moment behind what is durable (see CachedStore.confirm). Default:
-   * nobody else does.
+   * Whether other processes write to it too: then memory may be a moment behind what is durable (see
+   * CachedStore.confirm). Default false.
    */
   readonly shared?: boolean;
   /**
-   * Versions up to this one may be of a state that is lost (somebody has put the store back to an earlier one): nobody can go
-   * on from them, which the cache sees to. Default 0.
+   * Revisions up to this one may be of a state that is lost, because the store was put back to an earlier state: no
+   * client can continue from them, which the cache ensures. Default 0.
    */
   readonly doubtful?: Revision;
   /** Compares and writes. Never rejects: every failure is an outcome. */
@@ -114,15 +114,15 @@ export interface Store extends AsyncDisposable {
   listAt(prefix: string, revision: Revision, after: string, limit: number): Promise<Page>;
   /**
    * Every change after `after` of keys that start with `prefix`, in order, none twice and none left out;
-   * first from history, then as they happen, until `signal` aborts or the store closes: it ends then, with what
-   * was accepted before told to whoever is not behind. `compacted` is the last element when history does not
-   * reach back far enough (the reader may also have fallen behind). Where what follows does not match, `progress`
-   * says how far the reader is. Throws a StorageError when the store is closed already, or cannot be read.
+   * first from history, then as they happen, until `signal` aborts or the store closes. When it closes, readers that are
+   * not behind still get all writes accepted before. `compacted` is the last element when history does not reach back far
+   * enough (the reader may also have fallen behind). When later changes do not match, `progress` says how far the reader
+   * is. Throws a StorageError when the store is closed already, or cannot be read.
    */
   changes(prefix: string, after: Revision, signal: AbortSignal): AsyncIterable<ChangeBatch | 'compacted'>;
   /**
    * Forgets the history before `upTo`: the state at `upTo` itself stays readable. Never past the newest
-   * revision. History older than the window is forgotten without being asked.
+   * revision. History older than the window is forgotten without this call.
    */
   compact(upTo: Revision): Promise<void>;
   /** Finishes what was accepted, then frees everything. May be called twice. */
@@ -165,7 +165,7 @@ export class StorageError extends Error {
   }
 }
 
-/** What a store is made for; recorded when it is made and compared whenever it is opened. */
+/** What a store belongs to; recorded when it is created and compared whenever it is opened. */
 export interface StoreIdentity {
   readonly groupSuffix: string;
 }

@@ -40,8 +40,8 @@ function statsCommand(context: CommandContext): Command {
     'Print the contents of the store by prefix, and its size on disk.',
   ).action(async (flags: Flags) => {
     const report = await withStorage(flags, context, 'counting', (access) => access.stats());
-    const { toldOrigin } = await import('../../apiserver/storage-admin/index.ts');
-    writeResult(context, flags.output, report, () => formatStats(report, toldOrigin(report.origin)));
+    const { describeOrigin } = await import('../../apiserver/storage-admin/index.ts');
+    writeResult(context, flags.output, report, () => formatStats(report, describeOrigin(report.origin)));
   });
 }
 
@@ -135,13 +135,13 @@ async function withStorage<T>(
   use: (access: StorageAccess) => Promise<T>,
 ): Promise<T> {
   const { signal } = context;
-  const { operatorsError } = await import('../../apiserver/storage-admin/index.ts');
+  const { toOperatorError } = await import('../../apiserver/storage-admin/index.ts');
   const log = commandLogger(context, {});
   await using access = await accessStorage({ rootDir, kubeconfig, signal, log });
   using _progress = showProgress(context, activity);
   try {
     return await use(access);
   } catch (error) {
-    throw operatorsError(error);
+    throw toOperatorError(error);
   }
 }

@@ -74,7 +74,7 @@ async function run(
   flags: Flags,
   context: CommandContext,
 ): Promise<{ report: Migrated; from: string; to: string }> {
-  const { operatorsError } = await import('../../apiserver/storage-admin/index.ts');
+  const { toOperatorError } = await import('../../apiserver/storage-admin/index.ts');
   const { migrate } = await import('../../apiserver/storage/index.ts');
   using progress = new MigrationProgress(context);
   try {
@@ -85,7 +85,7 @@ async function run(
   } catch (error) {
     throw context.signal.aborted && error === context.signal.reason
       ? interruptedError()
-      : operatorsError(error);
+      : toOperatorError(error);
   }
 }
 

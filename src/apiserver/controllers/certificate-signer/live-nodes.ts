@@ -7,16 +7,16 @@ import type { Follows } from '../controller.ts';
 import { isRenewal } from '../node-lifecycle/index.ts';
 
 /*
- * Which nodes are alive, by this server's own clock: what a Lease says of the time is the node's word. One whose last
- * renewal was before this server started counts from the start on. A node without a Lease is alive as long as it is not
- * found silent (its condition Ready is Unknown then).
+ * Which nodes are alive, by this server's own clock: the times in a Lease come from the node's clock and are not used. A
+ * renewal from before this server started counts from the start. A node without a Lease counts as alive until the node
+ * lifecycle finds it silent (its condition Ready is Unknown then).
  */
 
 export interface LiveNodes {
-  /** Forgets what it knows; what is returned is to be followed from now on. */
+  /** Starts from nothing; the caller follows what is returned. */
   begin(): Follows;
-  /** Why a node counts as alive; undefined when it does not. */
-  alive(node: string): string | undefined;
+  /** The reason why a node counts as alive; undefined when it does not. */
+  findSignOfLife(node: string): string | undefined;
 }
 
 export interface LiveNodesOptions {
@@ -25,14 +25,14 @@ export interface LiveNodesOptions {
   clock: Clock;
 }
 
-/** Where a Lease does not say. */
-const usualSeconds = 40;
+/** For a Lease without a duration. */
+const defaultLeaseSeconds = 40;
 
-export function liveNodes({ registry, storage, clock }: LiveNodesOptions): LiveNodes {
+export function createLiveNodes({ registry, storage, clock }: LiveNodesOptions): LiveNodes {
   const leases = registry.of(leaseKind);
   const nodes = registry.of(nodeKind);
   const prefix = leases.prefix(nodeLeaseNamespace);
-  /** Monotonic, by the key of the Lease; those that are not here have not been renewed since `sinceMs`. */
+  /** Monotonic, by the key of the Lease. A Lease that is not here has not been renewed since `sinceMs`. */
   const renewedMs = new Map<string, number>();
   let sinceMs = clock.monotonicMs();
 
@@ -54,17 +54,17 @@ export function liveNodes({ registry, storage, clock }: LiveNodesOptions): LiveN
         gone: ({ key }) => renewedMs.delete(key),
       };
     },
-    alive(name) {
+    findSignOfLife(name) {
       const lease = storage.get(prefix + name);
       if (lease !== undefined) {
-        const seconds = leases.encoding.read(lease).spec?.leaseDurationSeconds ?? usualSeconds;
+        const seconds = leases.encoding.read(lease).spec?.leaseDurationSeconds ?? defaultLeaseSeconds;
         return leaseIsAlive(lease.key, seconds) ? `node ${name} renews its Lease` : undefined;
       }
       const stored = storage.get(nodes.prefix('') + name);
       const { conditions = [] } = (stored && nodes.encoding.read(stored).status) ?? {};
       const ready = conditions.find(({ type }) => type === 'Ready')?.status;
-      const isHeard = ready === 'True' || ready === 'False';
-      return isHeard ? `node ${name} tells its status` : undefined;
+      const isReporting = ready === 'True' || ready === 'False';
+      return isReporting ? `node ${name} tells its status` : undefined;
     },
   };
 }

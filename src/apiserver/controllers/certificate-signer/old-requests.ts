@@ -4,11 +4,11 @@ import type { Clock, Logger } from '../../../base/index.ts';
 import { describeError } from '../../../base/index.ts';
 import { controlPlaneUser } from '../../authn/index.ts';
 import type { Resource } from '../../registry/index.ts';
-import { isAnswered } from './requests.ts';
+import { isDecided } from './requests.ts';
 
 const context = { user: controlPlaneUser, dryRun: false };
-/** How long an answered request is kept, and one that nobody answers; as the reference. */
-const answeredMs = 3600_000;
+/** How long a decided request is kept, and one without a decision; as in the reference. */
+const decidedMs = 3600_000;
 const pendingMs = 24 * 3600_000;
 const sweepEveryMs = 10 * 60_000;
 
@@ -18,7 +18,7 @@ export interface SweepOptions {
   log: Logger;
 }
 
-/** Removes requests that are old until `signal` aborts. */
+/** Removes old requests, again and again until `signal` aborts. */
 export async function keepSweeping(options: SweepOptions, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await sweep(options).catch((error: unknown) => {
@@ -32,7 +32,7 @@ async function sweep({ requests, clock }: SweepOptions): Promise<void> {
   for (const stored of requests.storage.list(requests.prefix(''), '', 0).items) {
     const { metadata, ...request } = requests.encoding.read(stored);
     const age = clock.now() - Date.parse(metadata?.creationTimestamp ?? '');
-    if (!(age > (isAnswered(request) ? answeredMs : pendingMs))) continue;
+    if (!(age > (isDecided(request) ? decidedMs : pendingMs))) continue;
     await requests.delete('', metadata?.name ?? '', {}, context).catch(ignoreGone);
   }
 }

@@ -2,16 +2,16 @@ import type { CertificateSigningRequest } from '../../../api/index.ts';
 
 export type Condition = NonNullable<NonNullable<CertificateSigningRequest['status']>['conditions']>[number];
 
-/** Says why a request waits; it stays until there is an answer. */
-export const waiting = 'Waiting';
+/** The condition that says why a request waits; it stays until the request is decided. */
+export const waitingType = 'Waiting';
 
-/** Whether anybody has decided anything about it. */
-export function isAnswered({ status }: CertificateSigningRequest): boolean {
-  return Boolean(status?.certificate) || (status?.conditions ?? []).some(({ type }) => type !== waiting);
+/** Whether the request has a certificate, or a condition that decides it. */
+export function isDecided({ status }: CertificateSigningRequest): boolean {
+  return Boolean(status?.certificate) || (status?.conditions ?? []).some(({ type }) => type !== waitingType);
 }
 
-/** Whether there is nothing left to do: an approved request is one for which there is a certificate to come. */
-export function isSettled(request: CertificateSigningRequest): boolean {
+/** Whether nothing is left to do. An approved request without a certificate is not finished: its certificate is to come. */
+export function isFinished(request: CertificateSigningRequest): boolean {
   if (request.status?.certificate) return true;
   return hasCondition(request, 'Denied') || hasCondition(request, 'Failed');
 }

@@ -2,21 +2,21 @@ import type { CertificateSigningRequest } from '../../../api/index.ts';
 import { certificateSigningRequestKind, clientSignerName, nodeSignerNames } from '../../../api/index.ts';
 import type { Service } from '../../../base/index.ts';
 import { SigningRefusedError } from '../../pki/index.ts';
-import { lookingAt } from '../../registry/index.ts';
+import { followWritten } from '../../registry/index.ts';
 import type { ControllerOptions } from '../controller.ts';
 import { controller } from '../controller.ts';
-import { answersTo } from './answers.ts';
-import { liveNodes } from './live-nodes.ts';
+import { createLiveNodes } from './live-nodes.ts';
 import { keepSweeping } from './old-requests.ts';
-import { isSettled, nameOf } from './requests.ts';
-import type { Delay, SignedUsage, SigningOptions } from './signing.ts';
-import { signing } from './signing.ts';
+import { RequestDecisions } from './request-decisions.ts';
+import { isFinished, nameOf } from './requests.ts';
+import type { Delay, SignedUsage, SigningOptions } from './sign-request.ts';
+import { createRequestSigner } from './sign-request.ts';
 
 export interface SignerOptions extends ControllerOptions, SigningOptions {}
 
-const lookAgainMs = 2_000;
+const retryDelayedMs = 2_000;
 
-/** What each signer name that is answered here is for. */
+/** The usage of the certificates of each signer name that is served here. */
 const usages: Readonly<Record<string, SignedUsage>> = {
   [nodeSignerNames.client]: 'client',
   [nodeSignerNames.serving]: 'serving',
@@ -24,20 +24,23 @@ const usages: Readonly<Record<string, SignedUsage>> = {
 };
 
 /**
- * Signs client certificates that somebody has approved, and approves and signs the requests of node agents: a node's own, an administrator's for any node, and for client
- * certificates those of whoever a role allows it, such as nodes that join with a bootstrap token; these wait while a node
- * of that name is alive. Those of others are left alone until somebody approves them. What may be in such a certificate the signer decides. Requests are removed an hour after they were made when they are answered, and
- * after a day when nobody answers them.
+ * Signs approved requests for client certificates, and approves and signs requests for node certificates:
+ * - a node's request for itself;
+ * - an administrator's request for any node;
+ * - for a client certificate, the request of a user to whom a role allows it, such as a node that joins with a bootstrap
+ *   token; it waits while a node of that name is alive.
+ * All other requests are left alone until they are approved. The signer decides what may be in such a certificate.
+ * Requests are removed an hour after their creation when they are decided, and after a day when they are not.
  */
 export function certificateSigner(options: SignerOptions): Service {
   const { registry, storage, clock, log } = options;
   const requests = registry.of(certificateSigningRequestKind);
   const prefix = requests.prefix('');
-  const alive = liveNodes(options);
-  const sign = signing({ ...options, alive: alive.alive });
-  const answers = answersTo(requests, clock);
+  const liveNodes = createLiveNodes(options);
+  const sign = createRequestSigner({ ...options, findSignOfLife: liveNodes.findSignOfLife });
+  const decisions = new RequestDecisions(requests, clock);
 
-  /** Requests for the names of nodes that are alive, with these names. */
+  /** Requests that wait because the node is alive: the node's name by the request's. */
   const delayed = new Map<string, string>();
 
   async function work(name: string): Promise<void> {
@@ -46,42 +49,42 @@ export function certificateSigner(options: SignerOptions): Service {
     if (stored === undefined) return;
     const request = requests.encoding.read(stored);
     const usage = usages[request.spec.signerName];
-    if (usage === undefined || isSettled(request)) return;
+    if (usage === undefined || isFinished(request)) return;
     const signed = await sign(request, usage);
-    if (signed === undefined) return; // it waits for somebody who approves it
-    if (signed instanceof SigningRefusedError) await answers.refuse(request, signed.message);
-    else if (typeof signed === 'string') await answers.issue(request, signed);
+    if (signed === undefined) return; // it waits for an approval
+    if (signed instanceof SigningRefusedError) await decisions.refuse(request, signed.message);
+    else if (typeof signed === 'string') await decisions.issue(request, signed);
     else await delay(request, signed);
   }
 
   async function delay(request: CertificateSigningRequest, { node, why }: Delay): Promise<void> {
     delayed.set(nameOf(request), node);
-    if (!(await answers.delay(request, why))) return;
+    if (!(await decisions.delay(request, why))) return;
     const { username } = request.spec;
     log.warn({ request: nameOf(request), node, username }, `a request for a certificate waits: ${why}`);
   }
 
-  /** A machine that was installed anew gets its name back when what was there before is silent. */
-  async function lookAgain(look: (name: string) => void, signal: AbortSignal): Promise<void> {
+  /** A reinstalled machine gets its name back once the previous installation is silent. */
+  async function retryDelayed(enqueue: (name: string) => void, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const silent = new Set(
-        [...new Set(delayed.values())].filter((node) => alive.alive(node) === undefined),
+        [...new Set(delayed.values())].filter((node) => liveNodes.findSignOfLife(node) === undefined),
       );
-      for (const [name, node] of delayed) if (silent.has(node)) look(name);
-      await clock.sleep(lookAgainMs, signal);
+      for (const [name, node] of delayed) if (silent.has(node)) enqueue(name);
+      await clock.sleep(retryDelayedMs, signal);
     }
   }
 
-  return controller('certificate-signer', options, (look) => ({
+  return controller('certificate-signer', options, (enqueue) => ({
     follows: [
-      alive.begin(),
+      liveNodes.begin(),
       {
         resource: requests,
-        ...lookingAt((key) => look(requests.placeOf(key).name)),
+        ...followWritten((key) => enqueue(requests.placeOf(key).name)),
         gone: ({ key }) => delayed.delete(requests.placeOf(key).name),
       },
     ],
     work,
-    beside: (signal) => [keepSweeping({ requests, clock, log }, signal), lookAgain(look, signal)],
+    beside: (signal) => [keepSweeping({ requests, clock, log }, signal), retryDelayed(enqueue, signal)],
   }));
 }

@@ -8,16 +8,10 @@ import {
   serviceAccountsGroup,
 } from '../../authn/index.ts';
 import type { Groups } from './groups.ts';
-import { groupsWith } from './groups.ts';
+import { resolveGroups } from './groups.ts';
 import type { DefaultBinding } from './policy.ts';
-import { bindingObject, roleObject } from './policy.ts';
-import {
-  approvalRoleName,
-  approverRoles,
-  everybodysRoles,
-  nodeRoles,
-  programsRoles,
-} from './system-roles.ts';
+import { toBindingObject, toRoleObject } from './policy.ts';
+import { approvalRoleName, approverRoles, everyonesRoles, nodeRoles, programsRoles } from './system-roles.ts';
 import { userRoles } from './user-roles.ts';
 
 const unauthenticatedGroup = 'system:unauthenticated';
@@ -28,14 +22,14 @@ const bindings: readonly DefaultBinding[] = [
   { name: 'system:discovery', groups: [authenticatedGroup] },
   { name: 'system:kubelet-api-admin', groups: [], users: [agentClientUser] },
   { name: 'system:monitoring', groups: ['system:monitoring'] },
-  { name: 'system:node', groups: [] }, // what node agents may do, the node authorizer says
+  { name: 'system:node', groups: [] }, // the node authorizer decides what node agents may do
   { name: 'system:node-bootstrapper', groups: [bootstrappersGroup] },
   { name: 'system:public-info-viewer', groups: [authenticatedGroup, unauthenticatedGroup] },
-  // everybody may check a token: there is nothing in these documents but public keys
+  // everyone may verify a token: these documents hold only public keys
   { name: 'system:service-account-issuer-discovery', groups: [serviceAccountsGroup, authenticatedGroup] },
 ];
 
-/** Who gets a node's client certificate without being approved by a person: nodes that join, and each for itself. */
+/** Who gets a node's client certificate without the approval of a person: nodes that join, and each node for itself. */
 function approvals({ certificates }: Groups): DefaultBinding[] {
   return [
     { name: approvalRoleName(certificates, 'nodeclient'), groups: [bootstrappersGroup] },
@@ -43,17 +37,17 @@ function approvals({ certificates }: Groups): DefaultBinding[] {
   ];
 }
 
-/** The roles that there are from the first start; the names of groups in them have this suffix. */
+/** The roles that exist from the first start; the API groups in them have this suffix. */
 export function defaultClusterRoles(groupSuffix: string): ClusterRole[] {
-  const groups = groupsWith(groupSuffix);
-  const roles = [userRoles, everybodysRoles, programsRoles, nodeRoles, approverRoles].flatMap((make) =>
+  const groups = resolveGroups(groupSuffix);
+  const roles = [userRoles, everyonesRoles, programsRoles, nodeRoles, approverRoles].flatMap((make) =>
     make(groups),
   );
-  return roles.map(roleObject);
+  return roles.map(toRoleObject);
 }
 
-/** And to whom they are given. */
+/** The bindings that exist from the first start. */
 export function defaultClusterRoleBindings(groupSuffix: string): ClusterRoleBinding[] {
-  const groups = groupsWith(groupSuffix);
-  return [...bindings, ...approvals(groups)].map((binding) => bindingObject(binding, groups.rbac));
+  const groups = resolveGroups(groupSuffix);
+  return [...bindings, ...approvals(groups)].map((binding) => toBindingObject(binding, groups.rbac));
 }

@@ -5,7 +5,7 @@ import { describeError, forEachConcurrently } from '../../../base/index.ts';
 import { controlPlaneUser } from '../../authn/index.ts';
 import type { Registry, Resource } from '../../registry/index.ts';
 import { defaultClusterRoleBindings, defaultClusterRoles } from './defaults.ts';
-import { reconciledBinding, reconciledRole } from './reconcile.ts';
+import { reconcileBinding, reconcileRole } from './reconcile.ts';
 
 const context = { user: controlPlaneUser, dryRun: false };
 const atOnce = 32;
@@ -13,8 +13,8 @@ const attempts = 5;
 const races: ReadonlySet<string> = new Set(['AlreadyExists', 'Conflict', 'NotFound']);
 
 /**
- * Makes sure that the default roles and bindings exist and have what they should have, unless they are annotated with
- * autoupdate "false". What cannot be written now, because the store takes no writes, is left for the next start.
+ * Makes sure that the default roles and bindings exist and are complete, except those annotated with autoupdate "false".
+ * One that cannot be written because the store takes no writes is left for the next start.
  */
 export async function ensureDefaultPolicy(registry: Registry, log: Logger): Promise<void> {
   const roles = registry.of(clusterRoleKind);
@@ -26,15 +26,15 @@ export async function ensureDefaultPolicy(registry: Registry, log: Logger): Prom
     ),
   ];
   await forEachConcurrently(works, atOnce, (work) =>
-    again(work).catch((error: unknown) => {
+    retryRaces(work).catch((error: unknown) => {
       if (!(error instanceof StatusError)) throw error;
       log.warn(`a default role or binding could not be brought up to date: ${describeError(error)}`);
     }),
   );
 }
 
-/** Another server that starts at the same time may be first: then what it has written is looked at. */
-async function again(work: () => Promise<void>): Promise<void> {
+/** Another server that starts at the same time may write first: then `work` starts again from what it has written. */
+async function retryRaces(work: () => Promise<void>): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
       await work();
@@ -52,7 +52,7 @@ async function ensureRole(roles: Resource<ClusterRole>, wanted: ClusterRole): Pr
     await roles.create('', wanted, context);
     return;
   }
-  const next = reconciledRole(stored, wanted);
+  const next = reconcileRole(stored, wanted);
   if (next !== undefined) await roles.update('', nameOf(wanted), next, '', context);
 }
 
@@ -65,10 +65,10 @@ async function ensureBinding(
     await bindings.create('', wanted, context);
     return;
   }
-  const change = reconciledBinding(stored, wanted);
+  const change = reconcileBinding(stored, wanted);
   if (change === undefined) return;
   const name = nameOf(wanted);
-  if (!change.anew) {
+  if (!change.mustRecreate) {
     await bindings.update('', name, change.next, '', context);
     return;
   }

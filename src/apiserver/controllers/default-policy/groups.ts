@@ -1,6 +1,6 @@
 import { groupName } from '../../../api/index.ts';
 
-/** The API groups that default roles speak of. Those of other servers are named too: reviews are asked about them. */
+/** The API groups in default roles, also those that only other servers serve: access reviews may ask about them. */
 export interface Groups {
   access: string;
   rbac: string;
@@ -13,7 +13,7 @@ export interface Groups {
   networking: string;
 }
 
-export function groupsWith(suffix: string): Groups {
+export function resolveGroups(suffix: string): Groups {
   const group = (name: string) => groupName(name, suffix);
   return {
     access: group('access.nodeward.io'),

@@ -1,12 +1,12 @@
 import type { ClusterRole, ClusterRoleBinding, PolicyRule, Subject } from '../../../api/index.ts';
 
-/** A role as it is written down here: how it is labelled beside what all have, and what it allows or gathers. */
+/** A default role: its labels beside those that all have, and either its rules or the roles that it aggregates. */
 export interface DefaultRole {
   name: string;
   labels?: Readonly<Record<string, string>>;
   rules?: PolicyRule[];
   /** The rules are those of all roles with this label. */
-  gathers?: string;
+  aggregates?: string;
 }
 
 export interface DefaultBinding {
@@ -16,19 +16,19 @@ export interface DefaultBinding {
   users?: readonly string[];
 }
 
-/** Set to "false", it keeps a default role or binding as somebody has changed it. */
+/** When it is "false", a default role or binding stays as an administrator has changed it. */
 export const autoUpdateAnnotation = 'rbac.authorization.kubernetes.io/autoupdate';
 
 const annotations = { [autoUpdateAnnotation]: 'true' };
 const bootstrapLabels = { 'kubernetes.io/bootstrapping': 'rbac-defaults' };
 
-export function roleObject({ name, labels = {}, rules = [], gathers }: DefaultRole): ClusterRole {
+export function toRoleObject({ name, labels = {}, rules = [], aggregates }: DefaultRole): ClusterRole {
   const metadata = { name, labels: { ...bootstrapLabels, ...labels }, annotations };
-  if (gathers === undefined) return { metadata, rules };
-  return { metadata, aggregationRule: { clusterRoleSelectors: [{ matchLabels: { [gathers]: 'true' } }] } };
+  if (aggregates === undefined) return { metadata, rules };
+  return { metadata, aggregationRule: { clusterRoleSelectors: [{ matchLabels: { [aggregates]: 'true' } }] } };
 }
 
-export function bindingObject(
+export function toBindingObject(
   { name, groups, users = [] }: DefaultBinding,
   group: string,
 ): ClusterRoleBinding {
@@ -43,7 +43,7 @@ export function bindingObject(
   };
 }
 
-/** `verbs` on `resources` of one group, each list as words. */
+/** `verbs` on `resources` of one group; both are lists of words separated by spaces. */
 export function rule(verbs: string, group: string, resources: string): PolicyRule {
   return { verbs: verbs.split(' '), apiGroups: [group], resources: resources.split(' ') };
 }

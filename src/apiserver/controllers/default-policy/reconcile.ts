@@ -4,12 +4,12 @@ import { findMissingRules } from '../../authz/index.ts';
 import { autoUpdateAnnotation } from './policy.ts';
 
 /*
- * What a default role or binding is made into at the next start: it gets back what it lacks of rules, subjects, labels
- * and annotations, and keeps whatever somebody has added. Undefined where nothing is missing, or nobody may touch it.
+ * What a default role or binding becomes at the next start: missing rules, subjects, labels and annotations come back,
+ * and everything that was added stays. Undefined when nothing is missing, or when it is not to be updated.
  */
 
-export function reconciledRole(stored: ClusterRole, wanted: ClusterRole): ClusterRole | undefined {
-  const metadata = reconciledMetadata(stored, wanted);
+export function reconcileRole(stored: ClusterRole, wanted: ClusterRole): ClusterRole | undefined {
+  const metadata = reconcileMetadata(stored, wanted);
   if (metadata === undefined) return undefined;
   const next = { ...stored, metadata };
   if (wanted.aggregationRule !== undefined) {
@@ -24,18 +24,19 @@ export function reconciledRole(stored: ClusterRole, wanted: ClusterRole): Cluste
     );
     next.rules = [...(stored.rules ?? []), ...missing];
   }
-  return changed(stored, next);
+  return ifChanged(stored, next);
 }
 
 /**
- * A binding that refers to another role cannot be changed back: `anew` says that it must be made again. Then it keeps none
- * of its subjects: they were given another role, perhaps by somebody who might not give them this one.
+ * The role of a binding cannot be changed: one that refers to another role must be deleted and created again
+ * (`mustRecreate`). It then keeps none of its subjects: they were granted another role, perhaps by a user who may not
+ * grant this one.
  */
-export function reconciledBinding(
+export function reconcileBinding(
   stored: ClusterRoleBinding,
   wanted: ClusterRoleBinding,
-): { next: ClusterRoleBinding; anew: boolean } | undefined {
-  const metadata = reconciledMetadata(stored, wanted);
+): { next: ClusterRoleBinding; mustRecreate: boolean } | undefined {
+  const metadata = reconcileMetadata(stored, wanted);
   if (metadata === undefined) return undefined;
   const { roleRef } = wanted;
   const subjects = stored.subjects ?? [];
@@ -43,14 +44,14 @@ export function reconciledBinding(
     ({ kind, name }) => !subjects.some((each) => each.kind === kind && each.name === name),
   );
   if (stored.roleRef.kind !== roleRef.kind || stored.roleRef.name !== roleRef.name) {
-    return { next: wanted, anew: true };
+    return { next: wanted, mustRecreate: true };
   }
   const all = [...subjects, ...missing];
-  const next = changed(stored, { ...stored, metadata, ...(all.length === 0 ? {} : { subjects: all }) });
-  return next && { next, anew: false };
+  const next = ifChanged(stored, { ...stored, metadata, ...(all.length === 0 ? {} : { subjects: all }) });
+  return next && { next, mustRecreate: false };
 }
 
-function reconciledMetadata(stored: ApiObject, wanted: ApiObject): ApiObject['metadata'] {
+function reconcileMetadata(stored: ApiObject, wanted: ApiObject): ApiObject['metadata'] {
   const { metadata = {} } = stored;
   if (metadata.annotations?.[autoUpdateAnnotation] === 'false') return undefined;
   return {
@@ -60,6 +61,6 @@ function reconciledMetadata(stored: ApiObject, wanted: ApiObject): ApiObject['me
   };
 }
 
-function changed<T extends ApiObject>(stored: T, next: T): T | undefined {
+function ifChanged<T extends ApiObject>(stored: T, next: T): T | undefined {
   return isDeepStrictEqual(stored, next) ? undefined : next;
 }

@@ -5,8 +5,8 @@ import { pathRule, read, rule } from './policy.ts';
 
 const health = ['/healthz', '/livez', '/readyz'];
 
-/** What everybody may see, and what somebody may do about themselves. */
-export function everybodysRoles({ authentication, authorization }: Groups): DefaultRole[] {
+/** What every user may read, and what users may ask about themselves. */
+export function everyonesRoles({ authentication, authorization }: Groups): DefaultRole[] {
   const checks = health.flatMap((path) => [path, `${path}/*`]);
   const documents = ['/api', '/apis', '/openapi', '/version'].flatMap((path) => [path, `${path}/*`]);
   return [
@@ -47,7 +47,7 @@ export function programsRoles({ authentication, authorization }: Groups): Defaul
 const nodeParts =
   'nodes/checkpoint nodes/configz nodes/healthz nodes/log nodes/metrics nodes/pods nodes/proxy nodes/stats nodes/statusz';
 
-/** For node agents that are not known by their certificate, and for those who let them in. */
+/** For node agents that join, for the approval of their certificates, and for programs on nodes. */
 export function nodeRoles({ certificates, events }: Groups): DefaultRole[] {
   const requests = 'certificatesigningrequests';
   const own = (part: string) => rule('create', certificates, `${requests}/${part}`);
@@ -91,7 +91,7 @@ export function approverRoles({ certificates }: Groups): DefaultRole[] {
   }));
 }
 
-/** Of the role whose holders get such a certificate without being approved by a person. */
+/** The name of the role whose holders get such a certificate without the approval of a person. */
 export function approvalRoleName(certificates: string, part: 'nodeclient' | 'selfnodeclient'): string {
   return `system:certificates.${suffixOf(certificates)}:certificatesigningrequests:${part}`;
 }

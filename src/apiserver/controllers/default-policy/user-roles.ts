@@ -4,8 +4,8 @@ import type { DefaultRole } from './policy.ts';
 import { read, rule, write } from './policy.ts';
 
 /*
- * For people: `view` sees what is in a namespace but secrets, `edit` changes it, `admin` also says who else may. Each
- * gathers the roles with its label, so that whoever brings further kinds adds a role with that label:
+ * For people: `view` reads what is in a namespace except secrets, `edit` changes it, `admin` also decides who else may.
+ * Each aggregates the roles with its label, so an extension with further kinds adds a role with that label:
  *
  *     aggregate-to-view ──► view ─┐
  *     aggregate-to-edit ──────────┴► edit ─┐
@@ -13,17 +13,17 @@ import { read, rule, write } from './policy.ts';
  */
 
 export function userRoles(groups: Groups): DefaultRole[] {
-  const gatheredBy = (name: string) => `${groups.rbac}/aggregate-to-${name}`;
-  const labels = (name: string) => ({ labels: { [gatheredBy(name)]: 'true' } });
+  const aggregationLabel = (name: string) => `${groups.rbac}/aggregate-to-${name}`;
+  const labels = (name: string) => ({ labels: { [aggregationLabel(name)]: 'true' } });
   const everything = [
     { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
     { verbs: ['*'], nonResourceURLs: ['*'] },
   ];
   return [
     { name: 'cluster-admin', rules: everything },
-    { name: 'admin', gathers: gatheredBy('admin') },
-    { name: 'edit', gathers: gatheredBy('edit'), ...labels('admin') },
-    { name: 'view', gathers: gatheredBy('view'), ...labels('edit') },
+    { name: 'admin', aggregates: aggregationLabel('admin') },
+    { name: 'edit', aggregates: aggregationLabel('edit'), ...labels('admin') },
+    { name: 'view', aggregates: aggregationLabel('view'), ...labels('edit') },
     { name: 'nodeward:access-reader', rules: accessRules(groups) },
     { name: 'system:aggregate-to-admin', rules: adminRules(groups), ...labels('admin') },
     { name: 'system:aggregate-to-edit', rules: editRules(groups), ...labels('edit') },
@@ -31,7 +31,7 @@ export function userRoles(groups: Groups): DefaultRole[] {
   ];
 }
 
-/** Who may do what, and why: the answers tell of all roles and bindings, so these may be read as well. */
+/** Access queries. Their results reveal all roles and bindings, so these may be read as well. */
 function accessRules({ access, rbac }: Groups): PolicyRule[] {
   return [
     rule('create', access, 'accessdiffs accessexplanations accessqueries'),

@@ -1,9 +1,9 @@
 import type { Clock } from '../../../base/index.ts';
 
 /**
- * The time during which this process listened. A process that is stopped, or does not get its turn, hears nobody, and
- * that is not to be held against the nodes: from one tick to the next no more than the period counts, however late the
- * tick comes. Like the monotonic clock below it, it knows no jumps of the wall clock and no suspend.
+ * The time during which this process could receive heartbeats. A process that is stopped, or gets no CPU time, receives
+ * none, and that must not count against the nodes: from one tick to the next at most the period counts, however late the
+ * tick comes. Like the monotonic clock on which it is based, it ignores jumps of the wall clock and suspend.
  */
 export class AwakeTime {
   readonly #clock: Clock;

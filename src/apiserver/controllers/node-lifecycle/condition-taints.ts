@@ -2,9 +2,9 @@ import type { Node, Taint } from '../../../api/index.ts';
 import { formatTime } from '../../../api/index.ts';
 
 /*
- * What a node tells of itself, and whether it is to take pods, stands on it as taints for whoever places pods. They are
- * derived from the node alone, at once, so a taint of such a name and effect that the node does not call for goes, also
- * when somebody else set it; as in the reference.
+ * A node's conditions, and whether it may take new pods, are written on it as taints for the scheduler. They are derived
+ * from the node alone, at once. A taint with such a key and effect that the node does not call for is removed, also when
+ * it was set by another client; as in the reference.
  */
 
 /** Condition type by the last part of its taint's key. */
@@ -25,7 +25,7 @@ export function conditionTaints(domain: string): ConditionTaints {
 
   return (node, now) => {
     const taints = node.spec?.taints ?? [];
-    const wanted = calledFor(node).map((name) => `node.${domain}/${name}`);
+    const wanted = listWanted(node).map((name) => `node.${domain}/${name}`);
     const kept = taints.filter((taint) => !isOwned(taint) || wanted.includes(taint.key));
     const missing = wanted.filter((key) => !kept.some((taint) => isOwned(taint) && taint.key === key));
     if (missing.length === 0 && kept.length === taints.length) return node;
@@ -34,14 +34,14 @@ export function conditionTaints(domain: string): ConditionTaints {
   };
 }
 
-function calledFor({ spec, status }: Node): string[] {
+function listWanted({ spec, status }: Node): string[] {
   const isTrue = (wanted: string) =>
     status?.conditions?.some(({ type, status: state }) => type === wanted && state === 'True') ?? false;
   const pressed = Object.entries(pressures).flatMap(([name, type]) => (isTrue(type) ? [name] : []));
   return spec?.unschedulable ? [...pressed, 'unschedulable'] : pressed;
 }
 
-/** An empty list of taints is none. */
+/** An empty list of taints is left out. */
 export function withTaints(
   { spec: { taints: _before, ...spec } = {}, ...node }: Node,
   taints: Taint[],

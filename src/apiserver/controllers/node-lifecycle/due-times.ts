@@ -1,6 +1,6 @@
 const secondMs = 1000;
 
-/** Keys with the time at which each is due, to the second, never too early. Thousands at the same time cost as one. */
+/** Keys with the time at which each is due, to the second, never too early. Thousands due at the same time cost as much as one. */
 export class DueTimes {
   readonly #seconds = new Map<string, number>();
   readonly #keys = new Map<number, Set<string>>();
@@ -9,7 +9,7 @@ export class DueTimes {
     return this.#seconds.size;
   }
 
-  /** When the first is due; undefined when nothing waits. */
+  /** The time at which the first key is due; undefined when there is none. */
   get nextMs(): number | undefined {
     let next: number | undefined;
     for (const second of this.#keys.keys()) if (next === undefined || second < next) next = second;
@@ -20,7 +20,7 @@ export class DueTimes {
     return this.#seconds.has(key);
   }
 
-  /** Replaces what was set for the key before. */
+  /** Replaces the earlier time of the key. */
   set(key: string, dueMs: number): void {
     this.delete(key);
     const second = Math.ceil(dueMs / secondMs);
@@ -38,7 +38,7 @@ export class DueTimes {
     if (keys?.size === 0) this.#keys.delete(second);
   }
 
-  /** Takes out the keys that are due. */
+  /** Removes and returns the keys that are due. */
   take(nowMs: number): string[] {
     const due = [...this.#keys]
       .filter(([second]) => second * secondMs <= nowMs)

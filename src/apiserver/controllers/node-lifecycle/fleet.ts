@@ -6,9 +6,9 @@ import type { ZoneCount } from './zones.ts';
 import { zoneOf } from './zones.ts';
 
 /*
- * What is known of each node, in this process's own time: no time that a machine has written is ever compared with
- * another. Nothing of it is kept: after a start every node has its whole grace period again, while what is written on
- * the nodes (conditions, taints) stays until they say something better.
+ * What is known of each node, in this process's own time: times that other machines have written are never compared.
+ * Nothing of it is stored: after a start every node has its whole grace period again, while the conditions and taints on
+ * the nodes stay until the nodes report something better.
  */
 
 /** All times are AwakeTime. */
@@ -16,20 +16,20 @@ interface NodeRecord {
   uid: string | undefined;
   zone: string;
   /** The last sign of life. */
-  seenMs: number;
-  /** The condition Ready as it was seen last. */
-  sign: string | undefined;
+  aliveMs: number;
+  /** The condition Ready as last observed. */
+  ready: string | undefined;
   readiness: Readiness;
-  /** Since when it says so, or since the grace began anew. */
+  /** Since when it has this readiness, or since the grace period was restarted. */
   sinceMs: number;
   tainted: Tainted;
-  /** Its turn to be given up has come. */
+  /** Its pods are to be evicted. */
   isGivenUp: boolean;
 }
 
-/** What should stand on a node. */
+/** What a node's conditions and taints should say. */
 export interface Verdict {
-  /** Its agent is silent: what it told last is not true any more. */
+  /** Its agent is silent: its last report is no longer valid. */
   isSilent: boolean;
   tainted: Tainted;
 }
@@ -43,7 +43,7 @@ export interface FleetOptions {
 export class Fleet {
   readonly #options: FleetOptions;
   readonly #records = new Map<string, NodeRecord>();
-  /** No node is ready: nobody is given up, and who was is not any more. */
+  /** No node is ready: no node is given up, and those that were are not any more. */
   #isAllDown = false;
 
   constructor(options: FleetOptions) {
@@ -54,27 +54,27 @@ export class Fleet {
     return this.#records.size;
   }
 
-  /** A sign of life of a node; nothing where it is not known yet, as its time begins when it becomes known. */
-  heard(name: string): void {
+  /** Records a sign of life. Does nothing for an unknown node: its time begins when it becomes known. */
+  recordHeartbeat(name: string): void {
     const record = this.#records.get(name);
-    if (record !== undefined) record.seenMs = this.#options.now();
+    if (record !== undefined) record.aliveMs = this.#options.now();
   }
 
   forget(name: string): void {
     this.#records.delete(name);
   }
 
-  /** Takes note of a node as it is stored now. */
+  /** Records the stored state of a node. */
   observe(name: string, node: Node): void {
     const nowMs = this.#options.now();
     const uid = node.metadata?.uid;
     const known = this.#records.get(name);
-    const record = known?.uid === uid && known !== undefined ? known : newRecord(uid, node, nowMs);
+    const record = known?.uid === uid && known !== undefined ? known : createRecord(uid, node, nowMs);
     if (record !== known) this.#records.set(name, record);
     const ready = readyCondition(node);
-    const sign = ready && JSON.stringify([ready.status, ready.reason, ready.lastHeartbeatTime]);
-    if (sign !== record.sign && ready !== undefined && !isOurs(ready)) record.seenMs = nowMs;
-    record.sign = sign;
+    const text = ready && JSON.stringify([ready.status, ready.reason, ready.lastHeartbeatTime]);
+    if (text !== record.ready && ready !== undefined && !isOurs(ready)) record.aliveMs = nowMs;
+    record.ready = text;
     const readiness = readinessOf(ready);
     if (readiness !== record.readiness) record.sinceMs = nowMs;
     record.readiness = readiness;
@@ -82,24 +82,24 @@ export class Fleet {
     record.tainted = this.#options.taints.read(node);
   }
 
-  /** Undefined for a node that is not known. */
+  /** Undefined for an unknown node. */
   judge(name: string): Verdict | undefined {
     const record = this.#records.get(name);
     return record && this.#judge(record);
   }
 
-  /** The nodes on which something else stands than should. */
-  *unsettled(): Generator<string> {
+  /** The nodes whose conditions or taints differ from the verdict. */
+  *listOutdated(): Generator<string> {
     for (const [name, record] of this.#records) {
       const { isSilent, tainted } = this.#judge(record);
       const { noSchedule, noExecute } = record.tainted;
-      const isSettled = tainted.noSchedule === noSchedule && tainted.noExecute === noExecute;
-      if (!isSettled || (isSilent && record.readiness !== 'Unknown')) yield name;
+      const hasTaints = tainted.noSchedule === noSchedule && tainted.noExecute === noExecute;
+      if (!hasTaints || (isSilent && record.readiness !== 'Unknown')) yield name;
     }
   }
 
-  /** How the zones are, by what the nodes say and which of them are silent. */
-  zones(): Map<string, ZoneCount> {
+  /** How many nodes of each zone are ready; a silent node is not. */
+  countZones(): Map<string, ZoneCount> {
     const zones = new Map<string, ZoneCount>();
     for (const record of this.#records.values()) {
       const count = zones.get(record.zone) ?? { ready: 0, notReady: 0 };
@@ -110,25 +110,25 @@ export class Fleet {
     return zones;
   }
 
-  /** Tells that no node is ready any more, or that some are again: then the others have their time anew. */
+  /** Sets whether no node is ready. When some are ready again, all nodes get their grace period again. */
   setAllDown(isAllDown: boolean): void {
-    if (this.#isAllDown && !isAllDown) this.graceAnew();
+    if (this.#isAllDown && !isAllDown) this.restartGrace();
     this.#isAllDown = isAllDown;
     if (isAllDown) for (const record of this.#records.values()) record.isGivenUp = false;
   }
 
-  /** The whole grace period again for every node, because until now they could not be heard. */
-  graceAnew(): void {
+  /** Restarts the grace period of every node, because their heartbeats could not be received until now. */
+  restartGrace(): void {
     const nowMs = this.#options.now();
     for (const record of this.#records.values()) {
-      record.seenMs = nowMs;
+      record.aliveMs = nowMs;
       record.sinceMs = nowMs;
       record.isGivenUp = false;
     }
   }
 
-  /** By zone, the nodes that wait to be given up; those in trouble for longest first. */
-  waiting(): Map<string, string[]> {
+  /** By zone, the nodes that wait to be given up; those in trouble for the longest time first. */
+  listWaiting(): Map<string, string[]> {
     const waiting = new Map<string, [string, NodeRecord][]>();
     for (const entry of this.#records) {
       const [, record] = entry;
@@ -140,14 +140,14 @@ export class Fleet {
     }
     const inOrder = ([zone, entries]: [string, [string, NodeRecord][]]): [string, string[]] => {
       const sorted = entries.sort(
-        ([, a], [, b]) => Math.min(a.seenMs, a.sinceMs) - Math.min(b.seenMs, b.sinceMs),
+        ([, a], [, b]) => Math.min(a.aliveMs, a.sinceMs) - Math.min(b.aliveMs, b.sinceMs),
       );
       return [zone, sorted.map(([name]) => name)];
     };
     return new Map([...waiting].map(inOrder));
   }
 
-  /** From now on a node's pods are to go too. */
+  /** From now on a node's pods are evicted too. */
   giveUp(name: string): void {
     const record = this.#records.get(name);
     if (record !== undefined) record.isGivenUp = true;
@@ -161,12 +161,12 @@ export class Fleet {
     return { isSilent: this.#isSilent(record), tainted: { noSchedule: trouble, noExecute } };
   }
 
-  /** What stands on a node already goes only when the node is ready: that it has another trouble now is no return. */
+  /** A taint that is on a node stays until the node is ready: to change from one trouble to another is no recovery. */
   #troubleOf(record: NodeRecord): Trouble | undefined {
     if (this.#isSilent(record)) return 'unreachable';
     if (record.readiness === 'True' || record.readiness === 'none') return undefined;
-    const isTold = record.tainted.noSchedule !== undefined || record.tainted.noExecute !== undefined;
-    if (!isTold && !this.#isDue(record)) return undefined;
+    const isTainted = record.tainted.noSchedule !== undefined || record.tainted.noExecute !== undefined;
+    if (!isTainted && !this.#isDue(record)) return undefined;
     return record.readiness === 'False' ? 'not-ready' : 'unreachable';
   }
 
@@ -175,19 +175,19 @@ export class Fleet {
     return this.#isSilent(record) || this.#options.now() - record.sinceMs >= this.#options.gracePeriodMs;
   }
 
-  #isSilent({ seenMs }: NodeRecord): boolean {
-    return this.#options.now() - seenMs >= this.#options.gracePeriodMs;
+  #isSilent({ aliveMs }: NodeRecord): boolean {
+    return this.#options.now() - aliveMs >= this.#options.gracePeriodMs;
   }
 }
 
-function newRecord(uid: string | undefined, node: Node, nowMs: number): NodeRecord {
+function createRecord(uid: string | undefined, node: Node, nowMs: number): NodeRecord {
   const tainted = { noSchedule: undefined, noExecute: undefined };
   const zone = zoneOf(node);
   return {
     uid,
     zone,
-    seenMs: nowMs,
-    sign: undefined,
+    aliveMs: nowMs,
+    ready: undefined,
     readiness: 'none',
     sinceMs: nowMs,
     tainted,

@@ -6,19 +6,19 @@ import { namedNodes } from '../../registry/index.ts';
 import type { Stored } from '../../storage/index.ts';
 import type { ControllerOptions } from '../controller.ts';
 import { WorkQueue } from '../work-queue.ts';
-import type { Telling } from './telling.ts';
+import type { LifecycleEvents } from './lifecycle-events.ts';
 
 const context = { user: controlPlaneUser, dryRun: false };
 /** Enough to share the store's group commits. */
 const atOnce = 8;
-/** There is no pod of such a key. */
+/** Queue keys that stand for all pods of a node; no pod has such a key. */
 const podsOf = 'pods of ';
 
-export type LostPodsOptions = ControllerOptions & { tell: Pick<Telling, 'podNotReady'> };
+export type LostPodsOptions = ControllerOptions & { events: Pick<LifecycleEvents, 'podNotReady'> };
 
 /**
- * Nobody knows whether a pod still runs whose node is lost, so it is not ready: its condition Ready becomes False, and
- * what balances load leaves it out. It becomes True again when the node's agent says so.
+ * Whether a pod on a lost node still runs is unknown, so it is not ready: its condition Ready becomes False, and load
+ * balancers leave it out. It becomes True again when the node's agent reports so.
  */
 export class LostPods {
   readonly #options: LostPodsOptions;
@@ -43,8 +43,8 @@ export class LostPods {
 
   /** Works until `signal` aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    const look = (next: Stored) => this.#podChanged(next);
-    using _following = this.#pods.follow({ added: look, changed: look });
+    const onWritten = (next: Stored) => this.#podChanged(next);
+    using _following = this.#pods.follow({ added: onWritten, changed: onWritten });
     await this.#queue.run(signal);
   }
 
@@ -54,35 +54,35 @@ export class LostPods {
   }
 
   async #work(key: string): Promise<void> {
-    if (!key.startsWith(podsOf)) return await this.#look(key);
+    if (!key.startsWith(podsOf)) return await this.#updatePod(key);
     const node = key.slice(podsOf.length);
     const listing = await this.#pods.index('spec.nodeName')?.list(node, this.#pods.prefix(''), '');
     for (const pod of listing?.items ?? []) this.#queue.add(pod.key);
   }
 
-  /** By what is stored now. */
-  #notReady(pod: Pod): Pod {
+  /** The pod as it should be stored; the same object when nothing is to be changed. */
+  #withReadiness(pod: Pod): Pod {
     return this.#lost.has(pod.spec?.nodeName ?? '') ? withoutReadiness(pod, this.#options.clock.now()) : pod;
   }
 
-  async #look(key: string): Promise<void> {
+  async #updatePod(key: string): Promise<void> {
     const stored = this.#options.storage.get(key);
     const pod = stored && this.#pods.encoding.read(stored);
-    if (pod === undefined || this.#notReady(pod) === pod) return;
+    if (pod === undefined || this.#withReadiness(pod) === pod) return;
     const { namespace = '', name = '', uid } = pod.metadata ?? {};
-    const make = (now: Pod) => (now.metadata?.uid === uid ? this.#notReady(now) : now);
+    const make = (now: Pod) => (now.metadata?.uid === uid ? this.#withReadiness(now) : now);
     try {
       await this.#pods.change({ namespace, name }, { make, operation: 'Update' }, 'status', context);
     } catch (error) {
-      // it is gone, or a rule has become stricter since it was made
+      // it is gone, or validation has become stricter since it was created
       if (error instanceof StatusError && ['NotFound', 'Invalid'].includes(error.reason)) return;
       throw error;
     }
-    this.#options.tell.podNotReady(pod.metadata);
+    this.#options.events.podNotReady(pod.metadata);
   }
 }
 
-/** Reason and message stay as the agent wrote them, as in the reference. The same object when it is not ready anyway. */
+/** Reason and message stay as the agent wrote them, as in the reference. The same object when it is not ready already. */
 function withoutReadiness(pod: Pod, now: number): Pod {
   const conditions = pod.status?.conditions ?? [];
   const ready = conditions.find(({ type }) => type === 'Ready');

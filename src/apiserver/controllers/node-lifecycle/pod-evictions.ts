@@ -8,30 +8,32 @@ import type { ControllerOptions } from '../controller.ts';
 import { WorkQueue } from '../work-queue.ts';
 import type { AwakeTime } from './awake-time.ts';
 import { DueTimes } from './due-times.ts';
-import { podEvictor } from './pod-evictor.ts';
-import type { Telling } from './telling.ts';
-import { toleratedSeconds } from './tolerations.ts';
+import type { LifecycleEvents } from './lifecycle-events.ts';
+import { createPodEvictor } from './pod-evictor.ts';
+import { computeToleratedSeconds } from './tolerations.ts';
 
 /*
- * A NoExecute taint, whoever set it, takes pods off its node: at once those that do not tolerate it, in time those that
- * tolerate it for some seconds. Pods are looked at when their node's taints change, or when they change themselves while
- * their node has such taints; nothing is read or kept of any other.
+ * A NoExecute taint, whichever client set it, evicts pods from its node: at once those that do not tolerate it, later
+ * those that tolerate it for some seconds. A pod is checked when the taints of its node change, or when it changes itself
+ * while its node has such taints; no other pods are read or remembered.
  */
 
-export type PodEvictionsOptions = ControllerOptions & { tell: Pick<Telling, 'podEvicted' | 'podStays'> };
+export type PodEvictionsOptions = ControllerOptions & {
+  events: Pick<LifecycleEvents, 'podEvicted' | 'podStays'>;
+};
 
 interface TaintedNode {
-  /** The taints that count, as text. */
+  /** The NoExecute taints, as text. */
   text: string;
   taints: readonly Taint[];
-  /** Since when each of its pods waits for its end, by key; AwakeTime. */
+  /** Since when each of its pods waits for its eviction, by key; AwakeTime. */
   waiting: Map<string, number>;
 }
 
 /** Evictions at once: enough to share the store's group commits. */
 const atOnce = 8;
 const minSleepMs = 100;
-/** There is no pod of such a key. */
+/** Queue keys that stand for all pods of a node; no pod has such a key. */
 const podsOf = 'pods of ';
 
 export class PodEvictions {
@@ -50,10 +52,10 @@ export class PodEvictions {
     this.#awake = awake;
     this.#pods = registry.of(podKind);
     this.#queue = new WorkQueue({ work: (key) => this.#work(key), atOnce, clock, log });
-    this.#evict = podEvictor(options, (key) => this.#queue.add(key));
+    this.#evict = createPodEvictor(options, (key) => this.#queue.add(key));
   }
 
-  /** Tells how a node is now; undefined: it is gone, and its pods are others' business. */
+  /** To be called with the present state of a node; undefined: it is gone, and other controllers remove its pods. */
   nodeChanged(name: string, node: Node | undefined): void {
     const taints = (node?.spec?.taints ?? []).filter(({ effect }) => effect === 'NoExecute');
     const text = JSON.stringify(taints.map(({ key, value = '' }) => [key, value]));
@@ -61,7 +63,7 @@ export class PodEvictions {
     if (taints.length === 0) {
       this.#tainted.delete(name);
       for (const key of before?.waiting.keys() ?? []) {
-        if (node !== undefined) this.#tellOfStay(key);
+        if (node !== undefined) this.#reportStay(key);
         this.#due.delete(key);
       }
     } else if (text !== before?.text) {
@@ -72,9 +74,9 @@ export class PodEvictions {
 
   /** Works until `signal` aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    const look = (next: Stored) => this.#podChanged(next, (_node, key) => this.#queue.add(key));
-    const gone = (previous: Stored) => this.#podChanged(previous, (node, key) => this.#stay(node, key));
-    using _following = this.#pods.follow({ added: look, changed: look, gone });
+    const onWritten = (next: Stored) => this.#podChanged(next, (_node, key) => this.#queue.add(key));
+    const gone = (previous: Stored) => this.#podChanged(previous, (node, key) => this.#cancel(node, key));
+    using _following = this.#pods.follow({ added: onWritten, changed: onWritten, gone });
     await Promise.all([this.#queue.run(signal), this.#wakeInTime(signal)]);
   }
 
@@ -87,31 +89,31 @@ export class PodEvictions {
   }
 
   async #work(key: string): Promise<void> {
-    if (!key.startsWith(podsOf)) return await this.#look(key);
+    if (!key.startsWith(podsOf)) return await this.#checkPod(key);
     const node = key.slice(podsOf.length);
     const listing = await this.#pods.index('spec.nodeName')?.list(node, this.#pods.prefix(''), '');
     for (const pod of listing?.items ?? []) this.#queue.add(pod.key);
   }
 
-  async #look(key: string): Promise<void> {
+  async #checkPod(key: string): Promise<void> {
     const stored = this.#options.storage.get(key);
     const pod = stored && this.#pods.encoding.read(stored);
     const node = this.#tainted.get(pod?.spec?.nodeName ?? '');
     if (pod === undefined || node === undefined) return;
     const dueMs = this.#endOf(key, pod, node);
     if (dueMs === Number.POSITIVE_INFINITY) {
-      this.#tellOfStay(key);
-      return this.#stay(node, key);
+      this.#reportStay(key);
+      return this.#cancel(node, key);
     }
     if (dueMs > this.#awake.nowMs) return this.#wait(key, dueMs);
     await this.#evict(key, pod);
-    this.#stay(node, key);
+    this.#cancel(node, key);
   }
 
-  /** When a pod has to go from its node. */
+  /** When a pod is to be evicted from its node. */
   #endOf(key: string, { metadata, spec }: Pod, { taints, waiting }: TaintedNode): number {
-    if (metadata?.deletionTimestamp !== undefined) return Number.POSITIVE_INFINITY; // it goes
-    const seconds = toleratedSeconds(taints, spec?.tolerations ?? []);
+    if (metadata?.deletionTimestamp !== undefined) return Number.POSITIVE_INFINITY; // it is being deleted
+    const seconds = computeToleratedSeconds(taints, spec?.tolerations ?? []);
     if (seconds === Number.POSITIVE_INFINITY) return seconds;
     const sinceMs = waiting.get(key) ?? this.#awake.nowMs;
     waiting.set(key, sinceMs);
@@ -123,16 +125,16 @@ export class PodEvictions {
     this.#sooner.abort();
   }
 
-  /** Where a pod was to go in time. */
-  #tellOfStay(key: string): void {
+  /** Records an Event for a pod whose eviction was planned. */
+  #reportStay(key: string): void {
     const stored = this.#due.has(key) ? this.#options.storage.get(key) : undefined;
     const metadata = stored && this.#pods.encoding.read(stored).metadata;
     if (metadata !== undefined && metadata.deletionTimestamp === undefined) {
-      this.#options.tell.podStays(metadata);
+      this.#options.events.podStays(metadata);
     }
   }
 
-  #stay({ waiting }: TaintedNode, key: string): void {
+  #cancel({ waiting }: TaintedNode, key: string): void {
     waiting.delete(key);
     this.#due.delete(key);
   }

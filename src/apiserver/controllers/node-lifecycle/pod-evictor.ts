@@ -2,11 +2,11 @@ import type { Pod } from '../../../api/index.ts';
 import { formatTime, podKind, StatusError } from '../../../api/index.ts';
 import { controlPlaneUser } from '../../authn/index.ts';
 import type { ControllerOptions } from '../controller.ts';
-import type { Telling } from './telling.ts';
+import type { LifecycleEvents } from './lifecycle-events.ts';
 
 const context = { user: controlPlaneUser, dryRun: false };
 
-/** As the reference tells of it. */
+/** In the reference's words. */
 const disruption = {
   type: 'DisruptionTarget',
   status: 'True',
@@ -15,27 +15,27 @@ const disruption = {
 };
 
 /**
- * Deletes a pod that may not stay on its node, with the time that it has to end, after it is told why. When the pod is
- * another one by then, or has changed, `again` is called instead.
+ * Deletes a pod that may not stay on its node, with its grace period, after writing the reason into its status. When the
+ * pod has changed by then, or another pod has its name, `retry` is called instead.
  */
-export function podEvictor(
-  { registry, clock, log, tell: events }: ControllerOptions & { tell: Pick<Telling, 'podEvicted'> },
-  again: (key: string) => void,
+export function createPodEvictor(
+  { registry, clock, log, events }: ControllerOptions & { events: Pick<LifecycleEvents, 'podEvicted'> },
+  retry: (key: string) => void,
 ): (key: string, pod: Pod) => Promise<void> {
   const pods = registry.of(podKind);
 
-  /** What is to be deleted then. */
-  async function tell({ metadata = {} }: Pod): Promise<{ uid?: string; resourceVersion?: string }> {
+  /** Writes the reason into the pod's status. Returns the preconditions of the deletion. */
+  async function writeReason({ metadata = {} }: Pod): Promise<{ uid?: string; resourceVersion?: string }> {
     const { namespace = '', name = '', uid } = metadata;
-    const that = uid === undefined ? {} : { uid };
+    const sameUid = uid === undefined ? {} : { uid };
     const make = (now: Pod) => (now.metadata?.uid === uid ? withDisruption(now, clock.now()) : now);
     try {
-      const told = await pods.change({ namespace, name }, { make, operation: 'Update' }, 'status', context);
-      return { ...that, resourceVersion: `${told.revision}` };
+      const stored = await pods.change({ namespace, name }, { make, operation: 'Update' }, 'status', context);
+      return { ...sameUid, resourceVersion: `${stored.revision}` };
     } catch (error) {
-      // a rule may have become stricter since the pod was made, or there is no room in it for more: that does not keep it
+      // validation may have become stricter since the pod was created, or the pod is too large: it is deleted all the same
       if (error instanceof StatusError && ['Invalid', 'RequestEntityTooLarge'].includes(error.reason))
-        return that;
+        return sameUid;
       throw error;
     }
   }
@@ -43,7 +43,7 @@ export function podEvictor(
   return async (key, pod) => {
     const { namespace = '', name = '' } = pod.metadata ?? {};
     try {
-      await pods.delete(namespace, name, await tell(pod), context);
+      await pods.delete(namespace, name, await writeReason(pod), context);
       events.podEvicted(pod.metadata);
       log.info(
         { key, node: pod.spec?.nodeName },
@@ -51,7 +51,7 @@ export function podEvictor(
       );
     } catch (error) {
       if (!(error instanceof StatusError)) throw error;
-      if (error.reason === 'Conflict') again(key);
+      if (error.reason === 'Conflict') retry(key);
       else if (error.reason !== 'NotFound') throw error;
     }
   };
@@ -62,6 +62,6 @@ function withDisruption(pod: Pod, now: number): Pod {
   const before = conditions.find(({ type }) => type === disruption.type);
   if (before?.status === disruption.status && before.reason === disruption.reason) return pod;
   const others = conditions.filter((condition) => condition !== before);
-  const told = { ...disruption, lastTransitionTime: formatTime(now) };
-  return { ...pod, status: { ...pod.status, conditions: [...others, told] } };
+  const added = { ...disruption, lastTransitionTime: formatTime(now) };
+  return { ...pod, status: { ...pod.status, conditions: [...others, added] } };
 }

@@ -4,21 +4,21 @@ const renewTimeKey = Buffer.from('"renewTime":"');
 const quote = 0x22;
 
 /**
- * Whether a write of a Lease renews it, told from the stored bytes: thousands of leases are renewed every ten seconds
- * and must not be parsed for that. A lease that names no time is no sign of life.
+ * Whether a write of a Lease renews it. Compares the stored bytes: thousands of Leases are renewed every ten seconds and
+ * must not be parsed for that. A Lease without a renew time is no sign of life.
  */
 export function isRenewal(previous: Stored | null, next: Stored): boolean {
-  const at = renewTimeIn(next);
+  const at = findRenewTime(next);
   if (at < 0) return false;
-  const before = previous === null ? -1 : renewTimeIn(previous);
+  const before = previous === null ? -1 : findRenewTime(previous);
   return previous === null || before < 0 || !isSameText(previous.value, before, next.value, at);
 }
 
 /**
- * Where the time begins, or -1. It is the last one in the object: its spec stands behind its metadata, and what is quoted
- * in a string is escaped.
+ * The position at which the time begins, or -1. It is the last one in the object: the spec follows the metadata, and
+ * quotes inside a string are escaped.
  */
-function renewTimeIn({ value }: Stored): number {
+function findRenewTime({ value }: Stored): number {
   const bytes = Buffer.isBuffer(value)
     ? value
     : Buffer.from(value.buffer, value.byteOffset, value.byteLength);
@@ -26,7 +26,7 @@ function renewTimeIn({ value }: Stored): number {
   return at < 0 ? at : at + renewTimeKey.length;
 }
 
-/** Whether the same text stands in two places, up to the quote that ends it. */
+/** Whether the text is the same at two positions, up to the quote that ends it. */
 function isSameText(one: Uint8Array, at: number, other: Uint8Array, otherAt: number): boolean {
   for (let index = 0; one[at + index] === other[otherAt + index]; index++) {
     if (one[at + index] === quote || at + index >= one.length) return true;

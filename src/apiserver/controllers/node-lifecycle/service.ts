@@ -7,60 +7,62 @@ import type { Stored } from '../../storage/index.ts';
 import type { ControllerOptions, ControllerRun, Follows } from '../controller.ts';
 import { controller } from '../controller.ts';
 import { AwakeTime } from './awake-time.ts';
-import type { Parts } from './parts.ts';
-import { createParts } from './parts.ts';
+import { checkFleet } from './check-fleet.ts';
+import type { Components } from './components.ts';
+import { createComponents } from './components.ts';
 import { isRenewal } from './renewals.ts';
-import { lookAround } from './round.ts';
 import type { NodeLifecycleSettings, Settings } from './settings.ts';
 import { withDefaults } from './settings.ts';
 
 const leaseNamespace = 'kube-node-lease';
 
 /**
- * Watches over the nodes (specification, sections 2.5 and 3.2): one that renews neither its Lease nor its status becomes
- * Unknown and `unreachable`, one that is not ready for as long becomes `not-ready`, and their pods go when they do not
- * tolerate that. All is undone when the node is ready again. What a node tells of pressures stands on it as taints too.
+ * Watches over the nodes (specification, sections 2.5 and 3.2): a node that renews neither its Lease nor its status for
+ * the grace period becomes Unknown and gets the taint `unreachable`; one that is not ready for that time gets the taint
+ * `not-ready`. Pods that do not tolerate these taints are evicted. All is undone when the node is ready again. The
+ * pressures that a node reports become taints too.
  *
- *     leases, nodes ──► Fleet (when each was heard) ──(every period)──► who is due ──► work queue ──► conditions, taints
+ *     leases, nodes ──► Fleet (last signs of life) ──(every period)──► nodes due ──► work queue ──► conditions, taints
  *                                      ▲                                                                    │
- *                            EvictionPace (who may be given up)             PodEvictions, LostPods ◄────────┘
+ *                            EvictionPace (nodes to give up)                PodEvictions, LostPods ◄────────┘
  *
- * Two at work on one store would only double the writes and the pace of evictions, yet one is meant: `run` begins with
- * nothing and ends with its signal, so that whoever elects a leader among several servers has but to call it.
+ * Meant to run in one server of a store; two would only double the writes and the rate of evictions. `run` starts without
+ * state and ends with its signal, so a leader election can start and stop it.
  */
 export function nodeLifecycle(options: ControllerOptions & { settings?: NodeLifecycleSettings }): Service {
   const settings = withDefaults(options.settings ?? {});
-  return controller('node-lifecycle', options, (look) => new NodeWatch(options, settings, look));
+  return controller('node-lifecycle', options, (enqueue) => new NodeWatch(options, settings, enqueue));
 }
 
-/** One run of it. */
+/** One run of the node lifecycle. */
 class NodeWatch implements ControllerRun {
   readonly atOnce = 8; // enough to share the store's group commits
   readonly follows: readonly Follows[];
   readonly #options: ControllerOptions;
   readonly #settings: Settings;
-  readonly #look: (name: string) => void;
+  readonly #enqueue: (name: string) => void;
   readonly #nodes: Resource<Node>;
   readonly #awake: AwakeTime;
-  readonly #parts: Parts;
-  /** Follows everything while the store takes no writes. */
+  readonly #components: Components;
+  /** Follows all changes while the store takes no writes. */
   #outage: Disposable | undefined;
 
-  constructor(options: ControllerOptions, settings: Settings, look: (name: string) => void) {
+  constructor(options: ControllerOptions, settings: Settings, enqueue: (name: string) => void) {
     this.#options = options;
     this.#settings = settings;
-    this.#look = look;
+    this.#enqueue = enqueue;
     this.#nodes = options.registry.of(nodeKind);
     this.#awake = new AwakeTime(options.clock, settings.monitorPeriodMs);
-    this.#parts = createParts(options, { settings, awake: this.#awake, onOutage: () => this.#beginOutage() });
+    const onOutage = () => this.#beginOutage();
+    this.#components = createComponents(options, { settings, awake: this.#awake, onOutage });
     this.follows = [this.#followNodes(), this.#followLeases()];
   }
 
   work(name: string): Promise<void> {
-    return this.#parts.settling.settle(name);
+    return this.#components.reconciler.reconcile(name);
   }
 
-  /** All nodes are known before any is judged: how many are ready is a matter of all. */
+  /** All nodes are known before any is judged: a verdict depends on how many are ready. */
   async prepare(signal: AbortSignal): Promise<void> {
     const { storage, clock } = this.#options;
     const yielder = new EventLoopYielder();
@@ -70,67 +72,67 @@ class NodeWatch implements ControllerRun {
       const stored = storage.get(key);
       const node = stored && this.#nodes.encoding.read(stored);
       if (node === undefined) continue;
-      this.#parts.fleet.observe(name, node);
-      this.#parts.settling.handOn(name, node);
-      if (this.#parts.conditionTaints(node, clock.now()) !== node) this.#look(name);
+      this.#components.fleet.observe(name, node);
+      this.#components.reconciler.notifyPodControllers(name, node);
+      if (this.#components.conditionTaints(node, clock.now()) !== node) this.#enqueue(name);
       if (yielder.isDue) await yielder.yield();
     }
   }
 
   beside(signal: AbortSignal): readonly Promise<void>[] {
-    return [this.#parts.run(signal), this.#watchOver(signal)];
+    return [this.#components.run(signal), this.#checkPeriodically(signal)];
   }
 
   #followNodes(): Follows {
-    const { tell } = this.#parts;
+    const { events } = this.#components;
     const nodes = this.#nodes;
-    const look = ({ key }: Stored) => this.#look(nodes.placeOf(key).name);
+    const enqueue = ({ key }: Stored) => this.#enqueue(nodes.placeOf(key).name);
     return {
       resource: nodes,
       added(next) {
-        look(next);
-        tell.nodeRegistered(nodes.encoding.read(next).metadata);
+        enqueue(next);
+        events.nodeRegistered(nodes.encoding.read(next).metadata);
       },
-      changed: look,
+      changed: enqueue,
       gone(previous) {
-        look(previous);
-        tell.nodeRemoved(nodes.encoding.read(previous).metadata);
+        enqueue(previous);
+        events.nodeRemoved(nodes.encoding.read(previous).metadata);
       },
     };
   }
 
   #followLeases(): Follows {
     const leases = this.#options.registry.of(leaseKind);
-    const hear = (next: Stored, previous: Stored | null) => {
-      if (isRenewal(previous, next)) this.#parts.fleet.heard(leases.placeOf(next.key).name);
+    const onWritten = (next: Stored, previous: Stored | null) => {
+      if (isRenewal(previous, next)) this.#components.fleet.recordHeartbeat(leases.placeOf(next.key).name);
     };
     return {
       resource: leases,
       namespace: leaseNamespace,
-      added: (next) => hear(next, null),
-      changed: hear,
+      added: (next) => onWritten(next, null),
+      changed: onWritten,
     };
   }
 
-  /** What cannot be written is no heartbeat either, and it is not the nodes' fault that they are not heard. */
+  /** While the store takes no writes, no heartbeat can be stored: missing heartbeats must not count against the nodes. */
   #beginOutage(): void {
     this.#outage ??= this.#options.storage.follow('', () => this.#endOutage());
-    this.#parts.fleet.graceAnew();
+    this.#components.fleet.restartGrace();
   }
 
   #endOutage(): void {
     this.#outage?.[Symbol.dispose]();
     this.#outage = undefined;
-    this.#parts.fleet.graceAnew();
+    this.#components.fleet.restartGrace();
   }
 
-  async #watchOver(signal: AbortSignal): Promise<void> {
-    const { fleet, pace } = this.#parts;
+  async #checkPeriodically(signal: AbortSignal): Promise<void> {
+    const { fleet, pace } = this.#components;
     const { clock, log } = this.#options;
     while (!signal.aborted) {
-      for (const name of lookAround({ fleet, pace, log }, this.#awake.nowMs)) {
-        this.#look(name);
-        if (this.#outage !== undefined) break; // with one it is tried whether the others can be heard again
+      for (const name of checkFleet({ fleet, pace, log }, this.#awake.nowMs)) {
+        this.#enqueue(name);
+        if (this.#outage !== undefined) break; // one write is enough to try whether the store takes writes again
       }
       await clock.sleep(this.#settings.monitorPeriodMs, signal);
       this.#awake.tick();

@@ -2,10 +2,10 @@ import type { Node, Taint } from '../../../api/index.ts';
 import { formatTime } from '../../../api/index.ts';
 import { withTaints } from './condition-taints.ts';
 
-/** What is wrong with a node: it is silent, or says that it is not ready. */
+/** What is wrong with a node: it is silent, or reports that it is not ready. */
 export type Trouble = 'unreachable' | 'not-ready';
 
-/** Which trouble stands on a node, by the effect of the taint. */
+/** The trouble that a node's taints express, by their effect. */
 export interface Tainted {
   noSchedule: Trouble | undefined;
   noExecute: Trouble | undefined;
@@ -14,10 +14,10 @@ export interface Tainted {
 const troubles: readonly Trouble[] = ['unreachable', 'not-ready'];
 const effects = { noSchedule: 'NoSchedule', noExecute: 'NoExecute' } as const;
 
-/** The taints by which trouble is told (specification, section 3.2), for one domain. Others are never touched. */
+/** The taints that express trouble (specification, section 3.2), for one domain. Others are never changed. */
 export interface NodeTaints {
   read(node: Node): Tainted;
-  /** The node with these taints of ours and no others of ours; the same object when it has them. `now`: wall clock. */
+  /** The node with exactly these of our taints; the same object when it has them. `now`: wall clock. */
   write(node: Node, wanted: Tainted, now: number): Node;
 }
 

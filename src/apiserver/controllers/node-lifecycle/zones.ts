@@ -2,9 +2,10 @@ import type { Node } from '../../../api/index.ts';
 import type { Settings } from './settings.ts';
 
 /*
- * How fast nodes are given up. Many that go at once are more likely one fault of a network than many of nodes, and to
- * move all their pods would make it worse. So each zone has a rate, lower where most of the zone is not ready; and where
- * no node at all is ready, in no zone, it is this server that nobody reaches, and nobody is given up.
+ * How fast nodes are given up. When many nodes fail at once, the cause is more likely one fault of the network than many
+ * faults of nodes, and moving all their pods would make it worse. So each zone has a rate, which is lower when most of
+ * the zone is not ready. When no node of any zone is ready, it is this server that cannot be reached, and no node is
+ * given up.
  */
 
 /** How many nodes of a zone are ready and not. */
@@ -34,15 +35,15 @@ export function isAllDown(zones: ReadonlyMap<string, ZoneCount>): boolean {
   return zones.size > 0 && [...zones.values()].every(({ ready }) => ready === 0);
 }
 
-/** Nodes a second that may be given up in a zone. */
-export function rateOf({ ready, notReady }: ZoneCount, settings: ZoneSettings): number {
+/** Nodes that may be given up in a zone each second. */
+export function computeRate({ ready, notReady }: ZoneCount, settings: ZoneSettings): number {
   const total = ready + notReady;
-  const isPartly = ready > 0 && notReady > 2 && notReady / total >= settings.unhealthyZoneThreshold;
-  if (!isPartly) return settings.evictionRate;
+  const isDisrupted = ready > 0 && notReady > 2 && notReady / total >= settings.unhealthyZoneThreshold;
+  if (!isDisrupted) return settings.evictionRate;
   return total > settings.largeZoneSize ? settings.secondaryEvictionRate : 0;
 }
 
-/** Says, zone by zone, how many nodes may be given up now. */
+/** Limits, for each zone, how many nodes are given up: a token bucket each. */
 export class EvictionPace {
   readonly #settings: ZoneSettings;
   readonly #buckets = new Map<string, Bucket>();
@@ -51,10 +52,10 @@ export class EvictionPace {
     this.#settings = settings;
   }
 
-  /** Takes note of how the zones are now; called once in each period. */
+  /** To be called once in each period with the present state of the zones. */
   update(zones: ReadonlyMap<string, ZoneCount>, nowMs: number): void {
     for (const zone of this.#buckets.keys()) if (!zones.has(zone)) this.#buckets.delete(zone);
-    for (const [zone, count] of zones) this.#refill(zone, rateOf(count, this.#settings), nowMs);
+    for (const [zone, count] of zones) this.#refill(zone, computeRate(count, this.#settings), nowMs);
   }
 
   /** How many nodes of a zone may be given up now. */
@@ -63,7 +64,7 @@ export class EvictionPace {
     return perSecond === 0 ? 0 : Math.floor(tokens);
   }
 
-  /** One node of a zone has been given up. */
+  /** Takes a token: one node of the zone has been given up. */
   take(zone: string): void {
     const bucket = this.#buckets.get(zone);
     if (bucket !== undefined) bucket.tokens -= 1;
@@ -72,8 +73,8 @@ export class EvictionPace {
   #refill(zone: string, perSecond: number, nowMs: number): void {
     const before = this.#buckets.get(zone) ?? { tokens: 1, atMs: nowMs, perSecond };
     const seconds = (nowMs - before.atMs) / 1000;
-    const most = Math.max(1, (perSecond * this.#settings.monitorPeriodMs) / 1000);
-    const tokens = Math.min(most, before.tokens + seconds * before.perSecond);
+    const maxTokens = Math.max(1, (perSecond * this.#settings.monitorPeriodMs) / 1000);
+    const tokens = Math.min(maxTokens, before.tokens + seconds * before.perSecond);
     this.#buckets.set(zone, { tokens, atMs: nowMs, perSecond });
   }
 }

@@ -1,45 +1,54 @@
+import { StatusError } from '../../../api/index.ts';
+import type { Logger } from '../../../base/index.ts';
 import { forEachConcurrently } from '../../../base/index.ts';
+import type { Deletion } from '../../registry/index.ts';
 import { foregroundFinalizer, orphanFinalizer } from '../../registry/index.ts';
-import { blockReader } from './blocking.ts';
-import { forgetOwners, letGo, unblockOwners } from './changes.ts';
+import { createBlockTest } from './blocking.ts';
 import type { Dependents } from './dependents.ts';
-import type { Item } from './objects.ts';
+import { context, ignoreGone, removeFinalizer, removeOwners, unblockOwners } from './metadata-changes.ts';
+import type { Item, Objects } from './objects.ts';
 import { waitsFor } from './objects.ts';
 import type { OwnersOf } from './owners.ts';
-import type { RemoverOptions } from './removal.ts';
-import { remover } from './removal.ts';
 
 /** Dependents changed at once. */
 const atOnce = 16;
 
+interface RemoverOptions {
+  objects: Objects;
+  /** Adds an object to the queue (again). */
+  enqueue(key: string): void;
+  log: Logger;
+}
+
 export interface CollectorOptions extends RemoverOptions {
   dependents: Dependents;
   ownersOf: OwnersOf;
-  /** Settles when the cache shows everything that was written before the call. */
+  /** Resolves when the cache has everything that was written before the call. */
   caughtUp(): Promise<void>;
 }
 
 /**
- * Does what is to be done about one object, if anything:
- * - It is deleted in the foreground: when no dependent blocks it any more, it is let go.
- * - It is deleted as an orphaning owner: its dependents forget it, then it is let go.
+ * Creates the function that handles one object:
+ * - It is deleted in the foreground: when no dependent blocks it any more, its finalizer is removed.
+ * - It is deleted as an orphaning owner: its dependents lose their references to it, then its finalizer is removed.
  * - All its owners are gone or wait for it: it is deleted, in the foreground when one waits and it has dependents.
- * - Some of its owners are gone or wait: it forgets those.
+ * - Some of its owners are gone or wait: its references to those are removed.
+ * - Anything else: nothing.
  */
 export function createCollector(options: CollectorOptions): (key: string) => Promise<void> {
   const { objects, dependents, ownersOf } = options;
-  const isBlocked = blockReader(objects, dependents);
-  const remove = remover(options);
+  const isBlocked = createBlockTest(objects, dependents);
+  const remove = createRemover(options);
 
-  function dependentsOf({ uid }: Item): Item[] {
+  function listDependents({ uid }: Item): Item[] {
     return [...dependents.of(uid)].flatMap((key) => objects.find(key) ?? []);
   }
 
   async function orphanDependents(owner: Item): Promise<void> {
-    await forEachConcurrently(dependentsOf(owner), atOnce, (dependent) =>
-      forgetOwners(dependent, [owner.uid]),
+    await forEachConcurrently(listDependents(owner), atOnce, (dependent) =>
+      removeOwners(dependent, [owner.uid]),
     );
-    await letGo(owner, orphanFinalizer);
+    await removeFinalizer(owner, orphanFinalizer);
   }
 
   async function collect(item: Item): Promise<void> {
@@ -52,11 +61,11 @@ export function createCollector(options: CollectorOptions): (key: string) => Pro
     if (absent.length + waiting.length === 0) return;
     if (present.length === 0) return await removeOwned(item, waiting.length > 0);
     const uids = [...absent, ...waiting].map(({ uid }) => uid);
-    await forgetOwners(item, uids);
+    await removeOwners(item, uids);
   }
 
   async function removeOwned(item: Item, isWaitedFor: boolean): Promise<void> {
-    const own = isWaitedFor ? dependentsOf(item) : [];
+    const own = isWaitedFor ? listDependents(item) : [];
     if (own.length === 0) return await remove(item, {});
     // two that wait for each other would wait for ever
     if (own.some((dependent) => waitsFor(dependent) === 'dependents')) await unblockOwners(item);
@@ -69,7 +78,36 @@ export function createCollector(options: CollectorOptions): (key: string) => Pro
     const waiting = waitsFor(item);
     if (waiting === 'orphaning') await orphanDependents(item);
     else if (waiting === 'dependents') {
-      if (!(await isBlocked(item))) await letGo(item, foregroundFinalizer);
+      if (!(await isBlocked(item))) await removeFinalizer(item, foregroundFinalizer);
     } else if (item.metadata.deletionTimestamp === undefined) await collect(item);
+  };
+}
+
+/**
+ * Deletes an object if it still names the owners by which it was judged; when it has changed since, it is enqueued to be
+ * judged again.
+ */
+function createRemover({
+  objects,
+  enqueue,
+  log,
+}: RemoverOptions): (item: Item, deletion: Deletion) => Promise<void> {
+  function handleFailure(key: string, error: unknown): void {
+    if (!(error instanceof StatusError)) throw error;
+    if (error.reason === 'Conflict') enqueue(key);
+    else if (error.reason === 'Forbidden') log.warn({ key }, `is kept: ${error.message}`);
+    else throw error;
+  }
+
+  return async ({ key, resource, namespace, name, uid, metadata }, deletion) => {
+    const now = objects.find(key)?.metadata;
+    if (JSON.stringify(now?.ownerReferences) !== JSON.stringify(metadata.ownerReferences))
+      return enqueue(key);
+    const asJudged = { ...deletion, uid, resourceVersion: now?.resourceVersion ?? '' };
+    try {
+      await ignoreGone(() => resource.delete(namespace, name, asJudged, context));
+    } catch (error) {
+      handleFailure(key, error);
+    }
   };
 }

@@ -1,14 +1,14 @@
-/** A uid that this server gave is 36 characters long; what is far longer is nobody's. */
+/** This server's uids have 36 characters; a much longer one belongs to no object. */
 const maxUidLength = 64;
 
-const nobody: ReadonlySet<string> = new Set();
+const none: ReadonlySet<string> = new Set();
 
-/** Which objects name an owner: their keys by the owner's uid. Nothing else of them is kept. */
+/** The objects that name an owner: their keys by the owner's uid. Nothing else of them is kept. */
 export class Dependents {
   readonly #byOwner = new Map<string, Set<string>>();
   readonly #owners = new Map<string, readonly string[]>();
 
-  /** Notes the owners that the object at a key names now; none: forgets the object. */
+  /** Sets the owners that the object at a key names now; none: forgets the object. */
   set(key: string, ownerUids: readonly string[]): void {
     for (const uid of this.#owners.get(key) ?? []) this.#remove(uid, key);
     const uids = ownerUids.filter((uid) => uid.length <= maxUidLength);
@@ -23,9 +23,9 @@ export class Dependents {
     }
   }
 
-  /** The keys of the objects that name an owner; it changes when they do. */
+  /** The keys of the objects that name an owner. The set is live: it changes when they do. */
   of(ownerUid: string): ReadonlySet<string> {
-    return this.#byOwner.get(ownerUid) ?? nobody;
+    return this.#byOwner.get(ownerUid) ?? none;
   }
 
   #remove(uid: string, key: string): void {

@@ -4,7 +4,7 @@ import type { Registry, Resource } from '../../registry/index.ts';
 import { foregroundFinalizer, orphanFinalizer } from '../../registry/index.ts';
 import type { CachedStore, Stored } from '../../storage/index.ts';
 
-/** An object with where it is kept. */
+/** An object with its place in the store. */
 export interface Item {
   key: string;
   resource: Resource;
@@ -18,18 +18,18 @@ export interface Item {
 export interface Objects {
   /** Undefined when there is none. */
   find(key: string): Item | undefined;
-  /** Undefined when the key is of no kind that is kept. */
+  /** Undefined when the key belongs to no stored kind. */
   read(stored: Stored): Item | undefined;
   /**
-   * Where the owner that a reference names would be kept. `unknown`: no such kind is served. `misplaced`: what belongs
-   * to no namespace cannot be owned by what does.
+   * The key under which the owner that a reference names would be stored. `unknown`: no such kind is served. `misplaced`:
+   * an object without a namespace cannot be owned by one in a namespace.
    */
   ownerKey(of: Pick<Item, 'namespace'>, reference: OwnerReference): string | 'unknown' | 'misplaced';
-  /** The kinds that are kept. */
+  /** The kinds that are stored. */
   resources: readonly Resource[];
 }
 
-export function objectsOf(registry: Registry, storage: CachedStore): Objects {
+export function createObjects(registry: Registry, storage: CachedStore): Objects {
   const served = registry.resources.filter(({ kind }) => !kind.virtual);
   const resources = served.filter(({ kind }) => kind.storedAs === undefined);
   const byFolder = new Map(resources.map((resource) => [resource.prefix(''), resource]));
@@ -73,7 +73,7 @@ function typeName(apiVersion: string, kind: string): string {
   return `${apiVersion} ${kind}`;
 }
 
-/** Whether an object is deleted and waits for the collector, and for what. */
+/** What an object in deletion waits for; undefined when it does not wait for the collector. */
 export function waitsFor({ metadata }: Item): 'dependents' | 'orphaning' | undefined {
   const { deletionTimestamp, finalizers = [] } = metadata;
   if (deletionTimestamp === undefined) return undefined;

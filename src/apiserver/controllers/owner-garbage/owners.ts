@@ -3,39 +3,39 @@ import type { Logger } from '../../../base/index.ts';
 import type { Item, Objects } from './objects.ts';
 import { waitsFor } from './objects.ts';
 
-/** What became of the owners that an object names: references by state. */
+/** The owners that an object names: references by state. */
 export interface Owners {
-  /** There, or not to be looked up from here: nothing is deleted because of what is not known. */
+  /** Existing, or impossible to look up here: nothing is deleted because of an unknown owner. */
   present: OwnerReference[];
   absent: OwnerReference[];
   /** Deleted in the foreground: waiting for their dependents to go. */
   waiting: OwnerReference[];
 }
 
-/** Tells what became of an object's owners, from the state as it is cached now. */
+/** Sorts the owners of an object by their state in the cache. */
 export type OwnersOf = (item: Item) => Owners;
 
-/** What is told once is remembered up to this many. */
-const toldLimit = 1000;
+/** Kinds of owners for which a warning is logged, once each. */
+const maxLogged = 1000;
 
-export function ownersReader(objects: Objects, log: Logger): OwnersOf {
-  const told = new Set<string>();
+export function createOwnersReader(objects: Objects, log: Logger): OwnersOf {
+  const logged = new Set<string>();
 
-  function tellOnce(item: Item, { apiVersion, kind }: OwnerReference, why: string): void {
+  function warnOnce(item: Item, { apiVersion, kind }: OwnerReference, why: string): void {
     const owner = `${apiVersion} ${kind}`.slice(0, 200);
-    if (told.has(owner) || told.size >= toldLimit) return;
-    told.add(owner);
+    if (logged.has(owner) || logged.size >= maxLogged) return;
+    logged.add(owner);
     log.warn({ key: item.key, owner }, `an owner cannot be looked up, so it is taken to be there: ${why}`);
   }
 
   function stateOf(item: Item, reference: OwnerReference): keyof Owners {
     const key = objects.ownerKey(item, reference);
     if (key === 'unknown') {
-      tellOnce(item, reference, 'its kind is not served here');
+      warnOnce(item, reference, 'its kind is not served here');
       return 'present';
     }
     if (key === 'misplaced') {
-      tellOnce(item, reference, 'it belongs to a namespace, and what names it to none');
+      warnOnce(item, reference, 'it belongs to a namespace, and what names it to none');
       return 'present';
     }
     const owner = objects.find(key);

@@ -5,32 +5,33 @@ import type { Stored } from '../../storage/index.ts';
 import type { ControllerOptions } from '../controller.ts';
 
 const context = { user: controlPlaneUser, dryRun: false };
-const untellable: readonly string[] = ['Invalid', 'RequestEntityTooLarge'];
+/** A pod whose status is refused for one of these reasons is deleted without it. */
+const statusRefusals: readonly string[] = ['Invalid', 'RequestEntityTooLarge'];
 
-/** Why a pod goes that nobody will stop. */
+/** Why a pod is removed that no agent will stop. */
 export interface Cause {
   /** For the log. */
   why: string;
-  /** Told in the pod's condition DisruptionTarget, where it had not been deleted otherwise. */
+  /** For the pod's condition DisruptionTarget; undefined for a pod that was being deleted anyway. */
   disruption?: string;
 }
 
 /**
- * Deletes a pod at once, as it was seen; nothing when it has changed since. One that had not ended is Failed first, so
- * that whoever watches knows what became of it; as in the reference.
+ * Creates the function that deletes a pod at once, in the given state; it does nothing when the pod has changed since. A
+ * pod that had not terminated becomes Failed first, so that watchers learn what happened to it; as in the reference.
  */
-export function podRemoval({ registry, clock, log }: ControllerOptions) {
+export function createPodRemover({ registry, clock, log }: ControllerOptions) {
   const pods = registry.of(podKind);
 
-  /** The revision to delete; undefined when it cannot be told. */
-  async function fail({ revision }: Stored, pod: Pod, cause: Cause): Promise<number | undefined> {
+  /** Makes the pod Failed. Returns the revision to delete. */
+  async function markFailed({ revision }: Stored, pod: Pod, cause: Cause): Promise<number | undefined> {
     const { namespace = '', name = '' } = pod.metadata ?? {};
-    const object = failed(pod, cause, clock.now());
+    const object = withFailure(pod, cause, clock.now());
     try {
       return (await pods.update(namespace, name, object, 'status', context)).revision;
     } catch (error) {
-      // a rule has become stricter since it was made, or there is no room in it for more: that does not keep it
-      if (error instanceof StatusError && untellable.includes(error.reason)) return revision;
+      // validation has become stricter since it was created, or it is too large: it is deleted all the same
+      if (error instanceof StatusError && statusRefusals.includes(error.reason)) return revision;
       throw error;
     }
   }
@@ -38,7 +39,7 @@ export function podRemoval({ registry, clock, log }: ControllerOptions) {
   return async (stored: Stored, pod: Pod, cause: Cause): Promise<void> => {
     const { namespace = '', name = '' } = pod.metadata ?? {};
     try {
-      const revision = podHasEnded(pod) ? stored.revision : await fail(stored, pod, cause);
+      const revision = podHasEnded(pod) ? stored.revision : await markFailed(stored, pod, cause);
       await pods.delete(namespace, name, { gracePeriodSeconds: 0, resourceVersion: `${revision}` }, context);
       log.info({ key: stored.key, node: pod.spec?.nodeName }, `a pod is removed: ${cause.why}`);
     } catch (error) {
@@ -47,7 +48,7 @@ export function podRemoval({ registry, clock, log }: ControllerOptions) {
   };
 }
 
-function failed(pod: Pod, { disruption }: Cause, now: number): Pod {
+function withFailure(pod: Pod, { disruption }: Cause, now: number): Pod {
   const { conditions = [], ...status } = pod.status ?? {};
   const others = conditions.filter(({ type }) => type !== 'DisruptionTarget');
   const condition = {
@@ -57,6 +58,6 @@ function failed(pod: Pod, { disruption }: Cause, now: number): Pod {
     message: disruption ?? '',
     lastTransitionTime: formatTime(now),
   };
-  const told = disruption === undefined ? conditions : [...others, condition];
-  return { ...pod, status: { ...status, phase: 'Failed', conditions: told } };
+  const all = disruption === undefined ? conditions : [...others, condition];
+  return { ...pod, status: { ...status, phase: 'Failed', conditions: all } };
 }

@@ -1,41 +1,42 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Pod } from '../../../api/index.ts';
 import { podKind } from '../../../api/index.ts';
 import type { Service } from '../../../base/index.ts';
 import { describeError } from '../../../base/index.ts';
 import type { Stored } from '../../storage/index.ts';
 import type { ControllerOptions } from '../controller.ts';
-import type { Abandoned } from './abandoned.ts';
-import { abandonedPods, isEnding } from './abandoned.ts';
-import { mayHaveEnded } from './marks.ts';
+import type { AbandonedPods } from './abandoned-pods.ts';
+import { createAbandonedPods, isGraceOver } from './abandoned-pods.ts';
 import type { Cause } from './removal.ts';
-import { podRemoval } from './removal.ts';
-import { endedBeyond } from './terminated.ts';
+import { createPodRemover } from './removal.ts';
+import { mayHaveEnded } from './stored-text.ts';
+import { listExcess } from './terminated-pods.ts';
 
 export interface PodGarbageSettings {
   /** Domain prefix of the taint out-of-service; default `kubernetes.io`. */
   taintDomain?: string | undefined;
-  /** How many pods that have ended are kept; 0: all. Default 12,500, as the reference. */
+  /** How many terminated pods are kept; 0: all. Default 12,500, as in the reference. */
   terminatedPodThreshold?: number | undefined;
 }
 
-/** As the reference. */
+/** As in the reference. */
 const sweepEveryMs = 20_000;
-/** So many pods are looked at before others have their turn, and so many removed at once. */
+/** Pods checked before the event loop continues, and pods removed at once. */
 const pageSize = 100;
 
 /**
- * Removes pods that nobody else will: those whose node does not exist, as nobody runs them there, and once deleted they
- * would hold their namespaces for ever (the node must have been missing for 40 seconds of this process's own time);
- * deleted ones whose node is not ready and marked out of service by its operator; and the oldest of those that have
- * ended, when there are very many.
+ * Removes the pods that no agent will remove:
+ * - pods whose node does not exist: no agent runs them, and in deletion they would keep their namespaces for ever. The
+ *   node must have been missing for 40 seconds of this process's own time;
+ * - pods in deletion whose node is not ready and marked out of service by its operator;
+ * - the oldest of the terminated pods beyond `terminatedPodThreshold`.
  */
 export function podGarbage(options: ControllerOptions & { settings?: PodGarbageSettings }): Service {
   const { registry, storage, clock, log, settings = {} } = options;
   const { taintDomain = 'kubernetes.io', terminatedPodThreshold: threshold = 12_500 } = settings;
   const pods = registry.of(podKind);
-  const remove = podRemoval(options);
-  /** What went wrong with single pods in this sweep: it keeps no other pod. */
+  const remove = createPodRemover(options);
+  /** Of single pods in this sweep; they do not stop the removal of others. */
   let failures: string[] = [];
 
   async function tryRemove(stored: Stored, pod: Pod, cause: Cause): Promise<void> {
@@ -44,28 +45,28 @@ export function podGarbage(options: ControllerOptions & { settings?: PodGarbageS
     });
   }
 
-  function tellFailures(): void {
+  function warnOfFailures(): void {
     const [first] = failures;
-    if (first !== undefined) tell(`${failures.length} of them, first ${first}`);
+    if (first !== undefined) warn(`${failures.length} of them, first ${first}`);
     failures = [];
   }
 
-  function tell(why: string): void {
+  function warn(why: string): void {
     log.warn(`pods that nobody runs could not be removed: ${why}`);
   }
 
-  /** The node that is missed for a pod. */
-  async function look(abandoned: Abandoned, stored: Stored): Promise<string | undefined> {
-    const finding = abandoned.find(stored);
-    if (finding?.cause !== undefined) await tryRemove(stored, finding.pod, finding.cause);
-    return finding?.missed;
+  /** Removes the pod if it is abandoned. Returns its node when that is missing. */
+  async function removeIfAbandoned(abandoned: AbandonedPods, stored: Stored): Promise<string | undefined> {
+    const found = abandoned.check(stored);
+    if (found?.cause !== undefined) await tryRemove(stored, found.pod, found.cause);
+    return found?.missingNode;
   }
 
   async function removeEnded(key: string): Promise<void> {
     const stored = storage.get(key);
     if (stored === undefined) return;
     const pod = pods.encoding.read(stored);
-    if (!isEnding(pod)) await tryRemove(stored, pod, { why: `more than ${threshold} pods have ended` });
+    if (!isGraceOver(pod)) await tryRemove(stored, pod, { why: `more than ${threshold} pods have ended` });
   }
 
   async function removeAllEnded(candidates: readonly string[]): Promise<void> {
@@ -73,23 +74,23 @@ export function podGarbage(options: ControllerOptions & { settings?: PodGarbageS
       const stored = storage.get(key);
       return stored && pods.encoding.read(stored);
     };
-    const keys = await endedBeyond(candidates, threshold, read);
+    const keys = await listExcess(candidates, threshold, read);
     for (let at = 0; at < keys.length; at += pageSize) {
       await Promise.all(keys.slice(at, at + pageSize).map(removeEnded));
     }
   }
 
-  async function sweep(abandoned: Abandoned, signal: AbortSignal): Promise<void> {
-    const missed = new Set<string>();
+  async function sweep(abandoned: AbandonedPods, signal: AbortSignal): Promise<void> {
+    const missing = new Set<string>();
     const ended: string[] = [];
-    for (let after = ''; !signal.aborted; await nextTurn()) {
+    for (let after = ''; !signal.aborted; await yieldToEventLoop()) {
       const page = storage.list(pods.prefix(''), after, pageSize);
-      const nodes = await Promise.all(page.items.map((stored) => look(abandoned, stored)));
-      for (const node of nodes) if (node !== undefined) missed.add(node);
+      const nodes = await Promise.all(page.items.map((stored) => removeIfAbandoned(abandoned, stored)));
+      for (const node of nodes) if (node !== undefined) missing.add(node);
       if (threshold > 0) ended.push(...page.items.filter(mayHaveEnded).map(({ key }) => key));
       after = page.items.at(-1)?.key ?? '';
       if (page.remaining > 0) continue;
-      abandoned.forgetAllBut(missed);
+      abandoned.forgetAllBut(missing);
       return await removeAllEnded(ended);
     }
   }
@@ -99,11 +100,11 @@ export function podGarbage(options: ControllerOptions & { settings?: PodGarbageS
     dependsOn: [],
     onFailure: 'restart',
     async run(signal, ready) {
-      using abandoned = abandonedPods(options, `node.${taintDomain}/out-of-service`);
+      using abandoned = createAbandonedPods(options, `node.${taintDomain}/out-of-service`);
       ready();
       while (!signal.aborted) {
-        await sweep(abandoned, signal).catch((error: unknown) => tell(describeError(error)));
-        tellFailures();
+        await sweep(abandoned, signal).catch((error: unknown) => warn(describeError(error)));
+        warnOfFailures();
         await clock.sleep(sweepEveryMs, signal);
       }
     },

@@ -1,2 +1,2 @@
-export { selectsAny } from './label-test.ts';
+export { selectsAny } from './label-selectors.ts';
 export { roleAggregation } from './service.ts';

@@ -6,15 +6,15 @@ import { controlPlaneUser } from '../../authn/index.ts';
 import type { Stored } from '../../storage/index.ts';
 import type { ControllerOptions } from '../controller.ts';
 import { controller } from '../controller.ts';
-import { Gathering } from './gathering.ts';
+import { AggregatedRoles } from './aggregated-roles.ts';
 
 const context = { user: controlPlaneUser, dryRun: false };
-/** What there is to do: to look at a role that has changed, or to gather the rules of one anew. */
-const [lookAt, gather] = ['look at ', 'gather '];
+/** The two kinds of keys in the queue: a role that has changed, and a role whose rules are to be aggregated again. */
+const [changed, aggregate] = ['look at ', 'gather '];
 
 /**
  * Keeps the rules of ClusterRoles with an aggregationRule: those of all roles that its selectors select, in the order of
- * their names, each rule once. What somebody else writes there is replaced (specification, section 2.3).
+ * their names, each rule once. Rules that a client writes there are replaced (specification, section 2.3).
  */
 export function roleAggregation(options: ControllerOptions): Service {
   const { registry, storage } = options;
@@ -26,7 +26,7 @@ export function roleAggregation(options: ControllerOptions): Service {
     return stored && roles.encoding.read(stored);
   }
 
-  async function refill(name: string, members: readonly string[]): Promise<void> {
+  async function writeRules(name: string, members: readonly string[]): Promise<void> {
     const now = read(name);
     if (now?.aggregationRule === undefined) return;
     const rules = union(members.map((member) => read(member)?.rules ?? []));
@@ -35,17 +35,19 @@ export function roleAggregation(options: ControllerOptions): Service {
   }
 
   return controller('role-aggregation', options, (add) => {
-    const gathering = new Gathering();
-    const look = ({ key }: Stored) => add(lookAt + key.slice(prefix.length));
+    const aggregated = new AggregatedRoles();
+    const addChanged = ({ key }: Stored) => add(changed + key.slice(prefix.length));
     return {
-      follows: [{ resource: roles, present: look, added: look, changed: look, gone: look }],
+      follows: [
+        { resource: roles, present: addChanged, added: addChanged, changed: addChanged, gone: addChanged },
+      ],
       async work(key) {
-        if (key.startsWith(gather)) {
-          const name = key.slice(gather.length);
-          return await refill(name, gathering.membersOf(name) ?? []);
+        if (key.startsWith(aggregate)) {
+          const name = key.slice(aggregate.length);
+          return await writeRules(name, aggregated.membersOf(name) ?? []);
         }
-        const name = key.slice(lookAt.length);
-        for (const affected of gathering.set(name, read(name))) add(gather + affected);
+        const name = key.slice(changed.length);
+        for (const affected of aggregated.set(name, read(name))) add(aggregate + affected);
       },
     };
   });

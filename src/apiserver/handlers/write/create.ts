@@ -1,5 +1,5 @@
 import type { Operation } from '../../registry/index.ts';
-import { operate } from '../../registry/index.ts';
+import { runOperation } from '../../registry/index.ts';
 import type { Answer, ApiRequest } from '../request.ts';
 import { bodyTypeOf } from '../request.ts';
 import type { WriteBody } from './write-body.ts';
@@ -19,7 +19,7 @@ export async function create(request: ApiRequest): Promise<Answer> {
 async function answerOf(request: ApiRequest, written: WriteBody, operation: Operation): Promise<Answer> {
   const { registry, namespace, name } = request;
   const { object: body, context } = written;
-  const result = await operate(operation, { registry, namespace, name, body, context });
+  const result = await runOperation(operation, { registry, namespace, name, body, context });
   const warnings = [...written.warnings, ...(result.warnings ?? [])];
   if ('status' in result) return { form: 'status', code: 201, status: result.status, warnings };
   const json = Buffer.from(JSON.stringify(result.object));

@@ -12,10 +12,10 @@ import { checkPreconditions } from './checks.ts';
 import { createObject } from './create.ts';
 import { writerOf } from './managed-fields.ts';
 import { withOwnFields } from './own-fields.ts';
-import type { Parts, Place } from './parts.ts';
-import type { Again } from './prepared.ts';
+import type { Again } from './prepare-write.ts';
 import type { Put } from './put.ts';
 import { createOrChange } from './put.ts';
+import type { Parts, Place } from './resource-parts.ts';
 import { changeObject } from './update.ts';
 
 /** What is applied, and how. */
@@ -80,12 +80,12 @@ function wanted<T extends ApiObject>(
     const whole = applyConfiguration(kind.root, live, configuration, writer, options);
     return applied.metadata === undefined ? whole : { ...whole, metadata: applied.metadata };
   } catch (error) {
-    throw refused(parts, configuration, error);
+    throw toStatusError(parts, configuration, error);
   }
 }
 
-/** Conflicts, with nothing told of the object, as in the reference; items of a list that cannot be told apart. */
-function refused<T extends ApiObject>(
+/** Conflicts reveal nothing of the object, as in the reference. A PatchError is invalid input, such as duplicate list items. */
+function toStatusError<T extends ApiObject>(
   { kind, groupSuffix }: Parts<T>,
   { metadata }: T,
   error: unknown,

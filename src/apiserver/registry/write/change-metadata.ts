@@ -5,8 +5,8 @@ import type { WriteContext } from '../strategy.ts';
 import { modified } from './checks.ts';
 import { getStored } from './commit.ts';
 import { withManagers } from './managed-fields.ts';
-import type { Parts, Place } from './parts.ts';
-import { updateAttempts } from './parts.ts';
+import type { Parts, Place } from './resource-parts.ts';
+import { updateAttempts } from './resource-parts.ts';
 import { replaceStored } from './update.ts';
 
 /**

@@ -8,7 +8,7 @@ import {
 } from '../../../api/index.ts';
 import type { WriteContext } from '../strategy.ts';
 import { managersCauses } from './managed-fields.ts';
-import type { Parts } from './parts.ts';
+import type { Parts } from './resource-parts.ts';
 
 /** What must be so of the stored object, else 409. */
 export interface Preconditions {
@@ -29,7 +29,7 @@ export function checkPreconditions<T extends ApiObject>(
   if (wanted.resourceVersion && wanted.resourceVersion !== resourceVersion) throw modified(parts, name);
 }
 
-/** The answer to who writes what has changed meanwhile. */
+/** The error of a write to an object that has changed meanwhile. */
 export function modified<T extends ApiObject>({ kind, groupSuffix }: Parts<T>, name: string): StatusError {
   const why = 'the object has been modified; please apply your changes to the latest version and try again';
   return conflict(kind, groupSuffix, name, why);
@@ -38,7 +38,7 @@ export function modified<T extends ApiObject>({ kind, groupSuffix }: Parts<T>, n
 /** What a client has sent for a write. */
 export interface Given {
   given?: ObjectMeta;
-  /** Who manages its fields, where it says that anew. */
+  /** The managers of its fields, when the client replaces them. */
   managers?: ObjectMeta['managedFields'] | undefined;
   subresource?: string;
 }
@@ -58,7 +58,7 @@ export function validate<T extends ApiObject>(
   if (causes.length === 0) {
     causes.push(...kind.validate(next, old), ...(strategy.check?.(next, old, subresource) ?? []));
   }
-  if (causes.length > 0) throw invalid(kind, parts.groupSuffix, shownName(next), causes);
+  if (causes.length > 0) throw invalid(kind, parts.groupSuffix, truncateName(next), causes);
 }
 
 /** Asks admission about a write; throws what it throws. */
@@ -91,6 +91,6 @@ export function warn<T extends ApiObject>(
 const maxValueLength = 4096;
 
 /** The name in an answer that refuses it. */
-function shownName({ metadata }: ApiObject): string {
+function truncateName({ metadata }: ApiObject): string {
   return (metadata?.name ?? '').slice(0, maxValueLength);
 }

@@ -4,7 +4,7 @@ import type { CachedStore, FailureCode, Outcome, Stored } from '../../storage/in
 import { StorageError } from '../../storage/index.ts';
 import type { WriteContext } from '../strategy.ts';
 import { keyOf } from './keys.ts';
-import type { Parts, Place } from './parts.ts';
+import type { Parts, Place } from './resource-parts.ts';
 
 type Landed = Extract<Outcome, { ok: true } | { code: 'conflict' }>;
 
@@ -15,7 +15,7 @@ export function getStored<T extends ApiObject>(parts: Parts<T>, { namespace, nam
   return stored;
 }
 
-/** Writes, or under dry run tells what a write would have answered. Throws for every failure but a conflict. */
+/** Writes, or in a dry run returns what a write would have returned. Throws for every failure except a conflict. */
 export function commit(
   { storage }: { storage: CachedStore },
   key: string,
@@ -47,7 +47,7 @@ function pretend(
   return { ok: true, revision, now: pretended };
 }
 
-/** What a client is told when a commit failed other than by a conflict. */
+/** The error for the client when a commit failed other than by a conflict. */
 function storageFailure(code: FailureCode, cause: Error): StatusError {
   switch (code) {
     case 'full':

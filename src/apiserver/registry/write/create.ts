@@ -9,9 +9,9 @@ import { commit } from './commit.ts';
 import { keyOf } from './keys.ts';
 import type { WriteOperation } from './managed-fields.ts';
 import { managersSaid, withManagers } from './managed-fields.ts';
-import type { Parts } from './parts.ts';
-import type { Again } from './prepared.ts';
-import { settledWith, withGeneration } from './prepared.ts';
+import type { Again } from './prepare-write.ts';
+import { prepareWrite, withGeneration } from './prepare-write.ts';
+import type { Parts } from './resource-parts.ts';
 
 const nameAttempts = 8;
 
@@ -35,7 +35,7 @@ export async function createObject<T extends ApiObject>(
     const name = nameFor(given);
     const metadata = metadataFor(parts, given, name, namespace);
     const prepare = (wanted: T) => prepareNew(parts, { ...wanted, metadata }, context);
-    const { object: settled, prepared } = settledWith(
+    const { object: settled, prepared } = prepareWrite(
       parts.kind,
       { object, live: undefined, again },
       prepare,
@@ -72,8 +72,8 @@ function metadataFor<T extends ApiObject>(
 
 function prepareNew<T extends ApiObject>(parts: Parts<T>, object: T, context: WriteContext): T {
   const { kind, strategy, gates } = parts;
-  const seen = strategy.withoutGated?.(object, undefined, gates) ?? object;
-  const prepared = kind.prepare(seen, undefined);
+  const ungated = strategy.withoutGated?.(object, undefined, gates) ?? object;
+  const prepared = kind.prepare(ungated, undefined);
   const next = kind.default(strategy.beforeCreate?.(prepared, context) ?? prepared);
   return withGeneration(kind, next, undefined);
 }

@@ -5,8 +5,8 @@ import { admit, checkPreconditions, modified } from './checks.ts';
 import { commit, getStored } from './commit.ts';
 import type { Deletion } from './deletion-plan.ts';
 import { planDeletion } from './deletion-plan.ts';
-import type { Parts, Place } from './parts.ts';
-import { updateAttempts } from './parts.ts';
+import type { Parts, Place } from './resource-parts.ts';
+import { updateAttempts } from './resource-parts.ts';
 
 /** The last state of an object that was deleted, and whether it is gone. */
 export interface Deleted<T extends ApiObject> {

@@ -72,7 +72,7 @@ function endingOf<T extends ApiObject>(
   if (asked === undefined || asked >= granted) return 'pending';
   const shortened = end - (granted - asked) * 1000;
   if (shortened >= now) return ending(shortened, asked);
-  return ending(now, asked === 0 ? 0 : 1); // whoever runs it still is to see it, and removes it
+  return ending(now, asked === 0 ? 0 : 1); // the agent that runs it must still learn of the deletion, and removes it
 }
 
 function ending(at: number, seconds: number): Ending {

@@ -2,7 +2,7 @@ import type { ApiObject, Cause, ObjectMeta } from '../../../api/index.ts';
 import { apiVersionOf, isSameJson, managedFieldsCauses, trackUpdate } from '../../../api/index.ts';
 import type { WriteContext } from '../strategy.ts';
 import { withOwnFields } from './own-fields.ts';
-import type { Parts } from './parts.ts';
+import type { Parts } from './resource-parts.ts';
 
 /** Whose the fields are that no client has written, but a part of the control plane itself. */
 const ownManager = 'nodeward';

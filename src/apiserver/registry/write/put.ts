@@ -5,8 +5,8 @@ import type { WriteContext } from '../strategy.ts';
 import { checkPreconditions, modified } from './checks.ts';
 import { createObject } from './create.ts';
 import { keyOf } from './keys.ts';
-import type { Parts, Place } from './parts.ts';
-import { updateAttempts } from './parts.ts';
+import type { Parts, Place } from './resource-parts.ts';
+import { updateAttempts } from './resource-parts.ts';
 import { updateObject } from './update.ts';
 
 /** What was written, and whether it was not there before. */
@@ -38,7 +38,7 @@ export function putObject<T extends ApiObject>(
   });
 }
 
-/** Changes the object that is there or creates one; anew when somebody else created or deleted it just then. */
+/** Changes the existing object or creates one; tries again when another client created or deleted it just then. */
 export async function createOrChange<T extends ApiObject>(
   parts: Parts<T>,
   { namespace, name }: Place,

@@ -11,14 +11,14 @@ import { keyOf } from './keys.ts';
 import type { WriteOperation } from './managed-fields.ts';
 import { isSame, managersSaid, withManagers } from './managed-fields.ts';
 import { withOwnFields } from './own-fields.ts';
-import type { Parts, Place } from './parts.ts';
-import { updateAttempts } from './parts.ts';
-import type { Again } from './prepared.ts';
-import { settledWith, withGeneration } from './prepared.ts';
+import type { Again } from './prepare-write.ts';
+import { prepareWrite, withGeneration } from './prepare-write.ts';
+import type { Parts, Place } from './resource-parts.ts';
+import { updateAttempts } from './resource-parts.ts';
 
 /** How a change makes the object that is wanted from the stored one, which it leaves as it is. */
 export interface Change<T extends ApiObject> {
-  /** Called anew with each state that the change meets; throws what refuses the change. */
+  /** Called again with each state that the change meets; may throw to refuse the change. */
   make(stored: T): T;
   /** `Apply` where `make` has already settled who manages which field; `Update` where that follows from what changed. */
   operation: WriteOperation;
@@ -49,18 +49,18 @@ export async function changeObject<T extends ApiObject>(
   context: WriteContext,
 ): Promise<Stored> {
   const first = await tryChange(parts, place, change, subresource, context);
-  return first ?? (await changeInTurn(parts, place, change, subresource, context));
+  return first ?? (await retryChange(parts, place, change, subresource, context));
 }
 
-/** Goes on after another write has come first. */
-async function changeInTurn<T extends ApiObject>(
+/** Tries again after another write came first: the retries of one object run one after the other. */
+async function retryChange<T extends ApiObject>(
   parts: Parts<T>,
   place: Place,
   change: Change<T>,
   subresource: string,
   context: WriteContext,
 ): Promise<Stored> {
-  using _lock = await parts.losers.acquire(keyOf(parts.kind, place.namespace, place.name));
+  using _lock = await parts.retries.acquire(keyOf(parts.kind, place.namespace, place.name));
   for (let attempt = 2; attempt <= updateAttempts; attempt++) {
     const landed = await tryChange(parts, place, change, subresource, context);
     if (landed !== undefined) return landed;
@@ -98,7 +98,7 @@ function changed<T extends ApiObject>(
   checkPreconditions(parts, place.name, old.metadata ?? {}, given);
   if (!given.resourceVersion && !parts.kind.unconditionalUpdate) throw unconditional(parts, place.name);
   const prepare = (object: T) => prepareChange(parts, object, old, subresource);
-  const { object, prepared } = settledWith(
+  const { object, prepared } = prepareWrite(
     parts.kind,
     { object: wanted, live: old, again: change.again },
     prepare,

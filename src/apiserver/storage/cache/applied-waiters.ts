@@ -2,10 +2,10 @@ import type { Revision } from '../types.ts';
 
 interface Waiter {
   readonly revision: Revision;
-  readonly resolve: (answer: 'ready' | 'timeout') => void;
+  readonly resolve: (result: 'ready' | 'timeout') => void;
 }
 
-/** Those who wait until the cache has come to a revision. */
+/** The callers that wait until the cache has reached a revision. */
 export class AppliedWaiters {
   #waiters: Waiter[] = [];
   #closed = false;
@@ -18,7 +18,7 @@ export class AppliedWaiters {
     return promise;
   }
 
-  /** Gives up waiting when `signal` aborts. */
+  /** Stops waiting when `signal` aborts. */
   #until(signal: AbortSignal, revision: Revision, resolve: Waiter['resolve']): Waiter {
     const onAbort = () => {
       this.#waiters = this.#waiters.filter((other) => other !== waiter);
@@ -26,16 +26,16 @@ export class AppliedWaiters {
     };
     const waiter: Waiter = {
       revision,
-      resolve: (answer) => {
+      resolve: (result) => {
         signal.removeEventListener('abort', onAbort);
-        resolve(answer);
+        resolve(result);
       },
     };
     signal.addEventListener('abort', onAbort, { once: true });
     return waiter;
   }
 
-  /** Answers all who wait for `revision` or less, the oldest first. */
+  /** Resolves all that wait for `revision` or less, in the order in which they came. */
   reached(revision: Revision): void {
     if (this.#waiters.length === 0) return;
     const ready = this.#waiters.filter((waiter) => waiter.revision <= revision);
@@ -44,7 +44,7 @@ export class AppliedWaiters {
     for (const waiter of ready) waiter.resolve('ready');
   }
 
-  /** Nothing will be applied any more. */
+  /** To be called when nothing will be applied any more: resolves all with `timeout`. */
   close(): void {
     this.#closed = true;
     for (const waiter of this.#waiters) waiter.resolve('timeout');
@@ -58,8 +58,8 @@ interface Late {
 }
 
 /**
- * Writers who wait until the cache has what they wrote, but not for ever: it is durable, whatever the cache does. It is
- * looked at now and then, so one waits a fifth longer than the patience at most.
+ * Writers that wait until the cache has applied what they wrote, but not for ever: the write is durable, whatever the
+ * cache does. The waiting times are checked periodically, so a writer waits at most a fifth longer than `patienceMs`.
  */
 export class LateWriters {
   readonly #waiters: AppliedWaiters;
@@ -68,17 +68,17 @@ export class LateWriters {
   readonly #late = new Set<Late>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** `patienceMs`: how long what is durable is kept back from its writer while the cache cannot follow. */
+  /** `patienceMs`: how long a durable write is left unanswered while the cache cannot follow. */
   constructor(waiters: AppliedWaiters, patienceMs = 5_000) {
     this.#waiters = waiters;
     this.#patienceMs = patienceMs;
   }
 
-  /** Resolves when `revision` is applied, or it is not worth waiting for it any longer. */
+  /** Resolves when `revision` is applied or the writer has waited long enough. */
   async wait(revision: Revision): Promise<void> {
     const late = { sinceMs: performance.now(), enough: new AbortController() };
     this.#late.add(late);
-    this.#timer ??= setTimeout(() => this.#look(), this.#patienceMs / 5).unref();
+    this.#timer ??= setTimeout(() => this.#releaseLate(), this.#patienceMs / 5).unref();
     try {
       await this.#waiters.wait(revision, late.enough.signal);
     } finally {
@@ -86,7 +86,7 @@ export class LateWriters {
     }
   }
 
-  #look(): void {
+  #releaseLate(): void {
     const beforeMs = performance.now() - this.#patienceMs;
     for (const { sinceMs, enough } of this.#late) {
       if (sinceMs > beforeMs) break;

@@ -1,13 +1,13 @@
 /**
- * A store with its objects, recent events and watchers in memory. Everything in memory comes by way of the
- * store's changes and therefore is durable; a change is applied in one synchronous step:
+ * A store with its objects, recent events and watchers in memory. Everything in memory comes from the store's changes
+ * and therefore is durable. A change is applied in one synchronous step:
  *
- *     store.changes ──► objects ──► followers ──► lane (events) ──► whoever waits for that revision
+ *     store.changes ──► objects ──► followers ──► lane (events) ──► callers that wait for that revision
  *
- * and only then is its writer answered, so that who wrote also reads it here. When the store cannot be read for
- * a while, everybody waits and nothing is lost; when it is gone for good, so is the cache (`failed`).
+ * Its writer is answered only after that, so a client reads its own writes here. When the store cannot be read for a
+ * while, callers wait and nothing is lost; when it is gone for good, so is the cache (`failed`).
  */
-import { failure } from '../refuse.ts';
+
 import type {
   Change,
   ChangeBatch,
@@ -19,13 +19,14 @@ import type {
   Stored,
   Write,
 } from '../types.ts';
+import { failure } from '../write-checks.ts';
 import { AppliedWaiters, LateWriters } from './applied-waiters.ts';
 import { Followers } from './followers.ts';
-import { differences, loadAll } from './load.ts';
+import { keepTrying } from './keep-trying.ts';
+import { computeChanges, loadAll } from './load.ts';
 import type { Objects } from './objects.ts';
 import type { PastBounds } from './past-lists.ts';
 import { PastLists } from './past-lists.ts';
-import { persist } from './persist.ts';
 import type { CachedStore, EventEncoding, Sink, Watch, WatchStart } from './types.ts';
 import type { WatchesOptions } from './watches.ts';
 import { Watches } from './watches.ts';
@@ -43,7 +44,7 @@ export class MemoryCache implements CachedStore {
   readonly #lateWriters: LateWriters;
   readonly #followers: Followers;
   readonly #stop = new AbortController();
-  /** Nothing is tried again: the cache closes or has failed. */
+  /** Aborts when the cache closes or has failed: nothing is tried again. */
   readonly #halt = new AbortController();
   readonly #failed = new AbortController();
   #objects: Objects;
@@ -103,7 +104,7 @@ export class MemoryCache implements CachedStore {
   async commit(write: Write): Promise<Outcome> {
     if (this.failed.aborted) return failure('unavailable', errorOf(this.failed.reason));
     const previous = write.previous ?? this.#objects.get(write.key);
-    const key = previous?.key === write.key ? previous.key : write.key; // one text for all states of a key
+    const key = previous?.key === write.key ? previous.key : write.key; // the same string for all states of a key
     const { expect, value } = write;
     const outcome = await this.#store.commit({ key, expect, value, previous });
     if ((outcome.ok || outcome.code === 'conflict') && outcome.revision > this.#applied) {
@@ -183,7 +184,7 @@ export class MemoryCache implements CachedStore {
     return list;
   }
 
-  /** Applies what the store tells, until the cache closes or the store is gone. */
+  /** Applies the store's changes until the cache closes or the store is gone. */
   async #follow(): Promise<void> {
     const { clock, log } = this.#settings;
     const work = async (progressed: () => void) => {
@@ -191,7 +192,7 @@ export class MemoryCache implements CachedStore {
       await this.#loadAgain();
       return true;
     };
-    await persist(work, {
+    await keepTrying(work, {
       clock,
       halt: this.#halt.signal,
       onFailure: (error, waitMs) =>
@@ -220,11 +221,11 @@ export class MemoryCache implements CachedStore {
     this.#watches.append(change, before);
   }
 
-  /** History was forgotten before it was read: what is missing is found by comparing with the whole store. */
+  /** History was forgotten before the cache read it: the missed changes are found by comparing with the whole store. */
   async #loadAgain(): Promise<void> {
     this.#settings.log.warn('the cache fell behind the history of its store and is read again');
     const { objects, revision } = await loadAll(this.#store);
-    const missed = differences(this.#objects, objects, revision);
+    const missed = computeChanges(this.#objects, objects, revision);
     this.#objects = objects;
     this.#applied = revision;
     this.#past.forget(revision);
@@ -233,7 +234,7 @@ export class MemoryCache implements CachedStore {
     this.#waiters.reached(revision);
   }
 
-  /** For good. What was written and is not applied is answered all the same: it is durable. */
+  /** The store is gone for good. Writes that are not applied yet are answered nevertheless: they are durable. */
   #fail(error: unknown): void {
     if (this.#closing !== undefined || this.failed.aborted) return;
     this.#settings.log.error({ err: error }, 'the store of the cache is gone');

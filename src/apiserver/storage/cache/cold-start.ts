@@ -1,12 +1,12 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Revision, Store, Stored } from '../types.ts';
 import type { WatchStart } from './types.ts';
 import type { Watcher } from './watcher.ts';
 
-/** How much of the initial objects goes in one push; between two pushes others get their turn. */
+/** How many of the initial objects one push holds; between two pushes the event loop continues. */
 const chunk = { objects: 100, bytes: 512 * 1024 };
 
-/** What a start needs of the cache. */
+/** What the start of a watch needs of the cache. */
 export interface StartSource {
   readonly store: Store;
   readonly applied: () => Revision;
@@ -15,8 +15,8 @@ export interface StartSource {
 }
 
 /**
- * Brings a watch to where memory can feed it. Goes on after any wait only while the watch has not ended.
- * Rejects when the store fails.
+ * Brings a watch to the revision from which the events in memory can feed it. After each wait it continues only if the
+ * watch has not ended. Rejects when the store fails.
  */
 export async function coldStart(
   watcher: Watcher,
@@ -55,7 +55,7 @@ async function pushObjects(watcher: Watcher, objects: readonly Stored[]): Promis
     watcher.offerObjects(part);
     part = [];
     bytes = 0;
-    await turn();
+    await yieldToEventLoop();
     await watcher.room();
     if (watcher.ended) return;
   }
@@ -63,7 +63,7 @@ async function pushObjects(watcher: Watcher, objects: readonly Stored[]): Promis
   await watcher.room();
 }
 
-/** Reads from history what memory no longer holds. `started`: the sink was told of the start. */
+/** Reads from history what memory no longer holds. `started`: the sink's `start` was called. */
 async function replay(
   watcher: Watcher,
   prefix: string,

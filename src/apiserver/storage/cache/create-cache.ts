@@ -8,14 +8,14 @@ import type { CachedStore } from './types.ts';
 export interface CacheOptions {
   readonly clock?: Clock;
   readonly log?: Logger;
-  /** A watcher whose sink takes nothing for so long is cut off; default 30 s. */
+  /** A watcher whose sink takes nothing for this time is ended; default 30 s. */
   readonly stallMs?: number;
   /**
-   * How many events of each kind are kept in memory, of what size together, and of what size all kinds together; by
-   * default 4,096, 4 MiB and 16 MiB.
+   * Bounds of the events in memory: their number and bytes for each kind, and the bytes of all kinds together. Default:
+   * 4,096, 4 MiB and 16 MiB.
    */
   readonly recent?: { readonly count: number; readonly bytes: number; readonly totalBytes?: number };
-  /** How many states lists in chunks can go on from in memory, and what is held for them; by default 16, and 16 MiB. */
+  /** Bounds of the past states from which lists in chunks continue: their number and bytes. Default: 16 and 16 MiB. */
   readonly past?: PastBounds;
 }
 
@@ -23,9 +23,9 @@ const recentBounds = { count: 4_096, bytes: 4 * 1024 * 1024, totalBytes: 16 * 10
 const pastBounds = { count: 16, bytes: 16 * 1024 * 1024 };
 
 /**
- * Puts a cache in front of a store: reads everything, then follows it. From then on the cache owns the store
- * and closes it; write only through the cache. Rejects with a StorageError when the store cannot be read, and
- * leaves it open then.
+ * Puts a cache in front of a store: reads everything, then follows its changes. From then on the cache owns the store and
+ * closes it; write only through the cache. Rejects with a StorageError when the store cannot be read, and then leaves it
+ * open.
  */
 export async function createCache(store: Store, options: CacheOptions = {}): Promise<CachedStore> {
   const { totalBytes = recentBounds.totalBytes, ...each } = options.recent ?? recentBounds;

@@ -8,16 +8,16 @@ interface Follower {
 }
 
 /**
- * Who is called for which changes, in the order in which they came. A change costs only those who follow its bucket: a
- * renewal of a Lease does not call who follows roles.
+ * The followers of changes, called in the order in which they were added. A change costs time only for the followers of
+ * its bucket: a renewal of a Lease does not touch those of roles.
  */
 export class Followers {
   readonly #all = new Set<Follower>();
-  /** Those who may want a change of a bucket; made when first needed, dropped when somebody comes or goes. */
+  /** The followers of each bucket; computed when first needed, dropped when a follower is added or removed. */
   readonly #byBucket = new Map<string, readonly Follower[]>();
   readonly #onError: (error: unknown, change: Change) => void;
 
-  /** `onError` is told when a follower throws; the others are called nevertheless. */
+  /** `onError` is called when a follower throws; the others are called nevertheless. */
   constructor(onError: (error: unknown, change: Change) => void) {
     this.#onError = onError;
   }

@@ -1,17 +1,17 @@
 import type { Change, Revision } from '../types.ts';
-import { WatchEvent } from './event.ts';
 import type { RecentBounds, Tally } from './recent-events.ts';
 import { RecentEvents } from './recent-events.ts';
+import { WatchEvent } from './watch-event.ts';
 
-/** One who is fed by a lane; told whenever there may be something to take. */
+/** Takes events from a lane; `pull` is called whenever there may be new ones. */
 export interface LaneReader {
   pull(): void;
 }
 
 /**
- * The recent events of one bucket and those who watch it: busy leases neither push the events of quiet
- * kinds out of memory nor are they looked at for them. Watchers queue nothing: each knows the revision it
- * has come to, and takes what follows from here.
+ * The recent events of one bucket and its watchers: busy leases neither push the events of quiet kinds out of memory nor
+ * cost their watchers time. Watchers have no queues: each knows the revision it has reached, and takes the later events
+ * from here.
  */
 export class Lane {
   readonly #recent: RecentEvents<WatchEvent>;
@@ -19,7 +19,7 @@ export class Lane {
   readonly #bounds: RecentBounds;
   #unflushed = { count: 0, bytes: 0 };
 
-  /** What is held is also counted in `tally`. */
+  /** The bytes held here are also counted in `tally`. */
   constructor(floor: Revision, bounds: RecentBounds, tally: Tally) {
     this.#bounds = bounds;
     this.#recent = new RecentEvents<WatchEvent>(floor, bounds, (event) => event.size, tally);
@@ -30,7 +30,7 @@ export class Lane {
     return this.#recent.floor;
   }
 
-  /** What its events hold. */
+  /** The bytes of its events. */
   get bytes(): number {
     return this.#recent.bytes;
   }
@@ -41,7 +41,7 @@ export class Lane {
 
   append(change: Change): void {
     const event = new WatchEvent(change, this.#grown);
-    // What was not flushed must not be dropped: a watcher that is not slow would lose it.
+    // Unflushed events must not be dropped: a watcher that is not slow would lose them.
     if (this.#unflushed.count * 2 >= this.#bounds.count || this.#unflushed.bytes * 2 >= this.#bounds.bytes) {
       this.flush();
     }
@@ -54,20 +54,20 @@ export class Lane {
     return this.#recent.after(revision, limit);
   }
 
-  /** Hands what is new to every watcher that can take it. */
+  /** Passes new events to every watcher that can take them. */
   flush(): void {
     this.#unflushed = { count: 0, bytes: 0 };
     for (const watcher of [...this.#watchers]) watcher.pull();
-    this.#recent.trim(); // the bytes that were made for them count too
+    this.#recent.trim(); // the frames that were encoded for them count too
   }
 
-  /** Makes room for others; false: there is nothing to drop. */
+  /** Drops the oldest event to make room for other lanes; false: there is none. */
   dropOldest(): boolean {
     if (this.#recent.count <= this.#unflushed.count) this.flush();
     return this.#recent.dropOldest();
   }
 
-  /** Forgets all events, those to come too: this lane is no longer in use. */
+  /** Forgets all events, also future ones: this lane is no longer in use. */
   close(): void {
     this.#recent.forget(Number.MAX_SAFE_INTEGER);
   }

@@ -4,15 +4,16 @@ import { Lane } from './lane.ts';
 import type { RecentBounds } from './recent-events.ts';
 
 export interface LaneBounds {
-  /** What is kept of each bucket's events. */
+  /** For the events of each bucket. */
   readonly each: RecentBounds;
   /** The bytes of all buckets' events together. */
   readonly totalBytes: number;
 }
 
 /**
- * One lane per bucket, and while somebody watches more than a bucket one (named '') with everything. When all together
- * hold too much, the longest gives way: a busy kind does not push the events of quiet ones out of memory.
+ * One lane for each bucket and, while there is a watch of more than a bucket, one lane (named '') with everything. When
+ * all lanes together hold too much, the one with the most bytes drops events: a busy kind does not push the events of
+ * quiet ones out of memory.
  */
 export class Lanes implements Disposable {
   readonly #lanes = new Map<string, Lane>();
@@ -24,31 +25,31 @@ export class Lanes implements Disposable {
     this.#bounds = bounds;
   }
 
-  /** What all events in memory hold, at most. */
+  /** An upper bound of the bytes that all events in memory hold. */
   get bytes(): number {
     return this.#tally.bytes;
   }
 
   /** The lane with all events of `prefix`; a new one reaches back to `applied` only. */
   laneOf(prefix: string, applied: Revision): Lane {
-    return this.#named(bucketOf(prefix), applied);
+    return this.#getOrCreate(bucketOf(prefix), applied);
   }
 
   /** `before`: the cache's revision before this change. */
   append(change: Change, before: Revision): void {
     const name = bucketOf(change.key);
-    if (name !== '') this.#appendTo(this.#named(name, before), change);
+    if (name !== '') this.#appendTo(this.#getOrCreate(name, before), change);
     const wide = this.#lanes.get('');
     if (wide !== undefined) this.#appendTo(wide, change);
     this.#trim();
   }
 
-  /** Drops what nobody needs after a watcher has gone. */
+  /** Drops the lane of everything when its last watcher has gone. */
   tidy(): void {
     if (this.#lanes.get('')?.isWatched === false) this.#drop('');
   }
 
-  /** Forgets all events: they do not join on to what comes next. */
+  /** Forgets all events: there is a gap between them and the next ones. */
   clear(): void {
     for (const name of [...this.#lanes.keys()]) this.#drop(name);
   }
@@ -63,7 +64,7 @@ export class Lanes implements Disposable {
     this.#flusher.mark(lane);
   }
 
-  #named(name: string, applied: Revision): Lane {
+  #getOrCreate(name: string, applied: Revision): Lane {
     let lane = this.#lanes.get(name);
     if (lane === undefined) {
       lane = new Lane(applied, this.#bounds.each, this.#tally);
@@ -74,16 +75,16 @@ export class Lanes implements Disposable {
 
   #trim(): void {
     while (this.#tally.bytes > this.#bounds.totalBytes) {
-      if (this.#longest()?.dropOldest() !== true) return;
+      if (this.#findLargest()?.dropOldest() !== true) return;
     }
   }
 
-  #longest(): Lane | undefined {
-    let longest: Lane | undefined;
+  #findLargest(): Lane | undefined {
+    let largest: Lane | undefined;
     for (const lane of this.#lanes.values()) {
-      if (longest === undefined || lane.bytes > longest.bytes) longest = lane;
+      if (largest === undefined || lane.bytes > largest.bytes) largest = lane;
     }
-    return longest;
+    return largest;
   }
 
   #drop(name: string): void {
@@ -92,30 +93,29 @@ export class Lanes implements Disposable {
   }
 }
 
-/** The shortest time between two flushes: what comes within it goes out in one write per watcher. */
-const spacingMs = 5;
+/** Between two flushes: the events that come within it go out in one write per watcher. */
+const minSpacingMs = 5;
 
 /**
- * Decides when watchers get their events: a single one at the end of the event loop's turn, many in bundles
- * some milliseconds apart, since a write to a socket costs far more than what is in it.
+ * Decides when watchers get their events: a single event at the end of the current turn of the event loop, many in
+ * batches some milliseconds apart, since a write to a socket costs far more than its content.
  */
 class Flusher implements Disposable {
   readonly #lanes = new Set<Lane>();
   #flushedAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
   #immediate: NodeJS.Immediate | undefined;
-  readonly #flushed: () => void;
+  readonly #onFlushed: () => void;
 
-  /** `flushed` is called after every flush. */
-  constructor(flushed: () => void) {
-    this.#flushed = flushed;
+  constructor(onFlushed: () => void) {
+    this.#onFlushed = onFlushed;
   }
 
   mark(lane: Lane): void {
     if (!lane.isWatched) return;
     this.#lanes.add(lane);
     if (this.#timer !== undefined || this.#immediate !== undefined) return;
-    const waitMs = this.#flushedAt + spacingMs - performance.now();
+    const waitMs = this.#flushedAt + minSpacingMs - performance.now();
     if (waitMs > 0) this.#timer = setTimeout(() => this.#flush(), waitMs);
     else this.#immediate = setImmediate(() => this.#flush());
   }
@@ -126,7 +126,7 @@ class Flusher implements Disposable {
     const lanes = [...this.#lanes];
     this.#lanes.clear();
     for (const lane of lanes) lane.flush();
-    this.#flushed();
+    this.#onFlushed();
     this.#flushedAt = performance.now();
   }
 

@@ -2,7 +2,7 @@ import type { Change, Revision, Store } from '../types.ts';
 import { StorageError } from '../types.ts';
 import { Objects } from './objects.ts';
 
-/** How often a read that history outran is started over. */
+/** How often a read is started again whose revision was forgotten meanwhile. */
 const attempts = 5;
 
 /** Reads everything a store holds, as of one revision. Rejects with a StorageError. */
@@ -23,8 +23,8 @@ async function loadAt(store: Store, revision: Revision): Promise<Objects | undef
   return objects;
 }
 
-/** What leads from one state to a later one, as far as it can still be told; deletions at `revision`. */
-export function differences(from: Objects, to: Objects, revision: Revision): readonly Change[] {
+/** The changes from one state to a later one, as far as they are still known; deletions are at `revision`. */
+export function computeChanges(from: Objects, to: Objects, revision: Revision): readonly Change[] {
   const changes: Change[] = [];
   for (const next of to.all()) {
     const previous = from.get(next.key) ?? null;

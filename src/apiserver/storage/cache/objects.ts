@@ -8,7 +8,7 @@ interface Bucket {
   changedAt: Revision;
 }
 
-/** Every object's present state, in order, one map per bucket. Lists within a bucket are the fast ones. */
+/** The present state of every object, in order, one map per bucket. Lists within one bucket are the fast ones. */
 export class Objects {
   readonly #buckets = new Map<string, Bucket>();
   readonly #memo: RemainingMemo;
@@ -27,7 +27,7 @@ export class Objects {
     for (const { objects } of this.#buckets.values()) yield* firstOf(objects, '', '', 0);
   }
 
-  /** Puts in what was read at `revision`. */
+  /** Adds the objects that were read at `revision`. */
   load(items: readonly Stored[], revision: Revision): void {
     this.#loadedAt = revision;
     for (const item of items) this.#bucket(item.key).objects.set(item.key, item);
@@ -40,7 +40,7 @@ export class Objects {
     else bucket.objects.set(change.key, change.next);
   }
 
-  /** One bucket as it is now: costs what is changed here afterwards. */
+  /** One bucket as it is now, sharing memory with this one: it costs only what is changed here afterwards. */
   copyOf(name: string): Objects {
     const copy = new Objects(this.#memo); // the same state has the same counts
     copy.#loadedAt = this.#loadedAt;
@@ -49,7 +49,7 @@ export class Objects {
     return copy;
   }
 
-  /** Whether what is here is also the state of `prefix` at the older `revision`. */
+  /** Whether the present state of `prefix` is also its state at the older `revision`. */
   unchangedSince(prefix: string, revision: Revision): boolean {
     const name = bucketOf(prefix);
     if (name === '' || revision < this.#loadedAt) return false;
@@ -63,11 +63,16 @@ export class Objects {
     if (buckets.length > 1) items.sort((a, b) => compareKeys(a.key, b.key));
     if (limit === 0) return { revision, items, remaining: 0 };
     const page = items.length > limit ? items.slice(0, limit) : items;
-    return { revision, items: page, remaining: this.#remaining(buckets, prefix, after, page) };
+    return { revision, items: page, remaining: this.#countRemaining(buckets, prefix, after, page) };
   }
 
-  /** How many follow `page`, which follows `after`. */
-  #remaining(buckets: readonly Bucket[], prefix: string, after: string, page: readonly Stored[]): number {
+  /** How many objects follow `page`, which follows `after`. */
+  #countRemaining(
+    buckets: readonly Bucket[],
+    prefix: string,
+    after: string,
+    page: readonly Stored[],
+  ): number {
     const state = buckets.reduce((latest, { changedAt }) => Math.max(latest, changedAt), 0);
     const count = () => buckets.reduce((sum, { objects }) => sum + objects.count(prefix, after), 0);
     const remaining = (this.#memo.get(prefix, state, after) ?? count()) - page.length;

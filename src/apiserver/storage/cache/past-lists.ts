@@ -5,27 +5,27 @@ import type { Change, Listing, Revision } from '../types.ts';
 import type { Objects } from './objects.ts';
 
 /*
- * A list in chunks is of one state, but writers do not wait for its reader. So when somebody was given a chunk that is
- * not the last, the state that it was cut from is kept when the next write comes: as a copy that shares everything with
- * the present but what changes from then on.
+ * A list in chunks is of one state, but writers do not wait for its reader. So when a client was given a chunk that is
+ * not the last, the state of that chunk is kept when the next write comes: as a copy that shares everything with the
+ * present state except what changes from then on.
  *
  *     chunk ──► wanted ──(next change of its bucket)──► kept: all of the bucket, before that change
  *
- * It only makes things faster: what is not here (any more) is read from the history on disk.
+ * This is an optimization only: a state that is not here (any more) is read from the history on disk.
  */
 
 export interface PastBounds {
-  /** How many states are kept. */
+  /** Of the states kept. */
   readonly count: number;
-  /** What is held for them alone, together. */
+  /** Held for them alone, together. */
   readonly bytes: number;
 }
 
-/** As long as continue tokens are valid; history seldom reaches back further. */
+/** The lifetime of continue tokens; history seldom reaches back further. */
 const maxMs = 5 * 60_000;
-/** A reader that does not come for so long is gone, or slow enough to wait for the disk. */
+/** A state unused for this time is dropped: its reader is gone, or slow enough to read from disk. */
 const idleMs = 60_000;
-/** The nodes of a tree that a change copies, since they belong to a past state as well: measured on Node.js 24. */
+/** The tree nodes that a change copies because they also belong to a past state: measured on Node.js 24. */
 const nodeBytes = 500;
 
 interface Past {
@@ -38,7 +38,7 @@ interface Past {
   bytes: number;
 }
 
-/** States of buckets from which lists in chunks go on. */
+/** Past states of buckets from which lists in chunks continue. */
 export class PastLists {
   readonly #bounds: PastBounds;
   readonly #clock: Clock;
@@ -57,12 +57,12 @@ export class PastLists {
     return this.#kept.length;
   }
 
-  /** What is held for past states, at most. */
+  /** An upper bound of the bytes held for past states. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** A list of `prefix` is to go on in the present state. */
+  /** Keeps the present state for a list of `prefix` that will continue in it. */
   want(prefix: string): void {
     const name = bucketOf(prefix);
     if (name !== '') this.#wanted.add(name);
@@ -93,13 +93,13 @@ export class PastLists {
     return past.objects.list(prefix, after, limit, revision);
   }
 
-  /** Shows nothing from before `upTo` any more. */
+  /** From now on no state before `upTo` is returned. */
   forget(upTo: Revision): void {
     this.#floor = Math.max(this.#floor, upTo);
     for (const past of this.#kept.filter(({ until }) => until <= upTo)) this.#drop(past);
   }
 
-  /** Counts what this change takes from the present and leaves to the youngest state of its bucket. */
+  /** Counts the memory that this change leaves to the youngest past state of its bucket alone. */
   #charge(name: string, { previous }: Change): void {
     const past = this.#kept.findLast((one) => one.name === name);
     if (past === undefined) return;
@@ -113,11 +113,11 @@ export class PastLists {
     const isOver = ({ sinceMs, usedMs }: Past) => nowMs - usedMs > idleMs || nowMs - sinceMs > maxMs;
     for (const past of this.#kept.filter(isOver)) this.#drop(past);
     while (this.#kept.length > this.#bounds.count || this.#bytes > this.#bounds.bytes) {
-      this.#drop(this.#kept.reduce((least, one) => (one.usedMs < least.usedMs ? one : least)));
+      this.#drop(this.#kept.reduce((oldest, one) => (one.usedMs < oldest.usedMs ? one : oldest)));
     }
   }
 
-  /** What an older state of the bucket may hold as well still counts. */
+  /** Memory that an older state of the bucket may share still counts, for that one. */
   #drop(past: Past): void {
     const older = this.#kept.findLast((one) => one.name === past.name && one.until < past.until);
     this.#kept = this.#kept.filter((one) => one !== past);

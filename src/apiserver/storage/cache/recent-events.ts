@@ -5,7 +5,7 @@ export interface RecentBounds {
   readonly bytes: number;
 }
 
-/** What several of them hold together. */
+/** The bytes that several of them hold together. */
 export interface Tally {
   bytes: number;
 }
@@ -15,7 +15,7 @@ export interface Tally {
  * everything after `floor` and nothing before.
  */
 export class RecentEvents<T extends { readonly revision: Revision }> {
-  /** Before `#start` there is nothing: what was dropped is not held until the array is cut. */
+  /** Empty before `#start`: dropped events are released before the array is cut. */
   #events: (T | undefined)[] = [];
   #start = 0;
   #bytes = 0;
@@ -24,7 +24,7 @@ export class RecentEvents<T extends { readonly revision: Revision }> {
   readonly #sizeOf: (item: T) => number;
   readonly #tally: Tally;
 
-  /** `sizeOf` an item may grow only by way of `grow`. What is held here is also counted in `tally`. */
+  /** The size of an item may grow only by calling `grow`. The bytes held here are also counted in `tally`. */
   constructor(
     floor: Revision,
     bounds: RecentBounds,
@@ -90,8 +90,9 @@ export class RecentEvents<T extends { readonly revision: Revision }> {
   }
 
   /**
-   * The events after `revision`, which is not below `floor`; at most `limit`, but all of a revision: who goes on behind it
-   * would never see the rest of several that somebody else has written to etcd at once.
+   * The events after `revision`, which is not below `floor`: at most `limit`, but always all of one revision. Another
+   * program may have written several objects to etcd in one revision, and a reader that continues after that revision
+   * would miss the rest.
    */
   after(revision: Revision, limit: number): readonly T[] {
     const found: T[] = [];

@@ -3,11 +3,11 @@ import type { Change, Listing, Revision, Store, Stored } from '../types.ts';
 export type WatchEventType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
 /**
- * Turns events into the bytes that are sent. Watchers that pass the same object share the bytes of an
- * event, so hand the same one to all watchers of one kind and media type.
+ * Turns events into the bytes that are sent. Watchers that pass the same EventEncoding share the bytes of an event, so
+ * use the same one for all watchers of one kind and media type.
  */
 export interface EventEncoding {
-  /** `object.revision` is the resourceVersion to show; for DELETED that of the deletion, with the last state. */
+  /** `object.revision` becomes the resourceVersion; for DELETED it is that of the deletion, with the last state. */
   event(type: WatchEventType, object: Stored): Uint8Array;
   /** `initialEventsEnd`: this one ends the synthetic events of a `state` start. */
   bookmark(revision: Revision, initialEventsEnd: boolean): Uint8Array;
@@ -33,7 +33,7 @@ export type WatchEnd = 'slow' | 'expired' | 'stop' | 'unavailable' | 'failed';
 export interface Sink {
   /** Once, when the start was found and before any push: from now on `expired` is rare. */
   start(): void;
-  /** Frames to send, in order. False: take no more until `Watch.resume()`; these are taken nevertheless. */
+  /** Frames to send, in order. Returns false when the sink is full until `Watch.resume()`; these are taken nevertheless. */
   push(frames: readonly Uint8Array[]): boolean;
   /** Last call; not made after the watch was disposed. Always later than the call of `watch` itself. */
   end(why: WatchEnd): void;
@@ -41,7 +41,7 @@ export interface Sink {
 
 /** A running watch. Disposing ends it at once, without `end`; may be done twice. */
 export interface Watch extends Disposable {
-  /** The sink can take more after `push` answered false. */
+  /** To be called when the sink can take more after `push` returned false. */
   resume(): void;
   /**
    * Pushes a bookmark with the newest revision up to which everything was pushed. Does nothing while the
@@ -51,8 +51,8 @@ export interface Watch extends Disposable {
 }
 
 /**
- * The objects in memory, the recent changes and the watchers. Shows durable state only, and never waits for
- * the disk except where it says so.
+ * The objects in memory, the recent changes and the watchers. Returns durable state only, and never waits for the disk
+ * unless stated.
  */
 export interface Cache {
   /** The revision up to which everything is applied. */
@@ -75,33 +75,34 @@ export interface Cache {
   ): Watch;
   /**
    * Calls `apply` for each change of a key that starts with `prefix`: once, in order, in the step in which the cache takes
-   * the change, before its writer is answered. It must not throw. What history has lost is told as the difference.
+   * the change, before its writer is answered. It must not throw. Changes that history has lost are replaced by the
+   * difference between the states.
    */
   follow(prefix: string, apply: (change: Change) => void): Disposable;
 }
 
 /**
- * A store with its cache in front. `commit` is answered after the cache, its followers and its watchers have
- * the change; an answered conflict is in the cache too. Closing ends all watches (`stop`), then the store.
+ * A store with its cache in front. `commit` resolves after the cache, its followers and its watchers have the change; the
+ * state of a conflict is in the cache too by then. Closing ends all watches (`stop`), then the store.
  */
 export interface CachedStore extends Cache, Store {
   /**
-   * Aborts when the cache cannot follow its store any more, ever: mostly because the store has failed. Its
-   * reason is the error. From then on commits are `unavailable`, watches have ended with `failed`, and reads
-   * show what was last known. A failure that passes does not count: the cache tries again until it has caught
-   * up, and commits are answered then.
+   * Aborts when the cache can never follow its store again, mostly because the store has failed. Its reason is the error.
+   * From then on commits are `unavailable`, watches have ended with `failed`, and reads return what was last known. After
+   * a temporary failure it does not abort: the cache tries again until it has caught up, and then commits are answered.
    */
   readonly failed: AbortSignal;
   /**
-   * Whether what memory showed when it had come to `since` was all that was durable at this call: `confirmRefusals`. If not, memory
-   * comes to that first: `outdated`; or `timeout` when `signal`, made only then, aborts before. Where nobody else writes to the store, an
-   * answered write is in memory, and it is `confirmRefusals` without a question. Rejects with a StorageError when the store
-   * cannot answer.
+   * `confirmed`: the state in memory at revision `since` includes all that was durable at this call. Otherwise waits until
+   * memory has reached that: `outdated`, or `timeout` when `signal`, which is created only then, aborts before. Where only
+   * this process writes to the store, every answered write is in memory, and the result is `confirmed` without asking the
+   * store. Rejects with a StorageError when the store cannot answer.
    */
   confirm(since: Revision, signal: () => AbortSignal): Promise<'confirmed' | 'outdated' | 'timeout'>;
   /**
-   * Whether a revision can be one of this store. Not one that is greater than the newest where others write to the store too:
-   * it was given by a state that is lost, such as before a snapshot was restored, and what comes up to it would be missed.
+   * Whether a revision can be one of this store. In a store to which other servers write too, one that is greater than the
+   * newest cannot: it is of a state that is lost, such as before a snapshot was restored, and a watch from it would miss
+   * the changes up to it.
    * Rejects with a StorageError when the store cannot answer.
    */
   canReach(revision: Revision): Promise<boolean>;

@@ -1,26 +1,26 @@
 /**
- * One watch. It starts `cold` (initial objects, or what history holds and memory does not), is then `live`
- * and takes its events from the lane, and is `ended` at last:
+ * One watch. It starts `cold` (it sends the initial objects, or changes that only history still has), then is `live` and
+ * takes its events from the lane, and at last is `ended`:
  *
  *     cold ──► live ──► ended
  *       └────────────────▲
  *
- * It queues nothing. While its sink is full it stands still at its revision; when events behind that revision
- * leave memory, or the sink stays full too long, it is cut off, which costs nobody else anything.
+ * It has no queue. While its sink is full it stays at its revision. When events after that revision leave memory, or the
+ * sink stays full too long, it is ended; other watches are not affected.
  */
 import type { Change, Revision, Stored } from '../types.ts';
-import { encodeChange, eventType } from './event.ts';
 import type { Lane } from './lane.ts';
 import type { EventEncoding, Sink, Watch, WatchEnd } from './types.ts';
+import { encodeChange, resolveEventType } from './watch-event.ts';
 
-/** How many events one push holds at most. */
-const pushLimit = 256;
+/** Events in one push. */
+const maxPushed = 256;
 
-/** What all watchers of a cache share. */
+/** Shared by all watchers of a cache. */
 export interface WatcherHost {
   /** The cache's revision. */
   readonly applied: () => Revision;
-  /** Resolves when a sink was full for too long, unless `signal` aborts. */
+  /** Resolves with true when a sink was full for too long, with false when `signal` aborts before. */
   readonly stalled: (signal: AbortSignal) => Promise<boolean>;
   readonly onError: (error: unknown, prefix: string) => void;
   readonly onEnd: (watcher: Watcher) => void;
@@ -37,18 +37,18 @@ export interface WatcherOptions {
 
 export class Watcher implements Watch {
   readonly #options: WatcherOptions;
-  /** Made when somebody asks for it: most watches start without a wait, and then there is nothing to give up. */
+  /** Created when `signal` is first read: most watches start without a wait, and then there is nothing to abort. */
   #abort: AbortController | undefined;
   #phase: 'cold' | 'live' | 'ended' = 'cold';
   /** Set while the sink is full. */
   #full: PromiseWithResolvers<void> | undefined;
   #stall: AbortController | undefined;
-  /** Everything up to here was pushed, or is not to be. */
+  /** Everything up to this revision was pushed, or is not to be pushed. */
   position: Revision = 0;
 
   constructor(options: WatcherOptions) {
     this.#options = options;
-    options.lane.add(this); // from the start: a lane that nobody holds may be dropped
+    options.lane.add(this); // from the start: a lane without watchers may be dropped
   }
 
   /** Aborts when the watch has ended. */
@@ -82,7 +82,7 @@ export class Watcher implements Watch {
       return;
     }
     while (this.#full === undefined && !this.ended) {
-      const events = this.#options.lane.after(this.position, pushLimit);
+      const events = this.#options.lane.after(this.position, maxPushed);
       const last = events.at(-1);
       if (last === undefined) return;
       this.position = last.revision; // before the push, from which the sink may call back
@@ -168,7 +168,7 @@ export class Watcher implements Watch {
 
   #typeOf(change: Change) {
     if (!change.key.startsWith(this.#options.prefix)) return undefined;
-    return eventType(change, this.#options.match);
+    return resolveEventType(change, this.#options.match);
   }
 
   #offer(makeFrames: () => readonly Uint8Array[]): void {

@@ -13,9 +13,9 @@ export interface WatchesOptions {
   readonly source: StartSource;
   readonly clock: Clock;
   readonly log: Logger;
-  /** A watcher whose sink is full for so long is cut off. */
+  /** A watcher whose sink is full for this time is ended. */
   readonly stallMs: number;
-  /** What is kept of the events. */
+  /** Bounds of the recent events in memory. */
   readonly recent: LaneBounds;
 }
 
@@ -65,13 +65,13 @@ export class Watches implements Disposable {
     this.#lanes.append(change, before);
   }
 
-  /** Forgets all events and ends all watches: what comes next does not join on to what was. */
+  /** Forgets all events and ends all watches: there is a gap between the events so far and the next ones. */
   expire(): void {
     this.#lanes.clear();
     this.#endAll('expired');
   }
 
-  /** Ends all watches, those to come too; what was said first counts. */
+  /** Ends all watches, also future ones; the reason of the first call counts. */
   stop(why: WatchEnd): void {
     this.#over ??= why;
     this.#endAll(why);
@@ -83,12 +83,12 @@ export class Watches implements Disposable {
 
   async #start(watcher: Watcher, prefix: string, start: WatchStart): Promise<void> {
     try {
-      await Promise.resolve(); // the sink hears nothing before the caller has its watch
+      await Promise.resolve(); // the sink is not called before the caller has its watch
       if (this.#over !== undefined) watcher.end(this.#over);
       await coldStart(watcher, prefix, start, this.#options.source);
     } catch (error) {
       if (!watcher.ended) this.#options.log.warn({ err: error, prefix }, 'a watch could not be started');
-      watcher.end(isAway(error) ? 'unavailable' : 'failed');
+      watcher.end(isTemporary(error) ? 'unavailable' : 'failed');
     }
   }
 
@@ -97,7 +97,7 @@ export class Watches implements Disposable {
   }
 }
 
-/** What passes: the same watch can be started later. */
-function isAway(error: unknown): boolean {
+/** Whether the same watch can be started later. */
+function isTemporary(error: unknown): boolean {
   return error instanceof StorageError && error.code === 'unavailable';
 }

@@ -5,7 +5,7 @@ import { Compare_CompareResult, Compare_CompareTarget, KV } from './gen/rpc_pb.j
 import type { EtcdClient } from './wire/client.ts';
 import { EtcdError } from './wire/errors.ts';
 
-/** The reference's key, so that of its servers and ours together one compacts. */
+/** The reference's key, so that only one of its servers and ours together compacts. */
 const sharedKey = Buffer.from('compact_rev_key');
 
 export interface CompactorOptions {
@@ -15,11 +15,11 @@ export interface CompactorOptions {
   readonly log: Logger;
   /** The revision of the last change that is known. */
   readonly lastChange: () => Revision;
-  /** Told what has been forgotten. */
+  /** Called when this server has forgotten history up to a revision. */
   readonly forgotten: (upTo: Revision) => void;
 }
 
-/** Forgets history up to a revision. Rejects with an EtcdError; what is forgotten already is no error. */
+/** Forgets history up to a revision. Rejects with an EtcdError, but not when it is forgotten already. */
 export async function compactEtcd(client: EtcdClient, upTo: Revision): Promise<void> {
   try {
     await client.call(KV.method.compact, { revision: BigInt(upTo) }, { repeatable: true });
@@ -29,17 +29,17 @@ export async function compactEtcd(client: EtcdClient, upTo: Revision): Promise<v
 }
 
 /**
- * Of all servers on a cluster one forgets history in each interval: who first changes the shared key, whose version
- * counts the intervals. It forgets what came before the last change that was there when the interval before ended, so
- * that the newest state of a cluster in which nothing happens stays readable at its revision.
+ * In each interval one of all servers on a cluster forgets history: the one that first changes the shared key, whose
+ * version counts the intervals. It forgets everything before the change that was the last one when the interval before
+ * ended, so in a cluster without changes the newest state stays readable at its revision.
  */
 export class Compactor implements AsyncDisposable {
   readonly #options: CompactorOptions;
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
-  /** How often the key has been changed, as far as is known. */
+  /** The last known version of the key: how often it has been changed. */
   #version = 0n;
-  /** By whomever. */
+  /** The last known compaction, by any server. */
   #compacted: Revision = 0;
 
   constructor(options: CompactorOptions) {
@@ -55,7 +55,7 @@ export class Compactor implements AsyncDisposable {
       await clock.sleep(intervalMs, signal);
       if (signal.aborted) return;
       try {
-        if (target > this.#compacted) await this.#turn(target);
+        if (target > this.#compacted) await this.#tryCompact(target);
       } catch (error) {
         if (!signal.aborted)
           log.warn({ err: error }, 'the history in etcd was not compacted; it is tried again');
@@ -63,7 +63,7 @@ export class Compactor implements AsyncDisposable {
     }
   }
 
-  async #turn(target: Revision): Promise<void> {
+  async #tryCompact(target: Revision): Promise<void> {
     const { client, forgotten } = this.#options;
     const equal = { result: Compare_CompareResult.EQUAL, target: Compare_CompareTarget.VERSION };
     const value = Buffer.from(String(target));
@@ -91,8 +91,8 @@ export class Compactor implements AsyncDisposable {
     const read = responses[0]?.response;
     const found = read?.case === 'responseRange' ? read.value.kvs[0] : undefined;
     this.#version = found?.version ?? 0n;
-    const told = Number(Buffer.from(found?.value ?? []).toString());
-    if (Number.isSafeInteger(told)) this.#compacted = Math.max(this.#compacted, told);
+    const compacted = Number(Buffer.from(found?.value ?? []).toString());
+    if (Number.isSafeInteger(compacted)) this.#compacted = Math.max(this.#compacted, compacted);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

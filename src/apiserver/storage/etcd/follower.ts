@@ -5,20 +5,20 @@ import { StorageError } from '../types.ts';
 import type { KeyMap } from './key-map.ts';
 import type { Head, Reads } from './reads.ts';
 import type { Values } from './values.ts';
-import type { Heard } from './watch.ts';
+import type { EventBatch } from './watch.ts';
 import { EtcdWatch } from './watch.ts';
 import type { EtcdClient } from './wire/client.ts';
 import { EtcdError } from './wire/errors.ts';
 import type { EtcdTimes } from './wire/options.ts';
 
-/** Told in order, and never of what it was told already. */
-export interface Follows {
-  /** Where it is. */
+/** Receives changes in order, and none twice. */
+export interface ChangeReceiver {
+  /** How far it is. */
   readonly revision: Revision;
   append(changes: readonly Change[], through: Revision): void;
-  /** What came up to `through` cannot be told from here: it is in history, or forgotten. */
+  /** The changes up to `through` are not available here: they are in history, or forgotten. */
   jumpTo(through: Revision): void;
-  /** The store is another one than it was, or was put back to an earlier state: all begins anew from there. */
+  /** The store is another one than before, or was put back to an earlier state: everything starts again from `head`. */
   replaced(head: Head, why: string): void;
 }
 
@@ -27,9 +27,9 @@ export interface FollowerOptions {
   readonly reads: Reads;
   readonly keys: KeyMap;
   readonly values: Values;
-  readonly follows: Follows;
+  readonly receiver: ChangeReceiver;
   readonly head: Head;
-  /** Told when the store is there no more; nothing is followed from then on. */
+  /** Called when the store does not exist any more; following ends then. */
   readonly lost: () => StorageError;
   readonly clock: Clock;
   readonly times: EtcdTimes;
@@ -37,8 +37,8 @@ export interface FollowerOptions {
 }
 
 /**
- * Follows everything below the prefix, over one watch after the other: whatever happens to connections and members, it
- * goes on where it was.
+ * Follows everything below the prefix, with one watch after the other: when connections or members fail, it continues
+ * where it was.
  */
 export class Follower implements AsyncDisposable {
   readonly #options: FollowerOptions;
@@ -55,28 +55,28 @@ export class Follower implements AsyncDisposable {
     this.#running = this.#run();
   }
 
-  /** Sees to it that it comes to this revision, once etcd has. */
+  /** Makes sure that this revision is reached, once etcd has reached it. */
   want(revision: Revision): void {
     this.#wanted = Math.max(this.#wanted, revision);
     if (this.#watch !== undefined) this.#watch.want(revision);
-    else this.#retry.abort(); // somebody waits
+    else this.#retry.abort(); // a caller waits for it
   }
 
   async #run(): Promise<void> {
     const { clock, log } = this.#options;
     const backoff = createBackoff({ initialMs: 20, maxMs: 1_000, jitter: 0.5 });
-    let isTold = false;
+    let isLogged = false;
     while (!this.#stop.signal.aborted) {
       try {
         await this.#follow(() => {
-          if (isTold) log.info('etcd is followed again');
-          isTold = false;
+          if (isLogged) log.info('etcd is followed again');
+          isLogged = false;
           backoff.reset();
         });
       } catch (error) {
         if (this.#stop.signal.aborted || error instanceof StorageError) return;
-        if (!isTold) log.warn({ err: error }, 'etcd cannot be followed; it is tried again');
-        isTold = true;
+        if (!isLogged) log.warn({ err: error }, 'etcd cannot be followed; it is tried again');
+        isLogged = true;
       }
       this.#retry = new AbortController();
       const signal = AbortSignal.any([this.#retry.signal, this.#stop.signal]);
@@ -86,19 +86,19 @@ export class Follower implements AsyncDisposable {
   }
 
   async #follow(succeeded: () => void): Promise<void> {
-    const { client, clock, times, keys, follows } = this.#options;
-    await this.#compare();
+    const { client, clock, times, keys, receiver } = this.#options;
+    await this.#checkHead();
     const connection = await client.connected(times.connectMs);
-    const after = follows.revision;
+    const after = receiver.revision;
     const { signal } = this.#stop;
     const { silenceMs } = times;
     const watch = new EtcdWatch({ connection, range: keys.root, after, clock, silenceMs, signal });
     this.#watch = watch;
     try {
       if (this.#wanted > after) watch.want(this.#wanted);
-      for await (const heard of watch.heard()) {
-        if (heard === 'compacted') await this.#skip();
-        else this.#tell(heard);
+      for await (const batch of watch.batches()) {
+        if (batch === 'compacted') await this.#skip();
+        else this.#passOn(batch);
         succeeded();
       }
     } catch (error) {
@@ -109,37 +109,37 @@ export class Follower implements AsyncDisposable {
     }
   }
 
-  /** A member that is behind may be watched; a cluster that is behind was put back. */
-  async #compare(): Promise<void> {
-    const { reads, follows, lost } = this.#options;
+  /** A member that is behind may be watched; a cluster that is behind was put back to an earlier state. */
+  async #checkHead(): Promise<void> {
+    const { reads, receiver, lost } = this.#options;
     const head = await reads.head();
     if (!head.isRecorded) throw lost();
     const isOther = head.clusterId !== this.#clusterId;
-    if (!isOther && head.revision >= follows.revision) return;
+    if (!isOther && head.revision >= receiver.revision) return;
     this.#clusterId = head.clusterId;
     this.#wanted = 0;
-    const why = isOther ? 'it is another cluster' : `it was put back from revision ${follows.revision}`;
-    follows.replaced(head, `${why}, and is at ${head.revision} now`);
+    const why = isOther ? 'it is another cluster' : `it was put back from revision ${receiver.revision}`;
+    receiver.replaced(head, `${why}, and is at ${head.revision} now`);
   }
 
   async #skip(): Promise<void> {
-    const { reads, follows } = this.#options;
-    follows.jumpTo((await reads.head()).revision);
+    const { reads, receiver } = this.#options;
+    receiver.jumpTo((await reads.head()).revision);
   }
 
-  /** One object has a revision for itself, unless somebody else wrote several at once: those stay together. */
-  #tell({ events, through }: Heard): void {
-    const { follows, values } = this.#options;
+  /** Our writes have one object per revision; when another program wrote several in one revision, they stay together. */
+  #passOn({ events, through }: EventBatch): void {
+    const { receiver, values } = this.#options;
     let changes: Change[] = [];
     for (const event of events) {
-      const told = values.told(event);
-      if ('lost' in told) {
-        follows.append(changes, Math.max(follows.revision, told.revision - 1));
-        follows.jumpTo(told.revision);
+      const decoded = values.decode(event);
+      if ('lost' in decoded) {
+        receiver.append(changes, Math.max(receiver.revision, decoded.revision - 1));
+        receiver.jumpTo(decoded.revision);
         changes = [];
-      } else if ('change' in told) changes.push(told.change);
+      } else if ('change' in decoded) changes.push(decoded.change);
     }
-    follows.append(changes, through);
+    receiver.append(changes, through);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -10,10 +10,10 @@ import type { EtcdClient } from './wire/client.ts';
 import { EtcdError } from './wire/errors.ts';
 import type { EtcdTimes } from './wire/options.ts';
 
-/** What is read of the past at a time: etcd begins a watch of the past once in 100 ms. */
+/** Read of the past at a time: etcd starts a watch of the past only once in 100 ms. */
 const piece = { changes: 4_096, bytes: 8 * 1024 * 1024 };
 
-/** How often a read that failed is begun anew. */
+/** How often a read that fails is tried. */
 const tries = 3;
 
 export interface HistoryOptions {
@@ -25,7 +25,7 @@ export interface HistoryOptions {
   readonly times: EtcdTimes;
 }
 
-/** Reads changes from etcd's own history, for those who are behind what memory keeps. */
+/** Reads changes from etcd's own history, for readers that are behind what memory keeps. */
 export class EtcdHistory {
   readonly #options: HistoryOptions;
 
@@ -38,7 +38,7 @@ export class EtcdHistory {
     for (let attempt = 1; ; attempt++) {
       try {
         const found = await this.#read(prefix, after, upTo, signal);
-        // a state before or a deletion may have been forgotten while it was read: then not all of it was told
+        // previous states or deletions may have been forgotten while this was read: then some changes are missing
         return (await this.#options.reads.reaches(after)) ? found : 'compacted';
       } catch (error) {
         const passes = error instanceof EtcdError && (error.reason === 'away' || error.reason === 'unknown');
@@ -63,17 +63,17 @@ export class EtcdHistory {
     let bytes = 0;
     watch.want(upTo);
     try {
-      for await (const heard of watch.heard()) {
-        if (heard === 'compacted') return heard;
-        for (const event of heard.events) {
-          const told = this.#options.values.told(event);
-          if (told.revision > upTo) break;
-          if ('lost' in told) return 'compacted';
-          if (!('change' in told)) continue;
-          bytes += sizeOfChange(told.change);
-          if (told.change.key.startsWith(prefix)) changes.push(told.change);
+      for await (const batch of watch.batches()) {
+        if (batch === 'compacted') return batch;
+        for (const event of batch.events) {
+          const decoded = this.#options.values.decode(event);
+          if (decoded.revision > upTo) break;
+          if ('lost' in decoded) return 'compacted';
+          if (!('change' in decoded)) continue;
+          bytes += sizeOfChange(decoded.change);
+          if (decoded.change.key.startsWith(prefix)) changes.push(decoded.change);
         }
-        through = Math.min(heard.through, upTo);
+        through = Math.min(batch.through, upTo);
         if (through >= upTo || changes.length >= piece.changes || bytes >= piece.bytes) {
           return { changes, through };
         }

@@ -4,12 +4,12 @@ import { StorageError } from '../types.ts';
 import type { TxnResponse } from './gen/rpc_pb.js';
 import { Compare_CompareResult, Compare_CompareTarget, KV } from './gen/rpc_pb.js';
 import type { KeyMap } from './key-map.ts';
-import { bytesOfRecord, markIn, recordIn } from './store-record.ts';
+import { encodeRecord, parseMark, parseRecord } from './store-record.ts';
 import type { EtcdClient } from './wire/client.ts';
 
 /**
- * Records what the store is for when it is new, else compares; answers how its revisions are counted, if not as etcd
- * counts them. Rejects with a StorageError (`wrongIdentity`, `corrupt`, `moved`) or an EtcdError.
+ * Records the identity of a new store, or compares that of an existing one. Returns how its revisions are counted;
+ * undefined: as etcd counts them. Rejects with a StorageError (`wrongIdentity`, `corrupt`, `moved`) or an EtcdError.
  */
 export async function checkIdentity(
   client: EtcdClient,
@@ -18,7 +18,7 @@ export async function checkIdentity(
 ): Promise<Numbering | undefined> {
   const key = keys.identityKey;
   const { groupSuffix } = identity;
-  const value = bytesOfRecord({ groupSuffix });
+  const value = encodeRecord({ groupSuffix });
   const compare = { result: Compare_CompareResult.EQUAL, target: Compare_CompareTarget.VERSION, key };
   const mark = { request: { case: 'requestRange', value: { key: keys.readOnlyKey } } } as const;
   const response = await client.call(
@@ -34,7 +34,7 @@ export async function checkIdentity(
   refuseMoved(place, Buffer.from(keys.readOnlyKey).toString(), valueAt(response, 1));
   if (response.succeeded) return undefined;
   const found = valueAt(response, 0);
-  const recorded = found && recordIn(found);
+  const recorded = found && parseRecord(found);
   if (recorded === undefined) throw new StorageError('corrupt', `${place} does not tell what it is for`);
   if (recorded.groupSuffix !== groupSuffix) {
     throw new StorageError(
@@ -50,9 +50,9 @@ export async function checkIdentity(
   );
 }
 
-/** No server is to serve, from old objects, what lives elsewhere now. */
+/** Objects that were moved elsewhere must not be served from here, where they are outdated. */
 function refuseMoved(place: string, key: string, found: Uint8Array | undefined): void {
-  const mark = found && markIn(found);
+  const mark = found && parseMark(found);
   if (!mark?.moved) return;
   throw new StorageError(
     'moved',

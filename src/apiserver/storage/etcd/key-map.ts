@@ -1,7 +1,7 @@
 import { identityPart, keysPart, ourPrefix, ownPart, places, raisePart, readOnlyPart } from './layout.ts';
 import type { KeyRange } from './wire/watch-call.ts';
 
-/** A part of our keys, in order, whose texts behind `ours` are the same behind `theirs` in etcd. */
+/** A range of our keys, in order. What follows `ours` in such a key follows `theirs` in etcd's key. */
 interface Region {
   readonly from: Uint8Array;
   readonly end: Uint8Array;
@@ -9,12 +9,12 @@ interface Region {
   readonly theirs: Uint8Array;
 }
 
-/** Behind every well-formed text. */
+/** Greater than every well-formed text. */
 const behindAll = Uint8Array.of(0xff);
 
 /**
- * Between our keys and etcd's. Our keys are cut into regions, in their order, each of which lies in one piece in
- * etcd; so a range of ours is a few ranges there, to be read one after the other.
+ * Translates between our keys and etcd's. Our keys are cut into regions, in their order, each of which is contiguous in
+ * etcd; so a range of our keys is a small number of ranges there, to be read one after the other.
  */
 export class KeyMap {
   /** Of all that is watched: a key's prefix with a slash at its end. */
@@ -39,7 +39,7 @@ export class KeyMap {
     return bytesOf(this.#prefix + placeOf(key));
   }
 
-  /** Undefined: it is no object's. */
+  /** Undefined: it is not the key of an object. */
   fromEtcd(bytes: Uint8Array): string | undefined {
     const key = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
     if (!key.startsWith(this.#prefix)) return undefined;
@@ -47,7 +47,7 @@ export class KeyMap {
     return ours !== undefined && placeOf(ours) === key.slice(this.#prefix.length) ? ours : undefined;
   }
 
-  /** Where our keys lie that start with `prefix` and are greater than `after`, in their order. */
+  /** The ranges in etcd of our keys that start with `prefix` and are greater than `after`, in their order. */
   ranges(prefix: string, after: string): readonly KeyRange[] {
     const behind = after === '' ? new Uint8Array() : bytesOf(`${after}\0`);
     const from = later(bytesOf(prefix), behind);
@@ -55,7 +55,7 @@ export class KeyMap {
     return this.#regions.flatMap((region) => {
       const range = { from: later(from, region.from), end: earlier(end, region.end) };
       if (Buffer.compare(range.from, range.end) >= 0) return [];
-      return [{ from: moved(range.from, region, 'from'), end: moved(range.end, region, 'end') }];
+      return [{ from: translate(range.from, region, 'from'), end: translate(range.end, region, 'end') }];
     });
   }
 
@@ -85,7 +85,7 @@ export class KeyMap {
   }
 }
 
-/** The first segments of keys that do not lie where their name says, in order. */
+/** The first segments of keys that are not stored under their own name, in order. */
 function specialParts(): readonly string[] {
   const taken = [...places.values()].map(firstPart).filter((part) => !places.has(part));
   return [...new Set([...places.keys(), ...taken, ownPart])].sort();
@@ -118,8 +118,12 @@ function firstPart(text: string): string {
   return slash < 0 ? '' : text.slice(0, slash + 1);
 }
 
-/** A bound of a region's range, in etcd: an end that is the region's own is the end of its place. */
-function moved(bound: Uint8Array, { from, end, ours, theirs }: Region, which: 'from' | 'end'): Uint8Array {
+/** Translates a bound of a range in a region; the region's own end becomes the end of its place in etcd. */
+function translate(
+  bound: Uint8Array,
+  { from, end, ours, theirs }: Region,
+  which: 'from' | 'end',
+): Uint8Array {
   const inside = startsWith(bound, ours);
   if (which === 'end' && !inside && Buffer.compare(bound, end) === 0) return endOfBytes(theirs);
   if (which === 'from' && !inside && Buffer.compare(bound, from) === 0) return theirs;
@@ -142,7 +146,7 @@ function endOf(prefix: string): Uint8Array {
   return endOfBytes(bytesOf(prefix));
 }
 
-/** The first bytes behind all that start with these, which are a text's and therefore hold no 0xff. */
+/** The first bytes after all that start with these; these are a text's and therefore hold no 0xff. */
 function endOfBytes(bytes: Uint8Array): Uint8Array {
   if (bytes.length === 0) return behindAll;
   const end = Uint8Array.from(bytes);

@@ -1,18 +1,18 @@
 /**
- * Where objects lie in etcd: as the reference has them, so that both can use one cluster. A key of ours is
- * `/registry/RESOURCE/…`; in etcd that is the configured prefix and the same, but for a few resources that keep names
- * from before they were called as they are (nodes are minions).
+ * Where objects are stored in etcd: as the reference stores them, so that both can use one cluster. A key of ours is
+ * `/registry/RESOURCE/…`; in etcd it is the configured prefix and the same rest, except for some resources that are
+ * stored under an earlier name (nodes are minions).
  *
  *     /registry/leases/kube-node-lease/a  →  PREFIX/leases/kube-node-lease/a
  *     /registry/nodes/a                   →  PREFIX/minions/a
  *
- * Keys that would meet there what is not theirs, and all that are no object's at all, lie in a part of our own.
+ * Keys that would collide there with others, and all keys that are not of objects, are stored in a part of our own.
  */
 
 /** The beginning of every object's key. */
 export const ourPrefix = '/registry/';
 
-/** Of a resource to its place, where that is another name (reference: its default resource prefixes). */
+/** From a resource to its place, where the names differ (reference: its default resource prefixes). */
 export const places: ReadonlyMap<string, string> = new Map([
   ['endpoints/', 'services/endpoints/'],
   ['ingresses/', 'ingress/'],
@@ -23,12 +23,12 @@ export const places: ReadonlyMap<string, string> = new Map([
   ['apiservices/', 'apiregistration.k8s.io/apiservices/'],
 ]);
 
-/** What is only ours: what the store is for, and keys that have no other place. */
+/** Only ours: the store's record, and keys that have no other place. */
 export const ownPart = 'nodeward/';
 export const keysPart = `${ownPart}keys/`;
-/** Tells what the store is for. */
+/** Holds the store's record. */
 export const identityPart = `${ownPart}store`;
 /** Written again and again to raise etcd's revision. */
 export const raisePart = `${ownPart}raised`;
-/** Is there while no server may write. */
+/** Exists while no server may write. */
 export const readOnlyPart = `${ownPart}read-only`;

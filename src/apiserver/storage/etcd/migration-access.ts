@@ -5,10 +5,10 @@ import { StorageError } from '../types.ts';
 import type { KeyValue } from './gen/kv_pb.js';
 import { KV } from './gen/rpc_pb.js';
 import { KeyMap } from './key-map.ts';
-import { storageError } from './outcomes.ts';
+import { toStorageError } from './outcomes.ts';
 import { Reads } from './reads.ts';
 import type { StoreRecord } from './store-record.ts';
-import { recordIn } from './store-record.ts';
+import { parseRecord } from './store-record.ts';
 import { Values } from './values.ts';
 import { EtcdClient } from './wire/client.ts';
 import { parseEndpoints } from './wire/endpoints.ts';
@@ -19,13 +19,13 @@ import { defaultEtcdPrefix, defaultTimes } from './wire/options.ts';
 /** Which etcd. */
 export type MigrationEtcd = Pick<EtcdStoreOptions, 'servers' | 'prefix' | 'tls'>;
 
-/** What is kept for itself of a store in etcd, with where it stands. */
+/** The value of a key in etcd, with the revision of its last write. */
 export interface Found {
   readonly value: Uint8Array;
   readonly modRevision: bigint;
 }
 
-/** A store in etcd as a migration looks at it: nothing follows it, and nothing of it is left out. */
+/** A migration's access to a store in etcd: without following changes, and without leaving out any object. */
 export class MigrationAccess implements Disposable {
   readonly name: string;
   readonly client: EtcdClient;
@@ -42,12 +42,12 @@ export class MigrationAccess implements Disposable {
     this.#reads = new Reads(this.client, this.keys, new Values(this.keys, foreign));
   }
 
-  /** As etcd counts. */
+  /** The newest revision, as etcd counts. */
   async revision(): Promise<Revision> {
-    return (await asked(this.#reads.head())).revision;
+    return (await withStorageErrors(this.#reads.head())).revision;
   }
 
-  /** In the order of keys, with revisions as etcd counts them. What is not in JSON is a StorageError. */
+  /** In the order of keys, with revisions as etcd counts them. Throws a StorageError for an object that is not in JSON. */
   async *objects(revision: Revision): AsyncGenerator<Stored, void> {
     const pages = this.#reads.pages(revision);
     try {
@@ -58,15 +58,15 @@ export class MigrationAccess implements Disposable {
   }
 
   async found(key: Uint8Array): Promise<Found | undefined> {
-    const { kvs } = await asked(this.client.call(KV.method.range, { key }, { repeatable: true }));
+    const { kvs } = await withStorageErrors(this.client.call(KV.method.range, { key }, { repeatable: true }));
     return foundIn(kvs[0]);
   }
 
-  /** Undefined: no store was ever there. */
+  /** Undefined: there never was a store. */
   async record(): Promise<{ readonly record: StoreRecord; readonly found: Found } | undefined> {
     const found = await this.found(this.keys.identityKey);
     if (found === undefined) return undefined;
-    const record = recordIn(found.value);
+    const record = parseRecord(found.value);
     if (record !== undefined) return { record, found };
     throw new StorageError('corrupt', `${this.name} does not tell what its store is for`);
   }
@@ -80,17 +80,17 @@ export function foundIn(keyValue: KeyValue | undefined): Found | undefined {
   return keyValue && { value: keyValue.value, modRevision: keyValue.modRevision };
 }
 
-/** As etcd counts, and as the store does. */
-export function counted(revision: Revision, numbering: Numbering | undefined): Revision {
+/** Converts a revision from etcd's counting to the store's. */
+export function toStoreRevision(revision: Revision, numbering: Numbering | undefined): Revision {
   return revision + (numbering?.offset ?? 0);
 }
 
-/** What etcd was asked, with its errors as a store's, which say what to do. */
-export async function asked<T>(question: Promise<T>): Promise<T> {
+/** Converts the EtcdError of a call into a StorageError that says what to do. */
+export async function withStorageErrors<T>(call: Promise<T>): Promise<T> {
   try {
-    return await question;
+    return await call;
   } catch (error) {
-    throw error instanceof EtcdError ? readError(error) : storageError(error);
+    throw error instanceof EtcdError ? readError(error) : toStorageError(error);
   }
 }
 

@@ -4,12 +4,12 @@ import type { Stored } from '../types.ts';
 import { StorageError } from '../types.ts';
 import { Compare_CompareResult, Compare_CompareTarget, KV, Lease } from './gen/rpc_pb.js';
 import type { MigrationEtcd } from './migration-access.ts';
-import { asked, counted, MigrationAccess } from './migration-access.ts';
+import { MigrationAccess, toStoreRevision, withStorageErrors } from './migration-access.ts';
 import type { StoreRecord, WritersMark } from './store-record.ts';
-import { bytesOfRecord, markIn } from './store-record.ts';
+import { encodeRecord, parseMark } from './store-record.ts';
 import { revisionOf } from './values.ts';
 
-/** Writers go on after so long when whoever holds them has died. */
+/** Writers continue after this time when the process that holds them off has died. */
 const holdSeconds = 30;
 
 /** A store in etcd whose objects are moved elsewhere, while servers work on it. */
@@ -46,14 +46,14 @@ export class EtcdSource implements MigrationSource {
   async read(): Promise<Reading> {
     const revision = await this.#access.revision();
     const { revisions } = this.#record;
-    return { revision: counted(revision, revisions), objects: this.#objects(revision) };
+    return { revision: toStoreRevision(revision, revisions), objects: this.#objects(revision) };
   }
 
   async hold(to: string): Promise<SourceHold> {
     const hold = new WritersHold(this.#access, to);
     const revision = await hold.take();
     return {
-      revision: counted(revision, this.#record.revisions),
+      revision: toStoreRevision(revision, this.#record.revisions),
       seal: () => hold.seal(),
       [Symbol.asyncDispose]: () => hold.release(),
     };
@@ -66,15 +66,15 @@ export class EtcdSource implements MigrationSource {
   async *#objects(revision: number): AsyncGenerator<Stored, void> {
     const { revisions } = this.#record;
     for await (const { key, value, ...at } of this.#access.objects(revision)) {
-      const createRevision = counted(at.createRevision, revisions);
-      yield { key, value, revision: counted(at.revision, revisions), createRevision };
+      const createRevision = toStoreRevision(at.createRevision, revisions);
+      yield { key, value, revision: toStoreRevision(at.revision, revisions), createRevision };
     }
   }
 }
 
 /**
- * The key that every server's transactions want absent. It goes with a lease, so writers go on when this process dies;
- * it is written again, with a new lease, long before.
+ * The key that must be absent in the transactions of every server. It expires with a lease, so writers continue when this
+ * process dies; it is written again, with a new lease, long before.
  */
 class WritersHold {
   readonly #access: MigrationAccess;
@@ -83,7 +83,7 @@ class WritersHold {
   #sealed = false;
   #ending = false;
   #timer: NodeJS.Timeout | undefined;
-  /** Renewals and the end come one after the other. */
+  /** Serializes the renewals and the end. */
   readonly #mutex = new Mutex();
 
   constructor(access: MigrationAccess, to: string) {
@@ -91,11 +91,11 @@ class WritersHold {
     this.#to = to;
   }
 
-  /** Answers the revision behind which no server writes, as etcd counts. */
+  /** Returns the revision after which no server writes, as etcd counts. */
   async take(): Promise<number> {
     const before = await this.#access.found(this.#access.keys.readOnlyKey);
     if (before !== undefined) {
-      this.#refuseOther(markIn(before.value));
+      this.#refuseOther(parseMark(before.value));
       this.#sealed = true;
       return await this.#access.revision();
     }
@@ -113,14 +113,14 @@ class WritersHold {
     });
   }
 
-  /** Writers go on, unless they are kept off for good. */
+  /** Writers continue, unless the hold was sealed. */
   async release(): Promise<void> {
     if (this.#sealed || this.#ending) return;
     await this.#end(async () => {
       const { client, keys } = this.#access;
       const key = keys.readOnlyKey;
       const success = [{ request: { case: 'requestDeleteRange', value: { key } } } as const];
-      // without it they go on a little later
+      // when this fails they continue a little later
       await client
         .call(KV.method.txn, { compare: [this.#mine()], success }, { repeatable: true })
         .catch(() => undefined);
@@ -138,40 +138,42 @@ class WritersHold {
     this.#timer = setTimeout(() => void this.#mutex.run(() => this.#renew()), (holdSeconds * 1000) / 3);
   }
 
-  /** A failure is found by whoever seals. */
+  /** A failure is noticed when the hold is sealed. */
   async #renew(): Promise<void> {
     try {
       await this.#put(await this.#lease());
     } catch {
-      // tried again; meanwhile the lease from before lasts
+      // tried again; meanwhile the previous lease lasts
     }
     this.#schedule();
   }
 
   async #lease(): Promise<bigint> {
     const request = { TTL: BigInt(holdSeconds), ID: 0n };
-    const { ID } = await asked(
+    const { ID } = await withStorageErrors(
       this.#access.client.call(Lease.method.leaseGrant, request, { repeatable: true }),
     );
     return ID;
   }
 
-  /** Undefined: it is not ours any more. `lease` 0: it stays. */
+  /** Undefined: the key is not ours any more. `lease` 0: it never expires. */
   async #put(lease: bigint): Promise<number | undefined> {
     const { client, keys } = this.#access;
     const mark: WritersMark = { to: this.#to, at: new Date().toISOString(), moved: lease === 0n };
-    const put = { key: keys.readOnlyKey, value: bytesOfRecord(mark), lease };
+    const put = { key: keys.readOnlyKey, value: encodeRecord(mark), lease };
     const request = {
       compare: [this.#mine()],
       success: [{ request: { case: 'requestPut', value: put } } as const],
     };
-    const { succeeded, header } = await asked(client.call(KV.method.txn, request, { repeatable: false }));
+    const { succeeded, header } = await withStorageErrors(
+      client.call(KV.method.txn, request, { repeatable: false }),
+    );
     if (!succeeded) return undefined;
     this.#at = header?.revision ?? 0n;
     return revisionOf(this.#at);
   }
 
-  /** Absent at first, afterwards as we have left it. */
+  /** The key is absent at first, and afterwards unchanged since our last write. */
   #mine() {
     return {
       result: Compare_CompareResult.EQUAL,

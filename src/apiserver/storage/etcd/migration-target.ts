@@ -11,16 +11,16 @@ import type { Stored } from '../types.ts';
 import { StorageError } from '../types.ts';
 import { Compare_CompareResult, Compare_CompareTarget, KV } from './gen/rpc_pb.js';
 import type { Found, MigrationEtcd } from './migration-access.ts';
-import { asked, MigrationAccess } from './migration-access.ts';
+import { MigrationAccess, withStorageErrors } from './migration-access.ts';
 import type { StoreRecord } from './store-record.ts';
-import { bytesOfRecord } from './store-record.ts';
+import { encodeRecord } from './store-record.ts';
 
-/** What is under way at once: transactions, and bytes beside the last of them. */
+/** Under way at once: transactions, and their bytes; the last one may exceed the bytes. */
 const atOnce = { writes: 256, bytes: 32 * 1024 * 1024 };
 
 /**
- * A store in etcd that is filled. Its record says `incomplete` until all is there, and every transaction wants that record
- * as this process has left it: of two migrations at once one fails.
+ * A store in etcd that is filled by a migration. Its record says `incomplete` until all is there, and every transaction
+ * requires that record to be as this process has written it: of two migrations at once one fails.
  */
 export class EtcdTarget implements MigrationTarget {
   readonly name: string;
@@ -44,7 +44,7 @@ export class EtcdTarget implements MigrationTarget {
         `${this.name} holds a part of ${before.record.incomplete.from}; go on from there, or choose another --etcd-prefix`,
       );
     }
-    const { revisions } = before?.record ?? {}; // a store that was here before has handed some out
+    const { revisions } = before?.record ?? {}; // an earlier store here may have issued some
     const record = { groupSuffix, revisions, incomplete: { from: name, at: new Date().toISOString() } };
     await this.#save(record, before?.found);
   }
@@ -56,7 +56,7 @@ export class EtcdTarget implements MigrationTarget {
   async finish({ source, hold }: LastPart): Promise<Migrated> {
     this.#progress.step('copying the last changes');
     await this.#copy(await source.read());
-    // what was tried twice and is under way still must not come behind what is compared now
+    // a repeated write that is still under way must not take effect after the comparison
     await this.#fence();
     this.#progress.step('comparing');
     const revision = await this.#access.revision();
@@ -67,7 +67,7 @@ export class EtcdTarget implements MigrationTarget {
       throw new StorageError('unusable', `the revisions of ${source.name} are too large to go on from`);
     }
     const revisions = { offset, floor: revision + offset };
-    await this.#fence(); // nobody else works on it
+    await this.#fence(); // fails when another process works on the store
     await hold.seal();
     await this.#save({ groupSuffix: source.groupSuffix, revisions });
     return { ...verified, revision: revisions.floor };
@@ -77,7 +77,7 @@ export class EtcdTarget implements MigrationTarget {
     this.#access[Symbol.dispose]();
   }
 
-  /** Makes what is there the same as what was read, writing only what differs. */
+  /** Makes the target equal to the reading, writing only the differences. */
   async #copy({ objects }: Reading): Promise<void> {
     const there = this.#access.objects(await this.#access.revision());
     const writes = new Writes((key, value) => this.#write(key, value));
@@ -96,17 +96,17 @@ export class EtcdTarget implements MigrationTarget {
     else await this.#transact({ request: { case: 'requestPut', value: { key, value } } });
   }
 
-  /** Makes void what this process has asked for and was not told of; fails when another one works on the store. */
+  /** Makes this process's unanswered writes ineffective. Rejects when another process works on the store. */
   async #fence(): Promise<void> {
     if (this.#record !== undefined) await this.#save(this.#record.record);
   }
 
-  /** `before`: what is replaced, when it is not what this process has written. */
+  /** `before`: the replaced record, when this process has not written it. */
   async #save(record: StoreRecord, before?: Found): Promise<void> {
     const key = this.#access.keys.identityKey;
     const at = this.#record?.at ?? before?.modRevision ?? 0n;
     this.#record = { record, at };
-    const value = bytesOfRecord(record);
+    const value = encodeRecord(record);
     const revision = await this.#transact({ request: { case: 'requestPut', value: { key, value } } });
     this.#record = { record, at: revision };
   }
@@ -120,9 +120,11 @@ export class EtcdTarget implements MigrationTarget {
       targetUnion: { case: 'modRevision', value: this.#record?.at ?? 0n },
     } as const;
     const request = { compare: [compare], success: [operation] };
-    // the same put or deletion twice is as good as once; of the record, a second one would find the first
+    // a repeated put or deletion has the same effect; a repeated write of the record would fail because of the first
     const repeatable = operation.request.value.key !== keys.identityKey;
-    const { succeeded, header } = await asked(client.call(KV.method.txn, request, { repeatable }));
+    const { succeeded, header } = await withStorageErrors(
+      client.call(KV.method.txn, request, { repeatable }),
+    );
     if (succeeded) return header?.revision ?? 0n;
     throw new StorageError(
       'locked',
@@ -160,7 +162,7 @@ function isThere(wanted: Stored, there: Stored | undefined): boolean {
   return there !== undefined && sameValue(wanted, there);
 }
 
-/** So many at once; who adds waits for room, and learns of the first that failed. */
+/** A bounded number of writes at once. `add` waits for room, and throws the first failure. */
 class Writes {
   readonly #write: (key: string, value: Uint8Array | null) => Promise<void>;
   readonly #running = new Set<Promise<void>>();
@@ -194,7 +196,7 @@ class Writes {
     this.#refuseAfterFailure();
   }
 
-  /** Until one more has ended. */
+  /** Waits until one more write has ended. */
   async #next(): Promise<void> {
     this.#ended = Promise.withResolvers();
     await this.#ended.promise;

@@ -1,12 +1,12 @@
 import type { Logger } from '../../../base/index.ts';
-import { failure } from '../refuse.ts';
 import type { FailureCode, Outcome } from '../types.ts';
 import { StorageError } from '../types.ts';
+import { failure } from '../write-checks.ts';
 import type { EtcdFailure } from './wire/errors.ts';
 import { EtcdError } from './wire/errors.ts';
 import type { Failed, Written } from './write.ts';
 
-/** Whether it is one that the contract knows. */
+/** Whether it is an outcome of the storage contract. */
 export function isOutcome(outcome: Written | Failed): outcome is Written {
   return outcome.ok || outcome.code === 'conflict';
 }
@@ -18,27 +18,27 @@ const codes: Readonly<Record<EtcdFailure, FailureCode>> = {
   future: 'unavailable',
   full: 'full',
   tooLarge: 'tooLarge',
-  tooLong: 'unknown', // it was done, and its answer could not be read
+  tooLong: 'unknown', // it was done, but its answer could not be read
   denied: 'unavailable',
   failed: 'unavailable',
 };
 
-/** What a call that failed means for the write of a key. */
-export function failedOutcome(key: string, error: unknown): Outcome {
+/** The outcome of a write whose call failed. */
+export function toFailedOutcome(key: string, error: unknown): Outcome {
   const code = error instanceof EtcdError ? codes[error.reason] : 'unknown';
   const why = error instanceof Error ? error.message : String(error);
   return failure(code, new Error(`cannot store ${key}: ${why}`, { cause: error }));
 }
 
-/** What a call that failed means for a reader. */
-export function storageError(error: unknown): StorageError {
+/** The error of a read whose call failed. */
+export function toStorageError(error: unknown): StorageError {
   if (error instanceof StorageError) return error;
   const why = error instanceof Error ? error.message : String(error);
   return new StorageError('unavailable', `the store cannot answer: ${why}`, { cause: error });
 }
 
-/** What a write is told that etcd did not do. */
-export function refusedOutcome(key: string, failed: Failed): Outcome {
+/** The outcome of a write that etcd did not do. */
+export function toRefusedOutcome(key: string, failed: Failed): Outcome {
   if (failed.code === 'unreadable') return failure('invalid', foreignError(key));
   const { to, moved } = failed.mark;
   const why = moved
@@ -54,12 +54,12 @@ function foreignError(key: string): Error {
   );
 }
 
-/** Told once for each of the first keys, so that the log stays readable. */
-export function warnOfForeign(log: Logger): (key: string) => void {
-  const told = new Set<string>();
+/** Creates a function that logs each key once, the first 20 only, so that the log stays readable. */
+export function createForeignWarning(log: Logger): (key: string) => void {
+  const logged = new Set<string>();
   return (key) => {
-    if (told.has(key) || told.size >= 20) return;
-    told.add(key);
+    if (logged.has(key) || logged.size >= 20) return;
+    logged.add(key);
     log.error(
       { key },
       'an object in etcd is not written in JSON and is left out; store it anew with --storage-media-type=application/json',

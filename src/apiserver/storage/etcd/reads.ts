@@ -9,24 +9,24 @@ import type { EtcdClient } from './wire/client.ts';
 import { EtcdError } from './wire/errors.ts';
 import type { KeyRange } from './wire/watch-call.ts';
 
-/** How much one answer should hold, and how many objects it is at first and at most. */
-const answer = { bytes: 4 * 1024 * 1024, first: 500, most: 10_000 };
+/** The wanted size of one page: bytes, and the number of objects at first and at most. */
+const pageSize = { bytes: 4 * 1024 * 1024, first: 500, max: 10_000 };
 
-/** What a range is when it is read: which store it is of, and how far that is. */
+/** The present revision of etcd, and which store is there. */
 export interface Head {
   readonly revision: Revision;
   readonly clusterId: bigint;
-  /** Whether it is recorded there what the store is for: it is no store of ours any more else. */
+  /** Whether the store's record is there; if not, it is not a store of ours any more. */
   readonly isRecorded: boolean;
 }
 
-/** Reads of etcd, all of which see what was written before they were asked. */
+/** Linearizable reads of etcd: each sees everything that was written before it. */
 export class Reads {
   readonly #client: EtcdClient;
   readonly #keys: KeyMap;
   readonly #values: Values;
-  /** How many objects the next answer is to hold. */
-  #size = answer.first;
+  /** How many objects the next page is to hold. */
+  #size = pageSize.first;
 
   constructor(client: EtcdClient, keys: KeyMap, values: Values) {
     this.#client = client;
@@ -46,7 +46,7 @@ export class Reads {
     return revisionOf(kvs[0]?.modRevision);
   }
 
-  /** Whether the state at a revision can be read still, and with it every change after it. */
+  /** Whether the state at a revision can still be read, and with it every change after it. */
   async reaches(revision: Revision): Promise<boolean> {
     const key = this.#keys.identityKey;
     try {
@@ -72,7 +72,7 @@ export class Reads {
     }
   }
 
-  /** All objects at a revision, in their order, as many at a time as one answer holds. Rejects with an EtcdError. */
+  /** All objects at a revision, in order, page by page. Rejects with an EtcdError. */
   async *pages(revision: Revision): AsyncGenerator<readonly Stored[], void> {
     for (const { from, end } of this.#keys.ranges('', '')) {
       let key = from;
@@ -98,7 +98,7 @@ export class Reads {
     return { revision, items, remaining };
   }
 
-  /** Adds what is in a range until there are `limit` (0: all); answers how many are left out. */
+  /** Adds the objects of a range until there are `limit` (0: all). Returns how many are left out. */
   async #take({ from, end }: KeyRange, revision: Revision, limit: number, items: Stored[]): Promise<number> {
     let key = from;
     for (;;) {
@@ -116,7 +116,7 @@ export class Reads {
     }
   }
 
-  /** `wanted` 0: only how many there are. */
+  /** `wanted` 0: only the count. */
   async #page(
     key: Uint8Array,
     rangeEnd: Uint8Array,
@@ -139,8 +139,8 @@ export class Reads {
   #learn({ kvs }: RangeResponse): void {
     if (kvs.length < 10) return;
     const bytes = kvs.reduce((sum, { value }) => sum + value.length + 200, 0);
-    const fitting = Math.floor((answer.bytes / bytes) * kvs.length);
-    this.#size = Math.max(10, Math.min(answer.most, fitting));
+    const fitting = Math.floor((pageSize.bytes / bytes) * kvs.length);
+    this.#size = Math.max(10, Math.min(pageSize.max, fitting));
   }
 
   async #range(request: MessageInitShape<typeof RangeRequestSchema>): Promise<RangeResponse> {

@@ -1,6 +1,6 @@
 /**
- * One question asked of etcd serves all who wait when it is sent. Who comes while one is on its way waits for the next:
- * the answer under way may be older than his question.
+ * One request to etcd serves all callers that wait when it is sent. A caller that comes while a request is under way waits
+ * for the next one: the result under way may be older than its call.
  */
 export class SharedRevision {
   readonly #ask: () => Promise<number>;
@@ -11,7 +11,7 @@ export class SharedRevision {
     this.#ask = ask;
   }
 
-  /** Rejects as the question does. */
+  /** Rejects as the request does. */
   read(): Promise<number> {
     this.#next ??= this.#askAfter(this.#running);
     return this.#next;

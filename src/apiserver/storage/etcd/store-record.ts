@@ -2,29 +2,29 @@ import { isRecord, tryParseRecord } from '../../../base/index.ts';
 import type { Numbering } from '../renumbered-store.ts';
 import type { StoreIdentity } from '../types.ts';
 
-/** What is recorded of a store in etcd, as JSON. */
+/** The record of a store in etcd, stored as JSON. */
 export interface StoreRecord extends StoreIdentity {
   /** How its revisions are counted; undefined: as etcd counts them. */
   readonly revisions?: Numbering | undefined;
-  /** Objects are being moved hither: from where, and since when (RFC 3339). No server starts on it. */
+  /** Objects are being moved here: from where, and since when (RFC 3339). No server starts on such a store. */
   readonly incomplete?: { readonly from: string; readonly at: string } | undefined;
 }
 
-/** Who keeps writers off. */
+/** The migration that keeps writers off. */
 export interface WritersMark {
   /** Where the objects go, for those refused. */
   readonly to: string;
   readonly at: string;
-  /** For good: they are there now, and no server starts on this store. Else it goes with its lease. */
+  /** For good: the objects are there now, and no server starts on this store. Otherwise it expires with its lease. */
   readonly moved: boolean;
 }
 
-export function bytesOfRecord(record: StoreRecord | WritersMark): Uint8Array {
+export function encodeRecord(record: StoreRecord | WritersMark): Uint8Array {
   return Buffer.from(JSON.stringify(record));
 }
 
-/** Undefined: it does not tell what the store is for. */
-export function recordIn(value: Uint8Array): StoreRecord | undefined {
+/** Undefined: it is not the record of a store. */
+export function parseRecord(value: Uint8Array): StoreRecord | undefined {
   const read = tryParseRecord(Buffer.from(value).toString());
   if (read === undefined || typeof read['groupSuffix'] !== 'string') return undefined;
   const { groupSuffix } = read;
@@ -39,11 +39,11 @@ export function recordIn(value: Uint8Array): StoreRecord | undefined {
   };
 }
 
-/** One that cannot be understood keeps writers off all the same. */
-export function markIn(value: Uint8Array): WritersMark {
+/** An unreadable mark keeps writers off all the same. */
+export function parseMark(value: Uint8Array): WritersMark {
   const read = tryParseRecord(Buffer.from(value).toString());
-  const told = (name: string) => String(read?.[name] ?? 'unknown');
-  return { to: told('to'), at: told('at'), moved: read?.['moved'] === true };
+  const field = (name: string) => String(read?.[name] ?? 'unknown');
+  return { to: field('to'), at: field('at'), moved: read?.['moved'] === true };
 }
 
 function isNumbering(value: unknown): value is Numbering {

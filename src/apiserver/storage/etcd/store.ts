@@ -1,40 +1,46 @@
 /**
- * The store on a cluster of etcd v3. A write is one transaction of one object; what was written comes back by a watch
- * of everything, as the writes of other servers do, and only when it has been told to all who follow is its writer
- * answered:
+ * The store on a cluster of etcd v3. A write is one transaction of one object. The written change comes back through a
+ * watch of everything, as the writes of other servers do, and the writer is answered only after the change has been
+ * passed to all followers:
  *
  *     commit ──► transaction ──► reply ─────────┐
  *                    etcd ──► watch ──► feed ──► answers, in the order of revisions
  *
- * Connections come and go: the follower resumes where it was, so nothing is lost or told twice.
+ * When a connection is lost, the follower resumes where it was, so no change is lost or passed on twice.
  */
 import type { Clock, Logger } from '../../../base/index.ts';
 import { KeyedMutex, Semaphore, silentLogger, systemClock } from '../../../base/index.ts';
-import { bytesToKeep, failure, refuse } from '../refuse.ts';
 import { RenumberedStore } from '../renumbered-store.ts';
 import type { ChangeBatch, Outcome, Page, Revision, Store, Write } from '../types.ts';
 import { StorageError } from '../types.ts';
-import { Answers } from './answers.ts';
+import { bytesToKeep, checkWrite, failure } from '../write-checks.ts';
 import { Compactor, compactEtcd } from './compactor.ts';
 import { Follower } from './follower.ts';
 import { EtcdHistory } from './history.ts';
 import { checkIdentity } from './identity.ts';
 import { KeyMap } from './key-map.ts';
-import { failedOutcome, isOutcome, refusedOutcome, storageError, warnOfForeign } from './outcomes.ts';
-import { raise } from './raise.ts';
+import {
+  createForeignWarning,
+  isOutcome,
+  toFailedOutcome,
+  toRefusedOutcome,
+  toStorageError,
+} from './outcomes.ts';
+import { PublishedChanges } from './published-changes.ts';
+import { raiseRevision } from './raise-revision.ts';
 import type { Head } from './reads.ts';
 import { Reads } from './reads.ts';
 import { SharedRevision } from './shared-revision.ts';
-import { ToldChanges } from './told-changes.ts';
 import { Values } from './values.ts';
 import { EtcdClient } from './wire/client.ts';
 import { parseEndpoints } from './wire/endpoints.ts';
 import { EtcdError } from './wire/errors.ts';
 import type { EtcdStoreOptions, EtcdTimes } from './wire/options.ts';
 import { defaultCompactionIntervalMs, defaultEtcdPrefix, defaultTimes } from './wire/options.ts';
-import { knownCreation, outcomeOf, transact, transactionOf } from './write.ts';
+import { createTransaction, findKnownCreation, outcomeOf, transact } from './write.ts';
+import { WriteAnswers } from './write-answers.ts';
 
-/** What the store is made of before it follows. */
+/** The parts of the store that exist before it follows changes. */
 interface Parts {
   readonly client: EtcdClient;
   readonly keys: KeyMap;
@@ -45,17 +51,17 @@ interface Parts {
   readonly times: EtcdTimes;
 }
 
-/** How long what is durable is kept back from its writer when it cannot be told to those who follow. */
+/** How long a durable write is left unanswered when its change cannot be passed to the followers. */
 const patienceMs = 5_000;
 
-/** More wait here: etcd does no more by having them sooner, and the time of a call begins when it is sent. */
+/** Further ones wait here: etcd would not do them sooner, and the time limit of a call starts when it is sent. */
 const transactionsAtOnce = 512;
 
 export class EtcdStore implements Store {
   readonly shared = true;
   readonly #parts: Parts;
-  readonly #answers: Answers;
-  readonly #told: ToldChanges;
+  readonly #answers: WriteAnswers;
+  readonly #published: PublishedChanges;
   readonly #follower: Follower;
   readonly #compactor: Compactor | undefined;
   readonly #revision: SharedRevision;
@@ -71,25 +77,25 @@ export class EtcdStore implements Store {
     const history = new EtcdHistory(parts);
     const readHistory = async (prefix: string, after: Revision, upTo: Revision) => {
       this.#mustBeOpen();
-      return await this.#asked(history.read(prefix, after, upTo, this.#stop.signal));
+      return await this.#withStorageErrors(history.read(prefix, after, upTo, this.#stop.signal));
     };
-    this.#answers = new Answers(head.revision);
-    // one more than was given: who comes from the last of them has seen what is no more
+    this.#answers = new WriteAnswers(head.revision);
+    // one more than was issued: a client that continues from the last one has read a state that is lost
     const replaced = (now: Revision, before: Revision) => void this.#raise(now, before + 1);
-    this.#told = new ToldChanges(head.revision, readHistory, this.#answers, log, replaced);
+    this.#published = new PublishedChanges(head.revision, readHistory, this.#answers, log, replaced);
     const lost = () => this.#lose();
-    this.#follower = new Follower({ ...parts, head, follows: this.#told, lost });
+    this.#follower = new Follower({ ...parts, head, receiver: this.#published, lost });
     this.#revision = new SharedRevision(async () => {
       const { revision, isRecorded } = await reads.head();
       if (!isRecorded) throw this.#lose();
       return revision;
     });
-    const forgotten = (upTo: Revision) => this.#told.forget(upTo);
-    const lastChange = () => this.#told.lastChange;
+    const forgotten = (upTo: Revision) => this.#published.forget(upTo);
+    const lastChange = () => this.#published.lastChange;
     if (intervalMs > 0) {
       this.#compactor = new Compactor({ client, intervalMs, clock, log, lastChange, forgotten });
     }
-    void this.#answerTheLate();
+    void this.#answerLateWriters();
   }
 
   /** Rejects with a StorageError that names the servers. */
@@ -100,7 +106,7 @@ export class EtcdStore implements Store {
     const client = new EtcdClient({ endpoints, tls, times, clock, log });
     try {
       const keys = new KeyMap(options.prefix ?? defaultEtcdPrefix);
-      const values = new Values(keys, warnOfForeign(log));
+      const values = new Values(keys, createForeignWarning(log));
       const reads = new Reads(client, keys, values);
       const numbering = await checkIdentity(client, keys, options.identity);
       const parts = { client, keys, values, reads, clock, log, times };
@@ -109,21 +115,21 @@ export class EtcdStore implements Store {
       return numbering === undefined ? store : new RenumberedStore(store, numbering);
     } catch (error) {
       client[Symbol.dispose]();
-      throw storageError(error);
+      throw toStorageError(error);
     }
   }
 
-  /** Only when what is in etcd is this store no more: etcd itself may always come back. */
+  /** Aborts only when this store is no longer in etcd: etcd itself may always come back. */
   get failed(): AbortSignal {
     return this.#failure.signal;
   }
 
   get doubtful(): Revision {
-    return this.#told.doubtful;
+    return this.#published.doubtful;
   }
 
   async commit(write: Write): Promise<Outcome> {
-    const refusal = refuse(write);
+    const refusal = checkWrite(write);
     if (refusal !== undefined) return refusal;
     if (this.#closing !== undefined) return failure('unavailable', this.#closedError());
     if (this.failed.aborted) return failure('unavailable', this.failed.reason);
@@ -135,14 +141,14 @@ export class EtcdStore implements Store {
 
   async revision(): Promise<Revision> {
     this.#mustBeOpen();
-    const revision = await this.#asked(this.#revision.read());
-    this.#want(revision); // who asks waits for it next
+    const revision = await this.#withStorageErrors(this.#revision.read());
+    this.#want(revision); // the caller waits for it next
     return revision;
   }
 
   async listAt(prefix: string, revision: Revision, after: string, limit: number): Promise<Page> {
     this.#mustBeOpen();
-    return await this.#asked(this.#parts.reads.list(prefix, revision, after, limit));
+    return await this.#withStorageErrors(this.#parts.reads.list(prefix, revision, after, limit));
   }
 
   async *changes(
@@ -151,17 +157,17 @@ export class EtcdStore implements Store {
     signal: AbortSignal,
   ): AsyncGenerator<ChangeBatch | 'compacted'> {
     this.#mustBeOpen();
-    yield* this.#told.changes(prefix, after, signal);
+    yield* this.#published.changes(prefix, after, signal);
   }
 
   async compact(upTo: Revision): Promise<void> {
     this.#mustBeOpen();
     const { client, reads } = this.#parts;
-    const newest = (await this.#asked(reads.head())).revision;
+    const newest = (await this.#withStorageErrors(reads.head())).revision;
     const target = Math.min(upTo, newest);
     if (target < 1) return;
-    await this.#asked(compactEtcd(client, target));
-    this.#told.forget(target);
+    await this.#withStorageErrors(compactEtcd(client, target));
+    this.#published.forget(target);
   }
 
   close(): Promise<void> {
@@ -175,37 +181,37 @@ export class EtcdStore implements Store {
 
   async #commit(write: Write): Promise<Outcome> {
     const { client, keys, values, clock } = this.#parts;
-    const flight = this.#answers.begin(write.key);
+    const pending = this.#answers.begin(write.key);
     try {
-      const request = transactionOf(
+      const request = createTransaction(
         write,
         keys.toEtcd(write.key),
         keys.readOnlyKey,
-        knownCreation(write) !== undefined,
+        findKnownCreation(write) !== undefined,
       );
       const response = await client.call(transact, request, { repeatable: false });
       const outcome = outcomeOf(write, response, values);
       const { promise, resolve } = Promise.withResolvers<void>();
-      // a turn later, when this one waits as all others do: they go on in the order in which they are answered
-      queueMicrotask(() => this.#answers.finish(flight, outcome.revision, clock.monotonicMs(), resolve));
+      // in a microtask, when this write waits as all others do: so they continue in the order in which they are answered
+      queueMicrotask(() => this.#answers.finish(pending, outcome.revision, clock.monotonicMs(), resolve));
       this.#want(outcome.revision);
       await promise;
-      return isOutcome(outcome) ? outcome : refusedOutcome(write.key, outcome);
+      return isOutcome(outcome) ? outcome : toRefusedOutcome(write.key, outcome);
     } catch (error) {
-      this.#answers.drop(flight);
-      return failedOutcome(write.key, await this.#reallyFull(write, error));
+      this.#answers.drop(pending);
+      return toFailedOutcome(write.key, await this.#checkFull(write, error));
     }
   }
 
-  /** etcd says that it is full also of the write that has filled it, and which it has done. */
-  async #reallyFull({ key, expect }: Write, error: unknown): Promise<unknown> {
+  /** etcd also reports "full" for the write that has filled it, although it has done that write. */
+  async #checkFull({ key, expect }: Write, error: unknown): Promise<unknown> {
     if (!(error instanceof EtcdError) || error.reason !== 'full') return error;
     const now = await this.#parts.reads.revisionOfKey(key).catch(() => undefined);
     if (now === expect) return error;
     return new EtcdError('unknown', `${error.message}, and it may have been written`, { cause: error });
   }
 
-  /** Emptied or replaced while it was in use: what is written there now would be of another store. */
+  /** etcd was emptied or replaced while it was in use: writes would go into another store. */
   #lose(): StorageError {
     const { client, keys } = this.#parts;
     const error = new StorageError(
@@ -216,15 +222,15 @@ export class EtcdStore implements Store {
     return error;
   }
 
-  /** Sees to it that no revision is given a second time after etcd was put back. */
+  /** Makes sure that no revision is issued a second time after etcd was put back. */
   async #raise(from: Revision, beyond: Revision): Promise<void> {
     const { client, keys, clock, log } = this.#parts;
     const { signal } = this.#stop;
     const key = keys.raiseKey;
     while (!signal.aborted && from <= beyond) {
       try {
-        if (await raise({ client, key, from, beyond, log, signal })) this.#told.forget(beyond);
-        else this.#told.trust();
+        if (await raiseRevision({ client, key, from, beyond, log, signal })) this.#published.forget(beyond);
+        else this.#published.trust();
         return;
       } catch (error) {
         if (!signal.aborted)
@@ -235,11 +241,11 @@ export class EtcdStore implements Store {
   }
 
   #want(revision: Revision): void {
-    if (revision > this.#told.revision) this.#follower.want(revision);
+    if (revision > this.#published.revision) this.#follower.want(revision);
   }
 
-  /** Only when the watch cannot be had for long. */
-  async #answerTheLate(): Promise<void> {
+  /** Answers writers that have waited too long, because the watch has failed for some time. */
+  async #answerLateWriters(): Promise<void> {
     const { clock } = this.#parts;
     while (!this.#stop.signal.aborted) {
       await clock.sleep(1_000, this.#stop.signal);
@@ -252,20 +258,20 @@ export class EtcdStore implements Store {
     const enough = new AbortController();
     await Promise.race([this.#keys.settled(), clock.sleep(times.closeMs, enough.signal)]);
     enough.abort();
-    this.#told.end();
+    this.#published.end();
     this.#stop.abort();
     await Promise.all([this.#follower, this.#compactor].map((part) => part?.[Symbol.asyncDispose]()));
     client[Symbol.dispose]();
     this.#answers.giveUp(Number.POSITIVE_INFINITY);
   }
 
-  /** What etcd was asked, with its errors as the store's. */
-  async #asked<T>(question: Promise<T>): Promise<T> {
+  /** Converts the errors of a call of etcd into the store's. */
+  async #withStorageErrors<T>(call: Promise<T>): Promise<T> {
     try {
-      return await question;
+      return await call;
     } catch (error) {
       if (this.#closing !== undefined) throw this.#closedError();
-      throw storageError(error);
+      throw toStorageError(error);
     }
   }
 

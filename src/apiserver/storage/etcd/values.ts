@@ -1,24 +1,24 @@
-import { bytesToKeep } from '../refuse.ts';
 import type { Change, Stored } from '../types.ts';
+import { bytesToKeep } from '../write-checks.ts';
 import type { Event, KeyValue } from './gen/kv_pb.js';
 import { Event_EventType } from './gen/kv_pb.js';
 import type { KeyMap } from './key-map.ts';
 import { EtcdError } from './wire/errors.ts';
 
-/** A revision as a number. Throws when it is larger than numbers are exact, which no store comes to. */
+/** A revision as a number. Throws when it is not a safe integer, which no store reaches. */
 export function revisionOf(revision: bigint | undefined): number {
   const number = Number(revision ?? 0n);
   if (Number.isSafeInteger(number)) return number;
   throw new EtcdError('failed', `etcd's revision ${revision} is too large`);
 }
 
-/** What an event tells. `lost`: the state before cannot be told any more, since it is compacted. */
-export type Told =
+/** A decoded event. `lost`: the previous state is unknown because it is compacted. */
+export type DecodedEvent =
   | { readonly revision: number; readonly change: Change }
   | { readonly revision: number; readonly lost: true }
   | { readonly revision: number };
 
-/** Reads what etcd keeps. A value that is no JSON of an object is left as if it were not there, and told once. */
+/** Decodes the values in etcd. A value that is not the JSON of an object counts as absent, and `unreadable` is called. */
 export class Values {
   readonly #keys: KeyMap;
   readonly #unreadable: (key: string) => void;
@@ -28,13 +28,13 @@ export class Values {
     this.#unreadable = unreadable;
   }
 
-  /** Undefined: it is no object's, or is written as we cannot read. */
+  /** Undefined: it is not an object, or in an encoding that this program cannot read. */
   stored(keyValue: KeyValue): Stored | undefined {
     const key = this.#keys.fromEtcd(keyValue.key);
     return key === undefined ? undefined : this.#of(key, keyValue);
   }
 
-  told({ type, kv, prevKv }: Event): Told {
+  decode({ type, kv, prevKv }: Event): DecodedEvent {
     const revision = revisionOf(kv?.modRevision);
     const key = kv && this.#keys.fromEtcd(kv.key);
     if (kv === undefined || key === undefined) return { revision };
@@ -55,12 +55,12 @@ export class Values {
       key,
       revision: revisionOf(modRevision),
       createRevision: revisionOf(createRevision),
-      value: bytesToKeep(withoutEnd(value)),
+      value: bytesToKeep(withoutLineEnd(value)),
     };
   }
 }
 
-/** The reference's beginnings of protobuf and of what it encrypts. */
+/** How the reference's protobuf and encrypted values begin. */
 const foreign = [Buffer.from('k8s\0'), Buffer.from('k8s:enc:')];
 
 function isForeign(value: Uint8Array): boolean {
@@ -68,8 +68,8 @@ function isForeign(value: Uint8Array): boolean {
   return foreign.some((start) => Buffer.compare(value.subarray(0, start.length), start) === 0);
 }
 
-/** The reference ends its JSON with a new line, which would end the line of an event in a watch. */
-function withoutEnd(value: Uint8Array): Uint8Array {
+/** The reference ends its JSON with a line feed, which would end the line of an event in a watch. */
+function withoutLineEnd(value: Uint8Array): Uint8Array {
   const isObject = value[0] === 0x7b && value[value.length - 1] === 0x0a;
   return isObject ? value.subarray(0, -1) : value;
 }

@@ -7,39 +7,39 @@ import type { Connection } from './wire/connection.ts';
 import { EtcdError } from './wire/errors.ts';
 import type { KeyRange, WatchCall } from './wire/watch-call.ts';
 
-/** Everything that happened up to and with `through`; none of it in what comes later. */
-export interface Heard {
+/** All events up to and including `through` that were not in earlier batches. */
+export interface EventBatch {
   readonly events: readonly Event[];
   readonly through: Revision;
 }
 
-/** How often a question about progress is put again while it is not answered. */
+/** How often progress is requested again while there is no answer. */
 const askMs = 50;
 
 export interface EtcdWatchOptions {
   readonly connection: Connection;
   readonly range: KeyRange;
-  /** What came after it is of interest. */
+  /** Only events after this revision are read. */
   readonly after: Revision;
   readonly clock: Clock;
-  /** How long it may say nothing though it was asked. */
+  /** How long it may be silent although progress was requested. */
   readonly silenceMs: number;
   readonly signal: AbortSignal;
 }
 
 /**
- * One watch of etcd: pieces whose revisions are whole and in order. It must be asked for progress (`want`) to tell of
- * revisions at which nothing in its range has changed.
+ * One watch of etcd, as batches of whole revisions in order. It reports revisions without changes in its range only when
+ * they are requested (`want`).
  */
 export class EtcdWatch {
   readonly #options: EtcdWatchOptions;
   readonly #call: WatchCall;
   readonly #stop = new AbortController();
-  /** Of the revision that may go on in the next answer. */
-  #held: Event[] = [];
+  /** Events of a revision that may continue in the next response. */
+  #incomplete: Event[] = [];
   #through: Revision;
   #wanted = 0;
-  /** Before, an answer about progress could overtake the events that etcd holds back until then. */
+  /** Before that, a progress response could overtake the events that etcd holds back until then. */
   #isCreated = false;
   #isAsking = false;
   #silent = false;
@@ -50,7 +50,7 @@ export class EtcdWatch {
     this.#call = options.connection.watch();
   }
 
-  /** Sees to it that `heard` comes to this revision, once etcd has. */
+  /** Makes sure that `batches` reaches this revision, once etcd has reached it. */
   want(revision: Revision): void {
     this.#wanted = Math.max(this.#wanted, revision);
     if (this.#wanted > this.#through && !this.#isAsking) void this.#ask();
@@ -60,7 +60,7 @@ export class EtcdWatch {
    * Ends with the signal, or when etcd ends the watch; `compacted` is the last element when history does not reach back
    * far enough. Throws an EtcdError when the connection fails or falls silent.
    */
-  async *heard(): AsyncGenerator<Heard | 'compacted', void> {
+  async *batches(): AsyncGenerator<EventBatch | 'compacted', void> {
     const { signal, range, after, connection } = this.#options;
     const end = () => this.#call[Symbol.dispose]();
     const any = AbortSignal.any([signal, connection.lost]);
@@ -73,12 +73,12 @@ export class EtcdWatch {
           if (response.compactRevision > 0n) yield 'compacted';
           return;
         }
-        const heard = this.#take(response);
-        if (heard !== undefined) yield heard;
+        const batch = this.#take(response);
+        if (batch !== undefined) yield batch;
       }
     } catch (error) {
       if (signal.aborted) return;
-      throw this.#silent ? this.#silence(error) : error;
+      throw this.#silent ? this.#silenceError(error) : error;
     } finally {
       this.#stop.abort();
       any.removeEventListener('abort', end);
@@ -86,37 +86,37 @@ export class EtcdWatch {
     }
   }
 
-  #take({ created, events, fragment, header }: WatchResponse): Heard | undefined {
+  #take({ created, events, fragment, header }: WatchResponse): EventBatch | undefined {
     if (created) {
       this.#isCreated = true;
       return undefined;
     }
-    if (events.length === 0) return this.#come([], revisionOf(header?.revision));
-    const all = [...this.#held, ...events];
-    this.#held = [];
+    if (events.length === 0) return this.#advance([], revisionOf(header?.revision));
+    const all = [...this.#incomplete, ...events];
+    this.#incomplete = [];
     const through = revisionOf(all.at(-1)?.kv?.modRevision);
-    if (!fragment) return this.#come(all, through);
-    // what has the last revision of a piece that goes on may go on too
+    if (!fragment) return this.#advance(all, through);
+    // more events of the last revision may follow in the next fragment
     const whole = all.filter(({ kv }) => revisionOf(kv?.modRevision) < through);
-    this.#held = all.slice(whole.length);
+    this.#incomplete = all.slice(whole.length);
     const last = whole.at(-1);
-    return last === undefined ? undefined : this.#come(whole, revisionOf(last.kv?.modRevision));
+    return last === undefined ? undefined : this.#advance(whole, revisionOf(last.kv?.modRevision));
   }
 
-  #come(events: readonly Event[], through: Revision): Heard | undefined {
+  #advance(events: readonly Event[], through: Revision): EventBatch | undefined {
     if (events.length === 0 && through <= this.#through) return undefined;
     this.#through = Math.max(this.#through, through);
     return { events, through: this.#through };
   }
 
-  /** Until the watch is as far as wanted. */
+  /** Requests progress until the watch is as far as wanted. */
   async #ask(): Promise<void> {
     const { clock, silenceMs } = this.#options;
     this.#isAsking = true;
     const { signal } = this.#stop;
     let at = this.#through;
     let movedMs = clock.monotonicMs();
-    await clock.sleep(2, signal); // mostly what is wanted is on its way
+    await clock.sleep(2, signal); // mostly the wanted revision is already on its way
     while (!signal.aborted && this.#wanted > this.#through) {
       if (this.#through > at) movedMs = clock.monotonicMs();
       at = this.#through;
@@ -131,7 +131,7 @@ export class EtcdWatch {
     this.#isAsking = false;
   }
 
-  #silence(cause: unknown): EtcdError {
+  #silenceError(cause: unknown): EtcdError {
     const { connection, silenceMs } = this.#options;
     const why = `its watch came no further within ${silenceMs} ms although it was asked`;
     return new EtcdError('unknown', `etcd at ${connection.endpoint.url} is silent: ${why}`, { cause });

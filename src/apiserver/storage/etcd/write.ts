@@ -3,18 +3,18 @@ import type { Outcome, Stored, Write } from '../types.ts';
 import type { RequestOpSchema, TxnRequestSchema, TxnResponse } from './gen/rpc_pb.js';
 import { Compare_CompareResult, Compare_CompareTarget, KV } from './gen/rpc_pb.js';
 import type { WritersMark } from './store-record.ts';
-import { markIn } from './store-record.ts';
+import { parseMark } from './store-record.ts';
 import type { Values } from './values.ts';
 import { revisionOf } from './values.ts';
 import { EtcdError } from './wire/errors.ts';
 
-/** Compares and writes one object; answers what is there when it is not as expected. */
+/** Compares and writes one object; the response holds the present state when it is not as expected. */
 export const transact = KV.method.txn;
 
 type Operation = MessageInitShape<typeof RequestOpSchema>;
 
-/** One object in one transaction, so that it has its revision for itself; nothing is written while `readOnlyKey` is there. */
-export function transactionOf(
+/** One object in one transaction, so that it has a revision of its own; nothing is written while `readOnlyKey` exists. */
+export function createTransaction(
   { expect, value }: Write,
   key: Uint8Array,
   readOnlyKey: Uint8Array,
@@ -33,7 +33,7 @@ export function transactionOf(
     key,
     targetUnion: { case: 'modRevision', value: BigInt(expect) },
   } as const;
-  // to delete what must be absent is a conflict in any case
+  // to delete an object that must be absent is a conflict in any case
   const impossible = { ...compare, targetUnion: { case: 'modRevision', value: -1n } } as const;
   return {
     compare: [
@@ -47,19 +47,19 @@ export function transactionOf(
 
 const absent = { result: Compare_CompareResult.EQUAL, target: Compare_CompareTarget.MOD } as const;
 
-/** The revision of the creation, when the writer has told it. */
-export function knownCreation({ key, expect, previous }: Write): number | undefined {
+/** The object's createRevision, when the writer has passed the previous state. */
+export function findKnownCreation({ key, expect, previous }: Write): number | undefined {
   return previous?.key === key && previous.revision === expect && expect > 0
     ? previous.createRevision
     : undefined;
 }
 
-/** What etcd answered. `revision` is the store's when it was compared, the write's own when it was done. */
+/** The result in etcd's response. `revision` is the store's when nothing was written, else the write's own. */
 export function outcomeOf(write: Write, response: TxnResponse, values: Values): Written | Failed {
   const revision = revisionOf(response.header?.revision);
   if (!response.succeeded) {
-    const held = heldBy(response);
-    if (held !== undefined) return { ok: false, code: 'held', revision, mark: held };
+    const mark = findReadOnlyMark(response);
+    if (mark !== undefined) return { ok: false, code: 'held', revision, mark };
     const found = keyValueOf(response);
     const now = found === undefined ? null : values.stored(found);
     if (now === undefined) return { ok: false, code: 'unreadable', revision };
@@ -67,22 +67,22 @@ export function outcomeOf(write: Write, response: TxnResponse, values: Values): 
   }
   const { key, value } = write;
   if (value === null) return { ok: true, revision, now: null };
-  const created = write.expect === 0 ? revision : (knownCreation(write) ?? creationOf(response));
+  const created = write.expect === 0 ? revision : (findKnownCreation(write) ?? creationOf(response));
   const now: Stored = { key, revision, createRevision: created, value };
   return { ok: true, revision, now };
 }
 
 export type Written = Extract<Outcome, { ok: true } | { code: 'conflict' }>;
 
-/** Somebody else's, in another encoding, is where the object should be; or no server may write now. */
+/** The key holds an object of another program, in another encoding; or no server may write now. */
 export type Failed =
   | { readonly ok: false; readonly code: 'unreadable'; readonly revision: number }
   | { readonly ok: false; readonly code: 'held'; readonly revision: number; readonly mark: WritersMark };
 
-function heldBy({ responses }: TxnResponse): WritersMark | undefined {
+function findReadOnlyMark({ responses }: TxnResponse): WritersMark | undefined {
   const read = responses[0]?.response;
   const found = read?.case === 'responseRange' ? read.value.kvs[0] : undefined;
-  return found && markIn(found.value);
+  return found && parseMark(found.value);
 }
 
 function keyValueOf({ responses }: TxnResponse) {

@@ -2,9 +2,9 @@ import type { Clock } from '../../../base/index.ts';
 import { systemClock } from '../../../base/index.ts';
 import { ChangeFeed } from '../feed.ts';
 import { defaultHistoryMs, HistoryWindow } from '../history-window.ts';
-import { bytesToKeep, failure, refuse } from '../refuse.ts';
 import type { ChangeBatch, Outcome, Page, Revision, Store, Write } from '../types.ts';
 import { StorageError } from '../types.ts';
+import { bytesToKeep, checkWrite, failure } from '../write-checks.ts';
 import { Versions } from './versions.ts';
 
 export interface MemoryStoreOptions {
@@ -13,7 +13,7 @@ export interface MemoryStoreOptions {
   readonly clock?: Clock;
 }
 
-/** A store that lives as long as the process: for tests. Keeps all the contract but durability. */
+/** A store that lives as long as the process: for tests. Fulfils the whole contract except durability. */
 export class MemoryStore implements Store {
   /** Never aborts. */
   readonly failed = new AbortController().signal;
@@ -37,7 +37,7 @@ export class MemoryStore implements Store {
   }
 
   async commit(write: Write): Promise<Outcome> {
-    const refusal = refuse(write);
+    const refusal = checkWrite(write);
     if (refusal !== undefined) return refusal;
     if (this.#closed) return failure('unavailable', closedError());
     const { key, expect, value } = write;

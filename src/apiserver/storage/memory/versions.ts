@@ -1,7 +1,7 @@
 import { OrderedMap } from '../ordered-map.ts';
 import type { Change, Page, Revision, Stored } from '../types.ts';
 
-/** A key's state from one revision on; `stored` null: deleted. `before` is cut when history is forgotten. */
+/** A key's state from one revision on; `stored` null: deleted. `before` is removed when history is forgotten. */
 interface Version {
   readonly key: string;
   readonly revision: Revision;

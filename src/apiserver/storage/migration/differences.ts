@@ -2,7 +2,7 @@ import { compareKeys } from '../key-order.ts';
 import type { Stored } from '../types.ts';
 import { StorageError } from '../types.ts';
 
-/** A key of one store or both: what it is in each. */
+/** A key of one store or both, with its state in each. */
 export interface Pair {
   readonly key: string;
   readonly wanted: Stored | undefined;
@@ -11,7 +11,7 @@ export interface Pair {
 
 type Objects = AsyncIterable<Stored> | Iterable<Stored>;
 
-/** Every key of two stores, in order, while no more than one object of each is held. Throws when one is not in order. */
+/** Every key of two stores, in order, holding only one object of each at a time. Throws when a store is not in order. */
 export async function* pairs(wanted: Objects, there: Objects): AsyncGenerator<Pair, void, undefined> {
   await using left = new Cursor(wanted);
   await using right = new Cursor(there);

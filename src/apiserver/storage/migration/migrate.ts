@@ -4,12 +4,12 @@ import type { Migrated, MigrationSource, MigrationTarget, Progress } from './typ
  * Moves all objects of one store to another:
  *
  *     begin     the target is marked: no server starts on it
- *     prepare   most is copied, while the source is read and written
- *     hold      the source takes no more writes; reads go on
- *     finish    what changed since is copied; all is read back and compared; the source is sealed, the target opened
+ *     prepare   most objects are copied, while the source is read and written
+ *     hold      the source takes no more writes; reads continue
+ *     finish    later changes are copied; all is read back and compared; the source is sealed, the target opened
  *
- * When it fails, or is killed, before the source is sealed, writers go on there within half a minute; done again, it goes
- * on from what is there.
+ * When it fails, or is killed, before the source is sealed, writers continue there within half a minute; the next
+ * migration continues from what has been copied.
  */
 export async function migrate(
   source: MigrationSource,

@@ -1,10 +1,10 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode } from '../../../base/index.ts';
-import { markFile, readMark, removeMark, writeMark } from '../sqlite/client/marks.ts';
+import { markFile, readMark, removeMark, writeMark } from '../sqlite/client/migration-mark.ts';
 import { SqliteStore } from '../sqlite/client/store.ts';
-import { databaseName, makeFolder } from '../sqlite/folder.ts';
 import { restoreStore } from '../sqlite/maintenance/restore.ts';
+import { databaseName, makeFolder } from '../sqlite/store-folder.ts';
 import type { Stored } from '../types.ts';
 import { StorageError } from '../types.ts';
 import type { LastPart, Migrated, MigrationSource, MigrationTarget, Progress, Reading } from './types.ts';
@@ -19,8 +19,8 @@ export interface SqliteTargetOptions {
 }
 
 /**
- * A store in a folder: written beside its place while nobody writes to the source, and put there when it is whole. It
- * has no part that could be brought up to date later, so everything is copied at the end.
+ * A store in a folder: it is written beside its place while no process writes to the source, and moved there when it is
+ * complete. It cannot be updated later, so everything is copied at the end.
  */
 export class SqliteTarget implements MigrationTarget {
   readonly name: string;
@@ -61,7 +61,7 @@ export class SqliteTarget implements MigrationTarget {
       await hold.seal();
     };
     const { groupSuffix } = source;
-    const objects = counted(reading, progress);
+    const objects = withProgress(reading, progress);
     const { revision } = await restoreStore({
       ...{
         folder,
@@ -71,9 +71,9 @@ export class SqliteTarget implements MigrationTarget {
         objects,
         check,
       },
-      force: true, // what is there was made by a migration that was cut off behind its last step but one
+      force: true, // an existing store was made by a migration that was interrupted after its last step but one
     });
-    await removeMark(folder, 'moved'); // of what was here in other times
+    await removeMark(folder, 'moved'); // of an earlier store here
     await removeMark(folder, 'incomplete');
     return { ...verified, revision };
   }
@@ -83,14 +83,14 @@ export class SqliteTarget implements MigrationTarget {
   }
 }
 
-async function* counted({ objects }: Reading, progress: Progress): AsyncGenerator<Stored> {
+async function* withProgress({ objects }: Reading, progress: Progress): AsyncGenerator<Stored> {
   for await (const object of objects) {
     yield object;
     progress.add(1);
   }
 }
 
-/** Also when that cannot be told, as of a damaged one. Throws when a server uses it. */
+/** True also when it is unknown, as for a damaged store. Throws when a server uses it. */
 async function holdsObjects(folder: string): Promise<boolean> {
   try {
     if ((await stat(join(folder, databaseName))).size === 0) return false;

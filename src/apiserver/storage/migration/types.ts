@@ -8,23 +8,23 @@ export interface Reading {
 
 /** Where objects are moved from. Everything rejects with a StorageError or an ExitError that says what to do. */
 export interface MigrationSource extends AsyncDisposable {
-  /** To be shown and recorded: `sqlite:FOLDER`, `etcd:URL,URL/PREFIX`. */
+  /** For messages and records: `sqlite:FOLDER`, `etcd:URL,URL/PREFIX`. */
   readonly name: string;
   readonly groupSuffix: string;
-  /** The newest state. Reading it in full may take minutes; who reads writes it down as it comes. */
+  /** The newest state. Reading it in full may take minutes; the caller writes the objects as they come. */
   read(): Promise<Reading>;
   /** Keeps all writers off until disposed of, or until this process dies. */
   hold(to: string): Promise<SourceHold>;
 }
 
 export interface SourceHold extends AsyncDisposable {
-  /** Nothing is written behind it while the hold lasts. */
+  /** Nothing is written after it while the hold lasts. */
   readonly revision: Revision;
-  /** Keeps writers off for good, in servers to come too. Rejects when the hold was lost: then writers may have gone on. */
+  /** Keeps writers off for good, also in future servers. Rejects when the hold was lost: writers may then have continued. */
   seal(): Promise<void>;
 }
 
-/** What there is to bring to an end once nobody writes to the source. */
+/** The input of the last step, when no process writes to the source any more. */
 export interface LastPart {
   readonly source: MigrationSource;
   readonly hold: SourceHold;
@@ -34,7 +34,7 @@ export interface Migrated {
   readonly objects: number;
   /** Of their values. */
   readonly bytes: number;
-  /** Of the target: larger than all that the source has handed out. */
+  /** Of the target: larger than all that the source has issued. */
   readonly revision: Revision;
 }
 
@@ -42,19 +42,19 @@ export interface Migrated {
 export interface MigrationTarget extends AsyncDisposable {
   /** As of a source. */
   readonly name: string;
-  /** Refuses what holds objects already; from here on no server starts on it, until `finish` has come to its end. */
+  /** Rejects when it holds objects already; from now on no server starts on it, until `finish` has ended. */
   begin(source: MigrationSource): Promise<void>;
-  /** Takes a state that may be old when it is taken. Undefined: the target takes everything at the end. */
+  /** Copies a state that may be outdated when it is copied. Undefined: the target copies everything at the end. */
   readonly prepare?: ((reading: Reading) => Promise<void>) | undefined;
   /** Takes the newest state, reads it back and compares, seals the source and opens itself to servers. */
   finish(last: LastPart): Promise<Migrated>;
 }
 
-/** Told of every object that is looked at. */
+/** Receives the steps, and the number of objects processed. */
 export interface Progress {
   step(what: string): void;
   add(objects: number): void;
 }
 
-/** Revisions that a source hands out after all are left behind by so much. */
+/** The target's revisions start this much after the source's, beyond those that the source may still issue. */
 export const leap = 1_000_000_000;

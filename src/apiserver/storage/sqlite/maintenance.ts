@@ -1,11 +1,11 @@
 import type { Revision, StorageError, Store } from '../types.ts';
 import type { StoreOrigin } from './origin.ts';
 
-/** What a store holds and takes. Sizes in bytes. */
+/** The contents and sizes of a store. Sizes in bytes. */
 export interface StoreStats {
   readonly file: string;
   readonly groupSuffix: string;
-  /** Null for a store that was made before this was recorded. */
+  /** Null for a store that was created before this was recorded. */
   readonly origin: StoreOrigin | null;
   readonly revision: Revision;
   /** The oldest revision that can still be read. */
@@ -29,9 +29,9 @@ export interface CheckReport {
   readonly file: string;
   readonly revision: Revision;
   readonly objects: number;
-  /** Rows looked at, with those of history. */
+  /** Rows checked, including those of history. */
   readonly rows: number;
-  /** What is wrong, at most a hundred things; empty: nothing. */
+  /** At most a hundred; empty: none was found. */
   readonly problems: readonly string[];
 }
 
@@ -41,7 +41,7 @@ export interface DefragReport {
   readonly afterBytes: number;
 }
 
-/** What is done beside the work, a step at a time. */
+/** The results of the tasks that run beside reads and writes, a step at a time. */
 export interface Reports {
   readonly stats: StoreStats;
   readonly check: CheckReport;
@@ -49,37 +49,38 @@ export interface Reports {
 }
 export type TaskName = keyof Reports;
 
-/** What of the past a store keeps. */
+/** The history that a store keeps. */
 export interface HistoryFacts {
-  /** How long it is to be kept, and how long it is. */
+  /** The configured and the actual length of history. */
   readonly windowMs: number;
   readonly keptMs: number;
-  /** How often it had to be cut because it took too much. */
+  /** How often history was cut because it took too many bytes. */
   readonly cuts: number;
 }
 
-/** What an operator asks of a store. All rejects with a StorageError. */
+/** The operator's access to a store. All methods reject with a StorageError. */
 export interface Maintenance {
-  /** Whether this opening made the store. */
+  /** Whether the store was created when it was opened. */
   readonly fresh: boolean;
   /** The database. */
   readonly file: string;
   readonly groupSuffix: string;
-  /** How the store came to be; undefined for one that was made before this was recorded. */
+  /** How the store was created; undefined for one that was created before this was recorded. */
   readonly origin: StoreOrigin | undefined;
-  /** Why writes are answered `full`; undefined while they are not. */
+  /** Why writes fail with `full`; undefined while they do not. */
   readonly noRoom: string | undefined;
   readonly history: HistoryFacts;
   /**
-   * Runs beside reads and writes in bounded steps; one at a time, others wait. Two steps cannot be divided: SQLite's
-   * own check of its structures at the end of `check`, and the first `defrag` of a store that an old version made.
+   * Runs a task beside reads and writes, in bounded steps; one task at a time, others wait. Two steps cannot be divided:
+   * SQLite's own check of its structures at the end of `check`, and the first `defrag` of a store that an old version
+   * created.
    */
   run<N extends TaskName>(task: N): Promise<Reports[N]>;
-  /** Keeps all history from now on until disposed of; answers the revision that can be read until then. */
+  /** Keeps all history from now on until disposed of. Returns the revision that can be read until then. */
   hold(): Promise<{ readonly revision: Revision } & Disposable>;
   /**
-   * Answers writes `unavailable`, with the reason, until disposed of. Resolves with the revision behind which nothing comes
-   * meanwhile, when all that was accepted before is answered.
+   * Fails writes with `unavailable` and the reason until disposed of. Resolves when all writes accepted before are
+   * answered, with the revision after which nothing is written meanwhile.
    */
   holdWrites(reason: StorageError): Promise<{ readonly revision: Revision } & Disposable>;
 }

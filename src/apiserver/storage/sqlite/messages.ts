@@ -1,19 +1,18 @@
 /**
- * What the event loop and the writer thread tell each other. Everything comes in batches, with all bytes of a
- * batch in one buffer that is handed over, not copied: a message costs some microseconds, however much is in
- * it.
+ * The messages between the event loop and the writer thread. Everything is sent in batches, with all bytes of a batch in
+ * one buffer that is transferred, not copied: a message costs some microseconds, however large it is.
  */
 import type { FailureCode, Revision, StorageErrorCode } from '../types.ts';
 import type { Reports, TaskName } from './maintenance.ts';
 import type { StoreOrigin } from './origin.ts';
 
-/** Byte strings one behind the other; the one at `index` ends at `ends[index]`. */
+/** Concatenated byte strings; the one at `index` ends at `ends[index]`. */
 export interface PackedBytes {
   readonly ends: readonly number[];
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** States of keys. A `createRevision` of 0: there is none (absent or deleted), and its bytes are empty. */
+/** States of keys. A `createRevision` of 0: the key is absent or deleted, and its bytes are empty. */
 export interface PackedStates {
   readonly revisions: readonly Revision[];
   readonly createRevisions: readonly Revision[];
@@ -23,10 +22,10 @@ export interface PackedStates {
 /** How a database is opened. */
 export interface DatabaseSettings {
   readonly file: string;
-  /** Undefined: the one that the store was made with; it must be there then. */
+  /** Undefined: the one that the store was created with; the store must exist then. */
   readonly groupSuffix: string | undefined;
   readonly limitBytes: number | undefined;
-  /** What a store is told to be that has to be made; default: nothing. */
+  /** Recorded in a store that is created; default: nothing. */
   readonly origin?: StoreOrigin | undefined;
 }
 
@@ -34,7 +33,7 @@ export interface DatabaseSettings {
 export interface WriterSettings extends DatabaseSettings {
   /** Beyond it the oldest history is forgotten, however young; default: no bound. */
   readonly historyBytes?: number | undefined;
-  /** What is kept free beside the database for a full disk; default: nothing. */
+  /** Reserved beside the database for a full disk; default: nothing. */
   readonly reserveBytes?: number | undefined;
 }
 
@@ -78,7 +77,7 @@ export type ReadRequest =
       readonly upTo: Revision;
     };
 
-/** Where a step goes on: behind the key `after`; in a key with a long history, at its version `version`. */
+/** Where a step continues: after the key `after`; in a key with a long history, at its version `version`. */
 export interface ListCursor {
   readonly after: string;
   readonly version?: { readonly key: string; readonly revision: Revision } | undefined;
@@ -102,11 +101,11 @@ export interface PackedReplay {
   readonly revisions: readonly Revision[];
   readonly next: PackedStates;
   readonly previous: PackedStates;
-  /** Everything up to and including this revision is told. */
+  /** Everything up to and including this revision is in this replay. */
   readonly through: Revision;
 }
 
-/** What became of one write of a group. */
+/** The result of one write of a group. */
 export const writeResult = { ok: 0, conflict: 1, failed: 2 } as const;
 
 export type FromWriter =
@@ -127,7 +126,7 @@ export type FromWriter =
       readonly code: StorageErrorCode;
       readonly message: string;
     }
-  /** `shrunk`: what was forgotten was young, but too large. */
+  /** `shrunk`: history was forgotten because of its size, before its time. */
   | {
       readonly type: 'compacted';
       readonly upTo: Revision;
@@ -141,7 +140,7 @@ export type FromWriter =
       readonly code: StorageErrorCode;
       readonly message: string;
     }
-  /** Why writes find no room; undefined: they do again. */
+  /** Why there is no room for writes; undefined: there is room again. */
   | { readonly type: 'room'; readonly problem: string | undefined }
   /** The database was closed after an I/O error and opened again, and this is the revision found in it. */
   | { readonly type: 'recovered'; readonly revision: Revision }

@@ -5,7 +5,7 @@ import type { User } from '../../../../src/apiserver/authn/index.ts';
 import { controlPlaneUser } from '../../../../src/apiserver/authn/index.ts';
 import type { Attributes, Authorizer, Decision } from '../../../../src/apiserver/authz/index.ts';
 import type { Operation, Registry } from '../../../../src/apiserver/registry/index.ts';
-import { operate } from '../../../../src/apiserver/registry/index.ts';
+import { runOperation } from '../../../../src/apiserver/registry/index.ts';
 
 export const reviews = '/apis/authorization.k8s.io/v1';
 export const authentication = '/apis/authentication.k8s.io/v1';
@@ -43,7 +43,7 @@ export async function ask<B extends ApiObject>(
     operation: () => undefined,
   };
   const context = { user, dryRun: false, warn: () => undefined };
-  const result = await operate(operation, { registry, namespace, name: '', body, context });
+  const result = await runOperation(operation, { registry, namespace, name: '', body, context });
   assert.ok('object' in result);
   return { ...result.object };
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { leaseKind, namespaceKind } from '../../../../src/api/index.ts';
 import { controlPlaneUser } from '../../../../src/apiserver/authn/index.ts';
 import { createRegistry } from '../../../../src/apiserver/registry/index.ts';
-import { serverLease, serverNames } from '../../../../src/apiserver/server-leases/index.ts';
+import { listServerNames, serverLease } from '../../../../src/apiserver/server-leases/index.ts';
 import { createCache, openStore } from '../../../../src/apiserver/storage/index.ts';
 import { createManualClock } from '../../../support/manual-clock.ts';
 import { recordedLog } from '../../base/recorded-log.ts';
@@ -55,11 +55,11 @@ test('every server tells under which names it serves, also while it is stopped f
   const stop = servers.start('/a', ['one.example', '192.0.2.1']);
   servers.start('/b', ['192.0.2.2', '192.0.2.1']);
   await servers.clock.advance(1000);
-  assert.deepEqual(serverNames(servers.registry).sort(), ['192.0.2.1', '192.0.2.2', 'one.example']);
+  assert.deepEqual(listServerNames(servers.registry).sort(), ['192.0.2.1', '192.0.2.2', 'one.example']);
 
   await stop();
   await servers.clock.advance(hourMs);
-  assert.ok(serverNames(servers.registry).includes('one.example'));
+  assert.ok(listServerNames(servers.registry).includes('one.example'));
 });
 
 test('one that is silent for a day is forgotten, and one that goes on is not', async () => {
@@ -70,7 +70,7 @@ test('one that is silent for a day is forgotten, and one that goes on is not', a
   await stop();
   await servers.clock.advance(25 * hourMs);
 
-  assert.deepEqual(serverNames(servers.registry), ['192.0.2.2']);
+  assert.deepEqual(listServerNames(servers.registry), ['192.0.2.2']);
 });
 
 test('a server that starts again finds its Lease, and tries again when it cannot be written', async () => {
@@ -78,10 +78,10 @@ test('a server that starts again finds its Lease, and tries again when it cannot
   servers.state.isAway = true;
   const stop = servers.start('/a', ['192.0.2.1']);
   await servers.clock.advance(1000);
-  assert.deepEqual(serverNames(servers.registry), []);
+  assert.deepEqual(listServerNames(servers.registry), []);
   servers.state.isAway = false;
   await servers.clock.advance(11_000);
-  assert.deepEqual(serverNames(servers.registry), ['192.0.2.1']);
+  assert.deepEqual(listServerNames(servers.registry), ['192.0.2.1']);
   await stop();
   servers.start('/a', ['192.0.2.1']);
   await servers.clock.advance(1000);

@@ -15,18 +15,18 @@ export interface EtcdClientOptions {
 }
 
 export interface EtcdCall {
-  /** May be done twice without harm: is tried again, elsewhere, until its time is over. */
+  /** Whether it may be done twice without harm: then it is tried again, on another member, until its time is over. */
   readonly repeatable: boolean;
   readonly cancel?: AbortSignal | undefined;
 }
 
-/** How long a member that failed is left alone while another one answers. */
+/** How long a member that failed is tried only after the others. */
 const suspicionMs = 10_000;
 const headStartMs = 500;
 
 /**
- * The way to a cluster: one connection to one of its members at a time, and to another as soon as that one fails, is
- * silent or has lost its leader. Whoever answers first is taken.
+ * The connection to a cluster: to one of its members at a time, and to another one as soon as that one fails, is silent or
+ * has lost its leader. The member that answers first is taken.
  */
 export class EtcdClient implements Disposable {
   readonly #options: EtcdClientOptions;
@@ -34,13 +34,13 @@ export class EtcdClient implements Disposable {
   readonly #suspects = new Map<Endpoint, number>();
   #current: Connection | undefined;
   #dialling: Promise<Connection> | undefined;
-  #told: string | undefined;
+  #loggedUrl: string | undefined;
 
   constructor(options: EtcdClientOptions) {
     this.#options = options;
   }
 
-  /** To be shown. */
+  /** For messages. */
   get name(): string {
     return this.#options.endpoints.map(({ url }) => url).join(', ');
   }
@@ -81,7 +81,7 @@ export class EtcdClient implements Disposable {
     }
   }
 
-  /** That member is not to be trusted for a while: what comes next goes to another one if there is one. */
+  /** Closes a connection whose member is not to be trusted for a while: the next call goes to another member, if any. */
   leave(connection: Connection): void {
     this.#suspects.set(connection.endpoint, this.#options.clock.monotonicMs());
     if (this.#current === connection) this.#current = undefined;
@@ -125,8 +125,8 @@ export class EtcdClient implements Disposable {
   #take(connection: Connection): void {
     this.#current = connection;
     const { url } = connection.endpoint;
-    if (this.#told !== url) this.#options.log.info({ etcd: url }, 'connected to etcd');
-    this.#told = url;
+    if (this.#loggedUrl !== url) this.#options.log.info({ etcd: url }, 'connected to etcd');
+    this.#loggedUrl = url;
   }
 
   async #within(dialling: Promise<Connection>, withinMs: number): Promise<Connection> {
@@ -142,7 +142,7 @@ export class EtcdClient implements Disposable {
   }
 }
 
-/** A connection that was given up. */
+/** For attempts that were given up. */
 function ignore(): void {
-  // its error is told by the one that was taken, or by all together
+  // another attempt succeeded, or the error of all together is reported
 }

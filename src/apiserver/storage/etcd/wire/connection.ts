@@ -4,27 +4,27 @@ import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } fro
 import type { Endpoint } from './endpoints.ts';
 import { EtcdError } from './errors.ts';
 import type { EtcdTls } from './options.ts';
-import { trustFor } from './tls.ts';
+import { readTlsMaterial } from './tls.ts';
 import type { UnaryOptions } from './unary-call.ts';
 import { callUnary } from './unary-call.ts';
 import type { WatchCall } from './watch-call.ts';
 import { openWatchCall } from './watch-call.ts';
 
-/** What a peer may send before it is read: of one call, and of all together. */
+/** Bytes that a peer may send before they are read: of one call, and of all together. */
 const windowBytes = { call: 4 * 1024 * 1024, all: 16 * 1024 * 1024 };
-/** What Node lets one connection hold, in megabytes; beyond it calls fail. */
+/** Memory that Node allows for one connection, in megabytes; beyond it calls fail. */
 const sessionMemory = 512;
 
-/** A peer that is silent is asked whether it lives. etcd closes connections that ask every five seconds or more often. */
+/** A peer is pinged while calls are under way. etcd closes connections that ping every five seconds or more often. */
 const pingMs = 6_000;
 const pongMs = 3_000;
 
-/** How long calls under way may take to come to their end when no further ones are made. */
+/** How long calls under way may take to finish after the connection is closed to new ones. */
 const lingerMs = 15_000;
 
 /**
- * One connection to one member: gRPC over node:http2, without what else a gRPC library does, which costs as
- * much as a call again. It is not mended: once it is lost, another one is made.
+ * One connection to one member: gRPC over node:http2. A full gRPC library would double the cost of a call. A lost
+ * connection is not repaired: the client opens another one.
  */
 export class Connection implements Disposable {
   readonly endpoint: Endpoint;
@@ -58,7 +58,7 @@ export class Connection implements Disposable {
     signal.addEventListener('abort', giveUp, { once: true });
     try {
       if (signal.aborted) giveUp();
-      await greeted(session);
+      await untilGreeted(session);
       return new Connection(endpoint, session);
     } catch (error) {
       throw away(endpoint, error);
@@ -68,7 +68,7 @@ export class Connection implements Disposable {
     }
   }
 
-  /** Aborts when no further call is to be made on it. */
+  /** Aborts when no further call may be made on it. */
   get lost(): AbortSignal {
     return this.#lost.signal;
   }
@@ -104,7 +104,7 @@ export class Connection implements Disposable {
     };
   }
 
-  /** Calls under way come to their own end, within a while. May be called twice. */
+  /** Calls under way may finish, within `lingerMs`. May be called twice. */
   [Symbol.dispose](): void {
     if (this.lost.aborted) return;
     clearInterval(this.#pings);
@@ -114,7 +114,7 @@ export class Connection implements Disposable {
     setTimeout(() => this.#session.destroy(), lingerMs).unref();
   }
 
-  /** Ends calls under way too, with an unknown outcome. */
+  /** Also ends calls under way, with an unknown outcome. */
   destroy(): void {
     this[Symbol.dispose]();
     this.#session.destroy();
@@ -131,7 +131,7 @@ export class Connection implements Disposable {
 async function dial(endpoint: Endpoint, tls: EtcdTls): Promise<ClientHttp2Session> {
   try {
     return connect(endpoint.url, {
-      ...(await trustFor(endpoint, tls)),
+      ...(await readTlsMaterial(endpoint, tls)),
       settings: { enablePush: false, initialWindowSize: windowBytes.call },
       maxSessionMemory: sessionMemory,
       peerMaxConcurrentStreams: 2 ** 31 - 1,
@@ -141,8 +141,8 @@ async function dial(endpoint: Endpoint, tls: EtcdTls): Promise<ClientHttp2Sessio
   }
 }
 
-/** The peer speaks HTTP/2 and has let us in; a socket alone may be anybody's. */
-async function greeted(session: ClientHttp2Session): Promise<void> {
+/** Waits until the peer has answered in HTTP/2: an open socket alone may belong to any program. */
+async function untilGreeted(session: ClientHttp2Session): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   session.once('remoteSettings', () => resolve());
   session.once('close', () => reject(new Error('the connection was closed')));
@@ -152,6 +152,6 @@ async function greeted(session: ClientHttp2Session): Promise<void> {
 }
 
 function away({ url }: Endpoint, why: unknown): EtcdError {
-  const told = why instanceof Error ? why.message || String((why as { code?: unknown }).code) : String(why);
-  return new EtcdError('away', `etcd at ${url} cannot be reached: ${told}`, { cause: why });
+  const reason = why instanceof Error ? why.message || String((why as { code?: unknown }).code) : String(why);
+  return new EtcdError('away', `etcd at ${url} cannot be reached: ${reason}`, { cause: why });
 }

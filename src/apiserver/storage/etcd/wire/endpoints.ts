@@ -1,15 +1,15 @@
 import { StorageError } from '../../types.ts';
 
-/** One member of the cluster, as it is dialled. */
+/** The address of one member of the cluster. */
 export interface Endpoint {
-  /** `http://127.0.0.1:2379`, to be shown. */
+  /** `http://127.0.0.1:2379`, also for messages. */
   readonly url: string;
   /** `127.0.0.1:2379`. */
   readonly host: string;
   readonly secure: boolean;
 }
 
-/** Reads the addresses of etcd's members. Throws a StorageError that says what is wrong with one. */
+/** Parses the addresses of etcd's members. Throws a StorageError that says what is wrong with one. */
 export function parseEndpoints(servers: readonly string[]): readonly Endpoint[] {
   if (servers.length === 0) throw unusable('no server of etcd is given');
   return servers.map(parseEndpoint);
@@ -31,13 +31,13 @@ function parseEndpoint(text: string): Endpoint {
   return { url: `${protocol}//${host}`, host, secure: protocol === 'https:' };
 }
 
-/** A URL drops the port that is its scheme's own; without one it is etcd's. */
+/** A URL drops its scheme's default port; when the text has no port, it is etcd's. */
 function defaultPortOf(text: string, protocol: string): string {
   const own = protocol === 'https:' ? '443' : '80';
   return text.replace(/\/$/, '').endsWith(`:${own}`) ? own : '2379';
 }
 
-/** What may be shown of something that is no address: a password stands before an @. */
+/** The part of an invalid address that may be in a message: a password would be before an @. */
 function withoutSecret(text: string): string {
   return JSON.stringify(text.slice(text.lastIndexOf('@') + 1, 200));
 }

@@ -54,8 +54,8 @@ const byCode: ReadonlyMap<number, EtcdFailure> = new Map([
   [grpcCodes.PERMISSION_DENIED, 'denied'],
 ]);
 
-/** What a failed call means. */
-export function etcdError(error: unknown, endpoint: string): EtcdError {
+/** Converts the error of a failed call. */
+export function toEtcdError(error: unknown, endpoint: string): EtcdError {
   if (error instanceof EtcdError) return error;
   if (!(error instanceof GrpcError)) {
     return new EtcdError('unknown', `etcd at ${endpoint}: ${String(error)}`, { cause: error });

@@ -1,13 +1,13 @@
 import { GrpcError, grpcCodes } from './grpc-error.ts';
 
-/** Of an answer: a page of values that are larger than was guessed is asked for again in smaller ones. */
+/** For an answer. A page whose values are larger than expected is requested again in smaller pages. */
 export const receiveLimitBytes = 64 * 1024 * 1024;
 
 /** Before each message: whether it is compressed, and how long it is. */
 const headBytes = 5;
 
-/** A message as gRPC sends it. */
-export function frameOf(message: Uint8Array): Buffer {
+/** A message in gRPC's framing. */
+export function encodeFrame(message: Uint8Array): Buffer {
   const frame = Buffer.allocUnsafe(headBytes + message.length);
   frame[0] = 0;
   frame.writeUInt32BE(message.length, 1);
@@ -15,7 +15,7 @@ export function frameOf(message: Uint8Array): Buffer {
   return frame;
 }
 
-/** Cuts what is received into messages. Throws a GrpcError for one that is too long or compressed. */
+/** Splits received bytes into messages. Throws a GrpcError for one that is too long or compressed. */
 export class Frames {
   #pieces: Buffer[] = [];
   #bytes = 0;

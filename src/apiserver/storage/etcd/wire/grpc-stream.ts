@@ -23,8 +23,8 @@ export function openGrpcStream(
   );
 }
 
-/** How a call ended, as its headers or trailers tell; undefined: they do not tell. */
-export function statusIn(headers: IncomingHttpHeaders): GrpcError | 'ok' | undefined {
+/** The status of a call in its headers or trailers; undefined: there is none. */
+export function parseStatus(headers: IncomingHttpHeaders): GrpcError | 'ok' | undefined {
   const status = headers['grpc-status'];
   if (status === undefined) return undefined;
   const code = Number(status);
@@ -41,13 +41,13 @@ function messageIn(headers: IncomingHttpHeaders): string {
   }
 }
 
-/** A call whose end was not told: the connection broke, or something in between answered. */
-export function brokenOff(stream: ClientHttp2Stream, cause?: unknown): GrpcError {
+/** The error of a call that ended without a status: the connection broke, or a proxy answered. */
+export function createBrokenError(stream: ClientHttp2Stream, cause?: unknown): GrpcError {
   const why = cause instanceof Error ? cause.message : `the stream ended with code ${stream.rstCode}`;
   return new GrpcError(grpcCodes.UNAVAILABLE, `the connection was broken off: ${why}`, { cause });
 }
 
-/** The server says that it has not looked at the call. */
+/** Whether the server has refused the call without processing it. */
 export function wasRefused(stream: ClientHttp2Stream): boolean {
   return stream.rstCode === constants.NGHTTP2_REFUSED_STREAM;
 }

@@ -1,7 +1,7 @@
 import type { Clock, Logger } from '../../../../base/index.ts';
 import type { StoreIdentity } from '../../types.ts';
 
-/** How etcd is reached and what is trusted. Files are read anew for every connection, so they may be renewed. */
+/** How the connection is secured. The files are read again for every connection, so they may be renewed. */
 export interface EtcdTls {
   /** PEM; default the system's authorities. */
   readonly caFile?: string | undefined;
@@ -19,8 +19,8 @@ export interface EtcdStoreOptions {
   readonly tls?: EtcdTls | undefined;
   readonly identity: StoreIdentity;
   /**
-   * How long history is kept at least; twice as long at most. One of all the servers on a cluster forgets it.
-   * 0: nobody does. Default 5 minutes.
+   * History is kept for at least this time and at most twice as long. One of all the servers on a cluster forgets it.
+   * 0: none does. Default 5 minutes.
    */
   readonly compactionIntervalMs?: number | undefined;
   readonly times?: Partial<EtcdTimes> | undefined;
@@ -34,9 +34,9 @@ export interface EtcdTimes {
   readonly callMs: number;
   /** How much of it is spent on waiting for a connection. */
   readonly connectMs: number;
-  /** A watch that answers nothing for so long although it was asked is begun anew. */
+  /** A watch that is silent for this time although progress was requested is started again. */
   readonly silenceMs: number;
-  /** How long close() waits for what was accepted. */
+  /** How long close() waits for accepted writes. */
   readonly closeMs: number;
 }
 

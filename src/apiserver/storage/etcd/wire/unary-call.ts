@@ -2,18 +2,18 @@ import type { ClientHttp2Session, ClientHttp2Stream } from 'node:http2';
 import { constants } from 'node:http2';
 import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
-import { EtcdError, etcdError } from './errors.ts';
-import { Frames, frameOf } from './frames.ts';
+import { EtcdError, toEtcdError } from './errors.ts';
+import { encodeFrame, Frames } from './frames.ts';
 import { GrpcError, grpcCodes } from './grpc-error.ts';
-import { brokenOff, openGrpcStream, statusIn, wasRefused } from './grpc-stream.ts';
+import { createBrokenError, openGrpcStream, parseStatus, wasRefused } from './grpc-stream.ts';
 
 export interface UnaryOptions {
   readonly deadlineMs: number;
-  /** Gives the call up, whose outcome is unknown then. */
+  /** Gives up the call, whose outcome is then unknown. */
   readonly cancel?: AbortSignal | undefined;
 }
 
-/** One call and its answer; rejects with an EtcdError. `url` is whom to name. */
+/** One call and its answer; rejects with an EtcdError. `url` is for messages. */
 export async function callUnary<I extends DescMessage, O extends DescMessage>(
   session: ClientHttp2Session,
   url: string,
@@ -28,13 +28,13 @@ export async function callUnary<I extends DescMessage, O extends DescMessage>(
   const abort = () => call.giveUp(grpcCodes.CANCELLED, 'given up');
   cancel?.addEventListener('abort', abort, { once: true });
   try {
-    stream.end(frameOf(message));
+    stream.end(encodeFrame(message));
     if (cancel?.aborted) abort();
     return fromBinary(method.output, await call.message);
   } catch (error) {
     if (wasRefused(stream))
       throw new EtcdError('away', `etcd at ${url} took no further call`, { cause: error });
-    throw etcdError(error, url);
+    throw toEtcdError(error, url);
   } finally {
     clearTimeout(timer);
     cancel?.removeEventListener('abort', abort);
@@ -60,18 +60,18 @@ class Answer {
 
   constructor(stream: ClientHttp2Stream) {
     this.#stream = stream;
-    this.#settled.promise.catch(() => undefined); // nobody may be there to hear of it yet
+    this.#settled.promise.catch(() => undefined); // it may reject before a caller awaits it
     stream.on('response', (headers) => {
-      this.#status ??= statusIn(headers);
+      this.#status ??= parseStatus(headers);
     });
     stream.on('trailers', (headers) => {
-      this.#status ??= statusIn(headers);
+      this.#status ??= parseStatus(headers);
     });
     stream.on('data', (piece: Buffer) => this.#take(piece));
     stream.on('end', () => this.#end());
-    stream.on('error', (error) => this.#settled.reject(brokenOff(stream, error)));
+    stream.on('error', (error) => this.#settled.reject(createBrokenError(stream, error)));
     stream.on('close', () => {
-      if (!this.#isSettled) this.#settled.reject(brokenOff(stream)); // an error is dear to make
+      if (!this.#isSettled) this.#settled.reject(createBrokenError(stream)); // creating an error is expensive
     });
   }
 
@@ -97,6 +97,6 @@ class Answer {
     this.#isSettled = true;
     if (this.#status instanceof GrpcError) this.#settled.reject(this.#status);
     else if (this.#status === 'ok' && this.#message !== undefined) this.#settled.resolve(this.#message);
-    else this.#settled.reject(brokenOff(this.#stream));
+    else this.#settled.reject(createBrokenError(this.#stream));
   }
 }

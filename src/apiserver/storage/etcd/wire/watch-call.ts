@@ -3,25 +3,25 @@ import { constants } from 'node:http2';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { WatchRequest, WatchResponse } from '../gen/rpc_pb.js';
 import { WatchRequestSchema, WatchResponseSchema } from '../gen/rpc_pb.js';
-import { EtcdError, etcdError } from './errors.ts';
-import { Frames, frameOf } from './frames.ts';
+import { EtcdError, toEtcdError } from './errors.ts';
+import { encodeFrame, Frames } from './frames.ts';
 import { GrpcError } from './grpc-error.ts';
-import { brokenOff, openGrpcStream, statusIn } from './grpc-stream.ts';
+import { createBrokenError, openGrpcStream, parseStatus } from './grpc-stream.ts';
 
 /** A range of keys, in etcd's bytes. */
 export interface KeyRange {
   readonly from: Uint8Array;
-  /** The first key behind it. */
+  /** The first key after the range. */
   readonly end: Uint8Array;
 }
 
 /** One stream with one watch on it. */
 export interface WatchCall extends Disposable {
-  /** Everything in `range` from revision `start` on, with the state before. To be called once. */
+  /** Watches everything in `range` from revision `start` on, with previous states. To be called once. */
   begin(range: KeyRange, start: number): void;
-  /** Asks how far the watch is; answered by a message without events, unless it is behind. */
+  /** Requests progress: etcd responds with a message without events, unless the watch is behind. */
   askProgress(): void;
-  /** Throws an EtcdError when the stream fails; ends when etcd ends it. Read once, as fast as it is taken. */
+  /** Throws an EtcdError when the stream fails; ends when etcd ends it. To be iterated once; read as fast as it is taken. */
   readonly responses: AsyncIterable<WatchResponse>;
 }
 
@@ -32,7 +32,7 @@ export function openWatchCall(session: ClientHttp2Session, url: string): WatchCa
   const stream = open(session, url);
   const send = (requestUnion: Union) => {
     if (stream.closed || stream.destroyed || stream.writableEnded) return;
-    stream.write(frameOf(toBinary(WatchRequestSchema, create(WatchRequestSchema, { requestUnion }))));
+    stream.write(encodeFrame(toBinary(WatchRequestSchema, create(WatchRequestSchema, { requestUnion }))));
   };
   return {
     begin({ from, end }, start) {
@@ -59,7 +59,7 @@ export function openWatchCall(session: ClientHttp2Session, url: string): WatchCa
 function open(session: ClientHttp2Session, url: string): ClientHttp2Stream {
   try {
     const stream = openGrpcStream(session, '/etcdserverpb.Watch/Watch', null);
-    stream.on('error', () => undefined); // who reads hears of it; after the end nobody does
+    stream.on('error', () => undefined); // the reader gets the error; after the end no reader is left
     return stream;
   } catch (error) {
     throw new EtcdError('away', `etcd at ${url} cannot be watched: the connection is closed`, {
@@ -71,8 +71,8 @@ function open(session: ClientHttp2Session, url: string): ClientHttp2Stream {
 async function* read(stream: ClientHttp2Stream, url: string): AsyncGenerator<WatchResponse, void> {
   const frames = new Frames();
   let status: GrpcError | 'ok' | undefined;
-  const learn = (headers: Parameters<typeof statusIn>[0]) => {
-    status ??= statusIn(headers);
+  const learn = (headers: Parameters<typeof parseStatus>[0]) => {
+    status ??= parseStatus(headers);
   };
   stream.on('response', learn);
   stream.on('trailers', learn);
@@ -81,7 +81,7 @@ async function* read(stream: ClientHttp2Stream, url: string): AsyncGenerator<Wat
       for (const message of frames.take(piece)) yield fromBinary(WatchResponseSchema, message);
     }
   } catch (error) {
-    throw etcdError(error instanceof GrpcError ? error : brokenOff(stream, error), url);
+    throw toEtcdError(error instanceof GrpcError ? error : createBrokenError(stream, error), url);
   }
-  if (status !== 'ok') throw etcdError(status ?? brokenOff(stream), url);
+  if (status !== 'ok') throw toEtcdError(status ?? createBrokenError(stream), url);
 }

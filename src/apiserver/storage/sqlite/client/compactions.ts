@@ -1,6 +1,6 @@
 import type { Revision } from '../../types.ts';
 
-/** Those who wait for history to be forgotten. */
+/** The callers that wait for history to be forgotten. */
 export class Compactions {
   readonly #waiting = new Set<{ upTo: Revision } & PromiseWithResolvers<void>>();
 
@@ -11,7 +11,7 @@ export class Compactions {
     return waiting.promise;
   }
 
-  /** History before `upTo` is gone; `problem`: and no more will go. */
+  /** History before `upTo` is gone; with `problem`, no more will be forgotten. */
   settle(upTo: Revision, problem: Error | undefined): void {
     for (const waiting of this.#waiting) {
       if (waiting.upTo <= upTo) waiting.resolve();

@@ -1,12 +1,12 @@
-import { failure } from '../../refuse.ts';
 import type { Change, Outcome, Stored } from '../../types.ts';
+import { failure } from '../../write-checks.ts';
 import type { GroupResult } from '../messages.ts';
 import { writeResult } from '../messages.ts';
 import { stateAt } from '../packing.ts';
 import type { Pending } from './write-queue.ts';
 
-/** What a group's writers are told, in their order; adds to `changes` what became durable. */
-export function answersOf(group: GroupResult, pending: readonly Pending[], changes: Change[]): Outcome[] {
+/** The outcomes of a group's writes, in their order; adds the changes that became durable to `changes`. */
+export function toOutcomes(group: GroupResult, pending: readonly Pending[], changes: Change[]): Outcome[] {
   return pending.map((write, index) => {
     switch (group.results[index]) {
       case writeResult.ok: {
@@ -19,7 +19,7 @@ export function answersOf(group: GroupResult, pending: readonly Pending[], chang
         return { ok: false, code: 'conflict', now, revision: group.revision };
       }
       default:
-        return failed(group, write);
+        return toFailure(group, write);
     }
   });
 }
@@ -32,7 +32,7 @@ function changeOf(group: GroupResult, { write, previous }: Pending, index: numbe
   return { key, revision, previous: previous ?? stateAt(key, group.states, index), next };
 }
 
-function failed(group: GroupResult, { write }: Pending): Outcome {
+function toFailure(group: GroupResult, { write }: Pending): Outcome {
   const { code, message } = group.failure ?? { code: 'unknown' as const, message: 'no reason given' };
   const what =
     code === 'full'

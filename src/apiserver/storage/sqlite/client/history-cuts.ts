@@ -5,23 +5,23 @@ export interface HistoryCutsOptions {
   readonly log: Logger;
   /** Of the store. */
   readonly file: string;
-  /** What history may take. */
+  /** The bound of history's size. */
   readonly limitBytes: number;
 }
 
-/** How long history is to be kept and how long it is, milliseconds. */
+/** The configured and the actual length of history, milliseconds. */
 export interface KeptHistory {
   readonly windowMs: number;
   readonly keptMs: number;
 }
 
-const tellEveryMs = 60_000;
+const minLogIntervalMs = 60_000;
 
-/** How often history was cut because it took too many bytes; the log is told when it thereby became too short. */
+/** Counts how often history was cut because it took too many bytes, and logs when it became too short thereby. */
 export class HistoryCuts {
   readonly #options: HistoryCutsOptions;
   #count = 0;
-  #tellAt = Number.NEGATIVE_INFINITY;
+  #nextLogMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: HistoryCutsOptions) {
     this.#options = options;
@@ -31,13 +31,13 @@ export class HistoryCuts {
     return this.#count;
   }
 
-  /** With what is kept after the cut. Told once a minute at most, since it goes on for as long as so much is written. */
+  /** `kept`: after the cut. Logs at most once a minute, since cuts continue for as long as so much is written. */
   add({ windowMs, keptMs }: KeptHistory): void {
     this.#count++;
     const { clock, log, file, limitBytes } = this.#options;
     const nowMs = clock.monotonicMs();
-    if (keptMs >= windowMs || nowMs < this.#tellAt) return;
-    this.#tellAt = nowMs + tellEveryMs;
+    if (keptMs >= windowMs || nowMs < this.#nextLogMs) return;
+    this.#nextLogMs = nowMs + minLogIntervalMs;
     const why = `it takes more than ${limitBytes} bytes; --history-bytes sets that bound`;
     const [inUnits, unit] = windowMs < 10_000 ? [Math.round, 'ms'] : [wholeSeconds, 's'];
     const kept = `history of ${inUnits(keptMs)} ${unit} is kept instead of ${inUnits(windowMs)} ${unit}`;

@@ -1,31 +1,31 @@
 /**
- * The store on disk, as seen from the event loop: it compares nothing and syncs nothing itself. Writes go
- * to the writer thread in batches, and when a group is durable its changes are told and its writers answered
- * in one synchronous step, in the order of revisions.
+ * The event loop's side of the store on disk: it compares nothing and syncs nothing itself. Writes go to the writer
+ * thread in batches. When a group is durable, its changes are passed to the followers and its writers are answered in one
+ * synchronous step, in the order of revisions.
  */
 import type { Logger } from '../../../../base/index.ts';
 import { silentLogger, systemClock } from '../../../../base/index.ts';
 import { ChangeFeed } from '../../feed.ts';
 import { defaultHistoryMs, HistoryWindow } from '../../history-window.ts';
-import { bytesToKeep, failure, refuse } from '../../refuse.ts';
 import type { Change, ChangeBatch, Outcome, Page, Revision, StorageErrorCode, Write } from '../../types.ts';
 import { StorageError } from '../../types.ts';
-import { findStore, prepareFolder } from '../folder.ts';
+import { bytesToKeep, checkWrite, failure } from '../../write-checks.ts';
 import type { HistoryFacts, MaintainedStore, Reports, TaskName } from '../maintenance.ts';
 import type { FromWriter, GroupResult } from '../messages.ts';
 import type { StoreOrigin } from '../origin.ts';
+import { findStore, prepareFolder } from '../store-folder.ts';
 import { Compactions } from './compactions.ts';
-import { answersOf } from './group-answers.ts';
+import { toOutcomes } from './group-answers.ts';
 import { HistoryCuts } from './history-cuts.ts';
-import { Holds } from './holds.ts';
-import { refuseMarked } from './marks.ts';
+import { HistoryHolds } from './history-holds.ts';
+import { refuseMarked } from './migration-mark.ts';
 import { HistoryReader } from './reader.ts';
 import type { SqliteStoreOptions } from './store-options.ts';
 import { defaults } from './store-options.ts';
 import { TaskCalls } from './task-calls.ts';
-import type { Opened, WriterThread } from './thread.ts';
-import { WriterThread as Thread } from './thread.ts';
 import { WriteQueue } from './write-queue.ts';
+import type { Opened, WriterThread } from './writer-thread.ts';
+import { WriterThread as Thread } from './writer-thread.ts';
 
 export class SqliteStore implements MaintainedStore {
   readonly fresh: boolean;
@@ -43,14 +43,14 @@ export class SqliteStore implements MaintainedStore {
   readonly #compactions = new Compactions();
   readonly #tasks: TaskCalls;
   readonly #cuts: HistoryCuts;
-  readonly #holds = new Holds((from) => this.#ended ?? this.#thread.post({ type: 'hold', from }));
+  readonly #holds = new HistoryHolds((from) => this.#ended ?? this.#thread.post({ type: 'hold', from }));
   #compacted: Revision;
   #noRoom: string | undefined;
-  /** Why writes are refused for a while. */
+  /** Why writes are refused while they are held. */
   #held: StorageError | undefined;
   #groupDone = Promise.withResolvers<void>();
   #closing: Promise<void> | undefined;
-  /** Why nothing can be done any more. */
+  /** Why the store cannot be used any more. */
   #ended: StorageError | undefined;
 
   private constructor(options: SqliteStoreOptions, file: string, opened: Opened) {
@@ -99,7 +99,7 @@ export class SqliteStore implements MaintainedStore {
   }
 
   commit(write: Write): Promise<Outcome> {
-    const refusal = refuse(write);
+    const refusal = checkWrite(write);
     if (refusal !== undefined) return Promise.resolve(refusal);
     const ended = this.#ended ?? (this.#closing && this.#closedError()) ?? this.#held;
     if (ended !== undefined) return Promise.resolve(failure('unavailable', ended));
@@ -212,11 +212,11 @@ export class SqliteStore implements MaintainedStore {
     }
   }
 
-  /** One synchronous step: told to all who follow, then answered. */
+  /** One synchronous step: the changes are passed to all followers, then the writers are answered. */
   #groupIsDone(group: GroupResult): void {
     const pending = this.#queue.takeSent(group.results.length);
     const changes: Change[] = [];
-    const outcomes = answersOf(group, pending, changes);
+    const outcomes = toOutcomes(group, pending, changes);
     this.#feed.append(changes, group.revision);
     pending.forEach((write, index) => {
       const outcome = outcomes[index];
@@ -261,7 +261,7 @@ export class SqliteStore implements MaintainedStore {
     await this.#thread.terminate();
   }
 
-  /** Answers all who wait. Followers get `error`, or just come to their end. */
+  /** Answers all waiting callers. Followers throw `error`, or just end without one. */
   #end(ended: StorageError, error: Error | undefined): void {
     this.#ended ??= ended;
     this.#window[Symbol.dispose]();
@@ -286,7 +286,7 @@ export class SqliteStore implements MaintainedStore {
     return this.#failure('unavailable', why);
   }
 
-  /** What is damaged says so itself. */
+  /** The message about damage is complete by itself. */
   #failure(code: StorageErrorCode, why: string): StorageError {
     if (code === 'corrupt' && why.includes(this.file)) return new StorageError(code, why);
     return new StorageError(code, `the store ${this.file} cannot answer: ${why}`);

@@ -2,7 +2,7 @@ import { StorageError } from '../../types.ts';
 import type { Reports, TaskName } from '../maintenance.ts';
 import type { ToWriter } from '../messages.ts';
 
-/** Tasks that the writer thread was asked for, and who waits for their reports. */
+/** The tasks requested of the writer thread, with the callers that wait for their reports. */
 export class TaskCalls {
   readonly #send: (message: ToWriter) => void;
   readonly #waiting = new Map<number, PromiseWithResolvers<Reports[TaskName]>>();
@@ -37,8 +37,9 @@ export class TaskCalls {
   }
 }
 
-const marks = { stats: 'prefixes', check: 'problems', defrag: 'afterBytes' } as const;
+/** A field that only the report of that task has. */
+const distinctFields = { stats: 'prefixes', check: 'problems', defrag: 'afterBytes' } as const;
 
 function isOf<N extends TaskName>(task: N, report: Reports[TaskName]): report is Reports[N] {
-  return marks[task] in report;
+  return distinctFields[task] in report;
 }

@@ -1,26 +1,27 @@
-import { failure } from '../../refuse.ts';
 import type { FailureCode, Outcome, Stored, Write } from '../../types.ts';
+import { failure } from '../../write-checks.ts';
 import type { ToWriter } from '../messages.ts';
 import { BytesPacker } from '../packing.ts';
 
-/** Bounds of what waits for the writer; beyond them the store says that it is overloaded. */
+/** Bounds of the queue; beyond them the store is overloaded. */
 const bounds = { writes: 16_384, bytes: 64 * 1024 * 1024 };
 
-/** A write that was accepted and not answered yet. */
+/** An accepted write that is not answered yet. */
 export interface Pending {
   readonly write: Write;
-  /** The caller's state, when it is the one that `expect` names. */
+  /** The previous state that the caller passed, when its revision is `expect`. */
   readonly previous: Stored | null | undefined;
   readonly resolve: (outcome: Outcome) => void;
 }
 
 /**
- * Writes on their way: at most one of each key is with the writer, the others of that key wait here, so that
- * each is compared with durable state. What is ready within one turn of the event loop goes in one message.
+ * The queue in front of the writer thread. At most one write of each key is with the writer, the others of that key wait
+ * here, so that each is compared with durable state. The writes that become ready within one turn of the event loop go in
+ * one message.
  */
 export class WriteQueue {
   readonly #send: (message: ToWriter) => void;
-  /** The keys of which a write is ready or sent, with the writes that wait behind it. */
+  /** The keys with a write that is ready or sent, each with its waiting writes. */
   readonly #busy = new Map<string, Pending[]>();
   #ready: Pending[] = [];
   #sent: Pending[] = [];
@@ -41,7 +42,7 @@ export class WriteQueue {
     return promise;
   }
 
-  /** Sends what is ready, now. */
+  /** Sends the ready writes now. */
   flush(): void {
     if (this.#ready.length === 0) return;
     const batch = this.#ready;
@@ -60,7 +61,7 @@ export class WriteQueue {
     pending.resolve(outcome);
   }
 
-  /** Answers everything with a failure: what was sent with `sentCode`, the rest as `unavailable`. */
+  /** Answers everything with a failure: sent writes with `sentCode`, the others with `unavailable`. */
   failAll(sentCode: FailureCode, cause: Error): void {
     const sent = this.#sent;
     const waiting = [...this.#ready, ...[...this.#busy.values()].flat()];

@@ -1,6 +1,7 @@
 /**
- * A store made of a snapshot. It is written beside its place and put there when it is whole. So in its place there is at
- * any time the store from before or the new one, also after a power cut; and never is one replaced that a server uses:
+ * Creates a store from a snapshot. It is written beside its place and moved there when it is complete. So at any time its
+ * place holds either the previous store or the new one, also after a power cut; a store that a server uses is never
+ * replaced:
  *
  *     store.sqlite (if any)  ──locked, linked──►  store.sqlite.before-restore-TIME
  *     store.sqlite.restoring ─────renamed──────►  store.sqlite
@@ -10,7 +11,7 @@ import { dirname, join } from 'node:path';
 import { errorCode, syncFolder } from '../../../../base/index.ts';
 import type { Revision, Stored } from '../../types.ts';
 import { StorageError } from '../../types.ts';
-import { databaseName, makeFolder } from '../folder.ts';
+import { databaseName, makeFolder } from '../store-folder.ts';
 import { Database } from '../writer/database.ts';
 import { damagedRow, openError } from '../writer/errors.ts';
 
@@ -19,13 +20,13 @@ export interface RestoreOptions {
   readonly groupSuffix: string;
   /** Of the snapshot. */
   readonly revision: Revision;
-  /** Whether a store with objects, or a damaged one, is kept aside; else it is refused. */
+  /** Whether a store with objects, or a damaged one, is moved aside; otherwise the restore is refused. */
   readonly force: boolean;
-  /** For the name of what is kept aside. */
+  /** For the name of the store that is moved aside. */
   readonly now: Date;
-  /** In any order; a key twice, or a revision, is refused. */
+  /** In any order; a repeated key or revision is refused. */
   readonly objects: AsyncIterable<Stored>;
-  /** Looks at the new store, read from disk, before it takes its place; when it rejects, nothing has changed. */
+  /** Called with the new store, read from disk, before it takes its place; when it rejects, nothing has changed. */
   readonly check?: ((written: Iterable<Stored>) => Promise<void>) | undefined;
 }
 
@@ -33,24 +34,25 @@ export interface Restored {
   readonly file: string;
   readonly revision: Revision;
   readonly objects: number;
-  /** Where the store went that was there before. */
+  /** Where the previous store is now. */
   readonly keptAside: string | undefined;
 }
 
-/** Revisions given out after the snapshot was taken, or by a store that is lost, are left behind by so much. */
+/** The new store starts this much after the known revisions, beyond those issued after the snapshot or by a lost store. */
 const leap = 1_000_000_000;
 const rowsPerTransaction = 1_000;
 
 /**
- * Makes a store of these objects, with a revision beyond all that were ever given out and no history: whoever goes on
- * from an older one is told that it is gone. What `objects` throws comes out of here, and nothing has changed then.
+ * Creates a store of these objects, without history and with a revision beyond all that were ever issued: a client that
+ * continues from an older one gets the answer that it is gone. When `objects` throws, this rejects with the same error
+ * and nothing has changed.
  * Rejects with a StorageError: `locked` while a server uses the store.
  */
 export async function restoreStore(options: RestoreOptions): Promise<Restored> {
   const { folder, force } = options;
   await makeFolder(folder);
   const file = join(folder, databaseName);
-  const before = await lookAt(file);
+  const before = await inspect(file);
   if (before.what === 'objects' && !force) throw occupied(file, 'it holds objects');
   if (before.what === 'damaged' && !force) throw occupied(file, 'it cannot be read');
   const revision = Math.max(options.revision, before.revision) + leap;
@@ -73,8 +75,8 @@ interface Before {
   readonly revision: Revision;
 }
 
-/** What is in the place; throws when a server uses it. */
-async function lookAt(file: string): Promise<Before> {
+/** Finds out what is in the place; throws when a server uses it. */
+async function inspect(file: string): Promise<Before> {
   const facts = await stat(file).catch(unlessMissing);
   if (facts === undefined) return { what: 'nothing', revision: 0 };
   if (facts.size === 0 && (await stat(`${file}-wal`).catch(unlessMissing)) === undefined) {
@@ -122,7 +124,7 @@ async function writeStore(file: string, revision: Revision, options: RestoreOpti
   return written;
 }
 
-/** Everything in a store that nobody else uses, in order. Throws a StorageError when a row is not what was written. */
+/** All objects of a store that no other process uses, in order. Throws a StorageError when a row is not what was written. */
 function* readStore(file: string): Generator<Stored> {
   using database = openAny(file);
   for (const { key, revision, createRevision } of database.heads('', '')) {
@@ -144,13 +146,13 @@ async function* batches(objects: AsyncIterable<Stored>): AsyncGenerator<Stored[]
   if (batch.length > 0) yield batch;
 }
 
-/** A server may run as another user than who restores. */
+/** The server may run as another user than this process. */
 async function giveToOwnerOf(folder: string, file: string): Promise<void> {
   const { uid, gid } = await stat(folder);
   if (process.getuid?.() === 0 && uid !== 0) await chown(file, uid, gid);
 }
 
-/** Puts the new store in its place; answers where what was there is now, if it was worth keeping. */
+/** Moves the new store to its place. Returns where the previous one is now, if it was worth keeping. */
 async function publish(
   fresh: string,
   file: string,
@@ -160,11 +162,11 @@ async function publish(
   const aside = `${file}.before-restore-${now.toISOString().replaceAll(/[-:]|\.\d+/g, '')}`;
   if (what === 'nothing' || what === 'empty') {
     if (what === 'empty') await remove(file);
-    await putWhereNothingIs(fresh, file);
+    await linkIntoPlace(fresh, file);
     return undefined;
   }
   if (what === 'objects') {
-    using database = openAny(file); // no server can use it while another one takes its place
+    using database = openAny(file); // locked, so no server can use it while the new one takes its place
     database.leaveOneFile();
     await keep(file, aside);
     await rename(fresh, file);
@@ -172,7 +174,7 @@ async function publish(
   }
   await keep(file, aside);
   await rename(`${file}-wal`, `${aside}-wal`).catch(unlessMissing);
-  await syncFolder(dirname(file)); // what belonged to the old file must never be taken for a part of the new one
+  await syncFolder(dirname(file)); // the old log file must never be taken for a part of the new store
   await rename(fresh, file);
   return aside;
 }
@@ -186,8 +188,8 @@ async function keep(file: string, aside: string): Promise<void> {
   }
 }
 
-/** Never in the place of a store that a server has just made. */
-async function putWhereNothingIs(fresh: string, file: string): Promise<void> {
+/** Does not replace a store that a server has just created. */
+async function linkIntoPlace(fresh: string, file: string): Promise<void> {
   try {
     await link(fresh, file);
   } catch (error) {

@@ -1,7 +1,7 @@
 /**
- * Looks at everything that is stored: that each row is what was written (its checksum), that each key's head points to
- * a row of that key, that each row stands in the right bucket and in the index, that revisions are within what the
- * store has given out. At last SQLite looks at its own structures, in one step that cannot be divided.
+ * Checks everything that is stored: that each row is what was written (its checksum), that each key's head points to a
+ * row of that key, that each row is in the right bucket and in the index, that no revision is beyond those that the store
+ * has issued. Finally SQLite checks its own structures, in one step that cannot be divided.
  */
 import { bucketOf } from '../../key-order.ts';
 import type { Revision } from '../../types.ts';
@@ -14,7 +14,7 @@ import { entryOf } from '../writer/database.ts';
 import { describeSqlite, isDamage } from '../writer/errors.ts';
 import type { WriterState } from '../writer/writer-state.ts';
 
-/** What one step looks at. */
+/** Bounds of one step. */
 const step = { rows: 250, bytes: 2 * 1024 * 1024 };
 const maxProblems = 100;
 
@@ -33,7 +33,7 @@ export function* checkTask(db: Database, state: WriterState): Generator<undefine
   return { file: db.file, revision: state.durable, objects, rows, problems: problems.slice(0, maxProblems) };
 }
 
-/** A part that cannot be read to its end is a finding; the next part is looked at all the same. */
+/** A part that cannot be read to its end is a finding; the next part is checked all the same. */
 function* guarded(
   what: string,
   { problems }: Findings,
@@ -122,7 +122,7 @@ function problemOf(db: Database, head: Head): string | undefined {
   return row['indexed'] === head.revision ? undefined : 'its row is missing in the index';
 }
 
-/** Rows that no head leads to, and history that adds up to something else, would show in these sums. */
+/** A difference between these counts is damage of the index. */
 const sumsSql = `
 SELECT (SELECT count(*) FROM log) AS rows, (SELECT count(*) FROM log INDEXED BY log_by_bucket) AS indexed`;
 
@@ -134,7 +134,7 @@ function* checkStructure(db: Database, findings: Findings): Generator<undefined,
     findings.problems.push('the index by bucket has other rows than the log');
 }
 
-/** What follows would not be told any more. */
+/** Whether further problems would not be reported any more. */
 function isEnough({ problems }: Findings): boolean {
   return problems.length >= maxProblems;
 }

@@ -1,12 +1,12 @@
 import type { DefragReport } from '../maintenance.ts';
 import type { Database } from '../writer/database.ts';
 
-/** What one step gives back at most (1 MiB). */
+/** Pages that one step gives back at most (1 MiB). */
 const stepPages = 256;
 
 /**
- * Gives free pages back to the disk, in steps that are written back at once, so that the log file does not grow. A
- * store that an old version made learns this by being written anew, in one step that keeps others waiting.
+ * Gives free pages back to the disk, in steps that are written back at once, so that the log file does not grow. A store
+ * that an old version created must first be rewritten, in one step during which reads and writes wait.
  */
 export function* defragTask(db: Database): Generator<undefined, DefragReport> {
   db.pages.checkpointAll();

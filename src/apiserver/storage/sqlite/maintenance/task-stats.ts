@@ -4,7 +4,7 @@ import type { StoreStats } from '../maintenance.ts';
 import type { Database, Head } from '../writer/database.ts';
 import type { WriterState } from '../writer/writer-state.ts';
 
-/** Keys that one step looks at. */
+/** Keys that one step counts. */
 const stepKeys = 1_000;
 
 interface Count {
@@ -12,7 +12,7 @@ interface Count {
   bytes: number;
 }
 
-/** Counts what is there, in bounded steps: what is written meanwhile may or may not be counted. */
+/** Counts the objects, in bounded steps: objects written meanwhile may or may not be counted. */
 export function* statsTask(
   db: Database,
   state: WriterState,
@@ -40,14 +40,14 @@ export function* statsTask(
   };
 }
 
-/** Answers the last key that was looked at; undefined at the end. */
+/** Returns the last key that was counted; undefined at the end. */
 function countStep(db: Database, after: string, counts: Map<string, Count>): string | undefined {
-  let looked = 0;
+  let keys = 0;
   let last: Head | undefined;
   for (const head of db.heads('', after)) {
     last = head;
     if (head.createRevision !== 0) add(counts, bucketOf(head.key), head.bytes);
-    if (++looked === stepKeys) return last.key;
+    if (++keys === stepKeys) return last.key;
   }
   return undefined;
 }
@@ -63,7 +63,7 @@ function total(numbers: readonly number[]): number {
   return numbers.reduce((sum, number) => sum + number, 0);
 }
 
-/** By its name: a descriptor of its own, once closed, would drop the lock of this process. */
+/** By its name: closing a descriptor of the file would drop this process's lock. */
 function sizeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }

@@ -14,11 +14,11 @@ type Steps = Generator<undefined, Reports[TaskName]>;
 interface Running {
   readonly id: number;
   readonly steps: Steps;
-  /** A connection that was opened again is another one, of which the steps know nothing. */
+  /** After the store was opened again there is another connection, with which the steps cannot continue. */
   readonly database: Database;
 }
 
-/** What is done beside the work: one task at a time, a step a turn, in the order in which they were asked for. */
+/** Tasks that run beside reads and writes: one task at a time, in the order of the requests, one step per call. */
 export class Tasks {
   readonly #post: (message: FromWriter) => void;
   readonly #waiting: { id: number; task: TaskName }[] = [];
@@ -32,7 +32,7 @@ export class Tasks {
     this.#waiting.push({ id, task });
   }
 
-  /** Does one step; false when there is none. Answers the error that leaves the connection's state unknown. */
+  /** Does one step; `worked` is false when there is none. Returns the error of the step, if it failed. */
   step(database: Database, state: WriterState, room: Room): { worked: boolean; error?: unknown } {
     const running = this.#next(database, state, room);
     if (running === undefined) return { worked: false };

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import type { Revision } from '../../types.ts';
 
-/** What is kept with a value in its row. A `createRevision` of 0: a deletion. */
+/** The columns beside the value in a row of the log. A `createRevision` of 0: a deletion. */
 export interface LogEntry {
   readonly key: string;
   readonly revision: Revision;
@@ -14,11 +14,11 @@ export interface StoreRecord {
   readonly groupSuffix: string;
   readonly revision: Revision;
   readonly compacted: Revision;
-  /** What the rows take that only history needs. */
+  /** The size of the rows that only history needs. */
   readonly historyBytes: number;
 }
 
-/** CRC-32 of a row with its value: SQLite itself does not see a flipped bit inside a value. */
+/** CRC-32 of a row with its value: SQLite itself does not detect a flipped bit inside a value. */
 export function rowChecksum(entry: LogEntry, value: Uint8Array): number {
   const { key, revision, createRevision, previousRevision } = entry;
   return crc32(value, crc32(`${key}\n${revision} ${createRevision} ${previousRevision}`));
@@ -28,7 +28,7 @@ export function recordChecksum({ groupSuffix, revision, compacted, historyBytes 
   return crc32(`${groupSuffix}\n${revision} ${compacted} ${historyBytes}`);
 }
 
-/** What a row takes, its share of the trees included. In SQL: `rowBytesSql`. */
+/** The size of a row, including its share of the trees. In SQL: `rowBytesSql`. */
 export function rowBytes(key: string, value: Uint8Array | null): number {
   return Buffer.byteLength(key) + (value?.byteLength ?? 0) + overheadBytes;
 }

@@ -5,25 +5,25 @@ import type { WriterState } from './writer-state.ts';
 
 export interface Forgotten {
   readonly upTo: Revision;
-  /** What that gave back. */
+  /** The bytes that were freed. */
   readonly bytes: number;
 }
 
-/** How far history is to be forgotten because it is old; because it takes too much, it may go further. */
-function goals(state: WriterState, addedBytes: number): { old: Revision; goal: Revision } {
+/** How far history is to be forgotten because of its age (`old`), and how far at most because of its size (`goal`). */
+function computeGoals(state: WriterState, addedBytes: number): { old: Revision; goal: Revision } {
   const last = Math.min(state.durable, state.hold);
   const old = Math.min(state.compactTo, last);
   return { old, goal: state.historyBytes + addedBytes > state.historyLimitBytes ? last : old };
 }
 
 export function compactionIsDue(state: WriterState): boolean {
-  return goals(state, 0).goal > state.compacted;
+  return computeGoals(state, 0).goal > state.compacted;
 }
 
 /**
- * Forgets some history, inside the caller's transaction, and answers how far it came. What goes is what a
- * version up to there replaced, and deletions up to there: the state at the answered revision stays readable.
- * A row names what it replaced, so no index by key is needed. `addedBytes`: what the transaction adds to history.
+ * Forgets some history, inside the caller's transaction. Returns how far it came. The rows removed are those that a
+ * version up to that revision replaced, and deletions up to it: the state at the returned revision stays readable. A row
+ * names the row that it replaced, so no index by key is needed. `addedBytes`: added to history by this transaction.
  */
 export function compactStep(
   db: Database,
@@ -31,9 +31,9 @@ export function compactStep(
   rows: number,
   addedBytes: number = 0,
 ): Forgotten {
-  const { old, goal } = goals(state, addedBytes);
+  const { old, goal } = computeGoals(state, addedBytes);
   if (goal <= state.compacted) return { upTo: state.compacted, bytes: 0 };
-  // Read before deleting: a statement must not walk over rows that go away under it.
+  // Read before deleting: a statement must not iterate over rows that are deleted meanwhile.
   const entries = firstOf(db.entries('', state.compacted, goal), rows);
   const maxBytes = state.historyBytes + addedBytes - state.historyLimitBytes;
   let upTo = state.compacted;

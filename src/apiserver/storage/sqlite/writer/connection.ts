@@ -8,15 +8,14 @@ import type { WriterState } from './writer-state.ts';
 const retryMs = 250;
 
 /**
- * The database while all is well, and the way back when it is not. After an I/O error nobody knows what is
- * on the disk, and the kernel may have dropped pages it failed to write; so the database is closed, opened
- * anew, everything in the log file is written and synced into the database file, and only what is read then
- * counts.
+ * The open database, and its recovery after an error. After an I/O error the content of the disk is unknown, and the
+ * kernel may have dropped pages that it failed to write. So the database is closed and opened again, everything in the
+ * log file is written and synced into the database file, and only the state that is read then counts.
  */
 export class Connection implements Disposable {
   readonly state: WriterState;
   readonly settings: WriterSettings;
-  /** Whether this opening made the store, and for which suffix it is. */
+  /** Whether the store was created when it was opened. */
   readonly fresh: boolean;
   readonly groupSuffix: string;
   readonly origin: StoreOrigin | undefined;

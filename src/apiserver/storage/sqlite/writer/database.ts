@@ -16,7 +16,7 @@ export interface Head {
   readonly key: string;
   readonly revision: Revision;
   readonly createRevision: Revision;
-  /** What its row takes. */
+  /** The size of its row. */
   readonly bytes: number;
 }
 
@@ -25,13 +25,13 @@ export interface Version {
   readonly value: Uint8Array;
 }
 
-/** Behind every text in SQLite's order of values. */
+/** Greater than every text in SQLite's order of values. */
 const behindAllText = new Uint8Array(0);
 const noValue = new Uint8Array(0);
 
 /** The statements on one open connection. Any method throws node:sqlite's errors. */
 export class Database implements Disposable {
-  /** Whether the store was made just now. */
+  /** Whether the store was created just now. */
   readonly fresh: boolean;
   readonly file: string;
   readonly origin: StoreOrigin | undefined;
@@ -132,7 +132,7 @@ export class Database implements Disposable {
     this.#sql(head).run(revision, createRevision, rowBytes(key, value), key);
   }
 
-  /** Answers the bytes that it took. */
+  /** Returns the bytes that the row took. */
   dropVersion(revision: Revision): number {
     const row = this.#sql(`DELETE FROM log WHERE revision = ? RETURNING ${rowBytesSql} AS bytes`).get(
       revision,
@@ -154,12 +154,12 @@ export class Database implements Disposable {
     }
   }
 
-  /** Puts everything into the database file: closing leaves no other behind, nor touches one. */
+  /** Moves everything into the database file: closing then neither leaves nor touches another file. */
   leaveOneFile(): void {
     this.#sql('PRAGMA journal_mode = DELETE').get();
   }
 
-  /** Other statements, for what looks after the tables. */
+  /** Other statements, for maintenance tasks. */
   sql(source: string): StatementSync {
     return this.#sql(source);
   }

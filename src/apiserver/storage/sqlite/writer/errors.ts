@@ -3,7 +3,7 @@ import { StorageError } from '../../types.ts';
 
 /** SQLite's primary result codes that mean something to us (sqlite.org/rescode.html). */
 const primary = {
-  /** A statement that does not fit the tables: ours always do, so the tables are not ours any more. */
+  /** A statement does not fit the tables: ours always do, so the tables are not ours. */
   error: 1,
   perm: 3,
   busy: 5,
@@ -39,7 +39,7 @@ export function describeSqlite(error: unknown): string {
   return 'errcode' in error ? `${error.message} (SQLite ${String(error.errcode)})` : error.message;
 }
 
-/** What a failure to open means, told to the person who starts the server. */
+/** The error of a failed opening, with a message for the operator who starts the server. */
 export function openError(file: string, error: unknown): StorageError {
   if (error instanceof StorageError) return error;
   const text = describeSqlite(error);
@@ -66,14 +66,14 @@ export function openError(file: string, error: unknown): StorageError {
   }
 }
 
-/** Whether the file holds something else than what was written. */
+/** Whether the file's content differs from what was written. */
 export function isDamage(error: unknown): boolean {
   if (error instanceof StorageError) return error.code === 'corrupt';
   const code = resultCode(error);
   return code === primary.corrupt || code === primary.error || isMistyped(error);
 }
 
-/** What reading a column throws that holds another type, or a number that no revision can be. */
+/** Thrown when a column holds another type, or a number that cannot be a revision. */
 function isMistyped(error: unknown): boolean {
   return error instanceof TypeError || error instanceof RangeError;
 }

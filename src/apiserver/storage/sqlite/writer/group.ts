@@ -23,10 +23,10 @@ interface WriteAnswer {
   readonly result: number;
   readonly revision: Revision;
   readonly createRevision: Revision;
-  /** Of which revision the state is: the previous one when it was wanted, the present one at a conflict. */
+  /** The revision of `state`: the previous state when it was requested, the present one after a conflict. */
   readonly stateRevision: Revision;
   readonly state: Version | undefined;
-  /** What it adds to history. */
+  /** Added to history by this write. */
   readonly historyBytes: number;
 }
 
@@ -46,9 +46,9 @@ export interface GroupOutcome {
 }
 
 /**
- * Compares and writes a group in one transaction. No two writes are of one key, so each is compared with
- * durable state, and a conflict holds whether or not the group itself succeeds. Some of the history that is
- * to be forgotten goes with it, since that saves a sync of its own.
+ * Compares and writes a group in one transaction. No two writes are of one key, so each is compared with durable state,
+ * and a conflict stays valid whether or not the group itself succeeds. Some history is forgotten in the same transaction,
+ * which saves a separate sync.
  */
 export function commitGroup(
   db: Database,
@@ -77,21 +77,21 @@ export function commitGroup(
     if (saved !== undefined) apply(state, saved);
     return { result: pack(answers, state.durable, undefined), broken: undefined };
   } catch (error) {
-    const { code, broken } = whatFailed(error);
+    const { code, broken } = classifyFailure(error);
     const failure = { code, message: describeSqlite(error) };
     return { result: pack(failAll(answers, writes.length), state.durable, failure), broken };
   }
 }
 
-/** What is on disk from now on. A revision that was given out to a group that failed is not, until one is saved. */
+/** Records what is on disk now. Revisions issued to a failed group count only once a later state is saved. */
 export function apply(state: WriterState, saved: Omit<StoreRecord, 'groupSuffix'>): void {
   state.durable = saved.revision;
   state.compacted = saved.compacted;
   state.historyBytes = saved.historyBytes;
 }
 
-/** A damaged row that a write stumbled over was only read: nothing was written, and the connection is as good as before. */
-function whatFailed(error: unknown): { code: FailureCode; broken: unknown } {
+/** A damaged row was only read: nothing was written, and the connection can still be used. */
+function classifyFailure(error: unknown): { code: FailureCode; broken: unknown } {
   if (isFull(error)) return { code: 'full', broken: undefined };
   if (error instanceof StorageError && isDamage(error)) return { code: 'unavailable', broken: undefined };
   return { code: 'unknown', broken: error };
@@ -137,7 +137,7 @@ function conflict(db: Database, present: Head | undefined): WriteAnswer {
   };
 }
 
-/** Conflicts stay what they are; all else of a failed group failed. */
+/** In a failed group conflicts stay conflicts, and all other writes have failed. */
 function failAll(answers: readonly WriteAnswer[], count: number): readonly WriteAnswer[] {
   return Array.from({ length: count }, (_, index) => {
     const answer = answers[index];
@@ -166,7 +166,7 @@ function pack(
   };
 }
 
-/** Answers writes that were not tried at all. */
+/** The result of writes that were not tried at all. */
 export function refuseGroup(
   count: number,
   revision: Revision,

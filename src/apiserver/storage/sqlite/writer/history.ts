@@ -1,6 +1,6 @@
 /**
- * Reading the past, in steps. Each step is bounded in rows, in bytes and in versions looked at, and holds no
- * read transaction when it returns: a long list never keeps writers waiting or the log file growing.
+ * Reads the past, in steps. Each step is bounded in rows, in bytes and in versions visited, and holds no read transaction
+ * when it returns: a long list neither makes writers wait nor the log file grow.
  */
 import { bucketOf } from '../../key-order.ts';
 import type { Revision } from '../../types.ts';
@@ -12,7 +12,7 @@ import { damagedRow } from './errors.ts';
 /** Bounds of one step. */
 const bounds = { rows: 500, bytes: 4 * 1024 * 1024, looks: 5_000 };
 
-/** What can be read: not before `compacted`, not behind `revision`. */
+/** The readable revisions: from `compacted` to `revision`. */
 export interface Readable {
   readonly revision: Revision;
   readonly compacted: Revision;
@@ -30,11 +30,11 @@ export function readStep(db: Database, state: Readable, request: ReadRequest): R
 
 type Found = 'none' | 'tired' | { readonly revision: Revision; readonly createRevision: Revision };
 
-/** Finds a key's version at a revision, looking at no more versions than are left in the budget. */
+/** Finds a key's version at a revision, within a budget of versions to visit; `tired`: the budget is used up. */
 class Finder {
   readonly #db: Database;
   readonly #revision: Revision;
-  /** Where to go on when the last answer was `tired`. */
+  /** Where to continue when the last result was `tired`. */
   stoppedAt: Revision = 0;
   #looks = bounds.looks;
 

@@ -11,17 +11,17 @@ import { upgrade } from './upgrade.ts';
 
 export interface OpenedDatabase {
   readonly connection: DatabaseSync;
-  /** Whether the tables were made just now. */
+  /** Whether the tables were created just now. */
   readonly fresh: boolean;
   readonly groupSuffix: string;
-  /** Undefined where nobody told. */
+  /** Undefined when it was not recorded. */
   readonly origin: StoreOrigin | undefined;
 }
 
 /**
- * Opens the database alone: EXCLUSIVE before the first access, so that SQLite takes the file's lock for as
- * long as the connection lives and needs no shared memory file. Makes the tables where there are none, and brings
- * those of an older format to the present one. Throws a StorageError.
+ * Opens the database exclusively: locking_mode is set before the first access, so that SQLite holds the file's lock for
+ * as long as the connection lives and needs no shared memory file. Creates the tables where there are none, and upgrades
+ * those of an older format. Throws a StorageError.
  */
 export function openDatabase(settings: DatabaseSettings): OpenedDatabase {
   try {
@@ -54,7 +54,7 @@ function prepare(database: DatabaseSync, settings: DatabaseSettings): Omit<Opene
   return { fresh, groupSuffix: checkRecord(database, settings), origin: readOrigin(database) };
 }
 
-/** The format of the file, 0 when it is new; throws when it is somebody else's or of a newer format. */
+/** The format of the file, 0 when it is new; throws when it is another program's or of a newer format. */
 function formatOf(database: DatabaseSync, file: string): number {
   const id = pragma(database, 'application_id');
   const format = pragma(database, 'user_version');
@@ -87,7 +87,7 @@ function create(database: DatabaseSync, { file, groupSuffix, origin }: DatabaseS
   database.exec('COMMIT');
 }
 
-/** Answers the group suffix that the store was made with. */
+/** Returns the group suffix that the store was created with. */
 function checkRecord(database: DatabaseSync, settings: DatabaseSettings): string {
   const row = database.prepare('SELECT * FROM store WHERE id = 1').get();
   if (row === undefined) throw corrupt(settings.file, 'its first record is missing');

@@ -5,7 +5,7 @@ import type { Statements } from './statements.ts';
 /** How an existing file gives free pages back (sqlite.org/pragma.html#pragma_auto_vacuum). */
 const incremental = 2;
 
-/** The database's files as pages: the log file that is written back, free pages, the whole as SQLite sees it. */
+/** The database's files as pages: checkpoints of the log file, free pages, the check of SQLite's structures. */
 export class Pages {
   readonly #statements: Statements;
 
@@ -14,7 +14,7 @@ export class Pages {
   }
 
   /** How many pages of the log file are not in the database file yet. */
-  toCheckpoint(): number {
+  countToCheckpoint(): number {
     const row = this.#statements.sql('PRAGMA wal_checkpoint(NOOP)').get();
     return integer(row?.['log']) - integer(row?.['checkpointed']);
   }
@@ -36,7 +36,7 @@ export class Pages {
     return { bytes: this.#statements.pragma('page_count') * pageBytes, freeBytes: free * pageBytes };
   }
 
-  /** Whether the database may still grow by so much, or has it free. It says nothing of the disk. */
+  /** Whether the database may still grow by this much, or has it free. It does not consider the disk. */
   mayGrow(bytes: number): boolean {
     const { bytes: size, freeBytes } = this.size();
     return this.#statements.pragma('max_page_count') * pageBytes - size + freeBytes >= bytes;
@@ -47,18 +47,18 @@ export class Pages {
     return this.#statements.pragma('auto_vacuum') === incremental;
   }
 
-  /** Gives some free pages back to the disk, those at the end of the file after others were moved. */
+  /** Gives some free pages back to the disk: pages are moved forward, and the end of the file is cut. */
   shrink(pages: number): void {
     this.#statements.sql(`PRAGMA incremental_vacuum(${pages})`).all();
   }
 
-  /** Writes the whole database anew without its free pages: needs that much room, and takes its time. */
+  /** Rewrites the whole database without its free pages: needs as much room again, and time in proportion. */
   rebuild(): void {
     this.#statements.sql('PRAGMA auto_vacuum = INCREMENTAL').run();
     this.#statements.sql('VACUUM').run();
   }
 
-  /** What SQLite finds wrong with its own structures, at most `limit` things. */
+  /** The problems that SQLite finds in its own structures, at most `limit`. */
   problems(limit: number): string[] {
     const rows = this.#statements.sql(`PRAGMA integrity_check(${limit})`).all();
     const found = rows.map((row) => text(Object.values(row)[0]));

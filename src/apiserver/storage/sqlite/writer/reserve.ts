@@ -4,12 +4,12 @@ import { dirname } from 'node:path';
 import { errorCode } from '../../../../base/index.ts';
 
 const pieceBytes = 1024 * 1024;
-/** What is written at once: a whole piece would be garbage of its size each time. */
+/** Written at once: a buffer for a whole piece would be garbage of that size each time. */
 const blockBytes = 64 * 1024;
 
 /**
- * A file that only takes room beside the database, to give it back when the disk is full: then what stands in the
- * log file always fits into the database file. Its content is random, so that no file system stores it smaller.
+ * A file that only reserves room beside the database, which is released when the disk is full: then the content of the log
+ * file always fits into the database file. Its content is random, so that no file system compresses it.
  */
 export class Reserve {
   readonly #file: string;
@@ -22,7 +22,7 @@ export class Reserve {
     this.#bytes = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
   }
 
-  /** What it takes. */
+  /** Its present size. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -32,15 +32,15 @@ export class Reserve {
   }
 
   /**
-   * Takes a piece more. False: there is too little room now, counting as much again for the writes to come. Throws
-   * the system's error when the file cannot be written for another reason.
+   * Grows by one piece. Returns false when there is too little room now, since as much again must stay free for writes.
+   * Throws the system's error when the file cannot be written for another reason.
    */
   grow(): boolean {
     if (roomBeside(this.#file) < 2 * this.#wantedBytes - this.#bytes) return false;
     return this.#add(Math.min(pieceBytes, this.#wantedBytes - this.#bytes));
   }
 
-  /** Gives everything back; false when there was nothing. */
+  /** Releases everything; false when there was nothing. */
   release(): boolean {
     if (this.#bytes === 0) return false;
     rmSync(this.#file, { force: true });
@@ -48,7 +48,7 @@ export class Reserve {
     return true;
   }
 
-  /** Whether there is room for a piece, found out by taking it. */
+  /** Whether there is room for a piece, tested by writing one. */
   probe(): boolean {
     try {
       return this.#add(pieceBytes);

@@ -1,13 +1,13 @@
 /**
- * Room on the disk. A write goes into the log file first, and from there into the database file; on a full disk
- * neither may grow. What must never happen is that the log file is full of what the database file has no room for:
- * then little room would not help, since it must hold all of that at once. So:
+ * Room on the disk. A write goes into the log file first, and from there into the database file; on a full disk neither
+ * can grow. The log file must never hold more than the database file has room for: then a little free room would not
+ * help, since all of it must be written back at once. So:
  *
- *     all is well       written back every 4 MiB; a reserve stands beside the database
- *     no room at once   the reserve is released, the log file written back: that fits. From now on small groups, and
- *                       each is written back before the next is taken, so that never more than one waits
- *     none at all       writes are refused until what waits is written back and a mebibyte is free
- *     room again        the reserve is taken again, and all is well
+ *     normal            the log file is written back every 4 MiB; a reserve file exists beside the database
+ *     a write fails     the reserve is released and the log file written back, which then fits. From now on groups are
+ *                       small, and each is written back before the next one, so that at most one is in the log file
+ *     still no room     writes are refused until the log file is written back and a mebibyte is free
+ *     room again        the reserve is filled again, and all is normal
  */
 
 import type { FromWriter } from '../messages.ts';
@@ -18,11 +18,11 @@ import { pageBytes } from './schema.ts';
 
 /** The log file is written back when it has this many pages (4 MiB). */
 const checkpointPages = 1_024;
-/** When it cannot be, for whatever reason, writes are refused from this many on. */
+/** When it cannot be written back, writes are refused from this many pages on. */
 const maxPages = 16 * checkpointPages;
-/** How long a disk on which no room could be made is left alone. */
+/** How soon it is tried again after no room could be made. */
 const retryMs = 500;
-/** When the reserve is taken after the start, and how soon it is tried again. */
+/** When the reserve is filled after the start, and how soon that is tried again. */
 const reserveMs = { first: 1_000, again: 10_000 };
 const probeBytes = 1024 * 1024;
 const usualGroup = { writes: 512, bytes: 8 * 1024 * 1024 };
@@ -31,13 +31,13 @@ const smallGroup = { writes: 64, bytes: 256 * 1024 };
 export class Room {
   readonly #reserve: Reserve;
   readonly #post: (message: FromWriter) => void;
-  /** Why the last write found no room. */
+  /** Why there was no room for the last write. */
   #problem: string | undefined;
-  /** What is in the log file could not be written back. */
+  /** The log file could not be written back. */
   #isBlocked = false;
-  /** The reserve was given back. */
+  /** The reserve was released. */
   #isShort = false;
-  /** Before then nothing is written back again that could not be, and no room is made again that there was not. */
+  /** Earliest times of the next try: to write the log file back, and to make room. */
   #retryAt = 0;
   #makeAt = 0;
   #reserveAt = performance.now() + reserveMs.first;
@@ -47,7 +47,7 @@ export class Room {
     this.#post = post;
   }
 
-  /** Bounds of a group, so that its first writer does not wait for too many others. */
+  /** The bounds of a group; they limit how long its first writer waits for the others. */
   get group(): { readonly writes: number; readonly bytes: number } {
     return this.#isShort ? smallGroup : usualGroup;
   }
@@ -56,14 +56,14 @@ export class Room {
     return this.#reserve.bytes;
   }
 
-  /** Why no write can be taken now; tries to mend that first, every now and then. */
+  /** Why no write can be accepted now; first tries to write the log file back, at most every `retryMs`. */
   refusal(db: Database): string | undefined {
     if (!this.#isBlocked) return undefined;
     if (performance.now() >= this.#retryAt) this.#writeBack(db, 1);
     return this.#isBlocked ? this.#problem : undefined;
   }
 
-  /** A write found no room. Answers whether some was made, so that it can be tried again. */
+  /** To be called when there was no room for a write. Returns whether room was made, so that it can be tried again. */
   make(db: Database): boolean {
     if (performance.now() < this.#makeAt) return false;
     const released = this.#release();
@@ -82,7 +82,7 @@ export class Room {
     this.#problem = why;
   }
 
-  /** A write has found room. */
+  /** To be called after a successful write. */
   suffices(): void {
     this.#makeAt = 0;
     if (this.#problem === undefined || this.#isBlocked) return;
@@ -97,7 +97,7 @@ export class Room {
     if (performance.now() >= this.#retryAt) this.#writeBack(db, this.#isShort ? 1 : checkpointPages);
   }
 
-  /** What is to be done when nobody asks for anything. Answers in how many ms it wants to be called again. */
+  /** Work while no requests wait. Returns in how many milliseconds it is to be called again, if at all. */
   rest(db: Database): number | undefined {
     const now = performance.now();
     if (this.#problem !== undefined) {
@@ -138,10 +138,10 @@ export class Room {
   }
 
   #pages(db: Database): number {
-    return db.pages.toCheckpoint();
+    return db.pages.countToCheckpoint();
   }
 
-  /** A failure harms nothing that was answered, since the log file still holds everything. */
+  /** A failure does not affect answered writes, since the log file still holds everything. */
   #writeBack(db: Database, fromPages: number): void {
     const pages = this.#pages(db);
     if (pages < fromPages) {

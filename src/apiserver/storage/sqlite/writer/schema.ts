@@ -1,12 +1,12 @@
 /**
  * The tables. `log` holds every version of every key within the window of history, one row per revision;
- * `head` says which row is a key's newest. Older versions are found by following `previous_revision`, so
- * nothing is ever updated in place but a head: a write appends a row and points the head to it.
+ * `head` names the newest row of each key. Older versions are found by following `previous_revision`, so only heads are
+ * updated in place: a write appends a row and points the head to it.
  *
  *     head   key ──► revision 17
  *     log    17 ──previous──► 9 ──previous──► 4        (9 and 4 go when history before 17 is forgotten)
  *
- * A `create_revision` of 0 marks a deletion. `value` and its checksum stand last, so that reading the columns
+ * A `create_revision` of 0 marks a deletion. `value` and its checksum come last, so that reading the columns
  * before them does not touch overflow pages. The index by bucket replays one resource without reading all others.
  * `head.bytes` is the size of the row it points to (rowBytes); `store.history_bytes` that of all rows no head needs.
  */
@@ -41,7 +41,7 @@ CREATE TABLE log (
 CREATE INDEX log_by_bucket ON log (bucket);
 `;
 
-/** Raised whenever an older program could not read the tables any more. 2: checksums and sizes. */
+/** Raised with every change after which an older program cannot read the tables. 2: checksums and sizes. */
 export const formatVersion = 2;
 
 /** Marks the file as ours ("nodw"), in SQLite's header. */

@@ -18,7 +18,7 @@ export class Statements implements Disposable {
     return statement;
   }
 
-  /** The number that a pragma answers. */
+  /** The number that a pragma returns. */
   pragma(name: string): number {
     return integer(Object.values(this.sql(`PRAGMA ${name}`).get() ?? {})[0]);
   }

@@ -1,6 +1,6 @@
 import type { FromWriter, PackedReplay, ToWriter } from '../messages.ts';
 
-/** The buffers of a message, to be handed over instead of copied. */
+/** The buffers of a message, to be transferred instead of copied. */
 export function transferOf(message: ToWriter | FromWriter): ArrayBuffer[] {
   switch (message.type) {
     case 'write':

@@ -3,7 +3,7 @@ import { blob, integer, text } from '../row.ts';
 import { recordChecksum, rowBytesSql, rowChecksum } from './checksum.ts';
 import { formatVersion } from './schema.ts';
 
-/** Brings a store of an older format to the present one: all of it, or on an error nothing. */
+/** Upgrades a store of an older format to the present one: completely, or on an error not at all. */
 export function upgrade(database: DatabaseSync, from: number): void {
   if (from === formatVersion) return;
   defineChecksums(database);
@@ -17,7 +17,7 @@ export function upgrade(database: DatabaseSync, from: number): void {
   }
 }
 
-/** What only history needs: rows that a younger one within the window replaced, and deletions. */
+/** The size of the rows that only history needs: those that a later row replaced, and deletions. */
 const historyBytesSql = `
   (SELECT coalesce(sum(${rowBytesSql}), 0) FROM log WHERE create_revision = 0) +
   (SELECT coalesce(sum(${rowBytesSql}), 0) FROM log
@@ -34,7 +34,7 @@ ALTER TABLE store ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;
 UPDATE store SET checksum = record_checksum(group_suffix, revision, compacted, history_bytes);
 `;
 
-/** As functions of SQL. They live as long as the connection, and nothing else calls them. */
+/** Defines the checksums as SQL functions. They live as long as the connection, and only the upgrade calls them. */
 function defineChecksums(database: DatabaseSync): void {
   database.function('row_checksum', (key, revision, createRevision, previousRevision, value) => {
     const entry = {

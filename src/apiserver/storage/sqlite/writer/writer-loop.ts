@@ -5,7 +5,7 @@
  *                  reads  ──► one step of one read
  *                  old history ──► one step, with a group or by itself
  *
- * Each turn takes what arrived meanwhile, so while one group is being made durable the next gathers.
+ * Each round takes the messages that have arrived meanwhile: while one group is made durable, the next one collects.
  */
 
 import type { StorageErrorCode } from '../../types.ts';
@@ -26,7 +26,7 @@ import { Room } from './room.ts';
 const compactWithGroup = (writes: number) => 2 * writes + 64;
 /** History forgotten by itself in one step. */
 const compactAlone = 256;
-/** How often a broken store is tried again when nobody asks for anything. */
+/** How often a broken store is tried again while no requests wait. */
 const idleRetryMs = 500;
 
 export class WriterLoop {
@@ -71,8 +71,8 @@ export class WriterLoop {
     }
   }
 
-  /** Does one piece of work; false when there is none. */
-  turn(): boolean {
+  /** Does one round of work; false when there is none. */
+  work(): boolean {
     if (this.#connection.retryIsDue) this.#recover();
     const database = this.#connection.database;
     if (database === undefined) return this.#refuseAll();
@@ -124,8 +124,8 @@ export class WriterLoop {
     this.#wasFull = result.failure?.code === 'full';
     if (broken !== undefined) this.#abandon(broken);
     else {
-      this.#tellCompacted(before);
-      this.#tellRoom(database, result.failure);
+      this.#reportCompacted(before);
+      this.#updateRoom(database, result.failure);
     }
     return true;
   }
@@ -138,7 +138,7 @@ export class WriterLoop {
     return full && this.#room.make(database) ? commitGroup(database, state, group, 0) : first;
   }
 
-  #tellRoom(database: Database, failure: GroupOutcome['result']['failure']): void {
+  #updateRoom(database: Database, failure: GroupOutcome['result']['failure']): void {
     if (failure?.code === 'full') {
       this.#room.lacks(failure.message);
       return;
@@ -148,11 +148,11 @@ export class WriterLoop {
   }
 
   #nextGroup(): QueuedWrite[] {
-    const most = this.#room.group;
+    const limit = this.#room.group;
     let bytes = 0;
     let count = 0;
     for (const write of this.#writes) {
-      if (count === most.writes || bytes > most.bytes) break;
+      if (count === limit.writes || bytes > limit.bytes) break;
       bytes += write.value?.byteLength ?? 0;
       count++;
     }
@@ -193,7 +193,7 @@ export class WriterLoop {
         database.transaction(() => this.#forgetSome(database)),
       );
       this.#wasFull = false;
-      this.#tellCompacted(before);
+      this.#reportCompacted(before);
       this.#room.settle(database);
     } catch (error) {
       if (isFull(error) && this.#room.make(database)) return true;
@@ -212,7 +212,7 @@ export class WriterLoop {
     return saved;
   }
 
-  #tellCompacted(before: number): void {
+  #reportCompacted(before: number): void {
     const { compacted, compactTo } = this.#connection.state;
     const shrunk = compacted > Math.max(before, compactTo);
     if (compacted > before) this.#post({ type: 'compacted', upTo: compacted, shrunk });

@@ -38,7 +38,7 @@ function serve(
   const run = () => {
     clearTimeout(later);
     do takeWaiting(port, loop);
-    while (loop.turn());
+    while (loop.work());
     if (loop.closing) {
       loop.finish();
       connection[Symbol.dispose]();
@@ -56,7 +56,7 @@ function serve(
   return run;
 }
 
-/** Takes what arrived while the loop worked, without going back to the event loop. */
+/** Takes the messages that arrived while the loop worked, without returning to the event loop. */
 function takeWaiting(port: MessagePort, loop: WriterLoop): void {
   for (;;) {
     const waiting: { message: ToWriter } | undefined = receiveMessageOnPort(port);

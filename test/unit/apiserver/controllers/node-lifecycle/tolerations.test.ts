@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { toleratedSeconds } from '../../../../../src/apiserver/controllers/node-lifecycle/tolerations.ts';
+import { computeToleratedSeconds } from '../../../../../src/apiserver/controllers/node-lifecycle/tolerations.ts';
 
 const unreachable = { key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' };
 const red = { key: 'team', value: 'red', effect: 'NoExecute' };
@@ -11,8 +11,8 @@ describe('how long a pod may stay', () => {
   const cases: [
     string,
     number,
-    Parameters<typeof toleratedSeconds>[0],
-    Parameters<typeof toleratedSeconds>[1],
+    Parameters<typeof computeToleratedSeconds>[0],
+    Parameters<typeof computeToleratedSeconds>[1],
   ][] = [
     ['no toleration', 0, [unreachable], []],
     ['every key and effect', forever, [unreachable, red], [{ operator: 'Exists' }]],
@@ -35,6 +35,6 @@ describe('how long a pod may stay', () => {
     ['the first for one taint', 30, [unreachable], [{ ...exists, tolerationSeconds: 30 }, exists]],
   ];
   for (const [what, seconds, taints, tolerations] of cases) {
-    test(what, () => assert.equal(toleratedSeconds(taints, tolerations), seconds));
+    test(what, () => assert.equal(computeToleratedSeconds(taints, tolerations), seconds));
   }
 });

@@ -3,9 +3,9 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { withDefaults } from '../../../../../src/apiserver/controllers/node-lifecycle/settings.ts';
 import {
+  computeRate,
   EvictionPace,
   isAllDown,
-  rateOf,
 } from '../../../../../src/apiserver/controllers/node-lifecycle/zones.ts';
 
 const settings = withDefaults({});
@@ -22,7 +22,7 @@ describe('the rate of a zone', () => {
     ['none ready, while others are', 0, 100, 0.1],
   ];
   for (const [what, ready, notReady, rate] of cases) {
-    test(what, () => assert.equal(rateOf({ ready, notReady }, settings), rate));
+    test(what, () => assert.equal(computeRate({ ready, notReady }, settings), rate));
   }
 });
 

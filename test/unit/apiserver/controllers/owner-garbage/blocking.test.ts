@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { blockReader } from '../../../../../src/apiserver/controllers/owner-garbage/blocking.ts';
+import { createBlockTest } from '../../../../../src/apiserver/controllers/owner-garbage/blocking.ts';
 import { Dependents } from '../../../../../src/apiserver/controllers/owner-garbage/dependents.ts';
-import { objectsOf } from '../../../../../src/apiserver/controllers/owner-garbage/objects.ts';
+import { createObjects } from '../../../../../src/apiserver/controllers/owner-garbage/objects.ts';
 import { storeWith } from '../interleaved-store.ts';
 import type { Name } from './world.ts';
 import { garbageWorld } from './world.ts';
@@ -32,8 +32,8 @@ async function circles(count: number) {
       return stored;
     },
   });
-  const objects = objectsOf(world.registry, counting);
-  const isBlocked = blockReader(objects, dependents);
+  const objects = createObjects(world.registry, counting);
+  const isBlocked = createBlockTest(objects, dependents);
   return {
     world,
     names,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Node } from '../../../../../src/api/index.ts';
 import { leaseKind, nodeKind } from '../../../../../src/api/index.ts';
-import { withGeneration } from '../../../../../src/apiserver/registry/write/prepared.ts';
+import { withGeneration } from '../../../../../src/apiserver/registry/write/prepare-write.ts';
 import { configMaps, lease, leases, named, nodes, startServer } from '../../support/index.ts';
 
 describe('the generation of an object', () => {

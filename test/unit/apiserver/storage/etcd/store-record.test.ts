@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { bytesOfRecord, markIn, recordIn } from '../../../../../src/apiserver/storage/etcd/store-record.ts';
+import {
+  encodeRecord,
+  parseMark,
+  parseRecord,
+} from '../../../../../src/apiserver/storage/etcd/store-record.ts';
 
 const groupSuffix = 'k8s.io';
 
@@ -14,10 +18,10 @@ describe('what is recorded of a store in etcd', () => {
       { groupSuffix, revisions, incomplete },
     ]) {
       const expected = { revisions: undefined, incomplete: undefined, ...record };
-      assert.deepEqual(recordIn(bytesOfRecord(record)), expected);
+      assert.deepEqual(parseRecord(encodeRecord(record)), expected);
     }
     const mark = { to: 'sqlite:/a', at: incomplete.at, moved: true };
-    assert.deepEqual(markIn(bytesOfRecord(mark)), mark);
+    assert.deepEqual(parseMark(encodeRecord(mark)), mark);
   });
 
   test('is not guessed where it cannot be understood', () => {
@@ -31,10 +35,10 @@ describe('what is recorded of a store in etcd', () => {
       '{"groupSuffix":"k8s.io","revisions":{"offset":-1,"floor":1}}',
       '{"groupSuffix":"k8s.io","revisions":{"offset":1e300,"floor":1}}',
     ];
-    for (const text of wrong) assert.equal(recordIn(Buffer.from(text)), undefined, text);
+    for (const text of wrong) assert.equal(parseRecord(Buffer.from(text)), undefined, text);
   });
 
   test('a mark that cannot be understood keeps writers off, but is no reason not to start', () => {
-    assert.deepEqual(markIn(Buffer.from('?')), { to: 'unknown', at: 'unknown', moved: false });
+    assert.deepEqual(parseMark(Buffer.from('?')), { to: 'unknown', at: 'unknown', moved: false });
   });
 });

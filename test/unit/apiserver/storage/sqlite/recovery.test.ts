@@ -45,7 +45,7 @@ class Writer implements AsyncDisposable {
     this.#loop = new WriterLoop(this.#connection, (message) => this.#receive(message));
     this.#reader = new HistoryReader((message) => {
       this.#loop.take(message);
-      while (this.#loop.turn());
+      while (this.#loop.work());
     });
     this.#feed = new ChangeFeed(0, (prefix, after, upTo) => this.#reader.replay(prefix, after, upTo));
   }
@@ -69,7 +69,7 @@ class Writer implements AsyncDisposable {
   loseTrack(durable: number): void {
     this.#connection.state.durable = durable;
     this.#connection.abandon(new Error('of the test'));
-    while (this.#loop.turn());
+    while (this.#loop.work());
   }
 
   /** Follows from `after`; answers how to get what was told when a revision is reached. */

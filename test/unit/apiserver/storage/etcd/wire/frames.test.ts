@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { Frames, frameOf } from '../../../../../../src/apiserver/storage/etcd/wire/frames.ts';
+import { encodeFrame, Frames } from '../../../../../../src/apiserver/storage/etcd/wire/frames.ts';
 import { GrpcError } from '../../../../../../src/apiserver/storage/etcd/wire/grpc-error.ts';
 
 test('messages come out as they were sent, wherever they are cut', () => {
@@ -10,7 +10,7 @@ test('messages come out as they were sent, wherever they are cut', () => {
       fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 8 }),
       fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1 }),
       (messages, cuts) => {
-        const sent = Buffer.concat(messages.map(frameOf));
+        const sent = Buffer.concat(messages.map(encodeFrame));
         const frames = new Frames();
         const got: Buffer[] = [];
         for (let at = 0, n = 0; at < sent.length; n++) {
