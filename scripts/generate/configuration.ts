@@ -9,7 +9,7 @@ import { defaultOf } from '../../src/agent/config/layers.ts';
 
 const maxWidth = 120;
 const sampleHead = /^[\s\S]*?^kind: KubeletConfiguration\n/m;
-const tableMarks = /(<!-- The table of fields; made by scripts\/generate.ts -->\n)[\s\S]*(<!-- end -->)/;
+const tableMarkers = /(<!-- The table of fields; made by scripts\/generate.ts -->\n)[\s\S]*(<!-- end -->)/;
 
 /** `etc/config.yaml` with its head as it is, and all fields below that. */
 export function sampleWith(fields: Fields, sample: string): string {
@@ -22,7 +22,7 @@ export function documentationWith(fields: Fields, page: string): string {
   const rows = Object.entries(fields).flatMap(([name, field]) => rowsOf(name, field, field.needsRestart));
   const head = ['field', 'default', 'values', 'reload', 'what it is'];
   const lines = [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |\n`);
-  return page.replace(tableMarks, (_all, begin: string, end: string) => `${begin}${lines.join('')}${end}`);
+  return page.replace(tableMarkers, (_all, begin: string, end: string) => `${begin}${lines.join('')}${end}`);
 }
 
 function paragraph(name: string, field: Field): string[] {

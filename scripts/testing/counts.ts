@@ -17,7 +17,7 @@ export function sum(all: readonly Counts[]): Counts {
   );
 }
 
-/** The line that a whole run ends with; whoever reads results relies on its form. */
+/** The line that a whole run ends with; programs that read the results rely on its form. */
 export function formatCounts({ passed, failed, skipped }: Counts): string {
   return `${passed} passed, ${failed} failed, ${skipped} skipped`;
 }

@@ -41,7 +41,7 @@ export async function makePlan(files: readonly string[], options: PlanOptions): 
     else grouped.get(folder)?.push(file);
   }
   const shared = [...single, ...[...grouped.values()].flatMap(inGroups)];
-  return { shared: longestFirst(shared, options), exclusive: longestFirst(exclusive, options), refused };
+  return { shared: sortByDuration(shared, options), exclusive: sortByDuration(exclusive, options), refused };
 }
 
 /** Neighbours stay together, as they load the same modules; and the same files do in each run, as long as none is added. */
@@ -53,7 +53,7 @@ function inGroups(files: readonly string[]): Batch[] {
 }
 
 /** A batch with a new file, whose estimate is infinite, goes first. */
-function longestFirst(batches: readonly Batch[], { root, estimate }: PlanOptions): Batch[] {
+function sortByDuration(batches: readonly Batch[], { root, estimate }: PlanOptions): Batch[] {
   const secondsOf = (batch: Batch): number =>
     batch.reduce((sum, file) => sum + estimate(relative(root, file)), 0);
   return batches

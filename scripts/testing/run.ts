@@ -9,10 +9,10 @@ import { runVerifySteps } from './verify-steps.ts';
 /** `verify` and the levels of tests, in the order in which they are run. */
 export const partNames: readonly string[] = ['verify', ...levelNames];
 
-/** Told apart from a runner that broke (any other code): the last line has been written. */
+/** Any other code means that the runner broke; with these the last line has been written. */
 export const exitCodes = { green: 0, red: 10, usage: 2 } as const;
 
-/** Long before a machine that runs this for somebody gives up waiting. */
+/** The limit of a whole run: well below the time after which a CI machine ends it. */
 const totalMs = 75 * 60_000;
 
 export interface RunOptions {

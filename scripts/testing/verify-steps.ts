@@ -15,6 +15,7 @@ const steps: readonly Step[] = [
   { name: 'lint', command: ['biome', 'check', '--formatter-enabled=false', '--error-on-warnings', '.'] },
   { name: 'types', command: ['tsc', '--noEmit', '-p', '.'] },
   { name: 'imports', command: ['node', 'scripts/check-imports.ts'] },
+  { name: 'words', command: ['node', 'scripts/check-words.ts'] },
   { name: 'generated', command: ['node', 'scripts/generate.ts', '--check'] },
 ];
 

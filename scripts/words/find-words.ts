@@ -1,5 +1,5 @@
 import type { RefusedWord } from './rules.ts';
-import { refusedWords } from './rules.ts';
+import { publicNames, refusedWords } from './rules.ts';
 
 export interface Finding {
   line: number;
@@ -55,6 +55,7 @@ function findings(text: string, pieces: readonly Piece[]): Finding[] {
 
 function refuses({ words, where, prefix }: RefusedWord, { text, isIdentifier }: Piece): boolean {
   if (!isIdentifier) return where === 'everywhere' && words.includes(text.toLowerCase());
+  if (publicNames.has(text)) return false;
   const parts = text.split(/(?<=[a-z\d])(?=[A-Z])|_/).map((part) => part.toLowerCase());
   if (prefix) return parts.length > 1 && words.includes(parts[0] ?? '');
   return parts.some((part) => words.includes(part));

@@ -36,3 +36,6 @@ export const refusedWords: readonly RefusedWord[] = [
   },
   { words: ['least', 'fewest', 'smallest', 'lowest'], where: 'identifier', prefix: true, instead: 'min…' },
 ];
+
+/** Names that programs outside this repository use, or that stand for one of a command's flags: they stay. */
+export const publicNames: ReadonlySet<string> = new Set(['SeenRequest', 'SeenWrite', 'mostNames']);

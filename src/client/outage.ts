@@ -8,36 +8,36 @@ export interface OutageLog {
   succeeded(): void;
 }
 
-/** A peer that has never answered yet is probably just starting; its first seconds are nobody's worry. */
+/** A peer that has never answered yet is probably just starting; failures in its first seconds are not logged as warnings. */
 const startingMs = 3000;
 
 /** `task` completes "cannot …": `renew the lease`. */
 export function createOutageLog(task: string, clock: Clock, log: Logger): OutageLog {
   const bornMs = clock.monotonicMs();
-  let everWell = false;
+  let hasSucceeded = false;
   let failures = 0;
   let sinceMs = 0;
-  let told = false;
+  let isLogged = false;
   return {
     failed(error) {
       const nowMs = clock.monotonicMs();
       if (failures === 0) sinceMs = nowMs;
       failures += 1;
-      if (told || (!everWell && nowMs - bornMs < startingMs)) {
+      if (isLogged || (!hasSucceeded && nowMs - bornMs < startingMs)) {
         log.debug({ failures }, `cannot ${task}: ${describeError(error)}`);
         return;
       }
-      told = true;
+      isLogged = true;
       log.warn({ failures }, `cannot ${task}, trying on: ${describeError(error)}${advice(error)}`);
     },
     succeeded() {
-      if (told) {
+      if (isLogged) {
         const seconds = Math.round((clock.monotonicMs() - sinceMs) / 1000);
         log.info({ failures, seconds }, `can ${task} again`);
       }
-      everWell = true;
+      hasSucceeded = true;
       failures = 0;
-      told = false;
+      isLogged = false;
     },
   };
 }

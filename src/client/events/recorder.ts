@@ -6,7 +6,7 @@ import { draftKey, eventOf, mergeDrafts, namespaceOf, shortened } from './draft.
 import type { EventOutcome, EventRecorder, EventWriter, Happening, Subject } from './types.ts';
 
 /*
- * Events are written beside the work, never in its way: whoever records does not wait. What happens again to the same
+ * Events are written beside the work, never in its way: recording never waits. What happens again to the same
  * object counts up the Event that is there.
  *
  *     record ──(limits by object)──► queue, merged by what it says ──► writers ──► written: its name, to count up
