@@ -89,7 +89,8 @@ test('the canonical form has the same value, and is its own', () => {
       assert.ok(canonical !== undefined, text);
       const again = canonicalQuantity(canonical) ?? '';
       // 687.5Ki becomes 704000, which no longer says that it is binary: read again it is the decimal 704k
-      if (text.endsWith('i') && !canonical.endsWith('i')) assert.equal(billionths(again), billionths(canonical));
+      if (text.endsWith('i') && !canonical.endsWith('i'))
+        assert.equal(billionths(again), billionths(canonical));
       else assert.equal(again, canonical, text);
       const value = billionths(text);
       if (text.endsWith('i') && (value > largest || value < -largest)) return;
