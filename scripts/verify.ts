@@ -1,6 +1,6 @@
 /**
  * Everything that can be checked without root and without Debian packages: format, lint, types, import
- * directions, generated files, unit and contract tests. Output and exit codes are those of run-tests.ts.
+ * directions, refused words, generated files, unit and contract tests. Output and exit codes are those of run-tests.ts.
  */
 import { join } from 'node:path';
 import { runParts } from './testing/run.ts';

@@ -245,7 +245,7 @@ function openCheckpointer(context: AgentContext, runtime: Runtime): Checkpointer
   });
 }
 
-/** Ends the agent in order when the lock is lost, as another agent may be running by then. */
+/** Shuts the agent down cleanly when the lock is lost: another agent may already be running. */
 function lockService(lock: Lock): Service {
   return {
     name: 'lock',

@@ -90,7 +90,7 @@ describe('nodeward storage', { timeout: 180_000 }, () => {
     );
     assert.match(
       await readiness(empty, root),
-      /^\[\+\]storage ok: made anew at .*Z, because .* was missing$/m,
+      /^\[\+\]storage ok: created again at .*Z, because .* was missing$/m,
     );
     assert.match((await storage(root, 'stats')).stdout, /^origin {7} made anew at /m);
     await empty.process.stop();

@@ -19,7 +19,7 @@ import { part } from './context.ts';
 
 export interface DeviceParts {
   readonly inventory: DeviceInventory;
-  /** Registers the devices that an earlier run has known. */
+  /** Registers the devices that an earlier run knew. */
   remember(before: RegisteredIds): void;
   /** For the registry of plugins. */
   readonly handler: PluginHandler;

@@ -18,7 +18,7 @@ import { part } from './context.ts';
 export interface PodParts {
   /** The static pods and those of the API for this node. */
   readonly source: PodSource;
-  /** Whether all pods are known; then a missing one is gone. */
+  /** Whether all pods are known; then a pod that is not listed no longer exists. */
   isComplete(): boolean;
   readonly services: readonly Service[];
   readonly routes: readonly AgentRoute[];

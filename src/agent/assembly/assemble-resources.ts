@@ -12,10 +12,10 @@ import { part } from './context.ts';
 
 export interface ResourceSources {
   inventory: DeviceInventory;
-  /** Called at the start with the devices that an earlier run has known. */
+  /** Called at the start with the devices that an earlier run knew. */
   remember(before: RegisteredIds): void;
   pods: PodSource;
-  /** Whether all pods of the node are known; then a missing one is gone. */
+  /** Whether all pods of the node are known; then a pod that is not listed no longer exists. */
   isComplete(): boolean;
 }
 

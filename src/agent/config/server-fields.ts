@@ -133,7 +133,7 @@ export function toServingFiles({
 export function serverWarnings({ access }: ServerSettings): string[] {
   return access.anonymous && access.alwaysAllow
     ? [
-        'authentication.anonymous.enabled with authorization.mode AlwaysAllow: whoever reaches the port may do everything',
+        'authentication.anonymous.enabled with authorization.mode AlwaysAllow: any client that reaches the port may do everything',
       ]
     : [];
 }

@@ -27,7 +27,7 @@ export interface HeartbeatOptions {
 /**
  * Creates the lock folder, which must not exist, and touches it regularly. Call it only while holding the queue lock.
  *
- * The library removes "its" folder when it releases and when the process exits, without checking who owns it by then. So
+ * proper-lockfile removes the folder when it releases and when the process exits, without checking that it still owns it. So
  * it is given file functions that check. Its default onCompromised throws.
  */
 export async function startHeartbeat(options: HeartbeatOptions): Promise<Heartbeat> {

@@ -67,8 +67,8 @@ export function withExtra(resources: NodeResources, extra: ExtraResources | unde
 const ownResources = /^(?:cpu|memory|pods|ephemeral-storage|hugepages-.+)$/;
 
 /**
- * Adds what the stored status has besides: resources that others have announced in its capacity, which are wholly
- * allocatable, and the agent's own that cannot be measured now.
+ * Adds what only the stored status has: resources that others put into its capacity, all of which is allocatable, and the
+ * agent's own that cannot be measured now.
  */
 export function mergeStored(resources: NodeResources, previous: NodeStatus | undefined): NodeResources {
   const { capacity = {}, allocatable = {} } = previous ?? {};

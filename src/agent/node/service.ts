@@ -244,7 +244,7 @@ function createCounter(metrics: MetricsRegistry | undefined): (outcome: Outcome)
 function logResult(log: Logger, before: Node | undefined, { node, how }: SyncResult): void {
   const { name, uid } = node.metadata ?? {};
   if (how === 'created')
-    log.info({ node: name, uid }, before ? 'the Node was deleted; made anew' : 'Node made');
+    log.info({ node: name, uid }, before ? 'the Node was deleted; created again' : 'Node created');
   else if (before === undefined) log.info({ node: name, uid }, 'existing Node adopted');
   const [was, is] = [findReady(before), findReady(node)];
   if (is === undefined || was?.status === is.status) return;

@@ -126,7 +126,7 @@ export async function notifyRegistered(peer: PluginPeer, signal: AbortSignal): P
     if (signal.aborted) return { result: 'abandoned' };
     return {
       result: 'unnotified',
-      error: `it could not be told that it is registered: ${describeFault(error)}`,
+      error: `the plugin could not be notified of its registration: ${describeFault(error)}`,
     };
   }
 }

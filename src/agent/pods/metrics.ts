@@ -29,7 +29,7 @@ export function podMetrics(registry: MetricsRegistry): PodMetrics {
   });
   const lists = new Counter({
     name: 'nodeward_api_pod_lists_total',
-    help: 'How often all pods of this node were listed anew, the first time counted.',
+    help: 'How often all pods of this node were listed, including the first time.',
     registers,
   });
   const mirrors = new Counter({

@@ -1,9 +1,9 @@
 /**
  * Proof that a workload runs after a checkpoint.
  *
- * To checkpoint a task, containerd pauses it, dumps it, and resumes it in the name of the caller. When the
- * caller has gone meanwhile, or containerd itself, the last step may never happen, and CRI goes on to say that
- * the container is running. Observed with containerd 2.1:
+ * To checkpoint a task, containerd pauses it, dumps it, and resumes it as part of the caller's request. When
+ * the caller, or containerd itself, goes away in between, the last step may never happen, and CRI goes on to say
+ * that the container is running. Observed with containerd 2.1:
  *
  *     cancelled 0–14 ms after the call   the pause comes, also some ms after the cancelled call has settled,
  *                                        and no resume ever does

@@ -142,9 +142,9 @@ export function describeOutcome({ action, code = 0 }: Outcome): string {
     case 'SCMP_ACT_TRAP':
       return 'not made; the thread gets SIGSYS';
     case 'SCMP_ACT_TRACE':
-      return `left to a tracer, who is told ${code}; without one refused with ENOSYS`;
+      return `passed to a tracer with ${code}; without one refused with ENOSYS`;
     case 'SCMP_ACT_NOTIFY':
-      return 'left to whoever listens at listenerPath';
+      return 'passed to the process that listens at listenerPath';
   }
 }
 

@@ -27,7 +27,7 @@ interface Parts {
   metrics: MetricsRegistry;
 }
 
-/** What brings the world nearer to what the objects say, as services; of several servers in the leader only. */
+/** The controllers, as services. With several servers only the leader runs them. */
 export function assembleControllers(options: ApiServerOptions, parts: Parts): readonly Service[] {
   const { rootDir, bindAddress, clock, log } = options;
   const { registry, storage, metrics } = parts;

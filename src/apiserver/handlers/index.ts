@@ -1,12 +1,12 @@
 export { accessDiff, accessDiffHeader, checkDiffable } from './access-diff.ts';
 export { parseBoolean } from './parameters.ts';
-export { confirmRefusals } from './read/confirmed.ts';
 export { type ContinueTokens, continueTokens } from './read/continue-token.ts';
 export { get } from './read/get.ts';
 export { list } from './read/list.ts';
 export { SharedReads } from './read/shared-reads.ts';
 export { type WatchRequest, watch } from './read/watch.ts';
 export { type Answer, type ApiRequest, bodyTypeOf, type PatchBody, type PatchFormat } from './request.ts';
+export { confirmRefusals } from './write/confirm-refusals.ts';
 export { create } from './write/create.ts';
 export { remove } from './write/delete.ts';
 export { removeCollection } from './write/delete-collection.ts';

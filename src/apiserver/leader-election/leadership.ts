@@ -51,7 +51,7 @@ export async function keepLeading(
     const leftMs = renewedMs + trustMs - clock.monotonicMs();
     if (leftMs <= 0) return `the lease could not be renewed for ${trustMs} ms: ${failure}`;
     const askedMs = clock.monotonicMs();
-    if (askedMs - renewedMs < retryMs / 2) continue; // woken by the own renewal
+    if (askedMs - renewedMs < retryMs / 2) continue; // woken by its own renewal
     try {
       if (await within(options, Math.min(leftMs, retryMs), candidate.claim())) renewedMs = askedMs;
     } catch (error) {

@@ -14,7 +14,7 @@ export async function confirm(
     const limit = AbortSignal.timeout(waitLimitMs);
     return signal === undefined ? limit : AbortSignal.any([limit, signal()]);
   });
-  if (found === 'timeout') throw notYetThere();
+  if (found === 'timeout') throw createOutdatedError();
   return found;
 }
 
@@ -27,8 +27,8 @@ export async function isNewest(storage: CachedStore, stored: Stored): Promise<bo
   return storage.get(stored.key)?.revision === stored.revision;
 }
 
-/** 504 for a read of the newest state that does not come. */
-export function notYetThere(): StatusError {
+/** The error 504 for a read whose newest state did not arrive in memory in time. */
+export function createOutdatedError(): StatusError {
   return new StatusError('Timeout', 'the server does not yet show what its store has: try again', {
     details: { retryAfterSeconds: 1 },
   });

@@ -1,4 +1,4 @@
-export { confirm, notYetThere } from './confirm.ts';
+export { confirm, createOutdatedError } from './confirm.ts';
 export type { ObjectEncoding } from './encoding.ts';
 export type { FieldIndex } from './field-index.ts';
 export { type Follower, followWritten } from './follower.ts';

@@ -6,7 +6,7 @@ export function describeOrigin(origin: StoreOrigin | null | undefined): string |
   if (!origin || origin.how === 'new') return undefined;
   const at = new Date(origin.atMs).toISOString();
   if (origin.how === 'restored') return `restored from a snapshot at ${at}`;
-  return `made anew at ${at}, because the store of this control plane was missing`;
+  return `created again at ${at}, because the store of this control plane was missing`;
 }
 
 /** Whether a part of a server's answer is an origin. */

@@ -9,11 +9,11 @@ export interface Budget {
   admit(what: string, limit: number): boolean;
 }
 
-const maxTextBytes = 64 * 1024 * 1024;
+const maxTextLength = 64 * 1024 * 1024;
 
 export function createBudget(notes: Notes): Budget {
   const counts = new Map<string, number>();
-  let left = maxTextBytes;
+  let left = maxTextLength;
   return {
     keepText(text) {
       const kept = text.length > limits.textLength ? shorten(text) : text;

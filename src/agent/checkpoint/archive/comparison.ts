@@ -25,7 +25,7 @@ export interface Comparison {
   readonly log: NumberChange;
   /** Whether anything differs. */
   readonly differs: boolean;
-  /** What was not understood, each with the archive. */
+  /** What was not understood; each note names its archive. */
   readonly notes: readonly string[];
 }
 

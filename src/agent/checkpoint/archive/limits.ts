@@ -1,6 +1,6 @@
 /**
  * Bounds of what is read of an archive, so that a hostile archive costs neither memory nor time. What is beyond them is
- * only counted or skipped, and a note in the result says so.
+ * counted, skipped, or ends the reading of that image, and a note in the result says so.
  */
 export const limits = {
   /** Files in the archive. */

@@ -1,6 +1,6 @@
 /**
- * Reads the archive of a checkpoint as a stream: nothing is extracted, the memory of the processes is only counted, and
- * neither memory nor time depend on more than the archive's size (limits.ts).
+ * Reads the archive of a checkpoint as a stream: nothing is extracted, the memory of the processes is only counted, the
+ * time depends only on the size of the archive, and memory is bounded (limits.ts).
  */
 import type { ChangedFilesReader } from './changed-files.ts';
 import { createChangedFilesReader, noChangedFiles } from './changed-files.ts';

@@ -45,7 +45,7 @@ function parseReply(message: unknown): ArchiveDigest {
   if (typeof sha256 === 'string' && typeof sizeBytes === 'number' && heads instanceof Map) {
     return { sha256, sizeBytes, heads };
   }
-  const why = typeof problem === 'string' ? problem : 'no reason was told';
+  const why = typeof problem === 'string' ? problem : 'no reason was given';
   throw new Error(`the archive cannot be hashed: ${why}`);
 }
 

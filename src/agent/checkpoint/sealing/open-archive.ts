@@ -73,7 +73,7 @@ async function* readPlain(plain: ReadableStream<Uint8Array>): AsyncGenerator<Uin
   try {
     for (;;) {
       const { done, value } = await reader.read().catch((cause: unknown): never => {
-        throw new SealError('it is damaged or cut off, or somebody has changed it', { cause });
+        throw new SealError('it is damaged, cut off, or was changed', { cause });
       });
       if (done) return;
       yield value;

@@ -38,7 +38,7 @@ export async function sealFile(order: SealRequest, cancel: AbortSignal): Promise
 function parseReply(message: unknown): SealedFile {
   const { sha256, sizeBytes, problem } = isRecord(message) ? message : {};
   if (typeof sha256 === 'string' && typeof sizeBytes === 'number') return { sha256, sizeBytes };
-  const why = typeof problem === 'string' ? problem : 'no reason was told';
+  const why = typeof problem === 'string' ? problem : 'no reason was given';
   throw new Error(`the archive cannot be sealed: ${why}`);
 }
 

@@ -69,7 +69,7 @@ export const cgroupChecks: readonly Check[] = [
       if (missing.length > 0)
         return failed(
           `${found}; missing: ${missing.join(', ')}`,
-          'switch them on: in the kernel (cgroup_enable=memory on some boards) or, in a container, by whoever runs it',
+          'switch them on: in the kernel (cgroup_enable=memory on some boards) or, in a container, in the settings of its runtime',
         );
       return controllers.has('cpuset') ? ok(found) : warning(found, 'switch the controller cpuset on');
     },

@@ -44,7 +44,7 @@ async function judgeDisk(host: Host, path: string, use: DiskUse, signal: AbortSi
     return unknown(`${path}: ${looked.fault}`, looked.fault === 'EACCES' ? asRoot : undefined);
   const { realPath, space } = looked.found;
   const mount = findMount(parseMounts(host.read('/proc/self/mountinfo') ?? ''), realPath);
-  if (space === undefined) return unknown(`${path}: its room is not told`);
+  if (space === undefined) return unknown(`${path}: its free space is not known`);
   const where = mount === undefined ? realPath : `${mount.type} at ${mount.point}`;
   return (
     judgeSpace(`${where}: ${formatSpace(space)}`, space) ??

@@ -31,7 +31,8 @@ export function createFolderChecks({ rootDir, certDir }: FolderOptions): Check[]
       id: 'plugins-dir',
       topic: 'storage',
       title: 'owner and mode of the folder where plugins register',
-      needed: 'as of the root folder: whoever makes a socket there is taken for a driver of this node',
+      needed:
+        'as for the root folder: any process that creates a socket there is treated as a driver of this node',
       run: (host, signal) => judgeFolder(host, join(rootDir, 'plugins_registry'), signal),
     },
     {
@@ -63,7 +64,7 @@ export function createFolderChecks({ rootDir, certDir }: FolderOptions): Check[]
 async function judgeFolder(host: Host, path: string, signal: AbortSignal): Promise<Finding> {
   const looked = await host.inspectPath({ path }, signal);
   if ('found' in looked) return judgeOwner(looked.found, host.user);
-  if (looked.fault === 'ENOENT') return ok(`${path} is not there yet; the agent makes it`);
+  if (looked.fault === 'ENOENT') return ok(`${path} does not exist yet; the agent creates it`);
   return unknown(`${path}: ${looked.fault}`, looked.fault === 'EACCES' ? asRoot : 'look at that path');
 }
 
@@ -83,8 +84,7 @@ function judgeOwner(facts: PathFacts, user: number): Finding {
       found,
       `find out what others have put there, then chmod 700 ${path}; the agent refuses to start`,
     );
-  if ((mode & 0o020) !== 0)
-    return warning(found, `take the right to write from the group: chmod g-w ${path}`);
+  if ((mode & 0o020) !== 0) return warning(found, `remove write permission for the group: chmod g-w ${path}`);
   return ok(found);
 }
 
@@ -112,6 +112,6 @@ async function judgeSecrets(host: Host, folders: readonly string[], signal: Abor
     return ok(count === 0 ? 'there are none yet' : `${count} files, all closed to others`);
   return failed(
     `open to others: ${formatList(bad)}`,
-    'close them (chmod 600), and have certificates of keys that were open made anew',
+    'close them (chmod 600), and replace keys that were open, with their certificates',
   );
 }

@@ -35,7 +35,7 @@ export function createLeftoverChecks({ rootDir, process, frozen }: LeftoverOptio
       id: 'frozen-containers',
       topic: 'checkpoints',
       title: 'containers that are frozen',
-      needed: 'none, unless somebody paused them on purpose',
+      needed: 'none, unless an operator paused them on purpose',
       timeoutMs: 10_000,
       async run() {
         const answer = await frozen();

@@ -112,7 +112,8 @@ export class CsiHandler implements PluginHandler, CsiDrivers {
     await publisher.waitForTry(driver, publishWaitMs, signal);
     signal.throwIfAborted();
     const { state, problem } = publisher.publicationOf(driver);
-    if (state === 'refused') throw new Error(`the cluster cannot be told of it: ${problem ?? 'refused'}`);
+    if (state === 'refused')
+      throw new Error(`the driver cannot be entered in the CSINode: ${problem ?? 'refused'}`);
   }
 }
 

@@ -81,7 +81,7 @@ export async function publishDriver(
     csiNode = await replace(context, next, signal);
   }
   if (putDriver(csiNode, driver) !== undefined)
-    throw new Error(`the API does not keep what it is told of ${driver.name} in the CSINode`);
+    throw new Error(`the API server did not store the entry of ${driver.name} in the CSINode`);
   return { node, csiNode };
 }
 

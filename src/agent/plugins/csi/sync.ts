@@ -119,7 +119,8 @@ export class CsiNodeSync {
     const { log, publications } = this.#options;
     const { state, problem: before } = publications.of(driver);
     const isNews = state === 'published' || (state === 'pending' && before !== undefined);
-    if (isNews) log.warn({ driver: driver.name }, `the cluster cannot be told of a CSI driver: ${problem}`);
+    if (isNews)
+      log.warn({ driver: driver.name }, `a CSI driver cannot be entered in the CSINode: ${problem}`);
     publications.set(driver, 'refused', problem);
   }
 

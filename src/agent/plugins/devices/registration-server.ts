@@ -49,7 +49,7 @@ export function registrationServer(options: RegistrationServerOptions): Service[
       },
       onServing: () => report(undefined),
       onReplaced: () =>
-        log.warn({ socket }, 'the socket for device plugins was removed or replaced; made anew'),
+        log.warn({ socket }, 'the socket for device plugins was removed or replaced; created again'),
       onFailure: (error) => report(`device plugins cannot register: ${describeError(error)}`),
     });
     await run(signal, ready);

@@ -1,8 +1,8 @@
 import { checkQualifiedName } from '../../../api/index.ts';
 
 /**
- * Returns the fault of the name of an extended resource, or undefined. As in the reference the name must have a domain that
- * is not kubernetes.io, and must be a qualified name also with the prefix `requests.` of quotas.
+ * Returns what is wrong with the name of an extended resource, or undefined. As in the reference the name must have a domain
+ * that does not end with kubernetes.io, and must be a qualified name also with the prefix `requests.` of quotas.
  */
 export function findResourceNameFault(name: string): string | undefined {
   if (!name.includes('/'))

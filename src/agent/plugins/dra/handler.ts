@@ -107,7 +107,7 @@ export class DraHandler implements PluginHandler, DraDrivers, Disposable {
     else
       log.warn(
         about,
-        'the connection to the DRA driver is lost; it is made anew as soon as the driver answers again',
+        'the connection to the DRA driver is lost; the agent connects again as soon as the driver answers',
       );
     this.#notify();
   }

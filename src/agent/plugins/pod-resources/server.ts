@@ -43,7 +43,10 @@ export function podResourcesServer(options: PodResourcesOptions): (socket: strin
         logged = undefined;
       },
       onReplaced: () =>
-        log.warn({ socket }, 'the socket of the pod resources service was removed or replaced; made anew'),
+        log.warn(
+          { socket },
+          'the socket of the pod resources service was removed or replaced; created again',
+        ),
       onFailure(error) {
         const problem = `pod resources are not served: ${describeError(error)}`;
         if (problem !== logged) log.error({ err: error, socket }, `${problem}; it is tried again`);

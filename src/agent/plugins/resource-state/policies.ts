@@ -64,7 +64,7 @@ function judge(members: StateRecord, policyName: string): StateRecord {
   const { policyName: found } = members;
   if (found === policyName) return members;
   throw new Error(
-    `is of policy ${JSON.stringify(found)}, and this agent has ${policyName}: drain the node and let pods start anew if containers were given CPUs or memory of their own`,
+    `is of policy ${JSON.stringify(found)}, and this agent has ${policyName}: drain the node and start its pods again if containers were given CPUs or memory of their own`,
   );
 }
 

@@ -60,7 +60,10 @@ export function statsRoutes(options: StatsRoutesOptions): readonly AgentRoute[] 
       return sendJson(reply, 200, mergeKnownPods(running, known));
     } catch (error) {
       if (!(error instanceof RefusedError) || known.length === 0) throw error;
-      const warning = `${error.message}; what runs is not told`.replaceAll(/[^\x20-\x7e]|["\\]/g, ' ');
+      const warning = `${error.message}; the running containers are not listed`.replaceAll(
+        /[^\x20-\x7e]|["\\]/g,
+        ' ',
+      );
       reply.header('warning', `299 - "${warning.slice(0, 1000)}"`);
       return sendJson(reply, 200, mergeKnownPods(podList([], listOptions()), known));
     }

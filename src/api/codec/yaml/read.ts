@@ -217,7 +217,7 @@ class Reader {
   #next(): Node {
     const event = this.#events[this.#at++];
     if (event !== undefined && event.type !== EVENT_ID.DOCUMENT && event.type !== EVENT_ID.POP) return event;
-    throw new Error('the YAML library told of an end where there is none');
+    throw new Error('the YAML library reported an end without a beginning');
   }
 
   /** Whether the collection that is being read ends here; if so, moves past its end. */

@@ -22,7 +22,7 @@ const spec = struct('AccessDiffSpec', {
 const status = struct('AccessDiffStatus', {
   changes: field(1, list(accessChange), 'What changes, by subject.'),
   moreSubjects: field(2, int32, 'How many more subjects there are that were not looked at.'),
-  truncated: field(3, bool, 'Whether there is more than is told.'),
+  truncated: field(3, bool, 'Whether the lists are incomplete.'),
   incomplete: field(4, bool, 'Whether an authorizer counts that cannot tell whom it allows what.'),
   errors: field(5, list(string), 'What went wrong on the way, or was left out.'),
 });

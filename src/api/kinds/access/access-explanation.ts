@@ -29,7 +29,7 @@ const status = struct('AccessExplanationStatus', {
 });
 
 const root = objectStruct('AccessExplanation', {
-  spec: required(2, spec, 'The question: somebody and an action.'),
+  spec: required(2, spec, 'The question: a subject and an action.'),
   status: field(3, status, 'The answer, filled in by the server.'),
 });
 
@@ -42,7 +42,7 @@ export const accessExplanationKind = defineKind<AccessExplanation>({
   group: 'access.nodeward.io',
   version: 'v1',
   kind: 'AccessExplanation',
-  doc: 'Tells why somebody may or may not do something, and what would be needed; nothing is stored.',
+  doc: 'Explains why a subject may or may not do something, and what would be needed; nothing is stored.',
   resource: 'accessexplanations',
   singular: 'accessexplanation',
   namespaced: false,

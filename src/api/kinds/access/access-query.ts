@@ -15,7 +15,7 @@ const whatCan = struct('AccessQueryWhatCan', {
 
 const spec = struct('AccessQuerySpec', {
   whoCan: field(1, struct('AccessQueryWhoCan', actionFields), 'Asks who may do this.'),
-  whatCan: field(2, whatCan, 'Asks what somebody may do.'),
+  whatCan: field(2, whatCan, 'Asks what a subject may do.'),
 });
 
 const namespaceRules = struct('AccessNamespaceRules', {
@@ -60,7 +60,7 @@ export const accessQueryKind = defineKind<AccessQuery>({
   group: 'access.nodeward.io',
   version: 'v1',
   kind: 'AccessQuery',
-  doc: 'Tells who may do something, or what somebody may do, and through which bindings; nothing is stored.',
+  doc: 'Lists who may do something, or what a subject may do, and through which bindings; nothing is stored.',
   resource: 'accessqueries',
   singular: 'accessquery',
   namespaced: false,

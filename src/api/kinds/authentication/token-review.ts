@@ -9,7 +9,7 @@ const spec = struct('TokenReviewSpec', {
 });
 
 const status = struct('TokenReviewStatus', {
-  authenticated: field(1, bool, 'Whether the token says who somebody is.'),
+  authenticated: field(1, bool, 'Whether the token was authenticated.'),
   user: field(2, userInfo, 'Who that is.'),
   error: field(3, string, 'Why the token could not be checked.'),
   audiences: field(4, list(string), 'Those of the audiences asked for that the token is for.'),

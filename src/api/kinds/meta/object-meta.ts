@@ -63,7 +63,7 @@ export const objectMeta = struct(
     finalizers: field(
       14,
       list(string, { list: 'set', patch: { merge: true } }),
-      'Must be empty before the object is removed; each is taken off by whoever put it there.',
+      'Must be empty before the object is removed; each is removed by the component that added it.',
     ),
     // an empty list differs from none: it forgets all managers
     managedFields: field(17, list(managedFieldsEntry), 'Which manager set which fields.', { pointer: true }),

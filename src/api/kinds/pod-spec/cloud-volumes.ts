@@ -63,7 +63,7 @@ export const flexVolumeSource = struct('FlexVolumeSource', {
   fsType: field(2, string, 'File system.'),
   secretRef: field(3, localObjectReference, 'Secret that the driver is given.'),
   readOnly: field(4, bool, 'Whether the volume is read-only.'),
-  options: field(5, map(string), 'What the driver is told.'),
+  options: field(5, map(string), 'Options that are passed to the driver.'),
 });
 
 export const gitRepoVolumeSource = struct('GitRepoVolumeSource', {

@@ -81,7 +81,7 @@ export const podSpec = struct('PodSpec', {
   dnsConfig: field(26, podDNSConfig, 'Resolver settings on top of dnsPolicy.'),
   readinessGates: field(28, list(podReadinessGate), 'Conditions that must be True for the pod to be ready.'),
   runtimeClassName: field(29, string, 'How the container runtime runs the pod.', pointer),
-  enableServiceLinks: field(30, bool, 'Whether services are told in environment variables.', pointer),
+  enableServiceLinks: field(30, bool, 'Whether services appear in environment variables.', pointer),
   preemptionPolicy: field(31, string, 'Never or PreemptLowerPriority.', pointer),
   overhead: field(32, map(quantity), 'Resources that running the pod itself takes.'),
   topologySpreadConstraints: field(

@@ -63,7 +63,7 @@ export const csiVolumeSource = struct('CSIVolumeSource', {
   driver: required(1, string, 'Name of the driver.'),
   readOnly: field(2, bool, 'Whether the volume is read-only.', pointer),
   fsType: field(3, string, 'File system; the driver decides when absent.', pointer),
-  volumeAttributes: field(4, map(string), 'What the driver is told about the volume.'),
+  volumeAttributes: field(4, map(string), 'Attributes of the volume that are passed to the driver.'),
   nodePublishSecretRef: field(
     5,
     localObjectReference,

@@ -82,7 +82,7 @@ function createComparisons(
     if (all.length > maxOtherNamespaces && scopes.has('')) {
       const { kind, name } = toReference(holder);
       const what = `of ${kind} ${JSON.stringify(name)} not all namespaces are looked at`;
-      errors.push(`${what}: in some it may have before and after what is told as gained or lost`);
+      errors.push(`${what}: in some it may have what is listed as gained or lost both before and after`);
     }
     const otherNamespaces = all.slice(0, maxOtherNamespaces);
     return { holder, comparison: createComparison(holder, [...scopes].sort(), otherNamespaces, sides) };

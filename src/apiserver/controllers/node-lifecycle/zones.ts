@@ -3,8 +3,9 @@ import type { Settings } from './settings.ts';
 
 /*
  * How fast nodes are given up. When many nodes fail at once, the cause is more likely one fault of the network than many
- * faults of nodes, and moving all their pods would make it worse. So each zone has a rate, which is lower when most of
- * the zone is not ready. When no node of any zone is ready, it is this server that cannot be reached, and no node is
+ * faults of nodes, and moving all their pods would make it worse. So each zone has a rate. It is lower in a large zone, and 0 in
+ * a small one, while at least three nodes and most of the zone are not ready and some are ready. A zone without any ready
+ * node has the full rate. When no node of any zone is ready, it is this server that cannot be reached, and no node is
  * given up.
  */
 

@@ -35,7 +35,7 @@ export function createOwnersReader(objects: Objects, log: Logger): OwnersOf {
       return 'present';
     }
     if (key === 'misplaced') {
-      warnOnce(item, reference, 'it belongs to a namespace, and what names it to none');
+      warnOnce(item, reference, 'the owner is in a namespace, but the object that names it is not');
       return 'present';
     }
     const owner = objects.find(key);

@@ -1,5 +1,5 @@
 import { StatusError } from '../../../api/index.ts';
-import { notYetThere } from '../../registry/index.ts';
+import { createOutdatedError } from '../../registry/index.ts';
 import { parseVersion } from '../parameters.ts';
 import type { ApiRequest } from '../request.ts';
 
@@ -26,7 +26,7 @@ export async function settle(request: ApiRequest, version: ReadVersion): Promise
     if (!(await waitForRevision(request, version.revision)))
       throw tooLarge(version.revision, storage.applied);
   } else if (!(await waitForRevision(request, await storage.revision()))) {
-    throw notYetThere();
+    throw createOutdatedError();
   }
 }
 

@@ -67,7 +67,7 @@ describe('who may call the agent', () => {
     const { warnings } = await load(
       'authentication: {anonymous: {enabled: true}}\nauthorization: {mode: AlwaysAllow}',
     );
-    assert.match(warnings.join(), /whoever reaches the port may do everything/);
+    assert.match(warnings.join(), /any client that reaches the port may do everything/);
   });
 });
 

@@ -465,7 +465,7 @@ describe('the log', () => {
     await using agent = await start();
     agent.runtime.set({ ...runtimeAbsent, reason: 'RuntimeStarting' });
     await agent.clock.advance(60_000);
-    assert.deepEqual(agent.lines, ['info: Node made', 'info: the node is Ready']);
+    assert.deepEqual(agent.lines, ['info: Node created', 'info: the node is Ready']);
     agent.runtime.set(runtimeReady);
     await agent.clock.advance(60_000);
     agent.runtime.set(runtimeAbsent);

@@ -116,10 +116,7 @@ describe('checkpoint open', () => {
     const cut = await run(at.sealed, '-i', at.key);
     assert.deepEqual(
       [cut.code, cut.stderr],
-      [
-        exitCodes.failed,
-        `nodeward: ${at.sealed} cannot be opened: it is damaged or cut off, or somebody has changed it\n`,
-      ],
+      [exitCodes.failed, `nodeward: ${at.sealed} cannot be opened: it is damaged, cut off, or was changed\n`],
     );
     bytes[bytes.length - 100_000] = 1 ^ (bytes[bytes.length - 100_000] ?? 0);
     await writeFile(at.sealed, bytes);

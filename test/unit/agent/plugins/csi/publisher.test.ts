@@ -232,7 +232,7 @@ describe('what the cluster is told of the CSI drivers of a node', () => {
     await publishing.publisher.waitForTry(driver, 10_000, new AbortController().signal);
     const { state, problem } = publishing.publisher.publicationOf(driver);
     assert.equal(state, 'pending');
-    assert.match(problem ?? '', /does not keep what it is told of one\.example\.com/);
+    assert.match(problem ?? '', /did not store the entry of one\.example\.com/);
     assert.ok(writes <= 6, `${writes} writes`);
   });
 

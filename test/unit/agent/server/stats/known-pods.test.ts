@@ -63,7 +63,7 @@ describe('/pods while the runtime is away', () => {
     assert.equal(JSON.parse(body).items[0].metadata.name, 'web');
     assert.match(
       String(headers['warning']),
-      /^299 - "the container runtime cannot be asked: .*; what runs is not told"$/,
+      /^299 - "the container runtime cannot be asked: .*; the running containers are not listed"$/,
     );
   });
 

@@ -8,8 +8,8 @@ type Handle = (request: ApiRequest) => Promise<Answer>;
 const doubtful: ReadonlySet<string> = new Set(['NotFound', 'Conflict', 'Invalid', 'Forbidden']);
 
 /**
- * Wraps a write so that a refusal is repeated in the newest state before it counts: where other servers write to the same
- * store, memory may be a moment behind. Throws 503 or 504 when the newest state cannot be had.
+ * Wraps a write. When it is refused, and other servers write to the same store, so that memory may be a moment behind, the
+ * write runs once more in the newest state, and that result counts. Throws 503 or 504 when the newest state cannot be read.
  */
 export function confirmRefusals(handle: Handle): Handle {
   return async (request) => {
