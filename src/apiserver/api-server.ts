@@ -55,10 +55,18 @@ export async function runApiServer(
     key,
     webhook: webhook?.authorizer,
   });
+  const dependsOn = resources.services.map(({ name }) => name); // the signer asks the webhook, too
   const served = { keys, pki, registry, access, storage, maintenance, metrics, audit, signal };
   const serving = await assembleServing(options, served, resources);
   const { authorizer } = access;
-  const controllers = assembleControllers(options, { registry, storage, signer, authorizer, metrics });
+  const controllers = assembleControllers(options, {
+    registry,
+    storage,
+    signer,
+    authorizer,
+    metrics,
+    dependsOn,
+  });
   const services = [...resources.services, ...controllers, ...serving.services];
   if (webhook !== undefined) services.push({ ...webhook.reload, dependsOn: ['webhook'] });
   const tellReady = () => {

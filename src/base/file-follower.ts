@@ -46,9 +46,11 @@ export function createFileFollower(options: FileFollowerOptions): Service {
     async run(signal, ready) {
       ready();
       let usedState: string | undefined;
-      for (;;) {
-        await clock.sleep(intervalMs, signal);
+      let isFirst = options.files !== undefined; // the files may have changed since they were read first
+      while (!signal.aborted) {
+        if (!isFirst) await clock.sleep(intervalMs, signal);
         if (signal.aborted) return;
+        isFirst = false;
         const state = await readState(options.files?.()); // before reading: what changes meanwhile is not missed
         if (state === undefined || state !== usedState) usedState = (await reread()) ? state : undefined;
       }

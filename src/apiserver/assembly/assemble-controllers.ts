@@ -25,17 +25,19 @@ interface Parts {
   signer: NodeSigner;
   authorizer: Authorizer;
   metrics: MetricsRegistry;
+  /** The services of what the controllers use; they are closed after them. */
+  dependsOn: readonly string[];
 }
 
 /** The controllers, as services. With several servers only the leader runs them. */
 export function assembleControllers(options: ApiServerOptions, parts: Parts): readonly Service[] {
   const { rootDir, bindAddress, clock, log } = options;
-  const { registry, storage, metrics } = parts;
+  const { registry, storage, metrics, dependsOn } = parts;
   const services = controllersOf(options, parts);
   const isOneOfSeveral = options.leaderElection ?? options.storage === 'etcd';
-  if (!isOneOfSeveral) return services.map((service) => ({ ...service, dependsOn: ['storage'] }));
+  if (!isOneOfSeveral) return services.map((service) => ({ ...service, dependsOn }));
   return [
-    leaderElection({ registry, storage, services, metrics, clock, log }),
+    { ...leaderElection({ registry, storage, services, metrics, clock, log }), dependsOn },
     serverLease({ registry, rootDir, names: ownNames(bindAddress), clock, log }),
   ];
 }

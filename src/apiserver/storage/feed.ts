@@ -9,7 +9,7 @@ export type Replay = { readonly changes: readonly Change[]; readonly through: Re
 export type ReadHistory = (prefix: string, after: Revision, upTo: Revision) => Promise<Replay>;
 
 /** Of a follower's queue; beyond them it reads history. */
-const queueBounds = { count: 4_096, bytes: 4 * 1024 * 1024 };
+const queueBounds = { count: 1_024, bytes: 4 * 1024 * 1024 };
 
 /** Changes in one batch. */
 const maxBatch = 512;

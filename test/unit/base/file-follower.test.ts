@@ -66,6 +66,12 @@ describe('a file follower', () => {
     assert.deepEqual(follower.taken, ['first', 'second']);
   });
 
+  test('that knows the files looks at once: they may have changed since they were read first', async () => {
+    await using folder = await temporaryFolder();
+    await using follower = await follow(folder.path, true);
+    await waitFor('the first look', () => follower.taken.length === 1); // the clock stands still
+  });
+
   test('looks only after a change where it knows the files, and each time elsewhere', async () => {
     await using folder = await temporaryFolder();
     await using other = await temporaryFolder();

@@ -33,9 +33,10 @@ export class OwnerChanges {
    * comparison of bytes: a heartbeat must not be parsed.
    */
   #written(next: Stored, previous: Stored | null): void {
-    const areSame = hasSameOwners(previous, next);
-    if (!areSame || seemsDeleted(next))
-      this.#guard(next.key, () => this.#handleWrite(next, previous, areSame));
+    this.#guard(next.key, () => {
+      const areSame = hasSameOwners(previous, next);
+      if (!areSame || seemsDeleted(next)) this.#handleWrite(next, previous, areSame);
+    });
   }
 
   #gone(previous: Stored): void {
