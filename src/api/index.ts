@@ -4,7 +4,6 @@ export * from './errors/index.ts';
 export {
   type AskedGates,
   apiServerGates,
-  type FeatureGate,
   type FeatureGates,
   featureGates,
   findGateProblem,
@@ -13,7 +12,7 @@ export {
   resolveGates,
 } from './feature-gates.ts';
 export * from './kinds/index.ts';
-export { checkLabelValue, checkName, checkQualifiedName, type NameRule } from './names/index.ts';
+export { checkLabelValue, checkName, checkQualifiedName } from './names/index.ts';
 export { agentClientUser, requesterHeader } from './node-access.ts';
 export * from './patch/index.ts';
 export { isRecord } from './schema/index.ts';

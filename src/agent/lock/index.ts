@@ -1,3 +1,3 @@
 export { acquireLock, type Lock, type LockOptions } from './acquire.ts';
-export { createProcessProbe, type ProcessIdentity, type ProcessProbe, type Verdict } from './identity.ts';
-export { type LockRecord, parseRecord } from './record.ts';
+export { createProcessProbe, type ProcessProbe } from './identity.ts';
+export { parseRecord } from './record.ts';

@@ -2,12 +2,7 @@ export { findNodeIpsFault, listNodeAddresses } from './addresses.ts';
 export type { Finding } from './conditions.ts';
 export { createMeasure, type Measure, type Measurements } from './measure.ts';
 export type { ImageView, RuntimeCondition, RuntimeView } from './runtime-view.ts';
-export {
-  createNodeStatusService,
-  type NodeSettings,
-  type NodeStatusOptions,
-  type NodeStatusService,
-} from './service.ts';
+export { createNodeStatusService, type NodeSettings, type NodeStatusOptions } from './service.ts';
 export {
   type Eviction,
   type EvictionSignal,

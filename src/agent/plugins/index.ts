@@ -3,12 +3,5 @@
  * handler of that type.
  */
 export { pluginRoutes } from './routes.ts';
-export { createPluginService, type PluginService, type PluginServiceOptions } from './service.ts';
-export type {
-  PluginDetails,
-  PluginHandler,
-  PluginInfo,
-  PluginRegistry,
-  PluginSocket,
-  PluginState,
-} from './types.ts';
+export { createPluginService, type PluginService } from './service.ts';
+export type { PluginDetails, PluginHandler, PluginInfo, PluginSocket } from './types.ts';

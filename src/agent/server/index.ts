@@ -2,10 +2,10 @@
 
 export type { TlsSettings } from '../../base/https/index.ts';
 export { type HealthCheck, healthRoutes } from './health.ts';
-export { type HealthPortOptions, healthPort } from './health-port.ts';
+export { healthPort } from './health-port.ts';
 export { metricsRoute } from './metrics-route.ts';
 export { RefusedError, sendJson, sendText } from './refusal.ts';
-export type { AgentRequest, AgentRoute, Answer, Method, MethodRoute } from './route.ts';
+export type { AgentRequest, AgentRoute, Answer } from './route.ts';
 export { type AgentServerOptions, type AgentServerService, agentServer } from './service.ts';
 export {
   checkServingFiles,
@@ -14,4 +14,4 @@ export {
   type ServingFiles,
   servingFilesService,
 } from './serving-files.ts';
-export { type StatusLine, statuszRoute } from './statusz.ts';
+export { statuszRoute } from './statusz.ts';

@@ -1,9 +1,8 @@
 export { bootstrapTokenExpiry } from './bootstrap-token-expiry.ts';
-export { certificateSigner, type SignerOptions } from './certificate-signer/index.ts';
-export type { ControllerOptions } from './controller.ts';
+export { certificateSigner } from './certificate-signer/index.ts';
 export { ensureDefaultPolicy } from './default-policy/index.ts';
 export { defaultServiceAccounts } from './default-service-accounts.ts';
-export { type EventExpiryOptions, eventExpiry } from './event-expiry.ts';
+export { eventExpiry } from './event-expiry.ts';
 export { namespaceDeletion } from './namespace-deletion.ts';
 export { type NodeLifecycleSettings, nodeLifecycle } from './node-lifecycle/index.ts';
 export { ownerGarbage } from './owner-garbage/index.ts';

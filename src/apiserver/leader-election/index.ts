@@ -1,1 +1,1 @@
-export { type LeaderElectionOptions, leaderElection, leaderLease } from './service.ts';
+export { leaderElection, leaderLease } from './service.ts';

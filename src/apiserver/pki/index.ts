@@ -1,8 +1,8 @@
-export { type AdminKubeconfig, writeAdminKubeconfig } from './admin-kubeconfig.ts';
+export { writeAdminKubeconfig } from './admin-kubeconfig.ts';
 export { continueTokenKey } from './continue-token-key.ts';
-export { type FileKeysOptions, fileKeys, type Keys } from './keys.ts';
-export { openPki, type Pki, type PkiOptions } from './pki.ts';
-export { pkiRenewal, type RenewalOptions } from './renewal.ts';
+export { fileKeys, type Keys } from './keys.ts';
+export { openPki, type Pki } from './pki.ts';
+export { pkiRenewal } from './renewal.ts';
 export { isUsualServerName, servingNames } from './server-names.ts';
 export {
   openServiceAccountKey,
@@ -11,7 +11,6 @@ export {
   type TokenKey,
 } from './service-account-keys.ts';
 export {
-  type CheckedRequest,
   checkNodeRequest,
   type NodeRequest,
   type NodeSigner,

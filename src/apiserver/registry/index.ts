@@ -1,16 +1,14 @@
 export { confirm, createOutdatedError } from './confirm.ts';
-export type { ObjectEncoding } from './encoding.ts';
 export type { FieldIndex } from './field-index.ts';
 export { type Follower, followWritten } from './follower.ts';
 export { namedNodes } from './named-nodes.ts';
-export { createRegistry, type RegistryOptions } from './registry.ts';
+export { createRegistry } from './registry.ts';
 export { Resource } from './resource.ts';
 export { runOperation } from './run-operation.ts';
 export type { Splice } from './splice.ts';
 export { isMirrorPod, mirrorAnnotation, permanentNamespaces } from './strategies/index.ts';
-export type { Admission, Advice, Strategy, WriteContext } from './strategy.ts';
-export type { Operation, OperationRequest, OperationResult, Registry } from './types.ts';
-export type { Preconditions } from './write/checks.ts';
+export type { Admission, Advice, WriteContext } from './strategy.ts';
+export type { Operation, Registry } from './types.ts';
 export {
   type Deletion,
   foregroundFinalizer,

@@ -7,7 +7,7 @@ import { selfSubjectRulesReview } from './rules-review.ts';
 import { serviceAccountToken } from './token-request.ts';
 import { selfSubjectReview, tokenReview } from './user-reviews.ts';
 
-export { type Action, attributesOf, prepareReview, toUser } from './access-reviews.ts';
+export { attributesOf, prepareReview, toUser } from './access-reviews.ts';
 export { withoutStatus } from './question.ts';
 export { refuseTwofoldSelectors, withoutSelectors } from './selectors.ts';
 export { createTokenObjects } from './token-bound-objects.ts';

@@ -1,3 +1,3 @@
 /** How a control plane uses memory: what its process is started with, and how one that was not gets it. */
 export { boundedMemoryEnvironment, boundedMemoryFlags } from './flags.ts';
-export { type ProcessStart, restartBounded } from './restart.ts';
+export { restartBounded } from './restart.ts';

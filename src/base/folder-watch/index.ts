@@ -1,5 +1,4 @@
 /** Follows the content of a folder that other processes change in any way. */
 export type { HintListener, HintSource } from './hints.ts';
-export type { FolderReader } from './reader.ts';
 export type { FolderDiff, FolderEntry, FolderView, FolderWatch } from './types.ts';
 export { type FolderWatchOptions, watchFolder } from './watch.ts';

@@ -1,11 +1,5 @@
 /** Files in which the agent keeps its own state from one start to the next (specification 2.6). */
 
 export type { StateRecord } from './format.ts';
-export {
-  openStateFile,
-  removeStateFile,
-  type StateFile,
-  type StateFileOptions,
-  type StateRead,
-} from './state-file.ts';
+export { openStateFile, removeStateFile, type StateFile } from './state-file.ts';
 export { StateWriteError } from './writer.ts';

@@ -1,5 +1,5 @@
 /** What happens, recorded as Events of the API. */
-export { createEventRecorder, type EventRecorderOptions } from './recorder.ts';
+export { createEventRecorder } from './recorder.ts';
 export type {
   CountedEvent,
   EventOutcome,

@@ -1,4 +1,4 @@
 /** Management of checkpoints over HTTPS, retention, and asynchronous checkpoints (docs/checkpoints.md). */
-export { type CheckpointManager, createCheckpointManager, type ManagerOptions } from './manager.ts';
+export { type CheckpointManager, createCheckpointManager } from './manager.ts';
 export { composeOperationPath } from './operation-routes.ts';
 export type { Operations } from './operations.ts';

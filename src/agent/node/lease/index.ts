@@ -1,3 +1,2 @@
-export { leaseNamespace } from './lease-object.ts';
 export type { LeaseApi } from './renewer.ts';
-export { createLeaseService, type Heartbeat, type LeaseOptions, type LeaseService } from './service.ts';
+export { createLeaseService, type Heartbeat, type LeaseOptions } from './service.ts';

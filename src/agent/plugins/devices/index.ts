@@ -1,15 +1,9 @@
 /** Device plugins: their registration, their devices, and the node's resources from them. */
-export type { Attachment, AttachmentState, Way } from './attachment.ts';
 export { findCdiFault } from './cdi.ts';
 export { ContainerAllocateResponseSchema } from './gen/device-plugin_pb.js';
 export { type Inventory, rememberDevices } from './inventory.ts';
-export { type KubeletPart, type KubeletPaths, kubeletPaths, serveKubeletPaths } from './kubelet-paths.ts';
-export {
-  type Candidate,
-  DeviceManager,
-  type DeviceManagerOptions,
-  RefusedPluginError,
-} from './manager.ts';
+export { type KubeletPart, kubeletPaths, serveKubeletPaths } from './kubelet-paths.ts';
+export { DeviceManager, type DeviceManagerOptions } from './manager.ts';
 export { computeDeviceAmounts, type DeviceAmounts } from './node-resources.ts';
 export { createDevicePluginHandler } from './plugin-handler.ts';
 export { registrationServer } from './registration-server.ts';

@@ -1,11 +1,3 @@
 /** Drivers of dynamically allocated resources on this node: registration, and the calls for pods. */
 export { DraHandler, type DraHandlerOptions } from './handler.ts';
-export type {
-  DraClaim,
-  DraDriver,
-  DraDrivers,
-  DraReadiness,
-  Prepared,
-  PreparedDevice,
-  Unprepared,
-} from './types.ts';
+export type { DraDriver, DraDrivers } from './types.ts';

@@ -1,4 +1,3 @@
 /** The pod resources service on the node (specification 2.6; `v1` and `v1alpha1`). */
 
-export type { DynamicResource } from './lister.ts';
-export { type PodResourcesOptions, podResourcesServer } from './server.ts';
+export { podResourcesServer } from './server.ts';

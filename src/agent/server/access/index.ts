@@ -1,13 +1,4 @@
 /** Authenticates and authorizes callers of the agent. */
 export { type AccessOptions, createAccess } from './access.ts';
 export type { ReviewApi } from './review.ts';
-export type {
-  Access,
-  AccessSettings,
-  Caller,
-  Credentials,
-  Identified,
-  Unknown,
-  Verdict,
-  Wanted,
-} from './types.ts';
+export type { Access, AccessSettings, Caller } from './types.ts';

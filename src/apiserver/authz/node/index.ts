@@ -1,5 +1,5 @@
 export { nodeAuthorizer } from './authorizer.ts';
-export { type NodeFacts, storedFacts } from './facts.ts';
+export { storedFacts } from './facts.ts';
 export { nodeLeaseNamespace, nodeNameOf } from './node-name.ts';
 export { nodeRestriction } from './restriction.ts';
 export { listNodeRules } from './rules.ts';

@@ -1,1 +1,1 @@
-export { openWebhook, type Webhook, type WebhookOptions } from './webhook.ts';
+export { openWebhook, type WebhookOptions } from './webhook.ts';
