@@ -166,7 +166,7 @@ describe('plugins that behave badly', () => {
     const path = join(node.folder, 'a-0.sock');
     await using _deaf = await startRegistrar({ folder: node.folder, prefix: 'a', mode: 'deaf' });
     await waitFor('its deafness to be noticed', () =>
-      node.of(path)?.lastError?.includes('could not be told that it is registered'),
+      node.of(path)?.lastError?.includes('could not be notified of its registration'),
     );
     assert.equal(node.of(path)?.state, 'registered');
     assert.equal(node.calls.length, 1);

@@ -92,7 +92,7 @@ describe('nodeward storage', { timeout: 180_000 }, () => {
       await readiness(empty, root),
       /^\[\+\]storage ok: created again at .*Z, because .* was missing$/m,
     );
-    assert.match((await storage(root, 'stats')).stdout, /^origin {7} made anew at /m);
+    assert.match((await storage(root, 'stats')).stdout, /^origin {7} created again at /m);
     await empty.process.stop();
     const refused = await storage(root, 'restore', file);
     assert.equal(refused.code, exit.failed);

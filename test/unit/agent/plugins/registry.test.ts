@@ -134,7 +134,7 @@ describe('a plugin that fails', () => {
     const path = node.put('a.sock', { behaviour: 'deaf' });
     await node.clock.advance(6000);
     assert.equal(node.of(path)?.state, 'registered');
-    assert.match(node.of(path)?.lastError ?? '', /could not be told that it is registered: no answer/);
+    assert.match(node.of(path)?.lastError ?? '', /could not be notified of its registration: no answer/);
     assert.ok((node.of(path)?.nextTryMs ?? 0) > 0);
     node.behave('a.sock', 'good');
     await node.clock.advance(60_000);

@@ -174,7 +174,10 @@ describe('a CSI driver that registers', () => {
     cluster.verdict = { state: 'refused', sinceMs: 0, problem: 'a label says otherwise' };
     const handler = createHandler(cluster);
     const one = await plugin(fine);
-    await assert.rejects(handler.register(one, forever), /cannot be told of it: a label says otherwise/);
+    await assert.rejects(
+      handler.register(one, forever),
+      /cannot be entered in the CSINode: a label says otherwise/,
+    );
     assert.deepEqual([handler.drivers(), cluster.told], [[], []]);
   });
 
