@@ -31,6 +31,7 @@ import { ignoreAbsent, openRegular, publishPair } from './archive-files.ts';
 import type { CheckpointRecord, RecordChange } from './record.ts';
 import { changeRecord, DamagedRecord, parseRecord } from './record.ts';
 import type { SetManifest } from './set-manifest.ts';
+import type { ManifestFiles } from './set-manifest-files.ts';
 import { isSetFile, openManifestFiles } from './set-manifest-files.ts';
 
 /** A checkpoint in the folder. */
@@ -109,130 +110,160 @@ export function isCheckpointId(text: string): boolean {
 }
 
 export function openArchiveFolder(path: string, log: Logger): ArchiveFolder {
-  const mutex = new KeyedMutex();
-  const publishing = new Set<string>();
-  const manifests = openManifestFiles(path, log);
-  const pathOf = (id: string, ending: string) => join(path, `${id}${ending}`);
+  return new FileArchiveFolder(path, log);
+}
 
-  async function listIds(ending: string): Promise<string[]> {
-    const names = await listNames(path);
-    const ids = names.filter((name) => name.endsWith(ending)).map((name) => name.slice(0, -ending.length));
-    return ids.filter(isCheckpointId);
+/** The public methods are arrow fields, because callers spread a folder to replace one of its methods. */
+class FileArchiveFolder implements ArchiveFolder {
+  readonly path: string;
+  readonly #log: Logger;
+  readonly #manifests: ManifestFiles;
+  readonly #mutex = new KeyedMutex();
+  /** The ids that `publish` is working on: `repair` keeps their sidecars, whose archives may not be there yet. */
+  readonly #publishing = new Set<string>();
+
+  constructor(path: string, log: Logger) {
+    this.path = path;
+    this.#log = log;
+    this.#manifests = openManifestFiles(path, log);
   }
 
-  async function listArchiveIds(): Promise<string[]> {
-    const ids = await Promise.all(archiveEndings.map(listIds));
-    return [...new Set(ids.flat())];
-  }
+  readonly list = async (): Promise<StoredCheckpoint[]> => {
+    const found = await Promise.all((await this.#listArchiveIds()).map(this.read));
+    return found.filter((each) => each !== undefined).sort(compareNewestFirst);
+  };
 
-  async function read(id: string): Promise<StoredCheckpoint | undefined> {
-    if (!isCheckpointId(id) || manifests.isHidden(id)) return undefined;
-    const sidecar = pathOf(id, sidecarEnding);
+  readonly read = async (id: string): Promise<StoredCheckpoint | undefined> => {
+    if (!isCheckpointId(id) || this.#manifests.isHidden(id)) return undefined;
+    const sidecar = this.#pathOf(id, sidecarEnding);
     for (const ending of archiveEndings) {
-      const archive = pathOf(id, ending);
+      const archive = this.#pathOf(id, ending);
       const facts = await lstat(archive).catch(ignoreAbsent);
       if (!facts?.isFile()) continue;
       const sidecarFacts = await readSidecar(sidecar, id);
       return { id, path: archive, sidecar, bytes: facts.size, modifiedMs: facts.mtimeMs, ...sidecarFacts };
     }
     return undefined;
+  };
+
+  readonly open = async (id: string): Promise<FileHandle | undefined> => {
+    const stored = await this.read(id);
+    return stored && (await openRegular(stored.path));
+  };
+
+  readonly change = async (id: string, change: RecordChange): Promise<StoredCheckpoint | undefined> => {
+    using _lock = await this.#mutex.acquire(id);
+    const stored = await this.read(id);
+    if (stored?.record === undefined) return undefined;
+    const text = await readRegularFile(stored.sidecar, { limitBytes: maxSidecarBytes, noFollow: true });
+    await writeFileAtomic(stored.sidecar, changeRecord(text.toString('utf8'), change));
+    return await this.read(id);
+  };
+
+  readonly remove = async (
+    id: string,
+    check?: (stored: StoredCheckpoint) => void,
+  ): Promise<StoredCheckpoint | undefined> => {
+    using _lock = await this.#mutex.acquire(id);
+    const stored = await this.read(id);
+    if (stored === undefined) return undefined;
+    check?.(stored);
+    await this.#removeFiles(id);
+    await syncFolder(this.path);
+    if (stored.record?.set !== undefined)
+      await this.#manifests.removeIfEmpty(stored.record.set, await this.#listArchiveIds());
+    return stored;
+  };
+
+  readonly publish = async (id: string, files: UnnamedPair): Promise<boolean> => {
+    this.#publishing.add(id);
+    try {
+      return await this.#publishOne(id, files);
+    } finally {
+      this.#publishing.delete(id);
+    }
+  };
+
+  readonly publishSet = async (
+    manifest: SetManifest,
+    pairs: ReadonlyMap<string, UnnamedPair>,
+  ): Promise<boolean> => {
+    if (!(await this.#manifests.begin(manifest))) return false;
+    const named: string[] = [];
+    let done = false;
+    try {
+      for (const [id, files] of pairs) {
+        if (!(await this.#publishOne(id, files))) return false;
+        named.push(id);
+      }
+      await this.#manifests.commit(manifest.id);
+      done = true;
+      return true;
+    } finally {
+      if (!done) {
+        for (const id of named) await this.#removeFiles(id);
+        await this.#manifests.abort(manifest.id);
+      }
+    }
+  };
+
+  readonly listSets = async (): Promise<SetManifest[]> => {
+    const there = new Set(await this.#listArchiveIds());
+    const sets = await this.#manifests.list();
+    return sets.filter(({ members }) => members.every(({ id }) => there.has(id)));
+  };
+
+  readonly repair = async (): Promise<string[]> => {
+    await this.#manifests.repair((manifest) => this.#removeHalfSet(manifest));
+    const whole = new Set(await this.#listArchiveIds());
+    const half = (await this.#listIds(sidecarEnding)).filter(
+      (id) => !whole.has(id) && !this.#publishing.has(id) && !this.#manifests.isHidden(id),
+    );
+    for (const id of half) {
+      await rm(this.#pathOf(id, sidecarEnding), { force: true });
+      this.#log.warn({ id }, 'removed what was known of a checkpoint whose archive is not there');
+    }
+    for (const { id } of await this.#manifests.list()) await this.#manifests.removeIfEmpty(id, [...whole]);
+    return half;
+  };
+
+  readonly listForeignFiles = async (): Promise<string[]> => {
+    return (await listNames(this.path)).filter((name) => !isOwn(name)).sort();
+  };
+
+  #pathOf(id: string, ending: string): string {
+    return join(this.path, `${id}${ending}`);
   }
 
-  const publishOne = (id: string, files: UnnamedPair): Promise<boolean> =>
-    publishPair(path, files, pathOf(id, findEnding(files.archive)), pathOf(id, sidecarEnding));
+  async #listIds(ending: string): Promise<string[]> {
+    const names = await listNames(this.path);
+    const ids = names.filter((name) => name.endsWith(ending)).map((name) => name.slice(0, -ending.length));
+    return ids.filter(isCheckpointId);
+  }
 
-  async function removeFiles(id: string): Promise<void> {
-    for (const ending of [...archiveEndings, sidecarEnding]) await rm(pathOf(id, ending), { force: true });
+  async #listArchiveIds(): Promise<string[]> {
+    const ids = await Promise.all(archiveEndings.map((ending) => this.#listIds(ending)));
+    return [...new Set(ids.flat())];
+  }
+
+  #publishOne(id: string, files: UnnamedPair): Promise<boolean> {
+    const archive = this.#pathOf(id, findEnding(files.archive));
+    return publishPair(this.path, files, archive, this.#pathOf(id, sidecarEnding));
+  }
+
+  async #removeFiles(id: string): Promise<void> {
+    for (const ending of [...archiveEndings, sidecarEnding])
+      await rm(this.#pathOf(id, ending), { force: true });
   }
 
   /** Removes the members that a process had published of a set before it ended without committing the manifest. */
-  async function removeHalfSet({ id: set, members }: SetManifest): Promise<void> {
+  async #removeHalfSet({ id: set, members }: SetManifest): Promise<void> {
     for (const { id } of members.filter((member) => isCheckpointId(member.id))) {
-      const { record } = await readSidecar(pathOf(id, sidecarEnding), id);
-      if (record?.set === set) await removeFiles(id);
+      const { record } = await readSidecar(this.#pathOf(id, sidecarEnding), id);
+      if (record?.set === set) await this.#removeFiles(id);
     }
-    log.warn({ set }, 'removed what was there of a set of checkpoints that had not become complete');
+    this.#log.warn({ set }, 'removed what was there of a set of checkpoints that had not become complete');
   }
-
-  return {
-    path,
-    read,
-    async list() {
-      const found = await Promise.all((await listArchiveIds()).map(read));
-      return found.filter((each) => each !== undefined).sort(compareNewestFirst);
-    },
-    async open(id) {
-      const stored = await read(id);
-      return stored && (await openRegular(stored.path));
-    },
-    async change(id, change) {
-      using _lock = await mutex.acquire(id);
-      const stored = await read(id);
-      if (stored?.record === undefined) return undefined;
-      const text = await readRegularFile(stored.sidecar, { limitBytes: maxSidecarBytes, noFollow: true });
-      await writeFileAtomic(stored.sidecar, changeRecord(text.toString('utf8'), change));
-      return await read(id);
-    },
-    async remove(id, check) {
-      using _lock = await mutex.acquire(id);
-      const stored = await read(id);
-      if (stored === undefined) return undefined;
-      check?.(stored);
-      await removeFiles(id);
-      await syncFolder(path);
-      if (stored.record?.set !== undefined)
-        await manifests.removeIfEmpty(stored.record.set, await listArchiveIds());
-      return stored;
-    },
-    async publish(id, files) {
-      publishing.add(id);
-      try {
-        return await publishOne(id, files);
-      } finally {
-        publishing.delete(id);
-      }
-    },
-    async publishSet(manifest, pairs) {
-      if (!(await manifests.begin(manifest))) return false;
-      const named: string[] = [];
-      let done = false;
-      try {
-        for (const [id, files] of pairs) {
-          if (!(await publishOne(id, files))) return false;
-          named.push(id);
-        }
-        await manifests.commit(manifest.id);
-        done = true;
-        return true;
-      } finally {
-        if (!done) {
-          for (const id of named) await removeFiles(id);
-          await manifests.abort(manifest.id);
-        }
-      }
-    },
-    async listSets() {
-      const there = new Set(await listArchiveIds());
-      const sets = await manifests.list();
-      return sets.filter(({ members }) => members.every(({ id }) => there.has(id)));
-    },
-    async listForeignFiles() {
-      return (await listNames(path)).filter((name) => !isOwn(name)).sort();
-    },
-    async repair() {
-      await manifests.repair(removeHalfSet);
-      const whole = new Set(await listArchiveIds());
-      const half = (await listIds(sidecarEnding)).filter(
-        (id) => !whole.has(id) && !publishing.has(id) && !manifests.isHidden(id),
-      );
-      for (const id of half) {
-        await rm(pathOf(id, sidecarEnding), { force: true });
-        log.warn({ id }, 'removed what was known of a checkpoint whose archive is not there');
-      }
-      for (const { id } of await manifests.list()) await manifests.removeIfEmpty(id, [...whole]);
-      return half;
-    },
-  };
 }
 
 const findEnding = (archive: string) =>

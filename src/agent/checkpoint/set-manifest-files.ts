@@ -16,7 +16,7 @@ import { describeError, errorCode, readRegularFile, syncFolder, writeFileAtomic 
 import type { SetManifest } from './set-manifest.ts';
 import { formatManifest, parseManifest } from './set-manifest.ts';
 
-interface ManifestFiles {
+export interface ManifestFiles {
   /** Whether that checkpoint belongs to a set that is being published. */
   isHidden(id: string): boolean;
   /** Hides the members until `commit` or `abort`. Returns false, without any change, when the set's name is taken. */

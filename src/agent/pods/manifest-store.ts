@@ -10,17 +10,6 @@ import { annotationOf, firstObservedAnnotation, hashAnnotation } from './names.t
 import type { Verdict } from './verdicts.ts';
 import { rejectDuplicates } from './verdicts.ts';
 
-/** The verdict on each file of a folder. A file is read again only when it may have changed. */
-export interface ManifestStore {
-  /**
-   * Judges the files that may have changed. Returns after how many milliseconds a file that is being written may be
-   * complete; 0 where there is none.
-   */
-  update(view: FolderView): Promise<number>;
-  /** In the order of their names. */
-  verdicts(): readonly Verdict[];
-}
-
 export interface ManifestStoreOptions {
   folder: string;
   nodeName: string;
@@ -44,34 +33,74 @@ interface KnownFile {
 
 type Judged = Judgement & Pick<KnownFile, 'isTransient'>;
 
-export function createManifestStore(options: ManifestStoreOptions): ManifestStore {
-  const { clock, quietMs } = options;
-  const stability = new Stability(clock, quietMs);
-  const known = new Map<string, KnownFile>();
-  let isFirstUpdate = true;
+/** The verdict on each file of a folder. A file is read again only when it may have changed. */
+export class ManifestStore {
+  readonly #options: ManifestStoreOptions;
+  readonly #stability: Stability;
+  /** By path. */
+  readonly #known = new Map<string, KnownFile>();
+  #isFirstUpdate = true;
 
-  function set(
-    { path, identity }: FolderEntry,
-    verdict: Omit<Verdict, 'file' | 'since'>,
-    transient: Pick<KnownFile, 'isTransient'> = {},
-  ): void {
-    const since = new Date(clock.now()).toISOString();
-    known.set(path, { identity, verdict: { file: path, since, ...verdict }, ...transient });
-    stability.forget(path);
+  constructor(options: ManifestStoreOptions) {
+    this.#options = options;
+    this.#stability = new Stability(options.clock, options.quietMs);
+  }
+
+  /**
+   * Judges the files that may have changed. Returns after how many milliseconds a file that is being written may be
+   * complete; 0 where there is none.
+   */
+  async update(view: FolderView): Promise<number> {
+    this.#forgetAllBut(view);
+    const waits: number[] = [];
+    for (const entry of view.entries.values()) waits.push(await this.#judgeEntry(entry));
+    this.#isFirstUpdate = false;
+    const still = waits.filter((ms) => ms > 0);
+    return still.length === 0 ? 0 : Math.min(...still);
+  }
+
+  /** In the order of their names. */
+  verdicts(): readonly Verdict[] {
+    const verdicts = [...this.#known.values()].map(({ verdict }) => verdict);
+    return rejectDuplicates(verdicts.sort((a, b) => (a.file < b.file ? -1 : 1)));
+  }
+
+  #forgetAllBut({ entries }: FolderView): void {
+    for (const path of [...this.#known.keys()]) {
+      if (entries.has(path)) continue;
+      this.#known.delete(path);
+      this.#stability.forget(path);
+    }
+  }
+
+  async #judgeEntry(entry: FolderEntry): Promise<number> {
+    const before = this.#known.get(entry.path);
+    const isSame = before?.identity === entry.identity;
+    if (isSame && before.isTransient === undefined) return 0;
+    const ignored = whyIgnored(entry);
+    if (ignored !== undefined) {
+      this.#set(entry, { state: 'ignored', faults: [{ field: '', message: ignored }], warnings: [] });
+      return 0;
+    }
+    const waitMs = isSame ? 0 : this.#stability.waitMs(entry, this.#isFirstUpdate);
+    const judgement = waitMs > 0 ? undefined : await judge(entry, this.#options);
+    if (judgement === undefined) this.#setWaiting(entry);
+    else this.#setJudged(entry, judgement);
+    return judgement === undefined ? Math.max(waitMs, this.#options.quietMs / 10) : 0;
   }
 
   /** While a file is being written, its last good pod still counts. */
-  function setWaiting(entry: FolderEntry): void {
-    const before = known.get(entry.path)?.verdict;
+  #setWaiting(entry: FolderEntry): void {
+    const before = this.#known.get(entry.path)?.verdict;
     if (before?.state === 'waiting') return;
     const last = before?.pod === undefined ? {} : { pod: before.pod };
-    const since = new Date(clock.now()).toISOString();
+    const since = this.#formatNow();
     const verdict: Verdict = { file: entry.path, since, state: 'waiting', faults: [], warnings: [], ...last };
-    known.set(entry.path, { identity: '', verdict });
+    this.#known.set(entry.path, { identity: '', verdict });
   }
 
-  function setJudged(entry: FolderEntry, judgement: Judged): void {
-    const last = known.get(entry.path)?.verdict.pod;
+  #setJudged(entry: FolderEntry, judgement: Judged): void {
+    const last = this.#known.get(entry.path)?.verdict.pod;
     if ('faults' in judgement) {
       const { faults, isTransient } = judgement;
       const verdict = {
@@ -80,54 +109,29 @@ export function createManifestStore(options: ManifestStoreOptions): ManifestStor
         warnings: [],
         ...(last === undefined ? {} : { pod: last }),
       };
-      set(entry, verdict, isTransient === undefined ? {} : { isTransient });
+      this.#set(entry, verdict, isTransient === undefined ? {} : { isTransient });
       return;
     }
     const { pod, hash, warnings } = judgement;
     const isSame = last !== undefined && annotationOf(last, hashAnnotation) === hash;
-    const firstObserved =
-      (isSame && annotationOf(last, firstObservedAnnotation)) || new Date(clock.now()).toISOString();
-    set(entry, { state: 'accepted', faults: [], warnings, pod: withFirstObserved(pod, firstObserved) });
+    const firstObserved = (isSame && annotationOf(last, firstObservedAnnotation)) || this.#formatNow();
+    this.#set(entry, { state: 'accepted', faults: [], warnings, pod: withFirstObserved(pod, firstObserved) });
   }
 
-  async function judgeEntry(entry: FolderEntry): Promise<number> {
-    const before = known.get(entry.path);
-    const isSame = before?.identity === entry.identity;
-    if (isSame && before.isTransient === undefined) return 0;
-    const ignored = whyIgnored(entry);
-    if (ignored !== undefined) {
-      set(entry, { state: 'ignored', faults: [{ field: '', message: ignored }], warnings: [] });
-      return 0;
-    }
-    const waitMs = isSame ? 0 : stability.waitMs(entry, isFirstUpdate);
-    const judgement = waitMs > 0 ? undefined : await judge(entry, options);
-    if (judgement === undefined) setWaiting(entry);
-    else setJudged(entry, judgement);
-    return judgement === undefined ? Math.max(waitMs, quietMs / 10) : 0;
+  #set(
+    { path, identity }: FolderEntry,
+    verdict: Omit<Verdict, 'file' | 'since'>,
+    transient: Pick<KnownFile, 'isTransient'> = {},
+  ): void {
+    const since = this.#formatNow();
+    this.#known.set(path, { identity, verdict: { file: path, since, ...verdict }, ...transient });
+    this.#stability.forget(path);
   }
 
-  function forgetAllBut({ entries }: FolderView): void {
-    for (const path of [...known.keys()]) {
-      if (entries.has(path)) continue;
-      known.delete(path);
-      stability.forget(path);
-    }
+  /** RFC 3339. */
+  #formatNow(): string {
+    return new Date(this.#options.clock.now()).toISOString();
   }
-
-  return {
-    async update(view) {
-      forgetAllBut(view);
-      const waits: number[] = [];
-      for (const entry of view.entries.values()) waits.push(await judgeEntry(entry));
-      isFirstUpdate = false;
-      const still = waits.filter((ms) => ms > 0);
-      return still.length === 0 ? 0 : Math.min(...still);
-    },
-    verdicts: () =>
-      rejectDuplicates(
-        [...known.values()].map(({ verdict }) => verdict).sort((a, b) => (a.file < b.file ? -1 : 1)),
-      ),
-  };
 }
 
 /** Undefined where the file is being written, or is gone. */

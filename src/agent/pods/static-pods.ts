@@ -7,8 +7,7 @@ import type { Clock, Logger, Service } from '../../base/index.ts';
 import { createWaker } from '../../base/index.ts';
 import { createListeners } from './listeners.ts';
 import { isVisible } from './manifest-file.ts';
-import type { ManifestStore } from './manifest-store.ts';
-import { createManifestStore } from './manifest-store.ts';
+import { ManifestStore } from './manifest-store.ts';
 import type { PodMetrics } from './metrics.ts';
 import { compareFullNames } from './names.ts';
 import type { PodSource } from './types.ts';
@@ -99,7 +98,7 @@ export function createStaticPods(options: StaticPodsOptions): StaticPods {
     onChange: listeners.add,
     async run(signal, ready) {
       const readYaml = await loadYamlReader();
-      const store = createManifestStore({ folder, nodeName, readYaml, quietMs, clock });
+      const store = new ManifestStore({ folder, nodeName, readYaml, quietMs, clock });
       const scanned = Promise.withResolvers<void>();
       const watching = watch.run(signal, scanned.resolve);
       await Promise.race([scanned.promise, watching]);

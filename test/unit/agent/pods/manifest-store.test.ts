@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createManifestStore } from '../../../../src/agent/pods/manifest-store.ts';
+import { ManifestStore } from '../../../../src/agent/pods/manifest-store.ts';
 import { loadYamlReader } from '../../../../src/api/index.ts';
 import type { FolderView } from '../../../../src/base/folder-watch/index.ts';
 import { createManualClock } from '../../../support/manual-clock.ts';
@@ -16,7 +16,7 @@ const view: FolderView = {
 test('a file that could not be read for now is read at the next look, though it has stayed as it is', async () => {
   let reads = 0;
   let failure: Error | undefined = Object.assign(new Error('too many open files'), { code: 'EMFILE' });
-  const store = createManifestStore({
+  const store = new ManifestStore({
     ...{ folder: '/manifests', nodeName: 'n1', readYaml: await loadYamlReader(), quietMs: 500 },
     clock: createManualClock(),
     async read() {
