@@ -3,7 +3,7 @@ import type { Identity } from '../identity/index.ts';
 import { nodeApi } from '../identity/index.ts';
 import type { PodSource, StaticPods } from '../pods/index.ts';
 import {
-  createApiPods,
+  ApiPods,
   createStaticPods,
   formatStaticPods,
   joinSources,
@@ -50,7 +50,7 @@ export function assemblePods(context: AgentContext, identity: Identity): PodPart
       source: stack.use(joinSources(known, common.log)),
     };
   const api = stack.use(nodeApi(identity.api, connections, options.groupSuffix));
-  const onApi = createApiPods({ api, ...common });
+  const onApi = new ApiPods({ api, ...common });
   services.push(createService('api-pods', ['identity'], onApi.run));
   const mirroredPods: Pick<StaticPods, 'pods' | 'isComplete' | 'onChange'> = statics ?? noStaticPods;
   const mirrors = mirrorPods({ api, statics: mirroredPods, onApi, ...common });

@@ -1,8 +1,9 @@
 import type { Pod } from '../../api/index.ts';
 import { podKind, StatusError } from '../../api/index.ts';
-import type { Clock, Logger, Service } from '../../base/index.ts';
+import type { Backoff, Clock, Logger, Service } from '../../base/index.ts';
 import { createBackoff, describeError } from '../../base/index.ts';
 import type { ApiClient, WatchEvent } from '../../client/index.ts';
+import type { Listeners } from './listeners.ts';
 import { createListeners } from './listeners.ts';
 import type { PodMetrics } from './metrics.ts';
 import { annotationOf, compareFullNames, fullName, mirrorAnnotation } from './names.ts';
@@ -17,14 +18,6 @@ export interface ApiPodsOptions {
   random?: () => number;
 }
 
-/** The pods that the API has for this node, mirror pods included, as last received. */
-export interface ApiPods extends PodSource {
-  /** Whether they have been listed once. */
-  isSynced(): boolean;
-  /** Of a service; ready at once, as the API need not be reachable. */
-  readonly run: Service['run'];
-}
-
 /** Far more than a node may have by the configuration. */
 const maxPods = 5000;
 const pageSize = 500;
@@ -34,33 +27,79 @@ const idleTimeoutMs = 150_000;
 const firstWaitMs = 500;
 const maxWaitMs = 30_000;
 
-export function createApiPods(options: ApiPodsOptions): ApiPods {
-  const { api, nodeName, metrics, log, clock, random = Math.random } = options;
-  const fieldSelector = `spec.nodeName=${nodeName}`;
-  const listeners = createListeners(log);
-  const known = new Map<string, Pod>();
-  const backoff = createBackoff({ initialMs: firstWaitMs, maxMs: maxWaitMs, jitter: 0.3, random });
-  let sorted: readonly Pod[] = [];
-  let isSynced = false;
-  let resourceVersion: string | undefined;
-  let isTooMany = false;
-  let failure: string | undefined;
+/** The pods that the API has for this node, mirror pods included, as last received. */
+export class ApiPods implements PodSource {
+  readonly #options: ApiPodsOptions;
+  readonly #random: () => number;
+  readonly #fieldSelector: string;
+  readonly #listeners: Listeners;
+  readonly #backoff: Backoff;
+  /** By full name. */
+  readonly #known = new Map<string, Pod>();
+  #sorted: readonly Pod[] = [];
+  #isSynced = false;
+  /** Where the next watch starts; undefined: the pods are listed first. */
+  #resourceVersion: string | undefined;
+  #isTooMany = false;
+  /** The reason that was logged last; undefined while the pods are followed. */
+  #failure: string | undefined;
 
-  function notify(): void {
-    sorted = [...known.values()].sort(compareFullNames);
-    metrics.fromApi(sorted.filter((pod) => annotationOf(pod, mirrorAnnotation) === undefined).length);
-    listeners.notify(sorted);
+  constructor(options: ApiPodsOptions) {
+    const { nodeName, log, random = Math.random } = options;
+    this.#options = options;
+    this.#random = random;
+    this.#fieldSelector = `spec.nodeName=${nodeName}`;
+    this.#listeners = createListeners(log);
+    this.#backoff = createBackoff({ initialMs: firstWaitMs, maxMs: maxWaitMs, jitter: 0.3, random });
   }
 
-  function remember(pod: Pod): void {
-    const isRoom = known.size < maxPods || known.has(fullName(pod));
-    if (isRoom) known.set(fullName(pod), pod);
-    else if (!isTooMany)
-      log.warn(`the API has more than ${maxPods} pods for this node; the others are not looked at`);
-    isTooMany ||= !isRoom;
+  pods(): readonly Pod[] {
+    return this.#sorted;
   }
 
-  async function list(signal: AbortSignal): Promise<void> {
+  /** Whether they have been listed once. */
+  isSynced(): boolean {
+    return this.#isSynced;
+  }
+
+  onChange(listener: (pods: readonly Pod[]) => void): Disposable {
+    return this.#listeners.add(listener);
+  }
+
+  /** Of a service; ready at once, as the API need not be reachable. */
+  readonly run: Service['run'] = async (signal, ready) => {
+    ready();
+    while (!signal.aborted) {
+      try {
+        await this.#follow(signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        if (isExpired(error)) this.#resourceVersion = undefined;
+        else this.#reportFailure(error);
+      }
+      await this.#options.clock.sleep(this.#backoff.next(), signal);
+    }
+  };
+
+  async #follow(signal: AbortSignal): Promise<void> {
+    if (this.#resourceVersion === undefined) await this.#list(signal);
+    const fieldSelector = this.#fieldSelector;
+    const resourceVersion = this.#resourceVersion;
+    const timeoutSeconds = Math.floor(300 + 300 * this.#random());
+    const events = this.#options.api.watch(podKind, {
+      ...{ fieldSelector, timeoutSeconds, allowWatchBookmarks: true, idleTimeoutMs, signal },
+      ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    });
+    for await (const event of events) {
+      this.#reportRecovery();
+      this.#backoff.reset();
+      this.#apply(event);
+    }
+  }
+
+  async #list(signal: AbortSignal): Promise<void> {
+    const { api, metrics } = this.#options;
+    const fieldSelector = this.#fieldSelector;
     const all: Pod[] = [];
     let next: string | undefined;
     let metadata: { resourceVersion?: string } = {};
@@ -73,68 +112,55 @@ export function createApiPods(options: ApiPodsOptions): ApiPods {
       metadata = page.metadata;
       next = page.metadata.continue;
     } while (next && all.length < maxPods);
-    known.clear();
-    isTooMany = false;
-    for (const pod of all) remember(pod);
-    resourceVersion = metadata.resourceVersion;
-    isSynced = true;
+    this.#known.clear();
+    this.#isTooMany = false;
+    for (const pod of all) this.#remember(pod);
+    this.#resourceVersion = metadata.resourceVersion;
+    this.#isSynced = true;
     metrics.listed();
-    reportRecovery();
-    notify();
+    this.#reportRecovery();
+    this.#notify();
   }
 
-  function apply({ type, object }: WatchEvent<Pod>): void {
-    resourceVersion = object.metadata?.resourceVersion ?? resourceVersion;
+  #apply({ type, object }: WatchEvent<Pod>): void {
+    this.#resourceVersion = object.metadata?.resourceVersion ?? this.#resourceVersion;
     if (type === 'BOOKMARK') return;
-    if (type === 'DELETED') known.delete(fullName(object));
-    else remember(object);
-    notify();
+    if (type === 'DELETED') this.#known.delete(fullName(object));
+    else this.#remember(object);
+    this.#notify();
   }
 
-  async function follow(signal: AbortSignal): Promise<void> {
-    if (resourceVersion === undefined) await list(signal);
-    const timeoutSeconds = Math.floor(300 + 300 * random());
-    const events = api.watch(podKind, {
-      ...{ fieldSelector, timeoutSeconds, allowWatchBookmarks: true, idleTimeoutMs, signal },
-      ...(resourceVersion === undefined ? {} : { resourceVersion }),
-    });
-    for await (const event of events) {
-      reportRecovery();
-      backoff.reset();
-      apply(event);
-    }
+  #remember(pod: Pod): void {
+    const isRoom = this.#known.size < maxPods || this.#known.has(fullName(pod));
+    if (isRoom) this.#known.set(fullName(pod), pod);
+    else if (!this.#isTooMany)
+      this.#options.log.warn(
+        `the API has more than ${maxPods} pods for this node; the others are not looked at`,
+      );
+    this.#isTooMany ||= !isRoom;
   }
 
-  function reportRecovery(): void {
-    if (failure !== undefined) log.info('the pods of this node are followed on the API again');
-    failure = undefined;
+  #notify(): void {
+    const sorted = [...this.#known.values()].sort(compareFullNames);
+    this.#sorted = sorted;
+    const own = sorted.filter((pod) => annotationOf(pod, mirrorAnnotation) === undefined);
+    this.#options.metrics.fromApi(own.length);
+    this.#listeners.notify(sorted);
+  }
+
+  #reportRecovery(): void {
+    if (this.#failure !== undefined)
+      this.#options.log.info('the pods of this node are followed on the API again');
+    this.#failure = undefined;
   }
 
   /** Logs each reason once; that the API is unreachable is also logged by the heartbeat. */
-  function reportFailure(error: unknown): void {
+  #reportFailure(error: unknown): void {
     const now = describeError(error);
-    if (now !== failure) log.warn(`the pods of this node cannot be followed on the API: ${now}`);
-    failure = now;
+    if (now !== this.#failure)
+      this.#options.log.warn(`the pods of this node cannot be followed on the API: ${now}`);
+    this.#failure = now;
   }
-
-  return {
-    pods: () => sorted,
-    isSynced: () => isSynced,
-    onChange: listeners.add,
-    async run(signal, ready) {
-      ready();
-      while (!signal.aborted) {
-        try {
-          await follow(signal);
-        } catch (error) {
-          if (signal.aborted) return;
-          if (isExpired(error)) resourceVersion = undefined;
-          else reportFailure(error);
-        }
-        await clock.sleep(backoff.next(), signal);
-      }
-    },
-  };
 }
 
 /** The changes since that resourceVersion are no longer available. */

@@ -1,5 +1,5 @@
 /** The pods that are meant for this node: those of manifests on it, and those of the API. */
-export { type ApiPodsOptions, createApiPods } from './api-pods.ts';
+export { ApiPods, type ApiPodsOptions } from './api-pods.ts';
 export { type PodMetrics, podMetrics } from './metrics.ts';
 export { type MirrorPodsOptions, mirrorPods } from './mirror-pods.ts';
 export { formatStaticPods, staticPodRoutes } from './routes.ts';

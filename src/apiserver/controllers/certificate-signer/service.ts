@@ -10,7 +10,7 @@ import { keepSweeping } from './old-requests.ts';
 import { RequestDecisions } from './request-decisions.ts';
 import { isFinished, nameOf } from './requests.ts';
 import type { Delay, SignedUsage, SigningOptions } from './sign-request.ts';
-import { createRequestSigner } from './sign-request.ts';
+import { RequestSigner } from './sign-request.ts';
 
 export interface SignerOptions extends ControllerOptions, SigningOptions {}
 
@@ -37,7 +37,7 @@ export function certificateSigner(options: SignerOptions): Service {
   const requests = registry.of(certificateSigningRequestKind);
   const prefix = requests.prefix('');
   const liveNodes = createLiveNodes(options);
-  const sign = createRequestSigner({ ...options, findSignOfLife: liveNodes.findSignOfLife });
+  const signer = new RequestSigner({ ...options, findSignOfLife: liveNodes.findSignOfLife });
   const decisions = new RequestDecisions(requests, clock);
 
   /** Requests that wait because the node is alive: the node's name by the request's. */
@@ -50,7 +50,7 @@ export function certificateSigner(options: SignerOptions): Service {
     const request = requests.encoding.read(stored);
     const usage = usages[request.spec.signerName];
     if (usage === undefined || isFinished(request)) return;
-    const signed = await sign(request, usage);
+    const signed = await signer.sign(request, usage);
     if (signed === undefined) return; // it waits for an approval
     if (signed instanceof SigningRefusedError) await decisions.refuse(request, signed.message);
     else if (typeof signed === 'string') await decisions.issue(request, signed);

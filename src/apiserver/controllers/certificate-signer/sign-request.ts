@@ -1,4 +1,4 @@
-import type { CertificateSigningRequest } from '../../../api/index.ts';
+import type { CertificateSigningRequest, Node } from '../../../api/index.ts';
 import { groupName, nodeKind } from '../../../api/index.ts';
 import type { User } from '../../authn/index.ts';
 import { bootstrapNodeNames, mastersGroup } from '../../authn/index.ts';
@@ -6,7 +6,7 @@ import type { Authorizer } from '../../authz/index.ts';
 import { nodeNameOf } from '../../authz/index.ts';
 import type { NodeRequest, NodeSigner } from '../../pki/index.ts';
 import { isUsualServerName, SigningRefusedError } from '../../pki/index.ts';
-import type { Registry } from '../../registry/index.ts';
+import type { Registry, Resource } from '../../registry/index.ts';
 import { ownAddresses, reportedAddresses } from '../node-addresses.ts';
 import type { LiveNodes } from './live-nodes.ts';
 import { hasCondition } from './requests.ts';
@@ -34,34 +34,87 @@ export interface Delay {
 export type SignedUsage = 'client' | 'serving' | 'user';
 
 /**
- * Returns the certificate in PEM, the reason why there is none, or undefined while the request needs an approval. Throws
- * when the failure may be temporary.
- */
-export type Sign = (
-  request: CertificateSigningRequest,
-  usage: SignedUsage,
-) => Promise<string | SigningRefusedError | Delay | undefined>;
-
-/**
  * Signs node certificates for a node itself, for an administrator, and for approved requests. A client certificate also
  * needs a role unless its request is approved or an administrator's: `create` on
  * `certificatesigningrequests/nodeclient` (nodes that join) or, for a node itself, on
  * `certificatesigningrequests/selfnodeclient`. Client certificates of other users are signed for approved requests only.
  */
-export function createRequestSigner({
-  registry,
-  signer,
-  findSignOfLife,
-  authorizer,
-  controlPlaneNames,
-}: RequestSignerOptions): Sign {
-  const nodes = registry.of(nodeKind);
-  const group = groupName('certificates', registry.groupSuffix);
+export class RequestSigner {
+  readonly #options: RequestSignerOptions;
+  readonly #nodes: Resource<Node>;
+  readonly #group: string;
+
+  constructor(options: RequestSignerOptions) {
+    const { registry } = options;
+    this.#options = options;
+    this.#nodes = registry.of(nodeKind);
+    this.#group = groupName('certificates', registry.groupSuffix);
+  }
+
+  /**
+   * Returns the certificate in PEM, the reason why there is none, or undefined while the request needs an approval. Throws
+   * when the failure may be temporary.
+   */
+  async sign(
+    request: CertificateSigningRequest,
+    usage: SignedUsage,
+  ): Promise<string | SigningRefusedError | Delay | undefined> {
+    try {
+      return await this.#trySign(request, usage);
+    } catch (error) {
+      if (error instanceof SigningRefusedError) return error;
+      throw error;
+    }
+  }
+
+  /** As `sign`, but throws the SigningRefusedError. */
+  async #trySign(
+    request: CertificateSigningRequest,
+    usage: SignedUsage,
+  ): Promise<string | Delay | undefined> {
+    const { signer } = this.#options;
+    const csrPem = Buffer.from(request.spec.request, 'base64').toString('utf8');
+    if (usage === 'user') {
+      if (!hasCondition(request, 'Approved')) return undefined;
+      return await signer.signClient({ csrPem, ...wishesOf(request), withheld: [mastersGroup] });
+    }
+    const node = await this.#findNode(request, usage, csrPem);
+    if (typeof node !== 'string') return node;
+    const known = this.#findAddresses(node, request);
+    if (usage === 'serving' && known === undefined) {
+      throw new Error(`node ${node} has not told its addresses yet`);
+    }
+    return await signer.sign({ csrPem, node, usage, ...(known ?? { addresses: [] }), ...wishesOf(request) });
+  }
+
+  /** The node that a request is for: the caller itself, else the one that it names; undefined: it needs an approval. */
+  async #findNode(
+    request: CertificateSigningRequest,
+    usage: 'client' | 'serving',
+    csrPem: string,
+  ): Promise<string | Delay | undefined> {
+    const { signer } = this.#options;
+    const user = userOf(request);
+    const isApproved = hasCondition(request, 'Approved');
+    const node = nodeNameOf(user);
+    if (node !== undefined) {
+      const needsRole = usage === 'client' && !isApproved;
+      return !needsRole || (await this.#isAllowed(user, 'selfnodeclient')) ? node : undefined;
+    }
+    if (isApproved || user.groups.includes(mastersGroup)) return await signer.nodeIn(csrPem);
+    if (usage !== 'client' || !(await this.#isAllowed(user, 'nodeclient'))) return undefined;
+    return this.#checkJoining(user, await signer.nodeIn(csrPem));
+  }
 
   /** Whether a role allows such requests without approval; as in the reference, by subresources that do not exist. */
-  async function isAllowed(user: User, subresource: string): Promise<boolean> {
-    const resource = { group, version: 'v1', resource: 'certificatesigningrequests', subresource };
-    const { verdict } = await authorizer.authorize(user, {
+  async #isAllowed(user: User, subresource: string): Promise<boolean> {
+    const resource = {
+      group: this.#group,
+      version: 'v1',
+      resource: 'certificatesigningrequests',
+      subresource,
+    };
+    const { verdict } = await this.#options.authorizer.authorize(user, {
       verb: 'create',
       ...resource,
       namespace: '',
@@ -70,26 +123,8 @@ export function createRequestSigner({
     return verdict === 'allow';
   }
 
-  /** The node that a request is for: the caller itself, else the one that it names; undefined: it needs an approval. */
-  async function findNode(
-    request: CertificateSigningRequest,
-    usage: 'client' | 'serving',
-    csrPem: string,
-  ): Promise<string | Delay | undefined> {
-    const user = userOf(request);
-    const isApproved = hasCondition(request, 'Approved');
-    const node = nodeNameOf(user);
-    if (node !== undefined) {
-      const needsRole = usage === 'client' && !isApproved;
-      return !needsRole || (await isAllowed(user, 'selfnodeclient')) ? node : undefined;
-    }
-    if (isApproved || user.groups.includes(mastersGroup)) return await signer.nodeIn(csrPem);
-    if (usage !== 'client' || !(await isAllowed(user, 'nodeclient'))) return undefined;
-    return checkJoining(user, await signer.nodeIn(csrPem));
-  }
-
   /** A caller that joins may become any node that its token is for, but none that is alive: that node would lose its name. */
-  function checkJoining(user: User, node: string): string | Delay {
+  #checkJoining(user: User, node: string): string | Delay {
     const names = user.extra[bootstrapNodeNames];
     if (names !== undefined && !names.includes(node)) {
       throw new SigningRefusedError(
@@ -102,7 +137,7 @@ export function createRequestSigner({
         `${node} is a name of the control plane itself: only a token for that node gets it`,
       );
     }
-    const sign = findSignOfLife(node);
+    const sign = this.#options.findSignOfLife(node);
     if (sign === undefined) return node;
     const why = `${sign}: its name is not given to whoever joins. It is when the node is not heard any more, or by hand: kubectl certificate approve`;
     return { node, why };
@@ -112,10 +147,11 @@ export function createRequestSigner({
    * The addresses that may be in the certificate; `doubtful`: all that the node reports. Undefined while it has reported
    * none.
    */
-  function findAddresses(
+  #findAddresses(
     name: string,
     { spec }: CertificateSigningRequest,
   ): { addresses: string[]; doubtful?: string[] } | undefined {
+    const nodes = this.#nodes;
     const { items } = nodes.storage.list(nodes.prefix(''), '', 0);
     const all = items.map((stored) => nodes.encoding.read(stored));
     const node = all.find(({ metadata }) => metadata?.name === name);
@@ -123,35 +159,9 @@ export function createRequestSigner({
     const reported = reportedAddresses(node);
     if (spec.groups?.includes(mastersGroup)) return { addresses: reported };
     const others = all.filter((other) => other !== node);
-    return { addresses: ownAddresses(node, others, controlPlaneNames()), doubtful: reported };
+    const addresses = ownAddresses(node, others, this.#options.controlPlaneNames());
+    return { addresses, doubtful: reported };
   }
-
-  async function sign(
-    request: CertificateSigningRequest,
-    usage: SignedUsage,
-  ): Promise<string | Delay | undefined> {
-    const csrPem = Buffer.from(request.spec.request, 'base64').toString('utf8');
-    if (usage === 'user') {
-      if (!hasCondition(request, 'Approved')) return undefined;
-      return await signer.signClient({ csrPem, ...wishesOf(request), withheld: [mastersGroup] });
-    }
-    const node = await findNode(request, usage, csrPem);
-    if (typeof node !== 'string') return node;
-    const known = findAddresses(node, request);
-    if (usage === 'serving' && known === undefined) {
-      throw new Error(`node ${node} has not told its addresses yet`);
-    }
-    return await signer.sign({ csrPem, node, usage, ...(known ?? { addresses: [] }), ...wishesOf(request) });
-  }
-
-  return async (request, usage) => {
-    try {
-      return await sign(request, usage);
-    } catch (error) {
-      if (error instanceof SigningRefusedError) return error;
-      throw error;
-    }
-  };
 }
 
 /** The lifetime and usages that a request asks for. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ApiPodsOptions } from '../../../../src/agent/pods/index.ts';
-import { createApiPods } from '../../../../src/agent/pods/index.ts';
+import { ApiPods } from '../../../../src/agent/pods/index.ts';
 import type { Pod } from '../../../../src/api/index.ts';
 import { StatusError } from '../../../../src/api/index.ts';
 import { createManualClock } from '../../../support/manual-clock.ts';
@@ -50,7 +50,7 @@ async function following(
 ) {
   const clock = createManualClock();
   const { log, lines } = memoryLog();
-  const source = createApiPods({
+  const source = new ApiPods({
     api: fake.api,
     nodeName: 'n1',
     metrics: metrics(),
