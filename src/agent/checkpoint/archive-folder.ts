@@ -28,6 +28,7 @@ import {
   writeFileAtomic,
 } from '../../base/index.ts';
 import { ignoreAbsent, openRegular, publishPair } from './archive-files.ts';
+import { compareNewestFirst, isCheckpointId, maxIdLength } from './checkpoint-id.ts';
 import type { CheckpointRecord, RecordChange } from './record.ts';
 import { changeRecord, DamagedRecord, parseRecord } from './record.ts';
 import type { SetManifest } from './set-manifest.ts';
@@ -93,21 +94,11 @@ export interface ArchiveFolder {
   listForeignFiles(): Promise<string[]>;
 }
 
-const idPattern = /^checkpoint-[a-z0-9][-a-z0-9.~]*_[-a-z0-9]+-[0-9TZ:.-]+$/;
 const plainEnding = '.tar';
 /** In order of preference: this program never leaves a plain archive beside a sealed one. */
 const archiveEndings = ['.tar.age', plainEnding] as const;
 const sidecarEnding = '.json';
 const maxSidecarBytes = 256 * 1024;
-/** In bytes: the limit of Linux file systems. */
-const maxNameLength = 255;
-/** The longest file name made of an id is `.ID.set.json`. */
-export const maxIdLength = maxNameLength - '..set.json'.length;
-
-/** Whether a text has the form of an id. Such a text contains no slash and is safe as part of a path. */
-export function isCheckpointId(text: string): boolean {
-  return text.length <= maxNameLength - sidecarEnding.length && idPattern.test(text);
-}
 
 export function openArchiveFolder(path: string, log: Logger): ArchiveFolder {
   return new FileArchiveFolder(path, log);
@@ -303,14 +294,3 @@ async function readSidecar(path: string, id: string): Promise<Pick<StoredCheckpo
     return { record: undefined, problem };
   }
 }
-
-/** Compares the times at the ends of the ids; of equal times the ids. A container's name may look like a time. */
-export function compareNewestFirst(a: Pick<StoredCheckpoint, 'id'>, b: Pick<StoredCheckpoint, 'id'>): number {
-  if (a.id === b.id) return 0;
-  const [timeA, timeB] = [extractTime(a.id), extractTime(b.id)];
-  if (timeA === timeB) return a.id < b.id ? 1 : -1;
-  return timeA < timeB ? 1 : -1;
-}
-
-/** When the checkpoint was begun, RFC 3339 with nanoseconds; empty if the text is no id. */
-export const extractTime = (id: string): string => /\d{4}-\d\d-\d\dT[\d:.]+Z$/.exec(id)?.[0] ?? '';

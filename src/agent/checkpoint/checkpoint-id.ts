@@ -1,6 +1,17 @@
 import { createHash } from 'node:crypto';
-import { maxIdLength } from './archive-folder.ts';
 import type { Target } from './errors.ts';
+
+/** The form of every id; set manifests carry ids of the same form. */
+export const idPattern = /^checkpoint-[a-z0-9][-a-z0-9.~]*_[-a-z0-9]+-[0-9TZ:.-]+$/;
+/** In bytes: the limit of Linux file systems. */
+const maxNameLength = 255;
+/** The longest file name made of an id is `.ID.set.json`. */
+export const maxIdLength = maxNameLength - '..set.json'.length;
+
+/** Whether a text has the form of an id. Such a text contains no slash and is safe as part of a path. */
+export function isCheckpointId(text: string): boolean {
+  return text.length <= maxNameLength - '.json'.length && idPattern.test(text);
+}
 
 /**
  * The id of a checkpoint, `checkpoint-<pod>_<namespace>-<container>-<time>`, the archive's name without `.tar`
@@ -38,3 +49,14 @@ function shortenPodName(pod: string, room: number): string {
   const digest = createHash('sha256').update(pod).digest('hex').slice(0, 16);
   return `${pod.slice(0, room - digest.length - 1)}~${digest}`;
 }
+
+/** Compares the times at the ends of the ids; of equal times the ids. A container's name may look like a time. */
+export function compareNewestFirst(a: { id: string }, b: { id: string }): number {
+  if (a.id === b.id) return 0;
+  const [timeA, timeB] = [extractTime(a.id), extractTime(b.id)];
+  if (timeA === timeB) return a.id < b.id ? 1 : -1;
+  return timeA < timeB ? 1 : -1;
+}
+
+/** When the checkpoint was begun, RFC 3339 with nanoseconds; empty if the text is no id. */
+export const extractTime = (id: string): string => /\d{4}-\d\d-\d\dT[\d:.]+Z$/.exec(id)?.[0] ?? '';

@@ -1,10 +1,10 @@
 /** Checkpoints of running containers, safe for the workload (specification 4.11). */
 
 export {
-  isCheckpointId,
   openArchiveFolder,
   readArchiveRecord,
 } from './archive-folder.ts';
+export { isCheckpointId } from './checkpoint-id.ts';
 export { createCheckpointer } from './checkpointer.ts';
 export {
   dumpLog,

@@ -13,6 +13,7 @@ import { lstat, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from '../../base/index.ts';
 import { describeError, errorCode, readRegularFile, syncFolder, writeFileAtomic } from '../../base/index.ts';
+import { idPattern } from './checkpoint-id.ts';
 import type { SetManifest } from './set-manifest.ts';
 import { formatManifest, parseManifest } from './set-manifest.ts';
 
@@ -34,7 +35,6 @@ export interface ManifestFiles {
 }
 
 const ending = '.set.json';
-const idPattern = /^checkpoint-[a-z0-9][-a-z0-9.~]*_[-a-z0-9]+-[0-9TZ:.-]+$/;
 /** Enough for some hundred members. */
 const maxBytes = 4 * 1024 * 1024;
 

@@ -9,7 +9,7 @@ import {
   createSelfAccessAuthorizer,
   createSubjectRestriction,
   mastersAuthorizer,
-  nodeAuthorizer,
+  NodeAuthorizer,
   nodeRestriction,
   storedFacts,
   tokenRestriction,
@@ -58,7 +58,7 @@ export async function createAccess(options: AccessOptions): Promise<Access> {
   const facts = storedFacts(registry);
   const authorizers = [
     { name: 'system:masters', authorizer: mastersAuthorizer },
-    { name: 'node authorizer', authorizer: nodeAuthorizer(groupSuffix, facts) },
+    { name: 'node authorizer', authorizer: new NodeAuthorizer(groupSuffix, facts) },
     { name: 'self reviews', authorizer: createSelfAccessAuthorizer(groupSuffix) },
     { name: rbacName, authorizer: rbac.authorizer },
     ...(webhook === undefined ? [] : [{ name: 'webhook', authorizer: webhook }]),

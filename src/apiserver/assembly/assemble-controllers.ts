@@ -8,7 +8,7 @@ import {
   namespaceDeletion,
   nodeLifecycle,
   ownerGarbage,
-  podGarbage,
+  PodGarbageService,
   roleAggregation,
 } from '../controllers/index.ts';
 import { leaderElection } from '../leader-election/index.ts';
@@ -50,7 +50,7 @@ function controllersOf(options: ApiServerOptions, parts: Parts): readonly Servic
   return [
     namespaceDeletion(controller),
     ownerGarbage(controller),
-    podGarbage({ ...controller, settings }),
+    new PodGarbageService({ ...controller, settings }),
     nodeLifecycle({ ...controller, settings }),
     roleAggregation(controller),
     certificateSigner({ ...controller, signer, authorizer, controlPlaneNames }),

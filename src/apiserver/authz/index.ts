@@ -2,7 +2,7 @@ export { createAuthorizerChain, mastersAuthorizer } from './chain.ts';
 export { compactNonResourceRules, compactResourceRules } from './compact-rules.ts';
 export {
   listNodeRules,
-  nodeAuthorizer,
+  NodeAuthorizer,
   nodeLeaseNamespace,
   nodeNameOf,
   nodeRestriction,

@@ -6,6 +6,6 @@ export { eventExpiry } from './event-expiry.ts';
 export { namespaceDeletion } from './namespace-deletion.ts';
 export { type NodeLifecycleSettings, nodeLifecycle } from './node-lifecycle/index.ts';
 export { ownerGarbage } from './owner-garbage/index.ts';
-export { podGarbage } from './pod-garbage/index.ts';
+export { PodGarbageService } from './pod-garbage/index.ts';
 export { roleAggregation, selectsAny } from './role-aggregation/index.ts';
 export { ensureSystemNamespaces } from './system-namespaces.ts';

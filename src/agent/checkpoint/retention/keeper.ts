@@ -1,8 +1,8 @@
 import type { Clock, Logger } from '../../../base/index.ts';
 import { describeError, Mutex, untilAborted } from '../../../base/index.ts';
 import type { ArchiveFolder, StoredCheckpoint } from '../archive-folder.ts';
-import { extractTime } from '../archive-folder.ts';
 import type { ArchivesInUse } from '../archives-in-use.ts';
+import { extractTime } from '../checkpoint-id.ts';
 import type { Candidate, Removal } from './plan.ts';
 import { planRetention } from './plan.ts';
 import type { RetentionSettings } from './settings.ts';

@@ -1,6 +1,7 @@
 import { groupName } from '../../../api/index.ts';
+import type { User } from '../../authn/index.ts';
 import { CompiledRules, nameIn, questionOf } from '../rbac/index.ts';
-import type { Attributes, Authorizer, Decision } from '../types.ts';
+import type { Attributes, Authorizer, Decision, RuleList } from '../types.ts';
 import { allow, noOpinion, noRules } from '../types.ts';
 import type { NodeFacts } from './facts.ts';
 import { noFacts } from './facts.ts';
@@ -10,8 +11,12 @@ import { listNodeRules } from './rules.ts';
 
 type Asked = Extract<Attributes, { resource: string }>;
 type Answer = Decision | Promise<Decision>;
+type NarrowRule = (node: string, asked: Asked) => Answer;
 /** Undefined: allowed; otherwise the reason of the refusal, which may be empty. */
 type Refusal = string | undefined;
+
+const onlyGet: readonly string[] = ['get'];
+const readVerbs: readonly string[] = ['get', 'list', 'watch'];
 
 /**
  * Authorizes node agents (like the reference with its gate AuthorizeNodeWithSelectors): each may use its own Node, Lease,
@@ -19,11 +24,51 @@ type Refusal = string | undefined;
  * created and the node of a pod are not known here: `nodeRestriction` checks what agents write. Without `facts` no node has
  * pods.
  */
-export function nodeAuthorizer(groupSuffix: string, facts: NodeFacts = noFacts): Authorizer {
-  const group = (name: string) => groupName(name, groupSuffix);
-  const rules = new CompiledRules(listNodeRules(groupSuffix));
+export class NodeAuthorizer implements Authorizer {
+  readonly #facts: NodeFacts;
+  /** By resource and group; they decide instead of `#generalRules`. */
+  readonly #narrowRules: ReadonlyMap<string, NarrowRule>;
+  readonly #generalRules: CompiledRules;
 
-  function decideReferenced(
+  constructor(groupSuffix: string, facts: NodeFacts = noFacts) {
+    const group = (name: string) => groupName(name, groupSuffix);
+    const referenced =
+      (resource: ReferencedResource, verbs: readonly string[]): NarrowRule =>
+      (node, asked) =>
+        this.#decideReferenced(resource, verbs, node, asked);
+    this.#facts = facts;
+    this.#generalRules = new CompiledRules(listNodeRules(groupSuffix));
+    this.#narrowRules = new Map<string, NarrowRule>([
+      ['secrets.', referenced('secrets', readVerbs)],
+      ['configmaps.', referenced('configmaps', readVerbs)],
+      ['persistentvolumeclaims.', referenced('persistentvolumeclaims', onlyGet)],
+      ['serviceaccounts.', (node, asked) => this.#decideAccount(node, asked)],
+      ['pods.', (node, asked) => this.#decidePods(node, asked)],
+      ['nodes.', (node, asked) => toDecision(refusalOfNode(node, asked))],
+      [`leases.${group('coordination')}`, (node, asked) => toDecision(refusalOfLease(node, asked))],
+      [`csinodes.${group('storage')}`, (node, asked) => toDecision(refusalOfCsiNode(node, asked))],
+      [
+        `certificatesigningrequests.${group('certificates')}`,
+        (node, asked) => this.#decideRequests(node, asked),
+      ],
+    ]);
+  }
+
+  authorize(user: User, attributes: Attributes): Answer {
+    const node = nodeNameOf(user);
+    if (node === undefined || !('resource' in attributes)) return noOpinion;
+    const narrower = this.#narrowRules.get(`${attributes.resource}.${attributes.group}`);
+    if (narrower !== undefined) return narrower(node, attributes);
+    return questionOf(attributes).isAllowedBy(this.#generalRules) ? allowed : noOpinion;
+  }
+
+  rules(user: User): RuleList {
+    if (nodeNameOf(user) === undefined) return noRules;
+    const errors = ['node authorizer does not support user rule resolution'];
+    return { ...noRules, incomplete: true, errors };
+  }
+
+  #decideReferenced(
     resource: ReferencedResource,
     verbs: readonly string[],
     node: string,
@@ -31,30 +76,26 @@ export function nodeAuthorizer(groupSuffix: string, facts: NodeFacts = noFacts):
   ): Answer {
     const name = nameOf(asked);
     const refusal = refusalToRead(asked, verbs, name);
-    return refusal === undefined ? decideByReference(node, resource, asked.namespace, name) : refuse(refusal);
+    if (refusal !== undefined) return refuse(refusal);
+    return this.#decideByReference(node, resource, asked.namespace, name);
   }
 
-  function decideByReference(
-    node: string,
-    resource: ReferencedResource,
-    namespace: string,
-    name: string,
-  ): Answer {
-    const answer = facts.names(node, resource, namespace, name);
+  #decideByReference(node: string, resource: ReferencedResource, namespace: string, name: string): Answer {
+    const answer = this.#facts.names(node, resource, namespace, name);
     return answer instanceof Promise
       ? answer.then((isSo) => decideRelated(node, isSo))
       : decideRelated(node, answer);
   }
 
-  function decideAccount(node: string, asked: Asked): Answer {
+  #decideAccount(node: string, asked: Asked): Answer {
     const { verb, subresource, namespace, name } = asked;
-    if (subresource === '') return decideReferenced('serviceaccounts', ['get'], node, asked);
+    if (subresource === '') return this.#decideReferenced('serviceaccounts', onlyGet, node, asked);
     const isToken = subresource === 'token' && verb === 'create' && namespace !== '' && name !== '';
-    if (isToken) return decideByReference(node, 'serviceaccounts', namespace, name);
+    if (isToken) return this.#decideByReference(node, 'serviceaccounts', namespace, name);
     return refuse('can only create tokens for individual service accounts');
   }
 
-  function decidePods(node: string, asked: Asked): Answer {
+  #decidePods(node: string, asked: Asked): Answer {
     const { verb, subresource, namespace } = asked;
     if (subresource === 'status') return allowIf(isOneOf(verb, 'patch update'));
     if (subresource === 'eviction') return allowIf(verb === 'create');
@@ -64,42 +105,15 @@ export function nodeAuthorizer(groupSuffix: string, facts: NodeFacts = noFacts):
     if (verb !== 'get' && selectsNode(asked, node)) return allowed;
     const name = nameOf(asked);
     if (name === '') return refuse('can only list/watch pods with spec.nodeName field selector');
-    return decideRelated(node, facts.pod(namespace, name)?.spec?.nodeName === node);
+    return decideRelated(node, this.#facts.pod(namespace, name)?.spec?.nodeName === node);
   }
 
-  function decideRequests(node: string, asked: Asked): Answer {
+  #decideRequests(node: string, asked: Asked): Answer {
     if (asked.subresource !== '') return refuse('');
     if (asked.verb === 'create') return allowed;
     if (!isOneOf(asked.verb, 'get list watch')) return refuse('');
-    return decideRelated(node, facts.requester(nameOf(asked)) === `system:node:${node}`);
+    return decideRelated(node, this.#facts.requester(nameOf(asked)) === `system:node:${node}`);
   }
-
-  const narrowRules = new Map<string, (node: string, asked: Asked) => Answer>([
-    ['secrets.', (...asked) => decideReferenced('secrets', ['get', 'list', 'watch'], ...asked)],
-    ['configmaps.', (...asked) => decideReferenced('configmaps', ['get', 'list', 'watch'], ...asked)],
-    ['persistentvolumeclaims.', (...asked) => decideReferenced('persistentvolumeclaims', ['get'], ...asked)],
-    ['serviceaccounts.', decideAccount],
-    ['pods.', decidePods],
-    ['nodes.', (...asked) => toDecision(refusalOfNode(...asked))],
-    [`leases.${group('coordination')}`, (...asked) => toDecision(refusalOfLease(...asked))],
-    [`csinodes.${group('storage')}`, (...asked) => toDecision(refusalOfCsiNode(...asked))],
-    [`certificatesigningrequests.${group('certificates')}`, decideRequests],
-  ]);
-
-  return {
-    authorize(user, attributes) {
-      const node = nodeNameOf(user);
-      if (node === undefined || !('resource' in attributes)) return noOpinion;
-      const narrower = narrowRules.get(`${attributes.resource}.${attributes.group}`);
-      if (narrower !== undefined) return narrower(node, attributes);
-      return questionOf(attributes).isAllowedBy(rules) ? allowed : noOpinion;
-    },
-    rules(user) {
-      if (nodeNameOf(user) === undefined) return noRules;
-      const errors = ['node authorizer does not support user rule resolution'];
-      return { ...noRules, incomplete: true, errors };
-    },
-  };
 }
 
 const allowed = allow('a node agent and what is its own');

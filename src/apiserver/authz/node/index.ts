@@ -1,4 +1,4 @@
-export { nodeAuthorizer } from './authorizer.ts';
+export { NodeAuthorizer } from './authorizer.ts';
 export { storedFacts } from './facts.ts';
 export { nodeLeaseNamespace, nodeNameOf } from './node-name.ts';
 export { nodeRestriction } from './restriction.ts';

@@ -1,1 +1,1 @@
-export { type PodGarbageSettings, podGarbage } from './service.ts';
+export { PodGarbageService, type PodGarbageSettings } from './service.ts';

@@ -3,6 +3,7 @@ import type { Pod } from '../../../api/index.ts';
 import { podKind } from '../../../api/index.ts';
 import type { Service } from '../../../base/index.ts';
 import { describeError } from '../../../base/index.ts';
+import type { Resource } from '../../registry/index.ts';
 import type { Stored } from '../../storage/index.ts';
 import type { ControllerOptions } from '../controller.ts';
 import type { AbandonedPods } from './abandoned-pods.ts';
@@ -19,6 +20,8 @@ export interface PodGarbageSettings {
   terminatedPodThreshold?: number | undefined;
 }
 
+type PodGarbageOptions = ControllerOptions & { settings?: PodGarbageSettings };
+
 /** As in the reference. */
 const sweepEveryMs = 20_000;
 /** Pods checked before the event loop continues, and pods removed at once. */
@@ -31,82 +34,93 @@ const pageSize = 100;
  * - pods in deletion whose node is not ready and marked out of service by its operator;
  * - the oldest of the terminated pods beyond `terminatedPodThreshold`.
  */
-export function podGarbage(options: ControllerOptions & { settings?: PodGarbageSettings }): Service {
-  const { registry, storage, clock, log, settings = {} } = options;
-  const { taintDomain = 'kubernetes.io', terminatedPodThreshold: threshold = 12_500 } = settings;
-  const pods = registry.of(podKind);
-  const remove = createPodRemover(options);
+export class PodGarbageService implements Service {
+  readonly name = 'pod-garbage';
+  readonly dependsOn: readonly string[] = [];
+  readonly onFailure = 'restart';
+  readonly #options: PodGarbageOptions;
+  readonly #outOfServiceKey: string;
+  readonly #threshold: number;
+  readonly #pods: Resource<Pod>;
+  readonly #remove: ReturnType<typeof createPodRemover>;
   /** Of single pods in this sweep; they do not stop the removal of others. */
-  let failures: string[] = [];
+  #failures: string[] = [];
 
-  async function tryRemove(stored: Stored, pod: Pod, cause: Cause): Promise<void> {
-    await remove(stored, pod, cause).catch((error: unknown) => {
-      failures.push(`${stored.key.slice(pods.prefix('').length)}: ${describeError(error)}`);
-    });
+  constructor(options: PodGarbageOptions) {
+    const { taintDomain = 'kubernetes.io', terminatedPodThreshold = 12_500 } = options.settings ?? {};
+    this.#options = options;
+    this.#outOfServiceKey = `node.${taintDomain}/out-of-service`;
+    this.#threshold = terminatedPodThreshold;
+    this.#pods = options.registry.of(podKind);
+    this.#remove = createPodRemover(options);
   }
 
-  function warnOfFailures(): void {
-    const [first] = failures;
-    if (first !== undefined) warn(`${failures.length} of them, first ${first}`);
-    failures = [];
-  }
-
-  function warn(why: string): void {
-    log.warn(`pods that nobody runs could not be removed: ${why}`);
-  }
-
-  /** Removes the pod if it is abandoned. Returns its node when that is missing. */
-  async function removeIfAbandoned(abandoned: AbandonedPods, stored: Stored): Promise<string | undefined> {
-    const found = abandoned.check(stored);
-    if (found?.cause !== undefined) await tryRemove(stored, found.pod, found.cause);
-    return found?.missingNode;
-  }
-
-  async function removeEnded(key: string): Promise<void> {
-    const stored = storage.get(key);
-    if (stored === undefined) return;
-    const pod = pods.encoding.read(stored);
-    if (!isGraceOver(pod)) await tryRemove(stored, pod, { why: `more than ${threshold} pods have ended` });
-  }
-
-  async function removeAllEnded(candidates: readonly string[]): Promise<void> {
-    const read = (key: string): Pod | undefined => {
-      const stored = storage.get(key);
-      return stored && pods.encoding.read(stored);
-    };
-    const keys = await listExcess(candidates, threshold, read);
-    for (let at = 0; at < keys.length; at += pageSize) {
-      await Promise.all(keys.slice(at, at + pageSize).map(removeEnded));
+  /** A field and not a method, since services are copied by spreading, which leaves methods out. */
+  readonly run = async (signal: AbortSignal, ready: () => void): Promise<void> => {
+    using abandoned = createAbandonedPods(this.#options, this.#outOfServiceKey);
+    ready();
+    while (!signal.aborted) {
+      await this.#sweep(abandoned, signal).catch((error: unknown) => this.#warn(describeError(error)));
+      this.#warnOfFailures();
+      await this.#options.clock.sleep(sweepEveryMs, signal);
     }
-  }
+  };
 
-  async function sweep(abandoned: AbandonedPods, signal: AbortSignal): Promise<void> {
+  async #sweep(abandoned: AbandonedPods, signal: AbortSignal): Promise<void> {
+    const { storage } = this.#options;
     const missing = new Set<string>();
     const ended: string[] = [];
     for (let after = ''; !signal.aborted; await yieldToEventLoop()) {
-      const page = storage.list(pods.prefix(''), after, pageSize);
-      const nodes = await Promise.all(page.items.map((stored) => removeIfAbandoned(abandoned, stored)));
+      const page = storage.list(this.#pods.prefix(''), after, pageSize);
+      const nodes = await Promise.all(page.items.map((stored) => this.#removeIfAbandoned(abandoned, stored)));
       for (const node of nodes) if (node !== undefined) missing.add(node);
-      if (threshold > 0) ended.push(...page.items.filter(mayHaveEnded).map(({ key }) => key));
+      if (this.#threshold > 0) ended.push(...page.items.filter(mayHaveEnded).map(({ key }) => key));
       after = page.items.at(-1)?.key ?? '';
       if (page.remaining > 0) continue;
       abandoned.forgetAllBut(missing);
-      return await removeAllEnded(ended);
+      return await this.#removeAllEnded(ended);
     }
   }
 
-  return {
-    name: 'pod-garbage',
-    dependsOn: [],
-    onFailure: 'restart',
-    async run(signal, ready) {
-      using abandoned = createAbandonedPods(options, `node.${taintDomain}/out-of-service`);
-      ready();
-      while (!signal.aborted) {
-        await sweep(abandoned, signal).catch((error: unknown) => warn(describeError(error)));
-        warnOfFailures();
-        await clock.sleep(sweepEveryMs, signal);
-      }
-    },
-  };
+  /** Removes the pod if it is abandoned. Returns its node when that is missing. */
+  async #removeIfAbandoned(abandoned: AbandonedPods, stored: Stored): Promise<string | undefined> {
+    const found = abandoned.check(stored);
+    if (found?.cause !== undefined) await this.#tryRemove(stored, found.pod, found.cause);
+    return found?.missingNode;
+  }
+
+  async #removeAllEnded(candidates: readonly string[]): Promise<void> {
+    const read = (key: string): Pod | undefined => {
+      const stored = this.#options.storage.get(key);
+      return stored && this.#pods.encoding.read(stored);
+    };
+    const keys = await listExcess(candidates, this.#threshold, read);
+    for (let at = 0; at < keys.length; at += pageSize) {
+      await Promise.all(keys.slice(at, at + pageSize).map((key) => this.#removeEnded(key)));
+    }
+  }
+
+  async #removeEnded(key: string): Promise<void> {
+    const stored = this.#options.storage.get(key);
+    if (stored === undefined) return;
+    const pod = this.#pods.encoding.read(stored);
+    const why = `more than ${this.#threshold} pods have ended`;
+    if (!isGraceOver(pod)) await this.#tryRemove(stored, pod, { why });
+  }
+
+  async #tryRemove(stored: Stored, pod: Pod, cause: Cause): Promise<void> {
+    await this.#remove(stored, pod, cause).catch((error: unknown) => {
+      this.#failures.push(`${stored.key.slice(this.#pods.prefix('').length)}: ${describeError(error)}`);
+    });
+  }
+
+  #warnOfFailures(): void {
+    const [first] = this.#failures;
+    if (first !== undefined) this.#warn(`${this.#failures.length} of them, first ${first}`);
+    this.#failures = [];
+  }
+
+  #warn(why: string): void {
+    this.#options.log.warn(`pods that nobody runs could not be removed: ${why}`);
+  }
 }

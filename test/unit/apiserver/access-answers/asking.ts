@@ -7,7 +7,7 @@ import type { Attributes } from '../../../../src/apiserver/authz/index.ts';
 import {
   createSelfAccessAuthorizer,
   mastersAuthorizer,
-  nodeAuthorizer,
+  NodeAuthorizer,
 } from '../../../../src/apiserver/authz/index.ts';
 import { jane, to } from '../authz/rbac/ask.ts';
 import type { Policy } from '../authz/rbac/policy.ts';
@@ -17,7 +17,7 @@ import { group } from '../authz/rbac/policy.ts';
 export function partsOf(policy: Policy) {
   const authorizers = [
     { name: 'system:masters', authorizer: mastersAuthorizer },
-    { name: 'node authorizer', authorizer: nodeAuthorizer('k8s.io') },
+    { name: 'node authorizer', authorizer: new NodeAuthorizer('k8s.io') },
     { name: 'self reviews', authorizer: createSelfAccessAuthorizer('k8s.io') },
     { name: 'RBAC', authorizer: policy.authorizer },
   ];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { nodeAuthorizer } from '../../../../../src/apiserver/authz/index.ts';
+import { NodeAuthorizer } from '../../../../../src/apiserver/authz/index.ts';
 import type { Attributes } from '../../../../../src/apiserver/authz/types.ts';
 
 /** Node a has the pod team/mine, which names the objects called `named`. */
@@ -14,7 +14,7 @@ const facts = {
   nodeUid: () => undefined,
   requester: (name: string) => ({ mine: 'system:node:a', foreign: 'system:node:b' })[name],
 };
-const authorizer = nodeAuthorizer('k8s.io', facts);
+const authorizer = new NodeAuthorizer('k8s.io', facts);
 const a = { name: 'system:node:a', groups: ['system:nodes', 'system:authenticated'], extra: {} };
 
 type Asked = Partial<Extract<Attributes, { resource: string }>>;

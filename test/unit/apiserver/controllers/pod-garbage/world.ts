@@ -1,7 +1,7 @@
 import type { Node, Pod } from '../../../../../src/api/index.ts';
 import { namespaceKind, nodeKind, podKind } from '../../../../../src/api/index.ts';
 import { controlPlaneUser } from '../../../../../src/apiserver/authn/index.ts';
-import { podGarbage } from '../../../../../src/apiserver/controllers/index.ts';
+import { PodGarbageService } from '../../../../../src/apiserver/controllers/index.ts';
 import type { PodGarbageSettings } from '../../../../../src/apiserver/controllers/pod-garbage/index.ts';
 import { createRegistry } from '../../../../../src/apiserver/registry/index.ts';
 import type { Write } from '../../../../../src/apiserver/storage/index.ts';
@@ -38,7 +38,7 @@ export async function prepare(
   const seen = interleavedStore(storage, meanwhile);
   const ready = Promise.withResolvers<void>();
   const options = { registry: registryOn(seen), storage: seen, clock, log, settings };
-  const running = podGarbage(options).run(stop.signal, ready.resolve);
+  const running = new PodGarbageService(options).run(stop.signal, ready.resolve);
   await ready.promise;
   await clock.advance(0);
   const idle = clock.sleepers;
