@@ -1,20 +1,38 @@
 import type { Clock, Logger } from '../../base/index.ts';
 import { systemClock, untilAborted } from '../../base/index.ts';
+import type { Cgroups } from './cgroup.ts';
 import { openCgroups } from './cgroup.ts';
+import type { CheckpointParts } from './checkpoint.ts';
 import { checkpointSafely } from './checkpoint.ts';
+import type { CallOptions, Connection } from './connection.ts';
 import { openConnection } from './connection.ts';
 import { findDumpFolders } from './dump-folders.ts';
 import { defaultEndpoints } from './endpoint.ts';
 import { RuntimeError } from './errors.ts';
 import { findContainer, findPodMembers } from './find.ts';
 import { holdContainers } from './hold.ts';
+import type { ImageWatch } from './images.ts';
 import { watchImages } from './images.ts';
 import { containerMemory, inspectContainer } from './memory.ts';
+import type { StatusWatch } from './status.ts';
 import { watchStatus } from './status.ts';
 import { pauseTask, readTaskState, resumeTask } from './tasks.ts';
-import type { Ending } from './thaw.ts';
+import type { Ending, ThawOptions } from './thaw.ts';
 import { proveRunning } from './thaw.ts';
-import type { Runtime, TaskState, Thawed } from './types.ts';
+import type {
+  CheckpointHints,
+  ContainerFacts,
+  DumpFolder,
+  FoundContainer,
+  FoundMember,
+  Hold,
+  ImageStore,
+  Pause,
+  Runtime,
+  RuntimeStatus,
+  TaskState,
+  Thawed,
+} from './types.ts';
 
 export interface RuntimeOptions {
   /** Such as `unix:///run/containerd/containerd.sock`; without it the first of `defaults` that exists. */
@@ -47,97 +65,165 @@ export interface RuntimeOptions {
  * Throws an Error that says what is wrong when the endpoint is malformed. The caller disposes of it.
  */
 export function connectRuntime(options: RuntimeOptions): Runtime & AsyncDisposable {
-  const { log, clock = systemClock, requestTimeoutMs = 120_000, statusTimeoutMs = 5000 } = options;
-  const { statusIntervalMs = 5000, thawTimeoutMs = 60_000, settleMs = 1500 } = options;
-  const connection = openConnection(
-    options.endpoint ? [options.endpoint] : (options.defaults ?? defaultEndpoints),
-  );
-  const root = options.root ?? '/';
-  const cgroups = openCgroups(root);
-  const statuses = watchStatus({
-    connection,
-    log,
-    clock,
-    intervalMs: statusIntervalMs,
-    timeoutMs: statusTimeoutMs,
-  });
+  return new CriRuntime(options);
+}
 
-  const imageConnection = options.imageEndpoint ? openConnection([options.imageEndpoint]) : connection;
-  const images = watchImages({
-    connection: imageConnection,
-    log,
-    clock,
-    intervalMs: options.imageIntervalMs ?? 30_000,
-    timeoutMs: statusTimeoutMs,
-    onStatusChange: statuses.onChange,
-  });
+/** A Runtime over CRI, with the states of tasks from containerd's own service where there is one. */
+class CriRuntime implements Runtime, AsyncDisposable {
+  readonly #connection: Connection;
+  /** The same as the other one when there is no separate service for images. */
+  readonly #imageConnection: Connection;
+  readonly #cgroups: Cgroups;
+  readonly #statuses: StatusWatch;
+  readonly #images: ImageWatch;
+  readonly #findDumpFolders: () => Promise<readonly DumpFolder[]>;
+  readonly #thawOptions: Omit<ThawOptions, 'task' | 'resume'>;
+  readonly #checkpointParts: CheckpointParts;
+  readonly #requestTimeoutMs: number;
+  readonly #statusTimeoutMs: number;
+  readonly #resumedListeners = new Set<(id: string) => void>();
+  readonly #closing = new AbortController();
 
-  const inspect = (id: string) => inspectContainer(connection, id, statusTimeoutMs);
-  const resumedListeners = new Set<(id: string) => void>();
-  const resumed = (id: string): void => {
-    for (const listener of [...resumedListeners]) listener(id);
-  };
+  constructor(options: RuntimeOptions) {
+    const { log, clock = systemClock, requestTimeoutMs = 120_000, statusTimeoutMs = 5000 } = options;
+    const { endpoint, defaults = defaultEndpoints, imageEndpoint, root = '/' } = options;
+    const {
+      statusIntervalMs = 5000,
+      imageIntervalMs = 30_000,
+      thawTimeoutMs = 60_000,
+      settleMs = 1500,
+    } = options;
+    this.#requestTimeoutMs = requestTimeoutMs;
+    this.#statusTimeoutMs = statusTimeoutMs;
+    const connection = openConnection(endpoint ? [endpoint] : defaults);
+    this.#connection = connection;
+    this.#cgroups = openCgroups(root);
+    const watchOptions = { log, clock, timeoutMs: statusTimeoutMs };
+    this.#statuses = watchStatus({ ...watchOptions, connection, intervalMs: statusIntervalMs });
+    this.#imageConnection = imageEndpoint ? openConnection([imageEndpoint]) : connection;
+    this.#images = watchImages({
+      ...watchOptions,
+      connection: this.#imageConnection,
+      intervalMs: imageIntervalMs,
+      onStatusChange: (listener) => this.#statuses.onChange(listener),
+    });
+    this.#findDumpFolders = findDumpFolders(connection, root, statusTimeoutMs);
+    const resumed = (id: string): void => this.#announceResumed(id);
+    this.#thawOptions = { resumed, clock, log, timeoutMs: thawTimeoutMs, settleMs };
+    this.#checkpointParts = {
+      connection,
+      task: (id) => this.task(id),
+      prove: (id, ending) => this.#prove(id, ending),
+      clock,
+      openFreezer: (pid) => this.#cgroups.openFreezer(pid),
+    };
+  }
+
+  status(): RuntimeStatus {
+    return this.#statuses.current();
+  }
+
+  refresh(): Promise<RuntimeStatus> {
+    return this.#statuses.refresh();
+  }
+
+  onStatusChange(listener: (status: RuntimeStatus) => void): Disposable {
+    return this.#statuses.onChange(listener);
+  }
+
+  images(): ImageStore {
+    return this.#images.current();
+  }
+
+  onImagesChange(listener: () => void): Disposable {
+    return this.#images.onChange(listener);
+  }
+
+  find(
+    namespace: string,
+    pod: string,
+    container: string,
+    cancel?: AbortSignal,
+  ): Promise<FoundContainer | 'noPod' | 'noContainer'> {
+    return findContainer(this.#connection, this.#toCallOptions(cancel), namespace, pod, container);
+  }
+
+  findPod(namespace: string, pod: string, cancel?: AbortSignal): Promise<readonly FoundMember[] | 'noPod'> {
+    return findPodMembers(this.#connection, this.#toCallOptions(cancel), namespace, pod);
+  }
+
+  hold(): Hold {
+    return holdContainers({
+      ...this.#checkpointParts,
+      pause: (id, cancel) => pauseTask(this.#connection, id, this.#statusTimeoutMs, cancel),
+      resume: (id) => this.resume(id),
+    });
+  }
+
+  checkpoint(id: string, file: string, cancel: AbortSignal, hints?: CheckpointHints): Promise<Pause> {
+    return checkpointSafely(this.#checkpointParts, id, file, cancel, hints);
+  }
+
+  thaw(id: string, cancel?: AbortSignal): Promise<Thawed> {
+    return this.#prove(id, 'abandoned', cancel);
+  }
+
+  async task(id: string): Promise<TaskState> {
+    const { state, by } = await readTaskState(this.#connection, id, this.#statusTimeoutMs);
+    return by === 'cri' && state === 'running' && (await this.#isFrozenInKernel(id)) ? 'paused' : state;
+  }
+
+  resume(id: string): Promise<void> {
+    return resumeTask(this.#connection, id, this.#statusTimeoutMs);
+  }
+
+  onResumed(listener: (id: string) => void): Disposable {
+    this.#resumedListeners.add(listener);
+    return { [Symbol.dispose]: () => void this.#resumedListeners.delete(listener) };
+  }
+
+  inspect(id: string): Promise<ContainerFacts> {
+    return inspectContainer(this.#connection, id, this.#statusTimeoutMs);
+  }
+
+  dumpFolders(): Promise<readonly DumpFolder[]> {
+    return this.#findDumpFolders();
+  }
+
+  async memoryBytes(id: string, pid?: number): Promise<number> {
+    const first = pid ?? (await this.inspect(id)).pid;
+    return containerMemory(this.#connection, this.#cgroups, id, first, this.#statusTimeoutMs);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort();
+    await Promise.all([this.#statuses, this.#images].map((watch) => watch[Symbol.asyncDispose]()));
+    this.#connection[Symbol.dispose]();
+    this.#imageConnection[Symbol.dispose]();
+  }
 
   /** CRI reports a frozen container as running; without containerd's own service the kernel knows. */
-  async function frozenInKernel(id: string): Promise<boolean> {
-    const { pid } = await inspect(id);
-    return pid !== undefined && (await cgroups.frozen(pid)) === true;
+  async #isFrozenInKernel(id: string): Promise<boolean> {
+    const { pid } = await this.inspect(id);
+    return pid !== undefined && (await this.#cgroups.frozen(pid)) === true;
   }
 
-  async function task(id: string): Promise<TaskState> {
-    const { state, by } = await readTaskState(connection, id, statusTimeoutMs);
-    return by === 'cri' && state === 'running' && (await frozenInKernel(id)) ? 'paused' : state;
-  }
-  const resume = (id: string): Promise<void> => resumeTask(connection, id, statusTimeoutMs);
-  const closing = new AbortController();
-  const prove = (id: string, ending: Ending, cancel = closing.signal): Promise<Thawed> => {
-    const giveUp = AbortSignal.any([cancel, closing.signal]);
-    const options = { resumed, clock, log, timeoutMs: thawTimeoutMs, settleMs };
+  #prove(id: string, ending: Ending, cancel = this.#closing.signal): Promise<Thawed> {
+    const giveUp = AbortSignal.any([cancel, this.#closing.signal]);
     const calls = {
-      task: (of: string) => unlessGivenUp(task(of), giveUp),
-      resume: (of: string) => unlessGivenUp(resume(of), giveUp),
+      task: (of: string) => unlessGivenUp(this.task(of), giveUp),
+      resume: (of: string) => unlessGivenUp(this.resume(of), giveUp),
     };
-    return proveRunning({ ...options, ...calls }, id, ending, giveUp);
-  };
-  const checkpointParts = { connection, task, prove, clock, openFreezer: cgroups.openFreezer };
+    return proveRunning({ ...this.#thawOptions, ...calls }, id, ending, giveUp);
+  }
 
-  return {
-    status: statuses.current,
-    refresh: statuses.refresh,
-    onStatusChange: statuses.onChange,
-    images: images.current,
-    onImagesChange: images.onChange,
-    find: (namespace, pod, container, cancel) => {
-      const options = { deadlineMs: requestTimeoutMs, ...(cancel ? { cancel } : {}) };
-      return findContainer(connection, options, namespace, pod, container);
-    },
-    findPod: (namespace, pod, cancel) => {
-      const options = { deadlineMs: requestTimeoutMs, ...(cancel ? { cancel } : {}) };
-      return findPodMembers(connection, options, namespace, pod);
-    },
-    hold: () => {
-      const pause = (id: string, cancel: AbortSignal) => pauseTask(connection, id, statusTimeoutMs, cancel);
-      return holdContainers({ ...checkpointParts, pause, resume });
-    },
-    checkpoint: (id, file, cancel, hints) => checkpointSafely(checkpointParts, id, file, cancel, hints),
-    thaw: (id, cancel) => prove(id, 'abandoned', cancel),
-    task,
-    resume,
-    onResumed(listener) {
-      resumedListeners.add(listener);
-      return { [Symbol.dispose]: () => void resumedListeners.delete(listener) };
-    },
-    inspect,
-    dumpFolders: findDumpFolders(connection, root, statusTimeoutMs),
-    memoryBytes: async (id, pid) =>
-      containerMemory(connection, cgroups, id, pid ?? (await inspect(id)).pid, statusTimeoutMs),
-    async [Symbol.asyncDispose]() {
-      closing.abort();
-      await Promise.all([statuses, images].map((watch) => watch[Symbol.asyncDispose]()));
-      connection[Symbol.dispose]();
-      imageConnection[Symbol.dispose]();
-    },
-  };
+  #announceResumed(id: string): void {
+    for (const listener of [...this.#resumedListeners]) listener(id);
+  }
+
+  #toCallOptions(cancel: AbortSignal | undefined): CallOptions {
+    return { deadlineMs: this.#requestTimeoutMs, ...(cancel ? { cancel } : {}) };
+  }
 }
 
 /** Ends the wait when `giveUp` aborts: each call of a hanging runtime takes its whole timeout. */

@@ -1,4 +1,4 @@
-import type { ReadEntry } from 'tar';
+import type { Parser, ReadEntry } from 'tar';
 import { describeError } from '../../../base/index.ts';
 import { isTarHeader } from '../index.ts';
 import { limits } from './limits.ts';
@@ -22,15 +22,6 @@ export interface EntrySink {
   end(): void;
 }
 
-interface TarWalk {
-  /** Takes the next bytes of the archive. Throws an ArchiveError when it does not start as a tar archive. */
-  push(chunk: Uint8Array): void;
-  /** False after the end mark, and after a limit was exceeded: nothing more is read then. */
-  readonly open: boolean;
-  /** `whole`: the archive was complete up to its end mark. */
-  end(): { whole: boolean };
-}
-
 interface WalkOptions {
   readonly what: string;
   readonly maxEntries: number;
@@ -47,88 +38,112 @@ export class ArchiveError extends Error {
 const blockBytes = 512;
 const pieceBytes = 64 * 1024;
 
-/** Reads a tar archive in chunks, with constant memory. A compressed archive is refused, not decompressed. */
-export async function walkTar({ what, maxEntries, notes, visit }: WalkOptions): Promise<TarWalk> {
-  const { Parser } = await import('tar');
-  let entries = 0;
-  let broken = 0;
-  let state: 'open' | 'ended' | 'stopped' | 'cut' = 'open';
-  let head: Buffer | undefined = Buffer.alloc(0);
+/** Returns a reader of a tar archive; the package that parses it is loaded only here. */
+export async function walkTar(options: WalkOptions): Promise<TarWalk> {
+  const tar = await import('tar');
+  return new TarWalk(tar.Parser, options);
+}
 
-  const stop = (why: string): void => {
-    if (state === 'open') notes.add(`${what}: ${why}; the rest was not read`);
-    state = 'stopped';
-  };
-  const enter = (entry: ReadEntry): void => {
-    const sink = state === 'open' ? createSink(entry) : undefined;
+/** Reads a tar archive in chunks, with constant memory. A compressed archive is refused, not decompressed. */
+class TarWalk {
+  readonly #options: WalkOptions;
+  readonly #parser: Parser;
+  #entries = 0;
+  #broken = 0;
+  #state: 'open' | 'ended' | 'stopped' | 'cut' = 'open';
+  /** What came before the first block was complete; undefined once that has been checked. */
+  #head: Buffer | undefined = Buffer.alloc(0);
+
+  constructor(TarParser: typeof Parser, options: WalkOptions) {
+    this.#options = options;
+    this.#parser = new TarParser({
+      strict: false,
+      brotli: false,
+      zstd: false,
+      maxMetaEntrySize: limits.extraHeaderBytes,
+      onReadEntry: (entry) => this.#enter(entry),
+    });
+    this.#parser.on('warn', (code: string, message: string) => this.#takeWarning(code, message));
+    this.#parser.on('eof', () => {
+      if (this.#state === 'open') this.#state = 'ended';
+    });
+  }
+
+  /** False after the end mark, and after a limit was exceeded: nothing more is read then. */
+  get open(): boolean {
+    return this.#state === 'open';
+  }
+
+  /** Takes the next bytes of the archive. Throws an ArchiveError when it does not start as a tar archive. */
+  push(chunk: Uint8Array): void {
+    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    if (this.#head === undefined) return void this.#write(bytes);
+    this.#head = Buffer.concat([this.#head, bytes]);
+    if (this.#head.length < blockBytes) return;
+    const whole = this.#head;
+    this.#head = undefined;
+    requireTar(whole.subarray(0, blockBytes), this.#options.what);
+    this.#write(whole);
+  }
+
+  /** `whole`: the archive was complete up to its end mark. */
+  end(): { whole: boolean } {
+    const { what, notes } = this.#options;
+    if (this.#head !== undefined) throw new ArchiveError(`${what} is too short to be an archive`);
+    if (this.#state === 'open') {
+      this.#parser.end();
+      if (this.#state === 'open') this.#state = 'cut';
+    }
+    if (this.#state === 'cut') notes.add(`${what}: it ends in the middle`);
+    return { whole: this.#state === 'ended' };
+  }
+
+  #write(bytes: Buffer): void {
+    try {
+      for (let at = 0; at < bytes.length && this.#state === 'open'; at += pieceBytes) {
+        this.#parser.write(bytes.subarray(at, at + pieceBytes));
+      }
+    } catch (error) {
+      this.#stop(describeError(error));
+    }
+  }
+
+  #enter(entry: ReadEntry): void {
+    const sink = this.#state === 'open' ? this.#createSink(entry) : undefined;
     if (sink === undefined) return void entry.resume();
     entry.on('data', (chunk: Uint8Array) => sink.push(chunk));
     entry.on('end', () => {
       if (entry.remain === 0) sink.end();
     });
-  };
-  const createSink = (entry: ReadEntry): EntrySink | undefined => {
-    if (++entries > maxEntries) return void stop(`it has more than ${maxEntries} files`);
+  }
+
+  #createSink(entry: ReadEntry): EntrySink | undefined {
+    const { what, maxEntries, notes, visit } = this.#options;
+    if (++this.#entries > maxEntries) return void this.#stop(`it has more than ${maxEntries} files`);
     const { size, path } = entry;
     // an invalid size is undefined in the header, and zero in the entry
     if (entry.header.size === undefined || !Number.isSafeInteger(size) || size < 0)
-      return void stop('a file has a size that is none');
+      return void this.#stop('a file has a size that is none');
     if (path.length > limits.nameLength)
       return void notes.add(`${what}: a file with a name that is too long`);
     // a copy: a slice would keep the whole original text in memory
     const name = Buffer.from(path.replace(/^(\.\/)+/, '')).toString('utf8');
     return visit({ name, bytes: size, type: resolveType(entry.type) });
-  };
-  const parser = new Parser({
-    strict: false,
-    brotli: false,
-    zstd: false,
-    maxMetaEntrySize: limits.extraHeaderBytes,
-    onReadEntry: enter,
-  });
-  parser.on('warn', (code: string, message: string) => {
-    if (code === 'TAR_ENTRY_INVALID' && ++broken > limits.brokenHeaders)
-      return stop('too much of it is broken');
-    if (code === 'TAR_BAD_ARCHIVE') state = state === 'open' ? 'cut' : state;
-    if (state !== 'ended') notes.add(`${what}: ${message}`);
-  });
-  parser.on('eof', () => {
-    if (state === 'open') state = 'ended';
-  });
+  }
 
-  const write = (bytes: Buffer): void => {
-    try {
-      for (let at = 0; at < bytes.length && state === 'open'; at += pieceBytes) {
-        parser.write(bytes.subarray(at, at + pieceBytes));
-      }
-    } catch (error) {
-      stop(describeError(error));
-    }
-  };
-  return {
-    push(chunk) {
-      const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-      if (head === undefined) return write(bytes);
-      head = Buffer.concat([head, bytes]);
-      if (head.length < blockBytes) return;
-      const whole = head;
-      head = undefined;
-      requireTar(whole.subarray(0, blockBytes), what);
-      write(whole);
-    },
-    get open() {
-      return state === 'open';
-    },
-    end() {
-      if (head !== undefined) throw new ArchiveError(`${what} is too short to be an archive`);
-      if (state === 'open') {
-        parser.end();
-        if (state === 'open') state = 'cut';
-      }
-      if (state === 'cut') notes.add(`${what}: it ends in the middle`);
-      return { whole: state === 'ended' };
-    },
-  };
+  #takeWarning(code: string, message: string): void {
+    const { what, notes } = this.#options;
+    if (code === 'TAR_ENTRY_INVALID' && ++this.#broken > limits.brokenHeaders)
+      return void this.#stop('too much of it is broken');
+    if (code === 'TAR_BAD_ARCHIVE') this.#state = this.#state === 'open' ? 'cut' : this.#state;
+    if (this.#state !== 'ended') notes.add(`${what}: ${message}`);
+  }
+
+  #stop(why: string): void {
+    const { what, notes } = this.#options;
+    if (this.#state === 'open') notes.add(`${what}: ${why}; the rest was not read`);
+    this.#state = 'stopped';
+  }
 }
 
 function resolveType(type: string): TarEntry['type'] {
