@@ -9,8 +9,8 @@ import {
   untilAborted,
 } from '../../../base/index.ts';
 import type { ReadyMessage, SignMessage } from '../../../client/embedded/index.ts';
-import type { Child, Ending } from './child.ts';
-import { startChild } from './child.ts';
+import type { Ending } from './child.ts';
+import { Child } from './child.ts';
 import { endLeftover, forgetProcess, recordProcess } from './leftover.ts';
 
 export interface ControlPlaneOptions {
@@ -56,7 +56,7 @@ export function controlPlaneService(options: ControlPlaneOptions): ControlPlaneS
   let hasServed = false;
 
   function start(onReady: () => void): Child {
-    const started = startChild({
+    const started = new Child({
       script: options.script,
       args: options.args,
       clock,
