@@ -2,8 +2,7 @@ import type { Service } from '../../base/index.ts';
 import { createLatest } from '../../base/index.ts';
 import type { ClientOptions, Kubeconfig } from '../../client/index.ts';
 import { ApiClient, clientOptionsOf, readKubeconfig } from '../../client/index.ts';
-import type { ControlPlaneService } from '../identity/control-plane/index.ts';
-import { controlPlaneService } from '../identity/control-plane/index.ts';
+import { ControlPlaneService } from '../identity/control-plane/index.ts';
 import type { Identity } from '../identity/index.ts';
 import {
   embeddedIdentity,
@@ -33,7 +32,7 @@ export async function assembleIdentity(
   const common = { nodeName, certDir, addresses, ...part(context, 'identity') };
   if (where.mode === 'embedded') {
     const { script, args } = where;
-    const controlPlane = controlPlaneService({
+    const controlPlane = new ControlPlaneService({
       script,
       args,
       rootDir,

@@ -13,7 +13,7 @@ import type { Access, AccessSettings } from '../server/access/index.ts';
 import { createAccess } from '../server/access/index.ts';
 import type { AgentRoute, AgentServerService, HealthCheck, ServingFiles } from '../server/index.ts';
 import { agentServer, healthPort, healthRoutes, metricsRoute, statuszRoute } from '../server/index.ts';
-import { createNodeUsage, runtimeSource, statsRoutes } from '../server/stats/index.ts';
+import { createNodeUsage, RuntimeSource, statsRoutes } from '../server/stats/index.ts';
 import type { PodParts } from './assemble-pods.ts';
 import { configzRoute } from './configz.ts';
 import type { AgentContext } from './context.ts';
@@ -165,7 +165,7 @@ function statsOf(context: AgentContext, { runtime, pods }: ServerParts): readonl
     nodeName,
     addresses,
     runtimeName: () => runtime.status().name,
-    source: runtimeSource({ connection, images, clock }),
+    source: new RuntimeSource({ connection, images, clock }),
     known: pods.source.pods,
     nodeUsage: createNodeUsage({ measure, clock }),
   });

@@ -28,113 +28,122 @@ export interface Ending {
   message: string;
 }
 
-export interface Child {
-  readonly pid: number | undefined;
-  /** Resolves when the process is gone and all its messages are read; never rejects. */
-  readonly ended: Promise<Ending>;
-  /** Has a certificate signed. Rejects when the child refuses, takes too long, or ends before it has answered. */
-  sign(request: Omit<SignMessage, 'type' | 'id'>): Promise<string>;
-  /** Asks the child to stop, and kills it if it does not; resolves when it is gone. May be called twice. */
-  stop(): Promise<void>;
-}
-
 /** Standard input, output, error and channel: all that the child writes goes unchanged to our standard error. */
 const stdio = ['ignore', 2, 2, 'ipc'] as const;
 
-/** Starts a control plane as a child process and pings it. Throws when the system cannot create a process. */
-export function startChild(options: ChildOptions): Child {
-  const { clock, signMs } = options;
-  const forked = fork(options.script, ['apiserver', ...options.args], {
-    stdio: [...stdio],
-    execArgv: [...boundedMemoryFlags],
-    env: { ...process.env, ...boundedMemoryEnvironment },
-  });
-  const pending = new Map<number, PromiseWithResolvers<string>>();
-  const hasEnded = new AbortController();
-  let silentMs = 0;
-  let lastId = 0;
-  let reported: Ending | undefined;
-  let killed: string | undefined;
-  let stopped: Promise<void> | undefined;
+/** A control plane that runs as a child process and is pinged. */
+export class Child {
+  readonly pid: number | undefined;
+  /** Resolves when the process is gone and all its messages are read; never rejects. */
+  readonly ended: Promise<Ending>;
+  readonly #options: ChildOptions;
+  readonly #process: ChildProcess;
+  readonly #pending = new Map<number, PromiseWithResolvers<string>>();
+  readonly #hasEnded = new AbortController();
+  #silentMs = 0;
+  #lastId = 0;
+  #reported: Ending | undefined;
+  #killed: string | undefined;
+  #stopped: Promise<void> | undefined;
 
-  const ended = waitForEnd(forked).then((end): Ending => {
-    hasEnded.abort();
-    const ending = reported ?? (killed === undefined ? end : { exitCode: undefined, message: killed });
-    for (const { reject } of pending.values())
+  /** Starts the process. Throws when the system cannot create one. */
+  constructor(options: ChildOptions) {
+    this.#options = options;
+    this.#process = fork(options.script, ['apiserver', ...options.args], {
+      stdio: [...stdio],
+      execArgv: [...boundedMemoryFlags],
+      env: { ...process.env, ...boundedMemoryEnvironment },
+    });
+    this.pid = this.#process.pid;
+    this.ended = waitForEnd(this.#process).then((end) => this.#onEnd(end));
+    this.#process.on('message', (value) => this.#onMessage(value));
+    void this.#watch();
+  }
+
+  /** Has a certificate signed. Rejects when the child refuses, takes too long, or ends before it has answered. */
+  async sign(request: Omit<SignMessage, 'type' | 'id'>): Promise<string> {
+    if (this.#hasEnded.signal.aborted) throw new Error('the control plane has ended');
+    const { clock, signMs } = this.#options;
+    const id = ++this.#lastId;
+    const waiting = Promise.withResolvers<string>();
+    this.#pending.set(id, waiting);
+    this.#send({ type: 'sign', id, ...request });
+    const answered = new AbortController();
+    void clock.sleep(signMs, answered.signal).then(() => {
+      const late = `the control plane has not answered a request for a signature within ${signMs / 1000} s`;
+      this.#settle(id)?.reject(new Error(late));
+    });
+    try {
+      return await waiting.promise;
+    } finally {
+      answered.abort();
+    }
+  }
+
+  /** Asks the child to stop, and kills it if it does not; resolves when it is gone. May be called twice. */
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stopNow();
+    return this.#stopped;
+  }
+
+  #onEnd(end: Ending): Ending {
+    this.#hasEnded.abort();
+    const killed = this.#killed;
+    const ending = this.#reported ?? (killed === undefined ? end : { exitCode: undefined, message: killed });
+    for (const { reject } of this.#pending.values())
       reject(new Error(`the control plane ended: ${ending.message}`));
-    pending.clear();
+    this.#pending.clear();
     return ending;
-  });
+  }
 
-  forked.on('message', (value) => {
+  #onMessage(value: unknown): void {
     const message = readToAgent(value);
     if (message === undefined) return;
-    silentMs = 0;
-    if (message.type === 'ready') options.onReady(message);
-    else if (message.type === 'failed') reported = { exitCode: message.exitCode, message: message.message };
-    else if (message.type === 'signed') settle(message.id)?.resolve(message.pem);
-    else if (message.type === 'refused') settle(message.id)?.reject(new Error(message.why));
-  });
+    this.#silentMs = 0;
+    if (message.type === 'ready') this.#options.onReady(message);
+    else if (message.type === 'failed')
+      this.#reported = { exitCode: message.exitCode, message: message.message };
+    else if (message.type === 'signed') this.#settle(message.id)?.resolve(message.pem);
+    else if (message.type === 'refused') this.#settle(message.id)?.reject(new Error(message.why));
+  }
 
-  function settle(id: number): PromiseWithResolvers<string> | undefined {
-    const waiting = pending.get(id);
-    pending.delete(id);
+  /** Removes and returns the request that waits for this answer; undefined when it no longer waits. */
+  #settle(id: number): PromiseWithResolvers<string> | undefined {
+    const waiting = this.#pending.get(id);
+    this.#pending.delete(id);
     return waiting;
   }
 
-  function send(message: ToControlPlane): void {
-    if (forked.connected) forked.send(message, () => undefined); // the child ends when its channel is closed
+  #send(message: ToControlPlane): void {
+    // the child ends when its channel is closed
+    if (this.#process.connected) this.#process.send(message, () => undefined);
   }
 
-  function kill(why: string): void {
-    killed ??= why;
-    forked.kill('SIGKILL');
+  #kill(why: string): void {
+    this.#killed ??= why;
+    this.#process.kill('SIGKILL');
   }
 
   /** Counts pings, not time: while this process itself stood still, the child is not at fault. */
-  async function watch(): Promise<void> {
-    while (silentMs < options.silenceMs) {
-      send({ type: 'ping' });
-      await clock.sleep(options.pingMs, hasEnded.signal);
-      if (hasEnded.signal.aborted) return;
-      silentMs += options.pingMs;
+  async #watch(): Promise<void> {
+    const { clock, pingMs, silenceMs } = this.#options;
+    while (this.#silentMs < silenceMs) {
+      this.#send({ type: 'ping' });
+      await clock.sleep(pingMs, this.#hasEnded.signal);
+      if (this.#hasEnded.signal.aborted) return;
+      this.#silentMs += pingMs;
     }
-    kill(`it was silent for ${silentMs / 1000} s and was killed`);
-  }
-  void watch();
-
-  async function stopNow(): Promise<void> {
-    send({ type: 'stop' });
-    await Promise.race([ended, clock.sleep(options.stopMs, hasEnded.signal)]);
-    if (!hasEnded.signal.aborted) kill(`it did not stop within ${options.stopMs / 1000} s and was killed`);
-    await ended;
+    this.#kill(`it was silent for ${this.#silentMs / 1000} s and was killed`);
   }
 
-  return {
-    pid: forked.pid,
-    ended,
-    async sign(request) {
-      if (hasEnded.signal.aborted) throw new Error('the control plane has ended');
-      const id = ++lastId;
-      const waiting = Promise.withResolvers<string>();
-      pending.set(id, waiting);
-      send({ type: 'sign', id, ...request });
-      const answered = new AbortController();
-      void clock.sleep(signMs, answered.signal).then(() => {
-        const late = `the control plane has not answered a request for a signature within ${signMs / 1000} s`;
-        settle(id)?.reject(new Error(late));
-      });
-      try {
-        return await waiting.promise;
-      } finally {
-        answered.abort();
-      }
-    },
-    stop() {
-      stopped ??= stopNow();
-      return stopped;
-    },
-  };
+  async #stopNow(): Promise<void> {
+    const { clock, stopMs } = this.#options;
+    const { signal } = this.#hasEnded;
+    this.#send({ type: 'stop' });
+    await Promise.race([this.ended, clock.sleep(stopMs, signal)]);
+    if (!signal.aborted) this.#kill(`it did not stop within ${stopMs / 1000} s and was killed`);
+    await this.ended;
+  }
 }
 
 /** Resolves when a process is gone and its channel is read to the end, or when it could not be started. */

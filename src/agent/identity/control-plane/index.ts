@@ -1,2 +1,2 @@
 /** The control plane that the agent runs as its child. */
-export { type ControlPlaneOptions, type ControlPlaneService, controlPlaneService } from './service.ts';
+export { type ControlPlaneOptions, ControlPlaneService } from './service.ts';

@@ -1,4 +1,4 @@
 /** The pods that run on this node, and their usage of it. */
 export { createNodeUsage, type NodeUsage } from './node-usage.ts';
 export { statsRoutes } from './routes.ts';
-export { runtimeSource } from './runtime-source.ts';
+export { RuntimeSource } from './runtime-source.ts';

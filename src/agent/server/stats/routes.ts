@@ -18,7 +18,7 @@ export interface StatsRoutesOptions {
   addresses(): readonly string[];
   /** Such as containerd; empty while it is not known. */
   runtimeName(): string;
-  source: RuntimeSource;
+  source: Pick<RuntimeSource, 'pods' | 'usage' | 'containerUsage' | 'imageDisks'>;
   /** The pods that are meant for this node, whether they run or not; default none. */
   known?(): readonly Pod[];
   nodeUsage(signal: AbortSignal): Promise<NodeUsage>;
@@ -93,7 +93,7 @@ async function awaitParts(asked: {
   return { node, pods, usage, disks };
 }
 
-async function allUsage(source: RuntimeSource, cancel: AbortSignal): Promise<Usage> {
+async function allUsage(source: StatsRoutesOptions['source'], cancel: AbortSignal): Promise<Usage> {
   const pods = await source.usage(cancel);
   return { pods, containers: pods === undefined ? await source.containerUsage(cancel) : [] };
 }

@@ -2,11 +2,8 @@ import assert from 'node:assert/strict';
 import { access, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import type {
-  ControlPlaneOptions,
-  ControlPlaneService,
-} from '../../../../../src/agent/identity/control-plane/index.ts';
-import { controlPlaneService } from '../../../../../src/agent/identity/control-plane/index.ts';
+import type { ControlPlaneOptions } from '../../../../../src/agent/identity/control-plane/index.ts';
+import { ControlPlaneService } from '../../../../../src/agent/identity/control-plane/index.ts';
 import { ExitError, exitCodes, systemClock } from '../../../../../src/base/index.ts';
 import {
   findProcess,
@@ -63,7 +60,7 @@ function run(
 ) {
   const stop = new AbortController();
   const { log, text } = recordedLog();
-  const service = controlPlaneService({
+  const service = new ControlPlaneService({
     script: standIn,
     args: [behaviour, folder.journal],
     rootDir: folder.path,
@@ -104,21 +101,21 @@ describe('a control plane that is well', () => {
     await using folder = await agentFolder();
     await using running = run(folder, '--well', { signMs: 2000 });
     await running.ready;
-    const { sign } = running.service;
+    const { service } = running;
     const [one, two] = await Promise.all([
-      sign({ ...request, node: 'node-a' }),
-      sign({ ...request, node: 'node-b' }),
+      service.sign({ ...request, node: 'node-a' }),
+      service.sign({ ...request, node: 'node-b' }),
     ]);
     assert.match(one, /node-a client$/);
     assert.match(two, /node-b client$/);
-    await assert.rejects(sign({ ...request, node: 'nobody' }), { message: 'nobody is no node' });
-    await assert.rejects(sign({ ...request, node: 'slow' }), /has not answered .* within 2 s/);
+    await assert.rejects(service.sign({ ...request, node: 'nobody' }), { message: 'nobody is no node' });
+    await assert.rejects(service.sign({ ...request, node: 'slow' }), /has not answered .* within 2 s/);
     await assert.rejects(
-      sign({ ...request, node: 'fatal' }),
+      service.sign({ ...request, node: 'fatal' }),
       /the control plane ended: it was ended by SIGKILL/,
     );
     await running.end();
-    await assert.rejects(sign({ ...request, node: 'node-a' }), /is not running/);
+    await assert.rejects(service.sign({ ...request, node: 'node-a' }), /is not running/);
   });
 
   test('does not hear Ctrl-C, and what it writes goes to standard error', async () => {
@@ -199,8 +196,8 @@ describe('a control plane that hangs', () => {
     Record<string, (pid: number, service: ControlPlaneService, folder: Folder) => unknown>
   > = {
     'stopped by SIGSTOP': (pid) => sendSignal(pid, 'SIGSTOP'),
-    'in its event loop': (_pid, { sign }, folder) => {
-      sign({ ...request, node: 'endless' }).catch(() => undefined);
+    'in its event loop': (_pid, service, folder) => {
+      service.sign({ ...request, node: 'endless' }).catch(() => undefined);
       return folder.until('endless');
     },
   };

@@ -12,7 +12,7 @@ import {
 import { openConnection } from '../../../../../src/agent/runtime/index.ts';
 import type { AgentRoute } from '../../../../../src/agent/server/index.ts';
 import type { NodeUsage } from '../../../../../src/agent/server/stats/index.ts';
-import { runtimeSource, statsRoutes } from '../../../../../src/agent/server/stats/index.ts';
+import { RuntimeSource, statsRoutes } from '../../../../../src/agent/server/stats/index.ts';
 import { isRecord } from '../../../../../src/api/index.ts';
 import { systemClock } from '../../../../../src/base/index.ts';
 import { waitFor } from '../../../../support/index.ts';
@@ -89,7 +89,7 @@ async function answerOf(path: string, identity = admin) {
     nodeName: 'node-a',
     addresses: () => ['node-a', '192.0.2.1'],
     runtimeName: () => 'containerd',
-    source: runtimeSource({ connection, images: connection, clock: systemClock }),
+    source: new RuntimeSource({ connection, images: connection, clock: systemClock }),
     nodeUsage: () => Promise.resolve(node),
   });
   await using server = await startServer({ more: routes });
@@ -293,7 +293,7 @@ test('a hundred who ask at once cost the runtime one question', async () => {
     nodeName: 'node-a',
     addresses: () => [],
     runtimeName: () => 'containerd',
-    source: runtimeSource({ connection, images: connection, clock: systemClock }),
+    source: new RuntimeSource({ connection, images: connection, clock: systemClock }),
     nodeUsage: () => Promise.resolve(node),
   });
   const list = Promise.withResolvers<{ items: [] }>();
