@@ -96,7 +96,7 @@ describe('checkpoint', () => {
     await writeFile(events, 'populated 1\nfrozen 0\n');
     at.fake.on(checkpointContainer, async () => {
       await writeFile(events, 'populated 1\nfrozen 1\n');
-      await new Promise((resolve) => setTimeout(resolve, 200));
+      await new Promise((resolve) => setTimeout(resolve, 600)); // a loaded machine may look late
       await writeFile(events, 'populated 1\nfrozen 0\n');
       await new Promise((resolve) => setTimeout(resolve, 50));
       return {};
