@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { describeError, KeyedMutex, Semaphore, systemClock } from '../../base/index.ts';
+import { createBackoff, describeError, KeyedMutex, Semaphore, systemClock } from '../../base/index.ts';
 import type { Announcements } from './announcements.ts';
 import { createAnnouncements } from './announcements.ts';
 import type { ArchiveFolder } from './archive-folder.ts';
@@ -219,7 +219,7 @@ class ContainerCheckpointer implements Checkpointer {
       lockContainer: (target, cancel) => this.#lockContainer(target, cancel),
     };
     await this.#repairFolder();
-    void this.#reportLeftDumps();
+    void this.#reportLeftDumps(stop);
     await keepRecovering(recover, stop, () => tried.abort());
     await started;
     await this[Symbol.asyncDispose]();
@@ -234,16 +234,22 @@ class ContainerCheckpointer implements Checkpointer {
     });
   }
 
-  async #reportLeftDumps(): Promise<void> {
+  /** Once the runtime answers. Those that were begun before this process are no checkpoints of it. */
+  async #reportLeftDumps(stop: AbortSignal): Promise<void> {
     const { runtime, log, clock } = this.#options;
     const startedMs = clock.now();
-    const found = await runtime.dumpFolders().then(findLeftDumps, () => []);
-    for (const { name, modifiedMs } of found.filter((dump) => dump.modifiedMs < startedMs)) {
-      const facts = { path: name, modified: new Date(modifiedMs).toISOString() };
-      log.warn(
-        facts,
-        'the container runtime has left a dump of a container’s memory; remove it when no checkpoint is under way',
-      );
+    const backoff = createBackoff({ initialMs: 1000, maxMs: 30_000 });
+    while (!stop.aborted) {
+      const found = await runtime.dumpFolders().then(findLeftDumps, () => undefined);
+      for (const { name, modifiedMs } of (found ?? []).filter((dump) => dump.begunMs < startedMs)) {
+        const facts = { path: name, modified: new Date(modifiedMs).toISOString() };
+        log.warn(
+          facts,
+          'the container runtime has left a dump of a container’s memory; remove it when no checkpoint is under way',
+        );
+      }
+      if (found) return;
+      await clock.sleep(backoff.next(), stop);
     }
   }
 

@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DumpFolder } from '../../runtime/index.ts';
@@ -8,6 +9,8 @@ export interface LeftDump {
   readonly name: string;
   /** Where this process finds it. */
   readonly path: string;
+  /** When it was begun, in milliseconds since the epoch: criu may go on writing to it after the runtime was killed. */
+  readonly begunMs: number;
   readonly modifiedMs: number;
 }
 
@@ -31,8 +34,20 @@ async function listDumps({ name, path }: DumpFolder): Promise<LeftDump[]> {
       .map(async (each): Promise<LeftDump[]> => {
         const facts = await lstat(join(path, each)).catch(() => undefined); // it may go meanwhile
         if (!facts?.isDirectory()) return [];
-        return [{ name: join(name, each), path: join(path, each), modifiedMs: facts.mtimeMs }];
+        return [
+          {
+            name: join(name, each),
+            path: join(path, each),
+            begunMs: findBegin(facts),
+            modifiedMs: facts.mtimeMs,
+          },
+        ];
       }),
   );
   return dumps.flat();
+}
+
+/** Not all file systems know when a folder was made; some then say 0. */
+function findBegin({ birthtimeMs, mtimeMs }: Stats): number {
+  return birthtimeMs > 0 ? Math.min(birthtimeMs, mtimeMs) : mtimeMs;
 }

@@ -9,6 +9,7 @@ import { abandonedFile, rememberAbandoned } from '../../../../src/agent/checkpoi
 import { findLeftDumps, parseRecord } from '../../../../src/agent/checkpoint/index.ts';
 import { RuntimeError } from '../../../../src/agent/runtime/index.ts';
 import { createLogger, createMetrics, silentLogger, systemClock } from '../../../../src/base/index.ts';
+import { fastClock } from '../../../support/fast-clock.ts';
 import { temporaryFolder, waitFor } from '../../../support/index.ts';
 import { tarArchive } from './archives.ts';
 import { failedBecause, lab, settings } from './checkpoint-lab.ts';
@@ -232,5 +233,30 @@ describe('what the runtime has left', () => {
     await waitFor('the report', () => text.includes('"path":"/tmp/ctrd-checkpoint123"'));
     stop.abort();
     await running;
+  });
+
+  test('is told when the runtime answers later, though a killed runtime’s criu still writes to it', async () => {
+    await using folder = await temporaryFolder();
+    await mkdir(join(folder.path, 'ctrd-checkpoint123'));
+    const output = new PassThrough();
+    let text = '';
+    output.on('data', (chunk) => (text += String(chunk)));
+    const { birthtimeMs } = await stat(join(folder.path, 'ctrd-checkpoint123'));
+    const clock = { ...fastClock(100), now: () => birthtimeMs + 0.5 };
+    await using at = await lab({ clock, log: createLogger({ format: 'json', level: 'warn', output }) });
+    let asked = 0;
+    at.runtime.dumpFolders = async () => {
+      asked += 1;
+      if (asked < 3) throw new Error('the container runtime does not answer');
+      await writeFile(join(folder.path, 'ctrd-checkpoint123', 'pages-1.img'), ''); // so it was changed later
+      await mkdir(join(folder.path, 'ctrd-checkpoint456')); // and this one is of this process
+      return [{ name: '/tmp', path: folder.path, dumps: true }];
+    };
+    const stop = new AbortController();
+    const running = at.checkpointer.run(stop.signal, () => undefined);
+    await waitFor('the report', () => text.includes('"path":"/tmp/ctrd-checkpoint123"'));
+    stop.abort();
+    await running;
+    assert.ok(!text.includes('ctrd-checkpoint456'), text);
   });
 });
