@@ -94,10 +94,12 @@ describe('checkpoint', () => {
     await frozenProcess(at.path, 77);
     const events = join(at.path, 'sys/fs/cgroup/pods/p1/cgroup.events');
     await writeFile(events, 'populated 1\nfrozen 0\n');
+    // in place, because a kernel's file is never read half written or empty
+    const write = (text: string) => writeFile(events, text, { flag: 'r+' });
     at.fake.on(checkpointContainer, async () => {
-      await writeFile(events, 'populated 1\nfrozen 1\n');
+      await write('populated 1\nfrozen 1\n');
       await new Promise((resolve) => setTimeout(resolve, 600)); // a loaded machine may look late
-      await writeFile(events, 'populated 1\nfrozen 0\n');
+      await write('populated 1\nfrozen 0\n');
       await new Promise((resolve) => setTimeout(resolve, 50));
       return {};
     });
