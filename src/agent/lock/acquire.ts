@@ -175,7 +175,8 @@ async function take(options: LockOptions, probe: ProcessProbe, limits: Limits): 
     await heartbeat.release();
     throw error;
   }
-  const watching = watchLock({ path, record, clock, log, onLost, onContention }, end.signal);
+  const watch = { path, record, clock, log, onLost, onContention, isContentionUrgent: exitOnContention };
+  const watching = watchLock(watch, end.signal);
   let closing: Promise<void> | undefined;
   const close = () => {
     end.abort();

@@ -9,8 +9,9 @@ import type { LockRecord } from './record.ts';
 import { lstatIfThere, readFolder, readRecord, writeRecord } from './record.ts';
 
 /*
- * Watches a lock that this process holds. It is checked when something changes in its folder, and every second, as change
- * events get lost and not every file system has them.
+ * Watches a lock that this process holds. It is checked when something changes in its folder, and at intervals, because
+ * events get lost and not every file system has them. No event tells of an access time: where contention matters, the lock
+ * is checked every second.
  *
  *   folder gone, or record of another process  lost
  *   record deleted, damaged or replaced        contention; otherwise written again
@@ -29,9 +30,13 @@ export interface WatchOptions {
   onLost: (why: string) => void;
   /** Called whenever another process shows interest in the lock. */
   onContention: (why: string) => void;
+  /** Whether contention must be noticed within about a second; otherwise only a loss is urgent. */
+  isContentionUrgent: boolean;
 }
 
 const checkMs = 1_000;
+/** The same where only a loss matters, and its events arrive; well within the time after which a lock counts as stale. */
+const slowCheckMs = 5_000;
 
 /** Watches until `signal` aborts; never throws. */
 export async function watchLock(options: WatchOptions, signal: AbortSignal): Promise<void> {
@@ -39,10 +44,11 @@ export async function watchLock(options: WatchOptions, signal: AbortSignal): Pro
   const check = await createCheck(options);
   let sleep = new AbortController();
   const wake = () => sleep.abort();
-  using _watcher = watchLockFiles(path, log, wake);
+  using watcher = watchLockFiles(path, log, wake);
   signal.addEventListener('abort', wake);
   while (!signal.aborted) {
-    await clock.sleep(checkMs, sleep.signal);
+    const isSlow = !options.isContentionUrgent && watcher.works();
+    await clock.sleep(isSlow ? slowCheckMs : checkMs, sleep.signal);
     if (signal.aborted) return;
     if (sleep.signal.aborted) sleep = new AbortController(); // a change from here on is for the next check
     try {
@@ -53,8 +59,17 @@ export async function watchLock(options: WatchOptions, signal: AbortSignal): Pro
   }
 }
 
-function watchLockFiles(path: string, log: Logger, onHint: () => void): Disposable {
+interface LockFilesWatcher extends Disposable {
+  works(): boolean;
+}
+
+function watchLockFiles(path: string, log: Logger, onHint: () => void): LockFilesWatcher {
   let watcher: FSWatcher | undefined;
+  const fail = (error: unknown) => {
+    watcher?.close();
+    watcher = undefined;
+    log.debug(`${dirname(path)} is looked at every second only: ${describeError(error)}`);
+  };
   try {
     const ours = [path, queuePathOf(path), folderPathOf(path)].map((name) => basename(name));
     const kept = basename(folderPathOf(path));
@@ -62,13 +77,11 @@ function watchLockFiles(path: string, log: Logger, onHint: () => void): Disposab
       const isBeat = event === 'change' && name === kept; // this process's own heartbeat
       if (name === null || (ours.includes(name) && !isBeat)) onHint();
     });
-    watcher.on('error', (error) =>
-      log.debug(`${dirname(path)} is looked at every second only: ${error.message}`),
-    );
+    watcher.on('error', fail);
   } catch (error) {
-    log.debug(`${dirname(path)} is looked at every second only: ${describeError(error)}`);
+    fail(error);
   }
-  return { [Symbol.dispose]: () => watcher?.close() };
+  return { works: () => watcher !== undefined, [Symbol.dispose]: () => watcher?.close() };
 }
 
 async function createCheck(options: WatchOptions): Promise<() => Promise<void>> {

@@ -12,7 +12,8 @@ export interface HintSource {
 }
 
 export interface HintListener {
-  changed(): void;
+  /** `name` is that of the entry that has changed, where the system reports it. */
+  changed(name?: string): void;
   /** No more hints come: the folder is gone or was replaced, or the system has reported `error`. */
   lost(error?: unknown): void;
 }
@@ -43,7 +44,7 @@ export const kernelHints: HintSource = {
     watcher.on('raw', (event, name) => {
       // the kernel reports the end of the folder itself under the folder's name
       if (event === 'rename' && name === self) listener.lost();
-      else listener.changed();
+      else listener.changed(typeof name === 'string' ? name : undefined);
     });
     try {
       await Promise.race([once(watcher, 'ready', { signal: AbortSignal.timeout(openMs) }), failed.promise]);

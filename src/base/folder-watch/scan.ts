@@ -20,7 +20,10 @@ export interface ScanOptions {
 
 export interface Scan {
   readonly entries: ReadonlyMap<string, FolderEntry>;
-  /** The identities of the folders that were read, by path; the empty path is the folder itself. */
+  /**
+   * The identities of the folders that were read, by path; the empty path is the folder itself. Where that is missing, its
+   * nearest ancestor alone, as `..`, `../..` and so on: its changes tell when the folder appears.
+   */
   readonly folders: ReadonlyMap<string, string>;
   readonly problem: string | undefined;
   /** There are more names than are read: to follow each change would cost too much. */
@@ -40,14 +43,26 @@ export async function scanFolder(options: ScanOptions): Promise<Scan> {
   const empty = { folders: new Map(), isCrowded: false, isFresh: false };
   try {
     const root = await unlessMissing(reader.stat(folder));
-    if (root === undefined)
-      return { ...empty, entries: new Map(), problem: describeMissing(folder), isMissing: true };
+    if (root === undefined) {
+      const folders = await findAncestor(reader, folder);
+      return { ...empty, folders, entries: new Map(), problem: describeMissing(folder), isMissing: true };
+    }
     if (!root.isDirectory()) return { ...empty, entries: new Map(), problem: describeNotFolder(folder) };
     return await new Walk(options).run(folderIdentity(root));
   } catch (error) {
     options.signal?.throwIfAborted();
     return { ...empty, entries: known, problem: `${folder} cannot be looked at: ${describeError(error)}` };
   }
+}
+
+async function findAncestor(reader: FolderReader, folder: string): Promise<ReadonlyMap<string, string>> {
+  let path = '..';
+  while (join(folder, path) !== '/') {
+    const found = await unlessMissing(reader.stat(join(folder, path)));
+    if (found?.isDirectory() === true) return new Map([[path, folderIdentity(found)]]);
+    path = `../${path}`;
+  }
+  return new Map(); // changes in the root of the file system say too little
 }
 
 interface Subfolder {

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Clock, Logger } from '../index.ts';
 import { describeError, errorCode } from '../index.ts';
 import type { HintSource } from './hints.ts';
@@ -79,13 +79,16 @@ export class HintSubscriptions implements AsyncDisposable {
 
   async #open(path: string, identity: string): Promise<void> {
     const { folder, hints, onHint, log } = this.#options;
+    const awaited = findAwaitedName(folder, path);
     const subscription: Subscription = {
       identity,
       isLost: false,
       handle: { [Symbol.asyncDispose]: async () => undefined },
     };
     subscription.handle = await hints.listen(join(folder, path), {
-      changed: onHint,
+      changed(name) {
+        if (awaited === undefined || name === undefined || name === awaited) onHint();
+      },
       lost(error) {
         subscription.isLost = true;
         if (error !== undefined) log.debug(`${join(folder, path)}: no more hints: ${describeError(error)}`);
@@ -122,6 +125,12 @@ export class HintSubscriptions implements AsyncDisposable {
     if (this.#failedMs !== undefined) log.info(`changes in ${folder} are told by the kernel again`);
     this.#failedMs = undefined;
   }
+}
+
+/** In an ancestor of a missing folder, the one name whose changes matter; undefined in the folder and below it. */
+function findAwaitedName(folder: string, path: string): string | undefined {
+  if (path !== '..' && !path.startsWith('../')) return undefined;
+  return basename(join(folder, path.slice('/..'.length)));
 }
 
 function describeFailure(folder: string, error: unknown): string {

@@ -31,7 +31,7 @@ export interface FolderWatchOptions {
   settleMs?: number;
   /** The longest time between two scans; default 10 s. */
   rescanMs?: number;
-  /** The same while the folder is missing or there are no hints; default 1 s. */
+  /** The same while there are no hints; default 1 s. */
   pollMs?: number;
   /** How long after a failure to subscribe to hints, as at a limit of inotify, it is tried again; default 60 s. */
   retryMs?: number;

@@ -42,6 +42,7 @@ export class Connections {
   /** By the client's address and port, which the TCP and the TLS side of a connection have in common. */
   readonly #open = new Map<string, Connection>();
   readonly #byTls = new WeakMap<Socket, Connection>();
+  #sweeping: NodeJS.Timeout | undefined;
   #draining = false;
 
   /** `server` must not listen yet. */
@@ -53,7 +54,7 @@ export class Connections {
     server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) =>
       this.#countRequest(socket, response),
     );
-    this.#sweepUntilClosed(server);
+    server.once('close', () => this.#stopSweeping());
   }
 
   /** From now on this connection is an HTTP/2 session. */
@@ -95,6 +96,7 @@ export class Connections {
       progress: { waitingBytes: 0, sentBytes: 0, sinceMs: 0 },
     };
     this.#open.set(peer, connection);
+    this.#startSweeping();
     tcp.once('close', () => {
       // the client may have reused its port by now
       if (this.#open.get(peer) === connection) this.#open.delete(peer);
@@ -124,17 +126,24 @@ export class Connections {
     });
   }
 
-  /** Checks ten times within the shortest limit, so that each limit is exceeded by a tenth at most. */
-  #sweepUntilClosed(server: Server): void {
+  /**
+   * Checks ten times within the shortest limit, so that each limit is exceeded by a tenth at most. Without connections
+   * nothing is checked, and an idle process is not woken.
+   */
+  #startSweeping(): void {
     const minLimitMs = Math.min(this.#limits.stallMs, this.#limits.handshakeMs);
-    if (minLimitMs === Number.POSITIVE_INFINITY) return;
-    const timer = setInterval(() => this.#sweep(), minLimitMs / 10);
-    timer.unref();
-    server.once('close', () => clearInterval(timer));
+    if (this.#sweeping !== undefined || minLimitMs === Number.POSITIVE_INFINITY) return;
+    this.#sweeping = setInterval(() => this.#sweep(), minLimitMs / 10).unref();
+  }
+
+  #stopSweeping(): void {
+    clearInterval(this.#sweeping);
+    this.#sweeping = undefined;
   }
 
   #sweep(): void {
     const nowMs = this.#clock.monotonicMs();
+    if (this.#open.size === 0) this.#stopSweeping();
     for (const connection of this.#open.values()) {
       const late = connection.tls === undefined && nowMs >= connection.handshakeEndMs;
       if (late || this.#isStalled(connection, nowMs)) connection.tcp.destroy();

@@ -50,6 +50,23 @@ describe('a folder that is followed', () => {
     }
   });
 
+  test('that is missing with its parents is noticed without polling, whichever of them comes, goes and comes back', async () => {
+    await using root = await temporaryFolder();
+    const above = join(root.path, 'a');
+    const folder = join(above, 'b/c');
+    await using followed = await follow({ folder, pollMs: 3_600_000 });
+    for (const name of ['first', 'second']) {
+      await mkdir(above);
+      await writeFile(join(root.path, `other-${name}`), ''); // of no interest
+      await mkdir(join(above, 'b'));
+      await mkdir(folder);
+      await writeFile(join(folder, name), name);
+      await waitFor(`${name} in it`, () => followed.paths().join() === name);
+      await rm(above, { recursive: true });
+      await waitFor('its end', () => followed.watch.view?.isMissing === true);
+    }
+  });
+
   test('is entered as deep as is asked for, and only where it is of interest', async () => {
     await using folder = await temporaryFolder();
     await mkdir(join(folder.path, 'a/b/c'), { recursive: true });
