@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { isatty } from 'node:tty';
 import { fileURLToPath } from 'node:url';
-import { restartBounded } from './base/bounded-memory/index.ts';
+import { boundedMemoryFlags, restartBounded, smallMemoryFlags } from './base/bounded-memory/index.ts';
 
 // The only file that uses the process itself: its arguments, environment, signals, streams and exit code.
 
@@ -12,7 +12,8 @@ const stop = new AbortController();
 // a control plane that an agent started also gets the signals of the terminal, but the agent decides when it stops
 const embedded = process.channel !== undefined && process.channel !== null;
 // before anything else is loaded; an agent starts its control plane with bounded memory in the first place
-if (process.argv[2] === 'apiserver' && !embedded) restartBounded(process);
+if (process.argv[2] === 'apiserver' && !embedded) restartBounded(process, boundedMemoryFlags);
+if (process.argv[2] === 'agent') restartBounded(process, smallMemoryFlags);
 
 const stopSignals: NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'];
 let hangupListener: (() => void) | undefined;

@@ -72,7 +72,7 @@ describe('scripts/install', () => {
     const unit = await readFile(join(folder.path, unitDir, 'nodeward.service'), 'utf8');
     assert.match(
       unit,
-      /^ExecStart=\/opt\/nodeward\/lib\/nodeward\/bin\/node \/opt\/nodeward\/lib\/nodeward\/dist\/main\.js agent --config \/srv\/conf\/config\.yaml$/m,
+      /^ExecStart=\/opt\/nodeward\/lib\/nodeward\/bin\/node (--\S+ )+\/opt\/nodeward\/lib\/nodeward\/dist\/main\.js agent --config \/srv\/conf\/config\.yaml$/m,
     );
     assert.doesNotMatch(unit, /\/usr\/(lib|share)/);
     assert.ok(existsSync(join(folder.path, 'srv/conf/config.yaml')));

@@ -2,9 +2,17 @@
  * By default V8 sizes its heap by the machine: on one of 24 GiB the young generation grows to 128 MiB, and the old one to
  * several times what is in use before anything is freed. And glibc gives every thread that allocates an arena of its own,
  * which keeps what V8's compilers needed once. Together that is more than half of the memory of a control plane at full
- * load, in exchange for about 15 % less CPU (docs/benchmarks.md).
+ * load, in exchange for about 15 % less CPU, and a fifth of the memory of an idle agent (docs/benchmarks.md).
  */
 
+/** Node.js flags for a control plane, which must be fast at full load. */
 export const boundedMemoryFlags: readonly string[] = ['--max-semi-space-size=8', '--heap-growing-percent=50'];
+
+/** Node.js flags for an agent, which mostly waits. */
+export const smallMemoryFlags: readonly string[] = [
+  '--max-semi-space-size=2',
+  '--heap-growing-percent=50',
+  '--optimize-for-size',
+];
 
 export const boundedMemoryEnvironment: Readonly<Record<string, string>> = { MALLOC_ARENA_MAX: '1' };

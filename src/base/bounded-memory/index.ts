@@ -1,3 +1,3 @@
-/** How a control plane uses memory: what its process is started with, and how one that was not gets it. */
-export { boundedMemoryEnvironment, boundedMemoryFlags } from './flags.ts';
+/** How little memory a process uses: what it is started with, and how one that was not gets it. */
+export { boundedMemoryEnvironment, boundedMemoryFlags, smallMemoryFlags } from './flags.ts';
 export { restartBounded } from './restart.ts';

@@ -1,4 +1,4 @@
-import { boundedMemoryEnvironment, boundedMemoryFlags } from './flags.ts';
+import { boundedMemoryEnvironment } from './flags.ts';
 
 /** What a process was started with, and how it can replace itself (execve(2)), where the platform has that. */
 export interface ProcessStart {
@@ -10,14 +10,15 @@ export interface ProcessStart {
 }
 
 /**
- * Restarts the process in place (same process id, same descriptors) with the flags that bound its memory: V8 reads flags,
- * and glibc its environment, only at the start. Does nothing when the flags are there already, or when the operator has
- * chosen a size for the young generation. Call it before anything is opened or loaded that would be lost.
+ * Restarts the process in place (same process id, same standard streams) with the flags that bound its memory: V8 reads
+ * flags, and glibc its environment, only at the start. Does nothing when the operator has chosen a size for the young
+ * generation, as the flags themselves do, and when systemd has passed descriptors, which would be closed. Call it before anything is opened or loaded that would be lost.
  */
-export function restartBounded(start: ProcessStart): void {
+export function restartBounded(start: ProcessStart, flags: readonly string[]): void {
   const { execPath, execArgv, argv, env } = start;
   if (start.execve === undefined || hasChosenSize(execArgv, env['NODE_OPTIONS'])) return;
-  const args = [execPath, ...boundedMemoryFlags, ...execArgv, ...argv.slice(1)];
+  if (env['LISTEN_FDS'] !== undefined) return;
+  const args = [execPath, ...flags, ...execArgv, ...argv.slice(1)];
   start.execve(execPath, args, { ...boundedMemoryEnvironment, ...withoutUndefined(env) });
 }
 

@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
-import { boundedMemoryFlags } from '../../../../src/base/bounded-memory/index.ts';
+import {
+  boundedMemoryEnvironment,
+  boundedMemoryFlags,
+  smallMemoryFlags,
+} from '../../../../src/base/bounded-memory/index.ts';
 
 const program = join(import.meta.dirname, 'told-start.ts');
 
@@ -29,6 +34,15 @@ async function started(
   return { ...told, same: told.pid === child.pid };
 }
 
+test('the unit starts the agent with the flags that it would restart with', async () => {
+  const unit = await readFile(join(import.meta.dirname, '../../../../systemd/nodeward.service'), 'utf8');
+  const line = unit.split('\n').find((each) => each.startsWith('ExecStart='));
+  assert.ok(line?.includes(` ${smallMemoryFlags.join(' ')} /usr/lib/nodeward/dist/main.js agent `), line);
+  for (const [name, value] of Object.entries(boundedMemoryEnvironment)) {
+    assert.match(unit, new RegExp(`^Environment=.*\\b${name}=${value}\\b`, 'm'));
+  }
+});
+
 describe('a process whose memory is to be bounded', () => {
   test('begins anew with the flags, as the same process and with its own arguments', async () => {
     const told = await started(['--no-warnings']);
@@ -42,6 +56,10 @@ describe('a process whose memory is to be bounded', () => {
     const told = await started(boundedMemoryFlags);
     assert.deepEqual(told.execArgv, boundedMemoryFlags);
     assert.equal(told.arenas, undefined, 'it did not begin anew');
+  });
+
+  test('goes on when systemd has passed it descriptors, which it would lose', async () => {
+    assert.deepEqual((await started([], { LISTEN_FDS: '1' })).execArgv, []);
   });
 
   test('leaves to whoever started it what they have chosen', async () => {
