@@ -2,7 +2,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import type { FastifyRequest } from 'fastify';
 import { agentClientUser, requesterHeader } from '../../api/index.ts';
+import { reportAuthenticated } from '../../base/https/index.ts';
 import type { Access, Caller } from './access/index.ts';
+import { isAnonymous } from './access/index.ts';
 import { RefusedError } from './refusal.ts';
 import type { AgentRoute } from './route.ts';
 import { subresourcesOf, subresourcesOfUnknown, verbOf } from './route.ts';
@@ -33,6 +35,7 @@ async function authenticate(request: FastifyRequest, access: Access): Promise<Ca
   const found = await access.authenticate({ socket: socketOf(request), authorization });
   if (found === undefined) throw new RefusedError(401, 'Unauthorized');
   if ('decision' in found) throw new RefusedError(503, found.message);
+  if (!isAnonymous(found)) reportAuthenticated(socketOf(request));
   return found;
 }
 

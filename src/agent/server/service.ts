@@ -36,6 +36,7 @@ export interface AgentServerService extends Service {
 /** The limits of this server; those not listed have the defaults of every server. */
 export const agentLimits = {
   maxConnections: 1000,
+  maxUnauthenticated: 200,
   handshakeIdleMs: 10_000,
   handshakeMs: 10_000,
   headMs: 10_000,

@@ -5,6 +5,8 @@ import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { Clock } from '../clock.ts';
 import type { HttpsLimits } from './limits.ts';
+import type { Newcomer } from './newcomers.ts';
+import { Newcomers, sourceOf } from './newcomers.ts';
 
 /*
  * Node's HTTPS server closes only the connections that it knows to be idle. It does not know those in the middle of a
@@ -13,7 +15,7 @@ import type { HttpsLimits } from './limits.ts';
  * its last request (GOAWAY, RFC 9113, 6.8).
  */
 
-interface Connection {
+interface Connection extends Newcomer {
   /** The TCP side. Destroying it ends the TLS side too. */
   readonly tcp: Socket;
   /** Undefined until the handshake is done. */
@@ -33,7 +35,16 @@ interface Progress {
   readonly sinceMs: number;
 }
 
-type ConnectionLimits = Pick<HttpsLimits, 'handshakeMs' | 'stallMs' | 'maxPipelined'>;
+type ConnectionLimits = Pick<HttpsLimits, 'handshakeMs' | 'stallMs' | 'maxPipelined' | 'maxUnauthenticated'>;
+
+/** On each TLS socket: a function for `reportAuthenticated`. A request over HTTP/2 has a proxy of the socket only. */
+const onAuthenticated = Symbol('onAuthenticated');
+
+/** The client of this connection has proven who it is: from now on it is not among those that are cut first. */
+export function reportAuthenticated(socket: TLSSocket): void {
+  const report: unknown = Reflect.get(socket, onAuthenticated);
+  if (typeof report === 'function') report();
+}
 
 /** Every connection of a server, including those in the middle of a handshake. */
 export class Connections {
@@ -42,12 +53,14 @@ export class Connections {
   /** By the client's address and port, which the TCP and the TLS side of a connection have in common. */
   readonly #open = new Map<string, Connection>();
   readonly #byTls = new WeakMap<Socket, Connection>();
+  readonly #newcomers: Newcomers;
   #sweeping: NodeJS.Timeout | undefined;
   #draining = false;
 
   /** `server` must not listen yet. */
   constructor(server: Server, limits: ConnectionLimits, clock: Clock) {
     this.#limits = limits;
+    this.#newcomers = new Newcomers(limits.maxUnauthenticated);
     this.#clock = clock;
     server.on('connection', (socket: Socket) => this.#add(socket));
     server.prependListener('secureConnection', (socket) => this.#secure(socket));
@@ -89,6 +102,8 @@ export class Connections {
     const peer = peerOf(tcp);
     const connection: Connection = {
       tcp,
+      source: sourceOf(tcp.remoteAddress),
+      isNew: true,
       tls: undefined,
       session: undefined,
       requests: 0,
@@ -96,8 +111,10 @@ export class Connections {
       progress: { waitingBytes: 0, sentBytes: 0, sinceMs: 0 },
     };
     this.#open.set(peer, connection);
+    this.#newcomers.add(connection);
     this.#startSweeping();
     tcp.once('close', () => {
+      this.#newcomers.delete(connection);
       // the client may have reused its port by now
       if (this.#open.get(peer) === connection) this.#open.delete(peer);
     });
@@ -109,6 +126,8 @@ export class Connections {
     const connection = this.#open.get(peerOf(tls));
     if (connection === undefined) return; // closed meanwhile
     connection.tls = tls;
+    if (tls.authorized) this.#newcomers.delete(connection);
+    else Reflect.set(tls, onAuthenticated, () => this.#newcomers.delete(connection));
     this.#byTls.set(tls, connection);
   }
 
@@ -127,8 +146,8 @@ export class Connections {
   }
 
   /**
-   * Checks ten times within the shortest limit, so that each limit is exceeded by a tenth at most. Without connections
-   * nothing is checked, and an idle process is not woken.
+   * Checks ten times within the shortest limit, so that each limit is exceeded by a tenth at most, while there is a
+   * connection with a limit: an idle process is not woken.
    */
   #startSweeping(): void {
     const minLimitMs = Math.min(this.#limits.stallMs, this.#limits.handshakeMs);
@@ -143,11 +162,13 @@ export class Connections {
 
   #sweep(): void {
     const nowMs = this.#clock.monotonicMs();
-    if (this.#open.size === 0) this.#stopSweeping();
+    let isLimited = this.#open.size > 0 && this.#limits.stallMs !== Number.POSITIVE_INFINITY;
     for (const connection of this.#open.values()) {
+      isLimited ||= connection.tls === undefined;
       const late = connection.tls === undefined && nowMs >= connection.handshakeEndMs;
       if (late || this.#isStalled(connection, nowMs)) connection.tcp.destroy();
     }
+    if (!isLimited) this.#stopSweeping();
   }
 
   /** Any byte that was sent since the last sweep is progress, however slow the client. */

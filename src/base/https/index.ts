@@ -1,5 +1,6 @@
 /** An HTTPS server on one port: TLS, limits against abusive clients, optional HTTP/2, an orderly stop. */
 export type { ClientErrorCode, ErrorBody } from './client-error.ts';
+export { reportAuthenticated } from './connections.ts';
 export type { TlsCredentials, TlsSettings } from './credentials.ts';
 export type { HttpsLimits } from './limits.ts';
 export { type ListenAddress, listenError } from './listen.ts';

@@ -2,6 +2,11 @@
 export interface HttpsLimits {
   /** Connections at once; a further one is closed at once. Default 1000. */
   readonly maxConnections: number;
+  /**
+   * Connections whose clients have not been authenticated (`reportAuthenticated`, or a certificate that was verified). Beyond
+   * it the oldest of the source that has most of them is cut. Default: not limited.
+   */
+  readonly maxUnauthenticated: number;
   /** How long a handshake may go without a byte from the client. Default 10 s. */
   readonly handshakeIdleMs: number;
   /** How long a whole handshake may take, however many bytes come. Default: not limited. */
@@ -30,6 +35,7 @@ export interface HttpsLimits {
 
 export const defaultLimits: HttpsLimits = {
   maxConnections: 1000,
+  maxUnauthenticated: Number.POSITIVE_INFINITY,
   handshakeIdleMs: 10_000,
   handshakeMs: Number.POSITIVE_INFINITY,
   headMs: 20_000,

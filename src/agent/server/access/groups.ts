@@ -16,3 +16,5 @@ export const anonymousCaller: Caller = {
   groups: ['system:unauthenticated'],
   extra: {},
 };
+
+export const isAnonymous = ({ name }: Pick<Caller, 'name'>): boolean => name === anonymousCaller.name;

@@ -1,7 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import { forbidden, StatusError } from '../../../api/index.ts';
+import { reportAuthenticated } from '../../../base/https/index.ts';
 import type { Identity } from '../../authn/index.ts';
-import { bearerToken } from '../../authn/index.ts';
+import { anonymousName, bearerToken } from '../../authn/index.ts';
 import type { Attributes, Authorizer, Decision } from '../../authz/index.ts';
 import type { ApiRequest } from '../../handlers/index.ts';
 import type { HttpOptions } from '../options.ts';
@@ -28,6 +29,7 @@ export function authenticate(
 
   function resolveIdentity(identity: Identity | undefined): Identity | Promise<Identity> {
     if (identity === undefined) throw new StatusError('Unauthorized', 'Unauthorized');
+    if (identity.user.name !== anonymousName) reportAuthenticated(socketOf(request));
     return asksToImpersonate(request) ? impersonate(identity) : identity;
   }
 

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { describe, test } from 'node:test';
 import type { AgentRoute } from '../../../../src/agent/server/index.ts';
+import { agentLimits } from '../../../../src/agent/server/service.ts';
 import { systemClock } from '../../../../src/base/index.ts';
 import { waitFor } from '../../../support/index.ts';
 import { admin, ask, connect, connectSilently, startServer } from './running-server.ts';
@@ -154,11 +155,26 @@ describe('a client that sends too much', () => {
   });
 });
 
+test('of those who say nothing so many are open, and a client that may ask gets in at once', async () => {
+  await using server = await startServer();
+  const silent: Socket[] = [];
+  try {
+    while (silent.length < agentLimits.maxUnauthenticated + 50)
+      silent.push((await connectSilently(server.port)).resume());
+    await waitFor('the oldest to be cut', () => silent.filter(({ closed }) => closed).length === 50);
+    assert.ok(silent.slice(0, 50).every(({ closed }) => closed));
+    assert.equal((await ask(server.port, 'GET', '/healthz', admin)).code, 200);
+  } finally {
+    for (const socket of silent) socket.destroy();
+  }
+});
+
 test('connections beyond the most are closed, and room is made as others go', {
   timeout: 60_000,
 }, async () => {
   const most = 1000;
-  await using server = await startServer({ limits: { handshakeMs: 120_000, handshakeIdleMs: 120_000 } });
+  const limits = { handshakeMs: 120_000, handshakeIdleMs: 120_000, maxUnauthenticated: most };
+  await using server = await startServer({ limits });
   using kept = await connect(server.port, admin);
   const silent: Socket[] = [];
   try {

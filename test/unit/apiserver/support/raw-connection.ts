@@ -21,7 +21,7 @@ export class RawConnection implements Disposable {
     });
   }
 
-  static async open(options: ConnectionOptions): Promise<RawConnection> {
+  static async open(options: ConnectionOptions & { localAddress?: string }): Promise<RawConnection> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const socket = connect(options, resolve);
     socket.once('error', reject);

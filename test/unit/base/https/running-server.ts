@@ -1,5 +1,5 @@
 import type { ConnectionOptions } from 'node:tls';
-import type { HttpsServerOptions, TlsCredentials } from '../../../../src/base/https/index.ts';
+import type { HttpsApp, HttpsServerOptions, TlsCredentials } from '../../../../src/base/https/index.ts';
 import { HttpsServer } from '../../../../src/base/https/index.ts';
 import type { Pair } from '../../../../src/base/x509/index.ts';
 import { alternativeNames, createAuthority, issuePair } from '../../../../src/base/x509/index.ts';
@@ -22,13 +22,17 @@ const pair = await issuePair(ca, {
 export const credentials: TlsCredentials = { ...pair, clientCa: ca.cert };
 
 /** GET /quick answers at once, GET /slow after `release`, GET /never not at all, POST /echo with the body. */
-export async function startServer(options: Partial<HttpsServerOptions> = {}) {
+export async function startServer({
+  addRoutes,
+  ...options
+}: Partial<HttpsServerOptions> & { addRoutes?(app: HttpsApp): void } = {}) {
   const server = new HttpsServer({
     credentials,
     onError: (error, _request, reply) => reply.code(error.statusCode ?? 500).send(error.code),
     ...options,
   });
   server.app.get('/quick', (_request, reply) => reply.send('quick'));
+  addRoutes?.(server.app);
   const asked = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
   server.app.get('/slow', async (_request, reply) => {
@@ -55,7 +59,8 @@ export async function startServer(options: Partial<HttpsServerOptions> = {}) {
     /** Resolves when somebody has asked for /slow. */
     slowAsked: asked.promise,
     release: released.resolve,
-    connect: (more: ConnectionOptions = {}) => RawConnection.open({ ...tlsOptions, ...more }),
+    connect: (more: ConnectionOptions & { localAddress?: string } = {}) =>
+      RawConnection.open({ ...tlsOptions, ...more }),
     [Symbol.asyncDispose]: () => server.close(0),
   };
 }

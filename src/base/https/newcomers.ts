@@ -1,0 +1,68 @@
+import type { Socket } from 'node:net';
+
+/** A connection of which nobody has proven yet who they are. */
+export interface Newcomer {
+  readonly tcp: Socket;
+  /** See `sourceOf`. */
+  readonly source: string;
+  /** Whether it is counted; only Newcomers changes it. */
+  isNew: boolean;
+  /** Unanswered requests over HTTP/1.1. */
+  readonly requests: number;
+}
+
+/**
+ * The connections whose clients have not been authenticated, at most so many. A connection takes some 80 KiB, which is not
+ * all given back when it ends: without a bound, whoever reaches the port decides how large the process is. When there are
+ * too many, the source with the most of them gives way: its oldest connection is cut, one without a request first. So a
+ * client elsewhere gets in however many come from one place.
+ */
+export class Newcomers {
+  readonly #max: number;
+  /** In the order of their arrival, by source. */
+  readonly #bySource = new Map<string, Set<Newcomer>>();
+  #count = 0;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  add(newcomer: Newcomer): void {
+    const others = this.#bySource.get(newcomer.source);
+    if (others === undefined) this.#bySource.set(newcomer.source, new Set([newcomer]));
+    else others.add(newcomer);
+    this.#count += 1;
+    if (this.#count > this.#max) this.#cutOne();
+  }
+
+  /** Its client has been authenticated, or it is closed. */
+  delete(newcomer: Newcomer): void {
+    if (!newcomer.isNew) return;
+    newcomer.isNew = false;
+    this.#count -= 1;
+    const others = this.#bySource.get(newcomer.source);
+    others?.delete(newcomer);
+    if (others?.size === 0) this.#bySource.delete(newcomer.source);
+  }
+
+  #cutOne(): void {
+    let most: ReadonlySet<Newcomer> = new Set();
+    for (const set of this.#bySource.values()) if (set.size > most.size) most = set;
+    const [oldest] = most;
+    const cut = most.values().find(({ requests }) => requests === 0) ?? oldest;
+    if (cut === undefined) return;
+    this.delete(cut);
+    cut.tcp.destroy();
+  }
+}
+
+/** Who counts as one client: an address of IPv4; of IPv6 the first 64 bits, as one machine may have all the rest. */
+export function sourceOf(address = ''): string {
+  const [embedded] = /\d+\.\d+\.\d+\.\d+$/.exec(address) ?? [];
+  if (embedded !== undefined) return embedded;
+  const [head = '', tail = ''] = address.split('::');
+  const before = head === '' ? [] : head.split(':');
+  const after = tail === '' ? [] : tail.split(':');
+  const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => '0');
+  return [...before, ...zeros, ...after].slice(0, 4).join(':');
+}
