@@ -22,8 +22,8 @@ import { maxWatches, WatchSlots } from './watch/watch-slots.ts';
 const limits: Partial<HttpsLimits> = {
   /** Far more than the default number of file descriptors: a bound against a flood, not a limit for a fleet. */
   maxConnections: 20_000,
-  /** Some 80 MiB. Clients of a fleet that reconnect at once need a fraction of a second each to authenticate. */
-  maxUnauthenticated: 1000,
+  /** Some 60 MiB. A client needs a fraction of a second to authenticate; those of a fleet that all come at once try again. */
+  maxUnauthenticated: 500,
   handshakeIdleMs: 10_000,
   handshakeMs: 20_000,
   headMs: 20_000,

@@ -60,7 +60,7 @@ export class Connections {
   /** `server` must not listen yet. */
   constructor(server: Server, limits: ConnectionLimits, clock: Clock) {
     this.#limits = limits;
-    this.#newcomers = new Newcomers(limits.maxUnauthenticated);
+    this.#newcomers = new Newcomers(limits.maxUnauthenticated, clock);
     this.#clock = clock;
     server.on('connection', (socket: Socket) => this.#add(socket));
     server.prependListener('secureConnection', (socket) => this.#secure(socket));
@@ -100,14 +100,16 @@ export class Connections {
 
   #add(tcp: Socket): void {
     const peer = peerOf(tcp);
+    const sinceMs = this.#clock.monotonicMs();
     const connection: Connection = {
       tcp,
       source: sourceOf(tcp.remoteAddress),
+      sinceMs,
       isNew: true,
       tls: undefined,
       session: undefined,
       requests: 0,
-      handshakeEndMs: this.#clock.monotonicMs() + this.#limits.handshakeMs,
+      handshakeEndMs: sinceMs + this.#limits.handshakeMs,
       progress: { waitingBytes: 0, sentBytes: 0, sinceMs: 0 },
     };
     this.#open.set(peer, connection);

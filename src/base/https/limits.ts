@@ -4,7 +4,7 @@ export interface HttpsLimits {
   readonly maxConnections: number;
   /**
    * Connections whose clients have not been authenticated (`reportAuthenticated`, or a certificate that was verified). Beyond
-   * it the oldest of the source that has most of them is cut. Default: not limited.
+   * it one of the source that has most of them is cut. Default: not limited.
    */
   readonly maxUnauthenticated: number;
   /** How long a handshake may go without a byte from the client. Default 10 s. */

@@ -1,10 +1,16 @@
 import type { Socket } from 'node:net';
+import type { Clock } from '../clock.ts';
+
+/** How long a client may take for its handshake and first request before it is the first to give way. */
+const graceMs = 1000;
 
 /** A connection of which nobody has proven yet who they are. */
 export interface Newcomer {
   readonly tcp: Socket;
   /** See `sourceOf`. */
   readonly source: string;
+  /** When it was accepted, by the monotonic clock. */
+  readonly sinceMs: number;
   /** Whether it is counted; only Newcomers changes it. */
   isNew: boolean;
   /** Unanswered requests over HTTP/1.1. */
@@ -14,17 +20,20 @@ export interface Newcomer {
 /**
  * The connections whose clients have not been authenticated, at most so many. A connection takes some 80 KiB, which is not
  * all given back when it ends: without a bound, whoever reaches the port decides how large the process is. When there are
- * too many, the source with the most of them gives way: its oldest connection is cut, one without a request first. So a
- * client elsewhere gets in however many come from one place.
+ * too many, the source with the most of them gives way, so that a client elsewhere gets in however many come from one
+ * place. What is cut there is the oldest connection without a request, once it has had the time to say something. Before
+ * that it is the newest: where a whole fleet connects anew, what has been begun is finished, and the rest tries again.
  */
 export class Newcomers {
   readonly #max: number;
+  readonly #clock: Clock;
   /** In the order of their arrival, by source. */
   readonly #bySource = new Map<string, Set<Newcomer>>();
   #count = 0;
 
-  constructor(max: number) {
+  constructor(max: number, clock: Clock) {
     this.#max = max;
+    this.#clock = clock;
   }
 
   add(newcomer: Newcomer): void {
@@ -48,8 +57,10 @@ export class Newcomers {
   #cutOne(): void {
     let most: ReadonlySet<Newcomer> = new Set();
     for (const set of this.#bySource.values()) if (set.size > most.size) most = set;
-    const [oldest] = most;
-    const cut = most.values().find(({ requests }) => requests === 0) ?? oldest;
+    const silent = most.values().filter(({ requests }) => requests === 0);
+    const oldest = silent.next().value;
+    const isLate = oldest !== undefined && this.#clock.monotonicMs() - oldest.sinceMs >= graceMs;
+    const cut = isLate ? oldest : [...most].at(-1);
     if (cut === undefined) return;
     this.delete(cut);
     cut.tcp.destroy();

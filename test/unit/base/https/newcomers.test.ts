@@ -3,15 +3,19 @@ import { connect as connectHttp2 } from 'node:http2';
 import { connect as connectPlain } from 'node:net';
 import { describe, test } from 'node:test';
 import { TLSSocket } from 'node:tls';
+import { promisify } from 'node:util';
 import { reportAuthenticated } from '../../../../src/base/https/index.ts';
 import { sourceOf } from '../../../../src/base/https/newcomers.ts';
+import { systemClock } from '../../../../src/base/index.ts';
 import { alternativeNames, issuePair } from '../../../../src/base/x509/index.ts';
 import { waitFor } from '../../../support/index.ts';
 import { ca, get, startServer } from './running-server.ts';
 
-/** A server where GET /me authenticates the connection. */
+/** A server where GET /me authenticates the connection, and time passes only by `pass`. */
 async function startGuarded(maxUnauthenticated: number) {
+  let passedMs = 0;
   const running = await startServer({
+    clock: { ...systemClock, monotonicMs: () => passedMs },
     limits: { maxUnauthenticated },
     http2: { defaultContentType: 'text/plain' },
     addRoutes: (app) =>
@@ -20,7 +24,10 @@ async function startGuarded(maxUnauthenticated: number) {
         return reply.send('me');
       }),
   });
-  return running;
+  const pass = (ms: number) => {
+    passedMs += ms;
+  };
+  return { ...running, pass };
 }
 
 describe('connections whose clients are not authenticated', () => {
@@ -30,11 +37,23 @@ describe('connections whose clients are not authenticated', () => {
     using first = await from('127.0.0.2');
     using second = await from('127.0.0.2');
     using third = await from('127.0.0.2');
+    running.pass(1000);
     using other = await from('127.0.0.3');
     await first.untilClosed();
     using another = await from('127.0.0.2');
     await second.untilClosed();
     for (const client of [third, other, another]) assert.equal(await client.exchange(get('/quick')), 200);
+  });
+
+  test('are given a second: until then the newest gives way, and what has been begun is finished', async () => {
+    await using running = await startGuarded(2);
+    const from = (localAddress: string) => running.connect({ localAddress });
+    using first = await from('127.0.0.2');
+    using second = await from('127.0.0.2');
+    running.pass(999);
+    using other = await from('127.0.0.3');
+    await second.untilClosed();
+    for (const client of [first, other]) assert.equal(await client.exchange(get('/quick')), 200);
   });
 
   test('are cut without a request before those with one', async () => {
@@ -43,6 +62,7 @@ describe('connections whose clients are not authenticated', () => {
     const answer = busy.exchange(get('/slow'));
     await running.slowAsked;
     using silent = await running.connect();
+    running.pass(1000);
     using last = await running.connect();
     await silent.untilClosed();
     running.release();
@@ -55,6 +75,9 @@ describe('connections whose clients are not authenticated', () => {
     const plain = connectPlain({ host: '127.0.0.1', port: running.port });
     plain.on('error', () => undefined).resume();
     await waitFor('the connection', () => plain.readyState === 'open');
+    const accepted = promisify(running.server.app.server.getConnections.bind(running.server.app.server));
+    await waitFor('the server to have it', async () => (await accepted()) === 1);
+    running.pass(1000);
     using client = await running.connect();
     await waitFor('the one that says nothing to be cut', () => plain.closed);
     assert.equal(await client.exchange(get('/quick')), 200);
@@ -78,6 +101,7 @@ describe('connections whose clients are not authenticated', () => {
       session.request({ ':path': '/me' }).on('end', resolve).on('error', reject).resume().end();
     });
     for (let count = 0; count < 3; count += 1) {
+      running.pass(1000);
       using stranger = await running.connect();
       assert.equal(await stranger.exchange(get('/quick')), 200);
     }
