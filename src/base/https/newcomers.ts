@@ -19,10 +19,10 @@ export interface Newcomer {
 
 /**
  * The connections whose clients have not been authenticated, at most so many. A connection takes some 80 KiB, which is not
- * all given back when it ends: without a bound, whoever reaches the port decides how large the process is. When there are
+ * all given back when it ends: without a bound, a stranger decides how large the process is. When there are
  * too many, the source with the most of them gives way, so that a client elsewhere gets in however many come from one
  * place. What is cut there is the oldest connection without a request, once it has had the time to say something. Before
- * that it is the newest: where a whole fleet connects anew, what has been begun is finished, and the rest tries again.
+ * that it is the newest: where a whole fleet connects again, what has been begun is finished, and the rest tries again.
  */
 export class Newcomers {
   readonly #max: number;
