@@ -20,6 +20,12 @@ export function parseBoolean(query: URLSearchParams, name: string): boolean {
   return parseOptionalBoolean(query, name) ?? false;
 }
 
+/** Whether a boolean parameter is given and not false. What is neither true nor false counts as true, for authorization. */
+export function isAsked(query: URLSearchParams, name: string): boolean {
+  const text = query.get(name);
+  return text !== null && !falseTexts.includes(text);
+}
+
 /** An integer parameter of at least 0, or undefined. Throws 400 on anything else. */
 export function parseInteger(query: URLSearchParams, name: string): number | undefined {
   const value = parseSignedInteger(query, name);

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { StatusError } from '../../api/index.ts';
 import type { HttpsApp } from '../../base/https/index.ts';
 import { authenticate, authorizePath } from './admission/access.ts';
+import { refuse } from './admission/refuse.ts';
 import { createContent, sendContent } from './documents/content.ts';
 import { createDiscoveryRoutes } from './documents/discovery-routes.ts';
 import { createHealthRoutes } from './documents/health-routes.ts';
@@ -38,8 +39,11 @@ export function addDocuments(app: Pick<HttpsApp, 'route'>, options: HttpOptions)
       const route = findRoute(request);
       if (route === undefined) return reply.callNotFound();
       const { open, group, methods = usualMethods } = route;
+      const notAllowed = () => methodNotAllowed(reply, methods);
       if (!open) await authorize(request, group, options);
-      if (!methods.includes(request.method)) throw methodNotAllowed(reply, methods);
+      if (methods.includes(request.method)) return;
+      if (open) await refuse(request, options, notAllowed);
+      throw notAllowed();
     },
     handler: (request, reply) => findRoute(request)?.respond(request, reply) ?? reply.callNotFound(),
   });

@@ -1,10 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { nodeKind } from '../../api/index.ts';
+import { nodeKind, StatusError } from '../../api/index.ts';
 import type { HttpsApp } from '../../base/https/index.ts';
 import type { NodeProxy, ProxiedRequest } from '../node-proxy/index.ts';
 import { readNodeName, readProxiedPath } from '../node-proxy/index.ts';
 import { attributesOf, authenticate, authorizeRequest } from './admission/access.ts';
 import { auditAsked, auditStarted } from './admission/audit.ts';
+import { refuse } from './admission/refuse.ts';
 import { bodyLimitBytes } from './errors.ts';
 import type { HttpOptions } from './options.ts';
 import { methodNotAllowed, usualVerbOf } from './routing/methods.ts';
@@ -26,9 +27,18 @@ export function addNodeProxy(
   const resource = options.registry.of(nodeKind);
   const admitted = new WeakMap<FastifyRequest, Asked>();
 
+  async function readProxied(request: FastifyRequest): Promise<Pick<Asked, 'named' | 'target'>> {
+    try {
+      const { node, target } = readProxiedPath(request.url);
+      return { named: readNodeName(node), target };
+    } catch (error) {
+      if (error instanceof StatusError) return await refuse(request, options, () => error);
+      throw error;
+    }
+  }
+
   async function onRequest(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const { node, target } = readProxiedPath(request.url);
-    const named = readNodeName(node);
+    const { named, target } = await readProxied(request);
     const place = { resource, subresource: 'proxy', namespace: '', name: named.name };
     const asked = { ...place, verb: usualVerbOf(request.method) };
     const identity = await authenticate(request, options, () => attributesOf(asked));

@@ -2,9 +2,9 @@ import type { FastifyRequest } from 'fastify';
 import type { HttpsApp, HttpsLimits, HttpsServerOptions, ListenAddress } from '../../base/https/index.ts';
 import { HttpsServer } from '../../base/https/index.ts';
 import { SharedReads } from '../handlers/index.ts';
-import { authenticate, authorizePath } from './admission/access.ts';
 import { pathNotFound } from './admission/admit.ts';
 import { addAudit } from './admission/audit.ts';
+import { refuse } from './admission/refuse.ts';
 import { addDocuments } from './documents.ts';
 import { bodyLimitBytes, renderClientError, sendError } from './errors.ts';
 import { createInFlightLimiter } from './flow/in-flight.ts';
@@ -39,9 +39,9 @@ export class HttpServer {
     const { app } = this.#server;
     // hooks run in the order in which they are added
     refuseWhenClosing(app);
-    refuseFragments(app);
     addIntercept(app, options);
     if (options.audit !== undefined) addAudit(app, options.audit, options.clock);
+    refuseFragments(app, options);
     const streams = new WeakSet<FastifyRequest>();
     measureDuration(app, options.metrics, streams);
     addRoutes(app, options, streams);
@@ -66,13 +66,17 @@ export class HttpServer {
   }
 }
 
-function serverOptions({ tls, http2, log }: HttpOptions): HttpsServerOptions {
+function serverOptions(options: HttpOptions): HttpsServerOptions {
+  const { tls, http2, log } = options;
   return {
     credentials: tls,
     limits,
+    ignoreTrailingSlash: true,
     ...(http2 && { http2: { defaultContentType: 'application/json' } }),
     contentTypes: [...mediaTypes.keys(), ...patchTypes.keys()],
     onError: (error, request, reply) => sendError(error, request, reply, log),
+    onBadPath: (bad, request, reply) =>
+      refuse(request, options, () => bad).catch((error: unknown) => sendError(error, request, reply, log)),
     formatClientError: renderClientError,
   };
 }
@@ -91,11 +95,11 @@ function addRoutes(app: HttpsApp, options: HttpOptions, streams: WeakSet<Fastify
   for (const route of listRoutes(options.registry)) {
     app.route({ method: routedMethods, url: route.pattern, ...createResourceHandler(route, shared) });
   }
-  app.setNotFoundHandler(async (request, reply) => {
-    const identity = await authenticate(request, options);
-    await authorizePath(request, identity, options.authorizer);
-    throw routedMethods.includes(request.method) ? pathNotFound() : methodNotAllowed(reply, servedSomewhere);
-  });
+  app.setNotFoundHandler((request, reply) =>
+    refuse(request, options, () =>
+      routedMethods.includes(request.method) ? pathNotFound() : methodNotAllowed(reply, servedSomewhere),
+    ),
+  );
 }
 
 const servedSomewhere = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
