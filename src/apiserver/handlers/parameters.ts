@@ -26,11 +26,10 @@ export function isAsked(query: URLSearchParams, name: string): boolean {
   return text !== null && !falseTexts.includes(text);
 }
 
-/** An integer parameter of at least 0, or undefined. Throws 400 on anything else. */
-export function parseInteger(query: URLSearchParams, name: string): number | undefined {
-  const value = parseSignedInteger(query, name);
-  if (value === undefined || value >= 0) return value;
-  throw new StatusError('BadRequest', `the parameter ${name} must not be below zero, as ${value} is`);
+/** An integer parameter above 0; undefined for none, 0 and less, as in the reference. Throws 400 on anything else. */
+export function parseCount(query: URLSearchParams, name: string): number | undefined {
+  const value = parseSignedInteger(query, name) ?? 0;
+  return value > 0 ? value : undefined;
 }
 
 /** An integer parameter, or undefined. Throws 400 on anything else. */
