@@ -141,7 +141,7 @@ function copyKnownFields(
   return kept;
 }
 
-/** Creates what a null in a list means; undefined: it is no item. Each time anew, because objects are changed in place. */
+/** Creates what a null in a list means; undefined: it is no item. A new one each time, because objects are changed in place. */
 function emptyItem({ t }: Type): () => unknown {
   if (t === 'struct' || t === 'ref' || t === 'map') return () => ({});
   return t === 'list' ? () => [] : () => zeroOf(t);

@@ -28,6 +28,13 @@ export { type BootstrapSecrets, bootstrapAuthenticator } from './bootstrap-token
 export { certificateAuthenticator } from './certificate.ts';
 export { type OidcOptions, oidcAuthenticator, signingAlgs } from './oidc/index.ts';
 export {
+  accountNameAnnotation,
+  accountUidAnnotation,
+  invalidSinceLabel,
+  type SecretTokenClaims,
+  secretTokenType,
+} from './secret-tokens.ts';
+export {
   serviceAccountGroups,
   serviceAccountOf,
   serviceAccountsGroup,

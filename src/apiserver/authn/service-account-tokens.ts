@@ -1,6 +1,9 @@
+import { hash } from 'node:crypto';
 import type { Clock } from '../../base/index.ts';
 import type { ServiceAccountKey, TokenKey } from '../pki/index.ts';
 import { isHarmlessToken } from './harmless-token.ts';
+import type { SecretTokenClaims } from './secret-tokens.ts';
+import { readSecretTokenPayload, secretTokenIssuer, secretTokenPayload } from './secret-tokens.ts';
 import { serviceAccountUser } from './service-account.ts';
 import { TokenCache } from './token-cache.ts';
 import type { Named, TokenClaims } from './token-claims.ts';
@@ -20,6 +23,8 @@ export interface TokenObject {
   uid: string;
   /** From when on it is to be gone, though something may still hold it: wall clock, milliseconds. */
   goneMs: number | undefined;
+  /** Of a Secret that holds a token of an account: its SHA-256 (base64url), and whether it has been put out of use. */
+  token?: { digest: string; isInvalid: boolean };
 }
 
 /** What is found out about a token; a fault says nothing that the token itself holds. */
@@ -42,6 +47,8 @@ export interface ServiceAccountTokens {
   /** What they can be checked with, by others too; the first is the one that signs. */
   readonly keys: readonly TokenKey[];
   issue(claims: TokenClaims): Promise<string>;
+  /** A token to be kept in a Secret; it has no end. */
+  issueForSecret(claims: SecretTokenClaims): Promise<string>;
   /** Whose token it is, if it is good now for one of the audiences, and all it is bound to still exists. */
   check(token: string, audiences: readonly string[]): Promise<TokenVerdict>;
 }
@@ -67,7 +74,7 @@ const clockToleranceSeconds = 10;
 const lingerMs = 60_000;
 
 export function serviceAccountTokens({ key, clock, objects }: TokenOptions): ServiceAccountTokens {
-  const cache = new TokenCache<TokenClaims>(known);
+  const cache = new TokenCache<Claims>(known);
   const keys: readonly TokenKey[] = [key, ...key.previous];
 
   /** The key that a token says it is signed with, if it is signed in that key's way; else one that fits nothing. */
@@ -78,15 +85,15 @@ export function serviceAccountTokens({ key, clock, objects }: TokenOptions): Ser
   }
 
   /** The claims of a token with a good signature; undefined for everything else. */
-  async function verify(token: string): Promise<TokenClaims | undefined> {
+  async function verify(token: string): Promise<Claims | undefined> {
     const { errors, jwtVerify } = await import('jose'); // most servers never see a token
     try {
       const { payload } = await jwtVerify(token, keyFor, {
-        issuer,
+        issuer: [issuer, secretTokenIssuer],
         currentDate: new Date(clock.now()),
         clockTolerance: clockToleranceSeconds,
       });
-      return readPayload(payload);
+      return payload.iss === issuer ? readPayload(payload) : readSecretTokenPayload(payload);
     } catch (error) {
       if (error instanceof errors.JWTExpired) return readPayload(error.payload); // said below
       if (error instanceof errors.JOSEError || error instanceof UnknownKeyError) return undefined;
@@ -94,8 +101,21 @@ export function serviceAccountTokens({ key, clock, objects }: TokenOptions): Ser
     }
   }
 
+  /** What is wrong with good claims of a Secret's token here and now. */
+  function faultOfHeld({ namespace, account, heldBy }: SecretTokenClaims, token: string): string | undefined {
+    const secret = objects.find('Secret', namespace, heldBy);
+    const isGone = secret?.token === undefined || secret.goneMs !== undefined;
+    if (isGone || secret.token?.digest !== hash('sha256', token, 'base64url'))
+      return 'the token’s Secret is gone';
+    if (secret.token.isInvalid) return 'the token has been marked invalid by a label of its Secret';
+    const found = objects.find('ServiceAccount', namespace, account.name);
+    const lives = found?.uid === account.uid && found.goneMs === undefined;
+    return lives ? undefined : accountGone;
+  }
+
   /** What is wrong with good claims here and now. */
-  function faultOf(claims: TokenClaims): string | undefined {
+  function faultOf(claims: Claims, token: string): string | undefined {
+    if ('heldBy' in claims) return faultOfHeld(claims, token);
     const { namespace, account, pod, secret, node } = claims;
     const now = clock.now();
     const lives = (kind: TokenObjectKind, { name, uid = '' }: Partial<Named>) => {
@@ -103,7 +123,7 @@ export function serviceAccountTokens({ key, clock, objects }: TokenOptions): Ser
       return object?.uid === uid && (object.goneMs === undefined || now <= object.goneMs + lingerMs);
     };
     if (now >= claims.expiresAt * 1000) return 'the token has expired';
-    if (!lives('ServiceAccount', account)) return 'the service account of the token is gone';
+    if (!lives('ServiceAccount', account)) return accountGone;
     if (pod !== undefined && !lives('Pod', pod)) return gone('pod');
     if (secret !== undefined && !lives('Secret', secret)) return gone('secret');
     // beside a pod, the node only says where that runs
@@ -111,39 +131,52 @@ export function serviceAccountTokens({ key, clock, objects }: TokenOptions): Ser
     return undefined;
   }
 
+  async function sign(payload: Record<string, unknown>): Promise<string> {
+    const { SignJWT } = await import('jose');
+    return await new SignJWT(payload)
+      .setProtectedHeader({ alg: key.algorithm, kid: key.id })
+      .sign(key.privateKey);
+  }
+
   return {
     audiences: [issuer],
     issuer,
     keys,
-    async issue(claims) {
-      const { SignJWT } = await import('jose');
-      return await new SignJWT({ iss: issuer, ...payloadOf(claims) })
-        .setProtectedHeader({ alg: key.algorithm, kid: key.id })
-        .sign(key.privateKey);
-    },
+    issue: (claims) => sign({ iss: issuer, ...payloadOf(claims) }),
+    issueForSecret: (claims) => sign(secretTokenPayload(claims)),
     async check(token, audiences) {
       if (token.length > maxTokenLength || !isHarmlessToken(token)) return { fault: notValid };
       const claims = await cache.find(token, () => verify(token));
       if (claims === undefined) return { fault: notValid };
-      let fault = faultOf(claims);
+      let fault = faultOf(claims, token);
       if (fault !== undefined && objects.newest !== undefined) {
         await objects.newest(); // another server may just have made what the token speaks of
-        fault = faultOf(claims);
+        fault = faultOf(claims, token);
       }
       if (fault !== undefined) {
         cache.forget(token);
         return { fault };
       }
-      const meant = audiences.filter((audience) => claims.audiences.includes(audience));
+      const { audiences: own, extra, untilMs } = gradeOf(claims);
+      const meant = audiences.filter((audience) => own.includes(audience));
       if (meant.length === 0) return { fault: 'the token is for other audiences' };
-      const user = serviceAccountUser({ namespace: claims.namespace, ...claims.account }, extraOf(claims));
-      return { user, audiences: meant, untilMs: claims.expiresAt * 1000 };
+      const user = serviceAccountUser({ namespace: claims.namespace, ...claims.account }, extra);
+      return { user, audiences: meant, untilMs };
     },
   };
 }
 
+type Claims = TokenClaims | SecretTokenClaims;
+
+/** For whom and until when a token is good, and what else is known of its user. */
+function gradeOf(claims: Claims) {
+  if ('heldBy' in claims) return { audiences: [issuer], extra: {}, untilMs: Number.POSITIVE_INFINITY };
+  return { audiences: claims.audiences, extra: extraOf(claims), untilMs: claims.expiresAt * 1000 };
+}
+
 class UnknownKeyError extends Error {}
 
+const accountGone = 'the service account of the token is gone';
 const notValid = 'the token is not valid';
 
 function gone(what: string): string {
