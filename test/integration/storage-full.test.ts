@@ -201,5 +201,6 @@ async function assertHealth(server: Server, { ready }: { ready: boolean }): Prom
   );
   assert.equal((await server.get('/livez')).code, 200);
   const { body } = await server.get('/metrics');
+  assert.match(body, /^apiserver_storage_size_bytes\{storage_cluster_id="sqlite-0"\} [1-9]\d{4,}$/m);
   assert.match(body, ready ? /^nodeward_storage_writable 1$/m : /^nodeward_storage_writable 0$/m);
 }

@@ -9,10 +9,15 @@ import { createHealthRoutes } from './documents/health-routes.ts';
 import { createOpenApiRoutes } from './documents/openapi-routes.ts';
 import type { DocumentRoute } from './documents/route.ts';
 import type { HttpOptions } from './options.ts';
+import type { RequestCounts } from './request-counts.ts';
 import { methodNotAllowed, routedMethods } from './routing/methods.ts';
 
 /** Adds the paths outside of the API's objects: health, version, discovery, OpenAPI, metrics, and the list of them all. */
-export function addDocuments(app: Pick<HttpsApp, 'route'>, options: HttpOptions): void {
+export function addDocuments(
+  app: Pick<HttpsApp, 'route'>,
+  options: HttpOptions,
+  counts: RequestCounts,
+): void {
   const { registry, metrics } = options;
   const kinds = registry.resources.map(({ kind }) => kind);
   const routes: DocumentRoute[] = [
@@ -29,8 +34,10 @@ export function addDocuments(app: Pick<HttpsApp, 'route'>, options: HttpOptions)
     },
     ...(options.documents ?? []),
   ];
-  const served = new Map([createIndexRoute(routes), ...routes].flatMap((route) => namesOf(route)));
+  const all = [createIndexRoute(routes), ...routes];
+  const served = new Map(all.flatMap((route) => namesOf(route)));
   const findRoute = (request: FastifyRequest) => served.get(readRoutedPath(request));
+  const countOf = new Map(all.map((route) => [route, counts.of({ subresource: route.path })]));
   // registering each path with the router would take longer than the rest of the server's start
   app.route({
     method: routedMethods,
@@ -46,6 +53,11 @@ export function addDocuments(app: Pick<HttpsApp, 'route'>, options: HttpOptions)
       throw notAllowed();
     },
     handler: (request, reply) => findRoute(request)?.respond(request, reply) ?? reply.callNotFound(),
+    onResponse(request, reply, done) {
+      const route = findRoute(request);
+      if (route !== undefined) countOf.get(route)?.(request, reply);
+      done();
+    },
   });
 }
 

@@ -8,6 +8,7 @@ import { auditAsked, auditStarted } from './admission/audit.ts';
 import { refuse } from './admission/refuse.ts';
 import { bodyLimitBytes } from './errors.ts';
 import type { HttpOptions } from './options.ts';
+import type { RequestCounts } from './request-counts.ts';
 import { methodNotAllowed, usualVerbOf } from './routing/methods.ts';
 
 type Asked = Pick<ProxiedRequest, 'named' | 'target' | 'prefix' | 'requester' | 'untilMs'>;
@@ -22,8 +23,9 @@ export function addNodeProxy(
   app: Pick<HttpsApp, 'register'>,
   proxy: NodeProxy,
   options: HttpOptions,
-  streams: WeakSet<FastifyRequest>,
+  { streams, counts }: { streams: WeakSet<FastifyRequest>; counts: RequestCounts },
 ): void {
+  const count = counts.of({ version: 'v1', resource: 'nodes', subresource: 'proxy' }, 'resource');
   const resource = options.registry.of(nodeKind);
   const admitted = new WeakMap<FastifyRequest, Asked>();
 
@@ -72,7 +74,16 @@ export function addNodeProxy(
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, _body, done) => done(null));
     for (const url of ['/api/v1/nodes/:name/proxy', '/api/v1/nodes/:name/proxy/*']) {
-      scope.route({ method: [...methods, 'TRACE'], url, onRequest, handler });
+      scope.route({
+        method: [...methods, 'TRACE'],
+        url,
+        onRequest,
+        handler,
+        onResponse(request, reply, done) {
+          count(request, reply);
+          done();
+        },
+      });
     }
   });
 }

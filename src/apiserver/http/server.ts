@@ -13,6 +13,7 @@ import { mediaTypes } from './negotiation/media-types.ts';
 import { patchTypes } from './negotiation/patch-body.ts';
 import { addNodeProxy } from './node-proxy.ts';
 import type { HttpOptions } from './options.ts';
+import { RequestCounts } from './request-counts.ts';
 import { createResourceHandler } from './resource-handler.ts';
 import { methodNotAllowed, routedMethods } from './routing/methods.ts';
 import { listRoutes } from './routing/routes.ts';
@@ -82,8 +83,9 @@ function serverOptions(options: HttpOptions): HttpsServerOptions {
 }
 
 function addRoutes(app: HttpsApp, options: HttpOptions, streams: WeakSet<FastifyRequest>): void {
-  addDocuments(app, options);
-  addNodeProxy(app, options.nodeProxy, options, streams);
+  const counts = new RequestCounts(options.metrics);
+  addDocuments(app, options, counts);
+  addNodeProxy(app, options.nodeProxy, options, { streams, counts });
   const shared = {
     options,
     streams,
@@ -93,13 +95,24 @@ function addRoutes(app: HttpsApp, options: HttpOptions, streams: WeakSet<Fastify
     enter: createInFlightLimiter({ ...options, limits: options.inFlight }),
   };
   for (const route of listRoutes(options.registry)) {
-    app.route({ method: routedMethods, url: route.pattern, ...createResourceHandler(route, shared) });
+    const count = counts.ofRoute(route);
+    app.route({
+      method: routedMethods,
+      url: route.pattern,
+      ...createResourceHandler(route, { ...shared, count }),
+      onResponse(request, reply, done) {
+        if (!streams.has(request)) count.answered(request, reply);
+        done();
+      },
+    });
   }
-  app.setNotFoundHandler((request, reply) =>
-    refuse(request, options, () =>
+  const countUnserved = counts.of({});
+  app.setNotFoundHandler((request, reply) => {
+    reply.raw.once('close', () => countUnserved(request, reply));
+    return refuse(request, options, () =>
       routedMethods.includes(request.method) ? pathNotFound() : methodNotAllowed(reply, servedSomewhere),
-    ),
-  );
+    );
+  });
 }
 
 const servedSomewhere = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
