@@ -44,11 +44,9 @@ export {
 export {
   type ServiceAccountTokens,
   serviceAccountTokens,
-  type TokenObject,
-  type TokenObjectKind,
-  type TokenObjects,
 } from './service-account-tokens.ts';
 export type { TokenClaims } from './token-claims.ts';
+export type { TokenObject, TokenObjectKind, TokenObjects } from './token-faults.ts';
 export { readTokenFile, tokenFileAuthenticator } from './token-file.ts';
 export {
   anonymousName,

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import type { Clock } from '../../base/index.ts';
 import type { ServiceAccountKey, TokenKey } from '../pki/index.ts';
 import { isHarmlessToken } from './harmless-token.ts';
@@ -6,26 +5,11 @@ import type { SecretTokenClaims } from './secret-tokens.ts';
 import { readSecretTokenPayload, secretTokenIssuer, secretTokenPayload } from './secret-tokens.ts';
 import { serviceAccountUser } from './service-account.ts';
 import { TokenCache } from './token-cache.ts';
-import type { Named, TokenClaims } from './token-claims.ts';
+import type { TokenClaims } from './token-claims.ts';
 import { extraOf, payloadOf, readPayload } from './token-claims.ts';
+import type { Claims, TokenObjects } from './token-faults.ts';
+import { faultFinder } from './token-faults.ts';
 import type { User } from './user.ts';
-
-/** Where tokens find the objects that they speak of, as they are now. */
-export interface TokenObjects {
-  /** Undefined when there is none of that name; `namespace` is of no matter for a Node. */
-  find(kind: TokenObjectKind, namespace: string, name: string): TokenObject | undefined;
-  /** Comes to what was written up to now, where others write the same objects. Rejects when that cannot be had. */
-  newest?(): Promise<void>;
-}
-export type TokenObjectKind = 'ServiceAccount' | 'Pod' | 'Secret' | 'Node';
-
-export interface TokenObject {
-  uid: string;
-  /** From when on it is to be gone, though something may still hold it: wall clock, milliseconds. */
-  goneMs: number | undefined;
-  /** Of a Secret that holds a token of an account: its SHA-256 (base64url), and whether it has been put out of use. */
-  token?: { digest: string; isInvalid: boolean };
-}
 
 /** What is found out about a token; a fault says nothing that the token itself holds. */
 export type TokenVerdict =
@@ -69,13 +53,13 @@ const issuer = 'https://kubernetes.default.svc.cluster.local';
 const maxTokenLength = 12 * 1024;
 /** Claims take about as much memory as their token. */
 const known = { maxEntries: 4096, maxBytes: 8 * 1024 * 1024 };
-/** How far the clocks of servers may differ that share a key; and how long a deleted object's tokens linger. */
+/** How far the clocks of servers may differ that share a key. */
 const clockToleranceSeconds = 10;
-const lingerMs = 60_000;
 
 export function serviceAccountTokens({ key, clock, objects }: TokenOptions): ServiceAccountTokens {
   const cache = new TokenCache<Claims>(known);
   const keys: readonly TokenKey[] = [key, ...key.previous];
+  const faultOf = faultFinder({ clock, objects });
 
   /** The key that a token says it is signed with, if it is signed in that key's way; else one that fits nothing. */
   function keyFor({ kid, alg }: { kid?: string | undefined; alg?: string | undefined }) {
@@ -95,40 +79,11 @@ export function serviceAccountTokens({ key, clock, objects }: TokenOptions): Ser
       });
       return payload.iss === issuer ? readPayload(payload) : readSecretTokenPayload(payload);
     } catch (error) {
-      if (error instanceof errors.JWTExpired) return readPayload(error.payload); // said below
+      const hasExpired = error instanceof errors.JWTExpired && error.payload.iss === issuer;
+      if (hasExpired) return readPayload(error.payload); // said below
       if (error instanceof errors.JOSEError || error instanceof UnknownKeyError) return undefined;
       throw error;
     }
-  }
-
-  /** What is wrong with good claims of a Secret's token here and now. */
-  function faultOfHeld({ namespace, account, heldBy }: SecretTokenClaims, token: string): string | undefined {
-    const secret = objects.find('Secret', namespace, heldBy);
-    const isGone = secret?.token === undefined || secret.goneMs !== undefined;
-    if (isGone || secret.token?.digest !== hash('sha256', token, 'base64url'))
-      return 'the token’s Secret is gone';
-    if (secret.token.isInvalid) return 'the token has been marked invalid by a label of its Secret';
-    const found = objects.find('ServiceAccount', namespace, account.name);
-    const lives = found?.uid === account.uid && found.goneMs === undefined;
-    return lives ? undefined : accountGone;
-  }
-
-  /** What is wrong with good claims here and now. */
-  function faultOf(claims: Claims, token: string): string | undefined {
-    if ('heldBy' in claims) return faultOfHeld(claims, token);
-    const { namespace, account, pod, secret, node } = claims;
-    const now = clock.now();
-    const lives = (kind: TokenObjectKind, { name, uid = '' }: Partial<Named>) => {
-      const object = objects.find(kind, namespace, name ?? '');
-      return object?.uid === uid && (object.goneMs === undefined || now <= object.goneMs + lingerMs);
-    };
-    if (now >= claims.expiresAt * 1000) return 'the token has expired';
-    if (!lives('ServiceAccount', account)) return accountGone;
-    if (pod !== undefined && !lives('Pod', pod)) return gone('pod');
-    if (secret !== undefined && !lives('Secret', secret)) return gone('secret');
-    // beside a pod, the node only says where that runs
-    if (pod === undefined && node !== undefined && !lives('Node', node)) return gone('node');
-    return undefined;
   }
 
   async function sign(payload: Record<string, unknown>): Promise<string> {
@@ -166,8 +121,6 @@ export function serviceAccountTokens({ key, clock, objects }: TokenOptions): Ser
   };
 }
 
-type Claims = TokenClaims | SecretTokenClaims;
-
 /** For whom and until when a token is good, and what else is known of its user. */
 function gradeOf(claims: Claims) {
   if ('heldBy' in claims) return { audiences: [issuer], extra: {}, untilMs: Number.POSITIVE_INFINITY };
@@ -176,9 +129,4 @@ function gradeOf(claims: Claims) {
 
 class UnknownKeyError extends Error {}
 
-const accountGone = 'the service account of the token is gone';
 const notValid = 'the token is not valid';
-
-function gone(what: string): string {
-  return `the ${what} that the token is bound to is gone`;
-}
