@@ -197,7 +197,7 @@ async function assertHealth(server: Server, { ready }: { ready: boolean }): Prom
   assert.equal(told.code, ready ? 200 : 500, told.body);
   assert.match(
     told.body,
-    ready ? /^\[\+\]storage-writes ok$/m : /^\[-\]storage-writes failed: .*no room left/m,
+    ready ? /^\[\+\]storage-writes ok$/m : /^\[-\]storage-writes failed: .*disk is full/m,
   );
   assert.equal((await server.get('/livez')).code, 200);
   const { body } = await server.get('/metrics');
