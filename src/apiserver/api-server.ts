@@ -58,12 +58,14 @@ export async function runApiServer(
   const dependsOn = resources.services.map(({ name }) => name); // the signer asks the webhook, too
   const served = { keys, pki, registry, access, storage, maintenance, metrics, audit, signal };
   const serving = await assembleServing(options, served, resources);
-  const { authorizer } = access;
+  const { authorizer, tokens } = access;
   const controllers = assembleControllers(options, {
     registry,
     storage,
     signer,
     authorizer,
+    tokens,
+    ca: pki.authority.cert,
     metrics,
     dependsOn,
   });

@@ -22,6 +22,7 @@ export * from './lifecycle/index.ts';
 export { createLogger, type LogFormat, type Logger, type LogLevel, logLevels, silentLogger } from './log.ts';
 export { Counter, createMetrics, Gauge, Histogram, MetricsRegistry } from './metrics.ts';
 export { KeyedMutex, Mutex } from './mutex.ts';
+export { findNearestName } from './nearest-name.ts';
 export { type PeerCertificate, readPeerCertificate } from './peer-certificate.ts';
 export { Semaphore } from './semaphore.ts';
 export { SingleFlight } from './single-flight.ts';

@@ -9,3 +9,4 @@ export { ownerGarbage } from './owner-garbage/index.ts';
 export { PodGarbageService } from './pod-garbage/index.ts';
 export { roleAggregation, selectsAny } from './role-aggregation/index.ts';
 export { ensureSystemNamespaces } from './system-namespaces.ts';
+export { tokenSecrets } from './token-secrets/index.ts';
