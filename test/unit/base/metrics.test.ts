@@ -17,7 +17,12 @@ test('each registry stands alone and tells the figures of the process in Prometh
 });
 
 test('an idle process is not woken by its metrics', async () => {
-  const text = await createMetrics().metrics();
+  const metrics = createMetrics();
+  const loops = () => performance.nodeTiming.uvMetricsInfo.loopCount;
+  const before = loops();
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  assert.ok(loops() - before < 10, `${loops() - before} times within 300 ms`);
+  const text = await metrics.metrics();
   assert.match(text, /^nodejs_eventloop_utilization_ratio (0|1|0\.\d+)$/m);
   assert.doesNotMatch(text, /nodejs_eventloop_lag_(min|max|mean|stddev|p\d+)_seconds/);
 });
