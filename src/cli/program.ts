@@ -14,6 +14,7 @@ import { seccompCommand } from './seccomp/command.ts';
 import { storageCommand } from './storage/command.ts';
 import type { CommandContext } from './terminal/context.ts';
 import { tokenCommand } from './token/command.ts';
+import { versionCommand } from './version.ts';
 
 const commands: readonly ((context: CommandContext) => Command)[] = [
   accessCommand,
@@ -68,11 +69,4 @@ function helpCommand(program: Command): Command {
         code: 'commander.unknownCommand',
       });
     });
-}
-
-/** `nodeward version` */
-function versionCommand({ stdout }: CommandContext): Command {
-  return new Command('version').description('Print the version.').action(() => {
-    stdout.write(`nodeward ${version.nodeward} (API ${version.gitVersion}, Node.js ${process.version})\n`);
-  });
 }

@@ -97,7 +97,7 @@ export function listRights(review: AccessQuery): TableResult<readonly string[]> 
     document: review,
     rows,
     columns: columnsOf(['NAMESPACE', 'VERBS', 'OF'], 0),
-    name: ([, , target = '']) => target,
+    name: ([, , targets = '']) => targets.split(', '),
     empty: 'nothing\n',
     after: formatMore(moreNamespaces, 'namespaces'),
   };

@@ -57,7 +57,7 @@ export function writeResult<Row>(context: CommandContext, output: OutputFormat, 
 
 /** One line for each; what others wrote cannot make two lines of one. */
 function renderNames<Row>(result: Result<Row>): string {
-  const names = isTable(result) ? result.rows.map(result.name) : result.names;
+  const names = isTable(result) ? result.rows.flatMap(result.name) : result.names;
   return [...new Set(names)].map((name) => (name === '' ? '' : `${sanitize(name)}\n`)).join('');
 }
 

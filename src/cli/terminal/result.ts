@@ -18,8 +18,8 @@ export interface TableResult<Row> {
   readonly document: object;
   readonly rows: readonly Row[];
   readonly columns: readonly Column<Row>[];
-  /** For `-o name`: what other commands take as their argument; empty for a row without a name. */
-  name(row: Row): string;
+  /** For `-o name`: what other commands take as their argument; empty for a row without a name, several for one of several. */
+  name(row: Row): string | readonly string[];
   /** Lines before and after the table. */
   readonly before?: string;
   readonly after?: string;

@@ -80,7 +80,7 @@ describe('one person, three spellings', () => {
       subjects: [crew, user('ann')],
     });
     const diff = (...args: string[]) => runCommandLine(['access', ...file, ...args], text);
-    assert.equal((await diff('-o', 'name')).stdout, 'Group/crew\nUser/ann\n');
+    assert.equal((await diff('-o', 'name')).stdout, 'User/ann\nGroup/crew\n');
     assert.equal((await diff('-o', 'name', '--as=User/ann')).stdout, 'User/ann\n');
     assert.equal((await diff('--as=jane')).code, exitCodes.ok);
   });
