@@ -8,9 +8,11 @@ import { checkpointCommand } from './checkpoint/command.ts';
 import { configCommand } from './config.ts';
 import { devicesCommand } from './devices.ts';
 import { doctorCommand } from './doctor.ts';
+import { historyCommand } from './history.ts';
 import { pluginsCommand } from './plugins.ts';
 import { reloadCommand } from './reload.ts';
 import { seccompCommand } from './seccomp/command.ts';
+import { statusCommand } from './status/command.ts';
 import { storageCommand } from './storage/command.ts';
 import type { CommandContext } from './terminal/context.ts';
 import { tokenCommand } from './token/command.ts';
@@ -24,9 +26,11 @@ const commands: readonly ((context: CommandContext) => Command)[] = [
   configCommand,
   devicesCommand,
   doctorCommand,
+  historyCommand,
   pluginsCommand,
   reloadCommand,
   seccompCommand,
+  statusCommand,
   storageCommand,
   tokenCommand,
   versionCommand,

@@ -15,7 +15,7 @@ after(() => world[Symbol.asyncDispose]());
 /** They run until they are stopped, or print something that is no result. */
 const withoutResult = ['agent', 'apiserver', 'help', 'completion'];
 /** Their formats are looked at here, and what they print where there is an etcd. */
-const elsewhere = ['storage migrate', 'status', 'history'];
+const elsewhere = ['storage migrate'];
 
 function leavesOf(command: Command, path: readonly string[] = []): [string, Command][] {
   if (command.commands.length === 0) return [[path.join(' '), command]];

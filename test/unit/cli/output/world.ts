@@ -35,6 +35,14 @@ export async function openWorld() {
   stack.use(agent);
   stack.use(await controlSocket(path));
   await writeFiles(at);
+  await server.admin.must('POST', '/api/v1/namespaces/default/events', {
+    metadata: { name: 'node-a.1', namespace: 'default' },
+    involvedObject: { kind: 'Node', name: 'node-a' },
+    type: 'Warning',
+    reason: 'NodeNotReady',
+    message: 'it went',
+    lastTimestamp: '2026-01-02T03:04:05Z',
+  });
   const kubeconfig = ['--kubeconfig', server.running.kubeconfig];
   const store = ['--root-dir', at('store')];
   const { stdout } = await runCommandLine(['token', 'create', ...kubeconfig, '-o', 'name']);
@@ -64,6 +72,8 @@ export async function openWorld() {
     'devices ls': () => kubeconfig,
     doctor: () => ['--only', 'swap,cgroup-version', '--root-dir', path],
     'plugins ls': () => kubeconfig,
+    history: () => ['node-a', ...kubeconfig],
+    status: () => [...kubeconfig, '--root-dir', path],
     reload: () => ['--root-dir', path],
     'seccomp ls': () => kubeconfig,
     'seccomp check': () => [at('profile.json')],
