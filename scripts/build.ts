@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Plugin } from 'esbuild';
 import { build } from 'esbuild';
 import { askGit } from '../src/base/build.ts';
+import { writeCommandFiles } from './build/command-files.ts';
 import { writeTestingTypes } from './build/testing-types.ts';
 
 // Bundles the program into dist/: the command, the threads of the storage writer, of the archives' digests and of their sealing, the server for tests with its declarations,
@@ -73,6 +74,7 @@ await build({ ...shared, entryPoints: { 'archive-digest': 'src/agent/checkpoint/
 await build({ ...shared, entryPoints: { 'archive-seal': 'src/agent/checkpoint/sealing/seal-worker.ts' } });
 await chmod(join(outdir, 'main.js'), 0o755);
 await writeTestingTypes(root, outdir);
+await writeCommandFiles(join(outdir, 'share'));
 await putInPlace();
 
 /** Two builds at once end with the program of one of them, whole. */

@@ -1,5 +1,6 @@
 import { CommanderError } from 'commander';
 import { describeError, ExitError, exitCodes } from '../base/index.ts';
+import { bindOptionalValues } from './optional-values.ts';
 import { createProgram } from './program.ts';
 import type { CommandContext } from './terminal/context.ts';
 import { ReportedError } from './terminal/context.ts';
@@ -10,7 +11,7 @@ export type { CommandContext } from './terminal/context.ts';
 export async function run(args: readonly string[], context: CommandContext): Promise<number> {
   const program = createProgram(context);
   try {
-    await program.parseAsync([...args], { from: 'user' });
+    await program.parseAsync(bindOptionalValues(program, args), { from: 'user' });
     return exitCodes.ok;
   } catch (error) {
     return reportError(error, context);

@@ -10,6 +10,7 @@ import { devicesCommand } from './devices.ts';
 import { doctorCommand } from './doctor.ts';
 import { historyCommand } from './history.ts';
 import { pluginsCommand } from './plugins.ts';
+import { completionCommand } from './reference/index.ts';
 import { reloadCommand } from './reload.ts';
 import { seccompCommand } from './seccomp/command.ts';
 import { statusCommand } from './status/command.ts';
@@ -42,6 +43,7 @@ export function createProgram(context: CommandContext): Command {
     .description('A Linux node agent, and a control plane that speaks the Kubernetes API conventions.')
     .version(version.nodeward, '--version', 'print the version');
   for (const command of commands) program.addCommand(command(context));
+  program.addCommand(completionCommand(program, context));
   program.helpCommand(false).addCommand(helpCommand(program));
   const all = [program, ...program.commands, ...program.commands.flatMap((command) => command.commands)];
   for (const command of all) {

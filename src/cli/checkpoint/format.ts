@@ -35,7 +35,11 @@ export function tableOfCheckpoints(list: Item, nowMs: number): TableResult<Item>
   };
 }
 
-const stateTones: Readonly<Record<string, Tone>> = { Damaged: 'bad', Verified: 'good' };
+const stateTones: Readonly<Record<string, Tone>> = {
+  Damaged: 'bad',
+  Unknown: 'doubtful',
+  Matches: 'good',
+};
 
 const formatPause = (value: unknown): string => (typeof value === 'number' ? `${Math.round(value)} ms` : '-');
 

@@ -49,6 +49,17 @@ describe('-o is three things', () => {
     }
   });
 
+  test('what is for people can be asked for in every word, whichever the command has', () => {
+    for (const [name, command] of leaves) {
+      const option = command.options.find(({ long }) => long === '--output');
+      const [first] = formatsOf(command);
+      const read = (text: string): unknown => option?.parseArg?.(text, undefined);
+      assert.equal(read('text'), first, name);
+      assert.equal(read('table'), first, name);
+      assert.equal(read('wide'), first === 'table' ? 'wide' : first, name);
+    }
+  });
+
   for (const [name, command] of leaves) {
     const formats = formatsOf(command);
     test(`${name}: a wrong one names those that are allowed`, async () => {
@@ -64,7 +75,7 @@ describe('every command, with every -o, on a terminal and in a pipe', () => {
     test(name, async () => {
       if (name === 'token delete') await world.makeTokens(20);
       const documents: unknown[] = [];
-      for (const format of ['text', 'table', 'wide', ...formatsOf(command)]) {
+      for (const format of formatsOf(command)) {
         for (const terminal of [false, true]) {
           const { code, stdout, stderr } = await run(name, format, terminal);
           const what = `${name} -o ${format}${terminal ? ' on a terminal' : ''}: ${stderr}`;
@@ -90,6 +101,24 @@ describe('every command, with every -o, on a terminal and in a pipe', () => {
     ];
     assert.ok(coloured.stdout.includes(`${escapeCode}[31mfailed`));
     assert.equal(plain.stdout, (await run('plugins ls', 'table')).stdout);
+  });
+
+  test('what may take long shows its progress on a terminal', async () => {
+    for (const name of [
+      'checkpoint create',
+      'checkpoint download',
+      'checkpoint verify',
+      'checkpoint prune',
+      'checkpoint inspect',
+      'checkpoint image',
+      'checkpoint open',
+      'storage snapshot',
+      'storage restore',
+      'status',
+    ]) {
+      const { stderr } = await run(name, 'json', true);
+      assert.ok(stderr.includes(`\r${escapeCode}[K`), name);
+    }
   });
 
   test('wide has all columns of the table, and more', async () => {

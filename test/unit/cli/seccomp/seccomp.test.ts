@@ -207,3 +207,25 @@ describe('nodeward seccomp ls', () => {
       assert.match(shownProfiles(status, 0), /^(NAME +STATE|$)/);
   });
 });
+
+test('resolve --seccomp-default pod.yaml does not take pod.yaml for the value', async () => {
+  await using folder = await temporaryFolder();
+  const file = join(folder.path, 'pod.json');
+  const pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'p' },
+    spec: { containers: [{ name: 'c' }] },
+  };
+  await writeFile(file, JSON.stringify(pod));
+  const typeOf = async (...args: string[]) => {
+    const all = ['seccomp', 'resolve', ...args, '--root-dir', folder.path, '-o', 'json'];
+    const { code, stdout, stderr } = await runCommandLine(all);
+    assert.equal(code, 0, stderr);
+    return JSON.parse(stdout).containers[0].type;
+  };
+  assert.equal(await typeOf('--seccomp-default', file), 'RuntimeDefault');
+  assert.equal(await typeOf('--seccomp-default', 'true', file), 'RuntimeDefault');
+  assert.equal(await typeOf('--seccomp-default', 'false', file), 'Unconfined');
+  assert.equal(await typeOf('--seccomp-default=false', file), 'Unconfined');
+});
