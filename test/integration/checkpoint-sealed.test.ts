@@ -103,7 +103,15 @@ describe('sealed archives', () => {
       assert.equal(opened.code, 0, opened.stderr);
       assert.equal(await sha256Of(`${plain}.2`), await sha256Of(plain));
     }
-    const piped = await nodeward(['checkpoint', 'open', `${plain}.age`, '--identity', own, '--output-file', '-']);
+    const piped = await nodeward([
+      'checkpoint',
+      'open',
+      `${plain}.age`,
+      '--identity',
+      own,
+      '--output-file',
+      '-',
+    ]);
     assert.equal(piped.stdout, Buffer.alloc(3_000_000, 'nodeward').toString());
   });
 

@@ -28,7 +28,7 @@ export function resolveTarget(parts: readonly string[], namespace: string | unde
   }
   if (namespace !== undefined) return { namespace, pod: first, container: second };
   if (second !== undefined) return { namespace: first, pod: second, container: undefined };
-  const advice = `name it with -n NAMESPACE, or say NAMESPACE/${first}`;
+  const advice = 'name it with -n NAMESPACE, or say NAMESPACE/POD or NAMESPACE/POD/CONTAINER';
   throw new ExitError(exitCodes.usage, `the namespace of the pod ${first} is not known; ${advice}`);
 }
 

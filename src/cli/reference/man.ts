@@ -53,5 +53,5 @@ const firstSentence = (text: string): string => text.replace(/[.;:].*$/s, '').tr
 /** No text becomes a request of roff, or a line of its own. */
 function escapeRoff(text: string): string {
   const plain = text.replaceAll(/\s+/g, ' ').replaceAll('\\', String.raw`\e`).replaceAll('-', String.raw`\-`);
-  return plain.replace(/^[.']/, String.raw`\&$&`).replaceAll('…', '...');
+  return plain.replace(/^[.']/, String.raw`\&$&`).replaceAll('…', '...').replaceAll('’', String.raw`\(aq`);
 }
