@@ -12,6 +12,7 @@ export async function writeCommandFiles(folder: string): Promise<void> {
     ...pages,
     ['bash-completion/completions/nodeward', renderCompletion('bash', tree)],
     ['zsh/site-functions/_nodeward', renderCompletion('zsh', tree)],
+    ['zsh/vendor-completions/_nodeward', renderCompletion('zsh', tree)], // where Debian's zsh looks
     ['fish/vendor_completions.d/nodeward.fish', renderCompletion('fish', tree)],
   ];
   for (const [name = '', text = ''] of files) {
