@@ -21,6 +21,7 @@ import type { CommandContext } from './terminal/context.ts';
 import { ReportedError } from './terminal/context.ts';
 import type { OutputFlags } from './terminal/output.ts';
 import { textOutputOption, writeResult } from './terminal/output.ts';
+import { withProgress } from './terminal/progress.ts';
 import { sanitize } from './terminal/text.ts';
 
 interface Flags extends ConfigFlags, AgentPlaceFlags, OutputFlags {
@@ -53,7 +54,10 @@ export function doctorCommand(context: CommandContext): Command {
   ];
   for (const option of options) command.addOption(option);
   return command.action(async (flags: Flags) => {
-    const rows = worstFirst(await runSelectedChecks(flags, context));
+    const found = await withProgress(context, 'checking this machine', () =>
+      runSelectedChecks(flags, context),
+    );
+    const rows = worstFirst(found);
     writeResult(context, flags.output, {
       document: { checks: rows, summary: countVerdicts(rows) },
       names: rows.map(({ id }) => id),

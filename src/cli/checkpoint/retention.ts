@@ -7,7 +7,7 @@ import type { CommandContext } from '../terminal/context.ts';
 import { ReportedError } from '../terminal/context.ts';
 import type { OutputFlags } from '../terminal/output.ts';
 import { listOutputOption, textOutputOption, writeResult } from '../terminal/output.ts';
-import { showProgress } from '../terminal/progress.ts';
+import { withProgress } from '../terminal/progress.ts';
 import type { TableResult } from '../terminal/result.ts';
 import { formatBytes, sanitize } from '../terminal/text.ts';
 import {
@@ -128,9 +128,7 @@ export function pruneCommand(context: CommandContext): Command {
       const request = dryRun
         ? ({ method: 'GET', path: '/checkpoints?retention=dry-run', signal } as const)
         : ({ method: 'POST', path: '/checkpoints/prune', signal } as const);
-      using progress = showProgress(context, 'pruning');
-      const outcome = await requestAgent(client, request);
-      progress[Symbol.dispose]();
+      const outcome = await withProgress(context, 'pruning', () => requestAgent(client, request));
       writeResult(context, output, tableOfPruned(outcome));
     });
 }

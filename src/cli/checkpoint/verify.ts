@@ -38,8 +38,8 @@ async function verifyAll(
   context: CommandContext,
 ): Promise<Verdict[]> {
   const verdicts: Verdict[] = [];
+  await using client = await connectAgent(flags);
   try {
-    await using client = await connectAgent(flags);
     for (const [index, reference] of references.entries()) {
       using _progress = showProgress(context, `verifying ${index + 1} of ${references.length}: ${reference}`);
       const id = await findCheckpoint(client, reference, namespace, context.signal);

@@ -7,6 +7,7 @@ import type { ApiClient } from '../../../client/index.ts';
 import { collectTexts } from '../../flags/values.ts';
 import type { CommandContext } from '../../terminal/context.ts';
 import { writeNotes, writeResult } from '../../terminal/output.ts';
+import { withProgress } from '../../terminal/progress.ts';
 import type { ServerFlags } from '../query.ts';
 import { createQueryCommand, withClient } from '../query.ts';
 import type { Subject, SubjectFlags } from '../subject.ts';
@@ -61,7 +62,8 @@ export function trimCommand(context: CommandContext): Command {
     );
   for (const option of subjectOptions('the same as the argument')) command.addOption(option);
   return command.action(async (argument: Subject | undefined, flags: Flags) => {
-    const report = await trim(requireSubject(argument, flags), flags, context);
+    const subject = requireSubject(argument, flags);
+    const report = await withProgress(context, 'reading the audit log', () => trim(subject, flags, context));
     writeNotes(context, report.notes);
     writeResult(context, flags.output, {
       document: report,

@@ -115,6 +115,8 @@ describe('every command, with every -o, on a terminal and in a pipe', () => {
       'storage snapshot',
       'storage restore',
       'status',
+      'doctor',
+      'access trim',
     ]) {
       const { stderr } = await run(name, 'json', true);
       assert.ok(stderr.includes(`\r${escapeCode}[K`), name);
