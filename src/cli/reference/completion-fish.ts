@@ -24,7 +24,8 @@ function __nodeward_at
             end
         end
     end
-    test (string join ' ' $found) = "$argv"
+    set -l at (string join ' ' $found)
+    test "$at" = "$argv"
 end
 
 ${listPages(program)

@@ -43,8 +43,9 @@ _nodeward() {
     compadd -a flags
   else
     if [[ -n $ids ]]; then values+=(\${(f)"$(${listIds})"}); fi
-    if (( $#subcommands )); then compadd -a subcommands; else _files; fi
+    if (( $#subcommands )); then compadd -a subcommands; fi
     if (( $#values )); then compadd -a values; fi
+    if (( ! $#subcommands && ! $#values )) || [[ -n $ids ]]; then _files; fi
   fi
 }
 
