@@ -20,9 +20,9 @@ export function parseCheckpointIds(text: string, before: string[] | undefined): 
   return [...(before ?? []), parseCheckpointId(text)];
 }
 
-/** `-n` of a command that takes ids. */
+/** `-n` of a command that takes ids; a whole id needs none. */
 export const ofNamespaceOption = () =>
-  new Option('-n, --namespace <name>', 'namespace of POD/CONTAINER and "latest" (default: any)');
+  new Option('-n, --namespace <name>', 'namespace of the pod of the checkpoint (default: any)');
 
 /** Whether the id is that of an operation started with `--async`. */
 export function isOperationId(id: string): boolean {

@@ -33,7 +33,7 @@ export async function findCheckpoint(
 ): Promise<string> {
   if (isWhole(reference)) return reference;
   const wanted = toContainerName(reference, namespace);
-  const filters = wanted === undefined ? {} : { ...wanted, limit: 1 };
+  const filters = wanted === undefined ? { namespace } : { ...wanted, limit: 1 };
   const { items } = await listCheckpoints(client, filters, signal);
   const known = toRecords(items).map(({ id, record }) => ({
     ...(isRecord(record) ? record : {}),
@@ -50,7 +50,10 @@ export function chooseCheckpoint(
 ): string {
   if (isWhole(reference)) return reference;
   const wanted = toContainerName(reference, namespace);
-  if (wanted === undefined) return chooseByBeginning(reference, newestFirst);
+  if (wanted === undefined) {
+    const there = newestFirst.filter((each) => isOf(each, { namespace }));
+    return chooseByBeginning(reference, there);
+  }
   const found = newestFirst.find((each) => isOf(each, wanted));
   if (found !== undefined) return found.id;
   const parts = Object.entries(wanted).filter(([, value]) => value !== undefined);

@@ -18,6 +18,7 @@ describe('ids are long and must be whole: no prefix, latest, or POD/CONTAINER', 
     assert.equal(choose(`${second}`), second);
     assert.equal(choose('checkpoint-db'), third);
     assert.equal(choose('db_'), third, 'what all ids begin with may be left out');
+    assert.equal(choose('web_', 'other'), fourth, 'of those of the namespace');
     assert.equal(choose('latest'), first);
     assert.equal(choose('latest', 'other'), fourth);
     assert.equal(choose('web/app'), first, 'the newest of it, in any namespace');
