@@ -44,51 +44,9 @@ export async function openWorld() {
     lastTimestamp: '2026-01-02T03:04:05Z',
   });
   const kubeconfig = ['--kubeconfig', server.running.kubeconfig];
-  const store = ['--root-dir', at('store')];
   const { stdout } = await runCommandLine(['token', 'create', ...kubeconfig, '-o', 'name']);
   let tokens = [stdout.trim()];
-  const commands: Commands = {
-    'access explain': () => ['get', 'pods', ...kubeconfig],
-    'access who-can': () => ['get', 'pods', ...kubeconfig],
-    'access what-can': () => ['jane', ...kubeconfig],
-    'access diff': () => ['-f', at('role.json'), ...kubeconfig],
-    'access trim': () => ['jane', '--audit-log', at('audit.log'), '--offline'],
-    'checkpoint create': () => ['shop/web/main', ...kubeconfig],
-    'checkpoint ls': () => kubeconfig,
-    'checkpoint get': () => ['web/main', ...kubeconfig],
-    'checkpoint download': (fresh) => [exampleId, '--output-file', fresh('copy'), ...kubeconfig],
-    'checkpoint rm': () => ['latest', ...kubeconfig],
-    'checkpoint pin': () => ['checkpoint-web', ...kubeconfig],
-    'checkpoint unpin': () => [exampleId, ...kubeconfig],
-    'checkpoint verify': () => [exampleId, ...kubeconfig],
-    'checkpoint prune': () => kubeconfig,
-    'checkpoint inspect': () => [at('archive.tar')],
-    'checkpoint diff': () => [at('archive.tar'), at('other.tar')],
-    'checkpoint image': (fresh) => [at('archive.tar'), '--output-file', fresh('layout')],
-    'checkpoint open': (fresh) => [at('sealed.age'), '-i', at('key'), '--output-file', fresh('plain')],
-    'checkpoint keygen': (fresh) => ['--output-file', fresh('own-key')],
-    'config view': () => ['--config', at('config.yaml')],
-    'config check': () => ['--config', at('config.yaml')],
-    'devices ls': () => kubeconfig,
-    doctor: () => ['--only', 'swap,cgroup-version', '--root-dir', path],
-    'plugins ls': () => kubeconfig,
-    history: () => ['node-a', ...kubeconfig],
-    status: () => [...kubeconfig, '--root-dir', path],
-    reload: () => ['--root-dir', path],
-    'seccomp ls': () => kubeconfig,
-    'seccomp check': () => [at('profile.json')],
-    'seccomp resolve': () => [at('pod.json'), '--root-dir', path],
-    'seccomp explain': () => [at('profile.json'), 'read'],
-    'storage stats': () => store,
-    'storage check': () => store,
-    'storage snapshot': (fresh) => [fresh('snapshot'), ...store],
-    'storage defrag': () => store,
-    'storage restore': (fresh) => [at('snapshot'), '--root-dir', fresh('restored')],
-    'token create': () => kubeconfig,
-    'token list': () => kubeconfig,
-    'token delete': () => [...tokens.splice(0, 1), ...kubeconfig],
-    version: () => [],
-  };
+  const commands = commandLines(path, kubeconfig, () => tokens.splice(0, 1));
   const more = stack.move();
   return {
     commands,
@@ -101,6 +59,54 @@ export async function openWorld() {
     },
     path,
     [Symbol.asyncDispose]: () => more.disposeAsync(),
+  };
+}
+
+/** The command lines; `takeToken` gives a token that can be deleted. */
+function commandLines(path: string, kubeconfig: readonly string[], takeToken: () => string[]): Commands {
+  const at = (name: string) => join(path, name);
+  const store = ['--root-dir', at('store')];
+  return {
+    'access explain': () => ['get', 'pods', ...kubeconfig],
+    'access who-can': () => ['get', 'pods', ...kubeconfig],
+    'access what-can': () => ['jane', ...kubeconfig],
+    'access diff': () => ['-f', at('role.json'), ...kubeconfig],
+    'access trim': () => ['jane', '--audit-log', at('audit.log'), '--offline'],
+    'checkpoint create': () => ['shop/web/main', ...kubeconfig],
+    'checkpoint ls': () => [...kubeconfig],
+    'checkpoint get': () => ['web/main', ...kubeconfig],
+    'checkpoint download': (fresh) => [exampleId, '--output-file', fresh('copy'), ...kubeconfig],
+    'checkpoint rm': () => ['latest', ...kubeconfig],
+    'checkpoint pin': () => ['checkpoint-web', ...kubeconfig],
+    'checkpoint unpin': () => [exampleId, ...kubeconfig],
+    'checkpoint verify': () => [exampleId, ...kubeconfig],
+    'checkpoint prune': () => [...kubeconfig],
+    'checkpoint inspect': () => [at('archive.tar')],
+    'checkpoint diff': () => [at('archive.tar'), at('other.tar')],
+    'checkpoint image': (fresh) => [at('archive.tar'), '--output-file', fresh('layout')],
+    'checkpoint open': (fresh) => [at('sealed.age'), '-i', at('key'), '--output-file', fresh('plain')],
+    'checkpoint keygen': (fresh) => ['--output-file', fresh('own-key')],
+    'config view': () => ['--config', at('config.yaml')],
+    'config check': () => ['--config', at('config.yaml')],
+    'devices ls': () => [...kubeconfig],
+    doctor: () => ['--only', 'swap,cgroup-version', '--root-dir', path],
+    'plugins ls': () => [...kubeconfig],
+    history: () => ['node-a', ...kubeconfig],
+    status: () => [...kubeconfig, '--root-dir', path],
+    reload: () => ['--root-dir', path],
+    'seccomp ls': () => [...kubeconfig],
+    'seccomp check': () => [at('profile.json')],
+    'seccomp resolve': () => [at('pod.json'), '--root-dir', path],
+    'seccomp explain': () => [at('profile.json'), 'read'],
+    'storage stats': () => store,
+    'storage check': () => store,
+    'storage snapshot': (fresh) => [fresh('snapshot'), ...store],
+    'storage defrag': () => store,
+    'storage restore': (fresh) => [at('snapshot'), '--root-dir', fresh('restored')],
+    'token create': () => [...kubeconfig],
+    'token list': () => [...kubeconfig],
+    'token delete': () => [...takeToken(), ...kubeconfig],
+    version: () => [],
   };
 }
 
