@@ -1,6 +1,6 @@
 import { hostname as systemHostname } from 'node:os';
 import { join } from 'node:path';
-import { checkName } from '../api/index.ts';
+import { checkName, version } from '../api/index.ts';
 import type { Service } from '../base/index.ts';
 import {
   createMetrics,
@@ -8,6 +8,7 @@ import {
   ExitError,
   ensurePrivateFolder,
   exitCodes,
+  registerBuildInfo,
   runServices,
   untilAborted,
 } from '../base/index.ts';
@@ -62,6 +63,8 @@ export async function runAgent(
   const { nodeIps = [], externalIps = [] } = options;
   const nodeAddressesNow = () => listNodeAddresses({ hostname: nodeName, nodeIps, externalIps });
   const addresses = () => nodeAddressesNow().map(({ address }) => address);
+  const metrics = createMetrics();
+  registerBuildInfo(metrics, version.gitVersion);
   const context = {
     options,
     config: live.current,
@@ -70,7 +73,7 @@ export async function runAgent(
     hostname: nodeName,
     addresses,
     nodeAddresses: nodeAddressesNow,
-    metrics: createMetrics(),
+    metrics,
     stack,
   };
   const runtime = stack.use(openRuntime(context));

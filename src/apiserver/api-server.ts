@@ -1,4 +1,5 @@
-import { createMetrics, runServices } from '../base/index.ts';
+import { version } from '../api/index.ts';
+import { createMetrics, registerBuildInfo, runServices } from '../base/index.ts';
 import { assembleControllers } from './assembly/assemble-controllers.ts';
 import { assembleRegistry } from './assembly/assemble-registry.ts';
 import { assembleServing } from './assembly/assemble-serving.ts';
@@ -37,6 +38,7 @@ export async function runApiServer(
   onReady: (server: RunningApiServer) => void,
 ): Promise<void> {
   const { rootDir, groupSuffix, bindAddress, clock, log, metrics = createMetrics() } = options;
+  registerBuildInfo(metrics, version.gitVersion);
   const files = fileKeys({ rootDir, serverNames: [bindAddress], clock, log });
   const keys = options.keys ?? files;
   const pki = await keys.pki();

@@ -1,5 +1,6 @@
 export { type Backoff, type BackoffOptions, createBackoff } from './backoff.ts';
 export { BoundedMap, type BoundedMapOptions } from './bounded-map.ts';
+export { askGit, type Build, readBuild, registerBuildInfo } from './build.ts';
 export { type Clock, systemClock } from './clock.ts';
 export { forEachConcurrently, mapConcurrently } from './concurrently.ts';
 export { DeadlineError, type DeadlineLimits, withDeadline } from './deadline.ts';

@@ -180,8 +180,9 @@ test('what cannot be asked is told with its code', async () => {
     [],
     ['explain'],
     ['explain', 'get'],
-    ['who-can', 'get', 'pods', '--as=x'],
-    ['what-can', 'x'],
+    ['who-can', 'get', 'pods', '--as='],
+    ['what-can', 'x', '--as=y'],
+    ['what-can', 'ServiceAccount/x'],
   ]) {
     assert.equal((await access(...args)).code, exitCodes.usage, args.join(' '));
   }
