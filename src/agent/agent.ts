@@ -28,7 +28,7 @@ import type { EffectiveConfig } from './config/index.ts';
 import { LiveConfig, loadConfig } from './config/index.ts';
 import { createHostChecksService } from './doctor/index.ts';
 import type { Lock } from './lock/index.ts';
-import { acquireLock } from './lock/index.ts';
+import { acquireAgentLock } from './lock/index.ts';
 import { findNodeIpsFault, listNodeAddresses } from './node/index.ts';
 import type { Runtime } from './runtime/index.ts';
 import { connectRuntime } from './runtime/index.ts';
@@ -55,9 +55,9 @@ export async function runAgent(
   const servingFiles = createServingFiles();
   const live = await openConfig(options, servingFiles);
   await ensurePrivateFolder(rootDir);
-  await ensurePrivateFolder(options.certDir);
   await using lock = await acquireLockUnlessStopped(options, signal);
   if (lock === undefined) return;
+  await ensurePrivateFolder(options.certDir);
   await using stack = new AsyncDisposableStack();
   const { nodeIps = [], externalIps = [] } = options;
   const nodeAddressesNow = () => listNodeAddresses({ hostname: nodeName, nodeIps, externalIps });
@@ -167,8 +167,9 @@ async function acquireLockUnlessStopped(
   signal: AbortSignal,
 ): Promise<Lock | undefined> {
   try {
-    return await acquireLock({
-      path: options.lockFile,
+    return await acquireAgentLock({
+      lockFile: options.lockFile,
+      rootDir: options.rootDir,
       clock: options.clock,
       log: options.log.child({ part: 'lock' }),
       exitOnContention: options.exitOnLockContention,
