@@ -96,7 +96,7 @@ async function runParts(
   const { identity, controlPlane, services } = await assembleIdentity(context, url);
   const standalone = options.controlPlane.mode === 'standalone';
   stack.use(servingFiles.follow(identity.serving));
-  const local = assembleLocal(context, identity);
+  const local = assembleLocal(context, identity, runtime);
   const { server, services: serving } = assembleServer(context, {
     identity,
     checkpointer,
