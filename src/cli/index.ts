@@ -13,7 +13,7 @@ import { reloadCommand } from './reload.ts';
 import { seccompCommand } from './seccomp/command.ts';
 import { storageCommand } from './storage/command.ts';
 import type { CommandContext } from './terminal/context.ts';
-import { ReportedError } from './terminal/context.ts';
+import { isJournal, ReportedError } from './terminal/context.ts';
 import { tokenCommand } from './token/command.ts';
 
 export type { CommandContext } from './terminal/context.ts';
@@ -90,9 +90,13 @@ function versionCommand({ stdout }: CommandContext): Command {
   });
 }
 
+/** Of an entry in systemd's journal. */
+const errorPriority = '<3>';
+
 function reportError(error: unknown, context: CommandContext): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
   if (error instanceof ReportedError) return error.exitCode;
-  context.stderr.write(`nodeward: ${describeError(error)}\n`);
+  const priority = isJournal(context.stderr, context.env) ? errorPriority : '';
+  context.stderr.write(`${priority}nodeward: ${describeError(error)}\n`);
   return error instanceof ExitError ? error.exitCode : exitCodes.failed;
 }
