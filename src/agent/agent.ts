@@ -13,12 +13,14 @@ import {
 } from '../base/index.ts';
 import { agentUrl } from './assembly/agent-url.ts';
 import { assembleHeartbeats } from './assembly/assemble-heartbeats.ts';
+import type { IdentityParts } from './assembly/assemble-identity.ts';
 import { assembleIdentity } from './assembly/assemble-identity.ts';
 import { assembleLocal } from './assembly/assemble-local.ts';
 import { assembleServer } from './assembly/assemble-server.ts';
 import type { AgentContext } from './assembly/context.ts';
 import { part } from './assembly/context.ts';
-import type { AgentOptions, RunningAgent } from './assembly/options.ts';
+import type { AgentOptions, Announce, RunningAgent } from './assembly/options.ts';
+import { readiness } from './assembly/readiness.ts';
 import { createReload } from './assembly/reload.ts';
 import { serviceManager } from './assembly/service-manager.ts';
 import type { Checkpointer } from './checkpoint/index.ts';
@@ -47,7 +49,7 @@ import { createServingFiles, servingFilesService } from './server/index.ts';
 export async function runAgent(
   options: AgentOptions,
   signal: AbortSignal,
-  onReady: (agent: RunningAgent) => void,
+  announce: Announce,
 ): Promise<void> {
   const { rootDir } = options;
   const nodeName = resolveNodeName(options);
@@ -75,7 +77,7 @@ export async function runAgent(
   };
   const runtime = stack.use(openRuntime(context));
   const stop = AbortSignal.any([signal, lock.contended]);
-  await runParts(context, { lock, runtime, servingFiles }, stop, onReady);
+  await runParts(context, { lock, runtime, servingFiles }, stop, announce);
 }
 
 interface Opened {
@@ -88,9 +90,9 @@ async function runParts(
   context: AgentContext,
   { lock, runtime, servingFiles }: Opened,
   stop: AbortSignal,
-  onReady: (agent: RunningAgent) => void,
+  announce: Announce,
 ): Promise<void> {
-  const { options, config, live, nodeName, addresses, stack } = context;
+  const { options, config, live, addresses, stack } = context;
   const checkpointer = stack.use(openCheckpointer(context, runtime));
   const url = async () => agentUrl(config.address, addresses(), await server.port.get());
   const { identity, controlPlane, services } = await assembleIdentity(context, url);
@@ -124,13 +126,7 @@ async function runParts(
 
   function announceReady(): void {
     manager.ready();
-    onReady({
-      nodeName,
-      url: agentUrl(config.address, addresses(), port()),
-      api: controlPlane?.connection.value,
-      agentKubeconfig: standalone ? join(options.rootDir, 'agent.kubeconfig') : undefined,
-      runtime: runtime.status(),
-    });
+    announce.ready(describeAgent(context, port(), controlPlane, runtime));
   }
 
   const parts = [
@@ -142,6 +138,14 @@ async function runParts(
     ...heartbeats.services,
     hostChecks,
     ...local.services,
+    readiness({
+      credentials: standalone ? {} : identity,
+      serving: config.server.enabled ? servingFiles.serving : undefined,
+      manager,
+      onWaiting: announce.waiting,
+      dependsOn: ['identity', 'server'],
+      clock: options.clock,
+    }),
     controlSocketService({
       rootDir: options.rootDir,
       reload,
@@ -159,6 +163,22 @@ async function runParts(
     },
     stop,
   );
+}
+
+function describeAgent(
+  { options, config, nodeName, addresses }: AgentContext,
+  port: number,
+  controlPlane: IdentityParts['controlPlane'],
+  runtime: Runtime,
+): RunningAgent {
+  const standalone = options.controlPlane.mode === 'standalone';
+  return {
+    nodeName,
+    url: agentUrl(config.address, addresses(), port),
+    api: controlPlane?.connection.value,
+    agentKubeconfig: standalone ? join(options.rootDir, 'agent.kubeconfig') : undefined,
+    runtime: runtime.status(),
+  };
 }
 
 /** Undefined where the agent was stopped while it waited, which is no failure. */

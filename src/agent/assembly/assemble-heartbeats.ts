@@ -37,7 +37,7 @@ export function assembleHeartbeats(
 ): Heartbeats {
   const { options, config, live, nodeName, hostname, metrics, stack } = context;
   if (options.controlPlane.mode === 'standalone') return { services: [], heartbeat: () => undefined };
-  const api = (connections: number) => stack.use(nodeApi(identity.api, connections, options.groupSuffix));
+  const api = (connections: number) => stack.use(nodeApi(identity, connections, options.groupSuffix));
   const certificates = watchExpiry({ identity, metrics, ...part(context, 'identity') });
   const nodeStatus = createNodeStatusService({
     nodeName,

@@ -52,7 +52,7 @@ export function assemblePods(context: AgentContext, identity: Identity): PodPart
       isComplete: areStaticsComplete,
       source: stack.use(joinSources(known, common.log)),
     };
-  const api = stack.use(nodeApi(identity.api, connections, options.groupSuffix));
+  const api = stack.use(nodeApi(identity, connections, options.groupSuffix));
   const onApi = new ApiPods({ api, ...common });
   services.push(createService('api-pods', ['identity'], onApi.run));
   const mirroredPods: Pick<StaticPods, 'pods' | 'isComplete' | 'onChange'> = statics ?? noStaticPods;

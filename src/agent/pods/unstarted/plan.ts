@@ -39,7 +39,8 @@ function isWaitingForDeletion({ metadata }: Pod): boolean {
 
 /** By its status another agent has started it: each writes the time before it starts anything. */
 function hasStarted({ status = {} }: Pod): boolean {
-  const { startTime, containerStatuses = [], initContainerStatuses = [] } = status;
+  const { phase = '', startTime, containerStatuses = [], initContainerStatuses = [] } = status;
+  if (phase !== '' && phase !== 'Pending') return true;
   const all = [...containerStatuses, ...initContainerStatuses];
   return startTime !== undefined || all.some(({ containerID = '' }) => containerID !== '');
 }

@@ -515,14 +515,14 @@ describe('trouble', () => {
 
   test('no server is blamed while there are no credentials', async () => {
     await using agent = await start({}, (api) => {
-      Object.assign(api, { isWithoutCredentials: () => true });
+      Object.assign(api, { missingCredentials: () => 'the request csr-1 waits for approval' });
       api.before = () => new Promise(() => undefined);
     });
     await agent.clock.advance(11_000);
     const told = agent.lines.filter((line) => /update the node/.test(line));
     assert.match(
       told[0] ?? '',
-      /whoever is to sign the client certificate of this node did not answer within 10 s/,
+      /this node has no client certificate yet: the request csr-1 waits for approval/,
     );
   });
 
