@@ -6,8 +6,10 @@ export {
   apiServerGates,
   type FeatureGates,
   featureGates,
+  findAgentGateProblem,
   findGateProblem,
   gateNames,
+  hasNoEffect,
   parseGates,
   resolveGates,
 } from './feature-gates.ts';
