@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { readRuntimePods } from '../../src/agent/pods/unstarted/index.ts';
+import { openConnection } from '../../src/agent/runtime/index.ts';
 import type { Node, Pod } from '../../src/api/index.ts';
 import { eventKind, nodeKind, podKind } from '../../src/api/index.ts';
 import type { ApiClient } from '../../src/client/index.ts';
@@ -10,6 +12,7 @@ import { clientOptionsOf, createClient, ifFound, readKubeconfig } from '../../sr
 import type { TemporaryFolder } from '../support/index.ts';
 import { temporaryFolder, waitFor } from '../support/index.ts';
 import { ensureBuilt } from './installation.ts';
+import { startContainerd } from './lab/index.ts';
 import type { RunningAgent, RunningApiServer } from './nodeward/index.ts';
 import { startAgent, startApiServer } from './nodeward/index.ts';
 
@@ -131,4 +134,20 @@ describe('an agent in a real cluster says what it does not do', { timeout: 180_0
     await client.delete(podKind, 'web', { namespace });
     await waitFor('it to go', async () => (await there()) === undefined);
   });
+});
+
+test('the pods of a real container runtime are found, and a runtime that is absent or silent is told apart', async () => {
+  const { signal } = new AbortController();
+  await using runtime = await startContainerd();
+  const { endpoint } = runtime;
+  using connection = openConnection([endpoint]);
+  assert.deepEqual(await readRuntimePods(connection, [endpoint], signal), new Set());
+  const started = await runtime.startPod({ name: 'web', namespace: 'shop' });
+  await started.startContainer();
+  const found = await readRuntimePods(connection, [endpoint], signal);
+  assert.ok(typeof found !== 'string' && [...found].some((uid) => uid !== ''), String(found));
+  const nowhere = 'unix:///nowhere/x.sock';
+  using none = openConnection([nowhere]);
+  assert.equal(await readRuntimePods(none, [nowhere], signal), 'none');
+  assert.equal(await readRuntimePods(connection, [endpoint], AbortSignal.abort()), 'unknown');
 });
