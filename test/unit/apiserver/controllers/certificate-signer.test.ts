@@ -77,7 +77,10 @@ describe('certificates of node agents through the API', () => {
       const status = await ask(client, 'evil', ['evil', stolen]);
       assert.equal(status.conditions?.[0]?.type, 'Denied');
       assert.equal(status.certificate, undefined);
-      assert.match(status.conditions?.[0]?.message ?? '', /is not known to be a name or address of node evil/);
+      assert.match(
+        status.conditions?.[0]?.message ?? '',
+        /is not known to be a name or address of node evil/,
+      );
     });
   }
 
