@@ -3,7 +3,7 @@ export { BoundedMap, type BoundedMapOptions } from './bounded-map.ts';
 export { askGit, type Build, readBuild, registerBuildInfo } from './build.ts';
 export { type Clock, systemClock } from './clock.ts';
 export { forEachConcurrently, mapConcurrently } from './concurrently.ts';
-export { DeadlineError, type DeadlineLimits, withDeadline } from './deadline.ts';
+export { type AwaitedCall, DeadlineError, type DeadlineLimits, withDeadline } from './deadline.ts';
 export { durationMs, formatDuration, parseDuration } from './duration.ts';
 export { describeError, type ExitCode, ExitError, errorCode, exitCodes, ReasonError } from './errors.ts';
 export { EventLoopYielder } from './event-loop-yielder.ts';

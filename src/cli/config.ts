@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import type { LoadedConfig, OriginRow } from '../agent/index.ts';
+import { groupSuffixOption } from './flags/common-flags.ts';
 import type { ConfigFlags } from './flags/config-flags.ts';
 import {
   configFieldOptions,
@@ -12,7 +13,11 @@ import type { OutputFlags, OutputFormat } from './terminal/output.ts';
 import { listOutputOption, textOutputOption, writeResult, writeWarnings } from './terminal/output.ts';
 import type { TableResult } from './terminal/result.ts';
 
-interface ViewFlags extends ConfigFlags {
+interface CheckFlags extends ConfigFlags {
+  groupSuffix: string;
+}
+
+interface ViewFlags extends CheckFlags {
   output?: OutputFormat;
   origin?: boolean;
 }
@@ -48,7 +53,7 @@ function checkCommand(context: CommandContext): Command {
   const command = new Command('check')
     .description('Report everything that is wrong with the configuration; exit code 3 if there is something.')
     .addOption(textOutputOption());
-  return addConfigOptions(command).action(async (flags: ConfigFlags & OutputFlags) => {
+  return addConfigOptions(command).action(async (flags: CheckFlags & OutputFlags) => {
     const { warnings } = await load(flags, context);
     const count = warnings.length;
     const suffix = count === 0 ? '' : `, with ${count} warning${count === 1 ? '' : 's'}`;
@@ -61,13 +66,13 @@ function checkCommand(context: CommandContext): Command {
 }
 
 function addConfigOptions(command: Command): Command {
-  for (const option of [...configFileOptions(), ...controlPlaneChoiceOptions(), ...configFieldOptions()])
-    command.addOption(option);
+  const choices = [...configFileOptions(), ...controlPlaneChoiceOptions(), ...configFieldOptions()];
+  for (const option of [...choices, groupSuffixOption()]) command.addOption(option);
   return command;
 }
 
 /** Writes warnings to standard error. Throws an ExitError for a configuration that cannot be used. */
-async function load(flags: ConfigFlags, context: CommandContext): Promise<LoadedConfig> {
+async function load(flags: CheckFlags, context: CommandContext): Promise<LoadedConfig> {
   const { loadConfig, checkServingFiles } = await import('../agent/index.ts');
   const loaded = await loadConfig(configSources(flags));
   await checkServingFiles(loaded.config.files);

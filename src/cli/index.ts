@@ -1,9 +1,9 @@
 import { CommanderError } from 'commander';
-import { describeError, ExitError, exitCodes } from '../base/index.ts';
+import { describeError, ExitError, errorPriority, exitCodes } from '../base/index.ts';
 import { bindOptionalValues } from './optional-values.ts';
 import { createProgram } from './program.ts';
 import type { CommandContext } from './terminal/context.ts';
-import { ReportedError } from './terminal/context.ts';
+import { isJournal, ReportedError } from './terminal/context.ts';
 
 export type { CommandContext } from './terminal/context.ts';
 
@@ -21,6 +21,7 @@ export async function run(args: readonly string[], context: CommandContext): Pro
 function reportError(error: unknown, context: CommandContext): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
   if (error instanceof ReportedError) return error.exitCode;
-  context.stderr.write(`nodeward: ${describeError(error)}\n`);
+  const priority = isJournal(context.stderr, context.env) ? errorPriority : '';
+  context.stderr.write(`${priority}nodeward: ${describeError(error)}\n`);
   return error instanceof ExitError ? error.exitCode : exitCodes.failed;
 }
