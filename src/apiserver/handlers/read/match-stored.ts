@@ -4,6 +4,8 @@ import type { Stored } from '../../storage/index.ts';
 import type { Selectors } from './list-selectors.ts';
 import type { SharedReads } from './shared-reads.ts';
 
+type Readable = Pick<Resource, 'encoding'>;
+
 /** Whether an object is selected. */
 export type MatchStored = (stored: Stored) => boolean;
 
@@ -11,7 +13,7 @@ export type MatchStored = (stored: Stored) => boolean;
  * Tests the objects of a list, each of them once. Labels are read from the stored bytes; only those that they select are
  * parsed, where fields decide too.
  */
-export function listMatcher({ encoding }: Resource, { labels, fields, isByLabels }: Selectors): MatchStored {
+export function listMatcher({ encoding }: Readable, { labels, fields, isByLabels }: Selectors): MatchStored {
   return (stored) => {
     const at = encoding.metadataAt(stored);
     const found = at === 0 ? undefined : readStoredLabels(stored.value, at, labels.keys);
@@ -24,7 +26,7 @@ export function listMatcher({ encoding }: Resource, { labels, fields, isByLabels
 
 /** Tests the objects of the events of a watch. What is read of an object is shared by all watches. */
 export function watchMatcher(
-  resource: Resource,
+  resource: Readable,
   { labels, fields, isByLabels }: Selectors,
   reads: SharedReads,
 ): MatchStored {
