@@ -14,7 +14,7 @@ import { startServer } from './server.ts';
 import { readStreamedList } from './streamed-list.ts';
 
 const count = process.argv.includes('quick') ? 2_000 : 20_000;
-const rounds = 7;
+const rounds = 5;
 const option = (name: string) =>
   process.argv.find((argument) => argument.startsWith(`${name}=`))?.slice(`${name}=`.length);
 const another = option('beside');
