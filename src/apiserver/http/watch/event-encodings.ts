@@ -92,14 +92,15 @@ function encodeAsMessage(resource: Resource, form: Form): Events {
   const apiVersion = apiVersionOf(objectType, resource.groupSuffix);
   const frames = eventFrames({ apiVersion, kind: objectType.kind });
   const write = messageWriter(resource, form);
+  let share = 1; // of the size in JSON that the events had the last time
+  const sizeOf = ({ value }: Stored) => Math.ceil(value.length * share) + frameBytes;
   const join = (type: string, objects: readonly Stored[]) => {
-    const pieces = new Pieces(objects.reduce((bytes, { value }) => bytes + value.length + frameBytes, 0));
+    const pieces = new Pieces(objects.reduce((bytes, object) => bytes + sizeOf(object), 0));
     for (const object of objects) {
       const writeMessage = (into: Uint8Array, from: number) => write(object, into, from);
-      pieces.add(object.value.length + frameBytes, (into, from) =>
-        frames.write(type, writeMessage, into, from),
-      );
+      pieces.add(sizeOf(object), (into, from) => frames.write(type, writeMessage, into, from));
     }
+    share = pieces.length / objects.reduce((bytes, { value }) => bytes + value.length, 0);
     return pieces.finish();
   };
   return {
