@@ -2,7 +2,7 @@ import { isRecord } from '../../base/index.ts';
 import { scalarRule } from './scalars.ts';
 import type { Field, Scalar, StructType, Type } from './types.ts';
 import type { Dropped } from './zeros.ts';
-import { computeDropped, isEmpty } from './zeros.ts';
+import { computeDropped } from './zeros.ts';
 
 /*
  * The strict checker. A description is compiled once into closures; checking an object then costs little more than
@@ -123,8 +123,8 @@ function fieldChecker(field: Field): FieldChecker {
   return { check: checkerOf(field.type), ...computeDropped(field) };
 }
 
-function isDropped(value: unknown, { zero, empty }: Dropped): boolean {
-  return value === zero || (empty && isEmpty(value));
+function isDropped(value: unknown, { zero, isEmpty }: Dropped): boolean {
+  return value === zero || isEmpty?.(value) === true;
 }
 
 /** A copy without unknown and dropped fields; deleting from a large object takes far longer. */

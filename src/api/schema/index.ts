@@ -25,4 +25,5 @@ export type {
   StructType,
   Type,
 } from './types.ts';
-export { keepsZero, zeroOf } from './zeros.ts';
+export { removeWrittenZeros, withWritten } from './written.ts';
+export { isAlwaysPresent, isUnset, keepsZero, zeroOf } from './zeros.ts';

@@ -23,7 +23,7 @@ const containerStateWaiting = struct('ContainerStateWaiting', {
 });
 
 const containerStateRunning = struct('ContainerStateRunning', {
-  startedAt: field(1, time, 'When it started.'),
+  startedAt: field(1, time, 'When it started.', { written: true }),
 });
 
 const containerStateTerminated = struct('ContainerStateTerminated', {
@@ -31,8 +31,8 @@ const containerStateTerminated = struct('ContainerStateTerminated', {
   signal: field(2, int32, 'Signal that ended it.'),
   reason: field(3, string, 'Why it ended, for programs.'),
   message: field(4, string, 'Why it ended, for people.'),
-  startedAt: field(5, time, 'When it started.'),
-  finishedAt: field(6, time, 'When it ended.'),
+  startedAt: field(5, time, 'When it started.', { written: true }),
+  finishedAt: field(6, time, 'When it ended.', { written: true }),
   containerID: field(7, string, 'Which container it was.'),
 });
 

@@ -9,8 +9,8 @@ export const podCondition = struct('PodCondition', {
   type: required(1, string, 'PodScheduled, Ready, Initialized, ContainersReady …'),
   observedGeneration: field(7, int64, 'Generation of the pod that the condition is about.'),
   status: required(2, string, 'True, False or Unknown.'),
-  lastProbeTime: field(3, time, 'When the condition was last looked at.'),
-  lastTransitionTime: field(4, time, 'When the status last changed.'),
+  lastProbeTime: field(3, time, 'When the condition was last looked at.', { written: true }),
+  lastTransitionTime: field(4, time, 'When the status last changed.', { written: true }),
   reason: field(5, string, 'Why, for programs.'),
   message: field(6, string, 'Why, for people.'),
 });

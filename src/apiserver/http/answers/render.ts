@@ -65,10 +65,10 @@ async function renderList(
   options: RenderOptions,
 ): Promise<Buffer | LongBody> {
   const { form, pretty, resource } = options;
-  const { read, show: showStored, splice } = resource.encoding;
+  const { readWhole, show: showStored, splice } = resource.encoding;
   if (form.as === 'table') {
     const builder = createTableBuilder(resource.kind, form, options);
-    const rows = await mapInSlices(items, (item) => builder.row(read(item)));
+    const rows = await mapInSlices(items, (item) => builder.row(readWhole(item)));
     return renderTable(builder, rows, metadata, form, pretty);
   }
   const { type, project } = resolveProjection(form, resource.kind, resource.groupSuffix);
@@ -79,12 +79,12 @@ async function renderList(
     if (pretty)
       return renderIndentedList(
         head,
-        await mapInSlices(items, (item) => renderIndentedItem(project(read(item)))),
+        await mapInSlices(items, (item) => renderIndentedItem(project(readWhole(item)))),
       );
     if (as === 'object' && splice !== undefined) return joinWhenShort(stitchList(head, items, splice));
     if (as === 'object') return encodeObjectList(head, await mapInSlices(items, showStored), encoding);
   }
-  const encoded = await mapInSlices(items, (item) => encodeItem(type, project(read(item)), encoding));
+  const encoded = await mapInSlices(items, (item) => encodeItem(type, project(readWhole(item)), encoding));
   return encodeObjectList(head, encoded, encoding);
 }
 

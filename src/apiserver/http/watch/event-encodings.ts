@@ -62,7 +62,7 @@ function encodeAsObject(resource: Resource, form: Form): Events {
   const { type: objectType, project } = resolveProjection(form, resource.kind, resource.groupSuffix);
   const frame = form.encoding === 'protobuf' ? renderProtobufFrame : renderJsonFrame;
   return {
-    event: (type, stored) => frame(type, objectType, project(resource.encoding.read(stored))),
+    event: (type, stored) => frame(type, objectType, project(resource.encoding.readWhole(stored))),
     bookmark: (revision, initialEventsEnd) =>
       frame('BOOKMARK', objectType, project(createBookmark(resource, revision, initialEventsEnd))),
     error: (status) => frame('ERROR', statusType, status),
@@ -91,7 +91,7 @@ function encodeAsTable(resource: Resource, { include }: TableForm, clock: Clock)
     event: (type, stored: Stored) =>
       renderLine(
         type,
-        tableOf([resource.encoding.read(stored)], { resourceVersion: String(stored.revision) }),
+        tableOf([resource.encoding.readWhole(stored)], { resourceVersion: String(stored.revision) }),
       ),
     bookmark(revision, initialEventsEnd) {
       const object = createBookmark(resource, revision, initialEventsEnd);

@@ -68,7 +68,7 @@ describe('decoding the body of a write', () => {
     const { object } = lease(
       '{"metadata":{"creationTimestamp":null},"spec":{"renewTime":"2024-05-01T12:00:00.5+02:00","acquireTime":null}}',
     );
-    assert.deepEqual(object.metadata, {});
+    assert.deepEqual(object.metadata, undefined, 'nothing in it is set');
     assert.deepEqual(object.spec, { renewTime: '2024-05-01T10:00:00.500000Z' });
     const node = decodeObject(
       nodeKind,
