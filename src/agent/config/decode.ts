@@ -52,7 +52,7 @@ function identityProblems(value: LocatedMap, file: string): Problem[] {
 }
 
 function fieldProblems(value: LocatedMap, locations: Map<string, Location>): Problem[] {
-  const findings: Findings = { unknown: [], wrong: [] };
+  const findings: Findings = { unknown: [], wrong: [], zerosStay: true };
   check(toPlain(value), undefined, findings);
   const wrong = findings.wrong.filter(({ path }) => locations.get(path)?.deletes !== true);
   return [

@@ -26,4 +26,4 @@ export type {
   Type,
 } from './types.ts';
 export { removeWrittenZeros, withWritten } from './written.ts';
-export { isAlwaysPresent, isUnset, keepsZero, zeroOf } from './zeros.ts';
+export { isAlwaysPresent, isUnset, keepsZero, zeroItemOf, zeroOf } from './zeros.ts';

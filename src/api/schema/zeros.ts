@@ -20,6 +20,14 @@ export function zeroOf(scalar: Scalar): string | number | boolean | undefined {
   return zeros[scalar];
 }
 
+/** What a null stands for as an item of a list or a map: nothing set. Null where it stays null. */
+export function zeroItemOf(type: Type): unknown {
+  if (type.t === 'struct' || type.t === 'ref' || type.t === 'map') return {};
+  if (type.t === 'list') return [];
+  if (type.t === 'quantity') return '0';
+  return type.t === 'intOrString' ? 0 : (zeroOf(type.t) ?? null);
+}
+
 /** Whether a zero of this field (empty text, false, 0, empty list or map) differs from its absence. */
 export function keepsZero({ required, pointer }: Pick<Field, 'required' | 'pointer'>): boolean {
   return required || pointer === true;

@@ -27,6 +27,7 @@ export function readWriteBody(
     throw new StatusError('BadRequest', `strict decoding error: ${complaints.join(', ')}`);
   }
   const warnings = fieldValidation === 'Warn' ? complaints : [];
+  request.complain?.([...warnings]);
   const warn = (text: string) => void warnings.push(text);
   return {
     object: settleNamespace(request, withoutZeroVersion(object)),
