@@ -103,10 +103,10 @@ type TableForm = Extract<Form, { as: 'table' }>;
 
 function createTableBuilder(
   kind: Pick<Kind, 'columns'>,
-  { include }: TableForm,
+  { include, version }: TableForm,
   { resource, now }: RenderOptions,
 ): TableBuilder<ApiObject> {
-  return tableBuilder(kind, { groupSuffix: resource.groupSuffix, include, now, headers: true });
+  return tableBuilder(kind, { groupSuffix: resource.groupSuffix, include, version, now, headers: true });
 }
 
 function renderTable(

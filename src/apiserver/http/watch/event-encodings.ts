@@ -29,7 +29,7 @@ export function createEventEncodings(clock: Clock): EventEncodings {
   return (resource, form) => {
     const forms = known.get(resource) ?? new Map<string, StreamEncoding>();
     known.set(resource, forms);
-    const name = `${form.as} ${form.encoding} ${form.as === 'table' ? form.include : ''}`;
+    const name = `${form.as} ${form.encoding} ${form.as === 'table' ? `${form.include} ${form.version}` : ''}`;
     const encoding = forms.get(name) ?? { ...createEncoding(resource, form, clock), parts: new EventParts() };
     forms.set(name, encoding);
     return encoding;
@@ -82,10 +82,16 @@ function renderProtobufFrame(type: string, objectType: ObjectType, object: Typed
 type TableForm = Extract<Form, { as: 'table' }>;
 
 /** As in the reference, only the first event has the columns. */
-function encodeAsTable(resource: Resource, { include }: TableForm, clock: Clock): Events {
+function encodeAsTable(resource: Resource, { include, version }: TableForm, clock: Clock): Events {
   const { kind, groupSuffix } = resource;
   const tableOf = (objects: ApiObject[], metadata: ListMeta, included = include) =>
-    toTable(kind, objects, metadata, { groupSuffix, include: included, now: clock.now(), headers: false });
+    toTable(kind, objects, metadata, {
+      groupSuffix,
+      include: included,
+      version,
+      now: clock.now(),
+      headers: false,
+    });
   const columns = Buffer.from(`"columnDefinitions":${JSON.stringify(columnsOf(resource))},`);
   return {
     event: (type, stored: Stored) =>
