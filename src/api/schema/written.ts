@@ -81,12 +81,13 @@ function structAdder(type: StructType): Change | undefined {
 
 function addFields(value: Readonly<Record<string, unknown>>, fields: readonly AddedField[]): unknown {
   let whole: Record<string, unknown> | undefined;
-  for (const { name, written, makeZero, inner } of fields) {
-    const given = value[name];
-    const next = given === undefined ? (written ? makeZero() : undefined) : (inner?.(given) ?? given);
+  for (const field of fields) {
+    const given = value[field.name];
+    if (given === undefined ? !field.written : field.inner === undefined) continue;
+    const next = given === undefined ? field.makeZero() : field.inner?.(given);
     if (next === given) continue;
     whole ??= { ...value };
-    whole[name] = next;
+    whole[field.name] = next;
   }
   return whole ?? value;
 }
@@ -95,13 +96,14 @@ function listAdder(inner: Change | undefined): Change | undefined {
   if (inner === undefined) return undefined;
   return (value) => {
     if (!Array.isArray(value)) return value;
-    let same = true;
-    const items: unknown[] = value.map((item) => {
-      const next = inner(item);
-      if (next !== item) same = false;
-      return next;
-    });
-    return same ? value : items;
+    let items: unknown[] | undefined;
+    for (let index = 0; index < value.length; index++) {
+      const next = inner(value[index]);
+      if (next === value[index]) continue;
+      items ??= [...value];
+      items[index] = next;
+    }
+    return items ?? value;
   };
 }
 
