@@ -1,9 +1,11 @@
 import { randomInt } from 'node:crypto';
 import { StatusError } from '../../../api/index.ts';
 import type { Resource } from '../../registry/index.ts';
-import type { EventEncoding, Sink, Stored, Watch, WatchStart } from '../../storage/index.ts';
+import { refuseUnreadable } from '../../registry/index.ts';
+import type { EventEncoding, Sink, Stored, Unreadable, Watch, WatchStart } from '../../storage/index.ts';
 import { parseBoolean, parseInteger, parseOptionalBoolean, parseVersion } from '../parameters.ts';
 import type { ApiRequest } from '../request.ts';
+import type { ListScope } from './list-scope.ts';
 import { listScope } from './list-scope.ts';
 import type { Selection } from './list-selectors.ts';
 import { readSelectors } from './list-selectors.ts';
@@ -32,14 +34,23 @@ export async function watch(request: ApiRequest, reads: SharedReads): Promise<Wa
   const seconds = parseInteger(query, 'timeoutSeconds') || minSeconds + randomInt(minSeconds);
   const bookmarks = parseBoolean(query, 'allowWatchBookmarks');
   const selectors = readSelectors(request);
-  const { prefix } = listScope(request, selectors);
+  const scope = listScope(request, selectors);
+  const { prefix } = scope;
   const start = await startOf(request, bookmarks);
+  if (start.at === 'state')
+    refuseUnreadable(resource.kind, resource.groupSuffix, unreadableIn(request, scope));
   const match = createMatcher(resource, selectors?.matches, reads);
   return {
     timeoutMs: seconds * 1000,
     bookmarks,
     open: (encoding, sink) => resource.storage.watch(prefix, start, match, encoding, sink),
   };
+}
+
+/** The state that a watch begins with is as good as a list. */
+function unreadableIn({ resource }: ApiRequest, { prefix, single }: ListScope): readonly Unreadable[] {
+  const found = resource.storage.unreadable(prefix);
+  return single ? found.filter(({ key }) => key === prefix) : found;
 }
 
 /** Lives as long as its watch, so it holds nothing of the request but this. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { MemoryStore } from '../../../../src/apiserver/storage/memory/store.ts';
 import { RenumberedStore } from '../../../../src/apiserver/storage/renumbered-store.ts';
-import type { Change } from '../../../../src/apiserver/storage/types.ts';
+import type { StoreChange } from '../../../../src/apiserver/storage/types.ts';
 
 const offset = 1_000_000;
 const value = (text: string) => Buffer.from(JSON.stringify({ text }));
@@ -62,7 +62,7 @@ describe('a store that goes on where another one ended', () => {
     await using opened = await copied();
     const { store, floor } = opened;
     const end = new AbortController();
-    const told: Change[] = [];
+    const told: StoreChange[] = [];
     const follow = (async () => {
       for await (const batch of store.changes('/registry/', floor, end.signal)) {
         if (typeof batch !== 'string' && !('progress' in batch)) told.push(...batch);
