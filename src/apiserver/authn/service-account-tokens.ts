@@ -9,8 +9,11 @@ import type { User } from './user.ts';
 
 /** Where tokens find the objects that they speak of, as they are now. */
 export interface TokenObjects {
-  /** Undefined when there is none of that name; `namespace` is of no matter for a Node. */
-  find(kind: TokenObjectKind, namespace: string, name: string): TokenObject | undefined;
+  /**
+   * Undefined when there is none of that name; `unreadable`: there is one, but nothing is known of it. `namespace` is of no
+   * matter for a Node.
+   */
+  find(kind: TokenObjectKind, namespace: string, name: string): TokenObject | 'unreadable' | undefined;
   /** Comes to what was written up to now, where others write the same objects. Rejects when that cannot be had. */
   newest?(): Promise<void>;
 }
@@ -98,17 +101,21 @@ export function serviceAccountTokens({ key, clock, objects }: TokenOptions): Ser
   function faultOf(claims: TokenClaims): string | undefined {
     const { namespace, account, pod, secret, node } = claims;
     const now = clock.now();
-    const lives = (kind: TokenObjectKind, { name, uid = '' }: Partial<Named>) => {
+    const fault = (kind: TokenObjectKind, what: string, { name, uid = '' }: Partial<Named> = {}) => {
       const object = objects.find(kind, namespace, name ?? '');
-      return object?.uid === uid && (object.goneMs === undefined || now <= object.goneMs + lingerMs);
+      if (object === 'unreadable') return `the ${what} cannot be read in the store`;
+      const lives = object?.uid === uid && (object.goneMs === undefined || now <= object.goneMs + lingerMs);
+      return lives ? undefined : `the ${what} is gone`;
     };
     if (now >= claims.expiresAt * 1000) return 'the token has expired';
-    if (!lives('ServiceAccount', account)) return 'the service account of the token is gone';
-    if (pod !== undefined && !lives('Pod', pod)) return gone('pod');
-    if (secret !== undefined && !lives('Secret', secret)) return gone('secret');
-    // beside a pod, the node only says where that runs
-    if (pod === undefined && node !== undefined && !lives('Node', node)) return gone('node');
-    return undefined;
+    const bound = 'that the token is bound to';
+    return (
+      fault('ServiceAccount', 'service account of the token', account) ??
+      (pod && fault('Pod', `pod ${bound}`, pod)) ??
+      (secret && fault('Secret', `secret ${bound}`, secret)) ??
+      // beside a pod, the node only says where that runs
+      (pod === undefined && node !== undefined ? fault('Node', `node ${bound}`, node) : undefined)
+    );
   }
 
   return {
@@ -145,7 +152,3 @@ export function serviceAccountTokens({ key, clock, objects }: TokenOptions): Ser
 class UnknownKeyError extends Error {}
 
 const notValid = 'the token is not valid';
-
-function gone(what: string): string {
-  return `the ${what} that the token is bound to is gone`;
-}

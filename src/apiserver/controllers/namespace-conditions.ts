@@ -7,8 +7,16 @@ type Condition = NonNullable<NonNullable<Namespace['status']>['conditions']>[num
 export interface Remainder {
   /** How many objects, by resource (`leases.coordination.k8s.io`). */
   objects: ReadonlyMap<string, number>;
+  /** How many of them cannot be read, and so not be deleted, by resource. */
+  unreadable: ReadonlyMap<string, number>;
+  /** How many objects of kinds that are not served here, by their folder in the store (`services/specs`). */
+  foreign: ReadonlyMap<string, number>;
   /** On how many objects, by finalizer. */
   finalizers: ReadonlyMap<string, number>;
+}
+
+export function isEmpty({ objects, unreadable, foreign }: Remainder): boolean {
+  return objects.size + unreadable.size + foreign.size === 0;
 }
 
 /** The namespace with the conditions that describe what is left in it, in the reference's words. */
@@ -22,17 +30,22 @@ export function withConditions(namespace: Namespace, left: Remainder, now: numbe
 
 const types = ['NamespaceContentRemaining', 'NamespaceFinalizersRemaining'];
 
-function contentCondition({ objects }: Remainder): Condition {
+function contentCondition(left: Remainder): Condition {
   const type = 'NamespaceContentRemaining';
-  if (objects.size === 0) {
+  if (isEmpty(left)) {
     return { type, status: 'False', reason: 'ContentRemoved', message: 'All content successfully removed' };
   }
-  const list = formatCounts(objects, (resource, count) => `${resource} has ${count} resource instances`);
+  const formatCount = (resource: string, count: number) => `${resource} has ${count} resource instances`;
+  const lists = [
+    formatCounts(left.objects, formatCount),
+    formatCounts(left.unreadable, (...of) => `${formatCount(...of)} that cannot be read`),
+    formatCounts(left.foreign, (...of) => `${formatCount(...of)} of a kind that is not served here`),
+  ];
   return {
     type,
     status: 'True',
     reason: 'SomeResourcesRemain',
-    message: `Some resources are remaining: ${list}`,
+    message: `Some resources are remaining: ${lists.filter((list) => list !== '').join(', ')}`,
   };
 }
 
