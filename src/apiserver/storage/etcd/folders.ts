@@ -1,4 +1,7 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
+import type { Clock } from '../../../base/index.ts';
+import type { Revision } from '../types.ts';
+import { StorageError } from '../types.ts';
 import type { RequestOpSchema, ResponseOp } from './gen/rpc_pb.js';
 import { KV } from './gen/rpc_pb.js';
 import type { KeyMap } from './key-map.ts';
@@ -6,6 +9,7 @@ import { ownPart } from './layout.ts';
 import { revisionOf } from './values.ts';
 import type { EtcdClient } from './wire/client.ts';
 import { EtcdError } from './wire/errors.ts';
+import type { EtcdTimes } from './wire/options.ts';
 
 /*
  * The folders below the prefix, one for each kind, in which any program keeps objects: `deployments/`, `services/specs/`,
@@ -77,7 +81,9 @@ export class Folders {
       if (key === undefined) break;
       const folder = folderOf(key);
       if (folder !== undefined) found.add(folder);
-      behind = folder === undefined ? `${key}\0` : endOf(folder);
+      const next = folder === undefined ? `${key}\0` : endOf(folder);
+      if (next === behind) break; // only keys that are no text follow, and those are of no objects
+      behind = next;
       if (found.size > maxFolders)
         throw new EtcdError('failed', `etcd has more than ${maxFolders} kinds of objects`);
     }
@@ -124,4 +130,23 @@ function countOf(range: { from: Uint8Array; end: Uint8Array }): MessageInitShape
 function countIn(answer: ResponseOp | undefined): number {
   const read = answer?.response;
   return read?.case === 'responseRange' ? Number(read.value.count) : 0;
+}
+
+/**
+ * Resolves when the events up to a revision have been followed, or `signal` aborts. Rejects with a StorageError when that
+ * takes longer than a call may.
+ */
+export async function untilFollowed(
+  followed: { readonly revision: Revision },
+  revision: Revision,
+  { clock, times, client }: { clock: Clock; times: EtcdTimes; client: EtcdClient },
+  signal: AbortSignal,
+): Promise<void> {
+  const endMs = clock.monotonicMs() + times.callMs;
+  while (followed.revision < revision && !signal.aborted) {
+    if (clock.monotonicMs() > endMs) {
+      throw new StorageError('unavailable', `etcd at ${client.name} does not report what has changed`);
+    }
+    await clock.sleep(10, signal);
+  }
 }

@@ -15,7 +15,7 @@ import type { ChangeBatch, Outcome, Page, Revision, Store, Write } from '../type
 import { StorageError } from '../types.ts';
 import { bytesToKeep, checkWrite, failure } from '../write-checks.ts';
 import { Compactor, compactEtcd } from './compactor.ts';
-import { Folders } from './folders.ts';
+import { Folders, untilFollowed } from './folders.ts';
 import { Follower } from './follower.ts';
 import { EtcdHistory } from './history.ts';
 import { checkIdentity } from './identity.ts';
@@ -159,7 +159,10 @@ export class EtcdStore implements Store {
 
   async foreignKeys(namespace: string, own: readonly string[]): Promise<ReadonlyMap<string, number>> {
     const { folders, keys } = this.#parts;
-    await this.#reach(await this.revision()); // then the folders of all events up to now are known
+    const revision = await this.revision();
+    // then the folders of all events up to now are known
+    await untilFollowed(this.#published, revision, this.#parts, this.#stop.signal);
+    this.#mustBeOpen();
     const places = own.map((prefix) => keys.restOf(keys.toEtcd(prefix)) ?? '');
     return await this.#withStorageErrors(folders.count(namespace, new Set(places)));
   }
@@ -242,22 +245,6 @@ export class EtcdStore implements Store {
         await clock.sleep(1_000, signal);
       }
     }
-  }
-
-  /** Waits until everything up to a revision has been followed. */
-  async #reach(revision: Revision): Promise<void> {
-    const { clock, times } = this.#parts;
-    const endMs = clock.monotonicMs() + times.callMs;
-    while (this.#published.revision < revision && !this.#stop.signal.aborted) {
-      if (clock.monotonicMs() > endMs) {
-        throw new StorageError(
-          'unavailable',
-          `etcd at ${this.#parts.client.name} does not tell what has changed`,
-        );
-      }
-      await clock.sleep(10, this.#stop.signal);
-    }
-    this.#mustBeOpen();
   }
 
   #want(revision: Revision): void {
