@@ -151,6 +151,33 @@ describe('a namespace in deletion', { timeout: 60_000 }, () => {
     await waitFor('its end', async () => !(await world.exists(namespaceKind, '', 'lk')));
   });
 
+  test('keeps what another controller has reported of the kinds that only that one serves', async () => {
+    await using world = await opened();
+    const namespaces = world.registry.of(namespaceKind);
+    const key = `${world.prefix}/deployments/lk/d`;
+    await world.create(namespaceKind, '', { metadata: { name: 'lk' } });
+    await world.raw.put([key, '{}']);
+    await world.delete(namespaceKind, '', 'lk');
+    const condition = {
+      type: 'NamespaceContentRemaining',
+      status: 'True',
+      reason: 'SomeResourcesRemain',
+      message: 'Some resources are remaining: deployments.apps has 1 resource instances',
+      lastTransitionTime: '2026-01-02T03:04:05Z',
+    };
+    await world.change(namespaces, 'lk', (namespace) => ({
+      ...namespace,
+      status: { ...namespace.status, conditions: [condition] },
+    }));
+    await world.start();
+    await waitFor('the first look', async () =>
+      world.log.includes('something in the namespace lk is not gone'),
+    );
+    assert.deepEqual(conditionsOf(world, 'lk'), [condition]);
+    await world.raw.remove(key);
+    await waitFor('its end', async () => !(await world.exists(namespaceKind, '', 'lk')));
+  });
+
   test('stays while something in it cannot be read, and deletes everything else', async () => {
     await using world = await opened();
     await world.start();

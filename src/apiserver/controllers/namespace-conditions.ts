@@ -19,6 +19,16 @@ export function isEmpty({ objects, unreadable, foreign }: Remainder): boolean {
   return objects.size + unreadable.size + foreign.size === 0;
 }
 
+/**
+ * Whether another program has reported already what only it can delete, in its own words: two controllers that replace each
+ * other's words would never come to rest.
+ */
+export function isReportedElsewhere({ status }: Namespace, left: Remainder): boolean {
+  const condition = status?.conditions?.find(({ type }) => type === 'NamespaceContentRemaining');
+  const isForeignOnly = left.objects.size + left.unreadable.size === 0 && left.foreign.size > 0;
+  return isForeignOnly && condition?.status === 'True' && !condition.message?.includes(ofForeignKind);
+}
+
 /** The namespace with the conditions that describe what is left in it, in the reference's words. */
 export function withConditions(namespace: Namespace, left: Remainder, now: number): Namespace {
   const others = (namespace.status?.conditions ?? []).filter(({ type }) => !types.includes(type));
@@ -28,6 +38,7 @@ export function withConditions(namespace: Namespace, left: Remainder, now: numbe
   return { ...namespace, status: { ...namespace.status, conditions: [...others, ...own] } };
 }
 
+const ofForeignKind = 'of a kind that is not served here';
 const types = ['NamespaceContentRemaining', 'NamespaceFinalizersRemaining'];
 
 function contentCondition(left: Remainder): Condition {
@@ -39,7 +50,7 @@ function contentCondition(left: Remainder): Condition {
   const lists = [
     formatCounts(left.objects, formatCount),
     formatCounts(left.unreadable, (...of) => `${formatCount(...of)} that cannot be read`),
-    formatCounts(left.foreign, (...of) => `${formatCount(...of)} of a kind that is not served here`),
+    formatCounts(left.foreign, (...of) => `${formatCount(...of)} ${ofForeignKind}`),
   ];
   return {
     type,

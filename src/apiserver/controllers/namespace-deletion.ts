@@ -6,7 +6,7 @@ import type { Stored } from '../storage/index.ts';
 import type { ControllerOptions } from './controller.ts';
 import { controller } from './controller.ts';
 import type { Remainder } from './namespace-conditions.ts';
-import { isEmpty, withConditions } from './namespace-conditions.ts';
+import { isEmpty, isReportedElsewhere, withConditions } from './namespace-conditions.ts';
 import { emptyNamespace } from './namespace-content.ts';
 import { isProvenAbsent, isUnreadable } from './presence.ts';
 
@@ -59,7 +59,7 @@ export function namespaceDeletion(options: ControllerOptions): Service {
   async function reportContent(name: string, left: Remainder): Promise<void> {
     const namespace = findGoing(name);
     const isNews = !isEmpty(left) || (namespace?.status?.conditions ?? []).length > 0;
-    if (namespace !== undefined && isNews) {
+    if (namespace !== undefined && isNews && !isReportedElsewhere(namespace, left)) {
       await update(withConditions(namespace, left, options.clock.now()), 'status');
     }
   }

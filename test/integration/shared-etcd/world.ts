@@ -10,7 +10,7 @@ import {
   PodGarbageService,
   roleAggregation,
 } from '../../../src/apiserver/controllers/index.ts';
-import type { Registry } from '../../../src/apiserver/registry/index.ts';
+import type { Registry, Resource } from '../../../src/apiserver/registry/index.ts';
 import { createRegistry, createValueReader } from '../../../src/apiserver/registry/index.ts';
 import type { CachedStore } from '../../../src/apiserver/storage/index.ts';
 import { createCache, openStore } from '../../../src/apiserver/storage/index.ts';
@@ -95,6 +95,15 @@ export class SharedWorld implements AsyncDisposable {
 
   async delete<T extends ApiObject>(kind: Kind<T>, namespace: string, name: string): Promise<void> {
     await this.registry.of(kind).delete(namespace, name, {}, context);
+  }
+
+  /** Changes the status of a cluster-scoped object. */
+  async change<T extends ApiObject>(
+    resource: Resource<T>,
+    name: string,
+    make: (object: T) => T,
+  ): Promise<void> {
+    await resource.change({ namespace: '', name }, { make, operation: 'Update' }, 'status', context);
   }
 
   /** Whether there is a key of it in etcd; asks etcd itself. */
