@@ -3,6 +3,7 @@ import { qualifiedResource, StatusError } from '../../api/index.ts';
 import { forEachConcurrently } from '../../base/index.ts';
 import { controlPlaneUser } from '../authn/index.ts';
 import type { Resource } from '../registry/index.ts';
+import type { CachedStore } from '../storage/index.ts';
 import type { Remainder } from './namespace-conditions.ts';
 import { isUnreadable } from './presence.ts';
 
@@ -38,6 +39,16 @@ export async function emptyNamespace(
     if (others > 0) left.unreadable.set(name, others);
   }
   return left;
+}
+
+/** How many objects other programs keep in a namespace, by folder; `own`: the prefixes of the kinds that are served here. */
+export async function countForeign(
+  storage: CachedStore,
+  namespace: string,
+  own: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const folders = await storage.foreignKeys(namespace, own);
+  return new Map([...folders].map(([folder, count]) => [folder.replace(/\/$/, ''), count]));
 }
 
 async function emptyKind(

@@ -7,7 +7,7 @@ import type { ControllerOptions } from './controller.ts';
 import { controller } from './controller.ts';
 import type { Remainder } from './namespace-conditions.ts';
 import { isEmpty, isReportedElsewhere, withConditions } from './namespace-conditions.ts';
-import { emptyNamespace } from './namespace-content.ts';
+import { countForeign, emptyNamespace } from './namespace-content.ts';
 import { isProvenAbsent, isUnreadable } from './presence.ts';
 
 const context = { user: controlPlaneUser, dryRun: false };
@@ -49,7 +49,9 @@ export function namespaceDeletion(options: ControllerOptions): Service {
     if (findGoing(name) === undefined && !(await isProvenAbsent(storage, key))) return;
     const content = await emptyNamespace(contents, name, () => !isAlive(name)); // it may be created again meanwhile
     if (isAlive(name)) return;
-    const left = { ...content, foreign: await countForeign(name) };
+    // only a namespace that is still there can wait for other programs
+    const foreign = findGoing(name) === undefined ? new Map() : await countForeign(storage, name, own);
+    const left = { ...content, foreign };
     await reportContent(name, left);
     if (isEmpty(left)) return await finalize(name);
     // an object that is removed enqueues its namespace; this retry is for objects that only wait for their grace period
@@ -62,13 +64,6 @@ export function namespaceDeletion(options: ControllerOptions): Service {
     if (namespace !== undefined && isNews && !isReportedElsewhere(namespace, left)) {
       await update(withConditions(namespace, left, options.clock.now()), 'status');
     }
-  }
-
-  /** Only a namespace that is still there can wait for other programs. */
-  async function countForeign(name: string): Promise<ReadonlyMap<string, number>> {
-    if (findGoing(name) === undefined) return new Map();
-    const folders = await storage.foreignKeys(name, own);
-    return new Map([...folders].map(([folder, count]) => [folder.replace(/\/$/, ''), count]));
   }
 
   async function finalize(name: string): Promise<void> {
