@@ -12,6 +12,7 @@ import { isProvenAbsent, isUnreadable } from './presence.ts';
 
 const context = { user: controlPlaneUser, dryRun: false };
 const contentFinalizer = 'kubernetes';
+const noKeys: ReadonlyMap<string, number> = new Map();
 
 /**
  * Empties a namespace that is being deleted, then removes its finalizer (specification, section 4.3). Whether an object
@@ -50,7 +51,7 @@ export function namespaceDeletion(options: ControllerOptions): Service {
     const content = await emptyNamespace(contents, name, () => !isAlive(name)); // it may be created again meanwhile
     if (isAlive(name)) return;
     // only a namespace that is still there can wait for other programs
-    const foreign = findGoing(name) === undefined ? new Map() : await countForeign(storage, name, own);
+    const foreign = findGoing(name) === undefined ? noKeys : await countForeign(storage, name, own);
     const left = { ...content, foreign };
     await reportContent(name, left);
     if (isEmpty(left)) return await finalize(name);
