@@ -8,7 +8,7 @@ import { ExitError, exitCodes, systemClock } from '../base/index.ts';
 import { readAuditFlags } from './flags/audit-flags.ts';
 import { readAuthenticationFlags } from './flags/authentication-flags.ts';
 import { readAuthorizationFlags } from './flags/authorization-flags.ts';
-import { logOptions, rootDirOption } from './flags/common-flags.ts';
+import { logOptions, ownRootDirOption } from './flags/common-flags.ts';
 import type { AgentPlaceFlags, ConfigFlags } from './flags/config-flags.ts';
 import {
   agentPlaceOptions,
@@ -56,7 +56,7 @@ export function agentCommand(context: CommandContext): Command {
 
 const ownOptions = (): Option[] => [
   ...configFileOptions(),
-  rootDirOption(),
+  ownRootDirOption(),
   ...agentPlaceOptions(),
   new Option('--exit-on-lock-contention', 'exit when another process wants the lock'),
   ...controlPlaneChoiceOptions(),

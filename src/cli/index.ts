@@ -3,6 +3,7 @@ import { version } from '../api/index.ts';
 import { describeError, ExitError, exitCodes } from '../base/index.ts';
 import { accessCommand } from './access/command.ts';
 import { agentCommand } from './agent.ts';
+import { fillPlace } from './agent-client/fill-place.ts';
 import { apiServerCommand } from './apiserver.ts';
 import { checkpointCommand } from './checkpoint/command.ts';
 import { configCommand } from './config.ts';
@@ -50,6 +51,7 @@ function createProgram(context: CommandContext): Command {
     .description('A Linux node agent, and a control plane that speaks the Kubernetes API conventions.')
     .version(version.nodeward, '--version', 'print the version');
   for (const command of commands) program.addCommand(command(context));
+  program.hook('preAction', (_program, command) => fillPlace(command, context));
   program.helpCommand(false).addCommand(helpCommand(program));
   const all = [program, ...program.commands, ...program.commands.flatMap((command) => command.commands)];
   for (const command of all) {

@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
 import { Command, Option } from 'commander';
 import type { Reloaded } from '../agent/index.ts';
+import type { PlaceFlags } from './flags/common-flags.ts';
 import { rootDirOption } from './flags/common-flags.ts';
 import { durationParser } from './flags/values.ts';
 import type { CommandContext } from './terminal/context.ts';
 import { writeWarnings } from './terminal/output.ts';
 
-interface Flags {
-  rootDir: string;
+interface Flags extends PlaceFlags {
   /** Milliseconds. */
   timeout: number;
 }
@@ -24,7 +24,8 @@ export function reloadCommand(context: CommandContext): Command {
         .default(30_000, '30s')
         .argParser(durationParser('100ms', '1h', '30s')),
     )
-    .action(async ({ rootDir, timeout: timeoutMs }: Flags) => {
+    .action(async ({ rootDir, timeout: timeoutMs, announcePlace }: Flags) => {
+      announcePlace?.();
       const { requestReload } = await import('../agent/index.ts');
       const reloaded = await requestReload({ rootDir: resolve(rootDir), timeoutMs, signal: context.signal });
       writeWarnings(context, reloaded.warnings);

@@ -19,6 +19,7 @@ interface PodName {
  * to the agent itself. Without `--node` the agent is that of the node where `pod` runs.
  */
 export async function connectAgent(flags: AgentFlags, pod?: PodName): Promise<ApiClient> {
+  flags.announcePlace?.();
   const kubeconfig = await loadKubeconfig(flags);
   if (kubeconfig.endpoint === 'agent') return new ApiClient(clientOptionsOf(kubeconfig));
   const options = { ...clientOptionsOf(kubeconfig), groupSuffix: flags.groupSuffix };

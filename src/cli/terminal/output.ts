@@ -1,6 +1,7 @@
 import { Option } from 'commander';
 import { writeYaml } from '../../api/index.ts';
 import type { CommandContext } from './context.ts';
+import { isTerminal } from './context.ts';
 import { sanitize } from './text.ts';
 
 /** `text` and `table` are for people. */
@@ -37,6 +38,13 @@ export function writeNotes(context: CommandContext, notes: readonly string[] = [
 
 export function writeWarnings(context: CommandContext, warnings: readonly string[]): void {
   writeLines(context, 'warning', warnings);
+}
+
+/** What a command says of itself, in one line on standard error; dim on a terminal. */
+export function writeRemark({ stderr, env }: CommandContext, text: string): void {
+  const line = sanitize(text);
+  const dim = isTerminal(stderr) && !env['NO_COLOR'];
+  stderr.write(dim ? `\u001b[2m${line}\u001b[22m\n` : `${line}\n`);
 }
 
 function writeLines({ stderr }: CommandContext, label: string, texts: readonly string[]): void {

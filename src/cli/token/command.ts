@@ -1,22 +1,18 @@
-import { join, resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { StatusError, secretKind } from '../../api/index.ts';
 import type { BootstrapToken } from '../../apiserver/authn/index.ts';
 import { ExitError, exitCodes, systemClock, writeFileAtomic } from '../../base/index.ts';
 import type { Kubeconfig } from '../../client/index.ts';
-import { ApiClient, clientOptionsOf, readKubeconfig, renderKubeconfig } from '../../client/index.ts';
-import { rootDirOption } from '../flags/common-flags.ts';
-import { parseFileOrDash, parseFilePath, parseTimeToLive } from '../flags/values.ts';
+import { ApiClient, clientOptionsOf, renderKubeconfig } from '../../client/index.ts';
+import { readServerKubeconfig } from '../agent-client/server-kubeconfig.ts';
+import type { PlaceFlags } from '../flags/common-flags.ts';
+import { rootDirOption, serverOption } from '../flags/common-flags.ts';
+import { parseFileOrDash, parseTimeToLive } from '../flags/values.ts';
 import type { CommandContext } from '../terminal/context.ts';
 import { outputOption, writeResult } from '../terminal/output.ts';
 import { formatTable } from '../terminal/table.ts';
 
-interface Flags {
-  rootDir: string;
-  kubeconfig?: string;
-}
-
-interface CreateFlags extends Flags {
+interface CreateFlags extends PlaceFlags {
   /** Milliseconds. */
   ttl: number;
   groups: string[];
@@ -73,7 +69,7 @@ async function createToken(flags: CreateFlags, context: CommandContext): Promise
   const { formatInstructions, hashAuthority } = await import('./instructions.ts');
   await checkTokenFlags(flags);
   const { kubeconfigOut, nodeName: nodeNames } = flags;
-  const admin = await readAdminKubeconfig(flags);
+  const admin = await readServerKubeconfig(flags);
   const made = generateToken();
   const untilMs = systemClock.now() + flags.ttl;
   const request = { ...made, untilMs, groups: flags.groups, nodeNames, description: flags.description };
@@ -130,11 +126,11 @@ async function writeKubeconfig(file: string, text: string, id: string): Promise<
 function listCommand(context: CommandContext): Command {
   return tokenSubcommand('list', 'List the tokens, without their secrets.')
     .addOption(outputOption('text', 'json'))
-    .action(async (flags: Flags & { output: 'text' | 'json' }) => {
+    .action(async (flags: PlaceFlags & { output: 'text' | 'json' }) => {
       const { bootstrapNamespace: namespace, readBootstrapSecret } = await import(
         '../../apiserver/authn/index.ts'
       );
-      await using client = new ApiClient(clientOptionsOf(await readAdminKubeconfig(flags)));
+      await using client = new ApiClient(clientOptionsOf(await readServerKubeconfig(flags)));
       const { signal } = context;
       const { items } = await client.list(secretKind, {
         namespace,
@@ -163,11 +159,11 @@ function toCells({ id, expires, groups, nodeNames, description }: ReturnType<typ
 function deleteCommand(context: CommandContext): Command {
   return tokenSubcommand('delete', 'Delete a token; it can no longer be used to join.')
     .argument('<id>', 'id of the token, or the whole token', parseTokenId)
-    .action(async (id: string, flags: Flags) => {
+    .action(async (id: string, flags: PlaceFlags) => {
       const { bootstrapNamespace: namespace, bootstrapSecretPrefix } = await import(
         '../../apiserver/authn/index.ts'
       );
-      await using client = new ApiClient(clientOptionsOf(await readAdminKubeconfig(flags)));
+      await using client = new ApiClient(clientOptionsOf(await readServerKubeconfig(flags)));
       const { signal } = context;
       await client.delete(secretKind, bootstrapSecretPrefix + id, { namespace, signal }).catch((error) => {
         if (!(error instanceof StatusError && error.reason === 'NotFound')) throw error;
@@ -182,15 +178,8 @@ function tokenSubcommand(name: string, description: string): Command {
     .description(description)
     .addOption(rootDirOption())
     .addOption(
-      new Option(
-        '--kubeconfig <file>',
-        'of the control plane (default: admin.kubeconfig in the root dir)',
-      ).argParser(parseFilePath),
+      serverOption('of the control plane (default: $KUBECONFIG, or admin.kubeconfig in the root dir)'),
     );
-}
-
-async function readAdminKubeconfig({ rootDir, kubeconfig }: Flags): Promise<Kubeconfig> {
-  return await readKubeconfig(kubeconfig ?? join(resolve(rootDir), 'admin.kubeconfig'));
 }
 
 /** The secret of a whole token is dropped, and never sent. */

@@ -7,23 +7,34 @@ export interface CommandEnd {
   stderr: string;
 }
 
-/** Runs the command line in this process, with nothing of this process but its arguments; `input` is piped in, and what it prints goes to `output` if there is one. */
+interface Surroundings {
+  env: NodeJS.ProcessEnv;
+  /** The program's own file. */
+  script?: string;
+}
+
+/**
+ * Runs the command line in this process, with nothing of this process but its arguments; `input` is piped in, or given
+ * beside the environment, and what it prints goes to `output` if there is one.
+ */
 export async function runCommandLine(
   args: readonly string[],
-  input: string | Uint8Array = '',
+  input: string | Uint8Array | Surroundings = '',
   output?: Writable,
 ): Promise<CommandEnd> {
+  const isPiped = typeof input === 'string' || input instanceof Uint8Array;
+  const { env, script = '/nowhere/dist/main.js' } = isPiped ? { env: {} } : input;
   const [stdout, stderr] = [recorder(), recorder()];
   const stop = new AbortController();
   const code = await run(args, {
-    env: {},
+    env,
     stdout: output ?? stdout.stream,
     stderr: stderr.stream,
-    stdin: Readable.from([Buffer.from(input)]),
+    stdin: Readable.from([Buffer.from(isPiped ? input : '')]),
     signal: stop.signal,
     onHangup: () => ({ [Symbol.dispose]: () => undefined }),
     stop: () => stop.abort(),
-    script: '/nowhere/main.js',
+    script,
     agent: undefined,
   });
   return { code, stdout: stdout.text(), stderr: stderr.text() };
