@@ -18,6 +18,7 @@ import { assembleLocal } from './assembly/assemble-local.ts';
 import { assembleServer } from './assembly/assemble-server.ts';
 import type { AgentContext } from './assembly/context.ts';
 import { part } from './assembly/context.ts';
+import { describeAgent } from './assembly/describe-agent.ts';
 import type { AgentOptions, RunningAgent } from './assembly/options.ts';
 import { createReload } from './assembly/reload.ts';
 import { serviceManager } from './assembly/service-manager.ts';
@@ -145,6 +146,12 @@ async function runParts(
     controlSocketService({
       rootDir: options.rootDir,
       reload,
+      describe: () =>
+        describeAgent(context, {
+          url: agentUrl(config.address, addresses(), port()),
+          api: controlPlane?.connection.value,
+          runtimeEndpoint: runtime.status().endpoint,
+        }),
       dependsOn: ['server'],
       ...part(context, 'control'),
     }),

@@ -89,6 +89,7 @@ function toAgentOptions(
     controlPlane,
     env: context.env,
     pid: process.pid,
+    command: process.argv,
     clock: systemClock,
     log,
   };

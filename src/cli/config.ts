@@ -1,22 +1,25 @@
 import { Command, Option } from 'commander';
 import type { LoadedConfig, OriginRow } from '../agent/index.ts';
+import { findExaminedAgent } from './agent-client/examined-agent.ts';
+import type { PlaceFlags } from './flags/common-flags.ts';
+import { rootDirOption } from './flags/common-flags.ts';
 import type { ConfigFlags } from './flags/config-flags.ts';
-import {
-  configFieldOptions,
-  configFileOptions,
-  configSources,
-  controlPlaneChoiceOptions,
-} from './flags/config-flags.ts';
+import { configFieldOptions, configFileOptions, controlPlaneChoiceOptions } from './flags/config-flags.ts';
 import type { CommandContext } from './terminal/context.ts';
-import { writeResult, writeWarnings } from './terminal/output.ts';
+import { writeRemark, writeResult, writeWarnings } from './terminal/output.ts';
 import { formatTable } from './terminal/table.ts';
 
-interface ViewFlags extends ConfigFlags {
+type CheckFlags = ConfigFlags & PlaceFlags;
+
+interface ViewFlags extends ConfigFlags, PlaceFlags {
   output?: 'yaml' | 'json';
   origin?: boolean;
 }
 
-/** `nodeward config view` and `nodeward config check`: the configuration that an agent with these flags would have. */
+/**
+ * `nodeward config view` and `nodeward config check`: the configuration that an agent with these flags would have; without
+ * files among the flags, that of the agent that runs, or of the installed one.
+ */
 export function configCommand(context: CommandContext): Command {
   return new Command('config')
     .description('Inspect the configuration of the node agent, without starting one.')
@@ -26,7 +29,9 @@ export function configCommand(context: CommandContext): Command {
 
 function viewCommand(context: CommandContext): Command {
   const command = new Command('view')
-    .description('Print the effective configuration: what an agent with the same flags would use.')
+    .description(
+      'Print the effective configuration: what the agent that runs would use after a restart, or one with these flags.',
+    )
     .addOption(new Option('-o, --output <format>', 'yaml (the default) or json').choices(['yaml', 'json']))
     .addOption(
       new Option(
@@ -35,7 +40,7 @@ function viewCommand(context: CommandContext): Command {
       ),
     );
   return addConfigOptions(command).action(async (flags: ViewFlags) => {
-    const loaded = await load(flags, context);
+    const loaded = await load(flags, context, flags.output !== undefined);
     const { originTable } = await import('../agent/index.ts');
     const { origin = false, output = origin ? 'table' : 'yaml' } = flags;
     const rows = originTable(loaded.provenance);
@@ -47,8 +52,8 @@ function checkCommand(context: CommandContext): Command {
   const command = new Command('check').description(
     'Report everything that is wrong with the configuration; exit code 3 if there is something.',
   );
-  return addConfigOptions(command).action(async (flags: ConfigFlags) => {
-    const { warnings } = await load(flags, context);
+  return addConfigOptions(command).action(async (flags: CheckFlags) => {
+    const { warnings } = await load(flags, context, false);
     const count = warnings.length;
     const suffix = count === 0 ? '' : `, with ${count} warning${count === 1 ? '' : 's'}`;
     context.stdout.write(`the configuration is good${suffix}\n`);
@@ -56,15 +61,25 @@ function checkCommand(context: CommandContext): Command {
 }
 
 function addConfigOptions(command: Command): Command {
-  for (const option of [...configFileOptions(), ...controlPlaneChoiceOptions(), ...configFieldOptions()])
+  for (const option of [
+    rootDirOption(),
+    ...configFileOptions(),
+    ...controlPlaneChoiceOptions(),
+    ...configFieldOptions(),
+  ])
     command.addOption(option);
   return command;
 }
 
-/** Writes warnings to standard error. Throws an ExitError for a configuration that cannot be used. */
-async function load(flags: ConfigFlags, context: CommandContext): Promise<LoadedConfig> {
+/**
+ * Writes warnings to standard error and, unless the output is for programs, which files are looked at. Throws an ExitError
+ * for a configuration that cannot be used.
+ */
+async function load(flags: CheckFlags, context: CommandContext, forPrograms: boolean): Promise<LoadedConfig> {
   const { loadConfig, checkServingFiles } = await import('../agent/index.ts');
-  const loaded = await loadConfig(configSources(flags));
+  const { sources, described } = await findExaminedAgent(flags, context);
+  if (!forPrograms) writeRemark(context, `looking at ${described}`);
+  const loaded = await loadConfig(sources);
   await checkServingFiles(loaded.config.files);
   writeWarnings(context, loaded.warnings);
   return loaded;

@@ -1,15 +1,17 @@
 import { hostname } from 'node:os';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { AgentSetup, ControlPlanePlace, Row, Verdict } from '../agent/index.ts';
 import { ExitError, exitCodes, systemClock } from '../base/index.ts';
+import { findExaminedAgent } from './agent-client/examined-agent.ts';
+import { findCheckout } from './agent-client/place.ts';
+import type { PlaceFlags } from './flags/common-flags.ts';
 import { groupSuffixOption, rootDirOption } from './flags/common-flags.ts';
 import type { AgentPlaceFlags, ConfigFlags } from './flags/config-flags.ts';
 import {
   agentPlaceOptions,
   configFieldOptions,
   configFileOptions,
-  configSources,
   controlPlaneChoiceOptions,
   joinedKubeconfigPath,
   resolveAgentFolders,
@@ -18,10 +20,10 @@ import { parsePort } from './flags/values.ts';
 import type { CommandContext } from './terminal/context.ts';
 import { ReportedError } from './terminal/context.ts';
 import type { OutputFlags } from './terminal/output.ts';
-import { outputOption, writeResult } from './terminal/output.ts';
+import { outputOption, writeRemark, writeResult } from './terminal/output.ts';
 import { sanitize } from './terminal/text.ts';
 
-interface Flags extends ConfigFlags, AgentPlaceFlags, OutputFlags {
+interface Flags extends ConfigFlags, AgentPlaceFlags, OutputFlags, PlaceFlags {
   only?: string[];
   strict?: boolean;
   securePort: number;
@@ -31,7 +33,7 @@ interface Flags extends ConfigFlags, AgentPlaceFlags, OutputFlags {
 /** `nodeward doctor` */
 export function doctorCommand(context: CommandContext): Command {
   const command = new Command('doctor').description(
-    'Check whether this machine has what nodeward needs; changes nothing. Exit code 1 if a check failed. Takes the flags of the agent.',
+    'Check whether this machine has what nodeward needs; changes nothing. Exit code 1 if a check failed. Examines the agent that runs, or what one with these flags would find.',
   );
   const options = [
     outputOption('table', 'json', 'yaml'),
@@ -51,7 +53,9 @@ export function doctorCommand(context: CommandContext): Command {
   ];
   for (const option of options) command.addOption(option);
   return command.action(async (flags: Flags) => {
-    const rows = await runSelectedChecks(flags, context);
+    const given = Object.keys(flags).filter((name) => command.getOptionValueSource(name) === 'cli');
+    const setup = await findSetup(flags, new Set(given), context);
+    const rows = await runSelectedChecks(flags, setup, context);
     const report = { checks: rows, summary: countVerdicts(rows) };
     writeResult(context, flags.output, report, () => formatReport(rows));
     const strict = flags.strict ?? false;
@@ -70,10 +74,10 @@ function parseCheckIds(text: string, before: string[] = []): string[] {
   throw new InvalidArgumentError('It must be names of checks: ID,ID.');
 }
 
-async function runSelectedChecks(flags: Flags, context: CommandContext): Promise<Row[]> {
+async function runSelectedChecks(flags: Flags, setup: AgentSetup, context: CommandContext): Promise<Row[]> {
   const { createAllChecks, runChecks, createLocalHost } = await import('../agent/index.ts');
   const host = createLocalHost({ env: context.env });
-  const checks = await createAllChecks(toAgentSetup(flags), host, context.signal);
+  const checks = await createAllChecks(setup, host, context.signal);
   const { only } = flags;
   const unknown = only?.filter((id) => !checks.some((check) => check.id === id)) ?? [];
   if (unknown.length > 0) {
@@ -84,11 +88,47 @@ async function runSelectedChecks(flags: Flags, context: CommandContext): Promise
   return await runChecks(selected, host, systemClock, context.signal);
 }
 
-function toAgentSetup(flags: Flags): AgentSetup {
+/** What the agent that runs was started with; flags in `given` override that, and count alone where none runs. */
+async function findSetup(
+  flags: Flags,
+  given: ReadonlySet<string>,
+  context: CommandContext,
+): Promise<AgentSetup> {
+  const { running, sources, described } = await findExaminedAgent(flags, context);
+  if (flags.output === 'table') writeRemark(context, `examining ${flags.rootDir} with ${described}`);
+  const ofFlags = { ...toOwnSetup(flags, given, context), sources };
+  if (running === undefined) return ofFlags;
+  const chooses = ['kubeconfig', 'bootstrapKubeconfig', 'embeddedControlPlane'].some((name) =>
+    given.has(name),
+  );
+  return {
+    ...ofFlags,
+    agentPid: running.pid,
+    ...(given.has('certDir') ? {} : { certDir: running.certDir }),
+    ...(given.has('lockFile') ? {} : { lockFile: running.lockFile }),
+    ...(given.has('hostnameOverride') ? {} : { nodeName: running.nodeName }),
+    ...(given.has('groupSuffix') ? {} : { groupSuffix: running.groupSuffix }),
+    ...(chooses ? {} : { controlPlane: running.controlPlane }),
+    ...(given.has('securePort') ? {} : { apiPort: portOf(running.urls.api) ?? flags.securePort }),
+  };
+}
+
+function portOf(url: string | undefined): number | undefined {
+  return url === undefined || !URL.canParse(url) ? undefined : Number(new URL(url).port || 443);
+}
+
+function toOwnSetup(
+  flags: Flags,
+  given: ReadonlySet<string>,
+  { script }: CommandContext,
+): Omit<AgentSetup, 'sources'> {
+  const checkout = findCheckout(script);
+  const isOfCheckout = checkout !== undefined && flags.rootDir === join(checkout, '.nodeward');
+  const lockFile =
+    isOfCheckout && !given.has('lockFile') ? join(flags.rootDir, 'nodeward.lock') : flags.lockFile;
   return {
     ...resolveAgentFolders(flags),
-    sources: configSources(flags),
-    lockFile: resolve(flags.lockFile),
+    lockFile: resolve(lockFile),
     nodeName: (flags.hostnameOverride ?? hostname()).trim().toLowerCase(),
     groupSuffix: flags.groupSuffix,
     controlPlane: toControlPlanePlace(flags),

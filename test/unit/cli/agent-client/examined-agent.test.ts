@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { exitCodes } from '../../../../src/base/index.ts';
+import { configFiles } from '../../agent/config/config-files.ts';
+import { sampleAgent, startSocket } from '../../agent/config/control-socket/socket-bench.ts';
+import { runCommandLine } from '../run-command.ts';
+
+const files = { 'etc/config.yaml': 'maxPods: 33\n', 'etc/config.d/20.conf': 'nodeStatusMaxImages: 7\n' };
+
+/** A machine with the configuration of an installed agent, and a root folder of its own. */
+async function machine(given: Record<string, string> = files) {
+  const folder = await configFiles(given);
+  const etc = join(folder.path, 'etc');
+  const run = (args: string[]) => runCommandLine(args, { env: { NODEWARD_ETC_DIR: etc } });
+  const sources = { config: join(etc, 'config.yaml'), configDir: join(etc, 'config.d') };
+  return { ...sources, rootDir: folder.path, run, [Symbol.asyncDispose]: folder[Symbol.asyncDispose] };
+}
+
+describe('nodeward config check and view, which looked at defaults and called them good', () => {
+  test('look at the files of the agent that runs, with its flags, and say so', async () => {
+    await using at = await machine();
+    const { config, configDir, rootDir } = at;
+    const sources = { config, configDir, flags: { port: 10350 }, standalone: false };
+    await using _socket = await startSocket(rootDir, { agent: { ...sampleAgent(rootDir), sources } });
+    const view = await at.run(['config', 'view', '--root-dir', rootDir, '--address', '192.0.2.1']);
+    for (const line of ['maxPods: 33', 'nodeStatusMaxImages: 7', 'port: 10350', 'address: "192.0.2.1"'])
+      assert.match(view.stdout, new RegExp(`^${line}$`, 'm'));
+    const looked = `looking at ${config} and ${configDir}, of the agent that runs (process 4280)\n`;
+    assert.equal(view.stderr, looked);
+    const check = await at.run(['config', 'check', '--root-dir', rootDir]);
+    assert.deepEqual([check.stdout, check.stderr], ['the configuration is good\n', looked]);
+    const json = await at.run(['config', 'view', '--root-dir', rootDir, '-o', 'json']);
+    assert.deepEqual([json.stderr, JSON.parse(json.stdout).maxPods], ['', 33]);
+  });
+
+  test('look at the installed files where no agent runs, and tell what is wrong there', async () => {
+    await using at = await machine({ ...files, 'etc/config.yaml': 'maxPodz: 3\n' });
+    const { code, stdout, stderr } = await at.run(['config', 'check', '--root-dir', '/var/lib/nodeward']);
+    assert.equal(code, exitCodes.configuration);
+    assert.equal(stdout, '');
+    const [looked, problem] = stderr.split('\n');
+    assert.equal(looked, `looking at ${at.config} and ${at.configDir}, of the installed agent`);
+    assert.match(problem ?? '', /config\.yaml:3:1: maxPodz: unknown field/);
+  });
+
+  test('look at the files of the flags, and at no others', async () => {
+    await using at = await machine();
+    const { stdout, stderr } = await at.run(['config', 'view', '--config-dir', at.configDir]);
+    assert.match(stdout, /^maxPods: 110$/m);
+    assert.equal(stderr, `looking at ${at.configDir}, of the flags\n`);
+  });
+
+  test('say that there is no file where there is none', async () => {
+    await using at = await machine();
+    const { stderr } = await at.run(['config', 'check', '--root-dir', at.rootDir]);
+    assert.equal(stderr, 'looking at no file, only the defaults and flags\n');
+  });
+});
+
+describe('nodeward doctor, which told the user to stop his own agent', () => {
+  test('knows the port that is held by the agent, by its flags and its process', async () => {
+    await using at = await machine();
+    const { rootDir } = at;
+    await using server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    assert.ok(typeof address === 'object' && address !== null);
+    const { port } = address;
+    const agent = {
+      ...sampleAgent(rootDir),
+      pid: process.pid,
+      sources: { flags: { port }, standalone: false },
+      urls: { agent: `https://127.0.0.1:${port}`, api: `https://127.0.0.1:${port}` },
+    };
+    const only = ['doctor', '--only', 'agent-port,api-port', '--root-dir', rootDir];
+    const unknown = await at.run([...only, '--port', String(port), '--secure-port', '0']);
+    assert.equal(unknown.code, exitCodes.failed, 'a process that is no agent');
+    await using _socket = await startSocket(rootDir, { agent });
+    const { code, stdout, stderr } = await at.run(only);
+    assert.equal(code, exitCodes.ok, stdout);
+    assert.ok(stdout.includes(`${port}: the agent (process ${process.pid}) listens there`), stdout);
+    assert.doesNotMatch(stdout, /stop that process/);
+    assert.match(stderr, /^examining .*, only the defaults and flags$/m);
+  });
+
+  test('--only agent-port uses the configured port of the installed agent', async () => {
+    await using at = await machine({
+      'etc/config.yaml': 'port: 0\n',
+      'etc/config.d/a.conf': 'port: 41999\n',
+    });
+    const { stdout } = await at.run(['doctor', '--only', 'agent-port', '--root-dir', '/var/lib/nodeward']);
+    assert.match(stdout, /port of the agent: 41999 is free/);
+  });
+});
+
+describe('plugins ls, devices ls, checkpoint and seccomp ls', () => {
+  test('use the credentials of the agent that runs where its root folder has none', async () => {
+    await using at = await machine({});
+    const { rootDir } = at;
+    const own = join(rootDir, 'own.kubeconfig');
+    await writeFile(own, 'kind: Wrong\n');
+    await using _socket = await startSocket(rootDir, { agent: { ...sampleAgent(rootDir), kubeconfig: own } });
+    for (const args of [
+      ['plugins', 'ls'],
+      ['devices', 'ls'],
+      ['checkpoint', 'ls'],
+      ['seccomp', 'ls'],
+    ]) {
+      const { stderr } = await at.run([...args, '--root-dir', rootDir]);
+      assert.match(stderr, /kubeconfig .*own\.kubeconfig: kind must be Config/, args.join(' '));
+    }
+  });
+});
