@@ -29,7 +29,7 @@ const layersOf: Readonly<Record<string, Layers>> = {
   src: [['main.ts', 'testing'], ['cli'], ['agent', 'apiserver'], ['client'], ['api'], ['base']],
   'src/cli': [
     [ownFiles],
-    ['access', 'checkpoint', 'seccomp', 'storage', 'token'],
+    ['access', 'checkpoint', 'join', 'seccomp', 'storage', 'token'],
     ['agent-client'],
     ['flags'],
     ['terminal'],

@@ -9,6 +9,7 @@ import { checkpointCommand } from './checkpoint/command.ts';
 import { configCommand } from './config.ts';
 import { devicesCommand } from './devices.ts';
 import { doctorCommand } from './doctor.ts';
+import { joinCommand } from './join/command.ts';
 import { pluginsCommand } from './plugins.ts';
 import { reloadCommand } from './reload.ts';
 import { seccompCommand } from './seccomp/command.ts';
@@ -27,6 +28,7 @@ const commands: readonly ((context: CommandContext) => Command)[] = [
   configCommand,
   devicesCommand,
   doctorCommand,
+  joinCommand,
   pluginsCommand,
   reloadCommand,
   seccompCommand,

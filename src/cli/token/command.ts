@@ -31,7 +31,7 @@ export function tokenCommand(context: CommandContext): Command {
 }
 
 function createCommand(context: CommandContext): Command {
-  return tokenSubcommand('create', 'Create a token, and the kubeconfig with which an agent joins.')
+  return tokenSubcommand('create', 'Create a token, and print the command with which a machine joins.')
     .addOption(
       new Option('--ttl <duration>', 'how long it is valid')
         .default(24 * 3600_000, '24h')
@@ -57,7 +57,7 @@ function createCommand(context: CommandContext): Command {
     .addOption(
       new Option(
         '--server <url>',
-        'address of the control plane for the new node (default: that of the kubeconfig)',
+        'address of the control plane for the new node (default: one by which others reach it)',
       ).argParser(parseHttpsUrl),
     )
     .addOption(outputOption('text', 'json', 'kubeconfig'))
@@ -66,7 +66,9 @@ function createCommand(context: CommandContext): Command {
 
 async function createToken(flags: CreateFlags, context: CommandContext): Promise<void> {
   const { generateToken, toSecret } = await import('./secret.ts');
-  const { formatInstructions, hashAuthority } = await import('./instructions.ts');
+  const { formatInstructions, formatJoinCommand } = await import('./instructions.ts');
+  const { findReachableServer } = await import('./reachable-server.ts');
+  const { hashAuthority } = await import('../agent-client/authority-hash.ts');
   await checkTokenFlags(flags);
   const { kubeconfigOut, nodeName: nodeNames } = flags;
   const admin = await readServerKubeconfig(flags);
@@ -76,7 +78,12 @@ async function createToken(flags: CreateFlags, context: CommandContext): Promise
   await using client = new ApiClient(clientOptionsOf(admin));
   await client.create(secretKind, toSecret(request), { signal: context.signal });
   const token = `${made.id}.${made.secret}`;
-  const kubeconfig = renderBootstrapKubeconfig(admin, flags.server, token);
+  const reachable =
+    flags.server === undefined
+      ? await findReachableServer(admin, context.signal)
+      : { server: flags.server, local: undefined };
+  const { server } = reachable;
+  const kubeconfig = renderBootstrapKubeconfig(admin, server, token);
   const file = kubeconfigOut === '-' ? undefined : kubeconfigOut;
   if (file !== undefined) await writeKubeconfig(file, kubeconfig, made.id);
   if (flags.output === 'kubeconfig' || kubeconfigOut === '-') {
@@ -84,12 +91,13 @@ async function createToken(flags: CreateFlags, context: CommandContext): Promise
     return;
   }
   const expires = new Date(untilMs).toISOString();
-  const server = flags.server ?? admin.server;
   const named = nodeNames.length === 0 ? {} : { nodeNames };
   const written = file === undefined ? {} : { kubeconfig: file };
-  const report = { token, expires, server, caCertHash: hashAuthority(admin.ca), ...named, ...written };
+  const { ca } = admin;
+  const command = formatJoinCommand({ token, server, ca, nodeNames });
+  const report = { token, expires, server, caCertHash: hashAuthority(ca), command, ...named, ...written };
   writeResult(context, flags.output, report, () =>
-    formatInstructions({ token, expires, server, ca: admin.ca, nodeNames, kubeconfig, file }),
+    formatInstructions({ token, expires, ...reachable, ca, nodeNames, file }),
   );
 }
 
@@ -106,10 +114,9 @@ async function checkTokenFlags({ groups, nodeName: names }: CreateFlags): Promis
   throw new ExitError(exitCodes.usage, message);
 }
 
-function renderBootstrapKubeconfig(admin: Kubeconfig, given: string | undefined, token: string): string {
+function renderBootstrapKubeconfig(admin: Kubeconfig, server: string, token: string): string {
   const { ca, serverName } = admin;
-  const server = given ?? admin.server;
-  const name = given === undefined && serverName !== undefined ? { serverName } : {};
+  const name = server === admin.server && serverName !== undefined ? { serverName } : {};
   return renderKubeconfig({ server, ca, token, user: 'bootstrap', ...name });
 }
 
