@@ -1,10 +1,11 @@
 import { resolve } from 'node:path';
 import { Command, Option } from 'commander';
-import type { AgentOptions, ControlPlane, RunningAgent } from '../agent/index.ts';
+import type { AgentOptions, ControlPlane } from '../agent/index.ts';
 import type { AskedGates } from '../api/index.ts';
 import { apiServerGates } from '../api/index.ts';
 import type { Logger } from '../base/index.ts';
 import { ExitError, exitCodes, systemClock } from '../base/index.ts';
+import { formatStopped, formatSummary } from './agent-summary.ts';
 import { readAuditFlags } from './flags/audit-flags.ts';
 import { readAuthenticationFlags } from './flags/authentication-flags.ts';
 import { readAuthorizationFlags } from './flags/authorization-flags.ts';
@@ -27,7 +28,6 @@ import { ForwardedOptions } from './flags/forwarded-flags.ts';
 import { readNodeLifecycleFlags } from './flags/node-lifecycle-flags.ts';
 import type { CommandContext, LogFlags } from './terminal/context.ts';
 import { commandLogger } from './terminal/context.ts';
-import { quoteForShell } from './terminal/text.ts';
 
 interface AgentFlags extends ConfigFlags, AgentPlaceFlags, ControlPlaneFlags, LogFlags {
   exitOnLockContention?: boolean;
@@ -49,8 +49,11 @@ export function agentCommand(context: CommandContext): Command {
     const options = toAgentOptions(flags, forwarded.args(command), context);
     await runAgent(options, context.signal, (agent) => {
       const program = context.env['NODEWARD_COMMAND'] ?? 'nodeward';
-      context.stdout.write(formatSummary(agent, describeRuntime(agent.runtime), flags, program));
+      context.stdout.write(
+        formatSummary(agent, describeRuntime(agent.runtime), { ...flags, program }, context),
+      );
     });
+    context.stdout.write(formatStopped(flags.rootDir));
   });
 }
 
@@ -153,42 +156,4 @@ function apiServerArgs(flags: AgentFlags, forwarded: readonly string[]): string[
 function gatesArgs(gates: AskedGates): string[] {
   const texts = Object.entries(gates).map(([name, on]) => `${name}=${on}`);
   return texts.length === 0 ? [] : [`--feature-gates=${texts.join(',')}`];
-}
-
-/** Printed once the agent is ready: where everything is, and commands to try. */
-function formatSummary(agent: RunningAgent, runtime: string, flags: AgentFlags, program: string): string {
-  const { api, agentKubeconfig, url, nodeName } = agent;
-  const [tryFirst, trySecond] = exampleCommands(agent, flags, program);
-  const lines: (readonly [string, string | undefined])[] = [
-    ['node', nodeName],
-    ['API', api?.url],
-    ['kubeconfig', api?.kubeconfig ?? agentKubeconfig],
-    ['agent', url],
-    ['runtime', runtime],
-    ['try', tryFirst],
-    ['', trySecond],
-  ];
-  const text = lines.map(([name, value]) => (value === undefined ? '' : `  ${name.padEnd(10)}  ${value}\n`));
-  return `nodeward is ready\n${text.join('')}`;
-}
-
-function exampleCommands({ api, nodeName }: RunningAgent, flags: AgentFlags, program: string): string[] {
-  const remote = remoteKubeconfig(flags);
-  const forKubectl = api?.kubeconfig ?? remote;
-  const hasJoined = flags.bootstrapKubeconfig !== undefined; // such a node may read no other node
-  const objects = hasJoined ? `node ${nodeName}` : 'nodes';
-  const kubectl = forKubectl && `kubectl --kubeconfig ${quoteForShell(forKubectl)} get ${objects} -o wide`;
-  const credentials =
-    remote === undefined
-      ? `--root-dir ${quoteForShell(resolve(flags.rootDir))}`
-      : `--kubeconfig ${quoteForShell(remote)}`;
-  return [
-    kubectl ?? `${program} checkpoint --help`,
-    ...(hasJoined ? [] : [`${program} checkpoint ${credentials} NAMESPACE/POD/CONTAINER`]),
-  ];
-}
-
-function remoteKubeconfig({ kubeconfig, bootstrapKubeconfig, rootDir }: AgentFlags): string | undefined {
-  if (bootstrapKubeconfig !== undefined) return joinedKubeconfigPath(rootDir);
-  return kubeconfig === undefined ? undefined : resolve(kubeconfig);
 }
