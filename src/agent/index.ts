@@ -5,6 +5,7 @@ export { describeRuntime } from './assembly/service-manager.ts';
 export {
   type AgentDescription,
   type ControlPlanePlace,
+  type FoundAgent,
   findRunningAgent,
   requestReload,
 } from './config/control-socket/index.ts';

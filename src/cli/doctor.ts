@@ -94,7 +94,9 @@ async function findSetup(
   given: ReadonlySet<string>,
   context: CommandContext,
 ): Promise<AgentSetup> {
-  const { running, sources, described } = await findExaminedAgent(flags, context);
+  const { running, sources, described } = await findExaminedAgent(flags, context, (path) =>
+    isAnswering(path, context),
+  );
   if (flags.output === 'table') writeRemark(context, `examining ${flags.rootDir} with ${described}`);
   const ofFlags = { ...toOwnSetup(flags, given, context), sources };
   if (running === undefined) return ofFlags;
@@ -111,6 +113,23 @@ async function findSetup(
     ...(chooses ? {} : { controlPlane: running.controlPlane }),
     ...(given.has('securePort') ? {} : { apiPort: portOf(running.urls.api) ?? flags.securePort }),
   };
+}
+
+const folderTimeoutMs = 3000;
+
+/** Whether a folder, or its absence, can be seen in time. A process of its own looks, because a dead disk would block it. */
+async function isAnswering(path: string, { env, signal }: CommandContext): Promise<boolean> {
+  const { createLocalHost } = await import('../agent/index.ts');
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(folderTimeoutMs)]);
+  return await createLocalHost({ env })
+    .inspectPath({ path }, limit)
+    .then(
+      () => true,
+      () => {
+        signal.throwIfAborted();
+        return false;
+      },
+    );
 }
 
 function portOf(url: string | undefined): number | undefined {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AgentDescription, ConfigSources } from '../../agent/index.ts';
+import type { AgentDescription, ConfigSources, FoundAgent } from '../../agent/index.ts';
 import type { PlaceFlags } from '../flags/common-flags.ts';
 import { installedRootDir } from '../flags/common-flags.ts';
 import type { ConfigFlags } from '../flags/config-flags.ts';
@@ -25,14 +25,17 @@ export function configurationFolder(env: NodeJS.ProcessEnv): string {
 /**
  * Finds from what an agent reads its configuration: the files that the flags name, else those of the agent that runs in
  * the root folder, else those of the installed agent. Flags for fields count in any case. An agent that cannot be asked is
- * a warning.
+ * a warning. `isAnswering`: whether the root folder may be touched, which blocks this process where its disk hangs.
  */
 export async function findExaminedAgent(
   flags: ConfigFlags & PlaceFlags,
   context: CommandContext,
+  isAnswering: (path: string) => Promise<boolean> = async () => true,
 ): Promise<ExaminedAgent> {
   const { findRunningAgent } = await import('../../agent/index.ts');
-  const found = await findRunningAgent(flags.rootDir, context.signal);
+  const found: FoundAgent = (await isAnswering(flags.rootDir))
+    ? await findRunningAgent(flags.rootDir, context.signal)
+    : { fault: `${flags.rootDir} does not answer, so that an agent there cannot be asked` };
   const running = found.agent;
   const own = configSources(flags);
   if (own.config !== undefined || own.configDir !== undefined)

@@ -66,39 +66,55 @@ function createCommand(context: CommandContext): Command {
 
 async function createToken(flags: CreateFlags, context: CommandContext): Promise<void> {
   const { generateToken, toSecret } = await import('./secret.ts');
-  const { formatInstructions, formatJoinCommand } = await import('./instructions.ts');
-  const { findReachableServer } = await import('./reachable-server.ts');
-  const { hashAuthority } = await import('../agent-client/authority-hash.ts');
   await checkTokenFlags(flags);
-  const { kubeconfigOut, nodeName: nodeNames } = flags;
+  const { nodeName: nodeNames } = flags;
   const admin = await readServerKubeconfig(flags);
   const made = generateToken();
   const untilMs = systemClock.now() + flags.ttl;
   const request = { ...made, untilMs, groups: flags.groups, nodeNames, description: flags.description };
   await using client = new ApiClient(clientOptionsOf(admin));
   await client.create(secretKind, toSecret(request), { signal: context.signal });
+  await reportToken({ ...made, untilMs, admin }, flags, context);
+}
+
+interface MadeToken {
+  id: string;
+  secret: string;
+  /** Wall clock, milliseconds. */
+  untilMs: number;
+  admin: Kubeconfig;
+}
+
+/** Writes the kubeconfig where it is wanted, and prints how a node joins with the token. */
+async function reportToken(made: MadeToken, flags: CreateFlags, context: CommandContext): Promise<void> {
+  const { formatInstructions, formatJoinCommand } = await import('./instructions.ts');
+  const { hashAuthority } = await import('../agent-client/authority-hash.ts');
+  const { kubeconfigOut, nodeName: nodeNames } = flags;
+  const { ca } = made.admin;
   const token = `${made.id}.${made.secret}`;
-  const reachable =
-    flags.server === undefined
-      ? await findReachableServer(admin, context.signal)
-      : { server: flags.server, local: undefined };
+  const reachable = await findServer(flags, made.admin, context.signal);
   const { server } = reachable;
-  const kubeconfig = renderBootstrapKubeconfig(admin, server, token);
+  const kubeconfig = renderBootstrapKubeconfig(made.admin, server, token);
   const file = kubeconfigOut === '-' ? undefined : kubeconfigOut;
   if (file !== undefined) await writeKubeconfig(file, kubeconfig, made.id);
   if (flags.output === 'kubeconfig' || kubeconfigOut === '-') {
     context.stdout.write(kubeconfig);
     return;
   }
-  const expires = new Date(untilMs).toISOString();
+  const expires = new Date(made.untilMs).toISOString();
   const named = nodeNames.length === 0 ? {} : { nodeNames };
   const written = file === undefined ? {} : { kubeconfig: file };
-  const { ca } = admin;
   const command = formatJoinCommand({ token, server, ca, nodeNames });
   const report = { token, expires, server, caCertHash: hashAuthority(ca), command, ...named, ...written };
   writeResult(context, flags.output, report, () =>
     formatInstructions({ token, expires, ...reachable, ca, nodeNames, file }),
   );
+}
+
+async function findServer({ server }: CreateFlags, admin: Kubeconfig, signal: AbortSignal) {
+  if (server !== undefined) return { server, local: undefined };
+  const { findReachableServer } = await import('./reachable-server.ts');
+  return await findReachableServer(admin, signal);
 }
 
 /** Throws an ExitError for groups or names that a control plane would refuse. */

@@ -1,3 +1,5 @@
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
 import { networkInterfaces } from 'node:os';
 import type { Kubeconfig } from '../../client/index.ts';
 import { ApiClient } from '../../client/index.ts';
@@ -19,7 +21,7 @@ const maxTried = 8;
  */
 export async function findReachableServer(admin: Kubeconfig, signal: AbortSignal): Promise<Reachable> {
   if (!isLoopback(admin.server)) return { server: admin.server, local: undefined };
-  const addresses = ownAddresses();
+  const addresses = await listOwnAddresses();
   for (const address of addresses) {
     const url = new URL(admin.server);
     const server = `https://${address.includes(':') ? `[${address}]` : address}:${url.port || '443'}`;
@@ -42,9 +44,29 @@ async function answers(server: string, ca: string, signal: AbortSignal): Promise
   );
 }
 
-function ownAddresses(): string[] {
+/** The address of the default route first, then those of IPv4: the others may be of bridges and containers. */
+async function listOwnAddresses(): Promise<string[]> {
   const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
   const usable = all.filter(({ internal, address }) => !internal && !address.startsWith('fe80:'));
   const ordered = usable.sort((a, b) => Number(a.family === 'IPv6') - Number(b.family === 'IPv6'));
-  return ordered.map(({ address }) => address).slice(0, maxTried);
+  const first = await findRouteAddress();
+  const addresses = ordered.map(({ address }) => address);
+  return [...new Set([...addresses.filter((address) => address === first), ...addresses])].slice(0, maxTried);
+}
+
+/** An address for documentation, which no machine has: only the route to it is looked up. */
+const somewhere = '192.0.2.1';
+
+/** The address from which this machine would send by its default route. Sends nothing. */
+async function findRouteAddress(): Promise<string | undefined> {
+  const socket = createSocket('udp4');
+  try {
+    socket.connect(9, somewhere);
+    await once(socket, 'connect');
+    return socket.address().address;
+  } catch {
+    return undefined; // there is no route
+  } finally {
+    socket.close();
+  }
 }
