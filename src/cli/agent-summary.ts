@@ -14,17 +14,18 @@ export function formatSummary(
   agent: RunningAgent,
   runtime: string,
   flags: HintFlags,
-  context: CommandContext,
+  context: Pick<CommandContext, 'env' | 'script'>,
 ): string {
   const { api, agentKubeconfig, url, nodeName } = agent;
   const [tryFirst, trySecond] = exampleCommands(agent, flags, context);
+  const lacksKubectl = agentKubeconfig === undefined && !isInPath('kubectl', context.env);
   const lines: (readonly [string, string | undefined])[] = [
     ['node', nodeName],
     ['API', api?.url],
     ['kubeconfig', api?.kubeconfig ?? agentKubeconfig],
     ['agent', url],
     ['runtime', runtime],
-    ['kubectl', isInPath('kubectl', context.env) ? undefined : describeMissingKubectl(flags.program)],
+    ['kubectl', lacksKubectl ? describeMissingKubectl(flags.program) : undefined],
     ['try', tryFirst],
     ['', trySecond],
   ];
@@ -56,7 +57,7 @@ export function formatStopped(rootDir: string): string {
 function exampleCommands(
   { api, nodeName }: RunningAgent,
   flags: HintFlags,
-  context: CommandContext,
+  context: Pick<CommandContext, 'env' | 'script'>,
 ): string[] {
   const { program } = flags;
   const remote = remoteKubeconfig(flags);

@@ -4,6 +4,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import type { AgentSetup, ControlPlanePlace, Row, Verdict } from '../agent/index.ts';
 import { ExitError, exitCodes, systemClock } from '../base/index.ts';
 import { findExaminedAgent } from './agent-client/examined-agent.ts';
+import type { InstalledFlags } from './agent-client/installed-flags.ts';
 import { findCheckout } from './agent-client/place.ts';
 import type { PlaceFlags } from './flags/common-flags.ts';
 import { groupSuffixOption, rootDirOption } from './flags/common-flags.ts';
@@ -94,11 +95,12 @@ async function findSetup(
   given: ReadonlySet<string>,
   context: CommandContext,
 ): Promise<AgentSetup> {
-  const { running, sources, described } = await findExaminedAgent(flags, context, (path) =>
+  const { running, installed, sources, described } = await findExaminedAgent(flags, context, (path) =>
     isAnswering(path, context),
   );
   if (flags.output === 'table') writeRemark(context, `examining ${flags.rootDir} with ${described}`);
-  const ofFlags = { ...toOwnSetup(flags, given, context), sources };
+  const own = { ...flags, ...withoutGiven(installed, given) };
+  const ofFlags = { ...toOwnSetup(own, given, context), sources };
   if (running === undefined) return ofFlags;
   const chooses = ['kubeconfig', 'bootstrapKubeconfig', 'embeddedControlPlane'].some((name) =>
     given.has(name),
@@ -113,6 +115,11 @@ async function findSetup(
     ...(chooses ? {} : { controlPlane: running.controlPlane }),
     ...(given.has('securePort') ? {} : { apiPort: portOf(running.urls.api) ?? flags.securePort }),
   };
+}
+
+/** The flags of the installed agent that this command's do not override. */
+function withoutGiven(installed: InstalledFlags, given: ReadonlySet<string>): InstalledFlags {
+  return Object.fromEntries(Object.entries(installed).filter(([name]) => !given.has(name)));
 }
 
 const folderTimeoutMs = 3000;

@@ -7,11 +7,15 @@ import type { ConfigFlags } from '../flags/config-flags.ts';
 import { configSources } from '../flags/config-flags.ts';
 import type { CommandContext } from '../terminal/context.ts';
 import { writeWarnings } from '../terminal/output.ts';
+import type { InstalledFlags } from './installed-flags.ts';
+import { readInstalledFlags } from './installed-flags.ts';
 
 /** The agent that a command examines: the one that runs, or one that would be started like the installed one. */
 interface ExaminedAgent {
   /** The one that runs. */
   running: AgentDescription | undefined;
+  /** The flags of the installed agent, where it is that one and none runs. */
+  installed: InstalledFlags;
   sources: ConfigSources;
   /** `/etc/nodeward/config.yaml and …, of the agent that runs (process 42)` */
   described: string;
@@ -39,28 +43,28 @@ export async function findExaminedAgent(
   const running = found.agent;
   const own = configSources(flags);
   if (own.config !== undefined || own.configDir !== undefined)
-    return { running, sources: own, described: describe(own, 'of the flags') };
+    return { running, installed: {}, sources: own, described: describe(own, 'of the flags') };
   if (running !== undefined) {
     const sources = withFlags(running.sources, flags);
-    return {
-      running,
-      sources,
-      described: describe(sources, `of the agent that runs (process ${running.pid})`),
-    };
+    const described = describe(sources, `of the agent that runs (process ${running.pid})`);
+    return { running, installed: {}, sources, described };
   }
   if (found.fault !== undefined) writeWarnings(context, [found.fault]);
-  const installed = flags.rootDir === installedRootDir ? findInstalled(context.env) : {};
-  const sources = { ...own, ...installed };
-  return { running, sources, described: describe(sources, 'of the installed agent') };
+  if (flags.rootDir !== installedRootDir)
+    return { running, installed: {}, sources: own, described: describe(own, '') };
+  const { flags: installed, fault } = await readInstalledFlags(configurationFolder(context.env));
+  if (fault !== undefined) writeWarnings(context, [fault]);
+  const sources = withFlags({ ...configSources(installed), ...findInstalledFiles(context.env) }, flags);
+  return { running, installed, sources, described: describe(sources, 'of the installed agent') };
 }
 
-function findInstalled(env: NodeJS.ProcessEnv): Pick<ConfigSources, 'config' | 'configDir'> {
+function findInstalledFiles(env: NodeJS.ProcessEnv): Pick<ConfigSources, 'config' | 'configDir'> {
   const folder = configurationFolder(env);
   const [config, configDir] = [join(folder, 'config.yaml'), join(folder, 'config.d')];
   return { ...(existsSync(config) ? { config } : {}), ...(existsSync(configDir) ? { configDir } : {}) };
 }
 
-/** The sources of the agent that runs, below the flags of this command. */
+/** The sources of an agent, below the flags of this command. */
 function withFlags(sources: ConfigSources, flags: ConfigFlags): ConfigSources {
   const own = configSources(flags);
   const given = Object.entries(own.flags).filter(([, value]) => value !== undefined);

@@ -5,10 +5,12 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { exitCodes } from '../../../../src/base/index.ts';
+import { renderKubeconfig } from '../../../../src/client/index.ts';
 import { configFiles } from '../../agent/config/config-files.ts';
 import { sampleAgent, startSocket } from '../../agent/config/control-socket/socket-bench.ts';
 import { runCommandLine } from '../run-command.ts';
 
+const certificate = '-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----\n';
 const files = { 'etc/config.yaml': 'maxPods: 33\n', 'etc/config.d/20.conf': 'nodeStatusMaxImages: 7\n' };
 
 /** A machine with the configuration of an installed agent, and a root folder of its own. */
@@ -94,6 +96,55 @@ describe('nodeward doctor, which told the user to stop his own agent', () => {
     });
     const { stdout } = await at.run(['doctor', '--only', 'agent-port', '--root-dir', '/var/lib/nodeward']);
     assert.match(stdout, /port of the agent: 41999 is free/);
+  });
+});
+
+describe('the installed agent, while it does not run', () => {
+  const env =
+    'A=b\nNODEWARD_FLAGS="--port=41998 --node-labels a=b --audit-log-path=/x"\nNODEWARD_JOIN_FLAGS=--bootstrap-kubeconfig=/nowhere/b\n';
+  const installed = ['--root-dir', '/var/lib/nodeward'];
+
+  test('is examined with the flags in agent.env, below those of the command', async () => {
+    await using at = await machine(files);
+    await writeFile(join(at.rootDir, 'etc/agent.env'), env);
+    const doctor = await at.run(['doctor', '--only', 'agent-port,api-port', ...installed]);
+    assert.match(doctor.stdout, /port of the agent: 41998 is free/);
+    assert.match(doctor.stdout, /control plane: none is opened here/, 'a node that joins');
+    const other = await at.run(['doctor', '--only', 'agent-port', '--port', '41997', ...installed]);
+    assert.match(other.stdout, /41997 is free/);
+    const view = await at.run(['config', 'view', '--origin', ...installed]);
+    assert.match(view.stdout, /^port +41998 +flag --port/m);
+    assert.match(view.stdout, /^maxPods +33 /m);
+  });
+
+  test('flags in agent.env that an agent would refuse are a warning', async () => {
+    await using at = await machine(files);
+    await writeFile(join(at.rootDir, 'etc/agent.env'), 'NODEWARD_FLAGS=--port=none\n');
+    const { stderr } = await at.run(['config', 'check', ...installed]);
+    assert.match(stderr, /^warning: .*agent\.env: .*--port <port>.*It must be a port/m);
+  });
+});
+
+describe('token and access on a node whose control plane is elsewhere', () => {
+  test('say where it is', async () => {
+    await using at = await machine({});
+    const { rootDir } = at;
+    const kubeconfig = join(rootDir, 'node.kubeconfig');
+    const entry = { server: 'https://cp.example:6443', ca: certificate, token: 'x', user: 'node' };
+    await writeFile(kubeconfig, renderKubeconfig(entry));
+    const controlPlane = { mode: 'joining', kubeconfig, bootstrapKubeconfig: '/b' } as const;
+    await using _socket = await startSocket(rootDir, { agent: { ...sampleAgent(rootDir), controlPlane } });
+    for (const args of [
+      ['token', 'list'],
+      ['access', 'what-can'],
+    ]) {
+      const { code, stderr } = await at.run([...args, '--root-dir', rootDir]);
+      assert.equal(code, exitCodes.configuration);
+      assert.match(
+        stderr,
+        /there is no .*admin\.kubeconfig: the control plane .* is https:\/\/cp\.example:6443/,
+      );
+    }
   });
 });
 
