@@ -81,6 +81,8 @@ function withFlags(sources: ConfigSources, flags: ConfigFlags): ConfigSources {
 
 function describe({ config, configDir }: ConfigSources, whose: string): string {
   const files = [config, configDir].filter((path) => path !== undefined);
-  if (files.length === 0) return 'no file, only the defaults and flags';
-  return `${files.join(' and ')}, ${whose}`;
+  if (files.length > 0) return `${files.join(' and ')}, ${whose}`;
+  return whose === ''
+    ? 'no file, only the defaults and flags'
+    : `no file, only the defaults and flags ${whose}`;
 }

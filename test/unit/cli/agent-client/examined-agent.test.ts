@@ -86,7 +86,10 @@ describe('nodeward doctor, which told the user to stop his own agent', () => {
     assert.equal(code, exitCodes.ok, stdout);
     assert.ok(stdout.includes(`${port}: the agent (process ${process.pid}) listens there`), stdout);
     assert.doesNotMatch(stdout, /stop that process/);
-    assert.match(stderr, /^examining .*, only the defaults and flags$/m);
+    assert.match(
+      stderr,
+      /^examining .*, only the defaults and flags of the agent that runs \(process \d+\)$/m,
+    );
   });
 
   test('--only agent-port uses the configured port of the installed agent', async () => {
