@@ -37,7 +37,10 @@ describe('feature gates', () => {
     const alpha = resolveGates({ AllAlpha: true, InPlacePodVerticalScaling: false });
     assert.deepEqual([alpha.AuthorizeWithSelectors, alpha.InPlacePodVerticalScaling], [true, false]);
     const beta = resolveGates({ AllBeta: false, WatchList: true });
-    assert.deepEqual([beta.APIResponseCompression, beta.WatchList, beta.APIListChunking], [false, true, true]);
+    assert.deepEqual(
+      [beta.APIResponseCompression, beta.WatchList, beta.APIListChunking],
+      [false, true, true],
+    );
   });
 
   test('that are locked cannot be switched off, and say so', () => {
