@@ -3,6 +3,8 @@ import { chmod, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Plugin } from 'esbuild';
 import { build } from 'esbuild';
+import { askGit } from '../src/base/build.ts';
+import { writeCommandFiles } from './build/command-files.ts';
 import { writeTestingTypes } from './build/testing-types.ts';
 
 // Bundles the program into dist/: the command, the threads of the storage writer, of the archives' digests and of their sealing, the server for tests with its declarations,
@@ -36,6 +38,9 @@ const lazyPackages: Plugin = {
   },
 };
 
+/** Tests build programs of checkouts without git, too: then both are `unknown`. */
+const nodewardBuild = JSON.stringify(JSON.stringify(askGit(root)));
+
 const shared = {
   absWorkingDir: root,
   outdir,
@@ -48,6 +53,7 @@ const shared = {
   legalComments: 'linked',
   minifyWhitespace: true, // the text stays in memory for as long as the process runs
   logLevel: 'warning',
+  define: { nodewardBuild },
 } as const;
 
 await rm(outdir, { recursive: true, force: true });
@@ -68,6 +74,7 @@ await build({ ...shared, entryPoints: { 'archive-digest': 'src/agent/checkpoint/
 await build({ ...shared, entryPoints: { 'archive-seal': 'src/agent/checkpoint/sealing/seal-worker.ts' } });
 await chmod(join(outdir, 'main.js'), 0o755);
 await writeTestingTypes(root, outdir);
+await writeCommandFiles(join(outdir, 'share'));
 await putInPlace();
 
 /** Two builds at once end with the program of one of them, whole. */

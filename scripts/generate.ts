@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { configFields } from '../src/agent/config/fields.ts';
+import { commandsPage } from './generate/commands.ts';
 import { documentationWith, sampleWith } from './generate/configuration.ts';
 import { servedKindsModule } from './generate/served-kinds.ts';
 
@@ -74,6 +75,7 @@ const read = (path: string) => readFile(join(root, path), 'utf8').catch(() => ''
 const texts: readonly { path: string; make(present: string): string | Promise<string> }[] = [
   { path: 'src/api/kinds/gen/served.ts', make: () => servedKindsModule(join(root, 'src/api/kinds')) },
   { path: 'etc/config.yaml', make: (present) => sampleWith(configFields, present) },
+  { path: 'docs/commands.md', make: () => commandsPage() },
   { path: 'docs/configuration.md', make: (present) => documentationWith(configFields, present) },
 ];
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { writeFileSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { fileURLToPath } from 'node:url';
 import { boundedMemoryFlags, restartBounded, smallMemoryFlags } from './base/bounded-memory/index.ts';
@@ -14,6 +15,8 @@ const embedded = process.channel !== undefined && process.channel !== null;
 // before anything else is loaded; an agent starts its control plane with bounded memory in the first place
 if (process.argv[2] === 'apiserver' && !embedded) restartBounded(process, boundedMemoryFlags);
 if (process.argv[2] === 'agent') restartBounded(process, smallMemoryFlags);
+
+nameProcess('nodeward');
 
 const stopSignals: NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'];
 let hangupListener: (() => void) | undefined;
@@ -31,6 +34,15 @@ for (const name of stopSignals) {
 for (const name of ['SIGUSR1', 'SIGUSR2'] as const) process.on(name, () => undefined);
 process.stdout.on('error', () => undefined); // the reader of the output may exit first
 process.stderr.on('error', () => undefined);
+
+/** For ps and the journal; process.title would replace the command line, by which processes are recognised. */
+function nameProcess(name: string): void {
+  try {
+    writeFileSync('/proc/self/comm', name);
+  } catch {
+    // a name for people
+  }
+}
 
 function exitLater(code: number): void {
   setTimeout(() => process.exit(code), maxStopMs).unref();

@@ -29,6 +29,7 @@ const layersOf: Readonly<Record<string, Layers>> = {
   src: [['main.ts', 'testing'], ['cli'], ['agent', 'apiserver'], ['client'], ['api'], ['base']],
   'src/cli': [
     [ownFiles],
+    ['reference', 'status'],
     ['access', 'checkpoint', 'seccomp', 'storage', 'token'],
     ['agent-client'],
     ['flags'],

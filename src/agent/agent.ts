@@ -1,6 +1,6 @@
 import { hostname as systemHostname } from 'node:os';
 import { join } from 'node:path';
-import { checkName } from '../api/index.ts';
+import { checkName, version } from '../api/index.ts';
 import type { Service } from '../base/index.ts';
 import {
   createMetrics,
@@ -8,17 +8,20 @@ import {
   ExitError,
   ensurePrivateFolder,
   exitCodes,
+  registerBuildInfo,
   runServices,
   untilAborted,
 } from '../base/index.ts';
 import { agentUrl } from './assembly/agent-url.ts';
 import { assembleHeartbeats } from './assembly/assemble-heartbeats.ts';
+import type { IdentityParts } from './assembly/assemble-identity.ts';
 import { assembleIdentity } from './assembly/assemble-identity.ts';
 import { assembleLocal } from './assembly/assemble-local.ts';
 import { assembleServer } from './assembly/assemble-server.ts';
 import type { AgentContext } from './assembly/context.ts';
 import { part } from './assembly/context.ts';
-import type { AgentOptions, RunningAgent } from './assembly/options.ts';
+import type { AgentOptions, Announce, RunningAgent } from './assembly/options.ts';
+import { readiness } from './assembly/readiness.ts';
 import { createReload } from './assembly/reload.ts';
 import { serviceManager } from './assembly/service-manager.ts';
 import type { Checkpointer } from './checkpoint/index.ts';
@@ -28,7 +31,7 @@ import type { EffectiveConfig } from './config/index.ts';
 import { LiveConfig, loadConfig } from './config/index.ts';
 import { createHostChecksService } from './doctor/index.ts';
 import type { Lock } from './lock/index.ts';
-import { acquireLock } from './lock/index.ts';
+import { acquireAgentLock } from './lock/index.ts';
 import { findNodeIpsFault, listNodeAddresses } from './node/index.ts';
 import type { Runtime } from './runtime/index.ts';
 import { connectRuntime } from './runtime/index.ts';
@@ -47,7 +50,7 @@ import { createServingFiles, servingFilesService } from './server/index.ts';
 export async function runAgent(
   options: AgentOptions,
   signal: AbortSignal,
-  onReady: (agent: RunningAgent) => void,
+  announce: Announce,
 ): Promise<void> {
   const { rootDir } = options;
   const nodeName = resolveNodeName(options);
@@ -55,13 +58,15 @@ export async function runAgent(
   const servingFiles = createServingFiles();
   const live = await openConfig(options, servingFiles);
   await ensurePrivateFolder(rootDir);
-  await ensurePrivateFolder(options.certDir);
   await using lock = await acquireLockUnlessStopped(options, signal);
   if (lock === undefined) return;
+  await ensurePrivateFolder(options.certDir);
   await using stack = new AsyncDisposableStack();
   const { nodeIps = [], externalIps = [] } = options;
   const nodeAddressesNow = () => listNodeAddresses({ hostname: nodeName, nodeIps, externalIps });
   const addresses = () => nodeAddressesNow().map(({ address }) => address);
+  const metrics = createMetrics();
+  registerBuildInfo(metrics, version.gitVersion);
   const context = {
     options,
     config: live.current,
@@ -70,12 +75,12 @@ export async function runAgent(
     hostname: nodeName,
     addresses,
     nodeAddresses: nodeAddressesNow,
-    metrics: createMetrics(),
+    metrics,
     stack,
   };
   const runtime = stack.use(openRuntime(context));
   const stop = AbortSignal.any([signal, lock.contended]);
-  await runParts(context, { lock, runtime, servingFiles }, stop, onReady);
+  await runParts(context, { lock, runtime, servingFiles }, stop, announce);
 }
 
 interface Opened {
@@ -88,15 +93,15 @@ async function runParts(
   context: AgentContext,
   { lock, runtime, servingFiles }: Opened,
   stop: AbortSignal,
-  onReady: (agent: RunningAgent) => void,
+  announce: Announce,
 ): Promise<void> {
-  const { options, config, live, nodeName, addresses, stack } = context;
+  const { options, config, live, addresses, stack } = context;
   const checkpointer = stack.use(openCheckpointer(context, runtime));
   const url = async () => agentUrl(config.address, addresses(), await server.port.get());
   const { identity, controlPlane, services } = await assembleIdentity(context, url);
   const standalone = options.controlPlane.mode === 'standalone';
   stack.use(servingFiles.follow(identity.serving));
-  const local = assembleLocal(context, identity);
+  const local = assembleLocal(context, identity, runtime);
   const { server, services: serving } = assembleServer(context, {
     identity,
     checkpointer,
@@ -124,13 +129,7 @@ async function runParts(
 
   function announceReady(): void {
     manager.ready();
-    onReady({
-      nodeName,
-      url: agentUrl(config.address, addresses(), port()),
-      api: controlPlane?.connection.value,
-      agentKubeconfig: standalone ? join(options.rootDir, 'agent.kubeconfig') : undefined,
-      runtime: runtime.status(),
-    });
+    announce.ready(describeAgent(context, port(), controlPlane, runtime));
   }
 
   const parts = [
@@ -142,6 +141,14 @@ async function runParts(
     ...heartbeats.services,
     hostChecks,
     ...local.services,
+    readiness({
+      credentials: standalone ? {} : identity,
+      serving: config.server.enabled ? servingFiles.serving : undefined,
+      manager,
+      onWaiting: announce.waiting,
+      dependsOn: ['identity', 'server'],
+      clock: options.clock,
+    }),
     controlSocketService({
       rootDir: options.rootDir,
       reload,
@@ -161,14 +168,31 @@ async function runParts(
   );
 }
 
+function describeAgent(
+  { options, config, nodeName, addresses }: AgentContext,
+  port: number,
+  controlPlane: IdentityParts['controlPlane'],
+  runtime: Runtime,
+): RunningAgent {
+  const standalone = options.controlPlane.mode === 'standalone';
+  return {
+    nodeName,
+    url: agentUrl(config.address, addresses(), port),
+    api: controlPlane?.connection.value,
+    agentKubeconfig: standalone ? join(options.rootDir, 'agent.kubeconfig') : undefined,
+    runtime: runtime.status(),
+  };
+}
+
 /** Undefined where the agent was stopped while it waited, which is no failure. */
 async function acquireLockUnlessStopped(
   options: AgentOptions,
   signal: AbortSignal,
 ): Promise<Lock | undefined> {
   try {
-    return await acquireLock({
-      path: options.lockFile,
+    return await acquireAgentLock({
+      lockFile: options.lockFile,
+      rootDir: options.rootDir,
       clock: options.clock,
       log: options.log.child({ part: 'lock' }),
       exitOnContention: options.exitOnLockContention,

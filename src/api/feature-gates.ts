@@ -1,3 +1,5 @@
+import { referenceGates } from './reference-gates.ts';
+
 type Stage = 'alpha' | 'beta' | 'stable';
 
 interface Gate {
@@ -54,6 +56,16 @@ export function findGateProblem(name: string, on: boolean): string | undefined {
   return `cannot set feature gate ${name} to ${on}: it is locked to ${gate.byDefault}`;
 }
 
+/** The same for an agent, whose configuration may be one that was written for the reference. */
+export function findAgentGateProblem(name: string, on: boolean): string | undefined {
+  return hasNoEffect(name) ? undefined : findGateProblem(name, on);
+}
+
+/** Whether it is a gate of the reference for a feature that is not here, or not switched. */
+export function hasNoEffect(gate: string): boolean {
+  return !table.has(gate) && referenceGates.has(gate);
+}
+
 /** The state of every gate; unknown names are ignored. */
 export function resolveGates(asked: AskedGates): FeatureGates {
   const resolve = (name: FeatureGate) => {
@@ -74,9 +86,11 @@ export function resolveGates(asked: AskedGates): FeatureGates {
   });
 }
 
-/** The requested gates without those that only the agent has. */
+/** The requested gates without those that only the agent has, or that have no effect. */
 export function apiServerGates(asked: AskedGates): AskedGates {
-  return Object.fromEntries(Object.entries(asked).filter(([name]) => table.get(name)?.part !== 'agent'));
+  return Object.fromEntries(
+    Object.entries(asked).filter(([name]) => table.get(name)?.part !== 'agent' && !hasNoEffect(name)),
+  );
 }
 
 const words = new Map<string, boolean>([

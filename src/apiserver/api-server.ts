@@ -1,4 +1,5 @@
-import { createMetrics, runServices } from '../base/index.ts';
+import { version } from '../api/index.ts';
+import { createMetrics, ensurePrivateFolder, registerBuildInfo, runServices } from '../base/index.ts';
 import { assembleControllers } from './assembly/assemble-controllers.ts';
 import { assembleRegistry } from './assembly/assemble-registry.ts';
 import { assembleServing } from './assembly/assemble-serving.ts';
@@ -23,8 +24,8 @@ export interface RunningApiServer {
 }
 
 /**
- * Runs a control plane until `signal` aborts. Keys and store come first, whatever else is opened for the services next; the
- * services say by `dependsOn` what they stand on, and so in which order they start and stop:
+ * Runs a control plane until `signal` aborts. The store comes first, whose lock keeps others from the files of the root
+ * folder, then keys, then whatever else is opened for the services; the services say by `dependsOn` what they stand on, and so in which order they start and stop:
  *
  *     storage ─┬─► controllers (or those of the leader), server-lease
  *              └─► http ──► certificates, client-ca           audit, node-proxy, webhook ──► http, authorization-webhook
@@ -37,13 +38,15 @@ export async function runApiServer(
   onReady: (server: RunningApiServer) => void,
 ): Promise<void> {
   const { rootDir, groupSuffix, bindAddress, clock, log, metrics = createMetrics() } = options;
+  registerBuildInfo(metrics, version.gitVersion);
   const files = fileKeys({ rootDir, serverNames: [bindAddress], clock, log });
   const keys = options.keys ?? files;
-  const pki = await keys.pki();
-  const signer = nodeSigner(pki.authority, () => clock.now());
+  if (keys === files) await ensurePrivateFolder(rootDir);
   await using resources = new Resources();
   const { storage, maintenance } = await openStorage(options);
   resources.use('storage', storage, storage.failed);
+  const pki = await keys.pki();
+  const signer = nodeSigner(pki.authority, () => clock.now());
   const audit = options.audit && (await openAudit(options.audit, { metrics, clock, log }));
   if (audit !== undefined) resources.use('audit', audit.sink);
   const key = await keys.serviceAccountKey();
@@ -58,12 +61,14 @@ export async function runApiServer(
   const dependsOn = resources.services.map(({ name }) => name); // the signer asks the webhook, too
   const served = { keys, pki, registry, access, storage, maintenance, metrics, audit, signal };
   const serving = await assembleServing(options, served, resources);
-  const { authorizer } = access;
+  const { authorizer, tokens } = access;
   const controllers = assembleControllers(options, {
     registry,
     storage,
     signer,
     authorizer,
+    tokens,
+    ca: pki.authority.cert,
     metrics,
     dependsOn,
   });

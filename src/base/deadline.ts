@@ -12,13 +12,16 @@ export interface DeadlineLimits {
   signal: AbortSignal;
 }
 
+/** What is waited for, as the subject of a sentence; or what to say in its place when it takes too long, computed then. */
+export type AwaitedCall = string | (() => string);
+
 /**
  * Waits for `call` at most `timeoutMs`. Then the signal given to `call` aborts, and this rejects even if `call` ignores
  * it. Rejects with a DeadlineError that names `what`, or with the reason of `limits.signal` when that aborted.
  */
 export async function withDeadline<T>(
   limits: DeadlineLimits,
-  what: string,
+  what: AwaitedCall,
   call: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const { clock, timeoutMs, signal } = limits;
@@ -29,7 +32,9 @@ export async function withDeadline<T>(
   signal.addEventListener('abort', onAbort, { once: true });
   const deadline = clock.sleep(timeoutMs, settled.signal).then((): never => {
     signal.throwIfAborted();
-    throw new DeadlineError(`${what} did not answer within ${timeoutMs / 1000} s`);
+    throw new DeadlineError(
+      typeof what === 'string' ? `${what} did not answer within ${timeoutMs / 1000} s` : what(),
+    );
   });
   try {
     return await Promise.race([call(inner.signal), deadline]);

@@ -1,8 +1,9 @@
 export { type Backoff, type BackoffOptions, createBackoff } from './backoff.ts';
 export { BoundedMap, type BoundedMapOptions } from './bounded-map.ts';
+export { askGit, type Build, readBuild, registerBuildInfo } from './build.ts';
 export { type Clock, systemClock } from './clock.ts';
 export { forEachConcurrently, mapConcurrently } from './concurrently.ts';
-export { DeadlineError, type DeadlineLimits, withDeadline } from './deadline.ts';
+export { type AwaitedCall, DeadlineError, type DeadlineLimits, withDeadline } from './deadline.ts';
 export { durationMs, formatDuration, parseDuration } from './duration.ts';
 export { describeError, type ExitCode, ExitError, errorCode, exitCodes, ReasonError } from './errors.ts';
 export { EventLoopYielder } from './event-loop-yielder.ts';
@@ -22,6 +23,7 @@ export * from './lifecycle/index.ts';
 export { createLogger, type LogFormat, type Logger, type LogLevel, logLevels, silentLogger } from './log.ts';
 export { Counter, createMetrics, Gauge, Histogram, MetricsRegistry } from './metrics.ts';
 export { KeyedMutex, Mutex } from './mutex.ts';
+export { findNearestName } from './nearest-name.ts';
 export { type PeerCertificate, readPeerCertificate } from './peer-certificate.ts';
 export { Semaphore } from './semaphore.ts';
 export { SingleFlight } from './single-flight.ts';

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import type { DestinationStream } from 'pino';
 import { pino } from 'pino';
-import { formatLogLine } from './log-text.ts';
+import { formatJournalLine, formatLogLine, priorityOf, withPriority } from './log-text.ts';
 
 type LogMethod = {
   (message: string): void;
@@ -30,6 +30,8 @@ export interface LogOptions {
   output: NodeJS.WritableStream;
   /** Colours in text lines; default false. */
   colour?: boolean;
+  /** The lines go to systemd's journal, which has the time itself: each gets its priority, `<4>`; default false. */
+  journal?: boolean;
 }
 
 const secretNames = ['authorization', 'Authorization', 'cookie', 'password', 'privateKey', 'secret', 'token'];
@@ -52,9 +54,13 @@ export function createLogger(options: LogOptions): Logger {
 }
 
 function destination(options: LogOptions): DestinationStream {
-  const { format, output, colour = false } = options;
-  if (format === 'json') return { write: (line) => void output.write(line) };
-  return { write: (line) => void output.write(formatLogLine(line, colour)) };
+  const { format, output, colour = false, journal = false } = options;
+  const toLine = (json: string) => {
+    if (format === 'json') return json;
+    return journal ? formatJournalLine(json) : formatLogLine(json, colour);
+  };
+  if (!journal) return { write: (json) => void output.write(toLine(json)) };
+  return { write: (json) => void output.write(withPriority(toLine(json), priorityOf(json))) };
 }
 
 /** A log that discards everything. */

@@ -14,11 +14,14 @@ const sampled = ['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99'].map(
   (name) => `nodejs_eventloop_lag_${name}_seconds`,
 );
 
+/** Gauges with the ending of a counter. Those without it count the same, by type. */
+const misnamed = ['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}_total`);
+
 /** Creates a registry with the metrics of the process; each server of the process has its own. */
 export function createMetrics(): MetricsRegistry {
   const registry = new MetricsRegistry();
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: never });
-  for (const name of sampled) registry.removeSingleMetric(name);
+  for (const name of [...sampled, ...misnamed]) registry.removeSingleMetric(name);
   measureUtilization(registry);
   return registry;
 }

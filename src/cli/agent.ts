@@ -26,7 +26,7 @@ import { controlPlaneOptions } from './flags/control-plane-flags.ts';
 import { ForwardedOptions } from './flags/forwarded-flags.ts';
 import { readNodeLifecycleFlags } from './flags/node-lifecycle-flags.ts';
 import type { CommandContext, LogFlags } from './terminal/context.ts';
-import { commandLogger } from './terminal/context.ts';
+import { commandLogger, isJournal } from './terminal/context.ts';
 import { quoteForShell } from './terminal/text.ts';
 
 interface AgentFlags extends ConfigFlags, AgentPlaceFlags, ControlPlaneFlags, LogFlags {
@@ -47,9 +47,16 @@ export function agentCommand(context: CommandContext): Command {
   return command.action(async (flags: AgentFlags) => {
     const { describeRuntime, runAgent } = await import('../agent/index.ts'); // a control plane need not load an agent
     const options = toAgentOptions(flags, forwarded.args(command), context);
-    await runAgent(options, context.signal, (agent) => {
-      const program = context.env['NODEWARD_COMMAND'] ?? 'nodeward';
-      context.stdout.write(formatSummary(agent, describeRuntime(agent.runtime), flags, program));
+    const program = context.env['NODEWARD_COMMAND'] ?? 'nodeward';
+    await runAgent(options, context.signal, {
+      waiting: (what) => void context.stdout.write(`nodeward is not ready yet: ${what}\n`),
+      ready(agent) {
+        const runtime = describeRuntime(agent.runtime);
+        const isForPeople = !isJournal(context.stdout, context.env);
+        context.stdout.write(
+          isForPeople ? formatSummary(agent, runtime, flags, program) : formatSummaryLine(agent, runtime),
+        );
+      },
     });
   });
 }
@@ -169,6 +176,12 @@ function formatSummary(agent: RunningAgent, runtime: string, flags: AgentFlags, 
   ];
   const text = lines.map(([name, value]) => (value === undefined ? '' : `  ${name.padEnd(10)}  ${value}\n`));
   return `nodeward is ready\n${text.join('')}`;
+}
+
+/** The same for a log: one line, without the commands to try. */
+function formatSummaryLine({ api, url, nodeName }: RunningAgent, runtime: string): string {
+  const control = api === undefined ? '' : `, API ${api.url}`;
+  return `nodeward is ready: node ${nodeName}${control}, agent ${url}, ${runtime}\n`;
 }
 
 function exampleCommands({ api, nodeName }: RunningAgent, flags: AgentFlags, program: string): string[] {

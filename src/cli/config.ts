@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import type { LoadedConfig, OriginRow } from '../agent/index.ts';
+import { groupSuffixOption } from './flags/common-flags.ts';
 import type { ConfigFlags } from './flags/config-flags.ts';
 import {
   configFieldOptions,
@@ -8,11 +9,16 @@ import {
   controlPlaneChoiceOptions,
 } from './flags/config-flags.ts';
 import type { CommandContext } from './terminal/context.ts';
-import { writeResult, writeWarnings } from './terminal/output.ts';
-import { formatTable } from './terminal/table.ts';
+import type { OutputFlags, OutputFormat } from './terminal/output.ts';
+import { listOutputOption, textOutputOption, writeResult, writeWarnings } from './terminal/output.ts';
+import type { TableResult } from './terminal/result.ts';
 
-interface ViewFlags extends ConfigFlags {
-  output?: 'yaml' | 'json';
+interface CheckFlags extends ConfigFlags {
+  groupSuffix: string;
+}
+
+interface ViewFlags extends CheckFlags {
+  output?: OutputFormat;
   origin?: boolean;
 }
 
@@ -27,7 +33,7 @@ export function configCommand(context: CommandContext): Command {
 function viewCommand(context: CommandContext): Command {
   const command = new Command('view')
     .description('Print the effective configuration: what an agent with the same flags would use.')
-    .addOption(new Option('-o, --output <format>', 'yaml (the default) or json').choices(['yaml', 'json']))
+    .addOption(listOutputOption().default(undefined, 'yaml, and table with --origin'))
     .addOption(
       new Option(
         '--origin',
@@ -38,31 +44,35 @@ function viewCommand(context: CommandContext): Command {
     const loaded = await load(flags, context);
     const { originTable } = await import('../agent/index.ts');
     const { origin = false, output = origin ? 'table' : 'yaml' } = flags;
-    const rows = originTable(loaded.provenance);
-    writeResult(context, output, origin ? rows : loaded.printable, () => formatOrigins(rows));
+    const origins = listOrigins(originTable(loaded.provenance));
+    writeResult(context, output, origin ? origins : { ...origins, document: loaded.printable });
   });
 }
 
 function checkCommand(context: CommandContext): Command {
-  const command = new Command('check').description(
-    'Report everything that is wrong with the configuration; exit code 3 if there is something.',
-  );
-  return addConfigOptions(command).action(async (flags: ConfigFlags) => {
+  const command = new Command('check')
+    .description('Report everything that is wrong with the configuration; exit code 3 if there is something.')
+    .addOption(textOutputOption());
+  return addConfigOptions(command).action(async (flags: CheckFlags & OutputFlags) => {
     const { warnings } = await load(flags, context);
     const count = warnings.length;
     const suffix = count === 0 ? '' : `, with ${count} warning${count === 1 ? '' : 's'}`;
-    context.stdout.write(`the configuration is good${suffix}\n`);
+    writeResult(context, flags.output, {
+      document: { valid: true, warnings },
+      names: [],
+      text: () => `the configuration is good${suffix}\n`,
+    });
   });
 }
 
 function addConfigOptions(command: Command): Command {
-  for (const option of [...configFileOptions(), ...controlPlaneChoiceOptions(), ...configFieldOptions()])
-    command.addOption(option);
+  const choices = [...configFileOptions(), ...controlPlaneChoiceOptions(), ...configFieldOptions()];
+  for (const option of [...choices, groupSuffixOption()]) command.addOption(option);
   return command;
 }
 
 /** Writes warnings to standard error. Throws an ExitError for a configuration that cannot be used. */
-async function load(flags: ConfigFlags, context: CommandContext): Promise<LoadedConfig> {
+async function load(flags: CheckFlags, context: CommandContext): Promise<LoadedConfig> {
   const { loadConfig, checkServingFiles } = await import('../agent/index.ts');
   const loaded = await loadConfig(configSources(flags));
   await checkServingFiles(loaded.config.files);
@@ -70,14 +80,22 @@ async function load(flags: ConfigFlags, context: CommandContext): Promise<Loaded
   return loaded;
 }
 
-function formatOrigins(rows: readonly OriginRow[]): string {
-  const cells = rows.map(({ field, value, origin, overrode }) => [
-    field,
-    value === undefined ? '(removed)' : formatValue(value),
-    origin,
-    overrode.map((stated) => `${formatValue(stated.value)} (${stated.origin})`).join(', '),
-  ]);
-  return formatTable([['FIELD', 'VALUE', 'FROM', 'OVERRODE'], ...cells], { gap: 2 });
+function listOrigins(rows: readonly OriginRow[]): TableResult<OriginRow> {
+  return {
+    document: rows,
+    rows,
+    columns: [
+      { head: 'FIELD', cell: ({ field }) => field },
+      { head: 'VALUE', cell: ({ value }) => (value === undefined ? '(removed)' : formatValue(value)) },
+      { head: 'FROM', cell: ({ origin }) => origin },
+      {
+        head: 'OVERRODE',
+        cell: ({ overrode }) =>
+          overrode.map(({ value, origin }) => `${formatValue(value)} (${origin})`).join(', '),
+      },
+    ],
+    name: ({ field }) => field,
+  };
 }
 
 const maxValueLength = 60;

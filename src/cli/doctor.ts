@@ -15,10 +15,13 @@ import {
   resolveAgentFolders,
 } from './flags/config-flags.ts';
 import { parsePort } from './flags/values.ts';
+import type { Paint, Tone } from './terminal/colour.ts';
+import { withoutColour } from './terminal/colour.ts';
 import type { CommandContext } from './terminal/context.ts';
 import { ReportedError } from './terminal/context.ts';
 import type { OutputFlags } from './terminal/output.ts';
-import { outputOption, writeResult } from './terminal/output.ts';
+import { textOutputOption, writeResult } from './terminal/output.ts';
+import { withProgress } from './terminal/progress.ts';
 import { sanitize } from './terminal/text.ts';
 
 interface Flags extends ConfigFlags, AgentPlaceFlags, OutputFlags {
@@ -34,7 +37,7 @@ export function doctorCommand(context: CommandContext): Command {
     'Check whether this machine has what nodeward needs; changes nothing. Exit code 1 if a check failed. Takes the flags of the agent.',
   );
   const options = [
-    outputOption('table', 'json', 'yaml'),
+    textOutputOption(),
     new Option('--only <ID,…>', 'run only these checks (docs/doctor.md); may be repeated').argParser(
       parseCheckIds,
     ),
@@ -51,9 +54,15 @@ export function doctorCommand(context: CommandContext): Command {
   ];
   for (const option of options) command.addOption(option);
   return command.action(async (flags: Flags) => {
-    const rows = await runSelectedChecks(flags, context);
-    const report = { checks: rows, summary: countVerdicts(rows) };
-    writeResult(context, flags.output, report, () => formatReport(rows));
+    const found = await withProgress(context, 'checking this machine', () =>
+      runSelectedChecks(flags, context),
+    );
+    const rows = worstFirst(found);
+    writeResult(context, flags.output, {
+      document: { checks: rows, summary: countVerdicts(rows) },
+      names: rows.map(({ id }) => id),
+      text: (paint) => formatReport(rows, paint),
+    });
     const strict = flags.strict ?? false;
     if (rows.some(({ verdict }) => isFailure(verdict, strict))) throw new ReportedError(exitCodes.failed);
   });
@@ -110,25 +119,34 @@ function countVerdicts(rows: readonly Row[]): Partial<Record<Verdict, number>> {
   return counts;
 }
 
-/** A line for each check, by topic; below a check that is not passed what is needed and what to do. */
-export function formatReport(rows: readonly Row[]): string {
-  const verdictWidth = Math.max(...rows.map(({ verdict }) => verdict.length));
-  const idWidth = Math.max(...rows.map(({ id }) => id.length));
-  const topics = [...new Set(rows.map(({ topic }) => topic))];
-  const sections = topics.map((topic) => {
-    const lines = rows
-      .filter((row) => row.topic === topic)
-      .flatMap((row) => formatCheck(row, verdictWidth, idWidth));
-    return `${topic.toUpperCase()}\n${lines.map((line) => `  ${line}\n`).join('')}`;
-  });
-  const counts = Object.entries(countVerdicts(rows)).map(([verdict, count]) => `${count} ${verdict}`);
-  return `${sections.join('\n')}\n${rows.length} checks: ${counts.join(', ')}\n`;
+const tones: Readonly<Partial<Record<Verdict, Tone>>> = { failed: 'bad', warning: 'doubtful', ok: 'good' };
+const order: readonly Verdict[] = ['failed', 'warning', 'unknown', 'ok', 'not-applicable'];
+
+/** Checks with the same verdict keep their order. */
+export function worstFirst(rows: readonly Row[]): Row[] {
+  return order.flatMap((each) => rows.filter(({ verdict }) => verdict === each));
 }
 
-function formatCheck(row: Row, verdictWidth: number, idWidth: number): string[] {
+/** A line for each check, those with the same verdict together; below one that is not passed what is needed and what to do. */
+export function formatReport(rows: readonly Row[], paint: Paint = withoutColour): string {
+  const verdictWidth = Math.max(...rows.map(({ verdict }) => verdict.length));
+  const idWidth = Math.max(...rows.map(({ id }) => id.length));
+  const groups = [...new Set(rows.map(({ verdict }) => verdict))].map((each) =>
+    rows
+      .filter(({ verdict }) => verdict === each)
+      .flatMap((row) => formatCheck(row, verdictWidth, idWidth, paint))
+      .map((line) => `${line}\n`)
+      .join(''),
+  );
+  const counts = Object.entries(countVerdicts(rows)).map(([verdict, count]) => `${count} ${verdict}`);
+  return `${groups.join('\n')}\n${rows.length} checks: ${counts.join(', ')}\n`;
+}
+
+function formatCheck(row: Row, verdictWidth: number, idWidth: number, paint: Paint): string[] {
   const { verdict, id, found, title, needed, advice } = row;
   const indent = ' '.repeat(verdictWidth + idWidth + 4);
-  const first = `${verdict.padEnd(verdictWidth)}  ${id.padEnd(idWidth)}  ${title}: ${sanitize(found)}`;
+  const state = paint(verdict, tones[verdict]) + ' '.repeat(verdictWidth - verdict.length);
+  const first = `${state}  ${id.padEnd(idWidth)}  ${title}: ${sanitize(found)}`;
   if (verdict === 'ok' || verdict === 'not-applicable') return [first];
   const details = [`needed: ${needed}`, ...(advice === undefined ? [] : [`to do: ${sanitize(advice)}`])];
   return [first, ...details.map((line) => `${indent}${line}`)];

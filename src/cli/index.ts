@@ -1,98 +1,27 @@
-import { Command, CommanderError } from 'commander';
-import { version } from '../api/index.ts';
-import { describeError, ExitError, exitCodes } from '../base/index.ts';
-import { accessCommand } from './access/command.ts';
-import { agentCommand } from './agent.ts';
-import { apiServerCommand } from './apiserver.ts';
-import { checkpointCommand } from './checkpoint/command.ts';
-import { configCommand } from './config.ts';
-import { devicesCommand } from './devices.ts';
-import { doctorCommand } from './doctor.ts';
-import { pluginsCommand } from './plugins.ts';
-import { reloadCommand } from './reload.ts';
-import { seccompCommand } from './seccomp/command.ts';
-import { storageCommand } from './storage/command.ts';
+import { CommanderError } from 'commander';
+import { describeError, ExitError, errorPriority, exitCodes } from '../base/index.ts';
+import { bindOptionalValues } from './optional-values.ts';
+import { createProgram } from './program.ts';
 import type { CommandContext } from './terminal/context.ts';
-import { ReportedError } from './terminal/context.ts';
-import { tokenCommand } from './token/command.ts';
+import { isJournal, ReportedError } from './terminal/context.ts';
 
 export type { CommandContext } from './terminal/context.ts';
-
-const commands: readonly ((context: CommandContext) => Command)[] = [
-  accessCommand,
-  agentCommand,
-  apiServerCommand,
-  checkpointCommand,
-  configCommand,
-  devicesCommand,
-  doctorCommand,
-  pluginsCommand,
-  reloadCommand,
-  seccompCommand,
-  storageCommand,
-  tokenCommand,
-  versionCommand,
-];
 
 /** Runs the command line and returns the exit code (docs/errors.md). Never throws. */
 export async function run(args: readonly string[], context: CommandContext): Promise<number> {
   const program = createProgram(context);
   try {
-    await program.parseAsync([...args], { from: 'user' });
+    await program.parseAsync(bindOptionalValues(program, args), { from: 'user' });
     return exitCodes.ok;
   } catch (error) {
     return reportError(error, context);
   }
 }
 
-function createProgram(context: CommandContext): Command {
-  const program = new Command('nodeward')
-    .description('A Linux node agent, and a control plane that speaks the Kubernetes API conventions.')
-    .version(version.nodeward, '--version', 'print the version');
-  for (const command of commands) program.addCommand(command(context));
-  program.helpCommand(false).addCommand(helpCommand(program));
-  const all = [program, ...program.commands, ...program.commands.flatMap((command) => command.commands)];
-  for (const command of all) {
-    command.exitOverride().showHelpAfterError(`(see ${fullNameOf(command)} --help)`);
-    command.configureOutput({
-      writeOut: (text) => context.stdout.write(text),
-      writeErr: (text) => context.stderr.write(text),
-    });
-  }
-  return program;
-}
-
-/** `nodeward checkpoint ls` */
-function fullNameOf(command: Command): string {
-  return command.parent === null ? command.name() : `${fullNameOf(command.parent)} ${command.name()}`;
-}
-
-/** `nodeward help [COMMAND]`. Unlike the one of commander it refuses further arguments. */
-function helpCommand(program: Command): Command {
-  return new Command('help')
-    .description('Print help for a command.')
-    .argument('[command]', 'the command')
-    .action((name: string | undefined) => {
-      if (name === undefined) program.help();
-      const found = program.commands.find((command) => command.name() === name);
-      found?.help();
-      program.error(`error: unknown command '${name}'`, {
-        exitCode: exitCodes.usage,
-        code: 'commander.unknownCommand',
-      });
-    });
-}
-
-/** `nodeward version` */
-function versionCommand({ stdout }: CommandContext): Command {
-  return new Command('version').description('Print the version.').action(() => {
-    stdout.write(`nodeward ${version.nodeward} (API ${version.gitVersion}, Node.js ${process.version})\n`);
-  });
-}
-
 function reportError(error: unknown, context: CommandContext): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
   if (error instanceof ReportedError) return error.exitCode;
-  context.stderr.write(`nodeward: ${describeError(error)}\n`);
+  const priority = isJournal(context.stderr, context.env) ? errorPriority : '';
+  context.stderr.write(`${priority}nodeward: ${describeError(error)}\n`);
   return error instanceof ExitError ? error.exitCode : exitCodes.failed;
 }

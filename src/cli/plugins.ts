@@ -5,10 +5,11 @@ import { connectAgent } from './agent-client/connection.ts';
 import type { AgentFlags } from './agent-client/options.ts';
 import { createAgentCommand } from './agent-client/options.ts';
 import { numberCell, requestAgent, textCell, toRecords, toTexts } from './agent-client/response.ts';
+import type { Tone } from './terminal/colour.ts';
 import type { CommandContext } from './terminal/context.ts';
 import type { OutputFlags } from './terminal/output.ts';
-import { outputOption, writeResult, writeWarnings } from './terminal/output.ts';
-import { formatTable } from './terminal/table.ts';
+import { isForPeople, listOutputOption, writeResult, writeWarnings } from './terminal/output.ts';
+import type { TableResult } from './terminal/result.ts';
 import { formatRoughDuration } from './terminal/text.ts';
 
 type Flags = AgentFlags & OutputFlags;
@@ -25,34 +26,53 @@ export function pluginsCommand(context: CommandContext): Command {
 function lsCommand(context: CommandContext): Command {
   return new Command('ls')
     .description('List the plugin sockets that the agent has found, with the state of their registration.')
-    .addOption(outputOption('table', 'json', 'yaml'))
+    .addOption(listOutputOption())
     .action(async (_own: unknown, command: Command) => {
       const { output, ...flags } = command.optsWithGlobals<Flags>();
       await using client = await connectAgent(flags);
       const list = await requestAgent(client, { method: 'GET', path: '/plugins', signal: context.signal });
-      writeResult(context, output, list, () => formatPlugins(list, systemClock.now()));
-      if (output === 'table') writeWarnings(context, toTexts(list['problems']));
+      writeResult(context, output, listPlugins(list, systemClock.now()));
+      if (isForPeople(output)) writeWarnings(context, toTexts(list['problems']));
     });
 }
 
+type Item = Record<string, unknown>;
+
 /** A row for each socket. */
-export function formatPlugins(list: Record<string, unknown>, nowMs: number): string {
+export function listPlugins(list: Item, nowMs: number): TableResult<Item> {
   const folder = `${textCell(list['folder'])}/`;
-  const rows = toRecords(list['items']).map((item) => [
-    withoutFolder(textCell(item['path']), folder),
-    textCell(item['type']),
-    textCell(item['name']),
-    textCell(toTexts(item['versions']).join(',')),
-    textCell(item['state']),
-    formatRoughDuration(nowMs - Date.parse(String(item['since']))),
-    numberCell(item['attempts']),
-    item['nextTry'] === undefined
-      ? '-'
-      : `in ${formatRoughDuration(Date.parse(String(item['nextTry'])) - nowMs)}`,
-    item['lastError'] === undefined ? formatDetails(item['details']) : textCell(item['lastError']),
-  ]);
-  const head = ['SOCKET', 'TYPE', 'NAME', 'VERSIONS', 'STATE', 'SINCE', 'TRIES', 'NEXT TRY', 'REMARKS'];
-  return formatTable([head, ...rows]);
+  const socketOf = ({ path }: Item) => withoutFolder(textCell(path), folder);
+  return {
+    document: list,
+    rows: toRecords(list['items']),
+    columns: [
+      { head: 'SOCKET', cell: socketOf },
+      { head: 'TYPE', cell: ({ type }) => textCell(type) },
+      { head: 'NAME', cell: ({ name }) => textCell(name) },
+      { head: 'VERSIONS', cell: ({ versions }) => textCell(toTexts(versions).join(',')) },
+      {
+        head: 'STATE',
+        cell: ({ state }) => textCell(state),
+        tone: ({ state }) => stateTones[textCell(state)],
+      },
+      { head: 'SINCE', cell: ({ since }) => formatRoughDuration(nowMs - Date.parse(String(since))) },
+      { head: 'TRIES', cell: ({ attempts }) => numberCell(attempts) },
+      { head: 'NEXT TRY', cell: ({ nextTry }) => formatNextTry(nextTry, nowMs) },
+      { head: 'ENDPOINT', cell: ({ endpoint }) => textCell(endpoint), wide: true },
+      {
+        head: 'REMARKS',
+        cell: ({ lastError, details }) =>
+          lastError === undefined ? formatDetails(details) : textCell(lastError),
+      },
+    ],
+    name: (item) => (typeof item['name'] === 'string' ? item['name'] : socketOf(item)),
+  };
+}
+
+const stateTones: Readonly<Record<string, Tone>> = { registered: 'good', failed: 'bad' };
+
+function formatNextTry(nextTry: unknown, nowMs: number): string {
+  return nextTry === undefined ? '-' : `in ${formatRoughDuration(Date.parse(String(nextTry)) - nowMs)}`;
 }
 
 function withoutFolder(path: string, folder: string): string {

@@ -4,9 +4,10 @@ import type { Reloaded } from '../agent/index.ts';
 import { rootDirOption } from './flags/common-flags.ts';
 import { durationParser } from './flags/values.ts';
 import type { CommandContext } from './terminal/context.ts';
-import { writeWarnings } from './terminal/output.ts';
+import type { OutputFlags } from './terminal/output.ts';
+import { textOutputOption, writeResult, writeWarnings } from './terminal/output.ts';
 
-interface Flags {
+interface Flags extends OutputFlags {
   rootDir: string;
   /** Milliseconds. */
   timeout: number;
@@ -24,11 +25,17 @@ export function reloadCommand(context: CommandContext): Command {
         .default(30_000, '30s')
         .argParser(durationParser('100ms', '1h', '30s')),
     )
-    .action(async ({ rootDir, timeout: timeoutMs }: Flags) => {
+    .addOption(textOutputOption())
+    .action(async ({ rootDir, timeout: timeoutMs, output }: Flags) => {
       const { requestReload } = await import('../agent/index.ts');
       const reloaded = await requestReload({ rootDir: resolve(rootDir), timeoutMs, signal: context.signal });
       writeWarnings(context, reloaded.warnings);
-      context.stdout.write(formatReloaded(reloaded));
+      const { applied, pending, warnings } = reloaded;
+      writeResult(context, output, {
+        document: { applied, pending, warnings },
+        names: applied,
+        text: () => formatReloaded(reloaded),
+      });
     });
 }
 

@@ -1,5 +1,5 @@
 import type { ApiObject, Kind, ListOf, Status, StatusReason } from '../api/index.ts';
-import { apiVersionOf, fromStatus, isRecord, StatusError } from '../api/index.ts';
+import { apiVersionOf, fromStatus, isRecord, replaceNulls, StatusError } from '../api/index.ts';
 import { tryParseRecord } from '../base/index.ts';
 import { unintelligibleError } from './errors.ts';
 import type { RawAnswer } from './transport.ts';
@@ -10,7 +10,10 @@ export interface WatchEvent<T> {
   object: T;
 }
 
-/** Parses the responses of a server for one kind; throws a ConnectionError for anything else. */
+/**
+ * Parses the responses of a server for one kind; throws a ConnectionError for anything else. A null that a server in Go
+ * writes for an empty list, or for what is not set, is replaced as the kind's description says.
+ */
 export class ResponseParser<T extends ApiObject> {
   readonly #server: string;
   readonly #kind: Kind<T>;
@@ -24,7 +27,7 @@ export class ResponseParser<T extends ApiObject> {
 
   parseObject(text: string): T {
     const value: unknown = this.#parse(text);
-    if (this.#isOfKind(value)) return value;
+    if (this.#isOfKind(value)) return this.#withoutNulls(value);
     throw this.#unintelligible(`something else than a ${this.#kind.kind}: ${excerpt(text)}`);
   }
 
@@ -42,6 +45,7 @@ export class ResponseParser<T extends ApiObject> {
     );
     if (!typed.every((item) => this.#isOfKind(item)))
       throw this.#unintelligible(`a list of other things than ${resource}`);
+    for (const item of typed) this.#withoutNulls(item);
     return { kind: listKind, apiVersion, metadata: isRecord(metadata) ? metadata : {}, items: typed };
   }
 
@@ -52,7 +56,7 @@ export class ResponseParser<T extends ApiObject> {
     if (type !== 'ADDED' && type !== 'MODIFIED' && type !== 'DELETED' && type !== 'BOOKMARK') {
       throw this.#unintelligible(`an event of an unknown type: ${excerpt(line)}`);
     }
-    if (this.#isOfKind(object)) return { type, object };
+    if (this.#isOfKind(object)) return { type, object: this.#withoutNulls(object) };
     throw this.#unintelligible(`an event without a ${this.#kind.kind}: ${excerpt(line)}`);
   }
 
@@ -64,6 +68,11 @@ export class ResponseParser<T extends ApiObject> {
 
   #isOfKind(value: unknown): value is T {
     return isRecord(value) && value['kind'] === this.#kind.kind && isRecord(value['metadata'] ?? {});
+  }
+
+  #withoutNulls(object: T): T {
+    replaceNulls(this.#kind.root, object);
+    return object;
   }
 
   #unintelligible(what: string): Error {

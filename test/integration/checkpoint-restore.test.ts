@@ -161,7 +161,7 @@ describe('real checkpoints', () => {
       'checkpoint',
       'image',
       last,
-      '-o',
+      '--output-file',
       layout,
       '--name',
       'localhost/restored:1',

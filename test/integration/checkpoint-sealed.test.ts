@@ -34,7 +34,7 @@ describe('sealed archives', () => {
   before(async () => {
     keys = await temporaryFolder('keys-');
     own = join(keys.path, 'own.key');
-    const made = await nodeward(['checkpoint', 'keygen', '-o', own]);
+    const made = await nodeward(['checkpoint', 'keygen', '--output-file', own]);
     assert.equal(made.code, 0, made.stderr);
     recipient = made.stdout.trim();
     await runSuccessfully(fetched('age/bin/age-keygen'), ['-o', join(keys.path, 'tool.key')]);
@@ -72,7 +72,7 @@ describe('sealed archives', () => {
     assert.deepEqual(record.sealed?.recipients, [recipient, toolsRecipient]);
 
     const opened = join(keys.path, 'opened.tar');
-    const ours = await nodeward(['checkpoint', 'open', path, '-i', own, '-o', opened]);
+    const ours = await nodeward(['checkpoint', 'open', path, '-i', own, '--output-file', opened]);
     assert.equal(ours.code, 0, ours.stderr);
     assert.equal((await stat(opened)).mode & 0o7777, 0o600);
     assert.equal(await sha256Of(opened), record.sealed?.plainSha256);
@@ -96,28 +96,36 @@ describe('sealed archives', () => {
         `${plain}.age`,
         '--identity',
         own,
-        '-o',
+        '--output-file',
         `${plain}.2`,
         '--force',
       ]);
       assert.equal(opened.code, 0, opened.stderr);
       assert.equal(await sha256Of(`${plain}.2`), await sha256Of(plain));
     }
-    const piped = await nodeward(['checkpoint', 'open', `${plain}.age`, '--identity', own, '-o', '-']);
+    const piped = await nodeward([
+      'checkpoint',
+      'open',
+      `${plain}.age`,
+      '--identity',
+      own,
+      '--output-file',
+      '-',
+    ]);
     assert.equal(piped.stdout, Buffer.alloc(3_000_000, 'nodeward').toString());
   });
 
   test('who is no recipient opens nothing, with either tool', async () => {
     const path = await checkpoint();
     const other = join(keys.path, 'other.key');
-    await nodeward(['checkpoint', 'keygen', '-o', other]);
+    await nodeward(['checkpoint', 'keygen', '--output-file', other]);
     const refused = await nodeward([
       'checkpoint',
       'open',
       path,
       '-i',
       other,
-      '-o',
+      '--output-file',
       join(keys.path, 'never.tar'),
     ]);
     assert.equal(refused.code, exitCodes.failed);

@@ -51,7 +51,11 @@ describe('scripts/install', () => {
       'usr/lib/nodeward/package.json',
       'usr/lib/systemd/system/nodeward.service',
       'usr/share/doc/nodeward/LICENSE',
+      'usr/share/bash-completion/completions/nodeward',
       'usr/share/doc/nodeward/drop-ins/kubelet-paths.conf',
+      'usr/share/man/man1/nodeward.1',
+      'usr/share/man/man1/nodeward-checkpoint.1',
+      'usr/share/zsh/vendor-completions/_nodeward',
     ]) {
       assert.ok(found.includes(path), `${path} in ${found.join(' ')}`);
     }

@@ -85,11 +85,24 @@ describe('the command that a token is printed with', () => {
       return items.find(({ status }) => status?.conditions?.some(({ type }) => type === 'Waiting'));
     });
     assert.equal(waiting.status?.certificate, undefined);
+    const request = waiting.metadata?.name ?? '';
+    const told = new RegExp(
+      `^nodeward is not ready yet: the request ${request} for its client certificate waits for approval .*: kubectl certificate approve ${request}$`,
+      'm',
+    );
+    await shell?.waitForOutput(told, { timeoutMs: 30_000 });
+    assert.doesNotMatch(shell?.stdout ?? '', /nodeward is ready/);
+    await waitFor('the reason in the log', () =>
+      new RegExp(
+        `renew the node.s lease, trying on: this node has no client certificate yet: the request ${request}`,
+      ).test(shell?.stderr ?? ''),
+    );
     const tool = kubectl(server.kubeconfig, home.path);
     const { code, stderr } = await tool.run(['certificate', 'approve', waiting.metadata?.name ?? '']);
     assert.equal(code, 0, stderr);
     const own = join(machine(), 'node.kubeconfig');
     await waitFor('credentials of its own', () => stat(own), { timeoutMs: 30_000 });
+    await shell?.waitForOutput(/^nodeward is ready\n/m, { timeoutMs: 60_000 });
     await using self = new ApiClient(clientOptionsOf(await readKubeconfig(own)));
     assert.equal((await self.get(nodeKind, node)).metadata?.name, node);
   });

@@ -13,15 +13,17 @@ import { freePort, runSuccessfully, temporaryFolder, waitFor } from '../support/
 import { ensureBuilt } from './installation.ts';
 import type { Kubectl, LabContainer, LabContainerd, Pod } from './lab/index.ts';
 import { kubectl, startContainerd } from './lab/index.ts';
-import type { RunningAgent, RunningApiServer } from './nodeward/index.ts';
+import type { AgentStart, RunningAgent, RunningApiServer } from './nodeward/index.ts';
 import {
   controlPlaneOf,
   curl,
   interrupt,
+  launchAgent,
   nodeward,
   runAgentToItsEnd,
   startAgent,
   startApiServer,
+  untilReady,
 } from './nodeward/index.ts';
 
 before(ensureBuilt);
@@ -64,12 +66,13 @@ describe('an agent with a control plane elsewhere', () => {
   let tool: Kubectl;
   const folder = (name: string): string => join(home.path, name);
   const startServer = () => startApiServer(folder('control-plane'), { port });
-  const start = (name: string, ...args: string[]) => {
+  const start = (name: string, ...args: string[]) => startAgent(startOf(name, ...args));
+  const startOf = (name: string, ...args: string[]): AgentStart => {
     const kubeconfig = folder('control-plane/admin.kubeconfig');
     const runtime = `unix://${folder('nowhere.sock')}`;
     const remote = ['--kubeconfig', kubeconfig, '--container-runtime-endpoint', runtime];
     const config = ['--config', folder('config.yaml')];
-    return startAgent({ rootDir: folder(name), args: [...config, ...remote, ...args] });
+    return { rootDir: folder(name), args: [...config, ...remote, ...args] };
   };
 
   before(async () => {
@@ -173,12 +176,16 @@ describe('an agent with a control plane elsewhere', () => {
     await waitFor('a heartbeat', later, { timeoutMs: 25_000, intervalMs: 200 });
   });
 
-  test('a new node starts while the API is away, and registers when it comes', async () => {
+  test('ready means ready: a new node waits while the API is away, says so, and is ready when it has a certificate', async () => {
     await server.process.stop();
     assert.equal((await agent.interrupt()).code, 0, agent.process.stderr);
-    agent = await start('two', '--hostname-override', 'node-two');
-    assert.ok(agent.readyMs < 5000, `${agent.readyMs} ms`);
+    const waiting = await launchAgent(startOf('two', '--hostname-override', 'node-two'));
+    await waiting.waitForOutput(/^nodeward is not ready yet: no certificate for now: .*\n/m, {
+      timeoutMs: 30_000,
+    });
+    assert.doesNotMatch(waiting.stdout, /nodeward is ready/);
     server = await startServer();
+    agent = await untilReady(waiting);
     await registers('node-two');
     await showsItsCertificate('node-two');
   });
@@ -189,8 +196,12 @@ describe('an agent with a control plane elsewhere', () => {
     const good = await readFile(folder('control-plane/admin.kubeconfig'), 'utf8');
     const nobody = (await freePort()).toString();
     await writeFile(kubeconfig, good.replace(/(server: .*:)\d+/, `$1${nobody}`), { mode: 0o600 });
-    agent = await start('five', '--kubeconfig', kubeconfig, '--hostname-override', 'node-five');
+    const launched = await launchAgent(
+      startOf('five', '--kubeconfig', kubeconfig, '--hostname-override', 'node-five'),
+    );
+    await launched.waitForOutput(/^nodeward is not ready yet: /m, { timeoutMs: 30_000 });
     await writeFile(kubeconfig, good);
+    agent = await untilReady(launched);
     await registers('node-five');
     assert.match(agent.process.stderr, /the kubeconfig has changed and was read again/);
   });
@@ -198,9 +209,10 @@ describe('an agent with a control plane elsewhere', () => {
   test('Ctrl-C while the API is away and nothing has a certificate yet ends it within 3 s', async () => {
     assert.equal((await agent.interrupt()).code, 0, agent.process.stderr);
     await server.process.stop();
-    agent = await start('three', '--hostname-override', 'node-three');
-    const { code, tookMs } = await agent.interrupt();
-    assert.equal(code, 0, agent.process.stderr);
+    const waiting = await launchAgent(startOf('three', '--hostname-override', 'node-three'));
+    await waiting.waitForOutput(/^nodeward is not ready yet: /m, { timeoutMs: 30_000 });
+    const { code, tookMs } = await interrupt(waiting);
+    assert.equal(code, 0, waiting.stderr);
     assert.ok(tookMs < 3000, `it took ${tookMs} ms`);
   });
 });

@@ -197,9 +197,10 @@ async function assertHealth(server: Server, { ready }: { ready: boolean }): Prom
   assert.equal(told.code, ready ? 200 : 500, told.body);
   assert.match(
     told.body,
-    ready ? /^\[\+\]storage-writes ok$/m : /^\[-\]storage-writes failed: reason withheld$/m,
+    ready ? /^\[\+\]storage-writes ok$/m : /^\[-\]storage-writes failed: .*disk is full/m,
   );
   assert.equal((await server.get('/livez')).code, 200);
   const { body } = await server.get('/metrics');
+  assert.match(body, /^apiserver_storage_size_bytes\{storage_cluster_id="sqlite-0"\} [1-9]\d{4,}$/m);
   assert.match(body, ready ? /^nodeward_storage_writable 1$/m : /^nodeward_storage_writable 0$/m);
 }

@@ -127,6 +127,30 @@ for (const [root, version] of [
       await heartbeat(machine, 0);
     });
 
+    story(
+      'the journal: entries of nodeward by name, with priorities, as text; one line for the start',
+      async () => {
+        await machine.sh('journalctl --sync');
+        const entries = (...more: string[]) =>
+          machine.sh(`journalctl --no-pager --quiet -o cat -t nodeward ${more.join(' ')}`);
+        const all = await entries();
+        const said = all.split('\n').filter((line) => line.startsWith('nodeward is ready'));
+        assert.equal(said.length, 1, all);
+        assert.match(
+          said[0] ?? '',
+          /^nodeward is ready: node \S+, API https:\S+, agent https:\S+, container runtime, not ready: /,
+        );
+        assert.doesNotMatch(all, /^ {2}(node|API|kubeconfig|try) /m, 'no banner');
+        assert.match(all, /^\[control-plane\] the control plane serves url=/m);
+        assert.doesNotMatch(all, /^\{"level"/m, 'no JSON');
+        const warnings = await entries('-p', 'warning');
+        assert.match(warnings, /^\[runtime\] container runtime is not ready .*reason=\w+ message=/m);
+        assert.doesNotMatch(warnings, /the control plane serves/);
+        const name = await machine.sh(`cat /proc/${await mainPid(machine)}/comm`);
+        assert.equal(name.trim(), 'nodeward');
+      },
+    );
+
     story('a second agent, started by hand, is told whom to stop', async () => {
       const argv = [
         '/usr/bin/nodeward',
@@ -193,6 +217,43 @@ for (const [root, version] of [
       await succeed(machine.run(['systemctl', 'restart', unit]));
       await succeed(machine.run(['systemctl', 'stop', unit]));
     });
+
+    story(
+      'a first join while the control plane is away waits, says so, and is not ended by systemd',
+      async () => {
+        const kubeconfig =
+          'apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters: [{name: c, cluster: {server: "https://127.0.0.1:9", certificate-authority: /tmp/ca.crt}}]\nusers: [{name: u, user: {token: abcdef.0123456789abcdef}}]\ncontexts: [{name: c, context: {cluster: c, user: u}}]\n';
+        await writeFile(await machine.hostPath('/etc/nodeward/bootstrap.kubeconfig'), kubeconfig);
+        await machine.sh('cp /var/lib/nodeward/pki/ca.crt /etc/nodeward/ca.crt');
+        await machine.sh('sed -i s,/tmp/ca.crt,/etc/nodeward/ca.crt, /etc/nodeward/bootstrap.kubeconfig');
+        const start =
+          'ExecStart=\nExecStart=/usr/bin/nodeward agent --config /etc/nodeward/config.yaml --root-dir /var/lib/nodeward/joining --bootstrap-kubeconfig /etc/nodeward/bootstrap.kubeconfig';
+        await writeFile(await machine.hostPath(dropIn), `${sooner}TimeoutStartSec=4\n${start}\n`);
+        await succeed(machine.run(['systemctl', 'daemon-reload']));
+        await succeed(machine.run(['systemctl', 'start', '--no-block', unit]));
+        const shown = () => machine.show(unit, 'ActiveState', 'StatusText', 'NRestarts');
+        const isWaiting = async () =>
+          /^not ready: no certificate for now: /.test((await shown())['StatusText'] ?? '');
+        await waitFor('the status', isWaiting, { timeoutMs: 20_000 });
+        const pid = await mainPid(machine);
+        const uptime = `$(($(date +%s) - $(stat -c %Y /proc/${pid})))`;
+        await waitFor(
+          'more than TimeoutStartSec',
+          async () => Number(await machine.sh(`echo ${uptime}`)) > 7,
+          {
+            timeoutMs: 30_000,
+            intervalMs: 500,
+          },
+        );
+        const { ActiveState, NRestarts } = await shown();
+        assert.deepEqual({ ActiveState, NRestarts }, { ActiveState: 'activating', NRestarts: '0' });
+        assert.equal(await mainPid(machine), pid);
+        assert.match(await machine.journal(unit), /^nodeward is not ready yet: no certificate for now: /m);
+        await succeed(machine.run(['systemctl', 'stop', unit]));
+        await writeFile(await machine.hostPath(dropIn), sooner);
+        await succeed(machine.run(['systemctl', 'daemon-reload']));
+      },
+    );
 
     story('a wrong configuration is told and not tried again and again', async () => {
       await machine.sh('echo "adress: 1.2.3.4" >> /etc/nodeward/config.yaml');

@@ -24,7 +24,7 @@ export function assembleDrivers(context: AgentContext, identity: Identity): Driv
     ? undefined
     : createCsiPublisher({
         nodeName,
-        api: stack.use(nodeApi(identity.api, 1, options.groupSuffix)),
+        api: stack.use(nodeApi(identity, 1, options.groupSuffix)),
         dependsOn: ['identity'],
         ...part(context, 'csi'),
       });

@@ -6,6 +6,7 @@ import type { NodeSettings, NodeStatusOptions } from '../node/index.ts';
 import { createNodeStatusService } from '../node/index.ts';
 import type { Heartbeat } from '../node/lease/index.ts';
 import { createLeaseService } from '../node/lease/index.ts';
+import { runsNoPodsTaint } from '../pods/unstarted/index.ts';
 import type { Runtime } from '../runtime/index.ts';
 import type { DeviceParts } from './assemble-devices.ts';
 import type { AgentContext } from './context.ts';
@@ -36,7 +37,7 @@ export function assembleHeartbeats(
 ): Heartbeats {
   const { options, config, live, nodeName, hostname, metrics, stack } = context;
   if (options.controlPlane.mode === 'standalone') return { services: [], heartbeat: () => undefined };
-  const api = (connections: number) => stack.use(nodeApi(identity.api, connections, options.groupSuffix));
+  const api = (connections: number) => stack.use(nodeApi(identity, connections, options.groupSuffix));
   const certificates = watchExpiry({ identity, metrics, ...part(context, 'identity') });
   const nodeStatus = createNodeStatusService({
     nodeName,
@@ -80,6 +81,7 @@ function settingsOf(config: EffectiveConfig, labels: Readonly<Record<string, str
       register: config.registerNode,
       labels,
       taints: config.registerWithTaints,
+      limitation: config.runsNoPodsTaint ? runsNoPodsTaint : undefined,
       providerID: config.providerID,
     },
   };

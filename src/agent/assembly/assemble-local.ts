@@ -1,6 +1,7 @@
 import type { Service } from '../../base/index.ts';
 import type { Identity } from '../identity/index.ts';
 import { pluginRoutes } from '../plugins/index.ts';
+import type { Runtime } from '../runtime/index.ts';
 import type { AgentRoute } from '../server/index.ts';
 import type { DeviceParts } from './assemble-devices.ts';
 import { assembleDevices } from './assemble-devices.ts';
@@ -10,6 +11,7 @@ import type { PodParts } from './assemble-pods.ts';
 import { assemblePods } from './assemble-pods.ts';
 import { assembleResources } from './assemble-resources.ts';
 import { assembleEvents, assembleSeccomp } from './assemble-seccomp.ts';
+import { assembleUnstartedPods } from './assemble-unstarted-pods.ts';
 import type { AgentContext } from './context.ts';
 
 export interface LocalParts {
@@ -23,7 +25,7 @@ export interface LocalParts {
  * Assembles what the agent manages on its node: pods, seccomp profiles, plugins and their devices, and the devices that
  * containers hold (specification, section 2.6).
  */
-export function assembleLocal(context: AgentContext, identity: Identity): LocalParts {
+export function assembleLocal(context: AgentContext, identity: Identity, runtime: Runtime): LocalParts {
   const pods = assemblePods(context, identity);
   const events = assembleEvents(context, identity);
   const seccomp = assembleSeccomp(context, pods.source, events.recorder);
@@ -41,6 +43,7 @@ export function assembleLocal(context: AgentContext, identity: Identity): LocalP
       ...events.services,
       ...seccomp.services,
       ...pods.services,
+      ...assembleUnstartedPods(context, pods.onApi, events.recorder, runtime),
       ...drivers.services,
       ...devices.services([...resources.atKubeletPaths, ...kubeletPlugins.parts]),
       ...resources.services,

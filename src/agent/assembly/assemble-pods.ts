@@ -1,5 +1,5 @@
 import type { Service } from '../../base/index.ts';
-import type { Identity } from '../identity/index.ts';
+import type { Identity, NodeApi } from '../identity/index.ts';
 import { nodeApi } from '../identity/index.ts';
 import type { PodSource, StaticPods } from '../pods/index.ts';
 import {
@@ -22,6 +22,8 @@ export interface PodParts {
   isComplete(): boolean;
   readonly services: readonly Service[];
   readonly routes: readonly AgentRoute[];
+  /** The pods of the API, and a client for writes about them; undefined without a control plane. */
+  readonly onApi: { readonly pods: ApiPods; readonly api: NodeApi } | undefined;
   /** For `/statusz`. */
   text(): string;
 }
@@ -46,10 +48,11 @@ export function assemblePods(context: AgentContext, identity: Identity): PodPart
     return {
       ...commonParts,
       services,
+      onApi: undefined,
       isComplete: areStaticsComplete,
       source: stack.use(joinSources(known, common.log)),
     };
-  const api = stack.use(nodeApi(identity.api, connections, options.groupSuffix));
+  const api = stack.use(nodeApi(identity, connections, options.groupSuffix));
   const onApi = new ApiPods({ api, ...common });
   services.push(createService('api-pods', ['identity'], onApi.run));
   const mirroredPods: Pick<StaticPods, 'pods' | 'isComplete' | 'onChange'> = statics ?? noStaticPods;
@@ -60,6 +63,7 @@ export function assemblePods(context: AgentContext, identity: Identity): PodPart
   return {
     ...commonParts,
     services,
+    onApi: { pods: onApi, api },
     isComplete,
     source: stack.use(joinSources([...known, onApi], common.log)),
   };

@@ -25,7 +25,7 @@ export function assembleEvents(context: AgentContext, identity: Identity): Event
   if (options.controlPlane.mode === 'standalone') return { recorder: silentRecorder, services: [] };
   const recorder = createEventRecorder({
     nodeName,
-    api: stack.use(nodeApi(identity.api, 1, options.groupSuffix)),
+    api: stack.use(nodeApi(identity, 1, options.groupSuffix)),
     dependsOn: ['identity'],
     metrics,
     ...part(context, 'events'),

@@ -91,7 +91,7 @@ const reviewConnections = 4;
 function accessOf(context: AgentContext, identity: Identity): Access {
   const { options, live, metrics, nodeName, stack } = context;
   const standalone = options.controlPlane.mode === 'standalone';
-  const api = () => stack.use(nodeApi(identity.api, reviewConnections, options.groupSuffix));
+  const api = () => stack.use(nodeApi(identity, reviewConnections, options.groupSuffix));
   return createAccess({
     nodeName,
     settings: () => (standalone ? certificatesOnly(live.current.server.access) : live.current.server.access),

@@ -37,6 +37,13 @@ export interface AgentOptions {
   log: Logger;
 }
 
+/** How the start of an agent is announced to people. */
+export interface Announce {
+  /** It is not ready, because it waits for this; called each time that it waits for something else. */
+  waiting(what: string): void;
+  ready(agent: RunningAgent): void;
+}
+
 /** An agent that has started, as its start is announced. */
 export interface RunningAgent {
   nodeName: string;

@@ -30,7 +30,13 @@ export function createReload(
 }
 
 function formatSummary({ applied, pending }: Reloaded): string {
-  const now = applied.length === 0 ? 'nothing else counts now' : `${applied.join(', ')} counts now`;
-  const later = pending.length === 0 ? '' : `; ${pending.join(', ')} needs a restart of the agent`;
+  const now =
+    applied.length === 0
+      ? 'nothing has changed that a reload applies'
+      : `${applied.join(', ')} ${applied.length === 1 ? 'counts' : 'count'} now`;
+  const later =
+    pending.length === 0
+      ? ''
+      : `; ${pending.join(', ')} ${pending.length === 1 ? 'needs' : 'need'} a restart of the agent`;
   return `configuration loaded again: ${now}${later}`;
 }

@@ -7,6 +7,8 @@ import { part } from './context.ts';
 /** Notifies systemd of the agent's state (sd_notify(3)). */
 export interface ServiceManager {
   ready(): void;
+  /** Announces, before ready(), what is waited for; has systemd wait for another minute. */
+  waiting(what: string): void;
   stopping(): void;
   /** Announces that the configuration is loaded again, until disposed of; not before ready() nor after stopping(). */
   reloading(): Disposable;
@@ -14,11 +16,16 @@ export interface ServiceManager {
   readonly services: readonly Service[];
 }
 
+/** For how long a start may go on after each notification that it waits, and how often one is sent. */
+const extendMs = 60_000;
+const extendEveryMs = 15_000;
+
 export function serviceManager(context: AgentContext, runtime: Runtime): ServiceManager {
   const { env, pid, clock } = context.options;
   const notifier = createNotifier(env, pid, part(context, 'systemd').log);
   const status = () => `STATUS=${formatState(context.nodeName, runtime.status())}`;
   let lastStatus = '';
+  let waiting: { what: string; sentMs: number } | undefined;
   let stopped = false;
   let reloads = 0;
   const notify = (...assignments: readonly string[]) => {
@@ -40,6 +47,12 @@ export function serviceManager(context: AgentContext, runtime: Runtime): Service
   };
   return {
     ready: () => notify('READY=1'),
+    waiting(what) {
+      const nowMs = clock.monotonicMs();
+      if (waiting?.what === what && nowMs - waiting.sentMs < extendEveryMs) return;
+      waiting = { what, sentMs: nowMs };
+      void notifier.send(`STATUS=not ready: ${what}`, `EXTEND_TIMEOUT_USEC=${extendMs * 1000}`);
+    },
     stopping() {
       stopped = true;
       void notifier.send('STOPPING=1', 'STATUS=stopping');

@@ -3,6 +3,7 @@
 export {
   openArchiveFolder,
   readArchiveRecord,
+  type StoredCheckpoint,
 } from './archive-folder.ts';
 export { isCheckpointId } from './checkpoint-id.ts';
 export { createCheckpointer } from './checkpointer.ts';
@@ -28,6 +29,7 @@ export { createCheckpointRoutes } from './routes.ts';
 export {
   checkRecipient,
   createKeyPair,
+  isSealed,
   openArchive,
   readIdentities,
   readRecipients,

@@ -1,6 +1,6 @@
 import type { Findings } from '../../api/schema/index.ts';
 import { checkerOf } from '../../api/schema/index.ts';
-import { configApiVersion, configKind, kubeletConfiguration } from './fields.ts';
+import { configApiVersion, configApiVersionOf, configKind, kubeletConfiguration } from './fields.ts';
 import type { LocatedMap, Location } from './located.ts';
 import { locationsOf, mapOf, toPlain } from './located.ts';
 import { parseText } from './parse.ts';
@@ -19,31 +19,35 @@ const check = checkerOf(kubeletConfiguration);
  * Decodes one file strictly: it must state apiVersion and kind, and hold known fields of the right type only.
  * A null is kept: it deletes when files are merged.
  */
-export function decodeText(text: string, file: string): Decoded {
+export function decodeText(text: string, file: string, groupSuffix?: string): Decoded {
+  const apiVersion = groupSuffix === undefined ? configApiVersion : configApiVersionOf(groupSuffix);
   const { value, problems } = parseText(text, file);
   if (value === undefined) {
-    if (problems.length === 0) problems.push({ file, path: '', message: emptyMessage });
+    if (problems.length === 0) problems.push({ file, path: '', message: emptyMessage(apiVersion) });
     return { value: undefined, problems };
   }
   if (value.type !== 'map') {
     const message =
-      value.type === 'scalar' && value.value === null ? emptyMessage : 'expected fields, as in "port: 10250"';
+      value.type === 'scalar' && value.value === null
+        ? emptyMessage(apiVersion)
+        : 'expected fields, as in "port: 10250"';
     return { value: undefined, problems: [...problems, { at: value.at, path: '', message }] };
   }
   const locations = locationsOf(value);
-  const wrong = [...identityProblems(value, file), ...fieldProblems(value, locations)];
+  const wrong = [...identityProblems(value, file, apiVersion), ...fieldProblems(value, locations)];
   const all = [...problems, ...wrong];
   return { value: without(value, all), problems: all };
 }
 
-const emptyMessage = `the file is empty; it must at least state apiVersion: ${configApiVersion} and kind: ${configKind}`;
+const emptyMessage = (apiVersion: string) =>
+  `the file is empty; it must at least state apiVersion: ${apiVersion} and kind: ${configKind}`;
 
-function identityProblems(value: LocatedMap, file: string): Problem[] {
-  const expected = { apiVersion: configApiVersion, kind: configKind };
+function identityProblems(value: LocatedMap, file: string, apiVersion: string): Problem[] {
+  const expected = { apiVersion, kind: configKind };
   return Object.entries(expected).flatMap(([path, wanted]): Problem[] => {
     const entry = value.entries.get(path);
     const found = entry && toPlain(entry.value);
-    if (found === wanted) return [];
+    if (found === wanted || (path === 'apiVersion' && found === configApiVersion)) return [];
     if (entry === undefined || found === null)
       return [{ file, path, message: `must be stated; use ${wanted}` }];
     if (typeof found !== 'string') return []; // its type is a problem already

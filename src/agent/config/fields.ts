@@ -1,5 +1,5 @@
 import { isAbsolute } from 'node:path';
-import { findGateProblem, resolveGates } from '../../api/index.ts';
+import { findAgentGateProblem, resolveGates } from '../../api/index.ts';
 import { bool as schemaBool, string as schemaString } from '../../api/schema/index.ts';
 import { checkpointSection } from './checkpoint-fields.ts';
 import { evictionFields, mergingFields, reservedFields } from './eviction-fields.ts';
@@ -16,8 +16,15 @@ import { serverFields } from './server-fields.ts';
  * other tables stand in groups there (effective.ts).
  */
 
-export const configApiVersion = 'kubelet.config.k8s.io/v1beta1';
+const defaultSuffix = 'k8s.io';
+/** The name of the reference, which is accepted whatever the suffix of the API groups is. */
+export const configApiVersion = configApiVersionOf(defaultSuffix);
 export const configKind = 'KubeletConfiguration';
+
+/** The name with another suffix of the API groups (specification, section 9). */
+export function configApiVersionOf(groupSuffix: string): string {
+  return `kubelet.config.${groupSuffix}/v1beta1`;
+}
 
 /** Sockets are made below `deviceManager.kubeletDir`, by names that are not longer. */
 const maxKubeletDirBytes = maxSocketPathBytes - '/device-plugins/kubelet.sock'.length;
@@ -53,7 +60,7 @@ const featureFields = {
   checkpoint: checkpointSection,
   deviceManager,
   featureGates: map(undefined, {
-    doc: 'Features to switch on or off. `ContainerCheckpoint` serves POST /checkpoint/NAMESPACE/POD/CONTAINER; `InPlacePodVerticalScaling` keeps a file of what pods were given ([resources.md](resources.md)). Those of the control plane are set by the flag only.',
+    doc: 'Features to switch on or off. `ContainerCheckpoint` serves POST /checkpoint/NAMESPACE/POD/CONTAINER; `InPlacePodVerticalScaling` keeps a file of what pods were given ([resources.md](resources.md)). Those of the control plane are set by the flag only. Those of the reference that have no effect here get a warning.',
     default: {},
     defaultInWords: 'by feature',
     range: 'by name, true or false',
@@ -61,7 +68,7 @@ const featureFields = {
     flag: true,
     needsRestart: true,
     of: schemaBool,
-    checkKey: (name, plain) => findGateProblem(name, plain !== false),
+    checkKey: (name, plain) => findAgentGateProblem(name, plain !== false),
     readEntries(entries) {
       const stated = Object.entries(entries).filter(isSwitch);
       return resolveGates(Object.fromEntries(stated));
@@ -106,7 +113,10 @@ export const configFields: Fields = {
  * that this agent acts on, and those of the reference that have no effect here.
  */
 export const kubeletConfiguration = schemaOf({
-  apiVersion: { schema: schemaString, doc: `Must be ${configApiVersion}.` },
+  apiVersion: {
+    schema: schemaString,
+    doc: `Must be ${configApiVersion}, or the same with the value of --group-suffix.`,
+  },
   kind: { schema: schemaString, doc: `Must be ${configKind}.` },
   ...configFields,
   ...inertFields,

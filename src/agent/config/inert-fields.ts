@@ -1,4 +1,4 @@
-import { featureGates } from '../../api/index.ts';
+import { featureGates, hasNoEffect } from '../../api/index.ts';
 import type { Type } from '../../api/schema/index.ts';
 import {
   bool,
@@ -213,13 +213,18 @@ const isDefault = ({ keyAt }: Entry) => keyAt.kind === 'default';
 const warning = (path: string, { keyAt }: Entry, why: string) =>
   `${formatOrigin(keyAt)}: ${path} has no effect here: ${why}`;
 
-/** Features of the control plane are set for it by its own flags only. */
 function gateWarnings(merged: LocatedMap): string[] {
-  return [...entriesOf(merged, 'featureGates')].flatMap(([name, entry]) =>
-    entry.keyAt.kind === 'file' && gateParts.get(name) === 'apiserver'
-      ? [warning(`featureGates.${name}`, entry, 'it is of the control plane; use --feature-gates')]
-      : [],
-  );
+  return [...entriesOf(merged, 'featureGates')].flatMap(([name, entry]) => {
+    const why = isDefault(entry) ? undefined : whyWithoutEffect(name, entry);
+    return why === undefined ? [] : [warning(`featureGates.${name}`, entry, why)];
+  });
+}
+
+/** Features of the control plane are set for it by its own flags only. */
+function whyWithoutEffect(name: string, { keyAt }: Entry): string | undefined {
+  if (hasNoEffect(name)) return 'it is a feature of the reference that is not switched here';
+  const isOfOther = keyAt.kind === 'file' && gateParts.get(name) === 'apiserver';
+  return isOfOther ? 'it is of the control plane; use --feature-gates' : undefined;
 }
 
 const gateParts = new Map(

@@ -30,6 +30,8 @@ export interface ConfigSources {
   /** The folder of drop-ins (`--config-dir`). */
   configDir?: string | undefined;
   flags: FlagValues;
+  /** Of the API groups, and so of the configuration's own; default k8s.io. */
+  groupSuffix?: string | undefined;
   /** There is no control plane: every known caller may do everything, unless the files state otherwise. */
   standalone?: boolean;
 }
@@ -57,7 +59,7 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
   for (const file of [...(config === undefined ? [] : [config]), ...dropIns]) {
     files.push(await readConfigFile(file, problems));
   }
-  const decoded = await decodeAll(files);
+  const decoded = await decodeAll(files, sources.groupSuffix);
   for (const file of decoded) problems.push(...file.problems);
   const order = files.map(({ file }) => file);
   return resolve(
@@ -69,10 +71,10 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
 }
 
 /** The YAML library is loaded only when there is something to read with it. */
-async function decodeAll(files: readonly ReadFile[]): Promise<Decoded[]> {
+async function decodeAll(files: readonly ReadFile[], groupSuffix?: string): Promise<Decoded[]> {
   if (files.length === 0) return [];
   const { decodeText } = await import('./decode.ts');
-  return files.flatMap(({ file, text }) => (text === undefined ? [] : [decodeText(text, file)]));
+  return files.flatMap(({ file, text }) => (text === undefined ? [] : [decodeText(text, file, groupSuffix)]));
 }
 
 function resolve(

@@ -15,6 +15,8 @@ export interface Identity {
   /** How to reach the API as this node; never set in standalone mode. */
   readonly api: Latest<ClientOptions>;
   readonly serving: Latest<ServingCredentials>;
+  /** What obtaining them waits for, and what an operator may do, in words; undefined while nothing is waited for. */
+  waitsFor?(): string | undefined;
 }
 
 /** `system:node:NAME` of `system:nodes`: the name of a node's agent in the control plane. */

@@ -4,6 +4,6 @@ export { embeddedIdentity } from './embedded.ts';
 export { watchExpiry } from './expiry.ts';
 export { joinedIdentity } from './joined.ts';
 export { kubeconfigFollower } from './kubeconfig-follower.ts';
-export { nodeApi } from './node-api.ts';
+export { type NodeApi, nodeApi } from './node-api.ts';
 export { type RemoteIdentityOptions, remoteIdentity } from './remote.ts';
 export { standaloneIdentity } from './standalone.ts';

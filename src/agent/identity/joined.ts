@@ -40,6 +40,10 @@ export function joinedIdentity(options: JoinedIdentityOptions): Service & Identi
   const api = createLatest<ClientOptions>();
   const serving = createLatest<ServingCredentials>();
   const subject = nodeSubject(nodeName);
+  let waitsFor: string | undefined;
+  const onWaiting = (what: string | undefined) => {
+    waitsFor = what;
+  };
   const expected = { authority: bootstrap.ca, use: 'client' as const };
 
   /**
@@ -62,7 +66,7 @@ export function joinedIdentity(options: JoinedIdentityOptions): Service & Identi
         const place = await readAskingCredentials();
         await using client = new ApiClient(place);
         try {
-          return await signThroughApi({ api: client, clock, log }, csrPem, signal, 'client');
+          return await signThroughApi({ api: client, clock, log, onWaiting }, csrPem, signal, 'client');
         } catch (error) {
           throw place === bootstrap && isUnauthorized(error) ? createTokenError(error) : error;
         }
@@ -78,9 +82,19 @@ export function joinedIdentity(options: JoinedIdentityOptions): Service & Identi
     await updateKubeconfig(kubeconfig, own, `system:node:${nodeName}`);
     publishApi(api, own);
     await using client = new ApiClient(own);
-    const serverPair = await obtainServingPair({ ...options, ca: bootstrap.ca, api: client }, signal);
+    const serverPair = await obtainServingPair(
+      { ...options, ca: bootstrap.ca, api: client, onWaiting },
+      signal,
+    );
     publishServing(serving, { pair: serverPair, clientCa: bootstrap.ca });
     return [pair.cert, serverPair.cert];
+  }
+
+  /** What an earlier run has obtained is good without an answer of the control plane. */
+  async function prepare(): Promise<void> {
+    const place = await readAskingCredentials();
+    if (place !== bootstrap) publishApi(api, place);
+    await serveWithEarlier({ ...options, ca: bootstrap.ca, serving });
   }
 
   const service = renewalService({
@@ -90,10 +104,11 @@ export function joinedIdentity(options: JoinedIdentityOptions): Service & Identi
     log,
     refresh,
     readyAfterFirst: false,
-    prepare: () => serveWithEarlier({ ...options, ca: bootstrap.ca, serving }),
+    prepare,
+    onProblem: onWaiting,
     retry: remoteRetry,
   });
-  return { ...service, api, serving };
+  return { ...service, api, serving, waitsFor: () => waitsFor };
 }
 
 function isUnauthorized(error: unknown): boolean {

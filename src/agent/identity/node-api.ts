@@ -1,15 +1,14 @@
 import type { ApiObject, Kind } from '../../api/index.ts';
-import type { Latest } from '../../base/index.ts';
 import type {
   ApiCalls,
   CallOptions,
-  ClientOptions,
   DeleteOptions,
   ListOptions,
   PatchOptions,
   WatchOptions,
 } from '../../client/index.ts';
 import { ApiClient } from '../../client/index.ts';
+import type { Identity } from './credentials.ts';
 
 /** A client of the API with the node's credentials: waits for them, and uses new ones when they change. */
 export interface NodeApi extends ApiCalls, Pick<ApiClient, 'list' | 'watch' | 'delete'>, AsyncDisposable {
@@ -19,7 +18,7 @@ export interface NodeApi extends ApiCalls, Pick<ApiClient, 'list' | 'watch' | 'd
 
 /** Creates a client of the API with `connections` connections of its own. The caller closes it. */
 export function nodeApi(
-  credentials: Latest<ClientOptions>,
+  { api: credentials, waitsFor }: Pick<Identity, 'api' | 'waitsFor'>,
   connections: number,
   groupSuffix: string,
 ): NodeApi {
@@ -39,7 +38,8 @@ export function nodeApi(
   }
 
   return {
-    isWithoutCredentials: () => credentials.value === undefined,
+    missingCredentials: () =>
+      credentials.value === undefined ? (waitsFor?.() ?? 'it is being asked for') : undefined,
     async get<T extends ApiObject>(kind: Kind<T>, name: string, options: CallOptions = {}) {
       return await (await clientInUse(options.signal)).get(kind, name, options);
     },

@@ -36,12 +36,16 @@ export const remoteRetry = { initialMs: 1000, maxMs: 300_000 };
 export function remoteIdentity(options: RemoteIdentityOptions): Service & Identity {
   const { credentials, clock, log } = options;
   const serving = createLatest<ServingCredentials>();
+  let waitsFor: string | undefined;
+  const onWaiting = (what: string | undefined) => {
+    waitsFor = what;
+  };
 
   async function refresh(signal: AbortSignal): Promise<readonly string[]> {
     const client = await credentials.get();
     const { ca } = client;
     await using api = options.open(client);
-    const pair = await obtainServingPair({ ...options, ca, api }, signal);
+    const pair = await obtainServingPair({ ...options, ca, api, onWaiting }, signal);
     publishServing(serving, { pair, clientCa: ca });
     return [pair.cert];
   }
@@ -55,14 +59,17 @@ export function remoteIdentity(options: RemoteIdentityOptions): Service & Identi
     readyAfterFirst: false,
     retry: remoteRetry,
     changes: credentials,
+    onProblem: onWaiting,
     prepare: async () => await serveWithEarlier({ ...options, ca: (await credentials.get()).ca, serving }),
   });
-  return { ...service, api: credentials, serving };
+  return { ...service, api: credentials, serving, waitsFor: () => waitsFor };
 }
 
 export type ServingOptions = Omit<RemoteIdentityOptions, 'credentials' | 'open' | 'dependsOn'> & {
   ca: string;
   api: Pick<ApiClient, 'create' | 'get'>;
+  /** Called with what a request waits for; default: nothing. */
+  onWaiting?(what: string): void;
 };
 
 /** Obtains the serving certificate, signed by the control plane. */

@@ -15,6 +15,8 @@ export interface RenewalOptions {
   retry: { initialMs: number; maxMs: number };
   /** Called first, before the service is ready; must not wait for a peer. */
   prepare?: () => Promise<void>;
+  /** Called with why there is no certificate for now, and with undefined when there is one. */
+  onProblem?(problem: string | undefined): void;
   /** The certificates are checked at once whenever this changes. */
   changes?: Pick<Latest<unknown>, 'onChange'>;
 }
@@ -22,11 +24,13 @@ export interface RenewalOptions {
 /** A certificate with less than this share of its life left is replaced. */
 export const minLeft = 1 / 3;
 const refreshMs = 3600_000;
-const checkMs = 60_000;
+/** How soon it is noticed that one has become due, and how often one is renewed that stays due. */
+const lookMs = 5000;
+const dueMs = 60_000;
 const jitter = 0.2;
 
 /**
- * Keeps certificates valid: refreshes them at once and then every hour, or within a minute of one becoming due earlier
+ * Keeps certificates valid: refreshes them at once and then every hour, or within seconds of one becoming due earlier
  * because it is short-lived or the wall clock was set. A failure is logged and tried again; certificates in use stay.
  */
 export function renewalService(options: RenewalOptions): Service {
@@ -46,12 +50,14 @@ export function renewalService(options: RenewalOptions): Service {
         try {
           const certificates = await options.refresh(signal);
           backoff.reset();
+          options.onProblem?.(undefined);
           ready();
           return { ms: refreshMs, certificates };
         } catch (error) {
           const ms = backoff.next();
-          if (!signal.aborted)
-            log.warn({ retryMs: Math.round(ms) }, `no certificate for now: ${describeError(error)}`);
+          const problem = `no certificate for now: ${describeError(error)}`;
+          options.onProblem?.(problem);
+          if (!signal.aborted) log.warn({ retryMs: Math.round(ms) }, problem);
           return { ms, certificates: [] };
         }
       }
@@ -74,8 +80,10 @@ async function sleepUntilDue({ ms, certificates }: Pause, clock: Clock, awake: A
   const endMs = clock.monotonicMs() + ms;
   const spans = certificates.map(validity);
   const isDue = () => spans.some((span) => isOutOfDate(span, clock.now()));
-  do await clock.sleep(Math.min(checkMs, endMs - clock.monotonicMs()), awake);
-  while (!awake.aborted && clock.monotonicMs() < endMs && !isDue());
+  if (isDue()) await clock.sleep(Math.min(dueMs, ms), awake);
+  else
+    do await clock.sleep(Math.min(lookMs, endMs - clock.monotonicMs()), awake);
+    while (!awake.aborted && clock.monotonicMs() < endMs && !isDue());
 }
 
 function isOutOfDate({ notBeforeMs, notAfterMs }: ReturnType<typeof validity>, now: number): boolean {

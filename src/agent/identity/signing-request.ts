@@ -9,6 +9,8 @@ export interface SigningOptions {
   api: Pick<ApiClient, 'create' | 'get'>;
   clock: Clock;
   log: Logger;
+  /** Called with what the request waits for, in words; default: nothing. */
+  onWaiting?(what: string): void;
 }
 
 /** How long to wait for one request; an operator may have to approve it. */
@@ -37,6 +39,8 @@ export async function signThroughApi(
   };
   const created = await api.create(certificateSigningRequestKind, request, { signal });
   const name = created.metadata?.name ?? '';
+  const wait = (why: string | undefined) => options.onWaiting?.(describeWait(name, use, why));
+  wait(undefined);
   log.info({ request: name }, `waiting for the ${use} certificate to be signed`);
   const backoff = createBackoff(poll);
   const endMs = clock.monotonicMs() + requestTimeoutMs;
@@ -47,12 +51,18 @@ export async function signThroughApi(
     if (certificate !== undefined) return certificate;
     if (why !== undefined && why !== logged)
       log.warn({ request: name }, `the ${use} certificate is not signed yet: ${why}`);
+    if (why !== undefined) wait(why);
     logged = why ?? logged;
     await clock.sleep(backoff.next(), signal);
   }
   throw new Error(
     `nobody has answered the certificate request ${name}; approve the next one with: kubectl certificate approve NAME`,
   );
+}
+
+function describeWait(name: string, use: 'client' | 'serving', why: string | undefined): string {
+  const reason = why === undefined ? '' : ` (${why})`;
+  return `the request ${name} for its ${use} certificate waits for approval${reason}: kubectl certificate approve ${name}`;
 }
 
 /** Returns the certificate once it is signed; before, the reason that the control plane gives for waiting. */

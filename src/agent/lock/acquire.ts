@@ -8,7 +8,8 @@ import type { ProcessProbe } from './identity.ts';
 import { createProcessProbe } from './identity.ts';
 import type { Limits, Observation } from './judge.ts';
 import { isSameHolder, judge } from './judge.ts';
-import { createHeldError, toLockError } from './messages.ts';
+import type { LockLabel } from './messages.ts';
+import { createHeldError, lockFileLabel, toLockError } from './messages.ts';
 import { prepareQueue, requestLock, withQueueLock } from './queue.ts';
 import type { LockRecord } from './record.ts';
 import { readFolder, readRecord, writeRecord } from './record.ts';
@@ -29,6 +30,8 @@ export interface LockOptions {
   signal?: AbortSignal;
   /** How processes are inspected; default /proc. */
   probe?: ProcessProbe;
+  /** How errors name the lock; default as that of `--lock-file`. */
+  label?: LockLabel;
 }
 
 /** The agent's lock. Closing it releases it; close() may be called twice. */
@@ -63,12 +66,12 @@ export async function acquireLock(options: LockOptions): Promise<Lock> {
     return await acquire(options);
   } catch (error) {
     if (options.signal?.aborted) throw options.signal.reason;
-    throw toLockError(options.path, error);
+    throw toLockError(options.path, error, options.label ?? lockFileLabel(options.path));
   }
 }
 
 async function acquire(options: LockOptions): Promise<Lock> {
-  const { path, clock, log, signal, probe = createProcessProbe() } = options;
+  const { path, clock, log, signal, probe = createProcessProbe(), label = lockFileLabel(path) } = options;
   const staleMs = options.staleMs ?? defaultStaleMs;
   const limits = { staleMs, settleMs: (staleMs / beatsPerStale) * 1.5 };
   await makeFolders(dirname(path));
@@ -84,7 +87,7 @@ async function acquire(options: LockOptions): Promise<Lock> {
     const yielding = observation.record?.yields === true;
     const waitedMs = clock.monotonicMs() - startedMs;
     if (held && !(yielding && waitedMs < (options.yieldMs ?? defaultYieldMs))) {
-      throw await createHeldError(path, observation.record, probe);
+      throw await createHeldError(path, observation.record, probe, label);
     }
     if (!isLogged) log.info(describeWait(path, observation.record, held));
     isLogged = true;

@@ -1,3 +1,4 @@
 export { acquireLock, type Lock, type LockOptions } from './acquire.ts';
+export { type AgentLockOptions, acquireAgentLock } from './agent-lock.ts';
 export { createProcessProbe, type ProcessProbe } from './identity.ts';
 export { parseRecord } from './record.ts';

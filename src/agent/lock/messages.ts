@@ -4,16 +4,33 @@ import { folderPathOf } from './heartbeat.ts';
 import type { ProcessProbe } from './identity.ts';
 import type { LockRecord } from './record.ts';
 
+/** How errors name a lock. */
+export interface LockLabel {
+  /** What its holder does, as in "another agent …". */
+  readonly held: string;
+  /** What an operator can do instead of stopping the holder: a sentence without its full stop. */
+  readonly otherwise: string;
+  /** The flag that chooses another path. */
+  readonly flag: string;
+}
+
+export const lockFileLabel = (path: string): LockLabel => ({
+  held: `holds the lock ${path}`,
+  otherwise: 'Agents that share nothing else can be given different files with --lock-file',
+  flag: '--lock-file',
+});
+
 /** Creates the error of an agent that finds the lock held: by which process, since when, and what to do. */
 export async function createHeldError(
   path: string,
   record: LockRecord | undefined,
   probe: ProcessProbe,
+  { held, otherwise }: LockLabel,
 ): Promise<ExitError> {
   if (record === undefined) {
     return new ExitError(
       exitCodes.locked,
-      `another agent holds the lock ${path}: ${folderPathOf(path)} is kept fresh, but the lock file does not name the process; stop that agent first`,
+      `another agent ${held}: ${folderPathOf(path)} is kept fresh, but the lock file does not name the process; stop that agent first`,
     );
   }
   const here = (await probe.self()).namespace === record.namespace;
@@ -24,12 +41,12 @@ export async function createHeldError(
   const advice = here ? `stop it first with "${stop}"` : 'stop that container first';
   return new ExitError(
     exitCodes.locked,
-    `another agent holds the lock ${path}: ${who}${commandText}, since ${record.since}; ${advice}. Agents that share nothing else can be given different files with --lock-file`,
+    `another agent ${held}: ${who}${commandText}, since ${record.since}; ${advice}. ${otherwise}`,
   );
 }
 
 /** Turns a system error about the lock's files into one that an operator can act on. */
-export function toLockError(path: string, error: unknown): unknown {
+export function toLockError(path: string, error: unknown, { flag }: LockLabel): unknown {
   if (error instanceof ExitError) return error;
   const folder = dirname(path);
   const code = errorCode(error);
@@ -51,6 +68,7 @@ export function toLockError(path: string, error: unknown): unknown {
   const reason = why[code ?? ''] ?? describeError(error);
   return new ExitError(
     exitCodes.unwritable,
-    `cannot make the lock ${path}: ${reason}; choose another path with --lock-file`,
+    `cannot make the lock ${path}: ${reason}; choose another path with ${flag}`,
+    { cause: error },
   );
 }

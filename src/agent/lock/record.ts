@@ -95,7 +95,7 @@ export function refuseForeign(path: string, facts: BigIntStats, expected: 'file'
     : `is ${describeType(facts)}`;
   throw new ExitError(
     exitCodes.unwritable,
-    `cannot lock: ${path} ${what}, so no agent of this user made it; find out who did and remove it, or choose another path with --lock-file`,
+    `cannot lock: ${path} ${what}, so no agent of this user made it; find out who did and remove it, or choose another path with --lock-file or --root-dir`,
   );
 }
 

@@ -24,6 +24,8 @@ export interface Registration {
   readonly register: boolean;
   readonly labels: Readonly<Record<string, string>>;
   readonly taints: readonly Taint[];
+  /** One that the Node should have for what this agent cannot do; undefined: none. */
+  readonly limitation?: Taint | undefined;
   readonly providerID: string;
 }
 
@@ -35,13 +37,20 @@ export function createNodeObject(
   labels: Readonly<Record<string, string>>,
   wanted: Registration,
 ): Node {
+  const taints = findLacking(wanted.taints, wanted.limitation).concat(wanted.taints);
   return {
     metadata: { name, labels: { ...wanted.labels, ...labels } },
     spec: {
-      ...(wanted.taints.length === 0 ? {} : { taints: [...wanted.taints] }),
+      ...(taints.length === 0 ? {} : { taints }),
       ...(wanted.providerID === '' ? {} : { providerID: wanted.providerID }),
     },
   };
+}
+
+/** Returns the taint that a Node with these taints should have and lacks; empty where there is none. */
+export function findLacking(present: readonly Taint[], wanted: Taint | undefined): Taint[] {
+  if (wanted === undefined) return [];
+  return present.some(({ key, effect }) => key === wanted.key && effect === wanted.effect) ? [] : [wanted];
 }
 
 /** Returns the agent's labels that the Node lacks or has with other values; undefined when there are none. */

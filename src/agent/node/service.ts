@@ -12,7 +12,7 @@ import type { Measure, RuntimeDisks } from './measure.ts';
 import { createMeasure } from './measure.ts';
 import { createPressureWatch } from './pressure.ts';
 import type { Registration } from './registration.ts';
-import { nodeLabels } from './registration.ts';
+import { findLacking, nodeLabels } from './registration.ts';
 import type { ExtraResources } from './resources.ts';
 import { computeResources, withExtra } from './resources.ts';
 import type { RuntimeView } from './runtime-view.ts';
@@ -163,6 +163,7 @@ function createReporter(options: NodeStatusOptions): Reporter {
   function record(result: SyncResult, startedMs: number): void {
     if (result.sent) reportedMs = startedMs;
     logResult(log, node, result);
+    if (node === undefined) logLacking(log, result, settings().registration);
     node = result.node;
     count(result.sent ? 'sent' : 'unchanged');
   }
@@ -254,6 +255,15 @@ function logResult(log: Logger, before: Node | undefined, { node, how }: SyncRes
   if (is.status === 'True') log.info('the node is Ready');
   else if (is.message?.startsWith(runtimeStartingMessage)) log.debug('the runtime has not been asked yet');
   else log.warn(`the node is not Ready: ${is.message ?? is.reason ?? 'no reason given'}`);
+}
+
+/** An agent may not change the taints of a Node that exists. */
+function logLacking(log: Logger, { node, how }: SyncResult, { limitation }: Registration): void {
+  if (how === 'created') return;
+  for (const { key, effect } of findLacking(node.spec?.taints ?? [], limitation))
+    log.warn(
+      `the Node lacks the taint ${key}:${effect}, and its agent may not add it; schedulers give it pods that are not started: kubectl taint node ${node.metadata?.name} ${key}:${effect}`,
+    );
 }
 
 function findReady(node: Node | undefined) {

@@ -41,6 +41,11 @@ export async function findExistingEndpoint(endpoints: readonly string[]): Promis
   return undefined;
 }
 
+/** Whether one of these endpoints exists: whether this machine has a runtime. */
+export async function hasSocket(endpoints: readonly string[]): Promise<boolean> {
+  return (await findExistingEndpoint(endpoints)) !== undefined;
+}
+
 async function exists(path: string): Promise<boolean> {
   return await stat(path).then(
     () => true,

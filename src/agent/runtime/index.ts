@@ -1,7 +1,7 @@
 /** The container runtime of this node, spoken to over CRI. */
 export { connectRuntime, type RuntimeOptions } from './connect.ts';
 export { type CallOptions, type Connection, openConnection } from './connection.ts';
-export { defaultEndpoints, parseEndpoint } from './endpoint.ts';
+export { defaultEndpoints, hasSocket, parseEndpoint } from './endpoint.ts';
 export { RuntimeError, type RuntimeFailure } from './errors.ts';
 export {
   ContainerState as CriContainerState,

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
+import { findNearestName } from '../../base/index.ts';
 import { isAllowed } from './actions.ts';
 import type { Architecture } from './architectures.ts';
 import { architectures, nodeArchitecture } from './architectures.ts';
 import { checkContradictions } from './contradictions.ts';
 import { readExactJson } from './exact-json.ts';
 import { explainCall } from './explain.ts';
-import { findNearestName } from './nearest-name.ts';
 import { parseProfile } from './parse.ts';
 import { quote, Remarks, remarksLimit } from './remarks.ts';
 import type { SyscallTable } from './syscalls.ts';

@@ -30,13 +30,11 @@ export interface HealthQuery {
 
 /** Runs all checks and reports them in the form of the reference: `ok`, or one line for each. */
 export function reportHealth(checks: readonly HealthCheck[], query: HealthQuery): HealthReport {
-  const results = checks.map(({ name, check, ofPeer = false }) => ({
-    name,
-    ofPeer,
-    excluded: query.exclude.includes(name),
-    wrong: check(),
-  }));
-  const healthy = results.every(({ excluded, ofPeer, wrong }) => excluded || ofPeer || wrong === undefined);
+  const results = checks.map(({ name, check, ofPeer = false }) => {
+    const excluded = query.exclude.includes(name);
+    return { name, ofPeer, excluded, wrong: excluded ? undefined : check() };
+  });
+  const healthy = results.every(({ ofPeer, wrong }) => ofPeer || wrong === undefined);
   if (healthy && !query.verbose) return { healthy, text: 'ok' };
   const lines = results.map(({ name, ofPeer, excluded, wrong }) => {
     if (excluded) return `[+]${name} excluded: ok`;
@@ -44,8 +42,15 @@ export function reportHealth(checks: readonly HealthCheck[], query: HealthQuery)
     const failed = `[-]${name} failed${ofPeer ? ' (not counted)' : ''}`;
     return `${failed}: ${query.reasons ? wrong : 'reason withheld'}`;
   });
+  const unknown = query.exclude.filter((name) => !checks.some((check) => check.name === name));
+  if (unknown.length > 0) lines.push(formatUnknown(unknown));
   const end = `healthz check ${healthy ? 'passed' : 'failed'}`;
   return { healthy, text: `${[...lines, end].join('\n')}\n` };
+}
+
+function formatUnknown(names: readonly string[]): string {
+  const listed = [...new Set(names)].sort().map((name) => JSON.stringify(name));
+  return `warn: some health checks cannot be excluded: no matches for ${listed.join(',')}`;
 }
 
 /** Reads `?verbose&exclude=NAME`. */

@@ -78,18 +78,23 @@ export interface Denied {
   reason?: string;
 }
 
-export function forbidden(
-  kind: Named,
-  suffix: string,
-  scope: { namespace: string; name: string },
-  by: Denied,
-): StatusError {
-  const group = groupName(kind.group, suffix);
-  const where = scope.namespace === '' ? 'at the cluster scope' : `in the namespace "${scope.namespace}"`;
-  const subject = `${qualifiedResource(kind, suffix)}${scope.name === '' ? '' : ` "${scope.name}"`} is forbidden`;
-  const action = `User "${by.user}" cannot ${by.verb} resource "${kind.resource}" in API group "${group}" ${where}`;
+/** What a user may not use; it need not be served. */
+export interface Forbidden {
+  /** With its suffix; empty for the core group. */
+  group: string;
+  /** With the subresource: `pods/status`. */
+  resource: string;
+  namespace: string;
+  name: string;
+}
+
+export function forbidden(what: Forbidden, by: Denied): StatusError {
+  const { group, resource, namespace, name } = what;
+  const where = namespace === '' ? 'at the cluster scope' : `in the namespace "${namespace}"`;
+  const qualified = group === '' ? resource : `${resource}.${group}`;
+  const subject = `${qualified}${name === '' ? '' : ` "${name}"`} is forbidden`;
+  const action = `User "${by.user}" cannot ${by.verb} resource "${resource}" in API group "${group}" ${where}`;
   const why = by.reason ? `: ${by.reason}` : '';
-  return new StatusError('Forbidden', `${subject}: ${action}${why}`, {
-    details: detailsOf(kind, suffix, scope.name),
-  });
+  const details = { ...(name === '' ? {} : { name }), ...(group === '' ? {} : { group }), kind: resource };
+  return new StatusError('Forbidden', `${subject}: ${action}${why}`, { details });
 }

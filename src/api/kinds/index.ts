@@ -69,6 +69,7 @@ export {
   nodeSignerNames,
 } from './certificates/signing-request.ts';
 export { ageOf } from './columns.ts';
+export { type ConfigMap, configMapKind } from './core/config-map.ts';
 export { type Namespace, namespaceKind } from './core/namespace.ts';
 export { type Secret, secretKind } from './core/secret.ts';
 export { type ServiceAccount, serviceAccountKind } from './core/service-account.ts';

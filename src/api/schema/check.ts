@@ -2,13 +2,13 @@ import { isRecord } from '../../base/index.ts';
 import { scalarRule } from './scalars.ts';
 import type { Field, Scalar, StructType, Type } from './types.ts';
 import type { Dropped } from './zeros.ts';
-import { computeDropped, isEmpty } from './zeros.ts';
+import { computeDropped, isEmpty, zeroOf } from './zeros.ts';
 
 /*
  * The strict checker. A description is compiled once into closures; checking an object then costs little more than
  * reading its fields. The object is the fresh result of a parser and may be changed in place. The result has no unknown
  * fields, no nulls and zeros where they mean "absent" (see zeros.ts), and scalars in their canonical form.
- * In a map of strings or bytes a null means the empty text, as in the reference. Paths are built only when there is
+ * As in the reference, a null in a list means an empty item, and in a map of strings or bytes the empty text. Paths are built only when there is
  * something to report.
  *
  * Required fields are not checked here: whether their absence is an error is known only after defaulting, and validation
@@ -67,7 +67,7 @@ const compiled = new WeakMap<StructType, Checker>();
 /** The checker of a description; compiled once. */
 export function checkerOf(type: Type): Checker {
   if (type.t === 'struct') return structChecker(type);
-  if (type.t === 'list') return listChecker(checkerOf(type.of));
+  if (type.t === 'list') return listChecker(checkerOf(type.of), emptyItem(type.of));
   if (type.t === 'map')
     return mapChecker(checkerOf(type.of), type.of.t === 'string' || type.of.t === 'bytes');
   if (type.t === 'ref')
@@ -141,11 +141,19 @@ function copyKnownFields(
   return kept;
 }
 
-function listChecker(checkItem: Checker): Checker {
+/** Creates what a null in a list means; undefined: it is no item. A new one each time, because objects are changed in place. */
+function emptyItem({ t }: Type): () => unknown {
+  if (t === 'struct' || t === 'ref' || t === 'map') return () => ({});
+  return t === 'list' ? () => [] : () => zeroOf(t);
+}
+
+function listChecker(checkItem: Checker, createEmpty: () => unknown): Checker {
   return (value, place, findings) => {
     if (!Array.isArray(value)) return reportWrong(value, place, findings, 'a list');
     for (let index = 0; index < value.length; index++) {
-      value[index] = checkItem(value[index], { parent: place, step: index }, findings);
+      const given = value[index];
+      const item = given === null && !findings.zerosStay ? (createEmpty() ?? null) : given;
+      value[index] = checkItem(item, { parent: place, step: index }, findings);
     }
     return value;
   };

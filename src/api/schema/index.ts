@@ -11,6 +11,7 @@ export {
   typeNameOf,
   wrongLimit,
 } from './check.ts';
+export { replaceNulls } from './nulls.ts';
 export { scalarRule } from './scalars.ts';
 export type {
   Field,

@@ -9,6 +9,7 @@ import { bindingReference, maxReported, roleReference, subjectReference } from '
 import { suggestRemedy } from './remedy.ts';
 import type { Action } from './requested-action.ts';
 import { findAllowingGrants, toAction } from './requested-action.ts';
+import { inOwnNamespace } from './served-resources.ts';
 
 export interface ExplainContext {
   authorizers: readonly NamedAuthorizer[];
@@ -24,8 +25,9 @@ export interface ExplainContext {
 export async function explain(
   { authorizers, index, group }: ExplainContext,
   asked: User,
-  attributes: Attributes,
+  question: Attributes,
 ): Promise<AccessExplanationStatus> {
+  const attributes = inOwnNamespace(question);
   const user = { ...asked, groups: [...new Set(asked.groups)] };
   const action = toAction(attributes);
   const { by, asked: opinions, decision, errors } = await decide(authorizers, user, attributes);

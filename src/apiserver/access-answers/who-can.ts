@@ -8,6 +8,7 @@ import type { ExplainContext } from './explain.ts';
 import { bindingReference, maxReported, roleReference, subjectReference } from './references.ts';
 import type { Action } from './requested-action.ts';
 import { toAction } from './requested-action.ts';
+import { inOwnNamespace } from './served-resources.ts';
 import { cannotListRules, findUnlistedAuthorizers } from './unlisted-authorizers.ts';
 
 /** Bindings that are listed for one subject. */
@@ -19,8 +20,9 @@ const maxThrough = 20;
  */
 export async function listWhoCan(
   { authorizers, index }: ExplainContext,
-  attributes: Attributes,
+  question: Attributes,
 ): Promise<AccessQueryStatus> {
+  const attributes = inOwnNamespace(question);
   const action = toAction(attributes);
   const others = await findHoldersWithoutRoles(authorizers, attributes);
   const holders = new Holders();

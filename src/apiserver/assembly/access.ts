@@ -1,6 +1,6 @@
 import type { Clock, Logger } from '../../base/index.ts';
 import { createAccessOperations, rbacName } from '../access-answers/index.ts';
-import type { Authenticator } from '../authn/index.ts';
+import type { Authenticator, ServiceAccountTokens } from '../authn/index.ts';
 import { serviceAccountTokens } from '../authn/index.ts';
 import type { Authorizer, Rbac } from '../authz/index.ts';
 import {
@@ -41,6 +41,8 @@ export interface Access {
   authenticator: Authenticator;
   authorizer: Authorizer;
   rbac: Rbac;
+  /** Those of service accounts. */
+  tokens: ServiceAccountTokens;
   /** Refuses writes by who asks. */
   admission: readonly Admission[];
   operations: readonly Operation[];
@@ -70,6 +72,7 @@ export async function createAccess(options: AccessOptions): Promise<Access> {
     authenticator: known.requests,
     authorizer,
     rbac,
+    tokens,
     admission: [nodeRestriction(facts), rbac.admission, rbac.signers, createSubjectRestriction(groupSuffix)],
     operations: [
       ...createReviewOperations({

@@ -1,4 +1,5 @@
 import type { MetricsRegistry, Service } from '../../base/index.ts';
+import type { ServiceAccountTokens } from '../authn/index.ts';
 import type { Authorizer } from '../authz/index.ts';
 import {
   bootstrapTokenExpiry,
@@ -6,10 +7,12 @@ import {
   defaultServiceAccounts,
   eventExpiry,
   namespaceDeletion,
+  nodeHistory,
   nodeLifecycle,
   ownerGarbage,
   PodGarbageService,
   roleAggregation,
+  tokenSecrets,
 } from '../controllers/index.ts';
 import { leaderElection } from '../leader-election/index.ts';
 import type { NodeSigner } from '../pki/index.ts';
@@ -24,6 +27,9 @@ interface Parts {
   storage: CachedStore;
   signer: NodeSigner;
   authorizer: Authorizer;
+  tokens: ServiceAccountTokens;
+  /** PEM of the cluster's authority. */
+  ca: string;
   metrics: MetricsRegistry;
   /** The services of what the controllers use; they are closed after them. */
   dependsOn: readonly string[];
@@ -44,7 +50,7 @@ export function assembleControllers(options: ApiServerOptions, parts: Parts): re
 
 function controllersOf(options: ApiServerOptions, parts: Parts): readonly Service[] {
   const { clock, log, bindAddress, eventTtlMs, nodeLifecycle: settings = {} } = options;
-  const { registry, storage, signer, authorizer } = parts;
+  const { registry, storage, signer, authorizer, tokens, ca } = parts;
   const controller = { registry, storage, clock, log };
   const controlPlaneNames = () => [...ownNames(bindAddress), ...listServerNames(registry)];
   return [
@@ -52,10 +58,12 @@ function controllersOf(options: ApiServerOptions, parts: Parts): readonly Servic
     ownerGarbage(controller),
     new PodGarbageService({ ...controller, settings }),
     nodeLifecycle({ ...controller, settings }),
+    nodeHistory(controller),
     roleAggregation(controller),
     certificateSigner({ ...controller, signer, authorizer, controlPlaneNames }),
     bootstrapTokenExpiry(controller),
     defaultServiceAccounts(controller),
+    tokenSecrets({ ...controller, tokens, ca }),
     eventExpiry({ ...controller, ttlMs: eventTtlMs }),
   ];
 }

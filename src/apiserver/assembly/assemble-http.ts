@@ -8,7 +8,12 @@ import type { Pki } from '../pki/index.ts';
 import { continueTokenKey } from '../pki/index.ts';
 import type { Registry } from '../registry/index.ts';
 import type { CachedStore, MaintainedStore } from '../storage/index.ts';
-import { describeOrigin, registerStorageMetrics, storageRoutes } from '../storage-admin/index.ts';
+import {
+  describeOrigin,
+  registerObjectMetrics,
+  registerStorageMetrics,
+  storageRoutes,
+} from '../storage-admin/index.ts';
 import type { Access } from './access.ts';
 import { tellFeatures } from './feature-metrics.ts';
 import type { ApiServerOptions } from './options.ts';
@@ -35,6 +40,7 @@ export function httpOptions(options: ApiServerOptions, parts: Parts): HttpOption
   const { metrics, audit, nodeProxy } = parts;
   tellFeatures(registry.gates, metrics);
   if (maintenance !== undefined) registerStorageMetrics(maintenance, metrics);
+  registerObjectMetrics(registry, storage, metrics);
   return {
     registry,
     authenticator: access.authenticator,

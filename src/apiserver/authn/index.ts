@@ -28,6 +28,13 @@ export { type BootstrapSecrets, bootstrapAuthenticator } from './bootstrap-token
 export { certificateAuthenticator } from './certificate.ts';
 export { type OidcOptions, oidcAuthenticator, signingAlgs } from './oidc/index.ts';
 export {
+  accountNameAnnotation,
+  accountUidAnnotation,
+  invalidSinceLabel,
+  type SecretTokenClaims,
+  secretTokenType,
+} from './secret-tokens.ts';
+export {
   serviceAccountGroups,
   serviceAccountOf,
   serviceAccountsGroup,
@@ -37,11 +44,9 @@ export {
 export {
   type ServiceAccountTokens,
   serviceAccountTokens,
-  type TokenObject,
-  type TokenObjectKind,
-  type TokenObjects,
 } from './service-account-tokens.ts';
 export type { TokenClaims } from './token-claims.ts';
+export type { TokenObject, TokenObjectKind, TokenObjects } from './token-faults.ts';
 export { readTokenFile, tokenFileAuthenticator } from './token-file.ts';
 export {
   anonymousName,

@@ -1,26 +1,15 @@
 import type { Clock } from '../../base/index.ts';
 import type { ServiceAccountKey, TokenKey } from '../pki/index.ts';
 import { isHarmlessToken } from './harmless-token.ts';
+import type { SecretTokenClaims } from './secret-tokens.ts';
+import { readSecretTokenPayload, secretTokenIssuer, secretTokenPayload } from './secret-tokens.ts';
 import { serviceAccountUser } from './service-account.ts';
 import { TokenCache } from './token-cache.ts';
-import type { Named, TokenClaims } from './token-claims.ts';
+import type { TokenClaims } from './token-claims.ts';
 import { extraOf, payloadOf, readPayload } from './token-claims.ts';
+import type { Claims, TokenObjects } from './token-faults.ts';
+import { faultFinder } from './token-faults.ts';
 import type { User } from './user.ts';
-
-/** Where tokens find the objects that they speak of, as they are now. */
-export interface TokenObjects {
-  /** Undefined when there is none of that name; `namespace` is of no matter for a Node. */
-  find(kind: TokenObjectKind, namespace: string, name: string): TokenObject | undefined;
-  /** Comes to what was written up to now, where others write the same objects. Rejects when that cannot be had. */
-  newest?(): Promise<void>;
-}
-export type TokenObjectKind = 'ServiceAccount' | 'Pod' | 'Secret' | 'Node';
-
-export interface TokenObject {
-  uid: string;
-  /** From when on it is to be gone, though something may still hold it: wall clock, milliseconds. */
-  goneMs: number | undefined;
-}
 
 /** What is found out about a token; a fault says nothing that the token itself holds. */
 export type TokenVerdict =
@@ -42,6 +31,8 @@ export interface ServiceAccountTokens {
   /** What they can be checked with, by others too; the first is the one that signs. */
   readonly keys: readonly TokenKey[];
   issue(claims: TokenClaims): Promise<string>;
+  /** A token to be kept in a Secret; it has no end. */
+  issueForSecret(claims: SecretTokenClaims): Promise<string>;
   /** Whose token it is, if it is good now for one of the audiences, and all it is bound to still exists. */
   check(token: string, audiences: readonly string[]): Promise<TokenVerdict>;
 }
@@ -62,13 +53,13 @@ const issuer = 'https://kubernetes.default.svc.cluster.local';
 const maxTokenLength = 12 * 1024;
 /** Claims take about as much memory as their token. */
 const known = { maxEntries: 4096, maxBytes: 8 * 1024 * 1024 };
-/** How far the clocks of servers may differ that share a key; and how long a deleted object's tokens linger. */
+/** How far the clocks of servers may differ that share a key. */
 const clockToleranceSeconds = 10;
-const lingerMs = 60_000;
 
 export function serviceAccountTokens({ key, clock, objects }: TokenOptions): ServiceAccountTokens {
-  const cache = new TokenCache<TokenClaims>(known);
+  const cache = new TokenCache<Claims>(known);
   const keys: readonly TokenKey[] = [key, ...key.previous];
+  const faultOf = faultFinder({ clock, objects });
 
   /** The key that a token says it is signed with, if it is signed in that key's way; else one that fits nothing. */
   function keyFor({ kid, alg }: { kid?: string | undefined; alg?: string | undefined }) {
@@ -78,74 +69,64 @@ export function serviceAccountTokens({ key, clock, objects }: TokenOptions): Ser
   }
 
   /** The claims of a token with a good signature; undefined for everything else. */
-  async function verify(token: string): Promise<TokenClaims | undefined> {
+  async function verify(token: string): Promise<Claims | undefined> {
     const { errors, jwtVerify } = await import('jose'); // most servers never see a token
     try {
       const { payload } = await jwtVerify(token, keyFor, {
-        issuer,
+        issuer: [issuer, secretTokenIssuer],
         currentDate: new Date(clock.now()),
         clockTolerance: clockToleranceSeconds,
       });
-      return readPayload(payload);
+      return payload.iss === issuer ? readPayload(payload) : readSecretTokenPayload(payload);
     } catch (error) {
-      if (error instanceof errors.JWTExpired) return readPayload(error.payload); // said below
+      const hasExpired = error instanceof errors.JWTExpired && error.payload.iss === issuer;
+      if (hasExpired) return readPayload(error.payload); // said below
       if (error instanceof errors.JOSEError || error instanceof UnknownKeyError) return undefined;
       throw error;
     }
   }
 
-  /** What is wrong with good claims here and now. */
-  function faultOf(claims: TokenClaims): string | undefined {
-    const { namespace, account, pod, secret, node } = claims;
-    const now = clock.now();
-    const lives = (kind: TokenObjectKind, { name, uid = '' }: Partial<Named>) => {
-      const object = objects.find(kind, namespace, name ?? '');
-      return object?.uid === uid && (object.goneMs === undefined || now <= object.goneMs + lingerMs);
-    };
-    if (now >= claims.expiresAt * 1000) return 'the token has expired';
-    if (!lives('ServiceAccount', account)) return 'the service account of the token is gone';
-    if (pod !== undefined && !lives('Pod', pod)) return gone('pod');
-    if (secret !== undefined && !lives('Secret', secret)) return gone('secret');
-    // beside a pod, the node only says where that runs
-    if (pod === undefined && node !== undefined && !lives('Node', node)) return gone('node');
-    return undefined;
+  async function sign(payload: Record<string, unknown>): Promise<string> {
+    const { SignJWT } = await import('jose');
+    return await new SignJWT(payload)
+      .setProtectedHeader({ alg: key.algorithm, kid: key.id })
+      .sign(key.privateKey);
   }
 
   return {
     audiences: [issuer],
     issuer,
     keys,
-    async issue(claims) {
-      const { SignJWT } = await import('jose');
-      return await new SignJWT({ iss: issuer, ...payloadOf(claims) })
-        .setProtectedHeader({ alg: key.algorithm, kid: key.id })
-        .sign(key.privateKey);
-    },
+    issue: (claims) => sign({ iss: issuer, ...payloadOf(claims) }),
+    issueForSecret: (claims) => sign(secretTokenPayload(claims)),
     async check(token, audiences) {
       if (token.length > maxTokenLength || !isHarmlessToken(token)) return { fault: notValid };
       const claims = await cache.find(token, () => verify(token));
       if (claims === undefined) return { fault: notValid };
-      let fault = faultOf(claims);
+      let fault = faultOf(claims, token);
       if (fault !== undefined && objects.newest !== undefined) {
         await objects.newest(); // another server may just have made what the token speaks of
-        fault = faultOf(claims);
+        fault = faultOf(claims, token);
       }
       if (fault !== undefined) {
         cache.forget(token);
         return { fault };
       }
-      const meant = audiences.filter((audience) => claims.audiences.includes(audience));
+      const { audiences: own, extra, untilMs } = gradeOf(claims);
+      const meant = audiences.filter((audience) => own.includes(audience));
       if (meant.length === 0) return { fault: 'the token is for other audiences' };
-      const user = serviceAccountUser({ namespace: claims.namespace, ...claims.account }, extraOf(claims));
-      return { user, audiences: meant, untilMs: claims.expiresAt * 1000 };
+      const user = serviceAccountUser({ namespace: claims.namespace, ...claims.account }, extra);
+      return { user, audiences: meant, untilMs };
     },
   };
+}
+
+/** For whom and until when a token is good, and what else is known of its user. */
+function gradeOf(claims: Claims) {
+  if ('heldBy' in claims) return { audiences: [issuer], extra: {}, untilMs: Number.POSITIVE_INFINITY };
+  return { audiences: claims.audiences, extra: extraOf(claims), untilMs: claims.expiresAt * 1000 };
 }
 
 class UnknownKeyError extends Error {}
 
 const notValid = 'the token is not valid';
-
-function gone(what: string): string {
-  return `the ${what} that the token is bound to is gone`;
-}

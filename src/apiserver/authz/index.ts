@@ -10,6 +10,7 @@ export {
   type TokenRestriction,
   tokenRestriction,
 } from './node/index.ts';
+export { namespaceInQuestion } from './own-namespace.ts';
 export {
   type BindingPolicy,
   CompiledRules,

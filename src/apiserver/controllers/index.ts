@@ -4,8 +4,18 @@ export { ensureDefaultPolicy } from './default-policy/index.ts';
 export { defaultServiceAccounts } from './default-service-accounts.ts';
 export { eventExpiry } from './event-expiry.ts';
 export { namespaceDeletion } from './namespace-deletion.ts';
+export {
+  historyNameOf,
+  historyNamespace,
+  maxAgeDays,
+  maxTransitions,
+  nodeHistory,
+  parseHistory,
+  type Transition,
+} from './node-history/index.ts';
 export { type NodeLifecycleSettings, nodeLifecycle } from './node-lifecycle/index.ts';
 export { ownerGarbage } from './owner-garbage/index.ts';
 export { PodGarbageService } from './pod-garbage/index.ts';
 export { roleAggregation, selectsAny } from './role-aggregation/index.ts';
 export { ensureSystemNamespaces } from './system-namespaces.ts';
+export { tokenSecrets } from './token-secrets/index.ts';

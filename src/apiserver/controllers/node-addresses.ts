@@ -24,6 +24,22 @@ export function reportedAddresses(node: Node): string[] {
   return all.filter((address) => address !== 'localhost' && !meansThisMachine(address));
 }
 
+/** Who else has what a node reports: another node, or the control plane. */
+export function addressHolders(
+  node: Node,
+  others: readonly Node[],
+  controlPlane: readonly string[],
+): Map<string, string> {
+  const reported = new Set(reportedAddresses(node));
+  const held = [
+    ...controlPlane.map((address): [string, string] => [address, 'the control plane']),
+    ...others.flatMap((other) =>
+      reportedAddresses(other).map((address): [string, string] => [address, `node ${other.metadata?.name}`]),
+    ),
+  ];
+  return new Map(held.filter(([address]) => reported.has(address)));
+}
+
 /** The IP addresses that a node reports and that neither the control plane nor another node has. */
 export function ownAddresses(node: Node, others: readonly Node[], controlPlane: readonly string[]): string[] {
   const taken = new Set([...controlPlane, ...others.flatMap(reportedAddresses)]);

@@ -1,5 +1,5 @@
 export { accessDiff, accessDiffHeader, checkDiffable } from './access-diff.ts';
-export { parseBoolean } from './parameters.ts';
+export { isAsked, parseBoolean } from './parameters.ts';
 export { type ContinueTokens, continueTokens } from './read/continue-token.ts';
 export { get } from './read/get.ts';
 export { list } from './read/list.ts';

@@ -20,11 +20,16 @@ export function parseBoolean(query: URLSearchParams, name: string): boolean {
   return parseOptionalBoolean(query, name) ?? false;
 }
 
-/** An integer parameter of at least 0, or undefined. Throws 400 on anything else. */
-export function parseInteger(query: URLSearchParams, name: string): number | undefined {
-  const value = parseSignedInteger(query, name);
-  if (value === undefined || value >= 0) return value;
-  throw new StatusError('BadRequest', `the parameter ${name} must not be below zero, as ${value} is`);
+/** Whether a boolean parameter is given and not false. What is neither true nor false counts as true, for authorization. */
+export function isAsked(query: URLSearchParams, name: string): boolean {
+  const text = query.get(name);
+  return text !== null && !falseTexts.includes(text);
+}
+
+/** An integer parameter above 0; undefined for none, 0 and less, as in the reference. Throws 400 on anything else. */
+export function parseCount(query: URLSearchParams, name: string): number | undefined {
+  const value = parseSignedInteger(query, name) ?? 0;
+  return value > 0 ? value : undefined;
 }
 
 /** An integer parameter, or undefined. Throws 400 on anything else. */

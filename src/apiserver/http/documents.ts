@@ -2,16 +2,22 @@ import type { FastifyRequest } from 'fastify';
 import { StatusError } from '../../api/index.ts';
 import type { HttpsApp } from '../../base/https/index.ts';
 import { authenticate, authorizePath } from './admission/access.ts';
+import { refuse } from './admission/refuse.ts';
 import { createContent, sendContent } from './documents/content.ts';
 import { createDiscoveryRoutes } from './documents/discovery-routes.ts';
 import { createHealthRoutes } from './documents/health-routes.ts';
 import { createOpenApiRoutes } from './documents/openapi-routes.ts';
 import type { DocumentRoute } from './documents/route.ts';
 import type { HttpOptions } from './options.ts';
+import type { RequestCounts } from './request-counts.ts';
 import { methodNotAllowed, routedMethods } from './routing/methods.ts';
 
 /** Adds the paths outside of the API's objects: health, version, discovery, OpenAPI, metrics, and the list of them all. */
-export function addDocuments(app: Pick<HttpsApp, 'route'>, options: HttpOptions): void {
+export function addDocuments(
+  app: Pick<HttpsApp, 'route'>,
+  options: HttpOptions,
+  counts: RequestCounts,
+): void {
   const { registry, metrics } = options;
   const kinds = registry.resources.map(({ kind }) => kind);
   const routes: DocumentRoute[] = [
@@ -28,8 +34,10 @@ export function addDocuments(app: Pick<HttpsApp, 'route'>, options: HttpOptions)
     },
     ...(options.documents ?? []),
   ];
-  const served = new Map([createIndexRoute(routes), ...routes].flatMap((route) => namesOf(route)));
+  const all = [createIndexRoute(routes), ...routes];
+  const served = new Map(all.flatMap((route) => namesOf(route)));
   const findRoute = (request: FastifyRequest) => served.get(readRoutedPath(request));
+  const countOf = new Map(all.map((route) => [route, counts.of({ subresource: route.path })]));
   // registering each path with the router would take longer than the rest of the server's start
   app.route({
     method: routedMethods,
@@ -38,10 +46,18 @@ export function addDocuments(app: Pick<HttpsApp, 'route'>, options: HttpOptions)
       const route = findRoute(request);
       if (route === undefined) return reply.callNotFound();
       const { open, group, methods = usualMethods } = route;
+      const notAllowed = () => methodNotAllowed(reply, methods);
       if (!open) await authorize(request, group, options);
-      if (!methods.includes(request.method)) throw methodNotAllowed(reply, methods);
+      if (methods.includes(request.method)) return;
+      if (open) await refuse(request, options, notAllowed);
+      throw notAllowed();
     },
     handler: (request, reply) => findRoute(request)?.respond(request, reply) ?? reply.callNotFound(),
+    onResponse(request, reply, done) {
+      const route = findRoute(request);
+      if (route !== undefined) countOf.get(route)?.(request, reply);
+      done();
+    },
   });
 }
 

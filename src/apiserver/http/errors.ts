@@ -38,13 +38,15 @@ function fromHttpServer(error: unknown): StatusError | undefined {
   }
   if (code === 'ECONNRESET')
     return new StatusError('BadRequest', 'the client went before its request was whole');
-  if (code === 'FST_ERR_BAD_URL' || error instanceof URIError) {
+  if (badPaths.includes(code) || error instanceof URIError) {
     return new StatusError('BadRequest', 'the path is not valid');
   }
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return unknownFormat([...mediaTypes.keys()]);
   if (code?.startsWith('FST_ERR_CTP_')) return new StatusError('BadRequest', describeError(error));
   return undefined;
 }
+
+const badPaths: readonly (string | undefined)[] = ['FST_ERR_BAD_URL', 'FST_ERR_MAX_PARAM_LENGTH'];
 
 function unexpectedError(error: unknown, log: Logger): StatusError {
   log.error({ err: error }, `unexpected failure: ${describeError(error)}`);

@@ -3,6 +3,8 @@ import { StatusError } from '../../api/index.ts';
 import type { HttpsApp } from '../../base/https/index.ts';
 import type { MetricsRegistry } from '../../base/index.ts';
 import { Histogram } from '../../base/index.ts';
+import type { RefuseOptions } from './admission/refuse.ts';
+import { refuse } from './admission/refuse.ts';
 import type { HttpOptions } from './options.ts';
 
 type Hooks = Pick<HttpsApp, 'addHook'>;
@@ -26,10 +28,11 @@ function serverStopping(): StatusError {
 }
 
 /** Refuses URLs with a fragment, which no proper client sends: the router ignores it, but other readers of the path do not. */
-export function refuseFragments(app: Hooks): void {
+export function refuseFragments(app: Hooks, options: RefuseOptions): void {
+  const invalid = () => new StatusError('BadRequest', 'the path is not valid');
   app.addHook('onRequest', (request, _reply, done) => {
     if (!request.url.includes('#')) done();
-    else done(new StatusError('BadRequest', 'the path is not valid'));
+    else refuse(request, options, invalid).catch(done);
   });
 }
 

@@ -1,12 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { nodeKind } from '../../api/index.ts';
+import { nodeKind, StatusError } from '../../api/index.ts';
 import type { HttpsApp } from '../../base/https/index.ts';
 import type { NodeProxy, ProxiedRequest } from '../node-proxy/index.ts';
 import { readNodeName, readProxiedPath } from '../node-proxy/index.ts';
 import { attributesOf, authenticate, authorizeRequest } from './admission/access.ts';
 import { auditAsked, auditStarted } from './admission/audit.ts';
+import { refuse } from './admission/refuse.ts';
 import { bodyLimitBytes } from './errors.ts';
 import type { HttpOptions } from './options.ts';
+import type { RequestCounts } from './request-counts.ts';
 import { methodNotAllowed, usualVerbOf } from './routing/methods.ts';
 
 type Asked = Pick<ProxiedRequest, 'named' | 'target' | 'prefix' | 'requester' | 'untilMs'>;
@@ -21,14 +23,24 @@ export function addNodeProxy(
   app: Pick<HttpsApp, 'register'>,
   proxy: NodeProxy,
   options: HttpOptions,
-  streams: WeakSet<FastifyRequest>,
+  { streams, counts }: { streams: WeakSet<FastifyRequest>; counts: RequestCounts },
 ): void {
+  const count = counts.of({ version: 'v1', resource: 'nodes', subresource: 'proxy' }, 'resource');
   const resource = options.registry.of(nodeKind);
   const admitted = new WeakMap<FastifyRequest, Asked>();
 
+  async function readProxied(request: FastifyRequest): Promise<Pick<Asked, 'named' | 'target'>> {
+    try {
+      const { node, target } = readProxiedPath(request.url);
+      return { named: readNodeName(node), target };
+    } catch (error) {
+      if (error instanceof StatusError) return await refuse(request, options, () => error);
+      throw error;
+    }
+  }
+
   async function onRequest(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const { node, target } = readProxiedPath(request.url);
-    const named = readNodeName(node);
+    const { named, target } = await readProxied(request);
     const place = { resource, subresource: 'proxy', namespace: '', name: named.name };
     const asked = { ...place, verb: usualVerbOf(request.method) };
     const identity = await authenticate(request, options, () => attributesOf(asked));
@@ -62,7 +74,16 @@ export function addNodeProxy(
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, _body, done) => done(null));
     for (const url of ['/api/v1/nodes/:name/proxy', '/api/v1/nodes/:name/proxy/*']) {
-      scope.route({ method: [...methods, 'TRACE'], url, onRequest, handler });
+      scope.route({
+        method: [...methods, 'TRACE'],
+        url,
+        onRequest,
+        handler,
+        onResponse(request, reply, done) {
+          count(request, reply);
+          done();
+        },
+      });
     }
   });
 }

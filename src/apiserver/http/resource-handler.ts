@@ -26,6 +26,7 @@ import type { Negotiator } from './negotiation/negotiator.ts';
 import { createNegotiator } from './negotiation/negotiator.ts';
 import { patchFormatOf, patchOf } from './negotiation/patch-body.ts';
 import type { HttpOptions } from './options.ts';
+import type { RouteCount } from './request-counts.ts';
 import type { Route } from './routing/routes.ts';
 import type { EventEncodings } from './watch/event-encodings.ts';
 import type { WatchSlots } from './watch/watch-slots.ts';
@@ -57,8 +58,8 @@ export interface Shared {
  * The hooks of one API path for all methods, in this order: authentication and authorization, form of the answer, body,
  * in-flight limit, verb, response.
  */
-export function createResourceHandler(route: Route, shared: Shared) {
-  const { options, encodings, streams, enter } = shared;
+export function createResourceHandler(route: Route, shared: Shared & { count: RouteCount }) {
+  const { options, encodings, streams, enter, count } = shared;
   const admissions = new WeakMap<FastifyRequest, Admitted>();
   const negotiator = createNegotiator(route.resource.groupSuffix);
   return {
@@ -75,6 +76,8 @@ export function createResourceHandler(route: Route, shared: Shared) {
       const isDiff = diffHeader in request.headers && (await asksForDiff(request, admitted, options));
       if (admitted.verb === 'watch') {
         streams.add(request);
+        const { raw } = reply;
+        raw.once('close', () => count.watchEnded(raw.statusCode));
         admissions.delete(request); // or it would stay in memory as long as the watch
         const encoding = encodings(resource, negotiated.form);
         await startWatch(reply, admitted, { negotiated, encoding }, shared);

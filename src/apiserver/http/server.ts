@@ -2,9 +2,9 @@ import type { FastifyRequest } from 'fastify';
 import type { HttpsApp, HttpsLimits, HttpsServerOptions, ListenAddress } from '../../base/https/index.ts';
 import { HttpsServer } from '../../base/https/index.ts';
 import { SharedReads } from '../handlers/index.ts';
-import { authenticate, authorizePath } from './admission/access.ts';
 import { pathNotFound } from './admission/admit.ts';
 import { addAudit } from './admission/audit.ts';
+import { refuse } from './admission/refuse.ts';
 import { addDocuments } from './documents.ts';
 import { bodyLimitBytes, renderClientError, sendError } from './errors.ts';
 import { createInFlightLimiter } from './flow/in-flight.ts';
@@ -13,6 +13,7 @@ import { mediaTypes } from './negotiation/media-types.ts';
 import { patchTypes } from './negotiation/patch-body.ts';
 import { addNodeProxy } from './node-proxy.ts';
 import type { HttpOptions } from './options.ts';
+import { RequestCounts } from './request-counts.ts';
 import { createResourceHandler } from './resource-handler.ts';
 import { methodNotAllowed, routedMethods } from './routing/methods.ts';
 import { listRoutes } from './routing/routes.ts';
@@ -42,9 +43,9 @@ export class HttpServer {
     const { app } = this.#server;
     // hooks run in the order in which they are added
     refuseWhenClosing(app);
-    refuseFragments(app);
     addIntercept(app, options);
     if (options.audit !== undefined) addAudit(app, options.audit, options.clock);
+    refuseFragments(app, options);
     const streams = new WeakSet<FastifyRequest>();
     measureDuration(app, options.metrics, streams);
     addRoutes(app, options, streams);
@@ -69,20 +70,25 @@ export class HttpServer {
   }
 }
 
-function serverOptions({ tls, http2, log }: HttpOptions): HttpsServerOptions {
+function serverOptions(options: HttpOptions): HttpsServerOptions {
+  const { tls, http2, log } = options;
   return {
     credentials: tls,
     limits,
+    ignoreTrailingSlash: true,
     ...(http2 && { http2: { defaultContentType: 'application/json' } }),
     contentTypes: [...mediaTypes.keys(), ...patchTypes.keys()],
     onError: (error, request, reply) => sendError(error, request, reply, log),
+    onBadPath: (bad, request, reply) =>
+      refuse(request, options, () => bad).catch((error: unknown) => sendError(error, request, reply, log)),
     formatClientError: renderClientError,
   };
 }
 
 function addRoutes(app: HttpsApp, options: HttpOptions, streams: WeakSet<FastifyRequest>): void {
-  addDocuments(app, options);
-  addNodeProxy(app, options.nodeProxy, options, streams);
+  const counts = new RequestCounts(options.metrics);
+  addDocuments(app, options, counts);
+  addNodeProxy(app, options.nodeProxy, options, { streams, counts });
   const shared = {
     options,
     streams,
@@ -92,12 +98,23 @@ function addRoutes(app: HttpsApp, options: HttpOptions, streams: WeakSet<Fastify
     enter: createInFlightLimiter({ ...options, limits: options.inFlight }),
   };
   for (const route of listRoutes(options.registry)) {
-    app.route({ method: routedMethods, url: route.pattern, ...createResourceHandler(route, shared) });
+    const count = counts.ofRoute(route);
+    app.route({
+      method: routedMethods,
+      url: route.pattern,
+      ...createResourceHandler(route, { ...shared, count }),
+      onResponse(request, reply, done) {
+        if (!streams.has(request)) count.answered(request, reply);
+        done();
+      },
+    });
   }
-  app.setNotFoundHandler(async (request, reply) => {
-    const identity = await authenticate(request, options);
-    await authorizePath(request, identity, options.authorizer);
-    throw routedMethods.includes(request.method) ? pathNotFound() : methodNotAllowed(reply, servedSomewhere);
+  const countUnserved = counts.of({});
+  app.setNotFoundHandler((request, reply) => {
+    reply.raw.once('close', () => countUnserved(request, reply));
+    return refuse(request, options, () =>
+      routedMethods.includes(request.method) ? pathNotFound() : methodNotAllowed(reply, servedSomewhere),
+    );
   });
 }
 

@@ -1,4 +1,5 @@
 import type { Clock, Service } from '../../base/index.ts';
+import { validity } from '../../base/x509/index.ts';
 import type { Keys } from './keys.ts';
 import type { Pki } from './pki.ts';
 
@@ -13,13 +14,42 @@ export interface RenewalOptions {
   onRenewed(pki: Pki): Promise<void>;
 }
 
-/** Soon enough after the wall clock was set, too. */
+/** The files may have been changed by others, and a renewal may have failed. */
 const everyMs = 5 * 60_000;
+/** How soon it is noticed that a certificate has become due, as when the wall clock was set. */
+const lookMs = 5000;
+const leaves = ['serving', 'admin', 'agentClient'] as const;
 
-/** The service `certificates`: checks every five minutes, and renews what expires soon or no longer fits. */
+/**
+ * The service `certificates`: checks every five minutes, and within seconds of a certificate becoming due, and renews what
+ * expires soon or no longer fits.
+ */
 export function pkiRenewal(options: RenewalOptions): Service {
   const { keys, clock, dependsOn = [], onRenewed } = options;
   let inUse = options.pki;
+  let spans = spansOf(inUse);
+  /** Whether one was due at the last check, which has then renewed what it can. */
+  let wasDue = false;
+  const isDue = () => spans.some((span) => isOutOfDate(span, clock.now()));
+
+  async function sleepUntilCheck(signal: AbortSignal): Promise<void> {
+    const endMs = clock.monotonicMs() + everyMs;
+    do {
+      await clock.sleep(Math.min(lookMs, endMs - clock.monotonicMs()), signal);
+      if (wasDue && !isDue()) wasDue = false; // the clock was set back
+    } while (!signal.aborted && clock.monotonicMs() < endMs && (wasDue || !isDue()));
+  }
+
+  async function check(): Promise<void> {
+    wasDue = isDue();
+    const now = await keys.pki();
+    if (leaves.every((leaf) => now[leaf].cert === inUse[leaf].cert)) return;
+    await onRenewed(now);
+    inUse = now;
+    spans = spansOf(now);
+    wasDue = isDue();
+  }
+
   return {
     name: 'certificates',
     dependsOn,
@@ -27,14 +57,19 @@ export function pkiRenewal(options: RenewalOptions): Service {
     async run(signal, ready) {
       ready();
       for (;;) {
-        await clock.sleep(everyMs, signal);
+        await sleepUntilCheck(signal);
         if (signal.aborted) return;
-        const now = await keys.pki();
-        const leaves = ['serving', 'admin', 'agentClient'] as const;
-        if (leaves.every((leaf) => now[leaf].cert === inUse[leaf].cert)) continue;
-        await onRenewed(now);
-        inUse = now;
+        await check();
       }
     },
   };
+}
+
+type Span = ReturnType<typeof validity>;
+
+const spansOf = (pki: Pki): readonly Span[] => leaves.map((leaf) => validity(pki[leaf].cert));
+
+/** A leaf is renewed when less than a third of its life is left. */
+function isOutOfDate({ notBeforeMs, notAfterMs }: Span, now: number): boolean {
+  return now < notBeforeMs || notAfterMs - now < (notAfterMs - notBeforeMs) / 3;
 }

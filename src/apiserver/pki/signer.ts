@@ -15,8 +15,8 @@ export interface NodeRequest {
   usage: 'client' | 'serving';
   /** Every name and address of the node that is known; a serving certificate is good for these at most. */
   addresses: readonly string[];
-  /** Names that the node claims but others have too; a refusal says so when one of them is requested. */
-  doubtful?: readonly string[];
+  /** Names that the node claims but others have too, by who has them; a refusal says so when one of them is requested. */
+  doubtful?: ReadonlyMap<string, string>;
   /** Wanted lifetime; shortened to a year, at least 10 minutes; default a year. */
   lifetimeMs?: number;
   /** Wanted key usages in the words of the certificates API; default those that fit `usage`. */
@@ -142,7 +142,7 @@ function checkUsages(
 
 function checkNames(
   names: AlternativeNames,
-  { node, usage, addresses, doubtful = [] }: NodeRequest,
+  { node, usage, addresses, doubtful = noHolders }: NodeRequest,
 ): AlternativeNames {
   const asked = [...names.dnsNames, ...names.ipAddresses];
   if (usage === 'client') {
@@ -153,16 +153,22 @@ function checkNames(
   const own = new Set([node, ...addresses].map(toCanonicalName));
   const foreign = asked.filter((name) => !own.has(name));
   if (foreign.length > 0) {
-    const isShared = foreign.some((name) => doubtful.map(toCanonicalName).includes(name));
-    refuse(
-      `${listNames(foreign)} are not known to be names or addresses of node ${node}${isShared ? sharedNames : ''}`,
-    );
+    const holders = new Map([...doubtful].map(([name, holder]) => [toCanonicalName(name), holder]));
+    const shared = foreign.filter((name) => holders.has(name));
+    const named = shared.map((name) => `${holders.get(name)} has ${name} too`);
+    const why = shared.length === 0 ? '' : ` alone: ${listNames(named)}; ${sharedNames}`;
+    const known =
+      foreign.length === 1
+        ? 'is not known to be a name or address'
+        : 'are not known to be names or addresses';
+    refuse(`${listNames(foreign)} ${known} of node ${node}${why}`);
   }
   return names;
 }
 
+const noHolders: ReadonlyMap<string, string> = new Map();
 const sharedNames =
-  ' alone: what another Node or the control plane has too is certified to no node; delete a Node that is gone, or give each agent a --node-ip of its own';
+  'what several have is certified to no node; delete a Node that is gone, or give each agent a --node-ip of its own';
 
 const maxListedNames = 10;
 

@@ -16,5 +16,6 @@ export {
   orphanFinalizer,
   type PropagationPolicy,
   propagationPolicies,
+  settleGrace,
   withFinalizers,
 } from './write/deletion-plan.ts';

@@ -18,6 +18,7 @@ export interface Change {
   subresource: string;
   /** Wall clock, milliseconds. */
   now: number;
+  context: Pick<WriteContext, 'user' | 'warn'>;
 }
 
 /**

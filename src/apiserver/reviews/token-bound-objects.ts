@@ -1,6 +1,8 @@
+import { hash } from 'node:crypto';
 import type { Kind, ObjectMeta } from '../../api/index.ts';
 import { nodeKind, podKind, secretKind, serviceAccountKind } from '../../api/index.ts';
 import type { TokenObject, TokenObjectKind, TokenObjects } from '../authn/index.ts';
+import { invalidSinceLabel, secretTokenType } from '../authn/index.ts';
 import type { Registry } from '../registry/index.ts';
 import type { Stored } from '../storage/index.ts';
 
@@ -22,7 +24,7 @@ export function createTokenObjects(registry: () => Registry): TokenObjects {
       const resource = registry().of(kinds[kind]);
       const stored = resource.storage.get(resource.prefix(namespace) + name);
       if (stored === undefined) return undefined;
-      const object = known.get(stored) ?? describe(resource.encoding.read(stored).metadata);
+      const object = known.get(stored) ?? describe(kind, registry(), stored);
       known.set(stored, object);
       return object;
     },
@@ -33,7 +35,17 @@ export function createTokenObjects(registry: () => Registry): TokenObjects {
   };
 }
 
-function describe(metadata: ObjectMeta = {}): TokenObject {
+function describe(kind: TokenObjectKind, registry: Registry, stored: Stored): TokenObject {
+  if (kind !== 'Secret') return describeMetadata(registry.of(kinds[kind]).encoding.read(stored).metadata);
+  const { metadata, type, data = {} } = registry.of(secretKind).encoding.read(stored);
+  const { token } = data;
+  const object = describeMetadata(metadata);
+  if (type !== secretTokenType || token === undefined) return object;
+  const digest = hash('sha256', Buffer.from(token, 'base64'), 'base64url');
+  return { ...object, token: { digest, isInvalid: metadata?.labels?.[invalidSinceLabel] !== undefined } };
+}
+
+function describeMetadata(metadata: ObjectMeta = {}): TokenObject {
   const { uid = '', deletionTimestamp } = metadata; // it includes the grace period
   return { uid, goneMs: deletionTimestamp === undefined ? undefined : Date.parse(deletionTimestamp) };
 }

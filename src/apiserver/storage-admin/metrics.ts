@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import type { MetricsRegistry } from '../../base/index.ts';
 import { Gauge } from '../../base/index.ts';
 import type { MaintainedStore } from '../storage/index.ts';
@@ -22,8 +23,26 @@ export function registerStorageMetrics(store: MaintainedStore, metrics: MetricsR
     'How often history was cut since the start because it took more than --history-bytes.',
     () => store.history.cuts,
   );
+  new Gauge({
+    name: 'apiserver_storage_size_bytes',
+    help: 'The size of the database with its log.',
+    labelNames: ['storage_cluster_id'],
+    registers: [metrics],
+    async collect() {
+      const sizes = await Promise.all([sizeOf(store.file), sizeOf(`${store.file}-wal`)]);
+      this.set({ storage_cluster_id: 'sqlite-0' }, sizes[0] + sizes[1]);
+    },
+  });
   gauge(metrics, 'writable', 'Whether writes find room on the disk: 1 or 0.', () =>
     store.noRoom === undefined ? 1 : 0,
+  );
+}
+
+/** 0 for a file that cannot be examined now. */
+async function sizeOf(path: string): Promise<number> {
+  return await stat(path).then(
+    ({ size }) => size,
+    () => 0,
   );
 }
 

@@ -25,6 +25,8 @@ export interface HttpsServerOptions {
   readonly credentials?: TlsCredentials | undefined;
   /** Over the defaults that `HttpsLimits` names. */
   readonly limits?: Partial<HttpsLimits> | undefined;
+  /** Whether one slash at the end of a path is as none, in a route as in a request. Default false. */
+  readonly ignoreTrailingSlash?: boolean;
   /** Offers HTTP/2 beside HTTP/1.1. Default: not offered. */
   readonly http2?: {
     /** The content type of a body whose request names none. */
@@ -104,13 +106,13 @@ export class HttpsServer {
 }
 
 function createApp(options: HttpsServerOptions, limits: HttpsLimits): HttpsApp {
-  const { onError, onBadPath = onError, contentTypes = [] } = options;
+  const { onError, onBadPath = onError, contentTypes = [], ignoreTrailingSlash = false } = options;
   const app = fastify({
     https: serverOptions(options, limits),
     bodyLimit: limits.maxBodyBytes,
     requestTimeout: limits.requestMs,
     keepAliveTimeout: limits.idleMs,
-    routerOptions: { maxParamLength: limits.maxParameterLength },
+    routerOptions: { maxParamLength: limits.maxParameterLength, ignoreTrailingSlash },
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     exposeHeadRoutes: false,
     forceCloseConnections: 'idle',

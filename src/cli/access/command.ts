@@ -3,16 +3,25 @@ import type { ApiObject, Kind } from '../../api/index.ts';
 import { accessExplanationKind, accessQueryKind } from '../../api/index.ts';
 import { ExitError, exitCodes } from '../../base/index.ts';
 import type { ApiClient } from '../../client/index.ts';
-import { collectTexts } from '../flags/values.ts';
 import type { CommandContext } from '../terminal/context.ts';
 import { ReportedError, withoutExitCode1 } from '../terminal/context.ts';
-import { writeNotes, writeResult } from '../terminal/output.ts';
+import { listOutputOption, writeNotes, writeResult } from '../terminal/output.ts';
 import { diffCommand } from './diff.ts';
-import { formatExplanation, formatRights, formatSubjects } from './format.ts';
+import { formatExplanation, listRights, listSubjects } from './format.ts';
 import type { ServerFlags } from './query.ts';
 import { createQueryCommand, parseNamespace, withClient } from './query.ts';
-import type { ActionFlags, SubjectFlags } from './question.ts';
-import { resolveQuestion, toSubject } from './question.ts';
+import type { ActionFlags } from './question.ts';
+import { resolveQuestion } from './question.ts';
+import type { Subject, SubjectFlags } from './subject.ts';
+import {
+  chooseSubject,
+  parseSubject,
+  referenceName,
+  selectSubjects,
+  subjectForms,
+  subjectOptions,
+  toIdentity,
+} from './subject.ts';
 import { trimCommand } from './trim/command.ts';
 
 type Flags = ServerFlags & ActionFlags & SubjectFlags;
@@ -27,65 +36,87 @@ export function accessCommand(context: CommandContext): Command {
 }
 
 function explainCommand(context: CommandContext): Command {
-  return addActionArguments(
+  const command = addActionArguments(
     createQueryCommand(
       'explain',
       'Explain why a user may do something, or what is missing. Exit code 0: allowed, 1: not allowed, more: it failed.',
     ),
-  )
-    .addOption(asOption())
-    .addOption(asGroupOption())
-    .action(async (verb: string, target: string, flags: Flags) => {
-      const allowed = await withClient(flags, async (client) => {
-        const question = await resolveQuestion(client, context.signal, [verb, target], flags);
-        writeNotes(context, question.notes);
-        const spec = { ...(await toSubject(flags)), ...question.action };
-        const review = await createReview(client, accessExplanationKind, { spec }, context);
-        const status = review.status ?? { allowed: false };
-        writeNotes(context, status.errors);
-        writeResult(context, flags.output, review, () => formatExplanation(status, question.text));
-        return status.allowed;
-      }).catch((error: unknown) => {
-        throw withoutExitCode1(error);
-      });
-      if (!allowed) throw new ReportedError(exitCodes.failed);
+  );
+  for (const option of subjectOptions('whose rights are examined (default: the caller)'))
+    command.addOption(option);
+  return command.action(async (verb: string, target: string, flags: Flags) => {
+    const allowed = await explain([verb, target], flags, context).catch((error: unknown) => {
+      throw withoutExitCode1(error);
     });
+    if (!allowed) throw new ReportedError(exitCodes.failed);
+  });
+}
+
+async function explain(
+  words: readonly [string, string],
+  flags: Flags,
+  context: CommandContext,
+): Promise<boolean> {
+  return await withClient(flags, async (client) => {
+    const question = await resolveQuestion(client, context.signal, words, flags);
+    writeNotes(context, question.notes);
+    const spec = { ...(await toIdentity(flags)), ...question.action };
+    const review = await createReview(client, accessExplanationKind, { spec }, context);
+    const status = review.status ?? { allowed: false };
+    writeNotes(context, status.errors);
+    writeResult(context, flags.output, {
+      document: review,
+      names: (status.grants ?? []).map(({ binding }) => referenceName(binding)),
+      text: (paint) => formatExplanation(status, question.text, paint),
+    });
+    return status.allowed;
+  });
 }
 
 function whoCanCommand(context: CommandContext): Command {
-  return addActionArguments(
-    createQueryCommand('who-can', 'List who may do something, and through which bindings.'),
-  ).action(async (verb: string, target: string, flags: Flags) => {
+  const command = addActionArguments(
+    createQueryCommand(
+      'who-can',
+      'List who may do something, and through which bindings.',
+      listOutputOption(),
+    ),
+  );
+  for (const option of subjectOptions('only those that this user is, or is a member of'))
+    command.addOption(option);
+  return command.action(async (verb: string, target: string, flags: Flags) => {
     await withClient(flags, async (client) => {
       const question = await resolveQuestion(client, context.signal, [verb, target], flags);
       writeNotes(context, question.notes);
       const query = { spec: { whoCan: question.action } };
       const review = await createReview(client, accessQueryKind, query, context);
       writeNotes(context, review.status?.errors);
-      writeResult(context, flags.output, review, () => formatSubjects(review.status ?? {}, question.text));
+      const status = { ...review.status, subjects: await selectSubjects(review.status?.subjects, flags) };
+      writeResult(context, flags.output, listSubjects({ ...review, status }, question.text));
     });
   });
 }
 
 function whatCanCommand(context: CommandContext): Command {
-  return createQueryCommand('what-can', 'List what a user may do, by namespace.')
-    .addOption(asOption())
-    .addOption(asGroupOption())
+  const command = createQueryCommand('what-can', 'List what a user may do, by namespace.', listOutputOption())
+    .argument('[subject]', `whose rights are listed (default: the caller's): ${subjectForms}`, parseSubject)
     .addOption(
       new Option('-n, --namespace <name>', 'only rights in this namespace or in all').argParser(
         parseNamespace,
       ),
-    )
-    .action(async (flags: Flags) => {
-      await withClient(flags, async (client) => {
-        const only = flags.namespace === undefined ? {} : { namespace: flags.namespace };
-        const whatCan = { ...(await toSubject(flags)), ...only };
-        const review = await createReview(client, accessQueryKind, { spec: { whatCan } }, context);
-        const { errors = [], incomplete } = review.status ?? {};
-        writeNotes(context, incomplete ? [...errors, 'there may be more than can be listed'] : errors);
-        writeResult(context, flags.output, review, () => formatRights(review.status ?? {}));
-      });
+    );
+  for (const option of subjectOptions('the same as the argument')) command.addOption(option);
+  return command.action(async (subject: Subject | undefined, flags: Flags) => {
+    const as = chooseSubject(subject, flags);
+    const identity = await toIdentity({ ...flags, ...(as === undefined ? {} : { as }) });
+    await withClient(flags, async (client) => {
+      const only = flags.namespace === undefined ? {} : { namespace: flags.namespace };
+      const whatCan = { ...identity, ...only };
+      const review = await createReview(client, accessQueryKind, { spec: { whatCan } }, context);
+      const { errors = [], incomplete } = review.status ?? {};
+      writeNotes(context, incomplete ? [...errors, 'there may be more than can be listed'] : errors);
+      writeResult(context, flags.output, listRights(review));
     });
+  });
 }
 
 function addActionArguments(command: Command): Command {
@@ -99,10 +130,6 @@ function addActionArguments(command: Command): Command {
     )
     .addOption(new Option('--subresource <name>', 'log, status, …'));
 }
-
-const asOption = () => new Option('--as <user>', 'user whose rights are examined (default: the caller)');
-const asGroupOption = () =>
-  new Option('--as-group <group>', 'group of the user; may be repeated').argParser(collectTexts);
 
 async function createReview<T extends ApiObject & { status?: object }>(
   client: ApiClient,

@@ -6,22 +6,25 @@ import type { ApiClient } from '../../client/index.ts';
 import { collectTexts } from '../flags/values.ts';
 import type { CommandContext } from '../terminal/context.ts';
 import { ReportedError, withoutExitCode1 } from '../terminal/context.ts';
-import { writeNotes, writeResult } from '../terminal/output.ts';
+import { listOutputOption, writeNotes, writeResult } from '../terminal/output.ts';
 import { readDocuments } from './documents.ts';
-import { formatDiff } from './format.ts';
+import { listChanges } from './format.ts';
 import type { ServerFlags } from './query.ts';
 import { createQueryCommand, parseNamespace, withClient } from './query.ts';
+import type { SubjectFlags } from './subject.ts';
+import { selectSubjects, subjectOptions } from './subject.ts';
 
-interface Flags extends ServerFlags {
+interface Flags extends ServerFlags, SubjectFlags {
   filename: string[];
   namespace?: string;
 }
 
 /** `nodeward access diff -f FILE`: exit code 0: nothing changes, 1: something does, more: it failed. */
 export function diffCommand(context: CommandContext) {
-  return createQueryCommand(
+  const command = createQueryCommand(
     'diff',
     'Show who would gain or lose which rights if files of roles and bindings were applied; they are not. Exit code 0: nothing changes, 1: something does, more: it failed.',
+    listOutputOption(),
   )
     .addOption(
       new Option('-f, --filename <file>', 'YAML or JSON, - for standard input; may be repeated')
@@ -33,13 +36,15 @@ export function diffCommand(context: CommandContext) {
         '-n, --namespace <name>',
         'namespace of objects that name none (default: "default")',
       ).argParser(parseNamespace),
-    )
-    .action(async (flags: Flags) => {
-      const changes = await diff(flags, context).catch((error: unknown) => {
-        throw withoutExitCode1(error);
-      });
-      if (changes) throw new ReportedError(exitCodes.failed);
+    );
+  for (const option of subjectOptions('only what this user, or its groups, would gain or lose'))
+    command.addOption(option);
+  return command.action(async (flags: Flags) => {
+    const changes = await diff(flags, context).catch((error: unknown) => {
+      throw withoutExitCode1(error);
     });
+    if (changes) throw new ReportedError(exitCodes.failed);
+  });
 }
 
 async function diff(flags: Flags, context: CommandContext): Promise<boolean> {
@@ -49,10 +54,10 @@ async function diff(flags: Flags, context: CommandContext): Promise<boolean> {
     throw new ExitError(exitCodes.configuration, `no roles or bindings are in ${flags.filename.join(', ')}`);
   }
   const review = await withClient(flags, (client) => requestDiff(client, objects, context));
-  const status = review.status ?? {};
+  const status = { ...review.status, changes: await selectSubjects(review.status?.changes, flags) };
   writeNotes(context, status.errors);
-  writeResult(context, flags.output, review, () => formatDiff(status));
-  return (status.changes ?? []).length > 0 || status.truncated === true;
+  writeResult(context, flags.output, listChanges({ ...review, status }));
+  return status.changes.length > 0 || status.truncated === true;
 }
 
 /** With strict validation: an unknown field would be dropped, and its effect not compared. */

@@ -1,21 +1,31 @@
 import type {
-  AccessDiffStatus,
+  AccessDiff,
   AccessExplanationStatus,
   AccessOpinion,
-  AccessQueryStatus,
+  AccessQuery,
   AccessReference,
   AccessRight,
   NonResourceRule,
   PolicyRule,
   ResourceRule,
 } from '../../api/index.ts';
+import type { Paint, Tone } from '../terminal/colour.ts';
+import { withoutColour } from '../terminal/colour.ts';
+import type { Column, TableResult } from '../terminal/result.ts';
 import { formatTable } from '../terminal/table.ts';
 import { sanitize } from '../terminal/text.ts';
+import { referenceName } from './subject.ts';
 
 /** `question`: the action, such as `get pods in namespace team`. */
-export function formatExplanation(status: AccessExplanationStatus, question: string): string {
+export function formatExplanation(
+  status: AccessExplanationStatus,
+  question: string,
+  paint: Paint = withoutColour,
+): string {
   const user = sanitize(status.user || `a member of ${(status.groups ?? []).join(', ')}`);
-  return status.allowed ? formatAllowed(status, user, question) : formatDenied(status, user, question);
+  return status.allowed
+    ? `${paint('yes', 'good')}${formatAllowed(status, user, question)}`
+    : `${paint('no', 'bad')}${formatDenied(status, user, question)}`;
 }
 
 function formatAllowed(status: AccessExplanationStatus, user: string, question: string): string {
@@ -32,7 +42,7 @@ function formatAllowed(status: AccessExplanationStatus, user: string, question: 
     rows.length === 0 ? '' : `\n${formatAccessTable(['BINDING', 'ROLE', 'SUBJECT', 'RULE'], rows)}`;
   // the reason of RBAC is the first row
   const why = reason === '' || grants.length > 0 ? '' : `: ${sanitize(reason)}`;
-  return `yes: ${user} may ${question} (${decidedBy}${why})\n${table}${formatMore(moreGrants, 'bindings')}`;
+  return `: ${user} may ${question} (${decidedBy}${why})\n${table}${formatMore(moreGrants, 'bindings')}`;
 }
 
 function formatDenied(status: AccessExplanationStatus, user: string, question: string): string {
@@ -43,7 +53,7 @@ function formatDenied(status: AccessExplanationStatus, user: string, question: s
     remedy === undefined ? '' : `\nThe least that would allow it (kubectl apply -f -):\n\n${remedy.manifest}`;
   const authorizers = asked.length === 0 ? '' : `asked: ${asked.map(formatOpinion).join(', ')}\n`;
   const more = formatMore(moreNearMisses, 'that nearly allow it');
-  return `no: ${user} may not ${question}\n${authorizers}${table}${more}${proposal}`;
+  return `: ${user} may not ${question}\n${authorizers}${table}${more}${proposal}`;
 }
 
 function formatOpinion({ authorizer, verdict, reason = '' }: AccessOpinion): string {
@@ -52,18 +62,30 @@ function formatOpinion({ authorizer, verdict, reason = '' }: AccessOpinion): str
 }
 
 /** Who may do what `question` says. */
-export function formatSubjects({ subjects = [], moreSubjects }: AccessQueryStatus, question: string): string {
-  if (subjects.length === 0) return `nobody may ${question}\n`;
+export function listSubjects(review: AccessQuery, question: string): TableResult<readonly string[]> {
+  const { subjects = [], moreSubjects } = review.status ?? {};
   const rows = subjects.flatMap(({ subject, through = [], authorizer }) => [
-    ...(authorizer === undefined ? [] : [[formatReference(subject), `(${authorizer})`, '']]),
-    ...through.map(({ binding, role }) => [subject, binding, role].map(formatReference)),
+    ...(authorizer === undefined
+      ? []
+      : [[referenceName(subject), formatReference(subject), `(${authorizer})`, '']]),
+    ...through.map(({ binding, role }) => [
+      referenceName(subject),
+      ...[subject, binding, role].map(formatReference),
+    ]),
   ]);
-  const table = formatAccessTable(['SUBJECT', 'BINDING', 'ROLE'], rows);
-  return `${table}${formatMore(moreSubjects, 'subjects')}`;
+  return {
+    document: review,
+    rows,
+    columns: columnsOf(['SUBJECT', 'BINDING', 'ROLE'], 1),
+    name: ([name = '']) => name,
+    empty: `nobody may ${question}\n`,
+    after: formatMore(moreSubjects, 'subjects'),
+  };
 }
 
 /** What a subject may do. */
-export function formatRights({ namespaces = [], moreNamespaces }: AccessQueryStatus): string {
+export function listRights(review: AccessQuery): TableResult<readonly string[]> {
+  const { namespaces = [], moreNamespaces } = review.status ?? {};
   const rows = namespaces.flatMap(({ namespace = '', resourceRules = [], nonResourceRules = [] }) =>
     [...resourceRules, ...nonResourceRules].map((rule) => [
       namespace === '' ? '(everywhere)' : namespace,
@@ -71,22 +93,42 @@ export function formatRights({ namespaces = [], moreNamespaces }: AccessQuerySta
       formatRuleTarget(rule),
     ]),
   );
-  if (rows.length === 0) return 'nothing\n';
-  const table = formatAccessTable(['NAMESPACE', 'VERBS', 'OF'], rows);
-  return `${table}${formatMore(moreNamespaces, 'namespaces')}`;
+  return {
+    document: review,
+    rows,
+    columns: columnsOf(['NAMESPACE', 'VERBS', 'OF'], 0),
+    name: ([, , targets = '']) => targets.split(', '),
+    empty: 'nothing\n',
+    after: formatMore(moreNamespaces, 'namespaces'),
+  };
 }
 
 /** The rights that change: `+` is gained, `-` lost. */
-export function formatDiff({ changes = [], moreSubjects, truncated }: AccessDiffStatus): string {
-  const rows = changes.flatMap(({ subject, gains = [], loses = [], moreRights }) => [
-    ...gains.map((right) => toDiffRow('+', subject, right)),
-    ...loses.map((right) => toDiffRow('-', subject, right)),
-    ...(moreRights === undefined ? [] : [['', formatReference(subject), '', '', `and ${moreRights} more`]]),
-  ]);
-  if (rows.length === 0) return truncated ? 'there is too much to compare\n' : 'nothing changes\n';
-  const table = formatAccessTable(['', 'SUBJECT', 'NAMESPACE', 'VERBS', 'OF'], rows);
-  return `${table}${formatMore(moreSubjects, 'subjects who may gain or lose something')}`;
+export function listChanges(review: AccessDiff): TableResult<readonly string[]> {
+  const { changes = [], moreSubjects, truncated } = review.status ?? {};
+  const rows = changes.flatMap(({ subject, gains = [], loses = [], moreRights }) =>
+    [
+      ...gains.map((right) => toDiffRow('+', subject, right)),
+      ...loses.map((right) => toDiffRow('-', subject, right)),
+      ...(moreRights === undefined ? [] : [['', formatReference(subject), '', '', `and ${moreRights} more`]]),
+    ].map((row) => [...row, referenceName(subject)]),
+  );
+  const [sign, ...others] = columnsOf(['', 'SUBJECT', 'NAMESPACE', 'VERBS', 'OF'], 0);
+  const tone = ([gained]: readonly string[]): Tone | undefined =>
+    gained === '+' ? 'bad' : gained === '-' ? 'good' : undefined;
+  return {
+    document: review,
+    rows,
+    columns: sign === undefined ? others : [{ ...sign, tone }, ...others],
+    name: (row) => row.at(-1) ?? '',
+    empty: truncated ? 'there is too much to compare\n' : 'nothing changes\n',
+    after: formatMore(moreSubjects, 'subjects who may gain or lose something'),
+  };
 }
+
+/** Columns for rows of cells; `from`: the index of the first one that is shown. */
+const columnsOf = (heads: readonly string[], from: number): Column<readonly string[]>[] =>
+  heads.map((head, index) => ({ head, cell: (row) => row[from + index] ?? '' }));
 
 function toDiffRow(sign: '+' | '-', subject: AccessReference, right: AccessRight): string[] {
   const { namespace, rule, exceptIn = [] } = right;

@@ -7,7 +7,7 @@ import { ApiClient, clientOptionsOf, readKubeconfig } from '../../client/index.t
 import { rootDirOption } from '../flags/common-flags.ts';
 import { parseFilePath } from '../flags/values.ts';
 import type { OutputFlags } from '../terminal/output.ts';
-import { outputOption } from '../terminal/output.ts';
+import { textOutputOption } from '../terminal/output.ts';
 
 export interface ServerFlags extends OutputFlags {
   rootDir: string;
@@ -15,7 +15,11 @@ export interface ServerFlags extends OutputFlags {
 }
 
 /** A command that asks the API server about access. */
-export function createQueryCommand(name: string, description: string): Command {
+export function createQueryCommand(
+  name: string,
+  description: string,
+  output: Option = textOutputOption(),
+): Command {
   return new Command(name)
     .description(description)
     .addOption(rootDirOption())
@@ -25,7 +29,7 @@ export function createQueryCommand(name: string, description: string): Command {
         "credentials for the request (default: the administrator's in the root dir)",
       ).argParser(parseFilePath),
     )
-    .addOption(outputOption('text', 'json', 'yaml'));
+    .addOption(output);
 }
 
 export function parseNamespace(text: string): string {

@@ -7,11 +7,6 @@ export interface ActionFlags {
   subresource?: string;
 }
 
-export interface SubjectFlags {
-  as?: string;
-  asGroup?: string[];
-}
-
 /** An action in the form of a review, as a text, and remarks on how the arguments were understood. */
 interface Question {
   action: { resourceAttributes: object } | { nonResourceAttributes: object };
@@ -50,17 +45,4 @@ function toPathQuestion(verb: string, path: string, flags: Required<ActionFlags>
     .filter(([, value]) => value !== '')
     .map(([name]) => `a path has no ${name}: --${name} is passed over`);
   return { action: { nonResourceAttributes: { verb, path } }, text: `${verb} ${path}`, notes };
-}
-
-/** The user and the groups of a review, with those groups that every such user is in. Empty: the caller. */
-export async function toSubject({
-  as,
-  asGroup = [],
-}: SubjectFlags): Promise<{ user?: string; groups?: string[] }> {
-  if (as === undefined) return asGroup.length === 0 ? {} : { groups: asGroup };
-  const authn = await import('../../apiserver/authn/index.ts');
-  const account = authn.serviceAccountOf(as);
-  const common = as === authn.anonymousName ? authn.unauthenticatedGroup : authn.authenticatedGroup;
-  const own = account === undefined ? [] : authn.serviceAccountGroups(account.namespace);
-  return { user: as, groups: [...new Set([...asGroup, ...own, common])] };
 }

@@ -1,5 +1,5 @@
 import { isRecord } from '../../api/index.ts';
-import { tryParseJson } from '../../base/index.ts';
+import { findNearestName, tryParseJson } from '../../base/index.ts';
 import type { ApiClient } from '../../client/index.ts';
 
 /** A resource in the discovery documents. */
@@ -81,7 +81,9 @@ export function resolveResource(
   const [plain, group] = dot === -1 ? [name, undefined] : [name.slice(0, dot), name.slice(dot + 1)];
   const found = served.find((each) => each.names.includes(plain.toLowerCase()) && matchesGroup(each, group));
   if (found === undefined) {
-    const notes = [`the server serves no ${JSON.stringify(name)}: it is taken as it is`];
+    const near = findNearestName(plain.toLowerCase(), [...new Set(served.map(({ resource }) => resource))]);
+    const meant = near === undefined ? 'it is taken as it is' : `did you mean ${near}?`;
+    const notes = [`the server serves no ${JSON.stringify(name)}: ${meant}`];
     return { group: group ?? '', resource: plain, namespaced: undefined, notes };
   }
   const isKnown = subresource === '' || subresource === '*' || found.subresources.includes(subresource);

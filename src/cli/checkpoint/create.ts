@@ -1,16 +1,22 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { isRecord } from '../../api/index.ts';
-import { ExitError, exitCodes, systemClock } from '../../base/index.ts';
+import { ExitError, exitCodes, systemClock, tryParseRecord } from '../../base/index.ts';
 import type { ApiClient } from '../../client/index.ts';
 import { ConnectionError, splitLines } from '../../client/index.ts';
 import { connectAgent } from '../agent-client/connection.ts';
 import type { AgentFlags } from '../agent-client/options.ts';
 import { requestAgent, responseError } from '../agent-client/response.ts';
 import type { CommandContext } from '../terminal/context.ts';
+import type { OutputFlags } from '../terminal/output.ts';
+import { textOutputOption, writeResult } from '../terminal/output.ts';
 import { showProgress } from '../terminal/progress.ts';
-import { pathOf } from './checkpoint-id.ts';
+import type { TextResult } from '../terminal/result.ts';
+import { parseCheckpointId, pathOf } from './checkpoint-id.ts';
+import type { Target } from './target.ts';
+import { describeTarget, parseTarget, pathOfTarget, resolveTarget } from './target.ts';
 
-interface Flags extends AgentFlags {
+interface Flags extends AgentFlags, OutputFlags {
+  namespace?: string;
   timeout?: number;
   async?: boolean;
   wait?: boolean;
@@ -23,7 +29,8 @@ export function createCommand(context: CommandContext): Command {
       'Write a checkpoint of a running container on its node, and print the path of the archive there. ' +
         'Without a container: of all containers of the pod at the same moment, all or none.',
     )
-    .argument('<namespace/pod[/container]>', 'what to checkpoint', parseTarget)
+    .argument('<namespace/pod[/container]>', 'what to checkpoint; with -n: POD[/CONTAINER]', parseTarget)
+    .addOption(new Option('-n, --namespace <name>', 'namespace of the pod'))
     .addOption(
       new Option(
         '--timeout <seconds>',
@@ -39,21 +46,15 @@ export function createCommand(context: CommandContext): Command {
         'with --async: wait for the end; Ctrl-C or a lost connection does not cancel the checkpoint',
       ),
     )
-    .action(async (path: string, _own: unknown, command: Command) => {
+    .addOption(textOutputOption())
+    .action(async (parts: string[], _own: unknown, command: Command) => {
       const flags = command.optsWithGlobals<Flags>();
-      if (flags.async && path.split('/').length === 2)
+      const target = resolveTarget(parts, flags.namespace);
+      if (flags.async && target.container === undefined)
         throw new ExitError(exitCodes.usage, '--async is for one container');
       if (flags.wait && !flags.async) throw new ExitError(exitCodes.usage, '--wait is for --async');
-      context.stdout.write(`${await checkpoint(path, flags, context)}\n`);
+      writeResult(context, flags.output, await checkpoint(target, flags, context));
     });
-}
-
-/** Returns the target as a path with encoded segments. */
-function parseTarget(text: string): string {
-  const parts = text.split('/');
-  if ((parts.length === 2 || parts.length === 3) && parts.every((part) => part !== ''))
-    return parts.map(encodeURIComponent).join('/');
-  throw new InvalidArgumentError('It must be NAMESPACE/POD or NAMESPACE/POD/CONTAINER.');
 }
 
 function parseSeconds(text: string): number {
@@ -61,46 +62,55 @@ function parseSeconds(text: string): number {
   throw new InvalidArgumentError('It must be a whole number of seconds.');
 }
 
-async function checkpoint(path: string, flags: Flags, context: CommandContext): Promise<string> {
-  const [namespace = '', name = ''] = path.split('/').map(decodeURIComponent);
-  await using client = await connectAgent(flags, { namespace, name });
-  using _progress = showProgress(context, `checkpointing ${decodeURIComponent(path)}`);
+async function checkpoint(target: Target, flags: Flags, context: CommandContext): Promise<TextResult> {
+  const { namespace, pod, container } = target;
+  await using client = await connectAgent(flags, { namespace, name: pod });
+  const name = [namespace, pod, ...(container === undefined ? [] : [container])].join('/');
+  using _progress = showProgress(context, `checkpointing ${name}`);
   const query = flags.timeout === undefined ? '' : `?timeout=${flags.timeout}`;
-  if (flags.async) return await startOperation(client, `/checkpoint/${path}${query}`, flags, context);
+  const path = `/checkpoint/${pathOfTarget(target)}${query}`;
+  if (flags.async) return await startOperation(client, path, flags, context);
   // no timeout here: the agent has its own, and closing the connection would cancel the checkpoint
-  const response = await client.request({
-    method: 'POST',
-    path: `/checkpoint/${path}${query}`,
-    timeoutMs: 0,
-    signal: context.signal,
-  });
-  if (response.code === 200) return parseArchivePaths(response.body);
-  throw responseError(client, response);
+  const response = await client.request({ method: 'POST', path, timeoutMs: 0, signal: context.signal });
+  if (response.code === 200) return toResult(response.body);
+  const error = responseError(client, response);
+  if (response.code !== 404 || isStatus(response.body)) throw error;
+  const asked = describeTarget(target, flags.namespace !== undefined);
+  throw new ExitError(exitCodes.failed, `${error.message} (${asked})`, { cause: error });
 }
+
+/** Whether the control plane, on the way to the agent, sent it. */
+const isStatus = (body: string): boolean => tryParseRecord(body)?.['kind'] === 'Status';
 
 /** A line for each archive; the manifest of a pod's checkpoint comes last. */
-function parseArchivePaths(body: string): string {
+function toResult(body: string): TextResult {
   const response: unknown = JSON.parse(body);
   const { items, manifest } = isRecord(response) ? response : {};
-  const paths: unknown[] = Array.isArray(items)
-    ? [...items, ...(manifest === undefined ? [] : [manifest])]
-    : [];
-  if (paths.length > 0 && paths.every((path) => typeof path === 'string')) return paths.join('\n');
-  throw new ExitError(exitCodes.failed, 'the agent answered without the path of an archive');
+  const paths: unknown[] = Array.isArray(items) ? items : [];
+  const all = [...paths, ...(manifest === undefined ? [] : [manifest])];
+  if (!isRecord(response) || all.length === 0 || !all.every((path) => typeof path === 'string'))
+    throw new ExitError(exitCodes.failed, 'the agent answered without the path of an archive');
+  return {
+    document: response,
+    names: paths.map((path) => parseCheckpointId(String(path))),
+    text: () => `${all.join('\n')}\n`,
+  };
 }
 
-/** Returns the id of the operation; with `--wait` the path of the archive. */
+/** The operation; with `--wait` its archive. */
 async function startOperation(
   client: ApiClient,
   path: string,
   { wait }: Flags,
   { signal }: CommandContext,
-): Promise<string> {
+): Promise<TextResult> {
   const headers = { prefer: 'respond-async' };
-  const { id } = await requestAgent(client, { method: 'POST', path, headers, signal });
+  const operation = await requestAgent(client, { method: 'POST', path, headers, signal });
+  const { id } = operation;
   if (typeof id !== 'string')
     throw new ExitError(exitCodes.failed, `the agent at ${client.server} does not support --async`);
-  return wait ? await waitForOperation(client, id, signal) : id;
+  if (!wait) return { document: operation, names: [id], text: () => `${id}\n` };
+  return toResult(JSON.stringify({ items: [await waitForOperation(client, id, signal)] }));
 }
 
 const maxConsecutiveFailures = 10;

@@ -9,11 +9,16 @@ import type { AgentFlags } from '../agent-client/options.ts';
 import { requestAgent } from '../agent-client/response.ts';
 import { parseFilePath } from '../flags/values.ts';
 import type { CommandContext } from '../terminal/context.ts';
+import type { OutputFlags } from '../terminal/output.ts';
+import { fileOutputOption, writeResult } from '../terminal/output.ts';
 import { formatProgressBar, showProgress } from '../terminal/progress.ts';
-import { parseCheckpointId, pathOf } from './checkpoint-id.ts';
+import { idForms, ofNamespaceOption, parseCheckpointId, pathOf } from './checkpoint-id.ts';
+import { findCheckpoint } from './find.ts';
 import { PartialFile } from './partial-file.ts';
 
-interface Flags extends AgentFlags {
+interface Flags extends AgentFlags, OutputFlags {
+  namespace?: string;
+  outputFile?: string;
   to?: string;
   force?: boolean;
 }
@@ -24,17 +29,27 @@ export function downloadCommand(context: CommandContext): Command {
     .description(
       'Download the archive of a checkpoint, verified, into a file that only you can read. A download that was interrupted is resumed.',
     )
-    .argument('<id>', 'id of the checkpoint', parseCheckpointId)
+    .argument('<id>', idForms, parseCheckpointId)
     .addOption(
-      new Option('--to <file>', 'path of the file (default: ID.tar in the current folder)').argParser(
-        parseFilePath,
-      ),
+      new Option(
+        '--output-file <file>',
+        'path of the file (default: the name of the archive, in the current folder)',
+      ).argParser(parseFilePath),
     )
+    .addOption(new Option('--to <file>').argParser(parseFilePath).hideHelp()) // its name in earlier versions
+    .addOption(ofNamespaceOption())
+    .addOption(fileOutputOption())
     .addOption(new Option('--force', 'replace an existing file'))
-    .action(async (id: string, _own: unknown, command: Command) => {
+    .action(async (reference: string, _own: unknown, command: Command) => {
       const flags = command.optsWithGlobals<Flags>();
       await using client = await connectAgent(flags);
-      context.stdout.write(`${await download(client, id, flags, context)}\n`);
+      const id = await findCheckpoint(client, reference, flags.namespace, context.signal);
+      const { path: file, bytes, sha256 } = await download(client, id, flags, context);
+      writeResult(context, flags.output, {
+        document: { id, file, bytes, sha256 },
+        names: [file],
+        text: () => `${file}\n`,
+      });
     });
 }
 
@@ -47,9 +62,9 @@ async function download(
   id: string,
   flags: Flags,
   context: CommandContext,
-): Promise<string> {
+): Promise<{ path: string; bytes: number; sha256: string }> {
   const about = await describe(client, id, context.signal);
-  const path = flags.to ?? parseFilePath(about.name);
+  const path = flags.outputFile ?? flags.to ?? parseFilePath(about.name);
   await using file = await PartialFile.open(path, about.sha256 ?? id, about.bytes);
   using _progress = showProgress(context, () => `downloading ${formatProgressBar(file.bytes, about.bytes)}`);
   let fruitless = 0;
@@ -66,7 +81,7 @@ async function download(
     }
   }
   await finish(file, about, flags.force ?? false);
-  return path;
+  return { path, bytes: file.bytes, sha256: file.sha256() };
 }
 
 const isRetryable = (error: unknown): boolean =>

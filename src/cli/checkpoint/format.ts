@@ -1,21 +1,47 @@
 import { isRecord } from '../../api/index.ts';
-import { textCell } from '../agent-client/response.ts';
+import { textCell, toRecords } from '../agent-client/response.ts';
+import type { Tone } from '../terminal/colour.ts';
+import type { TableResult } from '../terminal/result.ts';
 import { formatTable } from '../terminal/table.ts';
 import { formatBytes, formatRoughDuration } from '../terminal/text.ts';
 
 type Item = Record<string, unknown>;
 
 /** A row for each checkpoint. */
-export function formatCheckpoints(items: readonly Item[], nowMs: number): string {
-  const rows = items.map((item) => {
-    const record = recordOf(item);
-    const names = ['namespace', 'pod', 'container'].map((name) => textCell(record[name]));
-    const pinned = item['pinned'] === true ? 'yes' : '';
-    const size = typeof item['bytes'] === 'number' ? formatBytes(item['bytes']) : '-';
-    return [...names, size, ageOf(item, nowMs), textCell(item['state']), pinned, textCell(item['id'])];
-  });
-  return formatTable([['NAMESPACE', 'POD', 'CONTAINER', 'SIZE', 'AGE', 'STATE', 'PINNED', 'ID'], ...rows]);
+export function tableOfCheckpoints(list: Item, nowMs: number): TableResult<Item> {
+  const field = (name: string) => (item: Item) => textCell(recordOf(item)[name]);
+  return {
+    document: list,
+    rows: toRecords(list['items']),
+    columns: [
+      { head: 'NAMESPACE', cell: field('namespace') },
+      { head: 'POD', cell: field('pod') },
+      { head: 'CONTAINER', cell: field('container') },
+      { head: 'SIZE', cell: ({ bytes }) => (typeof bytes === 'number' ? formatBytes(bytes) : '-') },
+      { head: 'AGE', cell: (item) => ageOf(item, nowMs) },
+      {
+        head: 'STATE',
+        cell: ({ state }) => textCell(state),
+        tone: ({ state }) => stateTones[textCell(state)],
+      },
+      { head: 'PINNED', cell: ({ pinned }) => (pinned === true ? 'yes' : '') },
+      { head: 'SEALED', cell: (item) => (isRecord(recordOf(item)['sealed']) ? 'yes' : 'no'), wide: true },
+      { head: 'STOOD STILL', cell: (item) => formatPause(recordOf(item)['pausedMs']), wide: true },
+      { head: 'NODE', cell: field('node'), wide: true },
+      { head: 'IMAGE', cell: field('image'), wide: true },
+      { head: 'ID', cell: ({ id }) => textCell(id) },
+    ],
+    name: ({ id }) => String(id ?? ''),
+  };
 }
+
+const stateTones: Readonly<Record<string, Tone>> = {
+  Damaged: 'bad',
+  Unknown: 'doubtful',
+  Matches: 'good',
+};
+
+const formatPause = (value: unknown): string => (typeof value === 'number' ? `${Math.round(value)} ms` : '-');
 
 /** A line for each field of one checkpoint. */
 export function formatCheckpoint(item: Item): string {

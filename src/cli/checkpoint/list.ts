@@ -2,13 +2,15 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { systemClock } from '../../base/index.ts';
 import { connectAgent } from '../agent-client/connection.ts';
 import type { AgentFlags } from '../agent-client/options.ts';
-import { requestAgent, toRecords } from '../agent-client/response.ts';
+import { requestAgent } from '../agent-client/response.ts';
 import { parseMilliseconds, wholeNumberParser } from '../flags/values.ts';
 import type { CommandContext } from '../terminal/context.ts';
 import type { OutputFlags } from '../terminal/output.ts';
-import { outputOption, writeResult } from '../terminal/output.ts';
-import { parseCheckpointId, pathOf } from './checkpoint-id.ts';
-import { formatCheckpoint, formatCheckpoints } from './format.ts';
+import { listOutputOption, textOutputOption, writeResult } from '../terminal/output.ts';
+import { idForms, ofNamespaceOption, parseCheckpointId, pathOf } from './checkpoint-id.ts';
+import { findCheckpoint } from './find.ts';
+import { formatCheckpoint, tableOfCheckpoints } from './format.ts';
+import { listCheckpoints } from './listing.ts';
 
 interface ListFlags extends AgentFlags, OutputFlags {
   namespace?: string;
@@ -39,39 +41,14 @@ export function lsCommand(context: CommandContext): Command {
         wholeNumberParser(1, 10_000),
       ),
     )
-    .addOption(outputOption('text', 'json', 'yaml'))
+    .addOption(listOutputOption())
     .action(async (_own: unknown, command: Command) => {
       const flags = command.optsWithGlobals<ListFlags>();
-      const list = await listAll(flags, context);
-      writeResult(context, flags.output, list, () =>
-        formatCheckpoints(toRecords(list['items']), systemClock.now()),
-      );
+      await using client = await connectAgent(flags);
+      const list = await listCheckpoints(client, flags, context.signal);
+      const { namespace } = flags;
+      writeResult(context, flags.output, { ...tableOfCheckpoints(list, systemClock.now()), namespace });
     });
-}
-
-/** Reads all pages and returns them as one list. */
-async function listAll(flags: ListFlags, { signal }: CommandContext): Promise<Record<string, unknown>> {
-  await using client = await connectAgent(flags);
-  const { limit = Infinity } = flags;
-  const items: unknown[] = [];
-  let next: unknown;
-  for (;;) {
-    const query = queryOf(flags, limit - items.length, next);
-    const page = await requestAgent(client, { method: 'GET', path: `/checkpoints${query}`, signal });
-    items.push(...toRecords(page['items']));
-    next = Object(page['metadata'])['continue'];
-    if (typeof next !== 'string' || items.length >= limit) return { ...page, items };
-  }
-}
-
-const filters = ['namespace', 'pod', 'container', 'since', 'until', 'pinned'] as const;
-
-function queryOf(flags: ListFlags, limit: number, next: unknown): string {
-  const query = new URLSearchParams();
-  for (const name of filters) if (flags[name] !== undefined) query.set(name, String(flags[name]));
-  if (Number.isFinite(limit)) query.set('limit', String(limit));
-  if (typeof next === 'string') query.set('continue', next);
-  return query.size === 0 ? '' : `?${query}`;
 }
 
 /** A time, or a duration before now, as RFC 3339. */
@@ -82,16 +59,25 @@ function parseTime(text: string): string {
   throw new InvalidArgumentError('It must be a duration like 24h, or a time like 2025-01-31T12:00:00Z.');
 }
 
+type GetFlags = AgentFlags & OutputFlags & { namespace?: string };
+
 /** `nodeward checkpoint get ID` */
 export function getCommand(context: CommandContext): Command {
   return new Command('get')
     .description('Show a checkpoint, or an operation that was started with --async.')
-    .argument('<id>', 'id of a checkpoint or an operation', parseCheckpointId)
-    .addOption(outputOption('text', 'json', 'yaml'))
-    .action(async (id: string, _own: unknown, command: Command) => {
-      const flags = command.optsWithGlobals<AgentFlags & OutputFlags>();
+    .argument('<id>', `${idForms}; or the id of an operation`, parseCheckpointId)
+    .addOption(ofNamespaceOption())
+    .addOption(textOutputOption())
+    .action(async (reference: string, _own: unknown, command: Command) => {
+      const flags = command.optsWithGlobals<GetFlags>();
+      const { signal } = context;
       await using client = await connectAgent(flags);
-      const found = await requestAgent(client, { method: 'GET', path: pathOf(id), signal: context.signal });
-      writeResult(context, flags.output, found, () => formatCheckpoint(found));
+      const id = await findCheckpoint(client, reference, flags.namespace, signal);
+      const found = await requestAgent(client, { method: 'GET', path: pathOf(id), signal });
+      writeResult(context, flags.output, {
+        document: found,
+        names: [id],
+        text: () => formatCheckpoint(found),
+      });
     });
 }

@@ -31,7 +31,7 @@ export function checkGates(gates: Readonly<Record<string, boolean>>): void {
 export const logOptions = () => [
   new Option(
     '--log-format <format>',
-    'format of log lines (default: text on a terminal, json elsewhere)',
+    'format of log lines (default: text on a terminal and in the journal, json elsewhere)',
   ).choices(['json', 'text']),
   new Option('-v, --verbose', 'also log what is of interest only when something is wrong'),
 ];

@@ -128,10 +128,11 @@ export function joinedKubeconfigPath(rootDir: string): string {
   return join(resolve(rootDir), 'node.kubeconfig');
 }
 
-export function configSources(flags: ConfigFlags): ConfigSources {
+export function configSources(flags: ConfigFlags & { groupSuffix?: string }): ConfigSources {
   return {
     config: flags.config,
     configDir: flags.configDir,
+    groupSuffix: flags.groupSuffix,
     flags: {
       address: flags.address,
       port: flags.port,

@@ -6,7 +6,7 @@ import type { CommandContext } from '../terminal/context.ts';
 import { ReportedError } from '../terminal/context.ts';
 import { inputName, readInput } from '../terminal/input.ts';
 import type { OutputFlags } from '../terminal/output.ts';
-import { outputOption, writeResult } from '../terminal/output.ts';
+import { textOutputOption, writeResult } from '../terminal/output.ts';
 import { sanitize } from '../terminal/text.ts';
 import { architectureOption, resolveArchitecture } from './architecture.ts';
 
@@ -23,7 +23,7 @@ export function checkCommand(context: CommandContext): Command {
     .description('Check profiles as the agent does; exit code 1 if one of them has errors.')
     .argument('<file...>', 'profiles; - is standard input')
     .addOption(architectureOption('for nodes of this architecture'))
-    .addOption(outputOption('text', 'json', 'yaml'))
+    .addOption(textOutputOption())
     .action(async (files: string[], flags: Flags) => {
       const { loadJudge, profileLimitBytes } = await import('../../agent/index.ts');
       const judge = await loadJudge(await resolveArchitecture(flags.arch));
@@ -33,7 +33,11 @@ export function checkCommand(context: CommandContext): Command {
         const bytes = await readInput(file, profileLimitBytes + 1, context).catch(describeError);
         checked.push(typeof bytes === 'string' ? toUnreadable(file, bytes) : toChecked(file, judge(bytes)));
       }
-      writeResult(context, flags.output, { files: checked }, () => checked.map(formatChecked).join(''));
+      writeResult(context, flags.output, {
+        document: { files: checked },
+        names: checked.filter(({ valid }) => valid).map(({ file }) => file),
+        text: () => checked.map(formatChecked).join(''),
+      });
       if (checked.some(({ valid }) => !valid)) throw new ReportedError(exitCodes.failed);
     });
 }

@@ -6,7 +6,7 @@ import { rootDirOption } from '../flags/common-flags.ts';
 import type { CommandContext } from '../terminal/context.ts';
 import { inputName, readInput } from '../terminal/input.ts';
 import type { OutputFlags } from '../terminal/output.ts';
-import { outputOption, writeResult } from '../terminal/output.ts';
+import { textOutputOption, writeResult } from '../terminal/output.ts';
 import { sanitize } from '../terminal/text.ts';
 import { architectureOption, resolveArchitecture } from './architecture.ts';
 
@@ -29,7 +29,7 @@ export function explainCommand(context: CommandContext): Command {
       new Option('--arg <N=VALUE>', 'value of an argument, 0 to 5; may be repeated').argParser(parseArgument),
     )
     .addOption(rootDirOption())
-    .addOption(outputOption('text', 'json', 'yaml'))
+    .addOption(textOutputOption())
     .action(async (file: string, syscall: string, flags: Flags) => {
       const { describeOutcome, explainCall, loadSyscallTable, nodeArchitecture } = await import(
         '../../agent/index.ts'
@@ -44,7 +44,11 @@ export function explainCommand(context: CommandContext): Command {
         syscalls,
         ...(flags.arg === undefined ? {} : { args: flags.arg }),
       });
-      writeResult(context, flags.output, explanation, () => formatExplanation(explanation, describeOutcome));
+      writeResult(context, flags.output, {
+        document: explanation,
+        names: [explanation.syscall],
+        text: () => formatExplanation(explanation, describeOutcome),
+      });
     });
 }
 

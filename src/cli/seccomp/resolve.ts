@@ -20,8 +20,8 @@ import type { CommandContext } from '../terminal/context.ts';
 import { ReportedError } from '../terminal/context.ts';
 import { inputName, readInput } from '../terminal/input.ts';
 import type { OutputFlags } from '../terminal/output.ts';
-import { outputOption, writeResult, writeWarnings } from '../terminal/output.ts';
-import { formatTable } from '../terminal/table.ts';
+import { listOutputOption, writeResult, writeWarnings } from '../terminal/output.ts';
+import type { TableResult } from '../terminal/result.ts';
 import { sanitize } from '../terminal/text.ts';
 
 interface Flags extends OutputFlags, ConfigFlags {
@@ -52,22 +52,18 @@ export function resolveCommand(context: CommandContext): Command {
     .addOption(rootDirOption())
     .addOption(seccompDefaultOption());
   for (const option of configFileOptions()) command.addOption(option);
-  return command
-    .addOption(outputOption('text', 'json', 'yaml'))
-    .action(async (file: string, flags: Flags) => {
-      const pods = await readPods(file, context);
-      const { containersOf, loadConfig } = await import('../../agent/index.ts');
-      const { config } = await loadConfig(configSources(flags));
-      const resolveOne = await loadResolver(join(resolve(flags.rootDir), 'seccomp'), config.seccompDefault);
-      const rows: Row[] = [];
-      for (const pod of pods)
-        for (const { name = '' } of containersOf(pod))
-          rows.push(toRow(pod, name, await resolveOne(pod, name)));
-      const result = { seccompDefault: config.seccompDefault, containers: rows };
-      writeResult(context, flags.output, result, () => formatRows(rows));
-      await warnOfAnnotations(pods, context);
-      if (rows.some(({ type }) => type === 'refused')) throw new ReportedError(exitCodes.failed);
-    });
+  return command.addOption(listOutputOption()).action(async (file: string, flags: Flags) => {
+    const pods = await readPods(file, context);
+    const { containersOf, loadConfig } = await import('../../agent/index.ts');
+    const { config } = await loadConfig(configSources(flags));
+    const resolveOne = await loadResolver(join(resolve(flags.rootDir), 'seccomp'), config.seccompDefault);
+    const rows: Row[] = [];
+    for (const pod of pods)
+      for (const { name = '' } of containersOf(pod)) rows.push(toRow(pod, name, await resolveOne(pod, name)));
+    writeResult(context, flags.output, listContainers(rows, config.seccompDefault));
+    await warnOfAnnotations(pods, context);
+    if (rows.some(({ type }) => type === 'refused')) throw new ReportedError(exitCodes.failed);
+  });
 }
 
 const maxInputBytes = 3 * 1024 * 1024;
@@ -130,14 +126,29 @@ function toRow(pod: Pod, container: string, found: ResolvedSeccomp | ContainerRe
   };
 }
 
-function formatRows(rows: readonly Row[]): string {
-  const cells = rows.map(({ pod, container, type, from = '-', file = '-', digest = '-', message }) => {
-    const profile =
-      message === undefined ? [type, from, file, digest.slice(0, 19)] : ['REFUSED', '-', '-', '-'];
-    return [pod || '-', container, ...profile];
-  });
+function listContainers(rows: readonly Row[], seccompDefault: boolean): TableResult<Row> {
   const refusals = rows.flatMap(({ container, reason, message }) =>
     message === undefined ? [] : [`${sanitize(`${container}: ${reason}: ${message}`)}\n`],
   );
-  return `${formatTable([['POD', 'CONTAINER', 'PROFILE', 'FROM', 'FILE', 'DIGEST'], ...cells])}${refusals.join('')}`;
+  const isRefused = ({ message }: Row) => message !== undefined;
+  const cell = (toText: (row: Row) => string) => (row: Row) => (isRefused(row) ? '-' : toText(row));
+  return {
+    document: { seccompDefault, containers: rows },
+    rows,
+    after: refusals.join(''),
+    columns: [
+      { head: 'POD', cell: ({ pod }) => pod || '-' },
+      { head: 'CONTAINER', cell: ({ container }) => container },
+      {
+        head: 'PROFILE',
+        cell: (row) => (isRefused(row) ? 'REFUSED' : row.type),
+        tone: (row) => (isRefused(row) ? 'bad' : undefined),
+      },
+      { head: 'FROM', cell: cell(({ from = '-' }) => from) },
+      { head: 'FILE', cell: cell(({ file = '-' }) => file) },
+      { head: 'DIGEST', cell: cell(({ digest = '-' }) => digest.slice(0, 19)) },
+      { head: 'WHOLE DIGEST', cell: cell(({ digest = '-' }) => digest), wide: true },
+    ],
+    name: ({ pod, container }) => `${pod || '-'}/${container}`,
+  };
 }

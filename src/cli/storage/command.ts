@@ -5,12 +5,13 @@ import { parseFilePath } from '../flags/values.ts';
 import type { CommandContext } from '../terminal/context.ts';
 import { commandLogger } from '../terminal/context.ts';
 import type { OutputFlags } from '../terminal/output.ts';
-import { outputOption, writeResult } from '../terminal/output.ts';
+import { listOutputOption, textOutputOption, writeResult } from '../terminal/output.ts';
 import { showProgress } from '../terminal/progress.ts';
+import type { TextResult } from '../terminal/result.ts';
 import { formatBytes } from '../terminal/text.ts';
 import type { StorageAccess } from './access.ts';
 import { accessStorage } from './access.ts';
-import { formatCheck, formatDefrag, formatStats } from './format.ts';
+import { formatCheck, formatDefrag, listPrefixes } from './format.ts';
 import { migrateCommand } from './migrate.ts';
 import { saveSnapshot } from './snapshot-file.ts';
 
@@ -38,10 +39,11 @@ function statsCommand(context: CommandContext): Command {
   return createStoreCommand(
     'stats',
     'Print the contents of the store by prefix, and its size on disk.',
+    listOutputOption(),
   ).action(async (flags: Flags) => {
     const report = await withStorage(flags, context, 'counting', (access) => access.stats());
     const { describeOrigin } = await import('../../apiserver/storage-admin/index.ts');
-    writeResult(context, flags.output, report, () => formatStats(report, describeOrigin(report.origin)));
+    writeResult(context, flags.output, listPrefixes(report, describeOrigin(report.origin)));
   });
 }
 
@@ -51,7 +53,11 @@ function checkCommand(context: CommandContext): Command {
     'Compare everything in the store with its checksum; exit code 3 if it is damaged.',
   ).action(async (flags: Flags) => {
     const report = await withStorage(flags, context, 'checking', (access) => access.check());
-    writeResult(context, flags.output, report, () => formatCheck(report));
+    writeResult(
+      context,
+      flags.output,
+      aboutFile(report, () => formatCheck(report)),
+    );
     if (report.problems.length === 0) return;
     throw new ExitError(
       exitCodes.configuration,
@@ -69,11 +75,11 @@ function snapshotCommand(context: CommandContext): Command {
         saveSnapshot(file, access.snapshot(), (chunks, name) => SnapshotReader.open(chunks, name)),
       );
       const size = `${saved.objects} objects, ${formatBytes(saved.bytes)}`;
+      const text = `${file}: a snapshot of revision ${saved.revision} (${size})\n`;
       writeResult(
         context,
         flags.output,
-        saved,
-        () => `${file}: a snapshot of revision ${saved.revision} (${size})\n`,
+        aboutFile(saved, () => text),
       );
     });
 }
@@ -82,7 +88,11 @@ function defragCommand(context: CommandContext): Command {
   return createStoreCommand('defrag', 'Return unused space of the store to the file system.').action(
     async (flags: Flags) => {
       const report = await withStorage(flags, context, 'returning space', (access) => access.defrag());
-      writeResult(context, flags.output, report, () => formatDefrag(report));
+      writeResult(
+        context,
+        flags.output,
+        aboutFile(report, () => formatDefrag(report)),
+      );
     },
   );
 }
@@ -95,7 +105,7 @@ function restoreCommand(context: CommandContext): Command {
     .argument('<file>', 'the snapshot', parseFilePath)
     .addOption(rootDirOption())
     .addOption(new Option('--force', 'rename an existing store and keep it'))
-    .addOption(outputOption('text', 'json'))
+    .addOption(textOutputOption())
     .action(async (file: string, { rootDir, force = false, output }: RestoreFlags) => {
       const { restoreSnapshot } = await import('../../apiserver/storage-admin/index.ts');
       using _progress = showProgress(context, 'restoring');
@@ -103,7 +113,12 @@ function restoreCommand(context: CommandContext): Command {
       const { keptAside } = restored;
       const kept = keptAside === undefined ? '' : `\nthe old store is kept as ${keptAside}`;
       const what = `${restored.objects} objects, revision ${restored.revision}`;
-      writeResult(context, output, restored, () => `${restored.file} is restored: ${what}${kept}\n`);
+      const text = `${restored.file} is restored: ${what}${kept}\n`;
+      writeResult(
+        context,
+        output,
+        aboutFile(restored, () => text),
+      );
     });
 }
 
@@ -113,8 +128,15 @@ function explainMissing(error: unknown): never {
   throw new ExitError(exitCodes.configuration, `there is no ${path}`);
 }
 
+/** A report on a file, which is its name. */
+const aboutFile = (report: object & { readonly file: string }, text: () => string): TextResult => ({
+  document: report,
+  names: [report.file],
+  text,
+});
+
 /** A command for a store that may be in use by a server. */
-function createStoreCommand(name: string, description: string): Command {
+function createStoreCommand(name: string, description: string, output = textOutputOption()): Command {
   return new Command(name)
     .description(description)
     .addOption(rootDirOption())
@@ -124,7 +146,7 @@ function createStoreCommand(name: string, description: string): Command {
         'send requests to the server in this kubeconfig (default: to the one that uses the store in the root dir)',
       ).argParser(parseFilePath),
     )
-    .addOption(outputOption('text', 'json'));
+    .addOption(output);
 }
 
 /** `activity` is shown as the progress. */

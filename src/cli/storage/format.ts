@@ -1,12 +1,30 @@
 import type { CheckReport, DefragReport, StoreStats } from '../../apiserver/storage-admin/index.ts';
-import { formatTable } from '../terminal/table.ts';
+import type { TableResult } from '../terminal/result.ts';
 import { formatBytes } from '../terminal/text.ts';
 
 /** `origin`: how the store was created; undefined if there is nothing special about it. */
-export function formatStats(
+export function listPrefixes(
   stats: StoreStats & { noRoom?: string | null },
   origin: string | undefined,
-): string {
+): TableResult<Prefix> {
+  return {
+    document: stats,
+    before: formatFacts(stats, origin),
+    rows: stats.prefixes,
+    columns: [
+      { head: 'PREFIX', cell: ({ prefix }) => prefix || '(other)' },
+      { head: 'OBJECTS', cell: ({ objects }) => String(objects) },
+      { head: 'SIZE', cell: ({ bytes }) => formatBytes(bytes) },
+      { head: 'BYTES', cell: ({ bytes }) => String(bytes), wide: true },
+    ],
+    empty: 'no objects\n',
+    name: ({ prefix }) => prefix,
+  };
+}
+
+type Prefix = StoreStats['prefixes'][number];
+
+function formatFacts(stats: StoreStats & { noRoom?: string | null }, origin: string | undefined): string {
   const { revision, compacted, objects, objectBytes, sizes, noRoom } = stats;
   const disk = [
     `database ${formatBytes(sizes.database)} (${formatBytes(sizes.free)} free)`,
@@ -23,7 +41,7 @@ export function formatStats(
     ['on disk', disk.join(', ')],
     ...(noRoom ? [['writes', `refused for want of room: ${noRoom}`]] : []),
   ];
-  return `${lines.map(([name = '', value]) => `${name.padEnd(13)} ${value}\n`).join('')}\n${formatPrefixes(stats)}`;
+  return `${lines.map(([name = '', value]) => `${name.padEnd(13)} ${value}\n`).join('')}\n`;
 }
 
 function formatHistory(
@@ -35,15 +53,6 @@ function formatHistory(
   if (windowMs === undefined || keptMs === undefined) return formatBytes(bytes);
   const time = `${Math.round(keptMs / 1000)} s of ${Math.round(windowMs / 1000)} s`;
   return cuts === 0 ? `${size}, ${time}` : `${size}, ${time}, cut ${cuts} times because of its size`;
-}
-
-function formatPrefixes({ prefixes }: StoreStats): string {
-  const rows = prefixes.map(({ prefix, objects, bytes }) => [
-    prefix || '(other)',
-    String(objects),
-    formatBytes(bytes),
-  ]);
-  return formatTable([['PREFIX', 'OBJECTS', 'SIZE'], ...rows]);
 }
 
 export function formatCheck({ file, revision, objects, rows, problems }: CheckReport): string {

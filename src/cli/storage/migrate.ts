@@ -8,7 +8,7 @@ import { parseFilePath } from '../flags/values.ts';
 import type { CommandContext } from '../terminal/context.ts';
 import { commandLogger } from '../terminal/context.ts';
 import type { OutputFlags } from '../terminal/output.ts';
-import { outputOption, writeResult } from '../terminal/output.ts';
+import { textOutputOption, writeResult } from '../terminal/output.ts';
 import { showProgress } from '../terminal/progress.ts';
 import { formatBytes } from '../terminal/text.ts';
 import { accessStorage } from './access.ts';
@@ -42,12 +42,14 @@ export function migrateCommand(context: CommandContext): Command {
       ).argParser(parseFilePath),
     );
   for (const option of etcd) command.addOption(option);
-  return command.addOption(outputOption('text', 'json')).action(async (flags: Flags) => {
+  return command.addOption(textOutputOption()).action(async (flags: Flags) => {
     const { report, from, to } = await run(flags, context);
-    writeResult(context, flags.output, { from, to, ...report }, () => {
-      const objects = `${report.objects} objects (${formatBytes(report.bytes)})`;
-      const next = formatNextStep(flags.to, flags.etcdPrefix);
-      return `${objects} moved from ${from} to ${to}, revision ${report.revision}\n${next}`;
+    const objects = `${report.objects} objects (${formatBytes(report.bytes)})`;
+    const next = formatNextStep(flags.to, flags.etcdPrefix);
+    writeResult(context, flags.output, {
+      document: { from, to, ...report },
+      names: [to],
+      text: () => `${objects} moved from ${from} to ${to}, revision ${report.revision}\n${next}`,
     });
   });
 }

@@ -1,3 +1,4 @@
+import { fstatSync } from 'node:fs';
 import type { WriteStream } from 'node:tty';
 import type { ExitCode, LogFormat, Logger } from '../../base/index.ts';
 import { createLogger, describeError, ExitError, exitCodes } from '../../base/index.ts';
@@ -50,17 +51,34 @@ export function withoutExitCode1(error: unknown): unknown {
   return new ExitError(exitCodes.usage, describeError(error), { cause: error });
 }
 
-/** The log of a command, on standard error; without `--log-format` as text on a terminal and as JSON elsewhere. */
+/**
+ * The log of a command, on standard error; without `--log-format` as text on a terminal and in systemd's journal, and as JSON
+ * elsewhere.
+ */
 export function commandLogger(context: CommandContext, flags: LogFlags): Logger {
   const terminal = isTerminal(context.stderr);
+  const journal = isJournal(context.stderr, context.env);
   return createLogger({
-    format: flags.logFormat ?? (terminal ? 'text' : 'json'),
+    format: flags.logFormat ?? (terminal || journal ? 'text' : 'json'),
     level: flags.verbose ? 'debug' : 'info',
     output: context.stderr,
     colour: terminal && !context.env['NO_COLOR'],
+    journal,
   });
 }
 
 export function isTerminal(stream: NodeJS.WritableStream): boolean {
   return 'isTTY' in stream && stream.isTTY === true;
+}
+
+/** Whether the stream is connected to systemd's journal, which names it by device and inode (systemd.exec(5)). */
+export function isJournal(stream: NodeJS.WritableStream, env: NodeJS.ProcessEnv): boolean {
+  const [, device, inode] = /^(\d+):(\d+)$/.exec(env['JOURNAL_STREAM'] ?? '') ?? [];
+  if (inode === undefined || !('fd' in stream) || typeof stream.fd !== 'number') return false;
+  try {
+    const { dev, ino } = fstatSync(stream.fd, { bigint: true });
+    return String(dev) === device && String(ino) === inode;
+  } catch {
+    return false; // it is closed
+  }
 }

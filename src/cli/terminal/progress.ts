@@ -29,6 +29,16 @@ export function showProgress(
   };
 }
 
+/** Shows it for as long as `work` takes. */
+export async function withProgress<T>(
+  context: Pick<CommandContext, 'stderr'>,
+  what: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  using _progress = showProgress(context, what);
+  return await work();
+}
+
 const barWidth = 20;
 
 /** `[=====               ]  25 % of 512.0 MiB`. */

@@ -8,8 +8,9 @@ import { ApiClient, clientOptionsOf, readKubeconfig, renderKubeconfig } from '..
 import { rootDirOption } from '../flags/common-flags.ts';
 import { parseFileOrDash, parseFilePath, parseTimeToLive } from '../flags/values.ts';
 import type { CommandContext } from '../terminal/context.ts';
-import { outputOption, writeResult } from '../terminal/output.ts';
-import { formatTable } from '../terminal/table.ts';
+import type { OutputFlags, OutputFormat } from '../terminal/output.ts';
+import { listOutputOption, textOutputOption, writeResult } from '../terminal/output.ts';
+import type { TableResult } from '../terminal/result.ts';
 
 interface Flags {
   rootDir: string;
@@ -24,7 +25,7 @@ interface CreateFlags extends Flags {
   description?: string;
   kubeconfigOut?: string;
   server?: string;
-  output: 'text' | 'json' | 'kubeconfig';
+  output: OutputFormat | 'kubeconfig';
 }
 
 /** `nodeward token …`: manages the tokens with which new nodes join. */
@@ -64,7 +65,7 @@ function createCommand(context: CommandContext): Command {
         'address of the control plane for the new node (default: that of the kubeconfig)',
       ).argParser(parseHttpsUrl),
     )
-    .addOption(outputOption('text', 'json', 'kubeconfig'))
+    .addOption(textOutputOption('kubeconfig'))
     .action(async (flags: CreateFlags) => await createToken(flags, context));
 }
 
@@ -92,9 +93,11 @@ async function createToken(flags: CreateFlags, context: CommandContext): Promise
   const named = nodeNames.length === 0 ? {} : { nodeNames };
   const written = file === undefined ? {} : { kubeconfig: file };
   const report = { token, expires, server, caCertHash: hashAuthority(admin.ca), ...named, ...written };
-  writeResult(context, flags.output, report, () =>
-    formatInstructions({ token, expires, server, ca: admin.ca, nodeNames, kubeconfig, file }),
-  );
+  writeResult(context, flags.output, {
+    document: report,
+    names: [made.id],
+    text: () => formatInstructions({ token, expires, server, ca: admin.ca, nodeNames, kubeconfig, file }),
+  });
 }
 
 /** Throws an ExitError for groups or names that a control plane would refuse. */
@@ -129,8 +132,8 @@ async function writeKubeconfig(file: string, text: string, id: string): Promise<
 
 function listCommand(context: CommandContext): Command {
   return tokenSubcommand('list', 'List the tokens, without their secrets.')
-    .addOption(outputOption('text', 'json'))
-    .action(async (flags: Flags & { output: 'text' | 'json' }) => {
+    .addOption(listOutputOption())
+    .action(async (flags: Flags & OutputFlags) => {
       const { bootstrapNamespace: namespace, readBootstrapSecret } = await import(
         '../../apiserver/authn/index.ts'
       );
@@ -142,11 +145,11 @@ function listCommand(context: CommandContext): Command {
         signal,
       });
       const tokens = items.map(readBootstrapSecret).filter((token) => token !== undefined);
-      const entries = tokens.map(toEntry);
-      const head = ['ID', 'EXPIRES', 'GROUPS', 'NODES', 'DESCRIPTION'];
-      writeResult(context, flags.output, entries, () => formatTable([head, ...entries.map(toCells)]));
+      writeResult(context, flags.output, listTokens(tokens.map(toEntry)));
     });
 }
+
+type Entry = ReturnType<typeof toEntry>;
 
 /** A token without its secret. */
 function toEntry({ id, untilMs, groups, nodeNames, description, mayAuthenticate }: BootstrapToken) {
@@ -156,14 +159,31 @@ function toEntry({ id, untilMs, groups, nodeNames, description, mayAuthenticate 
   return { id, expires, groups, ...named, description, authentication: mayAuthenticate };
 }
 
-function toCells({ id, expires, groups, nodeNames, description }: ReturnType<typeof toEntry>): string[] {
-  return [id, expires, groups.join(',') || '-', nodeNames?.join(',') ?? '-', description || '-'];
+function listTokens(entries: readonly Entry[]): TableResult<Entry> {
+  return {
+    document: entries,
+    rows: entries,
+    columns: [
+      { head: 'ID', cell: ({ id }) => id },
+      {
+        head: 'EXPIRES',
+        cell: ({ expires }) => expires,
+        tone: ({ expires }) => (expires === 'expired' ? 'bad' : undefined),
+      },
+      { head: 'GROUPS', cell: ({ groups }) => groups.join(',') || '-' },
+      { head: 'NODES', cell: ({ nodeNames }) => nodeNames?.join(',') ?? '-' },
+      { head: 'AUTHENTICATION', cell: (entry) => (entry.authentication ? 'yes' : 'no'), wide: true },
+      { head: 'DESCRIPTION', cell: ({ description }) => description || '-' },
+    ],
+    name: ({ id }) => id,
+  };
 }
 
 function deleteCommand(context: CommandContext): Command {
   return tokenSubcommand('delete', 'Delete a token; it can no longer be used to join.')
     .argument('<id>', 'id of the token, or the whole token', parseTokenId)
-    .action(async (id: string, flags: Flags) => {
+    .addOption(textOutputOption())
+    .action(async (id: string, flags: Flags & OutputFlags) => {
       const { bootstrapNamespace: namespace, bootstrapSecretPrefix } = await import(
         '../../apiserver/authn/index.ts'
       );
@@ -173,7 +193,11 @@ function deleteCommand(context: CommandContext): Command {
         if (!(error instanceof StatusError && error.reason === 'NotFound')) throw error;
         throw new ExitError(exitCodes.failed, `there is no token ${id}`);
       });
-      context.stdout.write(`the token ${id} is deleted\n`);
+      writeResult(context, flags.output, {
+        document: { id, deleted: true },
+        names: [id],
+        text: () => `the token ${id} is deleted\n`,
+      });
     });
 }
 

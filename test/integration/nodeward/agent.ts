@@ -43,7 +43,14 @@ export interface RunningAgent extends AsyncDisposable {
 /** Starts `scripts/up` and resolves when it has printed its summary. */
 export async function startAgent(options: AgentStart): Promise<RunningAgent> {
   const startedMs = performance.now();
-  const child = await launchAgent(options);
+  return await untilReady(await launchAgent(options), startedMs);
+}
+
+/** Resolves when an agent that was launched has printed its summary; one that does not is stopped. */
+export async function untilReady(
+  child: SupervisedProcess,
+  startedMs = performance.now(),
+): Promise<RunningAgent> {
   try {
     await child.waitForOutput(/^nodeward is ready\n(?: .*\n)*? {2}try .*\n .*\n/m, { timeoutMs: 30_000 });
   } catch (error) {

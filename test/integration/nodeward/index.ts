@@ -7,6 +7,7 @@ export {
   runAgentToItsEnd,
   type Summary,
   startAgent,
+  untilReady,
 } from './agent.ts';
 export { type RunningApiServer, startApiServer } from './api-server.ts';
 export { copyCheckout } from './checkout.ts';

@@ -3,8 +3,10 @@ import { describe, test } from 'node:test';
 import {
   apiServerGates,
   featureGates,
+  findAgentGateProblem,
   findGateProblem,
   gateNames,
+  hasNoEffect,
   parseGates,
   resolveGates,
 } from '../../../src/api/index.ts';
@@ -52,6 +54,18 @@ describe('feature gates', () => {
       for (const known of gateNames) assert.ok(problem.includes(known), `${problem} names ${known}`);
     }
     for (const name of gateNames) assert.equal(findGateProblem(name, true), undefined, name);
+  });
+
+  test('of the reference have no effect here, and are not passed on; none of them is one of ours', () => {
+    for (const name of ['MemoryQoS', 'KubeletSeparateDiskGC', 'NodeSwap', 'GracefulNodeShutdown']) {
+      assert.equal(findAgentGateProblem(name, true), undefined);
+      assert.equal(hasNoEffect(name), true);
+      assert.match(findGateProblem(name, true) ?? '', /there is no feature gate/, 'for the control plane');
+    }
+    assert.deepEqual(apiServerGates({ MemoryQoS: true, WatchList: true }), { WatchList: true });
+    for (const name of gateNames) assert.equal(hasNoEffect(name), false, name);
+    assert.match(findAgentGateProblem('Nope', true) ?? '', /there is no feature gate "Nope"/);
+    assert.match(findAgentGateProblem('DryRun', false) ?? '', /it is locked to true/);
   });
 
   test('of the agent alone are not for the control plane', () => {

@@ -87,3 +87,36 @@ test('a value that is no JSON does not break the log', () => {
   log.info({ circle, fn: () => 1, nothing: undefined }, 'odd');
   assert.match(text(), /"msg":"odd"/);
 });
+
+describe('the log in the journal', () => {
+  test('has each line’s priority, and neither the time nor the level that the journal has itself', () => {
+    const { log, text } = recordedLog('text', 'debug', false, true);
+    log.debug('one');
+    log.child({ part: 'lease' }).info({ node: 'a' }, 'two');
+    log.warn('three');
+    log.error('four');
+    assert.equal(text(), '<7>one\n<6>[lease] two node=a\n<4>three\n<3>four\n');
+  });
+
+  test('every line of one that has several', () => {
+    const { log, text } = recordedLog('text', 'debug', false, true);
+    log.error({ err: new Error('broken') }, 'failed\n<0>forged');
+    for (const line of text().trimEnd().split('\n')) assert.match(line, /^<3>/);
+    assert.match(text(), /^<3>failed\n<3> {4}<0>forged\n/);
+  });
+
+  test('stays JSON where that is asked for', () => {
+    const { log, text } = recordedLog('json', 'debug', false, true);
+    log.warn('late');
+    assert.match(text(), /^<4>\{"level":"warn",.*"msg":"late"\}\n$/);
+  });
+});
+
+test('empty fields are left out of text', () => {
+  const { log, text } = recordedLog('text');
+  log.warn(
+    { version: '', name: '', reason: 'Away', applied: [], tries: 0 },
+    'container runtime is not ready',
+  );
+  assert.match(text(), /container runtime is not ready reason=Away tries=0\n$/);
+});

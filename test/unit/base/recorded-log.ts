@@ -13,6 +13,7 @@ export function recordedLog(
   format: LogFormat = 'json',
   level: LogLevel = 'debug',
   colour = false,
+  journal = false,
 ): RecordedLog {
   let written = '';
   const output = new Writable({
@@ -21,5 +22,5 @@ export function recordedLog(
       done();
     },
   });
-  return { log: createLogger({ format, level, output, colour }), text: () => written };
+  return { log: createLogger({ format, level, output, colour, journal }), text: () => written };
 }

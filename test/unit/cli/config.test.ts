@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { exitCodes } from '../../../src/base/index.ts';
@@ -20,6 +21,57 @@ async function config(...args: readonly string[]) {
   const plain = (text: string) => text.replaceAll(`${folder.path}/`, '');
   return { ...end, stdout: plain(end.stdout), stderr: plain(end.stderr) };
 }
+
+describe('apiVersion kubelet.config.{group_suffix}/v1beta1', () => {
+  const check = async (apiVersion: string, ...args: readonly string[]) => {
+    await using folder = await temporaryFolder();
+    const file = join(folder.path, 'c.yaml');
+    await writeFile(file, `apiVersion: ${apiVersion}\nkind: KubeletConfiguration\nmaxPods: 5\n`);
+    return await runCommandLine(['config', 'check', '--config', file, ...args]);
+  };
+
+  test('is accepted with --group-suffix, and the k8s.io name still is', async () => {
+    const own = 'kubelet.config.example.org/v1beta1';
+    assert.equal((await check(own, '--group-suffix', 'example.org')).code, exitCodes.ok);
+    const reference = 'kubelet.config.k8s.io/v1beta1';
+    assert.equal((await check(reference, '--group-suffix', 'example.org')).code, exitCodes.ok);
+    assert.equal((await check(reference)).code, exitCodes.ok);
+    const refused = await check(own);
+    assert.equal(refused.code, exitCodes.configuration);
+    assert.match(refused.stderr, /is not supported; use kubelet\.config\.k8s\.io\/v1beta1/);
+    const other = await check('kubelet.config.other.org/v1beta1', '--group-suffix', 'example.org');
+    assert.match(other.stderr, /is not supported; use kubelet\.config\.example\.org\/v1beta1/);
+  });
+
+  test('config view knows it too', async () => {
+    const { code, stderr } = await config('view', '--group-suffix', 'example.org');
+    assert.equal(code, exitCodes.ok, stderr);
+  });
+});
+
+describe('feature gates of the reference', () => {
+  const check = async (gates: string) => {
+    await using folder = await configFiles({ 'c.yaml': `featureGates: ${gates}\n` });
+    return await runCommandLine(['config', 'check', '--config', join(folder.path, 'c.yaml')]);
+  };
+
+  test('that have no effect here warn and do not stop the agent; unknown ones still do', async () => {
+    const { code, stdout, stderr } = await check('{MemoryQoS: true, KubeletSeparateDiskGC: true}');
+    assert.equal(code, exitCodes.ok, stderr);
+    assert.match(stdout, /the configuration is good, with 2 warnings/);
+    for (const name of ['MemoryQoS', 'KubeletSeparateDiskGC'])
+      assert.match(
+        stderr,
+        new RegExp(`^warning: .*c\\.yaml:3: featureGates\\.${name} has no effect here: `, 'm'),
+      );
+    const unknown = await check('{MemoryQos: true}');
+    assert.equal(unknown.code, exitCodes.configuration);
+    assert.match(unknown.stderr, /there is no feature gate "MemoryQos"/);
+    const flag = await runCommandLine(['config', 'check', '--feature-gates', 'NodeSwap=true']);
+    assert.equal(flag.code, exitCodes.ok, flag.stderr);
+    assert.match(flag.stderr, /featureGates\.NodeSwap has no effect here/);
+  });
+});
 
 describe('nodeward config view', () => {
   test('prints the effective configuration as YAML, without secrets; warnings go elsewhere', async () => {

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import type { Row } from '../../../src/agent/index.ts';
 import { verdicts } from '../../../src/agent/index.ts';
 import { exitCodes } from '../../../src/base/index.ts';
-import { formatReport, isFailure } from '../../../src/cli/doctor.ts';
+import { formatReport, isFailure, worstFirst } from '../../../src/cli/doctor.ts';
 import { runCommandLine } from './run-command.ts';
 
 const row = (id: string, more: Partial<Row>): Row => ({
@@ -30,28 +30,31 @@ describe('doctor', () => {
     assert.deepEqual(listed.sort(), known.sort());
   });
 
-  test('the table is by topic; what is not as it should be says what is needed and what to do', () => {
-    const text = formatReport([
+  test('nothing sorts or counts failures first: it does now, and says what is needed and what to do', () => {
+    const rows = worstFirst([
       row('first', {}),
-      row('second', { verdict: 'failed', found: 'evil\u001b[2Jtext', advice: 'mend it' }),
       row('other', { topic: 'agent', verdict: 'unknown' }),
+      row('second', { verdict: 'failed', found: 'evil\u001b[2Jtext', advice: 'mend it' }),
     ]);
     assert.equal(
-      text,
+      formatReport(rows),
       [
-        'KERNEL',
-        '  ok       first   a thing: little',
-        '  failed   second  a thing: evil?[2Jtext',
-        '                   needed: much',
-        '                   to do: mend it',
+        'failed   second  a thing: evil?[2Jtext',
+        '                 needed: much',
+        '                 to do: mend it',
         '',
-        'AGENT',
-        '  unknown  other   a thing: little',
-        '                   needed: much',
+        'unknown  other   a thing: little',
+        '                 needed: much',
         '',
-        '3 checks: 1 ok, 1 failed, 1 unknown',
+        'ok       first   a thing: little',
+        '',
+        '3 checks: 1 failed, 1 unknown, 1 ok',
         '',
       ].join('\n'),
+    );
+    assert.match(
+      formatReport(rows, (text, tone) => `<${tone}>${text}`),
+      /^<bad>failed {3}second/,
     );
   });
 

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatPlugins } from '../../../src/cli/plugins.ts';
+import { listPlugins } from '../../../src/cli/plugins.ts';
+import { withoutColour } from '../../../src/cli/terminal/colour.ts';
+import { renderForPeople } from '../../../src/cli/terminal/result.ts';
 
+const shown = (list: Record<string, unknown>) =>
+  renderForPeople(listPlugins(list, now), 'table', withoutColour);
 const now = Date.parse('2025-01-01T12:00:00Z');
 
 test('plugins are shown with what they are, how far they are, and what is wrong', () => {
@@ -27,7 +31,7 @@ test('plugins are shown with what they are, how far they are, and what is wrong'
       nextTry: '2025-01-01T12:00:32Z',
     },
   ];
-  const rows = formatPlugins({ folder, items }, now)
+  const rows = shown({ folder, items })
     .split('\n')
     .map((line) => line.split(/ {2,}/));
   assert.deepEqual(rows, [
@@ -50,6 +54,6 @@ test('plugins are shown with what they are, how far they are, and what is wrong'
 
 test('what an agent of another version sends does not break the table', () => {
   const items = [{}, { path: 3, versions: 'x', since: 'yesterday', attempts: '1', details: [] }];
-  const lines = formatPlugins({ items }, now).trimEnd().split('\n');
+  const lines = shown({ items }).trimEnd().split('\n');
   assert.equal(lines.length, 3);
 });

@@ -1,4 +1,5 @@
 import { Readable, Writable } from 'node:stream';
+import type { CommandContext } from '../../../src/cli/index.ts';
 import { run } from '../../../src/cli/index.ts';
 
 export interface CommandEnd {
@@ -7,29 +8,62 @@ export interface CommandEnd {
   stderr: string;
 }
 
+export interface RunOptions {
+  /** Piped in. */
+  input?: string | Uint8Array;
+  /** Where standard output goes; without it, into the result. */
+  output?: Writable;
+  /** Whether both outputs are a terminal. */
+  terminal?: boolean;
+  env?: NodeJS.ProcessEnv;
+}
+
 /** Runs the command line in this process, with nothing of this process but its arguments; `input` is piped in, and what it prints goes to `output` if there is one. */
 export async function runCommandLine(
   args: readonly string[],
   input: string | Uint8Array = '',
   output?: Writable,
 ): Promise<CommandEnd> {
-  const [stdout, stderr] = [recorder(), recorder()];
+  return await runCommandWith(args, { input, ...(output === undefined ? {} : { output }) });
+}
+
+/** The same with more of its surroundings. */
+export async function runCommandWith(
+  args: readonly string[],
+  { input = '', output, terminal = false, env = {} }: RunOptions,
+): Promise<CommandEnd> {
+  const [stdout, stderr] = [recorder(terminal), recorder(terminal)];
+  const code = await run(
+    args,
+    createContext({ stdout: output ?? stdout.stream, stderr: stderr.stream, input, env }),
+  );
+  return { code, stdout: stdout.text(), stderr: stderr.text() };
+}
+
+/** What a command gets of a process, for tests that make the tree of commands. */
+export function createContext({
+  stdout = recorder(false).stream,
+  stderr = recorder(false).stream,
+  input = '',
+  env = {},
+}: Partial<
+  Pick<CommandContext, 'stdout' | 'stderr' | 'env'> & { input: string | Uint8Array }
+> = {}): CommandContext {
   const stop = new AbortController();
-  const code = await run(args, {
-    env: {},
-    stdout: output ?? stdout.stream,
-    stderr: stderr.stream,
+  return {
+    env,
+    stdout,
+    stderr,
     stdin: Readable.from([Buffer.from(input)]),
     signal: stop.signal,
     onHangup: () => ({ [Symbol.dispose]: () => undefined }),
     stop: () => stop.abort(),
     script: '/nowhere/main.js',
     agent: undefined,
-  });
-  return { code, stdout: stdout.text(), stderr: stderr.text() };
+  };
 }
 
-function recorder() {
+function recorder(terminal: boolean) {
   let text = '';
   const stream = new Writable({
     write(chunk, _encoding, done) {
@@ -37,5 +71,5 @@ function recorder() {
       done();
     },
   });
-  return { stream, text: () => text };
+  return { stream: terminal ? Object.assign(stream, { isTTY: true }) : stream, text: () => text };
 }

@@ -5,16 +5,21 @@ import { temporaryFolder } from '../../support/index.ts';
 import { runCommandLine } from './run-command.ts';
 
 const commands = [
+  'access',
   'agent',
   'apiserver',
   'checkpoint',
+  'completion',
   'config',
   'devices',
   'doctor',
+  'history',
   'plugins',
   'reload',
   'seccomp',
+  'status',
   'storage',
+  'token',
   'version',
   'help',
 ];

@@ -114,7 +114,7 @@ async function remove({ params, query, reply }: AgentRequest, archives: ArchiveF
     if (record?.pinned && !force)
       throw new RefusedError(
         409,
-        `${id} is pinned${formatReason(record)}; unpin it first, or say force=true`,
+        `${id} is pinned${formatReason(record)}; unpin it first, or say force=true (--force)`,
       );
   });
   if (gone === undefined) throw createNotFoundError(id);

@@ -33,7 +33,7 @@ export async function openArchive(
   const { Decrypter } = await import('age-encryption');
   const decrypter = new Decrypter();
   for (const identity of identities) await addIdentity(decrypter, identity);
-  await requireAge(sealed);
+  if (!(await isSealed(sealed))) throw new SealError('it is not sealed in the age format');
   const plain = await decrypter.decrypt(createFileStream(sealed, progress)).catch(throwHeaderError);
   const hash = createHash('sha256');
   let sizeBytes = 0;
@@ -59,12 +59,11 @@ async function addIdentity(
 
 const magic = 'age-encryption.org/v1\n';
 
-async function requireAge(sealed: FileHandle): Promise<void> {
+/** Whether a file begins as a sealed archive does. */
+export async function isSealed(file: FileHandle): Promise<boolean> {
   const head = Buffer.alloc(magic.length);
-  const { bytesRead } = await sealed.read(head, 0, head.length, 0);
-  if (bytesRead < head.length || head.toString('latin1') !== magic) {
-    throw new SealError('it is not sealed in the age format');
-  }
+  const { bytesRead } = await file.read(head, 0, head.length, 0);
+  return bytesRead === head.length && head.toString('latin1') === magic;
 }
 
 /** Turns errors of the stream into a SealError for damage. Errors of the consumer are not damage and pass unchanged. */

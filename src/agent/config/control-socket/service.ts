@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { chmod, lstat, mkdtemp, rename, rm } from 'node:fs/promises';
-import type { Server, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import type { Logger, Service } from '../../../base/index.ts';
-import { describeError, ExitError, errorCode, exitCodes, untilAborted } from '../../../base/index.ts';
+import type { Clock, Logger, Service } from '../../../base/index.ts';
+import { describeError, ExitError, errorCode, exitCodes } from '../../../base/index.ts';
 import type { Reloaded } from '../index.ts';
 
 import type { ControlAnswer } from './protocol.ts';
@@ -14,7 +14,10 @@ export interface ControlSocketOptions {
   rootDir: string;
   reload(): Promise<Reloaded>;
   dependsOn: readonly string[];
+  clock: Clock;
   log: Logger;
+  /** Between two checks that the socket still exists; default 5 s. */
+  lookMs?: number;
 }
 
 const maxConnections = 16;
@@ -25,41 +28,61 @@ const pathLimitBytes = 107;
 
 /**
  * The service `control-socket`: takes commands for the running agent over a unix socket in the root folder, which its
- * owner and root alone may open. The socket that a killed agent has left is replaced. Where there can be none, because its
- * path would be too long or nothing can be written, the agent runs on and logs that once.
+ * owner and root alone may open. The socket that a killed agent has left is replaced; one that another process has removed
+ * or replaced is created again. Where there can be none, because its path would be too long or nothing can be written, the
+ * agent runs on, logs that once, and tries again.
  */
 export function controlSocketService(options: ControlSocketOptions): Service {
-  const { rootDir, dependsOn, log } = options;
+  const { rootDir, dependsOn, clock, log, lookMs = 5000 } = options;
+  const path = controlSocketPath(rootDir);
+  let isFailureLogged = false;
+
+  async function serve(signal: AbortSignal, ready: () => void): Promise<void> {
+    await using served = await listenBelow(options);
+    isFailureLogged = false;
+    ready();
+    do await clock.sleep(lookMs, signal);
+    while (!signal.aborted && (await readInode(path)) === served.inode);
+    if (!signal.aborted) log.warn(`${path} was removed or replaced; created again`);
+  }
+
   return {
     name: 'control-socket',
     dependsOn,
     onFailure: 'restart',
     async run(signal, ready) {
-      const sockets = new Set<Socket>();
-      const server = createServer((socket) => {
-        sockets.add(socket.once('close', () => sockets.delete(socket)));
-        serveConnection(socket, options);
-      });
-      server.maxConnections = maxConnections;
-      const remove = await listenBelow(rootDir, server).catch((error: unknown) => {
-        log.warn(`nodeward reload cannot be used, SIGHUP can: ${describeError(error)}`);
-        return async () => undefined;
-      });
-      ready();
-      await untilAborted(signal);
-      await remove();
-      server.close();
-      for (const socket of sockets) socket.destroy();
+      while (!signal.aborted) {
+        try {
+          await serve(signal, ready);
+        } catch (error) {
+          if (!isFailureLogged)
+            log.warn(`nodeward reload cannot be used, SIGHUP can: ${describeError(error)}`);
+          isFailureLogged = true;
+          ready();
+          await clock.sleep(lookMs, signal);
+        }
+      }
     },
   };
 }
 
+interface Listening extends AsyncDisposable {
+  readonly inode: bigint;
+}
+
 /**
  * The socket is made in a folder that only its owner may enter, and moved from there: so it is never open to others, and
- * never missing where an old one was. Returns how to remove it, which leaves a socket that another agent has put there since.
+ * never missing where an old one was. Disposal leaves a socket that another process has put there since.
  */
-async function listenBelow(rootDir: string, server: Server): Promise<() => Promise<void>> {
+async function listenBelow(options: ControlSocketOptions): Promise<Listening> {
+  const { rootDir } = options;
   const path = controlSocketPath(rootDir);
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket.once('close', () => sockets.delete(socket)));
+    serveConnection(socket, options);
+  });
+  server.maxConnections = maxConnections;
   const folder = await mkdtemp(join(rootDir, '.sock-')); // 0700
   try {
     const made = join(folder, 's');
@@ -68,9 +91,16 @@ async function listenBelow(rootDir: string, server: Server): Promise<() => Promi
     server.listen(made);
     await once(server, 'listening');
     await chmod(made, 0o600);
-    const { ino } = await lstat(made);
+    const { ino: inode } = await lstat(made, { bigint: true });
     await rename(made, path);
-    return () => removeOwn(path, ino);
+    return {
+      inode,
+      async [Symbol.asyncDispose]() {
+        if ((await readInode(path)) === inode) await rm(path, { force: true });
+        server.close();
+        for (const socket of sockets) socket.destroy();
+      },
+    };
   } catch (error) {
     server.close();
     throw error;
@@ -79,11 +109,12 @@ async function listenBelow(rootDir: string, server: Server): Promise<() => Promi
   }
 }
 
-async function removeOwn(path: string, ino: number): Promise<void> {
+async function readInode(path: string): Promise<bigint | undefined> {
   try {
-    if ((await lstat(path)).ino === ino) await rm(path, { force: true });
+    return (await lstat(path, { bigint: true })).ino;
   } catch (error) {
-    if (errorCode(error) !== 'ENOENT') throw error;
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw error;
   }
 }
 

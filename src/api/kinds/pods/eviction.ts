@@ -18,15 +18,15 @@ const maxGraceSeconds = 2 ** 31 - 1;
 
 function validate({ deleteOptions: options = {} }: Eviction): Cause[] {
   const { gracePeriodSeconds = 0, propagationPolicy, dryRun = [] } = options;
-  const outOfRange = gracePeriodSeconds < 0 || gracePeriodSeconds > maxGraceSeconds;
+  const tooLong = gracePeriodSeconds > maxGraceSeconds;
   const wrongRun = dryRun.find((stage) => stage !== 'All');
   return [
-    ...(outOfRange
+    ...(tooLong
       ? [
           invalidValue(
             'deleteOptions.gracePeriodSeconds',
             gracePeriodSeconds,
-            `must be from 0 to ${maxGraceSeconds}`,
+            `must not be more than ${maxGraceSeconds}`,
           ),
         ]
       : []),

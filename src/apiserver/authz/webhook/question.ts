@@ -16,15 +16,16 @@ export function toReviewSpec(user: User, attributes: Attributes): SubjectAccessR
   };
 }
 
+/** The fields of the specification's table (section 2.2) and no others: another server may refuse what it does not know. */
 function toResourceAttributes(attributes: Extract<Attributes, { resource: string }>): ResourceAttributes {
-  const { selectors, ...plain } = attributes;
+  const { verb, group, version, resource, subresource, namespace, name, selectors } = attributes;
   const { fields = [], labels = [] } = selectors ?? {};
   const fieldSelector = { requirements: fields.map(toFieldRequirement) };
   const labelSelector = {
     requirements: labels.map(({ key, operator, values }) => ({ key, operator, values: [...values] })),
   };
   return {
-    ...plain,
+    ...{ verb, group, version, resource, subresource, namespace, name },
     ...(fields.length === 0 ? {} : { fieldSelector }),
     ...(labels.length === 0 ? {} : { labelSelector }),
   };

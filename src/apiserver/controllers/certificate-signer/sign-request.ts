@@ -7,7 +7,7 @@ import { nodeNameOf } from '../../authz/index.ts';
 import type { NodeRequest, NodeSigner } from '../../pki/index.ts';
 import { isUsualServerName, SigningRefusedError } from '../../pki/index.ts';
 import type { Registry, Resource } from '../../registry/index.ts';
-import { ownAddresses, reportedAddresses } from '../node-addresses.ts';
+import { addressHolders, ownAddresses, reportedAddresses } from '../node-addresses.ts';
 import type { LiveNodes } from './live-nodes.ts';
 import { hasCondition } from './requests.ts';
 
@@ -139,18 +139,18 @@ export class RequestSigner {
     }
     const sign = this.#options.findSignOfLife(node);
     if (sign === undefined) return node;
-    const why = `${sign}: its name is not given to whoever joins. It is when the node is not heard any more, or by hand: kubectl certificate approve`;
+    const why = `${sign}: its name is not given to whoever joins. It is when the node is not heard any more, or when the request is approved by hand`;
     return { node, why };
   }
 
   /**
-   * The addresses that may be in the certificate; `doubtful`: all that the node reports. Undefined while it has reported
+   * The addresses that may be in the certificate; `doubtful`: who else has what the node reports. Undefined while it has reported
    * none.
    */
   #findAddresses(
     name: string,
     { spec }: CertificateSigningRequest,
-  ): { addresses: string[]; doubtful?: string[] } | undefined {
+  ): { addresses: string[]; doubtful?: ReadonlyMap<string, string> } | undefined {
     const nodes = this.#nodes;
     const { items } = nodes.storage.list(nodes.prefix(''), '', 0);
     const all = items.map((stored) => nodes.encoding.read(stored));
@@ -159,8 +159,9 @@ export class RequestSigner {
     const reported = reportedAddresses(node);
     if (spec.groups?.includes(mastersGroup)) return { addresses: reported };
     const others = all.filter((other) => other !== node);
-    const addresses = ownAddresses(node, others, this.#options.controlPlaneNames());
-    return { addresses, doubtful: reported };
+    const controlPlane = this.#options.controlPlaneNames();
+    const addresses = ownAddresses(node, others, controlPlane);
+    return { addresses, doubtful: addressHolders(node, others, controlPlane) };
   }
 }
 

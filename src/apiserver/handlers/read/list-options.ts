@@ -1,7 +1,7 @@
 import type { Cause } from '../../../api/index.ts';
 import { forbiddenValue, StatusError, unsupportedValue } from '../../../api/index.ts';
 import { refuseInvalid } from '../invalid-options.ts';
-import { parseInteger } from '../parameters.ts';
+import { parseCount } from '../parameters.ts';
 import type { ApiRequest } from '../request.ts';
 import type { ListPosition } from './continue-token.ts';
 import { expiredToken } from './list-expiry.ts';
@@ -31,8 +31,8 @@ export function readListOptions(request: ApiRequest): ListOptions {
   const { query } = request;
   refuseInvalid(request, 'ListOptions', listCauses(query));
   const version = readVersion(query);
-  const limit = parseInteger(query, 'limit') || undefined;
-  const timeoutSeconds = parseInteger(query, 'timeoutSeconds') || undefined;
+  const limit = parseCount(query, 'limit');
+  const timeoutSeconds = parseCount(query, 'timeoutSeconds');
   const options = { selectors: readSelectors(request), limit, timeoutSeconds };
   const position = readPosition(request, version);
   if (position !== undefined) return { ...options, ...toVersionAndAfter(position) };

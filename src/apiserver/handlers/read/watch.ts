@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { StatusError } from '../../../api/index.ts';
 import type { Resource } from '../../registry/index.ts';
 import type { EventEncoding, Sink, Stored, Watch, WatchStart } from '../../storage/index.ts';
-import { parseBoolean, parseInteger, parseOptionalBoolean, parseVersion } from '../parameters.ts';
+import { parseBoolean, parseOptionalBoolean, parseSignedInteger, parseVersion } from '../parameters.ts';
 import type { ApiRequest } from '../request.ts';
 import { listScope } from './list-scope.ts';
 import type { Selection } from './list-selectors.ts';
@@ -29,14 +29,14 @@ export interface WatchRequest {
 export async function watch(request: ApiRequest, reads: SharedReads): Promise<WatchRequest> {
   const { resource, query } = request;
   refuseWatchOptions(request);
-  const seconds = parseInteger(query, 'timeoutSeconds') || minSeconds + randomInt(minSeconds);
+  const seconds = parseSignedInteger(query, 'timeoutSeconds') || minSeconds + randomInt(minSeconds);
   const bookmarks = parseBoolean(query, 'allowWatchBookmarks');
   const selectors = readSelectors(request);
   const { prefix } = listScope(request, selectors);
   const start = await startOf(request, bookmarks);
   const match = createMatcher(resource, selectors?.matches, reads);
   return {
-    timeoutMs: seconds * 1000,
+    timeoutMs: Math.max(1, seconds) * 1000, // the reference ends one of less than no time at once
     bookmarks,
     open: (encoding, sink) => resource.storage.watch(prefix, start, match, encoding, sink),
   };

@@ -8,7 +8,7 @@ import {
   unsupportedValue,
 } from '../../../api/index.ts';
 import type { Deletion } from '../../registry/index.ts';
-import { maxGraceSeconds, propagationPolicies } from '../../registry/index.ts';
+import { maxGraceSeconds, propagationPolicies, settleGrace } from '../../registry/index.ts';
 import { refuseInvalid } from '../invalid-options.ts';
 import { parseOptionalBoolean, parseSignedInteger } from '../parameters.ts';
 import type { ApiRequest } from '../request.ts';
@@ -68,8 +68,8 @@ function withoutUndefined(options: Given<DeleteOptions>): DeleteOptions {
 
 function causesOf({ gracePeriodSeconds = 0, orphanDependents, propagationPolicy }: DeleteOptions): Cause[] {
   const causes: Cause[] = [];
-  if (gracePeriodSeconds < 0 || gracePeriodSeconds > maxGraceSeconds) {
-    const detail = `must be from 0 to ${maxGraceSeconds}`;
+  if (gracePeriodSeconds > maxGraceSeconds) {
+    const detail = `must not be more than ${maxGraceSeconds}`;
     causes.push(invalidValue('gracePeriodSeconds', gracePeriodSeconds, detail));
   }
   if (propagationPolicy === undefined) return causes;
@@ -93,7 +93,7 @@ function deletionOf(options: DeleteOptions): Deletion {
   const propagationPolicy = policyOf(options.propagationPolicy) ?? orphan;
   return {
     ...preconditions,
-    ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+    ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds: settleGrace(gracePeriodSeconds) }),
     ...(propagationPolicy === undefined ? {} : { propagationPolicy }),
   };
 }

@@ -24,7 +24,10 @@ export function readWriteBody(
   if (body === undefined) throw new StatusError('BadRequest', `the body is empty: send a ${type.kind}`);
   const { object, complaints } = decodeObject(type, apiVersionOf(type, resource.groupSuffix), body);
   if (fieldValidation === 'Strict' && complaints.length > 0) {
-    throw new StatusError('BadRequest', `strict decoding error: ${complaints.join(', ')}`);
+    throw new StatusError(
+      'BadRequest',
+      `${type.kind} in version "${type.version}" cannot be handled as a ${type.kind}: strict decoding error: ${complaints.join(', ')}`,
+    );
   }
   const warnings = fieldValidation === 'Warn' ? complaints : [];
   const warn = (text: string) => void warnings.push(text);

@@ -4,6 +4,7 @@ import { reportAuthenticated } from '../../../base/https/index.ts';
 import type { Identity } from '../../authn/index.ts';
 import { anonymousName, bearerToken } from '../../authn/index.ts';
 import type { Attributes, Authorizer, Decision } from '../../authz/index.ts';
+import { namespaceInQuestion } from '../../authz/index.ts';
 import type { ApiRequest } from '../../handlers/index.ts';
 import type { HttpOptions } from '../options.ts';
 import { apiGroupOf } from '../routing/paths.ts';
@@ -52,28 +53,42 @@ export async function authorizePath(
   identity: Identity,
   authorizer: Authorizer,
 ): Promise<void> {
+  const attributes = { verb: request.method.toLowerCase(), path: routedPathOf(request) };
+  await authorizeAttributes(request, identity, authorizer, attributes);
+}
+
+/** Throws 403 unless the caller may do this. */
+export async function authorizeAttributes(
+  request: FastifyRequest,
+  identity: Identity,
+  authorizer: Authorizer,
+  attributes: Attributes,
+): Promise<void> {
   const { user } = identity;
-  const path = routedPathOf(request);
-  const verb = request.method.toLowerCase();
-  const decision = await authorizer.authorize(user, { verb, path });
-  auditAsked(request, identity, { verb, path }, decision);
-  if (decision.verdict === 'allow') return;
-  const why = decision.reason === '' ? '' : `: ${decision.reason}`;
-  throw new StatusError('Forbidden', `forbidden: User "${user.name}" cannot ${verb} path "${path}"${why}`);
+  const decision = await authorizer.authorize(user, attributes);
+  auditAsked(request, identity, attributes, decision);
+  if (decision.verdict !== 'allow') throw toForbidden(user.name, attributes, decision.reason);
 }
 
 /** The attributes of a request, as authorizers take them. */
-export function attributesOf(asked: Omit<Asked, 'user'>): Attributes {
-  const { verb, namespace, name, subresource, nodeName, selectors } = asked;
+export function attributesOf(asked: Omit<Asked, 'user'>): ObjectAttributes {
+  const { verb, name, subresource, nodeName, selectors, isCollection = false } = asked;
   const { version, resource } = asked.resource.kind;
   const group = apiGroupOf(asked.resource);
+  const namespace = isCollection ? asked.namespace : namespaceInQuestion({ group, resource }, asked);
   const attributes = { verb, group, version, resource, subresource, namespace, name };
   if (!nodeName && !selectors) return attributes;
   return { ...attributes, ...(nodeName && { nodeName }), ...(selectors && { selectors }) };
 }
 
+type ObjectAttributes = Extract<Attributes, { resource: string }>;
+
 type Asked = Pick<ApiRequest, 'resource' | 'subresource' | 'namespace' | 'name' | 'user'> &
-  Partial<Pick<Narrowing, 'nodeName' | 'selectors'>> & { verb: string };
+  Partial<Pick<Narrowing, 'nodeName' | 'selectors'>> & {
+    verb: string;
+    /** Whether the path names no object: a selector may, then. Default false. */
+    isCollection?: boolean;
+  };
 
 /** Throws or rejects with 403 unless the user may do this to objects of the API. */
 export function authorizeRequest(
@@ -87,15 +102,17 @@ export function authorizeRequest(
 
   function enforce(made: Decision): undefined {
     onDecision?.(attributes, made);
-    if (made.verdict !== 'allow') throw toForbidden(request, made.reason);
+    if (made.verdict !== 'allow') throw toForbidden(request.user.name, attributes, made.reason);
   }
 }
 
-function toForbidden(
-  { resource, user, verb, namespace, name, subresource }: Asked,
-  reason: string,
-): StatusError {
-  const { kind, groupSuffix } = resource;
-  const asked = subresource === '' ? kind : { ...kind, resource: `${kind.resource}/${subresource}` };
-  return forbidden(asked, groupSuffix, { namespace, name }, { user: user.name, verb, reason });
+function toForbidden(user: string, asked: Attributes, reason: string): StatusError {
+  const { verb } = asked;
+  if ('resource' in asked) {
+    const { resource, subresource } = asked;
+    const what = subresource === '' ? resource : `${resource}/${subresource}`;
+    return forbidden({ ...asked, resource: what }, { user, verb, reason });
+  }
+  const why = reason === '' ? '' : `: ${reason}`;
+  return new StatusError('Forbidden', `forbidden: User "${user}" cannot ${verb} path "${asked.path}"${why}`);
 }

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { StatusError } from '../../../api/index.ts';
 import type { ApiRequest } from '../../handlers/index.ts';
-import { parseBoolean } from '../../handlers/index.ts';
+import { isAsked, parseBoolean } from '../../handlers/index.ts';
 import type { HttpOptions } from '../options.ts';
 import { methodNotAllowed, verbOf } from '../routing/methods.ts';
 import { createCloseSignal, queryOf } from '../routing/request.ts';
@@ -30,8 +30,9 @@ export async function admit(
   const found = authenticate(request, options, () => attributesOf(readAsked(route, request)));
   const identity = found instanceof Promise ? await found : found; // an await would cost a microtask
   const { user, untilMs } = identity;
-  const { query, verb, served, resource, subresource, namespace, name } = readAsked(route, request);
-  const wanted = { resource, subresource, namespace, name, user, verb };
+  const { query, verb, served, resource, subresource, namespace, name, isWhole } = readAsked(route, request);
+  const isCollection = route.collection;
+  const wanted = { resource, subresource, namespace, name, user, verb, isCollection };
   const narrowing = narrowBySelectors(verb, query, registry.gates);
   const allowed = authorizeRequest(
     narrowing === undefined ? wanted : { ...wanted, ...narrowing },
@@ -39,6 +40,8 @@ export async function admit(
     (attributes, decision) => auditAsked(request, identity, attributes, decision),
   );
   if (allowed instanceof Promise) await allowed;
+  if (!isWhole) throw pathNotFound();
+  if (request.method === 'GET') parseBoolean(query, 'watch'); // throws for what is neither true nor false
   if (served === undefined) throw methodNotAllowed(reply, route.methods.keys());
   return {
     verb: served,
@@ -62,26 +65,27 @@ export async function admit(
 /** Reads what a request asks for from its method, path and query. */
 function readAsked(route: Route, request: FastifyRequest) {
   const query = queryOf(request);
-  const isWatch = request.method === 'GET' && parseBoolean(query, 'watch');
+  const isWatch = request.method === 'GET' && isAsked(query, 'watch');
   const { asked: verb, served } = verbOf(route, request, isWatch);
   const { resource, subresource } = route;
-  const { namespace, name } = placeOf(route, request);
-  return { query, served, verb, resource, subresource, namespace, name };
+  return { query, served, verb, resource, subresource, ...placeOf(route, request) };
 }
 
-/** The namespace and name in the path; throws 404 when one of them is empty. */
-function placeOf({ places }: Route, { params }: FastifyRequest): { namespace: string; name: string } {
+/** The namespace and name in the path; it is not whole when one of them is empty. */
+function placeOf({ places }: Route, { params }: FastifyRequest) {
+  const namespace = places.namespace ? partOf(params, 'namespace') : '';
+  const name = places.name ? partOf(params, 'name') : '';
   return {
-    namespace: places.namespace ? partOf(params, 'namespace') : '',
-    name: places.name ? partOf(params, 'name') : '',
+    namespace,
+    name,
+    isWhole: !(places.namespace && namespace === '') && !(places.name && name === ''),
   };
 }
 
 function partOf(params: unknown, name: string): string {
   const value: unknown =
     typeof params === 'object' && params !== null ? Reflect.get(params, name) : undefined;
-  if (typeof value === 'string' && value !== '') return value;
-  throw pathNotFound();
+  return typeof value === 'string' ? value : '';
 }
 
 export function pathNotFound(): StatusError {

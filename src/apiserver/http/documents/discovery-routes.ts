@@ -1,6 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Kind } from '../../../api/index.ts';
 import { encodeObject, groupName, version } from '../../../api/index.ts';
+import type { Build } from '../../../base/index.ts';
+import { readBuild } from '../../../base/index.ts';
 import type { MediaRange } from '../negotiation/accept.ts';
 import { chooseOffer, covers } from '../negotiation/accept.ts';
 import { mediaTypes } from '../negotiation/media-types.ts';
@@ -31,12 +33,18 @@ export function createDiscoveryRoutes(kinds: readonly Kind[], groupSuffix: strin
     path,
     respond: (request, reply) => respond(request, reply, document(request), aggregated.get(path)),
   });
-  const versionContent = createContent('application/json', Buffer.from(JSON.stringify(describeVersion())));
+  let versionContent: Content | undefined; // made when it is asked for: the build has to be read
   return [
     {
       path: '/version',
       open: true,
-      respond: (request, reply) => sendContent(request, reply, versionContent),
+      respond: (request, reply) => {
+        versionContent ??= createContent(
+          'application/json',
+          Buffer.from(JSON.stringify(describeVersion(readBuild()))),
+        );
+        return sendContent(request, reply, versionContent);
+      },
     },
     describe('/api', (request) => describeCoreVersions(groups, addressOf(request))),
     ...[...documents].map(([path, document]) => describe(path, () => document)),
@@ -44,15 +52,16 @@ export function createDiscoveryRoutes(kinds: readonly Kind[], groupSuffix: strin
   ];
 }
 
-/** `/version` */
-export function describeVersion(): object {
+/** `/version`. Clients take an empty commit or date for an unknown one. */
+function describeVersion({ commit, date }: Build): object {
+  const known = (text: string) => (text === 'unknown' ? '' : text);
   return {
     major: version.major,
     minor: version.minor,
     gitVersion: version.gitVersion,
-    gitCommit: '',
+    gitCommit: known(commit),
     gitTreeState: '',
-    buildDate: '',
+    buildDate: known(date),
     goVersion: '',
     compiler: `node ${process.version}`,
     platform: `${process.platform}/${process.arch === 'x64' ? 'amd64' : process.arch}`,

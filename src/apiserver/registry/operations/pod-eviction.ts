@@ -2,7 +2,7 @@ import type { Eviction, Status } from '../../../api/index.ts';
 import { evictionBody, podKind } from '../../../api/index.ts';
 import type { Operation } from '../types.ts';
 import type { Deletion } from '../write/deletion-plan.ts';
-import { propagationPolicies } from '../write/deletion-plan.ts';
+import { propagationPolicies, settleGrace } from '../write/deletion-plan.ts';
 
 const success: Status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
 
@@ -24,7 +24,7 @@ function deletionOf({ deleteOptions = {} }: Eviction): Deletion {
   const policy = propagationPolicies.find((known) => known === deleteOptions.propagationPolicy);
   return {
     ...preconditions,
-    ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+    ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds: settleGrace(gracePeriodSeconds) }),
     ...(policy === undefined ? {} : { propagationPolicy: policy }),
   };
 }

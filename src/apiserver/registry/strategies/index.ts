@@ -1,6 +1,12 @@
 import type { ApiObject, Kind } from '../../../api/index.ts';
-import { certificateSigningRequestKind, namespaceKind, podKind } from '../../../api/index.ts';
+import {
+  certificateSigningRequestKind,
+  clusterRoleKind,
+  namespaceKind,
+  podKind,
+} from '../../../api/index.ts';
 import type { Strategy } from '../strategy.ts';
+import { clusterRoleStrategy } from './cluster-role.ts';
 import { namespaceStrategy } from './namespace.ts';
 import { podStrategy } from './pod.ts';
 import { signingRequestStrategy } from './signing-request.ts';
@@ -12,6 +18,7 @@ export { isMirrorPod, mirrorAnnotation } from './pod.ts';
 export const strategies: ReadonlyMap<Kind, Strategy> = new Map([
   entry(namespaceKind, namespaceStrategy),
   entry(certificateSigningRequestKind, signingRequestStrategy),
+  entry(clusterRoleKind, clusterRoleStrategy),
   entry(podKind, podStrategy),
 ]);
 

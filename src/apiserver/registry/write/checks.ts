@@ -29,6 +29,25 @@ export function checkPreconditions<T extends ApiObject>(
   if (wanted.resourceVersion && wanted.resourceVersion !== resourceVersion) throw modified(parts, name);
 }
 
+/** As `checkPreconditions`, of a deletion: in the words of the reference. */
+export function checkDeletable<T extends ApiObject>(
+  { kind, groupSuffix }: Parts<T>,
+  name: string,
+  { uid = '', resourceVersion = '' }: Preconditions,
+  wanted: Preconditions,
+): void {
+  const refuse = (what: string, given: string, found: string, guess: string) =>
+    conflict(
+      kind,
+      groupSuffix,
+      name,
+      `the ${what} in the precondition (${given}) does not match the ${what} in record (${found}). The object might have been ${guess}`,
+    );
+  if (wanted.uid && wanted.uid !== uid) throw refuse('UID', wanted.uid, uid, 'deleted and then recreated');
+  if (wanted.resourceVersion && wanted.resourceVersion !== resourceVersion)
+    throw refuse('ResourceVersion', wanted.resourceVersion, resourceVersion, 'modified');
+}
+
 /** The error of a write to an object that has changed meanwhile. */
 export function modified<T extends ApiObject>({ kind, groupSuffix }: Parts<T>, name: string): StatusError {
   const why = 'the object has been modified; please apply your changes to the latest version and try again';

@@ -1,7 +1,7 @@
 import type { ApiObject } from '../../../api/index.ts';
 import { isNewest } from '../confirm.ts';
 import type { WriteContext } from '../strategy.ts';
-import { admit, checkPreconditions, modified } from './checks.ts';
+import { admit, checkDeletable, modified } from './checks.ts';
 import { commit, getStored } from './commit.ts';
 import type { Deletion } from './deletion-plan.ts';
 import { planDeletion } from './deletion-plan.ts';
@@ -27,7 +27,7 @@ export async function deleteObject<T extends ApiObject>(
   for (let attempt = 1; attempt <= updateAttempts; attempt++) {
     const stored = getStored(parts, place);
     const old = parts.encoding.read(stored);
-    checkPreconditions(parts, place.name, old.metadata ?? {}, deletion);
+    checkDeletable(parts, place.name, old.metadata ?? {}, deletion);
     admit(parts, 'delete', '', context, undefined, old);
     parts.strategy.beforeDelete?.(old);
     const plan = planDeletion(old, deletion, parts.strategy, parts.clock.now());

@@ -15,6 +15,11 @@ export const foregroundFinalizer = 'foregroundDeletion';
 /** 68 years: the end must be a time that can be written. */
 export const maxGraceSeconds = 2 ** 31 - 1;
 
+/** The grace period that is meant: less than 0 counts as 1, as in the reference. */
+export function settleGrace(seconds: number): number {
+  return seconds < 0 ? 1 : seconds;
+}
+
 /** How an object is to be deleted. */
 export interface Deletion extends Preconditions {
   gracePeriodSeconds?: number;

@@ -3,7 +3,7 @@ import { invalid } from '../../../api/index.ts';
 import type { Stored } from '../../storage/index.ts';
 import { isNewest } from '../confirm.ts';
 import { carriedMetadata } from '../metadata.ts';
-import type { WriteContext } from '../strategy.ts';
+import type { Change as StrategyChange, WriteContext } from '../strategy.ts';
 import { admit, checkPreconditions, modified, validate, warn } from './checks.ts';
 import { commit, getStored } from './commit.ts';
 import { isFinished } from './deletion-plan.ts';
@@ -97,7 +97,8 @@ function changed<T extends ApiObject>(
   const given = wanted.metadata ?? {};
   checkPreconditions(parts, place.name, old.metadata ?? {}, given);
   if (!given.resourceVersion && !parts.kind.unconditionalUpdate) throw unconditional(parts, place.name);
-  const prepare = (object: T) => prepareChange(parts, object, old, subresource);
+  const prepare = (object: T) =>
+    prepareChange(parts, object, old, { subresource, now: parts.clock.now(), context });
   const { object, prepared } = prepareWrite(
     parts.kind,
     { object: wanted, live: old, again: change.again },
@@ -131,15 +132,15 @@ export async function replaceStored<T extends ApiObject>(
 }
 
 function prepareChange<T extends ApiObject>(
-  { kind, strategy, clock, gates }: Parts<T>,
+  { kind, strategy, gates }: Parts<T>,
   object: T,
   old: T,
-  subresource: string,
+  how: StrategyChange,
 ): T {
   const metadata = carriedMetadata(object.metadata ?? {}, old);
-  const sent = withOwnFields(kind, subresource, { ...object, metadata }, old);
+  const sent = withOwnFields(kind, how.subresource, { ...object, metadata }, old);
   const prepared = kind.prepare(strategy.withoutGated?.(sent, old, gates) ?? sent, old);
-  const changed = strategy.beforeUpdate?.(prepared, old, { subresource, now: clock.now() }) ?? prepared;
+  const changed = strategy.beforeUpdate?.(prepared, old, how) ?? prepared;
   return withGeneration(kind, kind.default(changed), old);
 }
 

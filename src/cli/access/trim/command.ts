@@ -2,39 +2,48 @@ import type { Command } from 'commander';
 import { InvalidArgumentError, Option } from 'commander';
 import type { AccessNamespaceRules } from '../../../api/index.ts';
 import { accessQueryKind } from '../../../api/index.ts';
+import { ExitError, exitCodes } from '../../../base/index.ts';
 import type { ApiClient } from '../../../client/index.ts';
 import { collectTexts } from '../../flags/values.ts';
 import type { CommandContext } from '../../terminal/context.ts';
 import { writeNotes, writeResult } from '../../terminal/output.ts';
+import { withProgress } from '../../terminal/progress.ts';
 import type { ServerFlags } from '../query.ts';
 import { createQueryCommand, withClient } from '../query.ts';
-import { toSubject } from '../question.ts';
+import type { Subject, SubjectFlags } from '../subject.ts';
+import {
+  chooseSubject,
+  parseSubject,
+  referenceName,
+  subjectForms,
+  subjectOptions,
+  toIdentity,
+} from '../subject.ts';
 import { parseEntry, readLogLines } from './audit-log.ts';
 import type { TrimReport } from './format.ts';
 import { formatTrimReport } from './format.ts';
 import { computeMinimalRules, createManifests } from './roles.ts';
 import { compareRights } from './unused.ts';
-import type { Subject } from './usage.ts';
 import { Usage } from './usage.ts';
 
-interface Flags extends ServerFlags {
-  subject: Subject;
+interface Flags extends ServerFlags, SubjectFlags {
   auditLog: string[];
   offline?: boolean;
   name?: string;
   mostNames: number;
 }
 
-/** `nodeward access trim --subject SUBJECT --audit-log FILE` */
+/** `nodeward access trim SUBJECT --audit-log FILE` */
 export function trimCommand(context: CommandContext): Command {
-  return createQueryCommand(
+  const command = createQueryCommand(
     'trim',
     'Compute the smallest roles that allow what a subject did according to the audit log, and list the rights that it did not use. As text the output is YAML for kubectl apply, with comments.',
   )
+    .argument('[subject]', `whose requests are examined: ${subjectForms}`, parseSubject)
     .addOption(
-      new Option('--subject <subject>', 'a user, Group/NAME or ServiceAccount/NAMESPACE/NAME')
-        .argParser(parseSubject)
-        .makeOptionMandatory(),
+      new Option('--subject <subject>').hideHelp().argParser((): never => {
+        throw new InvalidArgumentError('Give the subject as the argument, or with --as.');
+      }),
     )
     .addOption(
       new Option(
@@ -50,23 +59,34 @@ export function trimCommand(context: CommandContext): Command {
       new Option('--most-names <number>', 'limit a rule to names of objects if it needs at most so many')
         .argParser(parseCount)
         .default(5),
-    )
-    .action(async (flags: Flags) => {
-      const report = await trim(flags, context);
-      writeNotes(context, report.notes);
-      writeResult(context, flags.output, report, () => formatTrimReport(report));
+    );
+  for (const option of subjectOptions('the same as the argument')) command.addOption(option);
+  return command.action(async (argument: Subject | undefined, flags: Flags) => {
+    const subject = requireSubject(argument, flags);
+    const report = await withProgress(context, 'reading the audit log', () => trim(subject, flags, context));
+    writeNotes(context, report.notes);
+    writeResult(context, flags.output, {
+      document: report,
+      names: report.objects.map(nameOf),
+      text: () => formatTrimReport(report),
     });
+  });
 }
 
-function parseSubject(text: string): Subject {
-  const [, namespace, account] = /^ServiceAccount\/([^/:]+)\/([^/:]+)$/.exec(text) ?? [];
-  if (account !== undefined) return { kind: 'User', name: `system:serviceaccount:${namespace}:${account}` };
-  const [, kind, given] = /^(User|Group|ServiceAccount)\/(.*)$/s.exec(text) ?? [];
-  const name = kind === undefined ? text : (given ?? '');
-  if (name === '' || kind === 'ServiceAccount') {
-    throw new InvalidArgumentError('It must be a user, Group/NAME or ServiceAccount/NAMESPACE/NAME.');
-  }
-  return { kind: kind === 'Group' ? 'Group' : 'User', name };
+/** A group that is given as `--as-group` alone is the subject. */
+function requireSubject(argument: Subject | undefined, flags: Flags): Subject {
+  const [group] = flags.asGroup ?? [];
+  const found =
+    chooseSubject(argument, flags) ?? (group === undefined ? undefined : parseSubject(`Group/${group}`));
+  if (found !== undefined) return found;
+  throw new ExitError(exitCodes.usage, `whose requests are to be examined? Give a subject: ${subjectForms}`);
+}
+
+/** `ClusterRole/trimmed-jane` */
+function nameOf(object: object): string {
+  const { kind, metadata } = Object(object);
+  const { namespace, name } = Object(metadata);
+  return referenceName({ kind, name, ...(namespace === undefined ? {} : { namespace }) });
 }
 
 function parseCount(text: string): number {
@@ -74,13 +94,13 @@ function parseCount(text: string): number {
   throw new InvalidArgumentError('It must be a number from 0 to 999.');
 }
 
-async function trim(flags: Flags, context: CommandContext): Promise<TrimReport> {
-  const { subject, auditLog, offline = false, name } = flags;
+async function trim(subject: Subject, flags: Flags, context: CommandContext): Promise<TrimReport> {
+  const { auditLog, offline = false, name } = flags;
   const usage = new Usage(subject, flags.mostNames);
   const log = await readLog(auditLog, usage, context);
   const rights = offline
     ? undefined
-    : await withClient(flags, (client) => fetchRights(client, usage, subject, context));
+    : await withClient(flags, (client) => fetchRights(client, usage, { ...flags, as: subject }, context));
   const authz = await import('../../../apiserver/authz/index.ts');
   const { rules, leftOut } = computeMinimalRules(usage, rights?.common ?? [], authz);
   const compared = rights && compareRights(rights.held, rights.common, usage, authz);
@@ -147,14 +167,12 @@ interface Rights {
 async function fetchRights(
   client: ApiClient,
   { groups }: Usage,
-  subject: Subject,
+  { as, asGroup = [] }: SubjectFlags & { as: Subject },
   { signal }: CommandContext,
 ): Promise<Rights> {
-  const isUser = subject.kind === 'User';
-  const review = isUser
-    ? await toSubject({ as: subject.name, asGroup: [...groups] })
-    : { groups: [subject.name] };
-  const common = isUser ? await toSubject({ as: subject.name }) : await toSubject({ as: 'anybody' });
+  const isUser = as.kind === 'User';
+  const review = await toIdentity({ as, asGroup: [...asGroup, ...(isUser ? groups : [])] });
+  const common = await toIdentity({ as: isUser ? as : { kind: 'User', name: 'anybody' } });
   const ask = async (whatCan: { user?: string; groups?: string[] }) => {
     const answer = await client.create(accessQueryKind, { spec: { whatCan } }, { signal });
     return answer.status ?? {};

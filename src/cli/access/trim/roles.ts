@@ -1,5 +1,6 @@
 import type { AccessNamespaceRules, PolicyRule } from '../../../api/index.ts';
-import type { Subject, Usage, UsedPath, UsedRight } from './usage.ts';
+import type { Subject } from '../subject.ts';
+import type { Usage, UsedPath, UsedRight } from './usage.ts';
 
 type Authz = typeof import('../../../apiserver/authz/index.ts');
 

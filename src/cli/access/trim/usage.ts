@@ -1,11 +1,5 @@
+import type { Subject } from '../subject.ts';
 import type { LoggedObject, LoggedRequest, LoggedUser } from './audit-log.ts';
-
-/** The subject whose requests are examined. */
-export interface Subject {
-  kind: 'User' | 'Group';
-  /** For a service account its user name. */
-  name: string;
-}
 
 /** A right that was used: a verb on a resource, and the names of the objects. */
 export interface UsedRight {

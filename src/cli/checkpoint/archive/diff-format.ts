@@ -6,6 +6,8 @@ import type {
   NumberChange,
   ProcessChange,
 } from '../../../agent/checkpoint/archive/index.ts';
+import type { Paint, Tone } from '../../terminal/colour.ts';
+import { withoutColour } from '../../terminal/colour.ts';
 import { formatBytes } from '../../terminal/text.ts';
 import { fileCells, limitedTable } from './inspect-format.ts';
 
@@ -16,6 +18,7 @@ export function formatComparison(
   comparison: Comparison,
   names: { old: string; new: string },
   values: { old: Environment; new: Environment } | undefined,
+  paint: Paint = withoutColour,
 ): string {
   const { same, facts, processes, files, mounts, environment, annotations, changedFiles, log } = comparison;
   const warning = formatWarning(same, names);
@@ -54,8 +57,11 @@ export function formatComparison(
       `${old || '(none)'} -> ${current || '(none)'}`,
     ]),
   ];
-  return warning + limitedTable(['', 'WHAT', 'WHICH', 'HOW'], rows);
+  const toned = rows.map(([sign = '', ...cells]) => [{ text: sign, tone: tones[sign] }, ...cells]);
+  return warning + limitedTable(['', 'WHAT', 'WHICH', 'HOW'], toned, paint);
 }
+
+const tones: Readonly<Record<string, Tone>> = { '+': 'bad', '-': 'good', '~': 'doubtful' };
 
 /** Comes first, because it puts all the rest in doubt. */
 function formatWarning(same: Comparison['same'], names: { old: string; new: string }): string {

@@ -4,13 +4,15 @@ import { exitCodes } from '../../../base/index.ts';
 import type { CommandContext } from '../../terminal/context.ts';
 import { ReportedError, withoutExitCode1 } from '../../terminal/context.ts';
 import type { OutputFlags } from '../../terminal/output.ts';
-import { outputOption, writeNotes, writeResult } from '../../terminal/output.ts';
+import { isForPeople, textOutputOption, writeNotes, writeResult } from '../../terminal/output.ts';
+import { ofNamespaceOption } from '../checkpoint-id.ts';
 import { formatComparison } from './diff-format.ts';
 import { nameOf } from './inspect-format.ts';
+import type { ArchiveFlags } from './open-archive.ts';
 import { archiveArgument, openArchive, readArchive, showEnvironmentOption } from './open-archive.ts';
+import { identityOption } from './sealed-source.ts';
 
-interface Flags extends OutputFlags {
-  rootDir: string;
+interface Flags extends OutputFlags, ArchiveFlags {
   showEnvironment?: boolean;
 }
 
@@ -22,7 +24,9 @@ export function diffCommand(context: CommandContext): Command {
     )
     .argument('<old>', archiveArgument)
     .argument('<new>', archiveArgument)
-    .addOption(outputOption('text', 'json', 'yaml'))
+    .addOption(textOutputOption())
+    .addOption(ofNamespaceOption())
+    .addOption(identityOption())
     .addOption(showEnvironmentOption())
     .action(async (before: string, after: string, _own: unknown, command: Command) => {
       const differs = await diff(before, after, command.optsWithGlobals<Flags>(), context).catch(
@@ -36,17 +40,21 @@ export function diffCommand(context: CommandContext): Command {
 
 async function diff(before: string, after: string, flags: Flags, context: CommandContext): Promise<boolean> {
   const read = async (argument: string) => {
-    await using archive = await openArchive(argument, flags.rootDir, context);
+    await using archive = await openArchive(argument, flags, context);
     return await readArchive(archive, { environmentValues: true });
   };
   const old = await read(before);
   const current = await read(after);
   const comparison = compareArchives(old, current);
-  if (flags.output === 'text') writeNotes(context, comparison.notes);
+  if (isForPeople(flags.output)) writeNotes(context, comparison.notes);
   const names = { old: nameOf(old), new: nameOf(current) };
   const values =
     flags.showEnvironment === true ? { old: old.environment, new: current.environment } : undefined;
   const result = { ...comparison, ...(values === undefined ? {} : { values }) };
-  writeResult(context, flags.output, result, () => formatComparison(comparison, names, values));
+  writeResult(context, flags.output, {
+    document: result,
+    names: [names.new],
+    text: (paint) => formatComparison(comparison, names, values, paint),
+  });
   return comparison.differs;
 }

@@ -5,18 +5,21 @@ import { isImageName, makeImage } from '../../../agent/checkpoint/archive/index.
 import { describeError, ExitError, errorCode, exitCodes } from '../../../base/index.ts';
 import { parseFilePath } from '../../flags/values.ts';
 import type { CommandContext } from '../../terminal/context.ts';
-import { writeNotes } from '../../terminal/output.ts';
-import { formatBytes } from '../../terminal/text.ts';
+import type { OutputFlags } from '../../terminal/output.ts';
+import { fileOutputOption, isForPeople, writeNotes, writeResult } from '../../terminal/output.ts';
+import { formatBytes, quoteForShell } from '../../terminal/text.ts';
+import { ofNamespaceOption } from '../checkpoint-id.ts';
+import type { ArchiveFlags } from './open-archive.ts';
 import { archiveArgument, openArchive, toExitError } from './open-archive.ts';
+import { identityOption } from './sealed-source.ts';
 
-interface Flags {
-  rootDir: string;
-  output: string;
+interface Flags extends ArchiveFlags, OutputFlags {
+  outputFile: string;
   name?: string;
   force?: boolean;
 }
 
-/** `nodeward checkpoint image ARCHIVE|ID -o LAYOUT.tar` */
+/** `nodeward checkpoint image ARCHIVE|ID --output-file LAYOUT.tar` */
 export function imageCommand(context: CommandContext): Command {
   return new Command('image')
     .description(
@@ -24,7 +27,7 @@ export function imageCommand(context: CommandContext): Command {
     )
     .argument('<archive|id>', archiveArgument)
     .addOption(
-      new Option('-o, --output <file>', 'file for the image: an OCI layout in a tar archive')
+      new Option('--output-file <file>', 'file for the image: an OCI layout in a tar archive')
         .argParser(parseFilePath)
         .makeOptionMandatory(),
     )
@@ -35,6 +38,9 @@ export function imageCommand(context: CommandContext): Command {
       ).argParser(parseImageName),
     )
     .addOption(new Option('--force', 'replace an existing file'))
+    .addOption(ofNamespaceOption())
+    .addOption(identityOption())
+    .addOption(fileOutputOption())
     .action(async (argument: string, _own: unknown, command: Command) => {
       await writeImage(argument, command.optsWithGlobals<Flags>(), context);
     });
@@ -45,26 +51,42 @@ function parseImageName(text: string): string {
   throw new InvalidArgumentError('It must be the name of an image with a tag, such as localhost/app:1.');
 }
 
-async function writeImage(
-  argument: string,
-  { rootDir, output, name, force = false }: Flags,
-  context: CommandContext,
-): Promise<void> {
-  await using archive = await openArchive(argument, rootDir, context);
-  await checkOutput(output, archive.path, force);
-  const made = await makeImage(archive.chunks(`writing ${basename(output)}`), {
+async function writeImage(argument: string, flags: Flags, context: CommandContext): Promise<void> {
+  const { outputFile, name, force = false } = flags;
+  await using archive = await openArchive(argument, flags, context);
+  await checkOutput(outputFile, archive.path, force);
+  const made = await makeImage(archive.chunks(`writing ${basename(outputFile)}`), {
     what: archive.path,
-    output,
+    output: outputFile,
     replace: force,
     name,
     runtimeVersion: archive.record?.runtime.version ?? '',
   }).catch((error: unknown) => {
-    if (errorCode(error) === 'EEXIST') throw existsError(output);
-    throw isWriteError(error) ? unwritableError(output, error) : toExitError(error);
+    if (errorCode(error) === 'EEXIST') throw existsError(outputFile);
+    throw isWriteError(error) ? unwritableError(outputFile, error) : toExitError(error);
   });
-  writeNotes(context, restoreNotes(made.contents.container));
-  context.stdout.write(`${made.name}@${made.digest}\n`);
-  writeNotes(context, [`${output} has ${formatBytes(made.bytes)}`]);
+  const { container } = made.contents;
+  const notes = restoreNotes(container);
+  const next = nextCommands(outputFile, made.name);
+  writeNotes(context, notes);
+  writeResult(context, flags.output, {
+    document: { file: outputFile, bytes: made.bytes, name: made.name, digest: made.digest, next, notes },
+    names: [made.name],
+    text: () => `${made.name}@${made.digest}\n`,
+  });
+  if (!isForPeople(flags.output)) return;
+  writeNotes(context, [`${outputFile} has ${formatBytes(made.bytes)}`]);
+  context.stderr.write(
+    `next, on the node that is to have it:\n${next.map((line) => `  ${line}\n`).join('')}`,
+  );
+}
+
+/** Gives the image to containerd, and has a pod made of it. */
+function nextCommands(file: string, name: string): string[] {
+  return [
+    `ctr -n k8s.io images import ${quoteForShell(file)}`,
+    `kubectl run restored --image=${quoteForShell(name)} --image-pull-policy=IfNotPresent`,
+  ];
 }
 
 /** Throws an ExitError where the image would replace a file without --force, a device, a link or the archive itself. */

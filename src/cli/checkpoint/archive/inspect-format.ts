@@ -1,5 +1,8 @@
 import type { ArchiveContents, OpenFile, ProcessFacts } from '../../../agent/checkpoint/archive/index.ts';
 import type { CheckpointRecord } from '../../../agent/checkpoint/index.ts';
+import type { Paint } from '../../terminal/colour.ts';
+import { withoutColour } from '../../terminal/colour.ts';
+import type { Cell } from '../../terminal/table.ts';
 import { formatTable } from '../../terminal/table.ts';
 import { formatBytes, sanitize } from '../../terminal/text.ts';
 
@@ -57,9 +60,13 @@ function formatLines(texts: readonly string[]): string {
 }
 
 /** At most `maxRows` rows; empty if there are none. */
-export function limitedTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+export function limitedTable(
+  head: readonly string[],
+  rows: readonly (readonly Cell[])[],
+  paint: Paint = withoutColour,
+): string {
   if (rows.length === 0) return '';
-  return formatTable([head, ...rows.slice(0, maxRows)], { gap: 2 }) + formatOmitted(rows.length);
+  return formatTable([head, ...rows.slice(0, maxRows)], { gap: 2, paint }) + formatOmitted(rows.length);
 }
 
 const formatOmitted = (count: number): string =>

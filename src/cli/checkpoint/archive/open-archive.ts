@@ -5,19 +5,34 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { Option } from 'commander';
 import type { ArchiveContents } from '../../../agent/checkpoint/archive/index.ts';
 import { ArchiveError, createArchiveReader } from '../../../agent/checkpoint/archive/index.ts';
-import type { CheckpointRecord } from '../../../agent/checkpoint/index.ts';
-import { isCheckpointId, openArchiveFolder, readArchiveRecord } from '../../../agent/checkpoint/index.ts';
+import type { CheckpointRecord, StoredCheckpoint } from '../../../agent/checkpoint/index.ts';
+import {
+  isCheckpointId,
+  isSealed,
+  openArchiveFolder,
+  readArchiveRecord,
+} from '../../../agent/checkpoint/index.ts';
 import { describeError, ExitError, errorCode, exitCodes, silentLogger } from '../../../base/index.ts';
 import type { CommandContext } from '../../terminal/context.ts';
 import { toBytes } from '../../terminal/input.ts';
 import { showByteProgress } from '../../terminal/progress.ts';
+import { idForms } from '../checkpoint-id.ts';
+import { chooseCheckpoint } from '../find.ts';
+import { plainChunks, readIdentityFiles } from './sealed-source.ts';
 
 export const showEnvironmentOption = () =>
   new Option('--show-environment', 'also show the values of the environment, which may be secrets');
 
 /** Help for the argument of `openArchive`. */
-export const archiveArgument =
-  "a file on this machine, - for standard input, or the id of a checkpoint in the root dir's checkpoints";
+export const archiveArgument = `a file on this machine, - for standard input; or, in the root dir's checkpoints, ${idForms}`;
+
+export interface ArchiveFlags {
+  rootDir: string;
+  /** Of `POD/CONTAINER` and `latest`. */
+  namespace?: string;
+  /** Files with the keys of sealed archives. */
+  identity?: string[];
+}
 
 /** An archive on this machine, open for reading. */
 interface OpenArchive extends AsyncDisposable {
@@ -31,17 +46,24 @@ interface OpenArchive extends AsyncDisposable {
 const chunkBytes = 256 * 1024;
 
 /**
- * `argument`: the path of an archive, `-` for standard input, or the id of a checkpoint below `rootDir`. An existing path
- * takes precedence over an id.
+ * `argument`: the path of an archive, `-` for standard input, or what stands for a checkpoint below the root dir. An
+ * existing path takes precedence. A sealed archive is decrypted on the way if there are identities.
  */
 export async function openArchive(
   argument: string,
-  rootDir: string,
+  flags: ArchiveFlags,
   context: CommandContext,
 ): Promise<OpenArchive> {
   if (argument === '-') return openStandardInput(context);
-  const { path, file } = await findArchive(argument, rootDir);
+  const identities = await readIdentityFiles(flags.identity ?? []);
+  const { path, file } = await findArchive(argument, flags);
   const record = await readArchiveRecord(dirname(path), basename(path).replace(/\.tar(\.age)?$/, ''));
+  const close = () => file.close();
+  if (identities.length > 0 && (await isSealed(file))) {
+    const source = { path, sealed: file, identities, record, context };
+    const chunks = (activity: string) => plainChunks(source, activity);
+    return { path, record, chunks, [Symbol.asyncDispose]: close };
+  }
   const { size } = await file.stat();
   return {
     path,
@@ -55,7 +77,7 @@ export async function openArchive(
         yield chunk;
       }
     },
-    [Symbol.asyncDispose]: () => file.close(),
+    [Symbol.asyncDispose]: close,
   };
 }
 
@@ -74,21 +96,41 @@ function openStandardInput({ stdin, signal }: CommandContext): OpenArchive {
   };
 }
 
-async function findArchive(argument: string, rootDir: string): Promise<{ path: string; file: FileHandle }> {
+async function findArchive(
+  argument: string,
+  { rootDir, namespace }: ArchiveFlags,
+): Promise<{ path: string; file: FileHandle }> {
   const named = resolve(argument);
   const file = await openRegular(named);
   if (file !== undefined) return { path: named, file };
   const folder = openArchiveFolder(join(resolve(rootDir), 'checkpoints'), silentLogger());
-  const stored = await folder.read(argument).catch((error: unknown) => {
-    throw unusable(`${folder.path} cannot be read: ${describeError(error)}`, error);
-  });
-  const archive = await folder.open(argument).catch((error: unknown) => {
-    throw unusable(`${argument} cannot be read: ${describeError(error)}`, error);
-  });
+  const unreadable = (what: string) => (error: unknown) => {
+    throw unusable(`${what} cannot be read: ${describeError(error)}`, error);
+  };
+  const known = isCheckpointId(argument) ? [] : await folder.list().catch(unreadable(folder.path));
+  const missing = `there is no archive ${named}`;
+  const id = chooseStored(argument, namespace, known, `${missing}, and in ${folder.path}:`);
+  const stored = await folder.read(id).catch(unreadable(folder.path));
+  const archive = await folder.open(id).catch(unreadable(id));
   if (stored !== undefined && archive !== undefined) return { path: stored.path, file: archive };
   await archive?.close();
-  const nowhere = isCheckpointId(argument) ? ` and no checkpoint of that id in ${folder.path}` : '';
-  throw unusable(`there is no archive ${named}${nowhere}`);
+  throw unusable(`${missing} and no checkpoint of that id in ${folder.path}`);
+}
+
+/** Throws an ExitError that begins with `missing`. */
+function chooseStored(
+  argument: string,
+  namespace: string | undefined,
+  known: readonly StoredCheckpoint[],
+  missing: string,
+): string {
+  try {
+    const all = known.map(({ id, record }) => ({ ...record, id }));
+    return chooseCheckpoint(argument, namespace, all);
+  } catch (error) {
+    if (!(error instanceof ExitError) || error.exitCode !== exitCodes.failed) throw error;
+    throw unusable(`${missing} ${error.message}`, error);
+  }
 }
 
 /** Undefined if there is no such file. Does not block on a FIFO without a writer. */

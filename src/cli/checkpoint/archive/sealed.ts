@@ -7,107 +7,82 @@ import type { CheckpointRecord } from '../../../agent/checkpoint/index.ts';
 import {
   createKeyPair,
   isCheckpointId,
-  openArchive,
+  isSealed,
   readArchiveRecord,
-  readIdentities,
-  SealError,
 } from '../../../agent/checkpoint/index.ts';
 import { describeError, ExitError, errorCode, exitCodes } from '../../../base/index.ts';
-import { parseFilePath } from '../../flags/values.ts';
+import { parseFileOrDash, parseFilePath } from '../../flags/values.ts';
 import type { CommandContext } from '../../terminal/context.ts';
 import { isTerminal } from '../../terminal/context.ts';
-import { showByteProgress } from '../../terminal/progress.ts';
+import type { OutputFlags } from '../../terminal/output.ts';
+import { fileOutputOption, writeResult } from '../../terminal/output.ts';
 import { AtomicFile } from './atomic-file.ts';
+import { decryptTo, identityOption, readIdentityFiles } from './sealed-source.ts';
 
-interface OpenFlags {
+interface OpenFlags extends OutputFlags {
   identity: string[];
-  output?: string;
+  outputFile?: string;
   force?: boolean;
 }
 
 /** Of sealed archives; the archive inside has the same name without it. */
 const extension = '.age';
 
-/** `nodeward checkpoint open FILE.tar.age --identity KEYFILE [-o OUT.tar|-]` */
+/** `nodeward checkpoint open FILE.tar.age --identity KEYFILE [--output-file OUT.tar|-]` */
 export function openCommand(context: CommandContext): Command {
   return new Command('open')
     .description(
       'Decrypt an archive that the agent has sealed, into a file that only you can read. Needs no agent.',
     )
     .argument('<file>', 'the sealed archive, ID.tar.age', parseFilePath)
-    .addOption(
-      new Option('-i, --identity <file>', 'file with the secret key; may be repeated')
-        .argParser((text: string, before: string[] = []) => [...before, parseFilePath(text)])
-        .makeOptionMandatory(),
-    )
+    .addOption(identityOption().makeOptionMandatory())
     .addOption(
       new Option(
-        '-o, --output <file>',
+        '--output-file <file>',
         'path of the file, - for standard output (default: the same name without .age)',
-      ),
+      ).argParser(parseFileOrDash),
     )
     .addOption(new Option('--force', 'replace an existing file'))
+    .addOption(fileOutputOption())
     .action(async (path: string, _own: unknown, command: Command) => {
       await openSealed(path, command.optsWithGlobals<OpenFlags>(), context);
     });
 }
 
 async function openSealed(path: string, flags: OpenFlags, context: CommandContext): Promise<void> {
-  const identities = (await Promise.all(flags.identity.map(readIdentityFile))).flat();
+  const identities = await readIdentityFiles(flags.identity);
   await using sealed = await openSealedFile(path);
+  if (!(await isSealed(sealed)))
+    throw new ExitError(exitCodes.failed, `${path} cannot be opened: it is not sealed; use it as it is`);
   const record = await readRecord(path);
   const decrypt = (activity: string, write: (chunk: Uint8Array) => Promise<void>) =>
     decryptTo({ path, sealed, identities, record, context, activity, write });
-  if (flags.output === '-') {
+  if (flags.outputFile === '-') {
     if (isTerminal(context.stdout))
-      throw new ExitError(exitCodes.usage, 'an archive is not for a terminal; name a file with -o');
+      throw new ExitError(
+        exitCodes.usage,
+        'an archive is not for a terminal; name a file with --output-file',
+      );
     // what has been written to standard output cannot be taken back, so the whole archive is verified first
     await decrypt('checking', async () => undefined);
     await decrypt('decrypting', (chunk) => writeToStdout(context, chunk));
     return;
   }
-  const to = outputPath(path, flags.output);
-  await using file = await AtomicFile.create(to);
-  await decrypt('decrypting', (chunk) => file.append(chunk));
-  await file.finish(flags.force ?? false);
-  context.stdout.write(`${to}\n`);
-}
-
-function outputPath(path: string, output: string | undefined): string {
-  if (output !== undefined) return parseFilePath(output);
-  if (path.endsWith(extension) && basename(path) !== extension) return path.slice(0, -extension.length);
-  throw new ExitError(exitCodes.usage, `${path} does not end in ${extension}; say with -o where to write`);
-}
-
-interface Decryption {
-  path: string;
-  sealed: FileHandle;
-  identities: readonly string[];
-  record: CheckpointRecord | undefined;
-  context: CommandContext;
-  /** For the progress. */
-  activity: string;
-  write(chunk: Uint8Array): Promise<void>;
-}
-
-async function decryptTo(decryption: Decryption): Promise<void> {
-  const { path, sealed, identities, record, context, activity, write } = decryption;
-  const { size } = await sealed.stat();
-  using bar = showByteProgress(context, `${activity} ${basename(path)}`, size);
-  let reported = 0;
-  const progress = (bytes: number): void => {
-    bar.add(bytes - reported);
-    reported = bytes;
-  };
-  const opening = openArchive(sealed, { identities, write, progress, cancel: context.signal });
-  const { sha256 } = await opening.catch((error: unknown): never => {
-    if (!(error instanceof SealError)) throw error;
-    throw new ExitError(exitCodes.failed, `${path} cannot be opened: ${error.message}`, { cause: error });
+  const file = flags.outputFile ?? defaultPath(path);
+  await using plain = await AtomicFile.create(file);
+  const sha256 = await decrypt('decrypting', (chunk) => plain.append(chunk));
+  await plain.finish(flags.force ?? false);
+  writeResult(context, flags.output, {
+    document: { archive: path, file, sha256 },
+    names: [file],
+    text: () => `${file}\n`,
   });
-  const expected = record?.sealed?.plainSha256;
-  if (expected === undefined || expected === sha256) return;
-  const message = `${path} is not what its sidecar says: the archive in it has the SHA-256 ${sha256}, not ${expected}`;
-  throw new ExitError(exitCodes.failed, message);
+}
+
+function defaultPath(path: string): string {
+  if (path.endsWith(extension) && basename(path) !== extension) return path.slice(0, -extension.length);
+  const advice = `the name for what is in it cannot be made from this one; give it with --output-file`;
+  throw new ExitError(exitCodes.usage, `${path} does not end in ${extension}: ${advice}`);
 }
 
 /** Waits until the reader has room. */
@@ -123,13 +98,6 @@ async function writeToStdout({ stdout, signal }: CommandContext, chunk: Uint8Arr
   for (const event of events) stdout.off(event, goOn);
   signal.removeEventListener('abort', stop);
   if (!stdout.writable) throw new ExitError(exitCodes.unwritable, 'standard output takes nothing any more');
-}
-
-async function readIdentityFile(path: string): Promise<readonly string[]> {
-  return await readIdentities(path).catch((error: unknown): never => {
-    const message = `--identity: ${path} cannot be used: ${describeError(error)}`;
-    throw new ExitError(exitCodes.configuration, message, { cause: error });
-  });
 }
 
 async function openSealedFile(path: string): Promise<FileHandle> {
@@ -150,24 +118,33 @@ async function readRecord(path: string): Promise<CheckpointRecord | undefined> {
   return isCheckpointId(id) ? await readArchiveRecord(resolve(dirname(path)), id) : undefined;
 }
 
-/** `nodeward checkpoint keygen -o FILE` */
+interface KeygenFlags extends OutputFlags {
+  outputFile: string;
+}
+
+/** `nodeward checkpoint keygen --output-file FILE` */
 export function keygenCommand(context: CommandContext): Command {
   return new Command('keygen')
     .description(
       'Make a key pair for sealed archives: the secret key goes to a file that only you can read, its recipient is printed.',
     )
     .addOption(
-      new Option('-o, --output <file>', 'file for the secret key; keep it away from the nodes')
+      new Option('--output-file <file>', 'file for the secret key; keep it away from the nodes')
         .argParser(parseFilePath)
         .makeOptionMandatory(),
     )
+    .addOption(fileOutputOption())
     .action(async (_own: unknown, command: Command) => {
-      const { output } = command.optsWithGlobals<{ output: string }>();
+      const { output, outputFile } = command.optsWithGlobals<KeygenFlags>();
       const { identity, recipient } = await createKeyPair();
-      await using file = await AtomicFile.create(output);
+      await using file = await AtomicFile.create(outputFile);
       const created = `# created: ${new Date().toISOString()}`;
       await file.append(Buffer.from(`${created}\n# public key: ${recipient}\n${identity}\n`));
       await file.finish(false);
-      context.stdout.write(`${recipient}\n`);
+      writeResult(context, output, {
+        document: { file: outputFile, recipient },
+        names: [recipient],
+        text: () => `${recipient}\n`,
+      });
     });
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { waitFor } from '../../../support/index.ts';
 import { pod, secret } from '../manifests.ts';
 import type { Release } from '../release.ts';
 import type { OpenShell } from '../shell.ts';
@@ -25,6 +26,30 @@ export function tokenSuite(open: OpenShell, { minor }: Release): void {
       await shell.ok('--user=robot get configmaps');
       await shell.ok('delete serviceaccount robot');
       assert.match(await shell.fails('--user=robot get configmaps'), /Unauthorized|must be logged in/);
+    });
+
+    test('that is kept in a Secret lets its bearer in until the Secret goes', async () => {
+      await using shell = await open();
+      await shell.ok('create serviceaccount robot');
+      const annotations = { 'kubernetes.io/service-account.name': 'robot' };
+      const metadata = { name: 'kept', annotations };
+      const kept = {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata,
+        type: 'kubernetes.io/service-account-token',
+      };
+      await shell.ok('apply -f -', kept);
+      const read = '{.data.token}';
+      const encoded = await waitFor('the token', () => shell.ok(`get secret kept -o jsonpath=${read}`));
+      await shell.ok(
+        `config set-credentials kept --token=${Buffer.from(encoded, 'base64').toString('utf8')}`,
+      );
+      assert.match(await shell.fails('--user=kept get pods'), /Forbidden/);
+      await shell.ok('apply -f -', kept); // its token stays
+      assert.equal(await shell.ok(`get secret kept -o jsonpath=${read}`), encoded);
+      await shell.ok('delete secret kept');
+      assert.match(await shell.fails('--user=kept get pods'), /Unauthorized|must be logged in/);
     });
 
     test('for how long and for whom is as it is told', async () => {

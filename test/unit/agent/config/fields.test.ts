@@ -187,11 +187,11 @@ const namesOfTheReference = `
   containerRuntimeEndpoint imageServiceEndpoint failCgroupV1 userNamespaces`;
 
 describe('fields without effect', () => {
-  test('every field of the reference is known, and of our own two sections', () => {
+  test('every field of the reference is known, and our own field and two sections', () => {
     const names = namesOfTheReference.trim().split(/\s+/);
     assert.deepEqual(
       Object.keys(kubeletConfiguration.fields).sort(),
-      [...names, 'apiVersion', 'kind', 'checkpoint', 'deviceManager'].sort(),
+      [...names, 'apiVersion', 'kind', 'checkpoint', 'deviceManager', 'runsNoPodsTaint'].sort(),
     );
   });
 

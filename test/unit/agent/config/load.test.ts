@@ -66,6 +66,7 @@ describe('loading the configuration', () => {
       featureGates: resolveGates({}),
       registerNode: true,
       registerWithTaints: [],
+      runsNoPodsTaint: true,
       providerID: '',
       eviction: defaultEviction,
       nodeStatusMaxImages: 50,

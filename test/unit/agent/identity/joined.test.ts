@@ -116,4 +116,20 @@ describe('an agent that joins with a token', () => {
     await waitFor('the credentials', () => running.identity.api.value);
     await rm(running.kubeconfig);
   });
+
+  test('with a certificate that is to be renewed it has credentials at once, though the control plane is away', async () => {
+    await using folder = await temporaryFolder();
+    await using server = await startServer();
+    await server.admin.must('POST', bootstrapSecrets, bootstrapSecret('joiner', token.slice(7)));
+    await joined(server, folder.path);
+    const tenMonthsMs = 300 * 24 * 3600_000;
+    const later = { ...systemClock, now: () => systemClock.now() + tenMonthsMs };
+    await server.stop();
+    await using running = run(server, folder.path, later);
+    const options = await running.identity.api.get();
+    assert.match(new X509Certificate(options.cert ?? '').subject, /CN=system:node:node-a/);
+    await waitFor('what it waits for', () =>
+      /no certificate for now/.test(running.identity.waitsFor?.() ?? ''),
+    );
+  });
 });

@@ -79,11 +79,11 @@ describe('certificates are looked at', () => {
     ['forwards', 25 * dayMs],
     ['backwards', -25 * dayMs],
   ] as const) {
-    test(`within a minute when the wall clock is set ${when}`, async () => {
+    test(`within seconds when the wall clock is set ${when}`, async () => {
       await using running = run([await certificate(), await certificate({ now: clockStart + byMs })]);
       await running.clock.advance(10 * minuteMs);
       running.clock.setWall(byMs);
-      await running.clock.advance(minuteMs);
+      await running.clock.advance(6000);
       assert.equal(running.seen.looks, 2);
     });
   }

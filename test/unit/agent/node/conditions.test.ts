@@ -141,6 +141,14 @@ describe('readiness', () => {
     }
   });
 
+  test('while a hung runtime does not answer, NetworkUnavailable is Unknown and Ready False', () => {
+    for (const reason of ['RuntimeTimeout', 'RuntimeUnavailable']) {
+      const network = finding('NetworkUnavailable', healthy, { ...runtimeAbsent, reason });
+      assert.deepEqual([network.status, network.reason], ['Unknown', 'RuntimeNotAnswering']);
+      assert.equal(finding('Ready', healthy, { ...runtimeAbsent, reason }).status, 'False');
+    }
+  });
+
   test('a runtime that says it is not ready is quoted, with bounds', () => {
     const runtime = {
       ...runtimeWithoutNetwork,

@@ -141,6 +141,15 @@ describe('registration', () => {
     assert.equal(spec?.providerID, 'lab://1');
   });
 
+  test('a limitation of the agent is a taint of the Node that it makes, once', async () => {
+    const limitation = { key: 'example.com/limited', effect: 'NoSchedule' };
+    for (const taints of [[], [limitation]]) {
+      const registration = { register: true, labels: {}, taints, limitation, providerID: '' };
+      await using agent = await start({ settings: () => ({ ...nodeSettings, registration }) });
+      assert.deepEqual(agent.node().spec?.taints, [limitation]);
+    }
+  });
+
   test('with registerNode false waits for a Node that others make, and then keeps its status', async () => {
     const registration = { register: false, labels: {}, taints: [], providerID: '' };
     await using agent = await start({ settings: () => ({ ...nodeSettings, registration }) });
@@ -506,14 +515,14 @@ describe('trouble', () => {
 
   test('no server is blamed while there are no credentials', async () => {
     await using agent = await start({}, (api) => {
-      Object.assign(api, { isWithoutCredentials: () => true });
+      Object.assign(api, { missingCredentials: () => 'the request csr-1 waits for approval' });
       api.before = () => new Promise(() => undefined);
     });
     await agent.clock.advance(11_000);
     const told = agent.lines.filter((line) => /update the node/.test(line));
     assert.match(
       told[0] ?? '',
-      /whoever is to sign the client certificate of this node did not answer within 10 s/,
+      /this node has no client certificate yet: the request csr-1 waits for approval/,
     );
   });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { nodeArchitecture, readArchitecture } from '../../../../src/agent/seccomp/index.ts';
-import { computeEditDistance, findNearestName } from '../../../../src/agent/seccomp/nearest-name.ts';
+import { computeEditDistance, findNearestName } from '../../../../src/base/nearest-name.ts';
 import { syscalls } from './sample-profile.ts';
 
 describe('the table of system calls', () => {

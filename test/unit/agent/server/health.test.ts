@@ -135,6 +135,7 @@ describe('the plain port', () => {
         '[-]lease failed: reason withheld\nhealthz check failed\n',
       ]);
       assert.deepEqual(await get('/healthz?exclude=lease'), [200, 'ok']);
+      assert.match((await get('/healthz?verbose&exclude=x'))[1], /no matches for "x"\n/);
       assert.equal((await get('/metrics'))[0], 404);
       assert.equal((await get('/healthz', 'POST'))[0], 405);
     } finally {

@@ -80,12 +80,17 @@ describe('the usual failures', () => {
       'Operation cannot be fulfilled on leases.coordination.example.org "a": it moved',
     );
     assert.equal(
-      forbidden(leaseKind, suffix, { namespace: 'x', name: 'a' }, { user: 'ann', verb: 'get' }).message,
+      forbidden(
+        { group: 'coordination.k8s.io', resource: 'leases', namespace: 'x', name: 'a' },
+        { user: 'ann', verb: 'get' },
+      ).message,
       'leases.coordination.k8s.io "a" is forbidden: User "ann" cannot get resource "leases" in API group "coordination.k8s.io" in the namespace "x"',
     );
     assert.equal(
-      forbidden(nodeKind, suffix, { namespace: '', name: '' }, { user: 'ann', verb: 'list', reason: 'no' })
-        .message,
+      forbidden(
+        { group: '', resource: 'nodes', namespace: '', name: '' },
+        { user: 'ann', verb: 'list', reason: 'no' },
+      ).message,
       'nodes is forbidden: User "ann" cannot list resource "nodes" in API group "" at the cluster scope: no',
     );
   });

@@ -95,13 +95,19 @@ describe('null', () => {
     assert.deepEqual(found, { kept: { tree: {} }, unknown: ['extra'], wrong: [] });
   });
 
-  test('means the empty text in a map of texts, and is an error in lists and elsewhere', () => {
-    const found = walk(thing, { labels: { a: null }, names: [null], ports: [null], byName: { x: null } });
-    assert.deepEqual(found.kept, { labels: { a: '' }, names: [null], ports: [null], byName: { x: null } });
+  test('means the empty text in a map of texts, and is an error in other maps', () => {
+    const found = walk(thing, { labels: { a: null }, byName: { x: null } });
+    assert.deepEqual(found.kept, { labels: { a: '' }, byName: { x: null } });
     assert.deepEqual(
       found.wrong.map(({ path }) => path),
-      ['names[0]', 'ports[0]', 'byName.x'],
+      ['byName.x'],
     );
+  });
+
+  test('as an entry in a list is read as an empty one', () => {
+    const found = walk(thing, { names: [null, 'a'], ports: [null, null] });
+    assert.deepEqual(found, { kept: { names: ['', 'a'], ports: [{}, {}] }, unknown: [], wrong: [] });
+    assert.notEqual(Object(found.kept)['ports'][0], Object(found.kept)['ports'][1]);
   });
 });
 

@@ -51,7 +51,8 @@ describe('a certificate', () => {
     for (const path of ['/healthz', '/livez', '/readyz', '/version', '/healthz/ping', '/readyz?verbose']) {
       assert.equal((await server.nobody.request('GET', path)).code, 200, path);
       assert.equal((await server.nobody.request('HEAD', path)).text, '', path);
-      await server.nobody.refused('MethodNotAllowed', 'DELETE', path);
+      await server.nobody.refused('Unauthorized', 'DELETE', path);
+      await server.admin.refused('MethodNotAllowed', 'DELETE', path);
     }
     for (const path of [
       '/',

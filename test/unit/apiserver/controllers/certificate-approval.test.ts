@@ -153,7 +153,7 @@ describe('client certificates of nodes', () => {
     const made = await node.must('POST', leases('kube-node-lease'), renewed('a', '00'));
     const name = await join(server, await signingRequest('a'));
     const { message } = await waiting(server, name);
-    assert.match(message, /^node a renews its Lease: .*kubectl certificate approve/);
+    assert.match(message, /^node a renews its Lease: .*approved by hand/);
     clock.aheadMs += 39_000;
     const path = `${leases('kube-node-lease')}/a`;
     await node.must('PUT', path, renewed('a', '39', made.metadata));

@@ -65,10 +65,18 @@ describe('the parameters of a write', () => {
 describe('the parameters of a list', () => {
   test('that are no numbers or truths are 400', async () => {
     for (const query of [
-      ...['limit=abc', 'limit=-1', 'limit=1.5', 'timeoutSeconds=-1', 'timeoutSeconds=x'],
+      ...['limit=abc', 'limit=1.5', 'timeoutSeconds=x'],
       ...['watch=perhaps', 'continue=abc', 'continue=abc&resourceVersion=5', 'resourceVersion=abc'],
     ]) {
       await admin.refused('BadRequest', 'GET', `${path}?${query}`);
+    }
+  });
+
+  test('limit=-1 and timeoutSeconds=-1 mean none, as clients write it', async () => {
+    for (const query of ['limit=-1', 'timeoutSeconds=-1', 'limit=-1&timeoutSeconds=-1']) {
+      const { code, text } = await admin.request('GET', `${path}?${query}`);
+      assert.equal(code, 200, text);
+      assert.doesNotMatch(text, /"continue"/);
     }
   });
 

@@ -108,9 +108,9 @@ describe('nobody gets', () => {
       () => request(['a'], { usage: 'client' }),
       /client certificate has no names/,
     ],
-    ['a foreign name', () => request(['a', 'kubernetes']), /^kubernetes are not known/],
-    ['a foreign address', () => request(['a', '10.0.0.2']), /^10\.0\.0\.2 are not known/],
-    ['a wildcard', () => request(['*.a']), /\*\.a are not known/],
+    ['a foreign name', () => request(['a', 'kubernetes']), /^kubernetes is not known/],
+    ['a foreign address', () => request(['a', '10.0.0.2']), /^10\.0\.0\.2 is not known/],
+    ['a wildcard', () => request(['*.a']), /\*\.a is not known/],
     ['a serving certificate for nothing', () => request([]), /at least one name/],
     [
       'an e-mail address',

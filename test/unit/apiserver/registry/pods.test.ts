@@ -186,10 +186,13 @@ describe('the deletion of a pod', () => {
     assert.ok(await isGone('busy'));
   });
 
-  test('takes the time that the caller gives, at least a second where the pod gives less than none', async () => {
+  test('takes the time that the caller gives, at least a second where the caller or the pod gives less than none', async () => {
     await placed('asked');
     await admin.request('DELETE', `${pods}/asked?gracePeriodSeconds=7`);
     assert.equal((await admin.must('GET', `${pods}/asked`)).metadata.deletionGracePeriodSeconds, 7);
+    await placed('negative');
+    await admin.request('DELETE', `${pods}/negative?gracePeriodSeconds=-1`);
+    assert.equal((await admin.must('GET', `${pods}/negative`)).metadata.deletionGracePeriodSeconds, 1);
     await placed('hasty', { terminationGracePeriodSeconds: -1 });
     await admin.request('DELETE', `${pods}/hasty`);
     assert.equal((await admin.must('GET', `${pods}/hasty`)).metadata.deletionGracePeriodSeconds, 1);
@@ -237,7 +240,7 @@ describe('eviction', () => {
     for (const options of [
       { propagationPolicy: 'Sideways' },
       { dryRun: ['Some'] },
-      { gracePeriodSeconds: -1 },
+      { gracePeriodSeconds: 2 ** 31 },
     ]) {
       await admin.refused('Invalid', 'POST', `${pods}/stays/eviction`, { body: eviction('stays', options) });
     }

@@ -62,6 +62,24 @@ describe('nodeward access explain', () => {
     }
   });
 
+  test('asks “did you mean” for a resource that is not served, and offers no Role for it', async () => {
+    const { code, stdout, stderr } = await access('explain', '--as=joe', 'get', 'confgmaps');
+    assert.equal(code, exitCodes.failed);
+    assert.equal(stderr, 'note: the server serves no "confgmaps": did you mean configmaps?\n');
+    assert.match(stdout, /^no: joe may not get confgmaps\n/);
+    assert.doesNotMatch(stdout, /kind: |least that would allow/);
+    const served = await access('explain', '--as=joe', 'get', 'configmaps');
+    assert.match(served.stdout, /least that would allow it[\s\S]*kind: ClusterRole\n/);
+    for (const question of [
+      ['impersonate', 'users'],
+      ['sign', 'signers.certificates.k8s.io'],
+      ['get', '*'],
+    ]) {
+      const { stdout: told } = await access('explain', '--as=joe', ...question);
+      assert.match(told, /kind: ClusterRole\n/, `${question}: only rules know of it`);
+    }
+  });
+
   test('passes a namespace over where there can be none, and says so', async () => {
     const { stdout, stderr } = await access(
       'explain',
@@ -162,8 +180,9 @@ test('what cannot be asked is told with its code', async () => {
     [],
     ['explain'],
     ['explain', 'get'],
-    ['who-can', 'get', 'pods', '--as=x'],
-    ['what-can', 'x'],
+    ['who-can', 'get', 'pods', '--as='],
+    ['what-can', 'x', '--as=y'],
+    ['what-can', 'ServiceAccount/x'],
   ]) {
     assert.equal((await access(...args)).code, exitCodes.usage, args.join(' '));
   }

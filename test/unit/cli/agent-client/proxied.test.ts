@@ -61,5 +61,8 @@ test('what the control plane refuses is told in its words, and what the agent re
     stderr: 'nodeward: nodes "nobody" not found\n',
   });
   const { stderr } = await ask('node-a');
-  assert.match(stderr, /^nodeward: the agent at https:\S+\/proxy answered 404: pod does not exist\n$/);
+  assert.match(
+    stderr,
+    /^nodeward: the agent at https:\S+\/proxy answered 404: pod does not exist \(namespace "a", pod "b", container "c"\)\n$/,
+  );
 });

@@ -134,20 +134,49 @@ describe('nodeward checkpoint diff', () => {
 });
 
 describe('nodeward checkpoint image', () => {
-  test('writes a layout that only its owner can read, and prints what it is called', async () => {
+  test('writes a layout that only its owner can read, and prints the two commands that come next', async () => {
     const output = join(folder.path, 'layout.tar');
-    const { code, stdout, stderr } = await run('image', one, '-o', output, '--name', 'localhost/app:7');
+    const { code, stdout, stderr } = await run(
+      'image',
+      one,
+      '--output-file',
+      output,
+      '--name',
+      'localhost/app:7',
+    );
     assert.equal(code, exitCodes.ok, stderr);
     assert.match(stdout, /^localhost\/app:7@sha256:[0-9a-f]{64}\n$/);
     assert.doesNotMatch(stderr, /will not restore/);
+    const [, next = ''] = stderr.split('next, on the node that is to have it:\n');
+    assert.deepEqual(next.split('\n'), [
+      `  ctr -n k8s.io images import ${output}`,
+      '  kubectl run restored --image=localhost/app:7 --image-pull-policy=IfNotPresent',
+      '',
+    ]);
     assert.equal((await stat(output)).mode & 0o7777, 0o600);
+  });
+
+  test('refuses -o FILE, and names the new spelling', async () => {
+    for (const args of [
+      ['image', one, '-o', 'layout.tar'],
+      ['open', one, '-i', 'key', '-o', 'out.tar'],
+      ['keygen', '-o', 'key'],
+      ['download', 'latest', '-o', 'copy.tar'],
+    ]) {
+      const { code, stderr } = await run(...args);
+      assert.equal(code, exitCodes.usage);
+      assert.match(
+        stderr,
+        /Allowed choices are text, json, yaml, name\. A file is named with --output-file FILE\./,
+      );
+    }
   });
 
   test('warns of a container whose image is in no registry', async () => {
     const files = checkpoint().filter(({ name }) => name !== 'config.dump');
     const path = join(folder.path, 'local.tar');
     await writeFile(path, tar([...files, json('config.dump', { rootfsImageRef: 'sha256:12' })]));
-    const { code, stderr } = await run('image', path, '-o', join(folder.path, 'local-layout.tar'));
+    const { code, stderr } = await run('image', path, '--output-file', join(folder.path, 'local-layout.tar'));
     assert.equal(code, exitCodes.ok);
     assert.match(stderr, /known by sha256:12 only.*containerd will not restore/);
   });
@@ -155,22 +184,25 @@ describe('nodeward checkpoint image', () => {
   test('refuses wrong names and places, and leaves nothing', async () => {
     const before = await readdir(folder.path);
     const output = join(folder.path, 'x.tar');
-    const onItself = await run('image', one, '-o', one, '--force');
+    const onItself = await run('image', one, '--output-file', one, '--force');
     assert.deepEqual([onItself.code, onItself.stdout], [exitCodes.usage, '']);
-    const taken = await run('image', one, '-o', two);
+    const taken = await run('image', one, '--output-file', two);
     assert.equal(taken.code, exitCodes.usage);
     assert.match(taken.stderr, /is there already; replace it with --force/);
-    assert.equal((await run('image', one, '-o', output, '--name', 'A B')).code, exitCodes.usage);
+    assert.equal((await run('image', one, '--output-file', output, '--name', 'A B')).code, exitCodes.usage);
     assert.equal((await run('image', one)).code, exitCodes.usage);
-    assert.equal((await run('image', one, '-o', join(folder.path, 'no/x.tar'))).code, exitCodes.unwritable);
-    assert.equal((await run('image', one, '-o', '/dev/null')).code, exitCodes.unwritable);
     assert.equal(
-      (await run('image', two.replace('two', 'none'), '-o', output)).code,
+      (await run('image', one, '--output-file', join(folder.path, 'no/x.tar'))).code,
+      exitCodes.unwritable,
+    );
+    assert.equal((await run('image', one, '--output-file', '/dev/null')).code, exitCodes.unwritable);
+    assert.equal(
+      (await run('image', two.replace('two', 'none'), '--output-file', output)).code,
       exitCodes.configuration,
     );
     assert.deepEqual(await readdir(folder.path), before);
     const link = join(folder.path, 'link');
     await symlink(one, link);
-    assert.equal((await run('image', one, '-o', link)).code, exitCodes.unwritable);
+    assert.equal((await run('image', one, '--output-file', link)).code, exitCodes.unwritable);
   });
 });

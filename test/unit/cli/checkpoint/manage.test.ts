@@ -6,34 +6,13 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { CheckpointError } from '../../../../src/agent/checkpoint/index.ts';
 import { PartialFile } from '../../../../src/cli/checkpoint/partial-file.ts';
-import { renderKubeconfig } from '../../../../src/client/index.ts';
 import { waitFor } from '../../../support/index.ts';
-import type { ManageLabOptions } from '../../agent/checkpoint/manage/manage-lab.ts';
-import { manageLab } from '../../agent/checkpoint/manage/manage-lab.ts';
-import { admin, cluster } from '../../agent/server/running-server.ts';
 import { runCommandLine } from '../run-command.ts';
-
-async function lab(options: ManageLabOptions = {}) {
-  const at = await manageLab(options);
-  const kubeconfig = join(at.rootDir, 'agent.kubeconfig');
-  const { cert, key } = admin;
-  const text = renderKubeconfig({
-    server: `https://127.0.0.1:${at.server.port}`,
-    ca: cluster.ca,
-    cert,
-    key,
-    user: 'admin',
-    serverName: 'node-a',
-    endpoint: 'agent',
-  });
-  await writeFile(kubeconfig, text, { mode: 0o600 });
-  const run = (...args: string[]) => runCommandLine(['checkpoint', ...args, '--root-dir', at.rootDir]);
-  return { ...at, run, [Symbol.asyncDispose]: () => at[Symbol.asyncDispose]() };
-}
+import { agentLab } from './agent-lab.ts';
 
 describe('nodeward checkpoint', () => {
   test('ls is a table for people, and JSON and YAML for programs', async () => {
-    await using at = await lab();
+    await using at = await agentLab();
     const [old, young] = [await at.make({ pinned: true }), await at.make({ namespace: 'other' })];
     const { code, stdout } = await at.run('ls');
     assert.equal(code, 0);
@@ -45,11 +24,14 @@ describe('nodeward checkpoint', () => {
     const json = JSON.parse((await at.run('ls', '-n', 'shop', '-o', 'json')).stdout);
     assert.deepEqual([json.kind, json.items.length, json.items[0].id], ['CheckpointList', 1, old.id]);
     assert.match((await at.run('ls', '--limit', '1', '-o', 'yaml')).stdout, /^kind: CheckpointList$/m);
-    assert.equal((await at.run('ls', '--since', '1h')).stdout.trimEnd().split('\n').length, 1);
+    const { stdout: none, stderr } = await at.run('ls', '--since', '1h');
+    assert.deepEqual([none, stderr], ['', 'No resources found\n'], 'no head alone');
+    const there = await at.run('ls', '-n', 'nowhere');
+    assert.deepEqual([there.stdout, there.stderr], ['', 'No resources found in nowhere namespace.\n']);
   });
 
   test('ls reads all pages', async () => {
-    await using at = await lab();
+    await using at = await agentLab();
     const { id, sidecar } = await at.make();
     const record = await readFile(sidecar, 'utf8');
     const others = Array.from({ length: 501 }, (_, index) => id.replace(/\d{4}Z$/, `${2000 + index}Z`));
@@ -62,24 +44,24 @@ describe('nodeward checkpoint', () => {
   });
 
   test('get, pin, unpin, rm', async () => {
-    await using at = await lab();
+    await using at = await agentLab();
     const { id, path, record } = await at.make();
     assert.match((await at.run('get', id)).stdout, new RegExp(`^sha256 +${record.sha256}$`, 'm'));
     assert.equal((await at.run('pin', path, '--reason', 'for the audit')).stdout, `${id} is pinned\n`);
     assert.match((await at.run('get', id)).stdout, /^pinReason +for the audit$/m);
     const kept = await at.run('rm', id);
     assert.equal(kept.code, 1);
-    assert.match(kept.stderr, /answered 409: .* is pinned \(for the audit\)/);
+    assert.match(kept.stderr, /answered 409: .* is pinned \(for the audit\).*--force/);
     await at.run('unpin', id);
     const gone = await at.run('rm', 'checkpoint-none', id);
     assert.equal(gone.code, 1);
-    assert.match(gone.stderr, /answered 404: checkpoint "checkpoint-none" does not exist/);
+    assert.match(gone.stderr, /no checkpoint begins with "checkpoint-none"; see .*nodeward checkpoint ls/);
     assert.equal(gone.stdout, `${id} is removed\n`);
     assert.deepEqual(await at.ids(), []);
   });
 
   test('verify ends with 1 when an archive is damaged', async () => {
-    await using at = await lab();
+    await using at = await agentLab();
     const { id, path } = await at.make();
     assert.deepEqual(await at.run('verify', id), { code: 0, stdout: `${id}: matches\n`, stderr: '' });
     await writeFile(path, 'ARCHIVE');
@@ -90,7 +72,7 @@ describe('nodeward checkpoint', () => {
   });
 
   test('prune shows, and removes', async () => {
-    await using at = await lab({ retention: () => ({ node: { maxCount: 1 } }) });
+    await using at = await agentLab({ retention: () => ({ node: { maxCount: 1 } }) });
     const [old] = [await at.make(), await at.make()];
     const planned = await at.run('prune', '--dry-run');
     assert.match(planned.stdout, new RegExp(`^SIZE +LIMIT +WOULD GO\n7 B +node.maxCount +${old.id}\n$`));
@@ -100,7 +82,7 @@ describe('nodeward checkpoint', () => {
   });
 
   test('create waits, or does not, or does all the same', async () => {
-    await using at = await lab();
+    await using at = await agentLab();
     const made = await at.run('shop/web/main');
     assert.equal(made.stdout, `${at.path}/${(await at.ids())[0]}.tar\n`);
     const { stdout } = await at.run('create', 'shop/web/main', '--async');
@@ -113,7 +95,9 @@ describe('nodeward checkpoint', () => {
 
   test('create that is waited for fails in the agent’s words', async () => {
     const message = 'checkpointing of shop/web/main failed (criu failed)';
-    await using at = await lab({ checkpoint: () => Promise.reject(new CheckpointError('failed', message)) });
+    await using at = await agentLab({
+      checkpoint: () => Promise.reject(new CheckpointError('failed', message)),
+    });
     assert.deepEqual(await at.run('shop/web/main', '--async', '--wait'), {
       code: 1,
       stdout: '',
@@ -138,7 +122,7 @@ describe('what is called wrongly', () => {
     ['verify'],
     ['prune', 'more'],
     ['download'],
-    ['download', 'a', '--to='],
+    ['download', 'a', '--output-file='],
     ['create'],
   ]) {
     test(args.join(' '), async () => {
@@ -188,16 +172,20 @@ describe('nodeward checkpoint download', () => {
   const content = Buffer.from('0123456789'.repeat(50_000));
 
   test('writes a file that only its owner can read, and replaces none', async () => {
-    await using at = await lab();
+    await using at = await agentLab();
     const { id } = await at.make({ content });
     const to = join(at.rootDir, 'copy.tar');
-    assert.deepEqual(await at.run('download', id, '--to', to), { code: 0, stdout: `${to}\n`, stderr: '' });
+    assert.deepEqual(await at.run('download', id, '--output-file', to), {
+      code: 0,
+      stdout: `${to}\n`,
+      stderr: '',
+    });
     assert.ok((await readFile(to)).equals(content));
     assert.equal((await stat(to)).mode & 0o777, 0o600);
-    const again = await at.run('download', id, '--to', to);
+    const again = await at.run('download', id, '--output-file', to);
     assert.equal(again.code, 2);
     assert.match(again.stderr, /copy\.tar is there already; replace it with --force$/m);
-    assert.equal((await at.run('download', id, '--to', to, '--force')).code, 0);
+    assert.equal((await at.run('download', id, '--output-file', to, '--force')).code, 0);
     assert.deepEqual(
       (await readdir(at.rootDir)).filter((name) => name.endsWith('.part')),
       [],
@@ -205,21 +193,21 @@ describe('nodeward checkpoint download', () => {
   });
 
   test('goes on where an earlier one was broken off', async () => {
-    await using at = await lab();
+    await using at = await agentLab();
     const { id, record } = await at.make({ content });
     const to = join(at.rootDir, 'copy.tar');
     {
       await using partial = await PartialFile.open(to, record.sha256, content.length);
       await partial.append(content.subarray(0, 300_000));
     }
-    assert.equal((await at.run('download', id, '--to', to)).code, 0);
+    assert.equal((await at.run('download', id, '--output-file', to)).code, 0);
     assert.ok((await readFile(to)).equals(content));
     assert.match(at.logged(), /"action":"download".*"code":206/);
     assert.doesNotMatch(at.logged(), /"action":"download".*"code":200/);
   });
 
   test('goes on by itself over a connection that breaks', async () => {
-    await using at = await lab();
+    await using at = await agentLab();
     const large = Buffer.alloc(20 * 1024 * 1024, 'x');
     const { id } = await at.make({ content: large });
     const to = join(at.rootDir, 'copy.tar');
@@ -228,7 +216,7 @@ describe('nodeward checkpoint download', () => {
     const direct = await readFile(join(at.rootDir, 'agent.kubeconfig'), 'utf8');
     const relayed = direct.replace(`:${at.server.port}`, `:${relay.port}`);
     await writeFile(kubeconfig, relayed, { mode: 0o600 });
-    const { code, stderr } = await at.run('download', id, '--to', to, '--kubeconfig', kubeconfig);
+    const { code, stderr } = await at.run('download', id, '--output-file', to, '--kubeconfig', kubeconfig);
     assert.equal(code, 0, stderr);
     assert.ok((await readFile(to)).equals(large));
     assert.ok(relay.broken);
@@ -236,11 +224,11 @@ describe('nodeward checkpoint download', () => {
   });
 
   test('keeps nothing that is not what it should be', async () => {
-    await using at = await lab();
+    await using at = await agentLab();
     const { id, path, record } = await at.make({ content });
     await writeFile(path, Buffer.alloc(content.length));
     const to = join(at.rootDir, 'copy.tar');
-    const { code, stderr } = await at.run('download', id, '--to', to);
+    const { code, stderr } = await at.run('download', id, '--output-file', to);
     assert.equal(code, 1);
     assert.match(
       stderr,
@@ -253,7 +241,7 @@ describe('nodeward checkpoint download', () => {
   });
 
   test('follows no link that somebody has put in its way', async () => {
-    await using at = await lab();
+    await using at = await agentLab();
     const { id, record } = await at.make({ content });
     const to = join(at.rootDir, 'copy.tar');
     {
@@ -265,7 +253,7 @@ describe('nodeward checkpoint download', () => {
     const { createHash } = await import('node:crypto');
     const mark = createHash('sha256').update(record.sha256).digest('hex').slice(0, 16);
     await symlink(join(at.rootDir, 'victim'), join(at.rootDir, `.copy.tar.${mark}.part`));
-    assert.notEqual((await at.run('download', id, '--to', to)).code, 0);
+    assert.notEqual((await at.run('download', id, '--output-file', to)).code, 0);
     assert.ok(!(await readdir(at.rootDir)).includes('victim'));
   });
 });

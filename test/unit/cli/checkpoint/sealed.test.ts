@@ -7,6 +7,7 @@ import { describe, test } from 'node:test';
 import { sealFile } from '../../../../src/agent/checkpoint/sealing/index.ts';
 import { exitCodes } from '../../../../src/base/index.ts';
 import { temporaryFolder } from '../../../support/index.ts';
+import { checkpoint, tar } from '../../agent/checkpoint/archive/archives.ts';
 import { runCommandLine } from '../run-command.ts';
 
 const id = 'checkpoint-web_shop-main-2025-11-21T10:03:04.005000000Z';
@@ -16,7 +17,12 @@ const plain = Buffer.alloc(200_000, 'nodeward');
 async function lab(sha256 = createHash('sha256').update(plain).digest('hex')) {
   const folder = await temporaryFolder();
   const at = (name: string) => join(folder.path, name);
-  const { stdout: recipient, code } = await runCommandLine(['checkpoint', 'keygen', '-o', at('key')]);
+  const { stdout: recipient, code } = await runCommandLine([
+    'checkpoint',
+    'keygen',
+    '--output-file',
+    at('key'),
+  ]);
   assert.equal(code, 0);
   await writeFile(at('plain'), plain);
   const sealed = at(`${id}.tar.age`);
@@ -69,7 +75,7 @@ describe('checkpoint keygen', () => {
     assert.equal((await stat(at.key)).mode & 0o777, 0o600);
     const text = await readFile(at.key, 'utf8');
     assert.match(text, /^# created: .*\n# public key: age1[a-z0-9]{58}\nAGE-SECRET-KEY-1[A-Z0-9]{58}\n$/);
-    const again = await runCommandLine(['checkpoint', 'keygen', '-o', at.key]);
+    const again = await runCommandLine(['checkpoint', 'keygen', '--output-file', at.key]);
     assert.equal(again.code, exitCodes.usage);
     assert.equal(await readFile(at.key, 'utf8'), text);
     assert.equal((await runCommandLine(['checkpoint', 'keygen'])).code, exitCodes.usage);
@@ -88,7 +94,7 @@ describe('checkpoint open', () => {
     assert.equal(taken.code, exitCodes.usage);
     assert.match(taken.stderr, /is there already; replace it with --force\n$/);
     assert.equal((await run(at.sealed, '-i', at.key, '--force')).code, 0);
-    const piped = await run(at.sealed, '-i', at.key, '-o', '-');
+    const piped = await run(at.sealed, '-i', at.key, '--output-file', '-');
     assert.equal(piped.stdout, plain.toString());
   });
 
@@ -100,7 +106,7 @@ describe('checkpoint open', () => {
     });
     reader.on('error', () => undefined);
     const { code, stderr } = await runCommandLine(
-      ['checkpoint', 'open', at.sealed, '-i', at.key, '-o', '-'],
+      ['checkpoint', 'open', at.sealed, '-i', at.key, '--output-file', '-'],
       '',
       reader,
     );
@@ -121,7 +127,7 @@ describe('checkpoint open', () => {
     bytes[bytes.length - 100_000] = 1 ^ (bytes[bytes.length - 100_000] ?? 0);
     await writeFile(at.sealed, bytes);
     assert.equal((await run(at.sealed, '-i', at.key)).code, exitCodes.failed);
-    const piped = await run(at.sealed, '-i', at.key, '-o', '-');
+    const piped = await run(at.sealed, '-i', at.key, '--output-file', '-');
     assert.deepEqual([piped.code, piped.stdout], [exitCodes.failed, '']);
     assert.deepEqual(await at.names(), before);
   });
@@ -141,7 +147,7 @@ describe('checkpoint open', () => {
   test('tells what is wrong with the files that it is given', async () => {
     await using at = await lab();
     await writeFile(at.at('bad'), 'nonsense\n');
-    await runCommandLine(['checkpoint', 'keygen', '-o', at.at('other')]);
+    await runCommandLine(['checkpoint', 'keygen', '--output-file', at.at('other')]);
     for (const [args, code, why] of [
       [[at.sealed], exitCodes.usage, /required option '-i, --identity <file>' not specified/],
       [
@@ -152,14 +158,18 @@ describe('checkpoint open', () => {
       [[at.sealed, '-i', at.at('none')], exitCodes.configuration, /--identity: .*none cannot be used: /],
       [[at.sealed, '-i', at.at('bad')], exitCodes.configuration, /bad:1: this is no X25519 identity/],
       [[at.sealed, '-i', at.at('other')], exitCodes.failed, /it is sealed for others: no identity fits/],
-      [[at.at('plain'), '-i', at.key], exitCodes.usage, /does not end in \.age; say with -o where to write/],
       [
-        [at.at('plain'), '-i', at.key, '-o', at.at('x')],
+        [at.at('plain'), '-i', at.key],
         exitCodes.failed,
-        /it is not sealed in the age format/,
+        /plain cannot be opened: it is not sealed; use it as it is/,
       ],
       [
-        [at.sealed, '-i', at.key, '-o', at.at('no/where')],
+        [at.at('plain'), '-i', at.key, '--output-file', at.at('x')],
+        exitCodes.failed,
+        /it is not sealed; use it as it is/,
+      ],
+      [
+        [at.sealed, '-i', at.key, '--output-file', at.at('no/where')],
         exitCodes.unwritable,
         /no\/where cannot be written: ENOENT/,
       ],
@@ -170,5 +180,32 @@ describe('checkpoint open', () => {
     }
     // one key that fits among others is enough
     assert.equal((await run(at.sealed, '-i', at.at('other'), '-i', at.key)).code, 0);
+  });
+});
+
+describe('inspect, diff and image of a sealed archive', () => {
+  test('take --identity, and write nothing plain to disk', async () => {
+    await using at = await lab();
+    const { stdout: recipient } = await runCommandLine([
+      'checkpoint',
+      'keygen',
+      '--output-file',
+      at.at('own'),
+    ]);
+    const [from, to] = [at.at('archive.tar'), at.at('archive.tar.age')];
+    await writeFile(from, tar(checkpoint()));
+    await sealFile({ from, to, recipients: [recipient.trim()] }, new AbortController().signal);
+    const before = await at.names();
+    const of = (...args: string[]) => runCommandLine(['checkpoint', ...args]);
+    const inspected = await of('inspect', to, '-i', at.at('own'));
+    assert.equal(inspected.code, 0, inspected.stderr);
+    assert.equal(inspected.stdout, (await of('inspect', from)).stdout);
+    assert.equal((await of('diff', from, to, '--identity', at.at('own'))).stdout, 'nothing changed\n');
+    assert.deepEqual(await at.names(), before);
+    assert.equal((await of('image', to, '-i', at.at('own'), '--output-file', at.at('layout'))).code, 0);
+    const without = await of('inspect', to);
+    assert.match(without.stderr, /is encrypted/);
+    const wrong = await of('inspect', to, '-i', at.key);
+    assert.match(wrong.stderr, /sealed for others: no identity fits/);
   });
 });

@@ -3,7 +3,9 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { exitCodes } from '../../../../src/base/index.ts';
-import { formatProfiles } from '../../../../src/cli/seccomp/ls.ts';
+import { listProfiles } from '../../../../src/cli/seccomp/ls.ts';
+import { withoutColour } from '../../../../src/cli/terminal/colour.ts';
+import { renderForPeople } from '../../../../src/cli/terminal/result.ts';
 import { temporaryFolder } from '../../../support/index.ts';
 import { runCommandLine } from '../run-command.ts';
 
@@ -16,6 +18,9 @@ const good = JSON.stringify({
   ],
 });
 const bad = '{"defaultAction": "SCMP_ACT_NO"}';
+
+const shownProfiles = (status: Record<string, unknown>, nowMs: number) =>
+  renderForPeople(listProfiles(status, nowMs), 'table', withoutColour);
 
 describe('nodeward seccomp check', () => {
   test('judges files and what is piped in, and ends with 1 when something is wrong', async () => {
@@ -158,7 +163,7 @@ describe('nodeward seccomp resolve', () => {
 
 describe('nodeward seccomp ls', () => {
   test('shows the profiles with who uses them, and what is wrong', () => {
-    const text = formatProfiles(
+    const text = shownProfiles(
       {
         folder: '/var/lib/nodeward/seccomp',
         profiles: [
@@ -199,6 +204,28 @@ describe('nodeward seccomp ls', () => {
       { profiles: 'x' },
       { profiles: [{}, 3, { errors: 'x', usedBy: [1], name: '\u001b[1m' }] },
     ])
-      assert.match(formatProfiles(status, 0), /^NAME +STATE/);
+      assert.match(shownProfiles(status, 0), /^(NAME +STATE|$)/);
   });
+});
+
+test('resolve --seccomp-default pod.yaml does not take pod.yaml for the value', async () => {
+  await using folder = await temporaryFolder();
+  const file = join(folder.path, 'pod.json');
+  const pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'p' },
+    spec: { containers: [{ name: 'c' }] },
+  };
+  await writeFile(file, JSON.stringify(pod));
+  const typeOf = async (...args: string[]) => {
+    const all = ['seccomp', 'resolve', ...args, '--root-dir', folder.path, '-o', 'json'];
+    const { code, stdout, stderr } = await runCommandLine(all);
+    assert.equal(code, 0, stderr);
+    return JSON.parse(stdout).containers[0].type;
+  };
+  assert.equal(await typeOf('--seccomp-default', file), 'RuntimeDefault');
+  assert.equal(await typeOf('--seccomp-default', 'true', file), 'RuntimeDefault');
+  assert.equal(await typeOf('--seccomp-default', 'false', file), 'Unconfined');
+  assert.equal(await typeOf('--seccomp-default=false', file), 'Unconfined');
 });

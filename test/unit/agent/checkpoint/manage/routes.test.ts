@@ -138,7 +138,10 @@ describe('one checkpoint', () => {
     );
     const refused = await at.ask('DELETE', path);
     assert.equal(refused.code, 409);
-    assert.equal(refused.text, `${id} is pinned (for the audit); unpin it first, or say force=true`);
+    assert.equal(
+      refused.text,
+      `${id} is pinned (for the audit); unpin it first, or say force=true (--force)`,
+    );
     const unpinned = await at.ask('DELETE', `${path}/pin`);
     assert.deepEqual(
       [unpinned.code, unpinned.json.pinned, unpinned.json.record.pinReason],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { lstat, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { createConnection, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
@@ -10,18 +10,18 @@ import {
   requestReload,
 } from '../../../../../src/agent/config/control-socket/index.ts';
 import type { Reloaded } from '../../../../../src/agent/config/index.ts';
-import { ExitError, exitCodes } from '../../../../../src/base/index.ts';
-import { temporaryFolder } from '../../../../support/index.ts';
+import { ExitError, exitCodes, systemClock } from '../../../../../src/base/index.ts';
+import { temporaryFolder, waitFor } from '../../../../support/index.ts';
 import { recordedLog } from '../../../base/recorded-log.ts';
 
 const done: Reloaded = { applied: ['maxPods'], pending: ['port'], warnings: ['mind the gap'] };
 
 /** The service in a folder of its own, until disposed of. */
-async function startSocket(reload: () => Promise<Reloaded>, rootDir: string) {
+async function startSocket(reload: () => Promise<Reloaded>, rootDir: string, lookMs = 60_000) {
   const stop = new AbortController();
   const { log, text } = recordedLog();
   const ready = Promise.withResolvers<void>();
-  const service = controlSocketService({ rootDir, reload, dependsOn: [], log });
+  const service = controlSocketService({ rootDir, reload, dependsOn: [], log, lookMs, clock: systemClock });
   const ended = service.run(stop.signal, () => ready.resolve());
   await Promise.race([ready.promise, ended]);
   const end = async () => {
@@ -82,6 +82,26 @@ describe('the control socket', () => {
     assert.match((await waiting).message, /ended before it answered|cannot ask the agent|no agent listens/);
     other.destroy();
     assert.deepEqual(await readdir(folder.path), []);
+  });
+
+  test('a socket that somebody else removes or replaces is made again', async () => {
+    await using folder = await temporaryFolder();
+    await using socket = await startSocket(async () => done, folder.path, 20);
+    const path = controlSocketPath(folder.path);
+    const isAnswering = () =>
+      ask(folder.path).then(
+        () => true,
+        () => false,
+      );
+    const replaced = () => socket.log().split('agent.sock was removed or replaced; created again').length - 1;
+    await rm(path);
+    await waitFor('a new one', () => replaced() === 1);
+    await waitFor('its answer', isAnswering);
+    await rm(path);
+    await writeFile(path, 'in the way');
+    await waitFor('a new one', () => replaced() >= 2);
+    await waitFor('its answer', isAnswering);
+    assert.deepEqual(await readdir(folder.path), ['agent.sock']);
   });
 
   test('what a killed agent has left is replaced; what another agent has put there stays', async () => {

@@ -51,11 +51,12 @@ const says =
   () => ({ status });
 
 describe('an authorizer that asks another server', () => {
-  test('tells it who wants to do what, at its address and with its credentials', async () => {
+  test('tells it who wants to do what, in the fields of the specification alone, at its address and with its credentials', async () => {
     await using at = await world(says({ allowed: true }));
     const labels = [{ key: 'app', operator: 'In' as const, values: ['x'] }];
     const fields = [{ field: 'metadata.name', operator: '!=' as const, value: 'y' }];
-    await at.authorizer.authorize(jane, { ...list, ...place, selectors: { fields, labels } });
+    const more = { nodeName: 'n', selectors: { fields, labels } }; // the first is for the node authorizer alone
+    await at.authorizer.authorize(jane, { ...list, ...place, ...more });
     await at.authorizer.authorize(jane, { verb: 'get', path: '/metrics' });
     const [first, second] = at.asked;
     assert.deepEqual([first?.path, first?.authorization], ['/authorize', 'Bearer webhook-token']);

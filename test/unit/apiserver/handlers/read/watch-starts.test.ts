@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
+import { waitFor } from '../../../../support/index.ts';
 import { bellClock, configMaps, named, namespaces, nodes, startServer } from '../../support/index.ts';
 
 const server = await startServer();
@@ -93,7 +94,6 @@ describe('what a watch begins with', () => {
       'resourceVersion=new',
       'resourceVersion=-1',
       'timeoutSeconds=soon',
-      'timeoutSeconds=-1',
       'allowWatchBookmarks=perhaps',
       'labelSelector=a==b==c',
       'fieldSelector=spec.unknown=x',
@@ -105,6 +105,11 @@ describe('what a watch begins with', () => {
 });
 
 describe('how long a watch lives', () => {
+  test('timeoutSeconds=-1: it begins, and soon ends in order', async () => {
+    using watch = await admin.watch(`${nodes}?timeoutSeconds=-1`);
+    await waitFor('the end', () => watch.isComplete);
+  });
+
   test('as long as by default with 0, and longer than any timer holds', async () => {
     for (const seconds of ['0', '', '4294967296', '999999999999999']) {
       using watch = await admin.watch(`${nodes}?timeoutSeconds=${seconds}`);

@@ -161,7 +161,6 @@ describe('the deletion of a collection', () => {
     const path = await filled(1);
     for (const query of [
       'limit=abc',
-      'limit=-1',
       'timeoutSeconds=soon',
       'continue=nonsense',
       'continue=nonsense&resourceVersion=7',

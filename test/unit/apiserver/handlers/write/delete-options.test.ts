@@ -96,12 +96,41 @@ describe('the options of a deletion', () => {
     }
   });
 
+  test('gracePeriodSeconds=-1 is one second, which only pods take', async () => {
+    for (const send of [{ body: { gracePeriodSeconds: -1 } }, {}]) {
+      const reply = await admin.request('DELETE', `${await object()}?gracePeriodSeconds=-1`, send);
+      assert.equal(reply.code, 200, reply.text);
+    }
+  });
+
+  test('that are not met are a conflict, in the words of the reference', async () => {
+    const path = await object();
+    const { metadata } = await admin.must('GET', path);
+    const { message } = await admin.refused('Conflict', 'DELETE', path, {
+      body: { preconditions: { uid: 'x' } },
+    });
+    assert.ok(
+      message?.endsWith(
+        `: the UID in the precondition (x) does not match the UID in record (${metadata.uid}). The object might have been deleted and then recreated`,
+      ),
+      message,
+    );
+    const old = await admin.refused('Conflict', 'DELETE', path, {
+      body: { preconditions: { resourceVersion: '1' } },
+    });
+    assert.ok(
+      old.message?.endsWith(
+        `: the ResourceVersion in the precondition (1) does not match the ResourceVersion in record (${metadata.resourceVersion}). The object might have been modified`,
+      ),
+      old.message,
+    );
+  });
+
   test('that are wrong are 422 with every cause', async () => {
     const path = await object();
     const wrong: [object, string, string[]][] = [
       [{ propagationPolicy: 'Sideways' }, 'propagationPolicy=Sideways', ['propagationPolicy']],
       [{ propagationPolicy: '' }, 'propagationPolicy=', ['propagationPolicy']],
-      [{ gracePeriodSeconds: -1 }, 'gracePeriodSeconds=-1', ['gracePeriodSeconds']],
       [{ gracePeriodSeconds: 2 ** 40 }, `gracePeriodSeconds=${2 ** 40}`, ['gracePeriodSeconds']],
       [
         { orphanDependents: true, propagationPolicy: 'Orphan' },
@@ -110,8 +139,8 @@ describe('the options of a deletion', () => {
       ],
       [{ dryRun: ['None'] }, 'dryRun=None', ['dryRun']],
       [
-        { gracePeriodSeconds: -1, propagationPolicy: 'x', dryRun: ['x'] },
-        'gracePeriodSeconds=-1&propagationPolicy=x&dryRun=x',
+        { gracePeriodSeconds: 2 ** 40, propagationPolicy: 'x', dryRun: ['x'] },
+        `gracePeriodSeconds=${2 ** 40}&propagationPolicy=x&dryRun=x`,
         ['gracePeriodSeconds', 'propagationPolicy', 'dryRun'],
       ],
     ];

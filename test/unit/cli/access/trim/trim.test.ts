@@ -54,7 +54,7 @@ interface Entry {
 
 /** What is told of jane by these lines, without a server. */
 async function trimmed(lines: readonly string[], ...args: string[]) {
-  const all = ['access', 'trim', '--subject=jane', '--audit-log=-', '--offline', '-o', 'json', ...args];
+  const all = ['access', 'trim', '--as=jane', '--audit-log=-', '--offline', '-o', 'json', ...args];
   const { code, stdout, stderr } = await runCommandLine(all, lines.map((line) => `${line}\n`).join(''));
   assert.equal(code, exitCodes.ok, stderr);
   return JSON.parse(stdout);
@@ -183,7 +183,7 @@ describe('the least that covers what an audit log has', () => {
     await writeFile(`${path}.2029-12-31T00-00-00.000Z`, `${lines[0]}\n`);
     await writeFile(path, `${lines[1]}\n${lines[2]}`);
     await writeFile(`${path}.bak`, `${entry({ verb: 'watch' })}\n`);
-    const args = ['access', 'trim', '--subject=User/jane', `--audit-log=${path}`, '--offline', '-o', 'json'];
+    const args = ['access', 'trim', '--as=User/jane', `--audit-log=${path}`, '--offline', '-o', 'json'];
     const { stdout } = await runCommandLine(args);
     const { log, use, objects } = JSON.parse(stdout);
     assert.deepEqual([log.lines, log.first, log.last], [3, times[0], times[2]]);
@@ -208,21 +208,21 @@ describe('the least that covers what an audit log has', () => {
       ['ServiceAccount/team/bot', [{ kind: 'ServiceAccount', namespace: 'team', name: 'bot' }]],
       ['Group/devs', [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: 'devs' }]],
     ] as const) {
-      const args = ['access', 'trim', `--subject=${subject}`, '--audit-log=-', '--offline', '-o', 'json'];
+      const args = ['access', 'trim', `--as=${subject}`, '--audit-log=-', '--offline', '-o', 'json'];
       const { stdout } = await runCommandLine(args, `${line}\n${inGroup}\n`);
       const { objects, use } = JSON.parse(stdout);
       assert.equal(use.requests, 1);
       assert.deepEqual(objects[1].subjects, subjects);
     }
     for (const subject of ['', 'Group/', 'ServiceAccount/bot']) {
-      const { code } = await runCommandLine(['access', 'trim', `--subject=${subject}`, '--audit-log=-']);
+      const { code } = await runCommandLine(['access', 'trim', `--as=${subject}`, '--audit-log=-']);
       assert.equal(code, exitCodes.usage, subject);
     }
   });
 
   test('shows nothing that would be applied, whatever stands in a name', async () => {
     const name = 'a\nkind: Evil\u2028kind: Evil';
-    const args = ['access', 'trim', `--subject=${name}`, '--audit-log=-', '--offline'];
+    const args = ['access', 'trim', `--as=${name}`, '--audit-log=-', '--offline'];
     const { stdout } = await runCommandLine(args, entry({ user: name }));
     const documents = stdout.split(/^---$/m).map((text) => Object(readYaml(text).value));
     assert.deepEqual(
@@ -257,7 +257,7 @@ describe('with the server that wrote the log', () => {
     await doAll();
     await waitFor('the log', async () => (await readFile(logPath, 'utf8')).includes('/api/v1/nodes'));
 
-    const args = ['access', 'trim', '--subject=stranger', `--audit-log=${logPath}`];
+    const args = ['access', 'trim', '--as=stranger', `--audit-log=${logPath}`];
     const { code, stdout, stderr } = await runCommandLine([
       ...args,
       '--kubeconfig',

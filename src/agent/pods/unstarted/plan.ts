@@ -1,0 +1,56 @@
+import type { Pod } from '../../../api/index.ts';
+import { podHasEnded } from '../../../api/index.ts';
+import { annotationOf, mirrorAnnotation } from '../names.ts';
+import { notStartedReason } from '../status.ts';
+import type { RuntimePods } from './runtime-pods.ts';
+
+export interface UnstartedPlan {
+  /** Pods whose status does not say yet that they are not started. */
+  readonly report: readonly Pod[];
+  /** Pods that are being deleted, and of which nothing runs here: their deletion is confirmed. */
+  readonly confirm: readonly Pod[];
+}
+
+/** Decides what to say of the pods that the API has for this node. Mirror pods belong to their manifests. */
+export function planUnstarted(onApi: readonly Pod[], inRuntime: RuntimePods): UnstartedPlan {
+  const pods = onApi.filter((pod) => annotationOf(pod, mirrorAnnotation) === undefined);
+  return {
+    report: pods.filter((pod) => isUnreported(pod) && !isIn(inRuntime, pod)),
+    confirm: pods.filter((pod) => isWaitingForDeletion(pod) && isNowhere(pod, inRuntime)),
+  };
+}
+
+/** Whether nothing needs to be asked or done. */
+export function hasNothingToSay(onApi: readonly Pod[]): boolean {
+  const { report, confirm } = planUnstarted(onApi, new Set());
+  return report.length === 0 && confirm.length === 0;
+}
+
+function isUnreported(pod: Pod): boolean {
+  if (pod.metadata?.deletionTimestamp !== undefined || podHasEnded(pod) || hasStarted(pod)) return false;
+  const ready = pod.status?.conditions?.find(({ type }) => type === 'Ready');
+  return pod.status?.reason !== notStartedReason || ready?.reason !== notStartedReason;
+}
+
+/** With a grace period of 0 it waits for others: for its finalizers. */
+function isWaitingForDeletion({ metadata }: Pod): boolean {
+  return metadata?.deletionTimestamp !== undefined && metadata.deletionGracePeriodSeconds !== 0;
+}
+
+/** By its status another agent has started it: each writes the time before it starts anything. */
+function hasStarted({ status = {} }: Pod): boolean {
+  const { phase = '', startTime, containerStatuses = [], initContainerStatuses = [] } = status;
+  if (phase !== '' && phase !== 'Pending') return true;
+  const all = [...containerStatuses, ...initContainerStatuses];
+  return startTime !== undefined || all.some(({ containerID = '' }) => containerID !== '');
+}
+
+function isIn(inRuntime: RuntimePods, { metadata }: Pod): boolean {
+  return typeof inRuntime !== 'string' && inRuntime.has(metadata?.uid ?? '');
+}
+
+/** What an earlier agent has started may run on without a runtime. */
+function isNowhere(pod: Pod, inRuntime: RuntimePods): boolean {
+  if (inRuntime === 'unknown') return false;
+  return inRuntime === 'none' ? !hasStarted(pod) : !isIn(inRuntime, pod);
+}

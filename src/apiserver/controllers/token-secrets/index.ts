@@ -1,0 +1,1 @@
+export { tokenSecrets } from './service.ts';

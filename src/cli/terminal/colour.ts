@@ -1,0 +1,20 @@
+import type { CommandContext } from './context.ts';
+import { isTerminal } from './context.ts';
+
+/** What a cell says of its row: something is wrong, may go wrong, or is as it should be. */
+export type Tone = 'bad' | 'doubtful' | 'good';
+
+/** Colours a text by its tone; a text without a tone stays as it is. */
+export type Paint = (text: string, tone: Tone | undefined) => string;
+
+const codes: Readonly<Record<Tone, number>> = { bad: 31, doubtful: 33, good: 32 };
+
+export const withoutColour: Paint = (text) => text;
+
+const withColour: Paint = (text, tone) =>
+  tone === undefined || text === '' ? text : `\u001b[${codes[tone]}m${text}\u001b[0m`;
+
+/** Colours only where standard output is a terminal and NO_COLOR is unset or empty. */
+export function createPaint({ stdout, env }: Pick<CommandContext, 'stdout' | 'env'>): Paint {
+  return isTerminal(stdout) && !env['NO_COLOR'] ? withColour : withoutColour;
+}

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { validity } from '../../../../src/base/x509/index.ts';
+import { inspectCertificates } from '../../../../src/cli/status/certificates.ts';
+import { toReport } from '../../../../src/cli/status/report.ts';
+import { temporaryFolder, waitFor } from '../../../support/index.ts';
+import { admin as pair } from '../../agent/server/running-server.ts';
+import { nodeWith } from '../../apiserver/node-proxy/agent.ts';
+import { startServer } from '../../apiserver/support/index.ts';
+import { runCommandLine } from '../run-command.ts';
+
+const statusPath = '/api/v1/nodes/node-a/status';
+const headers = { 'content-type': 'application/strategic-merge-patch+json' };
+
+/** A control plane with one node, and what a user asks it; `checkpoints`: what the agent answers. */
+async function world(checkpoints: object) {
+  await using stack = new AsyncDisposableStack();
+  const folder = stack.use(await temporaryFolder());
+  const server = stack.use(await startServer());
+  stack.use(
+    await nodeWith(server, 'node-a', (_request, response) => void response.end(JSON.stringify(checkpoints))),
+  );
+  await mkdir(join(folder.path, 'pki'));
+  await writeFile(join(folder.path, 'pki/agent.crt'), pair.cert);
+  const say = async (status: string, reason: string, message = '') => {
+    const lastTransitionTime = new Date().toISOString();
+    const conditions = [{ type: 'Ready', status, reason, message, lastTransitionTime }];
+    const reply = await server.admin.request('PATCH', statusPath, {
+      body: { status: { conditions } },
+      headers,
+    });
+    assert.equal(reply.code, 200, reply.text);
+  };
+  const kubeconfig = ['--kubeconfig', server.running.kubeconfig];
+  const run = (...args: string[]) => runCommandLine([...args, ...kubeconfig, '--root-dir', folder.path]);
+  const more = stack.move();
+  return { run, say, [Symbol.asyncDispose]: () => more.disposeAsync() };
+}
+
+describe('nothing shows the state of a node at a glance', () => {
+  test('status says that all is well with 0, in one screen', async () => {
+    await using at = await world({ items: [] });
+    await at.say('True', 'KubeletReady');
+    const { code, stdout } = await at.run('status');
+    assert.equal(code, 0, stdout);
+    assert.match(stdout, /^ok +node +node-a is ready for \d+s, with some$/m);
+    assert.match(stdout, /^ok +control plane +https:\/\/127\.0\.0\.1:\d+, v1\.31/m);
+    assert.match(stdout, /^ok +pods +none$/m);
+    assert.match(
+      stdout,
+      /^ok +certificates +the first of 1 to expire is agent\.crt, on \d{4}-\d\d-\d\d \(in \d+ days\)$/m,
+    );
+    assert.match(stdout, /^ok +checkpoints +there are none$/m);
+    assert.ok(stdout.split('\n').length < 24);
+  });
+
+  test('what is wrong comes first, with the command that mends it, and the code is 1', async () => {
+    const id = 'checkpoint-web_shop-main-2026-01-02T03:04:05.000000000Z';
+    await using at = await world({
+      items: [{ id, state: 'Damaged', record: { startedAt: '2026-01-02T03:04:05Z' } }],
+    });
+    await at.say('False', 'KubeletNotReady', 'no container runtime');
+    const { code, stdout } = await at.run('status');
+    assert.equal(code, 1);
+    const lines = stdout.split('\n');
+    assert.match(
+      lines[0] ?? '',
+      /^failed +node +node-a is not ready since \d+s: KubeletNotReady: no container runtime$/,
+    );
+    assert.match(lines[1] ?? '', /^ +to do: nodeward doctor; nodeward history node-a$/);
+    assert.match(lines[3] ?? '', new RegExp(`to do: nodeward checkpoint verify ${id}$`));
+    const { well, parts } = JSON.parse((await at.run('status', '-o', 'json')).stdout);
+    assert.deepEqual([well, parts[0].part, parts[0].state], [false, 'node', 'failed']);
+  });
+
+  test('a control plane and an agent that are not there are what is wrong', async () => {
+    await using folder = await temporaryFolder();
+    const { code, stdout } = await runCommandLine(['status', '--root-dir', folder.path]);
+    assert.equal(code, 1);
+    assert.match(stdout, /^failed +control plane +there is no/m);
+    assert.match(stdout, /^failed +agent +there is no kubeconfig/m);
+    assert.match(stdout, /^unknown +certificates/m);
+  });
+
+  test('certificates that have expired or are about to are told', async () => {
+    await using folder = await temporaryFolder();
+    const { notAfterMs } = validity(pair.cert);
+    await writeFile(join(folder.path, 'a.crt'), pair.cert);
+    const stateAt = async (ms: number) => (await inspectCertificates(folder.path, notAfterMs + ms)).state;
+    assert.deepEqual(await Promise.all([1, -1000].map((ms) => stateAt(ms * 24 * 3600))), [
+      'failed',
+      'warning',
+    ]);
+  });
+
+  test('a finding is one line, whatever is in it', () => {
+    const { text } = toReport([{ part: 'node', state: 'failed', found: 'a\nb\u001b[2J', mend: 'c\nd' }]);
+    assert.equal(text((each) => each).split('\n').length, 5);
+  });
+});
+
+describe('nodeward history', () => {
+  test('lists the changes of a node with reasons and times', async () => {
+    await using at = await world({ items: [] });
+    await waitFor('a change to be seen', async () => {
+      await at.say('False', 'KubeletNotReady', 'no runtime');
+      await at.say('True', 'KubeletReady');
+      const { stdout } = await at.run('history', 'node-a', '-o', 'json');
+      return JSON.parse(stdout).items.length >= 2;
+    });
+    const { code, stdout } = await at.run('history', 'node-a');
+    assert.equal(code, 0);
+    assert.match(stdout, /^TIME +AGO +WHAT +FROM +TO +REASON +MESSAGE$/m);
+    assert.match(stdout, /^\d{4}-\S+Z +\d+s +Ready +\S+ +True +KubeletReady +-$/m);
+    const none = await at.run('history', 'nobody');
+    assert.deepEqual([none.stdout, none.stderr], ['', 'No resources found\n']);
+  });
+});
