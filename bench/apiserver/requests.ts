@@ -64,6 +64,12 @@ export function workOn(count: number, connections: number): Work[] {
     { what: 'list them compressed', ...single, request: list(gzip) },
     { what: 'list them as protobuf', ...single, request: list(protobuf) },
     { what: 'list them as Table', ...single, request: list(table) },
+    {
+      what: 'list them by a label that nobody has',
+      targetMs: 4 * (count / 10_000),
+      ...single,
+      request: () => ({ method: 'GET', path: `${clusterRoles}?labelSelector=nobody%3Dhas-it` }),
+    },
     { what: 'list the first 500', ...single, request: () => ({ method: 'GET', path: rolesBy(500) }) },
     {
       what: 'delete it',

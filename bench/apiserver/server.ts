@@ -23,6 +23,8 @@ export interface ServerSettings {
   readonly args?: readonly string[];
   /** Keys and certificates are this server's, so that clients of one are clients of the other. */
   readonly beside?: Server | undefined;
+  /** The folder of the built program; default this one's. */
+  readonly program?: string | undefined;
 }
 
 /**
@@ -31,12 +33,20 @@ export interface ServerSettings {
  */
 export async function startServer(
   nodeOptions: readonly string[] = boundedMemoryFlags,
-  { args = [], beside }: ServerSettings = {},
+  { args = [], beside, program = dist }: ServerSettings = {},
 ): Promise<Server> {
   const folder = await mkdtemp(join(tmpdir(), 'nodeward-bench-'));
   if (beside !== undefined) await cp(join(beside.folder, 'pki'), join(folder, 'pki'), { recursive: true });
   const startedMs = performance.now();
-  const command = [join(dist, 'main.js'), 'apiserver', '--root-dir', folder, '--secure-port', '0', ...args];
+  const command = [
+    join(program, 'main.js'),
+    'apiserver',
+    '--root-dir',
+    folder,
+    '--secure-port',
+    '0',
+    ...args,
+  ];
   const child = spawn(process.execPath, [...nodeOptions, ...command], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: nodeOptions.length === 0 ? process.env : { ...process.env, ...boundedMemoryEnvironment },

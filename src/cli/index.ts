@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander';
-import { describeError, ExitError, errorPriority, exitCodes } from '../base/index.ts';
+import { describeError, ExitError, exitCodes } from '../base/index.ts';
 import { bindOptionalValues } from './optional-values.ts';
 import { createProgram } from './program.ts';
 import type { CommandContext } from './terminal/context.ts';
@@ -17,6 +17,9 @@ export async function run(args: readonly string[], context: CommandContext): Pro
     return reportError(error, context);
   }
 }
+
+/** Of an entry in systemd's journal. */
+const errorPriority = '<3>';
 
 function reportError(error: unknown, context: CommandContext): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;

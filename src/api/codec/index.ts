@@ -15,7 +15,18 @@ export {
 export { bufferOf, encodeItem, encodeObject, encodeObjectList, encodeText, type ListHead } from './encode.ts';
 export type { EncodedBody, Encoding, TextBody } from './encoding.ts';
 export { partialObjectMetadata, toPartial } from './partial.ts';
-export { encodeWatchEvent, ProtobufError } from './protobuf/index.ts';
+export {
+  type ConvertJson,
+  type EventFrames,
+  encodeListHead,
+  encodeWatchEvent,
+  eventFrames,
+  jsonConverter,
+  listEnd,
+  ProtobufError,
+  type WriteInto,
+  writeListItem,
+} from './protobuf/index.ts';
 export {
   type Table,
   type TableBuilder,

@@ -1,3 +1,20 @@
+export {
+  backslash,
+  closeList,
+  closeObject,
+  colon,
+  comma,
+  digitZero,
+  type JsonCursor,
+  openList,
+  openObject,
+  quote,
+  skipValue,
+  takeByte,
+  takeSeparator,
+  UnusualJson,
+  unusual,
+} from './cursor.ts';
 export { depthLimit } from './depth-limit.ts';
 export { JsonError } from './error.ts';
 export { isGarblingKey } from './garbling-key.ts';

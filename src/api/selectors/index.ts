@@ -11,3 +11,4 @@ export {
   type LabelSelector,
   parseLabelSelector,
 } from './label-selector.ts';
+export { type Labels, readStoredLabels } from './stored-labels.ts';

@@ -3,6 +3,8 @@ import { checkLabelValue, checkQualifiedName } from '../names/index.ts';
 import { checkLength, checkTerms, formatPiece, SelectorError } from './error.ts';
 import type { Token, TokenKind } from './label-tokens.ts';
 import { tokenize } from './label-tokens.ts';
+import type { LabelKey, Labels } from './stored-labels.ts';
+import { labelKey } from './stored-labels.ts';
 
 /*
  *   selector    = [ requirement { "," requirement } ]
@@ -27,8 +29,12 @@ export interface LabelRequirement {
 /** Selects objects by their labels: all requirements must hold. */
 export interface LabelSelector {
   readonly requirements: readonly LabelRequirement[];
+  /** The keys of the labels that decide. */
+  readonly keys: readonly LabelKey[];
   /** NotIn and DoesNotExist also hold for an object without the label. */
   matches(object: ApiObject): boolean;
+  /** The same for an object with these labels; others than those of `keys` are not looked at. */
+  matchesLabels(labels: Labels): boolean;
 }
 
 /** Parses the query parameter `labelSelector`; the empty text selects everything. Throws SelectorError. */
@@ -36,12 +42,12 @@ export function parseLabelSelector(text: string): LabelSelector {
   checkLength('label', text);
   const requirements = new LabelParser(text).selector();
   const tests = requirements.map(createTest);
+  const matchesLabels = (labels: Labels) => tests.every((test) => test(labels));
   return {
     requirements,
-    matches(object) {
-      const labels = object.metadata?.labels ?? {};
-      return tests.every((test) => test(labels));
-    },
+    keys: [...new Set(requirements.map(({ key }) => key))].map(labelKey),
+    matches: (object) => matchesLabels(object.metadata?.labels ?? {}),
+    matchesLabels,
   };
 }
 
@@ -140,8 +146,6 @@ function expected(what: string, token: Token): SelectorError {
   const found = token.kind === 'end' ? 'the end' : formatPiece(token.text);
   return new SelectorError('label', token.at, `expected ${what}, found ${found}`);
 }
-
-type Labels = Readonly<Record<string, string>>;
 
 function createTest({ key, operator, values }: LabelRequirement): (labels: Labels) => boolean {
   const wanted = new Set(values);

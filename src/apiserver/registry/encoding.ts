@@ -23,6 +23,11 @@ export interface ObjectEncoding<T extends ApiObject> {
   read(stored: Stored): T;
   /** The object in JSON as `show` returns it. */
   parse(json: Uint8Array): T;
+  /**
+   * Where the metadata open in stored bytes that begin as this program writes those of the kind, and are the object's JSON
+   * but for the version; 0 for any others, and always for a view.
+   */
+  metadataAt(stored: Stored): number;
   /** The JSON to send: the stored bytes with the version spliced in. */
   show(stored: Stored): Uint8Array;
   /** Does the same in a buffer of the caller; undefined for a view, which must be converted. */
@@ -52,6 +57,7 @@ export function objectEncoding<T extends ApiObject>(kind: Kind<T>, groupSuffix: 
     encode,
     read,
     parse: (json) => readStored(kind, json),
+    metadataAt: ({ value }) => (beginsWith(value, opening) ? opening.length - 1 : 0),
     show(stored) {
       if (stored.revision === 0) return stored.value;
       const json = Buffer.allocUnsafe(splice.size(stored));
@@ -60,6 +66,11 @@ export function objectEncoding<T extends ApiObject>(kind: Kind<T>, groupSuffix: 
     },
     splice,
   };
+}
+
+function beginsWith(value: Uint8Array, opening: Uint8Array): boolean {
+  for (let index = 0; index < opening.length; index++) if (value[index] !== opening[index]) return false;
+  return true;
 }
 
 /** Throws an Error that says which object it is. */
@@ -97,6 +108,7 @@ function viewEncoding<T extends ApiObject>(
     encode: (object) => kept.encode(view.to(object)),
     read,
     parse: (json) => readStored(kind, json),
+    metadataAt: () => 0,
     show: (stored) => Buffer.from(JSON.stringify(read(stored))),
     splice: undefined,
   };

@@ -1,7 +1,7 @@
 import type { WireType } from '@bufbuild/protobuf/wire';
 import { BinaryReader, BinaryWriter, WireType as WireTypes } from '@bufbuild/protobuf/wire';
 import { errorAt, ProtobufError } from './error.ts';
-import { expectWireType, readEndOfMessage, readFields, writeBytes, writeText } from './wire.ts';
+import { expectWireType, readEndOfMessage, readFields, toTag, writeText } from './wire.ts';
 
 /** `k8s` and a zero byte. */
 const magic = Uint8Array.of(0x6b, 0x38, 0x73, 0x00);
@@ -21,16 +21,21 @@ export interface Envelope extends EnvelopeType {
  * Wraps a message with its type: the magic bytes and `Unknown` {1: {1: apiVersion, 2: kind}, 2: raw, 3: contentEncoding,
  * 4: contentType}, the last two empty, as the reference writes them (specification, section 2.4).
  */
-export function encodeEnvelope({ apiVersion, kind }: EnvelopeType, raw: Uint8Array): Uint8Array {
+export function encodeEnvelope(type: EnvelopeType, raw: Uint8Array): Uint8Array {
+  const opening = new BinaryWriter().raw(openEnvelope(type)).uint32(raw.length);
+  return opening.raw(raw).raw(envelopeEnd).finish();
+}
+
+/** What stands before the length of the message in an envelope. */
+export function openEnvelope({ apiVersion, kind }: EnvelopeType): Uint8Array {
   const writer = new BinaryWriter().raw(magic).uint32(0x0a).fork();
   writeText(writer, 1, apiVersion);
   writeText(writer, 2, kind);
-  writer.join();
-  writeBytes(writer, 2, raw);
-  writeText(writer, 3, '');
-  writeText(writer, 4, '');
-  return writer.finish();
+  return writer.join().uint32(toTag(2, WireTypes.LengthDelimited)).finish();
 }
+
+/** What stands behind the message in an envelope. */
+export const envelopeEnd = Uint8Array.of(0x1a, 0, 0x22, 0);
 
 interface Unknown extends Envelope {
   contentEncoding: string;

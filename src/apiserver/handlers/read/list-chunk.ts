@@ -9,6 +9,7 @@ import type { ListScope } from './list-scope.ts';
 import { listScope } from './list-scope.ts';
 import type { Selectors } from './list-selectors.ts';
 import { listName } from './list-selectors.ts';
+import { listMatcher } from './match-stored.ts';
 import { settle, tooLarge } from './read-version.ts';
 
 /*
@@ -31,6 +32,8 @@ export interface Chunk {
 
 /** Objects that are read from the storage at once. */
 const pageSize = 500;
+/** After so many objects it looks at the clock, which costs as much as one of them. */
+const lookEvery = 32;
 /** What one request with a limit examines at most; then it returns what it has found so far, even if that is nothing. */
 const maxExamined = { objects: 10_000, bytes: 32 * 1024 * 1024 };
 
@@ -107,9 +110,10 @@ async function select(
   { after, limit }: ListOptions,
   { prefix }: ListScope,
   first: Listing,
-  { matches }: Selectors,
+  selectors: Selectors,
 ): Promise<Chunk> {
   const { resource } = request;
+  const matches = listMatcher(resource, selectors);
   const signal = request.signal();
   const { revision } = first;
   const yielder = new EventLoopYielder();
@@ -120,12 +124,13 @@ async function select(
   for (let page = first; ; ) {
     for (const stored of page.items) {
       if (limit !== undefined && isEnough(examined)) return chunk(last);
-      const isMeant = matches(resource.encoding.read(stored));
+      const isMeant = matches(stored);
       if (isMeant && items.length === limit) return chunk(last);
       if (isMeant) items.push(stored);
       last = stored.key;
       examined.objects += 1;
       examined.bytes += stored.value.byteLength;
+      if (examined.objects % lookEvery !== 0) continue;
       if (yielder.isDue) await yielder.yield();
       if (signal.aborted) throw gone();
     }

@@ -1,4 +1,4 @@
-import type { Kind } from '../../../api/index.ts';
+import type { ApiObject, FieldSelector, Kind, LabelSelector } from '../../../api/index.ts';
 import {
   apiVersionOf,
   parseFieldSelector,
@@ -10,13 +10,13 @@ import type { ApiRequest } from '../request.ts';
 
 /** Which objects of a collection are selected. */
 export interface Selectors {
-  matches(object: object): boolean;
+  readonly labels: LabelSelector;
+  readonly fields: FieldSelector<ApiObject>;
+  /** Whether only labels decide. */
+  readonly isByLabels: boolean;
   /** The only value that a field of selected objects can have, when the selectors demand one. */
   exact(field: string): string | undefined;
 }
-
-/** A single test on objects; undefined when all are selected. */
-export type Selection = Selectors['matches'] | undefined;
 
 /** The selectors of a request; undefined when all objects are selected. Throws 400. */
 export function readSelectors({ query, resource }: ApiRequest): Selectors | undefined {
@@ -37,10 +37,11 @@ function readTexts(query: URLSearchParams): { labels: string; fields: string } {
 
 function parse(kind: Kind, labels: string, fields: string): Selectors {
   try {
-    const byLabels = parseLabelSelector(labels);
     const byFields = parseFieldSelector(kind, fields);
     return {
-      matches: (object) => byLabels.matches(object) && byFields.matches(object),
+      labels: parseLabelSelector(labels),
+      fields: byFields,
+      isByLabels: byFields.requirements.length === 0,
       exact: (field) => byFields.exact(field),
     };
   } catch (error) {

@@ -1,3 +1,5 @@
+import type { Labels } from '../../../api/index.ts';
+import { readStoredLabels } from '../../../api/index.ts';
 import type { Resource } from '../../registry/index.ts';
 import type { Stored } from '../../storage/index.ts';
 
@@ -12,6 +14,7 @@ const maxObjects = 2048;
  */
 export class SharedReads {
   readonly #objects = new Map<Readable, Map<Stored, object>>();
+  readonly #labels = new Map<Stored, Labels>();
   #count = 0;
   #forgetting = false;
 
@@ -20,14 +23,24 @@ export class SharedReads {
     const known = this.#objects.get(resource)?.get(stored);
     if (known !== undefined) return known;
     const object = resource.encoding.read(stored);
-    this.#keep(resource, stored, object);
+    this.#makeRoom();
+    const objects = this.#objects.get(resource) ?? new Map<Stored, object>();
+    this.#objects.set(resource, objects.set(stored, object));
     return object;
   }
 
-  #keep(resource: Readable, stored: Stored, object: object): void {
+  /** All labels of the object, without reading the rest of it where that is possible. */
+  labels(resource: Readable, stored: Stored): Labels {
+    const known = this.#labels.get(stored);
+    if (known !== undefined) return known;
+    const labels = readLabels(resource, stored);
+    this.#makeRoom();
+    this.#labels.set(stored, labels);
+    return labels;
+  }
+
+  #makeRoom(): void {
     if (this.#count === maxObjects) this.#forget();
-    const objects = this.#objects.get(resource) ?? new Map<Stored, object>();
-    this.#objects.set(resource, objects.set(stored, object));
     this.#count++;
     if (this.#forgetting) return;
     this.#forgetting = true;
@@ -39,6 +52,13 @@ export class SharedReads {
 
   #forget(): void {
     this.#objects.clear();
+    this.#labels.clear();
     this.#count = 0;
   }
+}
+
+function readLabels({ encoding }: Readable, stored: Stored): Labels {
+  const at = encoding.metadataAt(stored);
+  const found = at === 0 ? undefined : readStoredLabels(stored.value, at);
+  return found ?? encoding.read(stored).metadata?.labels ?? {};
 }

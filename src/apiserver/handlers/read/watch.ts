@@ -1,12 +1,11 @@
 import { randomInt } from 'node:crypto';
 import { StatusError } from '../../../api/index.ts';
-import type { Resource } from '../../registry/index.ts';
-import type { EventEncoding, Sink, Stored, Watch, WatchStart } from '../../storage/index.ts';
+import type { EventEncoding, Sink, Watch, WatchStart } from '../../storage/index.ts';
 import { parseBoolean, parseOptionalBoolean, parseSignedInteger, parseVersion } from '../parameters.ts';
 import type { ApiRequest } from '../request.ts';
 import { listScope } from './list-scope.ts';
-import type { Selection } from './list-selectors.ts';
 import { readSelectors } from './list-selectors.ts';
+import { watchMatcher } from './match-stored.ts';
 import { readVersion, settle } from './read-version.ts';
 import type { SharedReads } from './shared-reads.ts';
 import { refuseWatchOptions } from './watch-options.ts';
@@ -34,21 +33,12 @@ export async function watch(request: ApiRequest, reads: SharedReads): Promise<Wa
   const selectors = readSelectors(request);
   const { prefix } = listScope(request, selectors);
   const start = await startOf(request, bookmarks);
-  const match = createMatcher(resource, selectors?.matches, reads);
+  const match = selectors === undefined ? everything : watchMatcher(resource, selectors, reads);
   return {
     timeoutMs: Math.max(1, seconds) * 1000, // the reference ends one of less than no time at once
     bookmarks,
     open: (encoding, sink) => resource.storage.watch(prefix, start, match, encoding, sink),
   };
-}
-
-/** Lives as long as its watch, so it holds nothing of the request but this. */
-function createMatcher(
-  resource: Resource,
-  selected: Selection,
-  reads: SharedReads,
-): (stored: Stored) => boolean {
-  return selected === undefined ? everything : (stored) => selected(reads.object(resource, stored));
 }
 
 const everything = () => true;

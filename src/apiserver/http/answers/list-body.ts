@@ -58,9 +58,9 @@ export function joinBody(body: LongBody): Buffer {
   return whole;
 }
 
-/** Returns a body of a single piece as a buffer, any other as it is. */
+/** Returns a body that would fit into a single piece as a buffer, any other as it is. */
 export function joinWhenShort(body: LongBody): Buffer | LongBody {
   if (body.length > pieceBytes) return body;
-  const [whole = Buffer.alloc(0)] = body.pieces();
-  return whole;
+  const [first = Buffer.alloc(0)] = body.pieces();
+  return first.length === body.length ? first : joinBody(body);
 }

@@ -1,4 +1,4 @@
-import type { ApiObject, Kind, ListHead, ListMeta, ObjectType, TableBuilder } from '../../../api/index.ts';
+import type { ApiObject, Kind, ListHead, ListMeta, TableBuilder } from '../../../api/index.ts';
 import {
   apiVersionOf,
   bufferOf,
@@ -7,9 +7,7 @@ import {
   encodeObjectList,
   encodeText,
   parseObject,
-  partialObjectMetadata,
   tableBuilder,
-  toPartial,
 } from '../../../api/index.ts';
 import type { Answer } from '../../handlers/index.ts';
 import type { Resource } from '../../registry/index.ts';
@@ -17,6 +15,9 @@ import type { Form } from '../negotiation/negotiate.ts';
 import { renderIndentedItem, renderIndentedList, renderJson } from './indent.ts';
 import type { LongBody } from './list-body.ts';
 import { joinWhenShort, stitchList } from './list-body.ts';
+import { joinMessages } from './message-list.ts';
+import { messageWriter } from './message-writer.ts';
+import { resolveProjection } from './projection.ts';
 import { mapInSlices } from './slices.ts';
 import { renderStatus } from './status-body.ts';
 
@@ -84,19 +85,10 @@ async function renderList(
     if (as === 'object' && splice !== undefined) return joinWhenShort(stitchList(head, items, splice));
     if (as === 'object') return encodeObjectList(head, await mapInSlices(items, showStored), encoding);
   }
+  if (encoding === 'protobuf')
+    return joinWhenShort(await joinMessages(head, items, messageWriter(resource, form)));
   const encoded = await mapInSlices(items, (item) => encodeItem(type, project(read(item)), encoding));
   return encodeObjectList(head, encoded, encoding);
-}
-
-interface Projection {
-  type: ObjectType;
-  project(object: ApiObject): ApiObject;
-}
-
-/** Leaves objects as they are, or reduces them to their metadata (PartialObjectMetadata). */
-export function resolveProjection({ as }: Form, type: ObjectType, groupSuffix: string): Projection {
-  if (as !== 'partial') return { type, project: (object) => object };
-  return { type: partialObjectMetadata, project: (object) => toPartial(object, groupSuffix) };
 }
 
 type TableForm = Extract<Form, { as: 'table' }>;

@@ -1,9 +1,18 @@
 import type { ApiObject, ListMeta, ObjectType, Status, Table } from '../../../api/index.ts';
-import { apiVersionOf, bufferOf, encodeObject, encodeWatchEvent, toTable } from '../../../api/index.ts';
+import {
+  apiVersionOf,
+  bufferOf,
+  encodeObject,
+  encodeWatchEvent,
+  eventFrames,
+  toTable,
+} from '../../../api/index.ts';
 import type { Clock } from '../../../base/index.ts';
-import type { Resource } from '../../registry/index.ts';
+import type { Resource, Splice } from '../../registry/index.ts';
 import type { EventEncoding, Stored } from '../../storage/index.ts';
-import { resolveProjection } from '../answers/render.ts';
+import { messageWriter } from '../answers/message-writer.ts';
+import { Pieces } from '../answers/pieces.ts';
+import { resolveProjection } from '../answers/projection.ts';
 import { statusType } from '../answers/status-body.ts';
 import type { Form } from '../negotiation/negotiate.ts';
 import { EventParts } from './event-parts.ts';
@@ -38,6 +47,7 @@ export function createEventEncodings(clock: Clock): EventEncodings {
 
 function createEncoding(resource: Resource, form: Form, clock: Clock): Events {
   if (form.as === 'table') return encodeAsTable(resource, form, clock);
+  if (form.encoding === 'protobuf') return encodeAsMessage(resource, form);
   return form.as === 'object' && form.encoding === 'json'
     ? spliceStoredBytes(resource)
     : encodeAsObject(resource, form);
@@ -47,33 +57,79 @@ const close = Buffer.from('}\n');
 
 /** Puts the stored bytes between a prefix and a suffix, without parsing them. */
 function spliceStoredBytes(resource: Resource): Events {
+  const { show, splice } = resource.encoding;
   return {
-    event(type, object) {
-      const open = Buffer.from(`{"type":"${type}","object":`);
-      return Buffer.concat([open, resource.encoding.show(object), close]);
-    },
+    event: (type, object) => Buffer.concat([openLine(type), show(object), close]),
+    ...(splice !== undefined && { added: (objects) => [joinLines(splice, objects)] }),
     bookmark: (revision, initialEventsEnd) =>
       renderLine('BOOKMARK', createBookmark(resource, revision, initialEventsEnd)),
     error: (status) => renderLine('ERROR', status),
   };
 }
 
-function encodeAsObject(resource: Resource, form: Form): Events {
+function openLine(type: string): Buffer {
+  return Buffer.from(`{"type":"${type}","object":`);
+}
+
+/** The ADDED events of many objects, in one buffer. */
+function joinLines(splice: Splice, objects: readonly Stored[]): Buffer {
+  const open = openLine('ADDED');
+  let length = objects.length * (open.length + close.length);
+  for (const object of objects) length += splice.size(object);
+  const lines = Buffer.allocUnsafeSlow(length);
+  let at = 0;
+  for (const object of objects) {
+    at += open.copy(lines, at);
+    at = splice.write(object, lines, at);
+    at += close.copy(lines, at);
+  }
+  return lines;
+}
+
+/** Converts the stored bytes, without parsing them where that is possible. */
+function encodeAsMessage(resource: Resource, form: Form): Events {
   const { type: objectType, project } = resolveProjection(form, resource.kind, resource.groupSuffix);
-  const frame = form.encoding === 'protobuf' ? renderProtobufFrame : renderJsonFrame;
+  const apiVersion = apiVersionOf(objectType, resource.groupSuffix);
+  const frames = eventFrames({ apiVersion, kind: objectType.kind });
+  const write = messageWriter(resource, form);
+  let share = 1; // of the size in JSON that the events had the last time
+  const sizeOf = ({ value }: Stored) => Math.ceil(value.length * share) + frameBytes;
+  const join = (type: string, objects: readonly Stored[]) => {
+    const pieces = new Pieces(objects.reduce((bytes, object) => bytes + sizeOf(object), 0));
+    for (const object of objects) {
+      const writeMessage = (into: Uint8Array, from: number) => write(object, into, from);
+      pieces.add(sizeOf(object), (into, from) => frames.write(type, writeMessage, into, from));
+    }
+    share = pieces.length / objects.reduce((bytes, { value }) => bytes + value.length, 0);
+    return pieces.finish();
+  };
   return {
-    event: (type, stored) => frame(type, objectType, project(resource.encoding.read(stored))),
+    event: (type, object) => Buffer.concat(join(type, [object])),
+    added: (objects) => join('ADDED', objects),
     bookmark: (revision, initialEventsEnd) =>
-      frame('BOOKMARK', objectType, project(createBookmark(resource, revision, initialEventsEnd))),
-    error: (status) => frame('ERROR', statusType, status),
+      renderProtobufFrame(
+        'BOOKMARK',
+        objectType,
+        project(createBookmark(resource, revision, initialEventsEnd)),
+      ),
+    error: (status) => renderProtobufFrame('ERROR', statusType, status),
+  };
+}
+
+/** More than the frame of an event has beside its message. */
+const frameBytes = 256;
+
+function encodeAsObject(resource: Resource, form: Form): Events {
+  const { project } = resolveProjection(form, resource.kind, resource.groupSuffix);
+  return {
+    event: (type, stored) => renderLine(type, project(resource.encoding.read(stored))),
+    bookmark: (revision, initialEventsEnd) =>
+      renderLine('BOOKMARK', project(createBookmark(resource, revision, initialEventsEnd))),
+    error: (status) => renderLine('ERROR', status),
   };
 }
 
 type Typed = Pick<ApiObject, 'apiVersion' | 'kind'>;
-
-function renderJsonFrame(type: string, _type: ObjectType, object: Typed): Uint8Array {
-  return renderLine(type, object);
-}
 
 function renderProtobufFrame(type: string, objectType: ObjectType, object: Typed): Uint8Array {
   return encodeWatchEvent(type, encodeObject(objectType, object, 'protobuf'));

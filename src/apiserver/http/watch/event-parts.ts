@@ -1,10 +1,10 @@
 /** How much is written at once, unless a single frame is longer. */
 const partBytes = 64 * 1024;
 
-/** Consecutive frames, and the bytes that are sent for them. */
+/** Consecutive frames, and the bytes that are sent for them, in one or several buffers. */
 export interface EventPart {
   frames: readonly Uint8Array[];
-  bytes: Uint8Array;
+  bytes: readonly Uint8Array[];
 }
 
 type ByFirst = Map<Uint8Array, EventPart>;
@@ -48,9 +48,11 @@ function createPart(all: readonly Uint8Array[], from: number, chunked: boolean):
   do length += all[end++]?.length ?? 0;
   while (end < all.length && length + (all[end]?.length ?? 0) <= partBytes);
   const frames = all.slice(from, end);
-  const [only, ...more] = frames;
-  if (chunked) return { frames, bytes: Buffer.concat([renderChunkHead(length), ...frames, crlf]) };
-  return { frames, bytes: only !== undefined && more.length === 0 ? only : Buffer.concat(frames, length) };
+  const [, ...more] = frames;
+  const bytes = chunked ? [renderChunkHead(length), ...frames, crlf] : frames;
+  // a copy of a few events costs less than a write of several buffers, and one of many events more
+  const isLong = length > partBytes && more.length === 0;
+  return { frames, bytes: isLong || bytes.length === 1 ? bytes : [Buffer.concat(bytes)] };
 }
 
 const crlf = Buffer.from('\r\n');

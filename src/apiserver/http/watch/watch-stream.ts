@@ -137,7 +137,7 @@ class WatchStream implements Sink {
     while (this.#written < this.#frames.length) {
       const part = this.#encoding.parts.next(this.#frames, this.#written, this.#chunked);
       this.#written += part.frames.length;
-      if (this.#output.write(part.bytes)) continue;
+      if (writeAll(this.#output, part.bytes)) continue;
       this.#output.once('drain', () => {
         if (this.#write()) this.#watch?.resume();
       });
@@ -151,7 +151,9 @@ class WatchStream implements Sink {
   /** Ends the stream cleanly, after what is already written; the client can continue from the last version it got. */
   #finish(last?: Uint8Array): void {
     this.#leave();
-    if (last !== undefined) this.#response.write(this.#encoding.parts.next([last], 0, this.#chunked).bytes);
+    if (last !== undefined) {
+      writeAll(this.#response, this.#encoding.parts.next([last], 0, this.#chunked).bytes);
+    }
     if (this.#chunked) this.#response.write(lastChunk);
     this.#response.end();
   }
@@ -176,6 +178,15 @@ class WatchStream implements Sink {
     this.#frames = [];
     this.#written = 0;
   }
+}
+
+/** Writes buffers at once; returns whether there is room for more. */
+function writeAll(output: Writable, buffers: readonly Uint8Array[]): boolean {
+  let hasRoom = true;
+  if (buffers.length > 1) output.cork();
+  for (const bytes of buffers) hasRoom = output.write(bytes);
+  if (buffers.length > 1) output.uncork();
+  return hasRoom;
 }
 
 function computeNextBookmark(afterMs: number, endMs: number): number {

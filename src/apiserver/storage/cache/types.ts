@@ -9,6 +9,8 @@ export type WatchEventType = 'ADDED' | 'MODIFIED' | 'DELETED';
 export interface EventEncoding {
   /** `object.revision` becomes the resourceVersion; for DELETED it is that of the deletion, with the last state. */
   event(type: WatchEventType, object: Stored): Uint8Array;
+  /** The ADDED events of all of them, in as few pieces as the encoding likes; absent: one `event` for each. */
+  added?(objects: readonly Stored[]): readonly Uint8Array[];
   /** `initialEventsEnd`: this one ends the synthetic events of a `state` start. */
   bookmark(revision: Revision, initialEventsEnd: boolean): Uint8Array;
 }

@@ -115,7 +115,11 @@ export class Watcher implements Watch {
   /** Pushes objects as ADDED. */
   offerObjects(objects: readonly Stored[]): void {
     const { match, encoding } = this.#options;
-    this.#offer(() => objects.filter(match).map((object) => encoding.event('ADDED', object)));
+    this.#offer(() => {
+      const matching = objects.filter(match);
+      if (matching.length === 0) return [];
+      return encoding.added?.(matching) ?? matching.map((object) => encoding.event('ADDED', object));
+    });
   }
 
   offerBookmark(revision: Revision, initialEventsEnd: boolean): void {

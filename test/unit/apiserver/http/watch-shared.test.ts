@@ -14,7 +14,7 @@ describe('what is written at once', () => {
     const frames = [frame(10), frame(20)];
     const first = parts.next(frames, 0, true);
     assert.equal(parts.next([...frames], 0, true), first);
-    assert.equal(Buffer.from(first.bytes).toString(), `1e\r\n${'x'.repeat(30)}\r\n`);
+    assert.equal(Buffer.concat(first.bytes).toString(), `1e\r\n${'x'.repeat(30)}\r\n`);
     assert.equal(parts.next([frame(5), ...frames], 1, true), first, 'also for one who has more before it');
     assert.notEqual(parts.next(frames, 0, false).bytes, first.bytes, 'without chunks it is something else');
     await turn();
@@ -28,7 +28,7 @@ describe('what is written at once', () => {
     parts.next([a, b], 0, false);
     assert.deepEqual(parts.next([a, c], 0, false).frames, [a, c]);
     assert.deepEqual(parts.next([a], 0, false).frames, [a]);
-    assert.equal(parts.next([a], 0, false).bytes, a, 'a single frame is not copied');
+    assert.equal(parts.next([a], 0, false).bytes[0], a, 'a single frame is not copied');
   });
 
   test('is at most 64 KiB, or a single frame', () => {
@@ -41,6 +41,13 @@ describe('what is written at once', () => {
       at += part.frames.length;
     }
     assert.deepEqual(counts, [2, 1, 1, 1]);
+  });
+
+  test('is not copied where it is one long frame, the initial events of a streaming list', () => {
+    const long = frame(200_000);
+    const { bytes } = new EventParts().next([long], 0, true);
+    assert.equal(bytes[1], long);
+    assert.equal(Buffer.concat(bytes).toString(), `30d40\r\n${'x'.repeat(200_000)}\r\n`);
   });
 });
 
