@@ -20,6 +20,7 @@ import { assembleLocal } from './assembly/assemble-local.ts';
 import { assembleServer } from './assembly/assemble-server.ts';
 import type { AgentContext } from './assembly/context.ts';
 import { part } from './assembly/context.ts';
+import { describeAgent } from './assembly/describe-agent.ts';
 import type { AgentOptions, Announce, RunningAgent } from './assembly/options.ts';
 import { readiness } from './assembly/readiness.ts';
 import { createReload } from './assembly/reload.ts';
@@ -129,7 +130,7 @@ async function runParts(
 
   function announceReady(): void {
     manager.ready();
-    announce.ready(describeAgent(context, port(), controlPlane, runtime));
+    announce.ready(toRunningAgent(context, port(), controlPlane, runtime));
   }
 
   const parts = [
@@ -152,6 +153,12 @@ async function runParts(
     controlSocketService({
       rootDir: options.rootDir,
       reload,
+      describe: () =>
+        describeAgent(context, {
+          url: agentUrl(config.address, addresses(), port()),
+          api: controlPlane?.connection.value,
+          runtimeEndpoint: runtime.status().endpoint,
+        }),
       dependsOn: ['server'],
       ...part(context, 'control'),
     }),
@@ -168,7 +175,7 @@ async function runParts(
   );
 }
 
-function describeAgent(
+function toRunningAgent(
   { options, config, nodeName, addresses }: AgentContext,
   port: number,
   controlPlane: IdentityParts['controlPlane'],

@@ -2,7 +2,13 @@
 export { runAgent } from './agent.ts';
 export type { AgentOptions, ControlPlane, RunningAgent } from './assembly/options.ts';
 export { describeRuntime } from './assembly/service-manager.ts';
-export { requestReload } from './config/control-socket/index.ts';
+export {
+  type AgentDescription,
+  type ControlPlanePlace,
+  type FoundAgent,
+  findRunningAgent,
+  requestReload,
+} from './config/control-socket/index.ts';
 export {
   type ConfigSources,
   type LoadedConfig,
@@ -13,7 +19,6 @@ export {
 } from './config/index.ts';
 export {
   type AgentSetup,
-  type ControlPlanePlace,
   createAllChecks,
   createLocalHost,
   type Row,

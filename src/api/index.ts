@@ -17,7 +17,7 @@ export * from './kinds/index.ts';
 export { checkLabelValue, checkName, checkQualifiedName } from './names/index.ts';
 export { agentClientUser, requesterHeader } from './node-access.ts';
 export * from './patch/index.ts';
-export { isRecord, replaceNulls } from './schema/index.ts';
+export { isRecord, removeWrittenZeros, replaceNulls, withWritten } from './schema/index.ts';
 export * from './selectors/index.ts';
 export { formatMicroTime, formatTime } from './time.ts';
 export * from './validation/index.ts';

@@ -9,6 +9,7 @@ import type { ApiServerOptions } from './assembly/options.ts';
 import { Resources } from './assembly/resources.ts';
 import type { NodeRequest } from './pki/index.ts';
 import { fileKeys, nodeSigner } from './pki/index.ts';
+import { createValueReader } from './registry/index.ts';
 import { openStorage } from './storage/index.ts';
 
 /** A control plane that serves. */
@@ -43,7 +44,10 @@ export async function runApiServer(
   const keys = options.keys ?? files;
   if (keys === files) await ensurePrivateFolder(rootDir);
   await using resources = new Resources();
-  const { storage, maintenance } = await openStorage(options);
+  const { storage, maintenance } = await openStorage({
+    ...options,
+    readValue: createValueReader(groupSuffix),
+  });
   resources.use('storage', storage, storage.failed);
   const pki = await keys.pki();
   const signer = nodeSigner(pki.authority, () => clock.now());

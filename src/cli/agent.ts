@@ -1,14 +1,15 @@
 import { resolve } from 'node:path';
 import { Command, Option } from 'commander';
-import type { AgentOptions, ControlPlane, RunningAgent } from '../agent/index.ts';
+import type { AgentOptions, ControlPlane } from '../agent/index.ts';
 import type { AskedGates } from '../api/index.ts';
 import { apiServerGates } from '../api/index.ts';
 import type { Logger } from '../base/index.ts';
 import { ExitError, exitCodes, systemClock } from '../base/index.ts';
+import { formatStopped, formatSummary, formatSummaryLine } from './agent-summary.ts';
 import { readAuditFlags } from './flags/audit-flags.ts';
 import { readAuthenticationFlags } from './flags/authentication-flags.ts';
 import { readAuthorizationFlags } from './flags/authorization-flags.ts';
-import { logOptions, rootDirOption } from './flags/common-flags.ts';
+import { logOptions, ownRootDirOption } from './flags/common-flags.ts';
 import type { AgentPlaceFlags, ConfigFlags } from './flags/config-flags.ts';
 import {
   agentPlaceOptions,
@@ -27,7 +28,6 @@ import { ForwardedOptions } from './flags/forwarded-flags.ts';
 import { readNodeLifecycleFlags } from './flags/node-lifecycle-flags.ts';
 import type { CommandContext, LogFlags } from './terminal/context.ts';
 import { commandLogger, isJournal } from './terminal/context.ts';
-import { quoteForShell } from './terminal/text.ts';
 
 interface AgentFlags extends ConfigFlags, AgentPlaceFlags, ControlPlaneFlags, LogFlags {
   exitOnLockContention?: boolean;
@@ -48,22 +48,25 @@ export function agentCommand(context: CommandContext): Command {
     const { describeRuntime, runAgent } = await import('../agent/index.ts'); // a control plane need not load an agent
     const options = toAgentOptions(flags, forwarded.args(command), context);
     const program = context.env['NODEWARD_COMMAND'] ?? 'nodeward';
+    const isForPeople = !isJournal(context.stdout, context.env);
     await runAgent(options, context.signal, {
       waiting: (what) => void context.stdout.write(`nodeward is not ready yet: ${what}\n`),
       ready(agent) {
         const runtime = describeRuntime(agent.runtime);
-        const isForPeople = !isJournal(context.stdout, context.env);
         context.stdout.write(
-          isForPeople ? formatSummary(agent, runtime, flags, program) : formatSummaryLine(agent, runtime),
+          isForPeople
+            ? formatSummary(agent, runtime, { ...flags, program }, context)
+            : formatSummaryLine(agent, runtime),
         );
       },
     });
+    context.stdout.write(formatStopped(flags.rootDir));
   });
 }
 
 const ownOptions = (): Option[] => [
   ...configFileOptions(),
-  rootDirOption(),
+  ownRootDirOption(),
   ...agentPlaceOptions(),
   new Option('--exit-on-lock-contention', 'exit when another process wants the lock'),
   ...controlPlaneChoiceOptions(),
@@ -96,6 +99,7 @@ function toAgentOptions(
     controlPlane,
     env: context.env,
     pid: process.pid,
+    command: process.argv,
     clock: systemClock,
     log,
   };
@@ -159,48 +163,4 @@ function apiServerArgs(flags: AgentFlags, forwarded: readonly string[]): string[
 function gatesArgs(gates: AskedGates): string[] {
   const texts = Object.entries(gates).map(([name, on]) => `${name}=${on}`);
   return texts.length === 0 ? [] : [`--feature-gates=${texts.join(',')}`];
-}
-
-/** Printed once the agent is ready: where everything is, and commands to try. */
-function formatSummary(agent: RunningAgent, runtime: string, flags: AgentFlags, program: string): string {
-  const { api, agentKubeconfig, url, nodeName } = agent;
-  const [tryFirst, trySecond] = exampleCommands(agent, flags, program);
-  const lines: (readonly [string, string | undefined])[] = [
-    ['node', nodeName],
-    ['API', api?.url],
-    ['kubeconfig', api?.kubeconfig ?? agentKubeconfig],
-    ['agent', url],
-    ['runtime', runtime],
-    ['try', tryFirst],
-    ['', trySecond],
-  ];
-  const text = lines.map(([name, value]) => (value === undefined ? '' : `  ${name.padEnd(10)}  ${value}\n`));
-  return `nodeward is ready\n${text.join('')}`;
-}
-
-/** The same for a log: one line, without the commands to try. */
-function formatSummaryLine({ api, url, nodeName }: RunningAgent, runtime: string): string {
-  const control = api === undefined ? '' : `, API ${api.url}`;
-  return `nodeward is ready: node ${nodeName}${control}, agent ${url}, ${runtime}\n`;
-}
-
-function exampleCommands({ api, nodeName }: RunningAgent, flags: AgentFlags, program: string): string[] {
-  const remote = remoteKubeconfig(flags);
-  const forKubectl = api?.kubeconfig ?? remote;
-  const hasJoined = flags.bootstrapKubeconfig !== undefined; // such a node may read no other node
-  const objects = hasJoined ? `node ${nodeName}` : 'nodes';
-  const kubectl = forKubectl && `kubectl --kubeconfig ${quoteForShell(forKubectl)} get ${objects} -o wide`;
-  const credentials =
-    remote === undefined
-      ? `--root-dir ${quoteForShell(resolve(flags.rootDir))}`
-      : `--kubeconfig ${quoteForShell(remote)}`;
-  return [
-    kubectl ?? `${program} checkpoint --help`,
-    ...(hasJoined ? [] : [`${program} checkpoint ${credentials} NAMESPACE/POD/CONTAINER`]),
-  ];
-}
-
-function remoteKubeconfig({ kubeconfig, bootstrapKubeconfig, rootDir }: AgentFlags): string | undefined {
-  if (bootstrapKubeconfig !== undefined) return joinedKubeconfigPath(rootDir);
-  return kubeconfig === undefined ? undefined : resolve(kubeconfig);
 }

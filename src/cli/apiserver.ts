@@ -7,7 +7,7 @@ import { attachToAgent } from '../client/embedded/index.ts';
 import { readAuditFlags } from './flags/audit-flags.ts';
 import { readAuthenticationFlags } from './flags/authentication-flags.ts';
 import { readAuthorizationFlags } from './flags/authorization-flags.ts';
-import { checkGates, featureGatesOption, logOptions, rootDirOption } from './flags/common-flags.ts';
+import { checkGates, featureGatesOption, logOptions, ownRootDirOption } from './flags/common-flags.ts';
 import type { ControlPlaneFlags } from './flags/control-plane-flags.ts';
 import { controlPlaneOptions } from './flags/control-plane-flags.ts';
 import { readEtcdFlags } from './flags/etcd-flags.ts';
@@ -21,7 +21,7 @@ type Flags = ControlPlaneFlags & LogFlags & { rootDir: string; featureGates?: Re
 export function apiServerCommand(context: CommandContext): Command {
   const command = new Command('apiserver')
     .description('Run the control plane: the API over HTTPS, with its own certificates and storage.')
-    .addOption(rootDirOption())
+    .addOption(ownRootDirOption())
     .addOption(featureGatesOption())
     .action(async (flags: Flags) => await serve(flags, context));
   for (const option of [...controlPlaneOptions(), ...logOptions()]) command.addOption(option);

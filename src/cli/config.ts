@@ -1,19 +1,23 @@
 import { Command, Option } from 'commander';
 import type { LoadedConfig, OriginRow } from '../agent/index.ts';
-import { groupSuffixOption } from './flags/common-flags.ts';
+import { findExaminedAgent } from './agent-client/examined-agent.ts';
+import type { PlaceFlags } from './flags/common-flags.ts';
+import { groupSuffixOption, rootDirOption } from './flags/common-flags.ts';
 import type { ConfigFlags } from './flags/config-flags.ts';
-import {
-  configFieldOptions,
-  configFileOptions,
-  configSources,
-  controlPlaneChoiceOptions,
-} from './flags/config-flags.ts';
+import { configFieldOptions, configFileOptions, controlPlaneChoiceOptions } from './flags/config-flags.ts';
 import type { CommandContext } from './terminal/context.ts';
 import type { OutputFlags, OutputFormat } from './terminal/output.ts';
-import { listOutputOption, textOutputOption, writeResult, writeWarnings } from './terminal/output.ts';
+import {
+  isForPeople,
+  listOutputOption,
+  textOutputOption,
+  writeRemark,
+  writeResult,
+  writeWarnings,
+} from './terminal/output.ts';
 import type { TableResult } from './terminal/result.ts';
 
-interface CheckFlags extends ConfigFlags {
+interface CheckFlags extends ConfigFlags, PlaceFlags {
   groupSuffix: string;
 }
 
@@ -22,7 +26,10 @@ interface ViewFlags extends CheckFlags {
   origin?: boolean;
 }
 
-/** `nodeward config view` and `nodeward config check`: the configuration that an agent with these flags would have. */
+/**
+ * `nodeward config view` and `nodeward config check`: the configuration that an agent with these flags would have; without
+ * files among the flags, that of the agent that runs, or of the installed one.
+ */
 export function configCommand(context: CommandContext): Command {
   return new Command('config')
     .description('Inspect the configuration of the node agent, without starting one.')
@@ -32,7 +39,9 @@ export function configCommand(context: CommandContext): Command {
 
 function viewCommand(context: CommandContext): Command {
   const command = new Command('view')
-    .description('Print the effective configuration: what an agent with the same flags would use.')
+    .description(
+      'Print the effective configuration: what the agent that runs would use after a restart, or one with these flags.',
+    )
     .addOption(listOutputOption().default(undefined, 'yaml, and table with --origin'))
     .addOption(
       new Option(
@@ -41,7 +50,7 @@ function viewCommand(context: CommandContext): Command {
       ),
     );
   return addConfigOptions(command).action(async (flags: ViewFlags) => {
-    const loaded = await load(flags, context);
+    const loaded = await load(flags, context, flags.output !== undefined);
     const { originTable } = await import('../agent/index.ts');
     const { origin = false, output = origin ? 'table' : 'yaml' } = flags;
     const origins = listOrigins(originTable(loaded.provenance));
@@ -54,7 +63,7 @@ function checkCommand(context: CommandContext): Command {
     .description('Report everything that is wrong with the configuration; exit code 3 if there is something.')
     .addOption(textOutputOption());
   return addConfigOptions(command).action(async (flags: CheckFlags & OutputFlags) => {
-    const { warnings } = await load(flags, context);
+    const { warnings } = await load(flags, context, !isForPeople(flags.output));
     const count = warnings.length;
     const suffix = count === 0 ? '' : `, with ${count} warning${count === 1 ? '' : 's'}`;
     writeResult(context, flags.output, {
@@ -67,14 +76,19 @@ function checkCommand(context: CommandContext): Command {
 
 function addConfigOptions(command: Command): Command {
   const choices = [...configFileOptions(), ...controlPlaneChoiceOptions(), ...configFieldOptions()];
-  for (const option of [...choices, groupSuffixOption()]) command.addOption(option);
+  for (const option of [rootDirOption(), ...choices, groupSuffixOption()]) command.addOption(option);
   return command;
 }
 
-/** Writes warnings to standard error. Throws an ExitError for a configuration that cannot be used. */
-async function load(flags: CheckFlags, context: CommandContext): Promise<LoadedConfig> {
+/**
+ * Writes warnings to standard error and, unless the output is for programs, which files are looked at. Throws an ExitError
+ * for a configuration that cannot be used.
+ */
+async function load(flags: CheckFlags, context: CommandContext, forPrograms: boolean): Promise<LoadedConfig> {
   const { loadConfig, checkServingFiles } = await import('../agent/index.ts');
-  const loaded = await loadConfig(configSources(flags));
+  const { sources, described } = await findExaminedAgent(flags, context);
+  if (!forPrograms) writeRemark(context, `looking at ${described}`);
+  const loaded = await loadConfig(sources);
   await checkServingFiles(loaded.config.files);
   writeWarnings(context, loaded.warnings);
   return loaded;

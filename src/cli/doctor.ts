@@ -1,15 +1,18 @@
 import { hostname } from 'node:os';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { AgentSetup, ControlPlanePlace, Row, Verdict } from '../agent/index.ts';
 import { ExitError, exitCodes, systemClock } from '../base/index.ts';
+import { findExaminedAgent } from './agent-client/examined-agent.ts';
+import type { InstalledFlags } from './agent-client/installed-flags.ts';
+import { findCheckout } from './agent-client/place.ts';
+import type { PlaceFlags } from './flags/common-flags.ts';
 import { groupSuffixOption, rootDirOption } from './flags/common-flags.ts';
 import type { AgentPlaceFlags, ConfigFlags } from './flags/config-flags.ts';
 import {
   agentPlaceOptions,
   configFieldOptions,
   configFileOptions,
-  configSources,
   controlPlaneChoiceOptions,
   joinedKubeconfigPath,
   resolveAgentFolders,
@@ -20,11 +23,11 @@ import { withoutColour } from './terminal/colour.ts';
 import type { CommandContext } from './terminal/context.ts';
 import { ReportedError } from './terminal/context.ts';
 import type { OutputFlags } from './terminal/output.ts';
-import { textOutputOption, writeResult } from './terminal/output.ts';
+import { isForPeople, textOutputOption, writeRemark, writeResult } from './terminal/output.ts';
 import { withProgress } from './terminal/progress.ts';
 import { sanitize } from './terminal/text.ts';
 
-interface Flags extends ConfigFlags, AgentPlaceFlags, OutputFlags {
+interface Flags extends ConfigFlags, AgentPlaceFlags, OutputFlags, PlaceFlags {
   only?: string[];
   strict?: boolean;
   securePort: number;
@@ -34,7 +37,7 @@ interface Flags extends ConfigFlags, AgentPlaceFlags, OutputFlags {
 /** `nodeward doctor` */
 export function doctorCommand(context: CommandContext): Command {
   const command = new Command('doctor').description(
-    'Check whether this machine has what nodeward needs; changes nothing. Exit code 1 if a check failed. Takes the flags of the agent.',
+    'Check whether this machine has what nodeward needs; changes nothing. Exit code 1 if a check failed. Examines the agent that runs, or what one with these flags would find.',
   );
   const options = [
     textOutputOption(),
@@ -54,8 +57,10 @@ export function doctorCommand(context: CommandContext): Command {
   ];
   for (const option of options) command.addOption(option);
   return command.action(async (flags: Flags) => {
+    const given = Object.keys(flags).filter((name) => command.getOptionValueSource(name) === 'cli');
+    const setup = await findSetup(flags, new Set(given), context);
     const found = await withProgress(context, 'checking this machine', () =>
-      runSelectedChecks(flags, context),
+      runSelectedChecks(flags, setup, context),
     );
     const rows = worstFirst(found);
     writeResult(context, flags.output, {
@@ -79,10 +84,10 @@ function parseCheckIds(text: string, before: string[] = []): string[] {
   throw new InvalidArgumentError('It must be names of checks: ID,ID.');
 }
 
-async function runSelectedChecks(flags: Flags, context: CommandContext): Promise<Row[]> {
+async function runSelectedChecks(flags: Flags, setup: AgentSetup, context: CommandContext): Promise<Row[]> {
   const { createAllChecks, runChecks, createLocalHost } = await import('../agent/index.ts');
   const host = createLocalHost({ env: context.env });
-  const checks = await createAllChecks(toAgentSetup(flags), host, context.signal);
+  const checks = await createAllChecks(setup, host, context.signal);
   const { only } = flags;
   const unknown = only?.filter((id) => !checks.some((check) => check.id === id)) ?? [];
   if (unknown.length > 0) {
@@ -93,11 +98,72 @@ async function runSelectedChecks(flags: Flags, context: CommandContext): Promise
   return await runChecks(selected, host, systemClock, context.signal);
 }
 
-function toAgentSetup(flags: Flags): AgentSetup {
+/** What the agent that runs was started with; flags in `given` override that, and count alone where none runs. */
+async function findSetup(
+  flags: Flags,
+  given: ReadonlySet<string>,
+  context: CommandContext,
+): Promise<AgentSetup> {
+  const { running, installed, sources, described } = await findExaminedAgent(flags, context, (path) =>
+    isAnswering(path, context),
+  );
+  if (isForPeople(flags.output)) writeRemark(context, `examining ${flags.rootDir} with ${described}`);
+  const own = { ...flags, ...withoutGiven(installed, given) };
+  const ofFlags = { ...toOwnSetup(own, given, context), sources };
+  if (running === undefined) return ofFlags;
+  const chooses = ['kubeconfig', 'bootstrapKubeconfig', 'embeddedControlPlane'].some((name) =>
+    given.has(name),
+  );
+  return {
+    ...ofFlags,
+    agentPid: running.pid,
+    ...(given.has('certDir') ? {} : { certDir: running.certDir }),
+    ...(given.has('lockFile') ? {} : { lockFile: running.lockFile }),
+    ...(given.has('hostnameOverride') ? {} : { nodeName: running.nodeName }),
+    ...(given.has('groupSuffix') ? {} : { groupSuffix: running.groupSuffix }),
+    ...(chooses ? {} : { controlPlane: running.controlPlane }),
+    ...(given.has('securePort') ? {} : { apiPort: portOf(running.urls.api) ?? flags.securePort }),
+  };
+}
+
+/** The flags of the installed agent that this command's do not override. */
+function withoutGiven(installed: InstalledFlags, given: ReadonlySet<string>): InstalledFlags {
+  return Object.fromEntries(Object.entries(installed).filter(([name]) => !given.has(name)));
+}
+
+const folderTimeoutMs = 3000;
+
+/** Whether a folder, or its absence, can be seen in time. A process of its own looks, because a dead disk would block it. */
+async function isAnswering(path: string, { env, signal }: CommandContext): Promise<boolean> {
+  const { createLocalHost } = await import('../agent/index.ts');
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(folderTimeoutMs)]);
+  return await createLocalHost({ env })
+    .inspectPath({ path }, limit)
+    .then(
+      () => true,
+      () => {
+        signal.throwIfAborted();
+        return false;
+      },
+    );
+}
+
+function portOf(url: string | undefined): number | undefined {
+  return url === undefined || !URL.canParse(url) ? undefined : Number(new URL(url).port || 443);
+}
+
+function toOwnSetup(
+  flags: Flags,
+  given: ReadonlySet<string>,
+  { script }: CommandContext,
+): Omit<AgentSetup, 'sources'> {
+  const checkout = findCheckout(script);
+  const isOfCheckout = checkout !== undefined && flags.rootDir === join(checkout, '.nodeward');
+  const lockFile =
+    isOfCheckout && !given.has('lockFile') ? join(flags.rootDir, 'nodeward.lock') : flags.lockFile;
   return {
     ...resolveAgentFolders(flags),
-    sources: configSources(flags),
-    lockFile: resolve(flags.lockFile),
+    lockFile: resolve(lockFile),
     nodeName: (flags.hostnameOverride ?? hostname()).trim().toLowerCase(),
     groupSuffix: flags.groupSuffix,
     controlPlane: toControlPlanePlace(flags),

@@ -3,12 +3,14 @@ import { version } from '../api/index.ts';
 import { exitCodes } from '../base/index.ts';
 import { accessCommand } from './access/command.ts';
 import { agentCommand } from './agent.ts';
+import { fillPlace } from './agent-client/fill-place.ts';
 import { apiServerCommand } from './apiserver.ts';
 import { checkpointCommand } from './checkpoint/command.ts';
 import { configCommand } from './config.ts';
 import { devicesCommand } from './devices.ts';
 import { doctorCommand } from './doctor.ts';
 import { historyCommand } from './history.ts';
+import { joinCommand } from './join/command.ts';
 import { pluginsCommand } from './plugins.ts';
 import { completionCommand } from './reference/index.ts';
 import { reloadCommand } from './reload.ts';
@@ -28,6 +30,7 @@ const commands: readonly ((context: CommandContext) => Command)[] = [
   devicesCommand,
   doctorCommand,
   historyCommand,
+  joinCommand,
   pluginsCommand,
   reloadCommand,
   seccompCommand,
@@ -43,6 +46,7 @@ export function createProgram(context: CommandContext): Command {
     .description('A Linux node agent, and a control plane that speaks the Kubernetes API conventions.')
     .version(version.nodeward, '--version', 'print the version');
   for (const command of commands) program.addCommand(command(context));
+  program.hook('preAction', (_program, command) => fillPlace(command, context));
   program.addCommand(completionCommand(program, context));
   program.helpCommand(false).addCommand(helpCommand(program));
   const all = [program, ...program.commands, ...program.commands.flatMap((command) => command.commands)];

@@ -1,14 +1,14 @@
 import { resolve } from 'node:path';
 import { Command, Option } from 'commander';
 import type { Reloaded } from '../agent/index.ts';
+import type { PlaceFlags } from './flags/common-flags.ts';
 import { rootDirOption } from './flags/common-flags.ts';
 import { durationParser } from './flags/values.ts';
 import type { CommandContext } from './terminal/context.ts';
 import type { OutputFlags } from './terminal/output.ts';
 import { textOutputOption, writeResult, writeWarnings } from './terminal/output.ts';
 
-interface Flags extends OutputFlags {
-  rootDir: string;
+interface Flags extends OutputFlags, PlaceFlags {
   /** Milliseconds. */
   timeout: number;
 }
@@ -26,7 +26,8 @@ export function reloadCommand(context: CommandContext): Command {
         .argParser(durationParser('100ms', '1h', '30s')),
     )
     .addOption(textOutputOption())
-    .action(async ({ rootDir, timeout: timeoutMs, output }: Flags) => {
+    .action(async ({ rootDir, timeout: timeoutMs, output, announcePlace }: Flags) => {
+      announcePlace?.();
       const { requestReload } = await import('../agent/index.ts');
       const reloaded = await requestReload({ rootDir: resolve(rootDir), timeoutMs, signal: context.signal });
       writeWarnings(context, reloaded.warnings);

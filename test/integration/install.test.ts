@@ -22,6 +22,14 @@ async function listing(folder: string): Promise<string[]> {
   return found.filter((path) => !path.includes('/dist/') && !/\.(md|txt)$/.test(path)).sort();
 }
 
+async function filesBelow(folder: string): Promise<string[]> {
+  const text = await runSuccessfully('find', [folder, '-not', '-type', 'd', '-printf', '%P\\n']);
+  return text
+    .split('\n')
+    .filter((path) => path !== '')
+    .sort();
+}
+
 describe('scripts/install', () => {
   test('into a prefix: the command runs from there, and from where it is moved and linked to', async () => {
     await using folder = await temporaryFolder('install-');
@@ -44,6 +52,8 @@ describe('scripts/install', () => {
     await install([], folder.path);
     const found = await listing(folder.path);
     for (const path of [
+      'etc/nodeward/agent.env',
+      'etc/nodeward/config.d',
       'etc/nodeward/config.yaml',
       'usr/bin/nodeward',
       'usr/lib/nodeward/bin/node',
@@ -76,8 +86,11 @@ describe('scripts/install', () => {
     const unit = await readFile(join(folder.path, unitDir, 'nodeward.service'), 'utf8');
     assert.match(
       unit,
-      /^ExecStart=\/opt\/nodeward\/lib\/nodeward\/bin\/node (--\S+ )+\/opt\/nodeward\/lib\/nodeward\/dist\/main\.js agent --config \/srv\/conf\/config\.yaml$/m,
+      /^ExecStart=\/opt\/nodeward\/lib\/nodeward\/bin\/node (--\S+ )+\/opt\/nodeward\/lib\/nodeward\/dist\/main\.js agent --config \/srv\/conf\/config\.yaml --config-dir \/srv\/conf\/config\.d \$NODEWARD_JOIN_FLAGS \$NODEWARD_FLAGS$/m,
     );
+    assert.match(unit, /^EnvironmentFile=-\/srv\/conf\/agent\.env$/m);
+    const command = await readFile(join(folder.path, 'opt/nodeward/bin/nodeward'), 'utf8');
+    assert.match(command, /^export NODEWARD_ETC_DIR="\$\{NODEWARD_ETC_DIR:-\/srv\/conf\}"$/m);
     assert.doesNotMatch(unit, /\/usr\/(lib|share)/);
     assert.ok(existsSync(join(folder.path, 'srv/conf/config.yaml')));
   });
@@ -107,8 +120,48 @@ describe('scripts/install', () => {
     await install([], folder.path);
     await install(['--uninstall'], folder.path);
     await install(['--uninstall'], folder.path);
-    const files = await runSuccessfully('find', [folder.path, '-not', '-type', 'd', '-printf', '%P\n']);
-    assert.equal(files, 'etc/nodeward/config.yaml\n');
+    assert.deepEqual(await filesBelow(folder.path), ['etc/nodeward/agent.env', 'etc/nodeward/config.yaml']);
+  });
+
+  test('--uninstall leaves nothing in /run', async () => {
+    await using folder = await temporaryFolder('install-');
+    await install([], folder.path);
+    await mkdir(join(folder.path, 'run/nodeward.lock.lock'), { recursive: true });
+    await writeFile(join(folder.path, 'run/nodeward.lock.queue'), '');
+    await writeFile(join(folder.path, 'run/nodeward.lock'), '{"pid":4194999}');
+    await install(['--uninstall'], folder.path);
+    assert.deepEqual(await readdir(join(folder.path, 'run')), []);
+  });
+
+  test('--uninstall removes nothing while an agent runs that was started by hand', async () => {
+    await using folder = await temporaryFolder('install-');
+    await install([], folder.path);
+    await mkdir(join(folder.path, 'run'));
+    await writeFile(
+      join(folder.path, 'run/nodeward.lock'),
+      `{"id":"x","pid":${process.pid},"since":"now"}\n`,
+    );
+    const result = await runInstall(['--uninstall'], folder.path);
+    assert.equal(result.code, 1);
+    assert.match(result.stderr, new RegExp(`an agent runs \\(process ${process.pid}, .*; stop it first`));
+    assert.ok(existsSync(join(folder.path, 'usr/bin/nodeward')));
+    assert.ok(existsSync(join(folder.path, 'run/nodeward.lock')));
+  });
+
+  test('--purge removes state and configuration, and says what it removes', async () => {
+    await using folder = await temporaryFolder('install-');
+    await install([], folder.path);
+    const state = join(folder.path, 'var/lib/nodeward');
+    await mkdir(join(state, 'storage'), { recursive: true });
+    await writeFile(join(state, 'storage/store.sqlite'), '');
+    await install(['--uninstall'], folder.path);
+    assert.ok(existsSync(join(state, 'storage/store.sqlite')), 'only when it is asked for');
+    const told = await install(['--purge'], folder.path);
+    for (const path of [state, join(folder.path, 'etc/nodeward')])
+      assert.match(told, new RegExp(`removing ${path} \\(.*, \\d+ files\\)`));
+    assert.deepEqual(await filesBelow(folder.path), []);
+    assert.ok(!existsSync(state));
+    assert.match(await install(['--purge'], folder.path), /nothing to remove/);
   });
 
   test('says what is missing or wrong, and installs nothing then', async () => {

@@ -1,4 +1,4 @@
-/** A machine becomes a node by what `nodeward token create` prints, pasted into its shell: the real programs. */
+/** A machine becomes a node by the command that `nodeward token create` prints: the real programs. */
 import assert from 'node:assert/strict';
 import { chmod, mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import { certificateSigningRequestKind, leaseKind, nodeKind } from '../../src/api/index.ts';
 import { ApiClient, clientOptionsOf, readKubeconfig } from '../../src/client/index.ts';
 import type { SupervisedProcess, TemporaryFolder } from '../support/index.ts';
-import { sendSignal, startProcess, temporaryFolder, waitFor } from '../support/index.ts';
+import { runSuccessfully, sendSignal, startProcess, temporaryFolder, waitFor } from '../support/index.ts';
 import { ensureBuilt } from './installation.ts';
 import { kubectl } from './lab/index.ts';
 import type { RunningApiServer } from './nodeward/index.ts';
@@ -38,21 +38,31 @@ describe('the command that a token is printed with', () => {
 
   /** A machine on which `nodeward` is installed and has its folders and ports to itself. */
   async function install(): Promise<void> {
-    const own = ['--root-dir', machine(), '--lock-file', join(machine(), 'lock'), '--port', '0'];
+    const own = ['--lock-file', join(machine(), 'lock'), '--port', '0'];
     const runtime = ['--container-runtime-endpoint', 'unix:///nowhere/x.sock'];
     await mkdir(join(home.path, 'bin'), { recursive: true });
     await mkdir(machine(), { recursive: true });
     const command = join(home.path, 'bin/nodeward');
-    await writeFile(command, `#!/bin/sh\nexec ${program.join(' ')} "$@" ${[...own, ...runtime].join(' ')}\n`);
+    const joins = `--root-dir ${machine()} --etc-dir ${machine()}/etc --no-start`;
+    await writeFile(
+      command,
+      `#!/bin/sh
+case $1 in
+  join) exec ${program.join(' ')} "$@" ${joins} ;;
+  *) exec ${program.join(' ')} "$@" ${[...own, ...runtime].join(' ')} ;;
+esac
+`,
+    );
     await chmod(command, 0o755);
   }
 
   async function paste(): Promise<void> {
-    const [, script = ''] = /^(# on the new node, as root:\n[\s\S]*)/m.exec(printed) ?? [];
-    const file = join(home.path, 'pasted.sh');
-    await writeFile(file, `cd ${home.path}\n${script}`);
+    const [command = ''] = printed.split('\n');
     const env = { ...process.env, PATH: `${join(home.path, 'bin')}:${process.env['PATH']}` };
-    shell = await startProcess('setsid', ['bash', file], { env });
+    const joined = await runSuccessfully('bash', ['-c', command], { env });
+    const [, start = ''] = / run: (nodeward agent .*)\n$/.exec(joined) ?? [];
+    assert.notEqual(start, '', joined);
+    shell = await startProcess('setsid', ['bash', '-c', start], { env });
   }
 
   async function powerOff(): Promise<void> {
@@ -72,7 +82,7 @@ describe('the command that a token is printed with', () => {
     const { metadata } = await waitFor('the node', () => api.get(nodeKind, node), { timeoutMs: 30_000 });
     assert.equal(metadata?.name, node);
     await waitFor('its Lease', () => api.get(leaseKind, node, { namespace: 'kube-node-lease' }));
-    assert.equal((await stat(join(home.path, 'bootstrap.kubeconfig'))).mode & 0o777, 0o600);
+    assert.equal((await stat(join(machine(), 'etc/bootstrap.kubeconfig'))).mode & 0o777, 0o600);
   });
 
   test('waits on a machine that was installed anew while the old one may live, and goes on when it is approved', async () => {

@@ -150,6 +150,39 @@ for (const [root, version] of [
         assert.equal(name.trim(), 'nodeward');
       },
     );
+    story('an installed node takes flags from agent.env and drop-ins from config.d', async () => {
+      const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration';
+      await machine.sh(`printf '${head}\nmaxPods: 33\n' >/etc/nodeward/config.d/10.conf`);
+      await machine.sh(
+        `echo 'NODEWARD_FLAGS="--port=10399 --node-labels=zone=a,rack=7"' >/etc/nodeward/agent.env`,
+      );
+      await succeed(machine.run(['systemctl', 'restart', unit]));
+      const pid = await mainPid(machine);
+      const view = await machine.run(['nodeward', 'config', 'view', '--origin']);
+      assert.match(
+        view.stderr,
+        new RegExp(
+          `^looking at /etc/nodeward/config\\.yaml and /etc/nodeward/config\\.d, of the agent that runs \\(process ${pid}\\)$`,
+          'm',
+        ),
+      );
+      assert.match(view.stdout, /^maxPods +33 +\/etc\/nodeward\/config\.d\/10\.conf:3 /m);
+      assert.match(view.stdout, /^port +10399 +flag --port /m);
+      const doctor = await machine.run(['nodeward', 'doctor', '--only', 'agent-port,api-port,lock']);
+      assert.equal(doctor.code, 0, doctor.stdout);
+      assert.ok(doctor.stdout.includes(`10399: the agent (process ${pid}) listens there`), doctor.stdout);
+      await machine.sh('echo "maxPodz: 3" >>/etc/nodeward/config.yaml');
+      const check = await machine.run(['nodeward', 'config', 'check']);
+      assert.equal(check.code, exitCodes.configuration);
+      assert.match(check.stderr, /config\.yaml:\d+:1: maxPodz: unknown field/);
+      await machine.sh('sed -i /maxPodz/d /etc/nodeward/config.yaml; rm -r /etc/nodeward/config.d');
+      await succeed(machine.run(['systemctl', 'reload', unit]));
+      assert.match(await machine.journal(unit), /config\.d: there is no such folder, so no drop-ins/);
+      await machine.sh('rm /etc/nodeward/agent.env');
+      await succeed(machine.run(['systemctl', 'restart', unit]));
+      assert.doesNotMatch(await machine.journal(unit), /unset environment variable/);
+      assert.match(await succeed(machine.run(['nodeward', 'config', 'view'])), /^port: 10250$/m);
+    });
 
     story('a second agent, started by hand, is told whom to stop', async () => {
       const argv = [

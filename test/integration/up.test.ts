@@ -66,6 +66,7 @@ describe('scripts/up with a runtime that has a network', () => {
     assert.equal(first, `kubectl --kubeconfig ${kubeconfig} get nodes -o wide`);
     // the second command works as it is printed, once it is told a container that exists
     const [command = '', ...argv] = second.split(' ');
+    assert.match(command, /^(\.|\/.*)\/nodeward$/, 'not the long names of Node.js and the program');
     const checkpoint = await runCommand(command, argv);
     assert.equal(checkpoint.code, exitCodes.failed);
     assert.match(checkpoint.stderr, /^nodeward: the agent at \S+ answered 404: pod does not exist\n$/);
@@ -119,6 +120,7 @@ describe('scripts/up with a runtime that has a network', () => {
 
     const { code, signal, tookMs } = await agent.interrupt();
     assert.deepEqual([code, signal], [0, null], agent.process.stderr);
+    assert.ok(agent.process.stdout.endsWith(`stopped; state in ${rootDir}\n`), agent.process.stdout);
     // who has asked nothing is not given the 2 s that answers under way have
     assert.ok(tookMs < 2000, `it took ${tookMs} ms`);
     assert.equal(await isAlive(child), false);

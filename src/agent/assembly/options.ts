@@ -33,6 +33,8 @@ export interface AgentOptions {
   /** Of the process, for the service manager. */
   env: NotifyEnvironment;
   pid: number;
+  /** The command line of the process. */
+  command: readonly string[];
   clock: Clock;
   log: Logger;
 }

@@ -56,7 +56,7 @@ function identityProblems(value: LocatedMap, file: string, apiVersion: string): 
 }
 
 function fieldProblems(value: LocatedMap, locations: Map<string, Location>): Problem[] {
-  const findings: Findings = { unknown: [], wrong: [] };
+  const findings: Findings = { unknown: [], wrong: [], zerosStay: true };
   check(toPlain(value), undefined, findings);
   const wrong = findings.wrong.filter(({ path }) => locations.get(path)?.deletes !== true);
   return [

@@ -32,30 +32,57 @@ function readMessage(error: unknown): string {
   return `cannot be read: ${describeError(error)}`;
 }
 
-/**
- * The drop-ins of a folder (specification 2.7): what ends in `.conf`, in the order of a folder walk, in which the
- * entries of each folder are sorted by name and a subfolder is read where its name sorts.
- */
-export async function listDropIns(folder: string, problems: Problem[]): Promise<string[]> {
-  const files: string[] = [];
-  try {
-    if (!(await stat(folder)).isDirectory()) throw new Error('it is not a folder');
-    await walk(folder, 0, files);
-  } catch (error) {
-    const message = errorCode(error) === 'ENOENT' ? 'there is no such folder' : describeError(error);
-    problems.push({ file: folder, path: '', message: `cannot read the drop-ins: ${message}` });
-  }
-  return files;
+interface DropIns {
+  files: string[];
+  /** Files that are passed over, and a folder that is missing. */
+  warnings: string[];
 }
 
-async function walk(folder: string, depth: number, files: string[]): Promise<void> {
+/**
+ * The drop-ins of a folder (specification 2.7): what ends in `.conf`, in the order of a folder walk, in which the
+ * entries of each folder are sorted by name and a subfolder is read where its name sorts. Without `folder` there are none.
+ */
+export async function listDropIns(folder: string | undefined, problems: Problem[]): Promise<DropIns> {
+  const found: DropIns = { files: [], warnings: [] };
+  if (folder === undefined) return found;
+  try {
+    if (!(await stat(folder)).isDirectory()) throw new Error('it is not a folder');
+    const others: string[] = [];
+    await walk(folder, 0, found.files, others);
+    found.warnings.push(...describePassedOver(others));
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT')
+      found.warnings.push(`${folder}: there is no such folder, so no drop-ins`);
+    else
+      problems.push({ file: folder, path: '', message: `cannot read the drop-ins: ${describeError(error)}` });
+  }
+  return found;
+}
+
+const maxNamed = 10;
+
+function describePassedOver(paths: readonly string[]): string[] {
+  const more = paths.length - maxNamed;
+  const rest = more > 0 ? [`${more} more files do not end in .conf, and are passed over`] : [];
+  const named = paths.slice(0, maxNamed);
+  return [...named.map((path) => `${path}: passed over, for its name does not end in .conf`), ...rest];
+}
+
+/** Sorts what it finds into drop-ins and `others`; what editors, package managers and hidden files leave is in neither. */
+async function walk(folder: string, depth: number, files: string[], others: string[]): Promise<void> {
   if (depth > maxDepth) throw new Error(`${folder} is nested deeper than ${maxDepth} folders`);
   const entries = await readdir(folder, { withFileTypes: true });
   entries.sort((a, b) => Buffer.compare(Buffer.from(a.name), Buffer.from(b.name)));
   for (const entry of entries) {
     const path = join(folder, entry.name);
-    if (entry.isDirectory()) await walk(path, depth + 1, files);
+    if (entry.isDirectory()) await walk(path, depth + 1, files, others);
     else if (entry.name.endsWith('.conf')) files.push(path);
+    else if (!isLeftover(entry.name) && others.length < maxFiles) others.push(path);
     if (files.length > maxFiles) throw new Error(`there are more than ${maxFiles} files`);
   }
+}
+
+/** `.conf.swp`, `10.conf~`, `10.conf.dpkg-old`, README: nobody expects these to count. */
+function isLeftover(name: string): boolean {
+  return /^\.|~$|\.(dpkg|ucf|rpm)[a-z-]*$|^README/i.test(name);
 }

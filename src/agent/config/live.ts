@@ -114,5 +114,5 @@ function keepFields(before: LoadedConfig, next: LoadedConfig, names: readonly st
     ...next.provenance.filter(({ path }) => !isKept(path)),
     ...before.provenance.filter(({ path }) => isKept(path)),
   ].sort((a, b) => (a.path < b.path ? -1 : 1));
-  return describeLoaded(merged, provenance, []);
+  return describeLoaded(merged, provenance, [], next.files);
 }

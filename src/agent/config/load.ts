@@ -40,6 +40,8 @@ export interface LoadedConfig {
   config: EffectiveConfig;
   /** Things a person should know. */
   warnings: readonly string[];
+  /** The files that were read, in the order of the layers. */
+  files: readonly string[];
   /** For each value where it was stated: `FILE:LINE`, `flag --NAME` or `default`. */
   origins: ReadonlyMap<string, string>;
   /** Every value with where it comes from and what it overrode; without secrets. */
@@ -54,20 +56,19 @@ export interface LoadedConfig {
 export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> {
   const { config, configDir } = sources;
   const problems: Problem[] = [];
-  const dropIns = configDir === undefined ? [] : await listDropIns(configDir, problems);
+  const dropIns = await listDropIns(configDir, problems);
   const files: ReadFile[] = [];
-  for (const file of [...(config === undefined ? [] : [config]), ...dropIns]) {
+  for (const file of [...(config === undefined ? [] : [config]), ...dropIns.files]) {
     files.push(await readConfigFile(file, problems));
   }
   const decoded = await decodeAll(files, sources.groupSuffix);
   for (const file of decoded) problems.push(...file.problems);
-  const order = files.map(({ file }) => file);
-  return resolve(
-    decoded.flatMap(({ value }) => (value === undefined ? [] : [value])),
-    sources,
-    problems,
-    order,
-  );
+  const read = {
+    files: files.map(({ file }) => file),
+    layers: decoded.flatMap(({ value }) => (value === undefined ? [] : [value])),
+    warnings: dropIns.warnings,
+  };
+  return resolve(read, sources, problems);
 }
 
 /** The YAML library is loaded only when there is something to read with it. */
@@ -77,24 +78,32 @@ async function decodeAll(files: readonly ReadFile[], groupSuffix?: string): Prom
   return files.flatMap(({ file, text }) => (text === undefined ? [] : [decodeText(text, file, groupSuffix)]));
 }
 
+/** What all files state, from the lowest layer to the highest. */
+interface ReadLayers {
+  files: readonly string[];
+  layers: readonly LocatedMap[];
+  warnings: readonly string[];
+}
+
 function resolve(
-  files: readonly LocatedMap[],
+  { files, layers, warnings }: ReadLayers,
   { flags, standalone = false }: ConfigSources,
   problems: Problem[],
-  order: readonly string[],
 ): LoadedConfig {
-  const stated = files.reduce(mergeLayers, mapOf([], defaultOrigin));
+  const stated = layers.reduce(mergeLayers, mapOf([], defaultOrigin));
   const { layer, zeros } = withoutZeros(configFields, stated);
   const fromFlags = flagLayer(flags);
   const defaults = defaultLayer(configFields, layer, standalone);
   const merged = mergeLayers(mergeLayers(defaults, layer), fromFlags.layer);
   problems.push(...fromFlags.problems, ...validate(configFields, merged));
-  if (problems.length > 0) throw new ConfigError(sortProblems(problems, order));
+  if (problems.length > 0) throw new ConfigError(sortProblems(problems, files));
   const unset = zeros.map(({ path, at }) => `${formatOrigin(at)}: ${path}: zero means the default`);
-  return describeLoaded(merged, explain(merged, [defaults, ...files, fromFlags.layer]), [
-    ...unset,
-    ...inertWarnings(configFields, merged),
-  ]);
+  return describeLoaded(
+    merged,
+    explain(merged, [defaults, ...layers, fromFlags.layer]),
+    [...warnings, ...unset, ...inertWarnings(configFields, merged)],
+    files,
+  );
 }
 
 /** A configuration without problems, with everything that can be said of it. */
@@ -102,12 +111,14 @@ export function describeLoaded(
   merged: LocatedMap,
   provenance: readonly Provenance[],
   warnings: readonly string[],
+  files: readonly string[],
 ): LoadedConfig {
   const computed = computeEffective(merged);
   return {
     config: computed.config,
     warnings: [...warnings, ...computed.warnings],
     origins: originsOf(merged),
+    files,
     provenance,
     printable: toPrintable(merged),
     merged,

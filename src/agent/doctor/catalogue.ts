@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { ControlPlanePlace } from '../config/control-socket/index.ts';
 import type { ConfigSources, EffectiveConfig } from '../config/index.ts';
 import { RuntimeError } from '../runtime/index.ts';
 import { createCertificateCheck } from './checks/certificates.ts';
@@ -6,7 +7,6 @@ import { cgroupChecks } from './checks/cgroups.ts';
 import { clockChecks } from './checks/clock.ts';
 import type { ConfigView } from './checks/configuration.ts';
 import { viewConfig } from './checks/configuration.ts';
-import type { ControlPlanePlace } from './checks/control-plane.ts';
 import { createControlPlaneCheck } from './checks/control-plane.ts';
 import { createCriuChecks } from './checks/criu.ts';
 import { createDiskChecks } from './checks/disks.ts';
@@ -37,6 +37,8 @@ export interface AgentSetup {
   controlPlane: ControlPlanePlace;
   /** Port of an embedded control plane. */
   apiPort: number;
+  /** The process of the agent that runs, where that has said so itself; else the lock tells. */
+  agentPid?: number;
 }
 
 /** For each call to the runtime. */
@@ -52,6 +54,8 @@ export async function createAllChecks(
   const view = await viewConfig(examined.sources, host, signal);
   const runtime = createRuntimeQueries(view.config, host, signal);
   const lock = viewLock(lockFile);
+  const { agentPid } = examined;
+  const agent: typeof lock.agent = async (...asked) => agentPid ?? (await lock.agent(...asked));
   const apiPort = controlPlane.mode === 'embedded' ? examined.apiPort : undefined;
   const agentPort = view.config?.port ?? 10_250;
   return [
@@ -69,16 +73,16 @@ export async function createAllChecks(
       title: 'port of the agent',
       port: agentPort,
       flag: '--port',
-      agent: lock.agent,
+      agent,
     }),
     createPortCheck({
       id: 'api-port',
       title: 'port of the embedded control plane',
       port: apiPort,
       flag: '--secure-port',
-      agent: lock.agent,
+      agent,
     }),
-    createControlPlaneCheck({ ...examined, place: controlPlane, agent: lock.agent }),
+    createControlPlaneCheck({ ...examined, place: controlPlane, agent }),
   ];
 }
 

@@ -1,6 +1,5 @@
 /** Checks of what a machine must have for nodeward: `nodeward doctor`, and the agent's own checks at its start. */
 export { type AgentSetup, createAllChecks } from './catalogue.ts';
-export type { ControlPlanePlace } from './checks/control-plane.ts';
 export { createLocalHost } from './host.ts';
 export { runChecks } from './run.ts';
 export { createHostChecksService } from './service.ts';

@@ -1,5 +1,5 @@
 import type { Field, StructType, Type } from '../schema/index.ts';
-import { isRecord, keepsZero, zeroOf } from '../schema/index.ts';
+import { isRecord, keepsZero, zeroItemOf, zeroOf } from '../schema/index.ts';
 import { hasNoFields } from './json-values.ts';
 
 /**
@@ -39,7 +39,7 @@ function isEmptyOrZero(field: Field, value: unknown): boolean {
 function normalizeItems(of: Type, items: readonly unknown[]): unknown {
   let same = true;
   const result = items.map((item) => {
-    const kept = normalizeValue(of, item === null && isStruct(of) ? {} : item);
+    const kept = normalizeValue(of, item ?? zeroItemOf(of));
     if (kept !== item) same = false;
     return kept;
   });
@@ -47,20 +47,10 @@ function normalizeItems(of: Type, items: readonly unknown[]): unknown {
 }
 
 function normalizeMap(of: Type, map: Readonly<Record<string, unknown>>): unknown {
-  const normalizeMember = (value: unknown) => normalizeValue(of, value === null ? emptyOf(of) : value);
+  const normalizeMember = (value: unknown) => normalizeValue(of, value ?? zeroItemOf(of));
   for (const key in map) {
     if (normalizeMember(map[key]) === map[key]) continue;
     return Object.fromEntries(Object.entries(map).map(([name, value]) => [name, normalizeMember(value)]));
   }
   return map;
-}
-
-/** The value that Go decodes from a null in a map. */
-function emptyOf({ t }: Type): unknown {
-  if (t === 'struct' || t === 'ref') return {};
-  return t === 'string' || t === 'bytes' ? '' : null;
-}
-
-function isStruct({ t }: Type): boolean {
-  return t === 'struct' || t === 'ref';
 }

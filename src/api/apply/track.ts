@@ -1,5 +1,6 @@
 import type { ApiObject, ObjectMeta } from '../kinds/index.ts';
 import type { StructType } from '../schema/index.ts';
+import { withWritten } from '../schema/index.ts';
 import type { Delta } from './compare.ts';
 import { comparatorFor, withoutDelta } from './compare.ts';
 import type { Entry } from './entries.ts';
@@ -30,7 +31,8 @@ export function trackUpdate<T extends ApiObject>(
   const entries = writer.subresource === '' ? resolveEntries(given, stored) : stored;
   if (entries.length === 0 && old !== undefined) return undefined;
   const tracked = toTrackedType(type);
-  const delta = comparatorFor(tracked)(old ?? {}, next);
+  // who adds an item of a list owns what is always written in it, too
+  const delta = comparatorFor(tracked)(withWritten(type, old ?? {}), withWritten(type, next));
   const result = delta === undefined ? entries : updateEntries(tracked, entries, delta, writer, now);
   return result.length === 0 ? undefined : result;
 }

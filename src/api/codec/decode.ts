@@ -1,9 +1,10 @@
-import { isGarblingKey, JsonError, parseJson } from '../json/index.ts';
+import { isGarblingKey, JsonError, parseJson, withoutHalves } from '../json/index.ts';
 import type { ApiObject, BodyType } from '../kinds/index.ts';
-import type { Findings } from '../schema/index.ts';
+import type { Findings, Type } from '../schema/index.ts';
 import { checkerOf, complaintsLimit, isRecord, nameOf, typeNameOf } from '../schema/index.ts';
 import type { EncodedBody, Encoding, TextBody } from './encoding.ts';
 import { decodeEnvelope, decodeMessage, ProtobufError } from './protobuf/index.ts';
+import { readRepeated } from './repeated-keys.ts';
 import { YamlError } from './yaml/index.ts';
 
 /** An object as a client sent it, with what field validation reports about it. */
@@ -113,10 +114,12 @@ export function parseObject(json: Uint8Array): ApiObject {
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
+/** Keeps a byte order mark, which JSON must not have. */
+const utf8WithMark = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-function readText(bytes: Uint8Array): string {
+function readText({ bytes, encoding }: TextBody): string {
   try {
-    return utf8.decode(bytes);
+    return (encoding === 'json' ? utf8WithMark : utf8).decode(bytes);
   } catch {
     throw new DecodeError('the body is not valid UTF-8');
   }
@@ -132,7 +135,7 @@ export interface Parsed {
 const encodingNames = { json: 'JSON', yaml: 'YAML', protobuf: 'protobuf' };
 
 function parseBody(kind: BodyType, apiVersion: string, body: EncodedBody): Parsed {
-  if (body.encoding !== 'protobuf') return parseText(body);
+  if (body.encoding !== 'protobuf') return withObject(parseTyped(kind.root, body));
   try {
     return parseProtobuf(kind, apiVersion, body.bytes);
   } catch (error) {
@@ -140,11 +143,24 @@ function parseBody(kind: BodyType, apiVersion: string, body: EncodedBody): Parse
   }
 }
 
-/** Parses a body of JSON or YAML to any value; throws DecodeError. */
+/** To a program in Go, null is an object in which nothing is set. */
+function withObject(parsed: Parsed): Parsed {
+  return parsed.value === null ? { ...parsed, value: {} } : parsed;
+}
+
+/** Parses a body of JSON or YAML to any value; throws DecodeError. Of a key that occurs twice, the last value counts. */
 export function parseText(body: TextBody): Parsed {
-  const text = readText(body.bytes);
+  return parseTyped(undefined, body);
+}
+
+/** The same for an object of a type: of a key that occurs twice in JSON, both values count as in the reference. */
+function parseTyped(type: Type | undefined, body: TextBody): Parsed {
+  const text = readText(body);
   try {
-    return body.encoding === 'yaml' ? body.read(text) : parseJson(text);
+    if (body.encoding === 'yaml') return body.read(text);
+    const parsed = parseJson(text);
+    if (type === undefined || parsed.duplicates.length === 0) return parsed;
+    return { ...parsed, value: withoutHalves(readRepeated(type, text)) };
   } catch (error) {
     if (error instanceof JsonError || error instanceof YamlError) throw notValid(body.encoding, error);
     throw error;

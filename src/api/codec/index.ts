@@ -17,6 +17,7 @@ export type { EncodedBody, Encoding, TextBody } from './encoding.ts';
 export { partialObjectMetadata, toPartial } from './partial.ts';
 export {
   type ConvertJson,
+  decodeEnvelope,
   type EventFrames,
   encodeListHead,
   encodeWatchEvent,

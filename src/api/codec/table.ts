@@ -24,6 +24,8 @@ export interface TableOptions {
   include: TableInclude;
   /** Wall-clock time in milliseconds, for ages. */
   now: number;
+  /** The version in which the client asked for the table. */
+  version?: 'v1' | 'v1beta1';
   /** False for all but the first event of a watch. */
   headers: boolean;
 }
@@ -66,7 +68,7 @@ export function tableBuilder<T extends ApiObject>(
     }),
     table: (rows, metadata) => ({
       kind: 'Table',
-      apiVersion: apiVersionOf({ group: 'meta', version: 'v1' }, options.groupSuffix),
+      apiVersion: apiVersionOf({ group: 'meta', version: options.version ?? 'v1' }, options.groupSuffix),
       metadata,
       ...(options.headers ? { columnDefinitions: definitions } : {}),
       rows,

@@ -16,7 +16,10 @@ export {
   unusual,
 } from './cursor.ts';
 export { depthLimit } from './depth-limit.ts';
+export { findStringEnd } from './end-of-string.ts';
 export { JsonError } from './error.ts';
 export { isGarblingKey } from './garbling-key.ts';
+export { readKey } from './key-at.ts';
 export { formatLineAndColumn } from './line-and-column.ts';
 export { type ParsedJson, parseJson } from './parse.ts';
+export { mayHaveHalves, withoutHalves } from './well-formed.ts';

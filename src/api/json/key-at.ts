@@ -19,7 +19,7 @@ export function readKey(text: string, start: number, end: number): string {
 /** Undefined for a bad escape. */
 function unescapeKey(literal: string): string | undefined {
   try {
-    return String(JSON.parse(literal));
+    return String(JSON.parse(literal)).toWellFormed();
   } catch {
     return undefined;
   }

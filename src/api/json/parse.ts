@@ -4,6 +4,7 @@ import { findStringEnd } from './end-of-string.ts';
 import { JsonError } from './error.ts';
 import { describeFault } from './fault.ts';
 import { readKey } from './key-at.ts';
+import { mayHaveHalves, withoutHalves } from './well-formed.ts';
 
 /*
  * JSON.parse does the work. But it does not report that a key occurs twice in one object (it keeps the last), and for a
@@ -25,7 +26,8 @@ export interface ParsedJson {
 /** Parses JSON. Throws JsonError, which has the position and nothing of the text. */
 export function parseJson(text: string): ParsedJson {
   const keys = countKeysOfText(text);
-  const value = parseOrThrow(text);
+  const parsed = parseOrThrow(text);
+  const value = mayHaveHalves(text) ? withoutHalves(parsed) : parsed;
   return { value, duplicates: countKeys(value) === keys ? [] : findDuplicates(text) };
 }
 

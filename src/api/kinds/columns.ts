@@ -2,7 +2,7 @@ import type { ApiObject, Column } from './kind.ts';
 
 /** Formats how long ago `time` was, in the short form of the tables: `45s`, `3m20s`, `5h2m`, `12d`. */
 export function ageOf(time: string | undefined, now: number): string {
-  if (time === undefined) return '<unknown>';
+  if (!time) return '<unknown>'; // null where it is not set
   const seconds = Math.trunc((now - Date.parse(time)) / 1000);
   if (Number.isNaN(seconds) || seconds < -1) return '<invalid>';
   return shortDuration(seconds);

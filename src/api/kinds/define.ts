@@ -6,7 +6,7 @@ import { objectMeta } from './meta/object-meta.ts';
 const typeFields = {
   apiVersion: field(0, string, 'Group and version of the kind.'),
   kind: field(0, string, 'Name of the kind.'),
-  metadata: field(1, objectMeta, 'Metadata of the object.'),
+  metadata: field(1, objectMeta, 'Metadata of the object.', { default: {} }),
 };
 
 /** The description of a stored object: apiVersion, kind and metadata, and these fields. */

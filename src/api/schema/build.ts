@@ -44,7 +44,7 @@ export function struct<const F extends Fields>(
   return { t: 'struct', name, fields, ...options };
 }
 
-type FieldOptions = Pick<Field, 'default' | 'immutable' | 'pointer' | 'within'>;
+type FieldOptions = Pick<Field, 'default' | 'immutable' | 'pointer' | 'within' | 'written'>;
 
 /** A field that may be absent. */
 export function field<T extends Type>(

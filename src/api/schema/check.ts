@@ -2,13 +2,13 @@ import { isRecord } from '../../base/index.ts';
 import { scalarRule } from './scalars.ts';
 import type { Field, Scalar, StructType, Type } from './types.ts';
 import type { Dropped } from './zeros.ts';
-import { computeDropped, isEmpty, zeroOf } from './zeros.ts';
+import { computeDropped, zeroItemOf } from './zeros.ts';
 
 /*
  * The strict checker. A description is compiled once into closures; checking an object then costs little more than
  * reading its fields. The object is the fresh result of a parser and may be changed in place. The result has no unknown
  * fields, no nulls and zeros where they mean "absent" (see zeros.ts), and scalars in their canonical form.
- * As in the reference, a null in a list means an empty item, and in a map of strings or bytes the empty text. Paths are built only when there is
+ * A null as an item of a list or map means one in which nothing is set, as in the reference. Paths are built only when there is
  * something to report.
  *
  * Required fields are not checked here: whether their absence is an error is known only after defaulting, and validation
@@ -67,9 +67,8 @@ const compiled = new WeakMap<StructType, Checker>();
 /** The checker of a description; compiled once. */
 export function checkerOf(type: Type): Checker {
   if (type.t === 'struct') return structChecker(type);
-  if (type.t === 'list') return listChecker(checkerOf(type.of), emptyItem(type.of));
-  if (type.t === 'map')
-    return mapChecker(checkerOf(type.of), type.of.t === 'string' || type.of.t === 'bytes');
+  if (type.t === 'list') return listChecker(type.of);
+  if (type.t === 'map') return mapChecker(type.of);
   if (type.t === 'ref')
     return (value, place, findings) => structChecker(type.resolve())(value, place, findings);
   return scalarChecker(type.t);
@@ -123,8 +122,8 @@ function fieldChecker(field: Field): FieldChecker {
   return { check: checkerOf(field.type), ...computeDropped(field) };
 }
 
-function isDropped(value: unknown, { zero, empty }: Dropped): boolean {
-  return value === zero || (empty && isEmpty(value));
+function isDropped(value: unknown, { zero, isEmpty }: Dropped): boolean {
+  return value === zero || isEmpty?.(value) === true;
 }
 
 /** A copy without unknown and dropped fields; deleting from a large object takes far longer. */
@@ -141,29 +140,25 @@ function copyKnownFields(
   return kept;
 }
 
-/** Creates what a null in a list means; undefined: it is no item. A new one each time, because objects are changed in place. */
-function emptyItem({ t }: Type): () => unknown {
-  if (t === 'struct' || t === 'ref' || t === 'map') return () => ({});
-  return t === 'list' ? () => [] : () => zeroOf(t);
-}
-
-function listChecker(checkItem: Checker, createEmpty: () => unknown): Checker {
+function listChecker(of: Type): Checker {
+  const checkItem = checkerOf(of);
   return (value, place, findings) => {
     if (!Array.isArray(value)) return reportWrong(value, place, findings, 'a list');
     for (let index = 0; index < value.length; index++) {
-      const given = value[index];
-      const item = given === null && !findings.zerosStay ? (createEmpty() ?? null) : given;
+      const item: unknown = value[index] ?? (findings.zerosStay ? null : zeroItemOf(of));
       value[index] = checkItem(item, { parent: place, step: index }, findings);
     }
     return value;
   };
 }
 
-function mapChecker(checkValue: Checker, ofText: boolean): Checker {
+function mapChecker(of: Type): Checker {
+  const checkValue = checkerOf(of);
+  const ofText = of.t === 'string' || of.t === 'bytes';
   return (value, place, findings) => {
     if (!isRecord(value)) return reportWrong(value, place, findings, 'a map');
     for (const key in value) {
-      const inner = value[key] === null && ofText ? '' : value[key];
+      const inner = value[key] ?? (findings.zerosStay && !ofText ? null : zeroItemOf(of));
       const kept = checkValue(inner, { parent: place, step: key }, findings);
       if (kept !== value[key]) value[key] = kept;
     }

@@ -26,4 +26,5 @@ export type {
   StructType,
   Type,
 } from './types.ts';
-export { keepsZero, zeroOf } from './zeros.ts';
+export { removeWrittenZeros, withWritten } from './written.ts';
+export { isAlwaysPresent, isUnset, keepsZero, zeroItemOf, zeroOf } from './zeros.ts';

@@ -79,9 +79,10 @@ function readTime(text: string, digits: 0 | 6): string | undefined {
   if (local === '' || !isOnCalendar(local)) return undefined;
   const end = digits === 0 ? 'Z' : `.${fraction.padEnd(digits, '0').slice(0, digits)}Z`;
   if (zone === 'Z') return `${local}${end}`;
-  const instant = Date.parse(`${local}${zone}`);
-  if (Number.isNaN(instant)) return undefined;
-  const utc = new Date(instant).toISOString().slice(0, 19);
+  const [, sign = '', hours = '', minutes = ''] = /(.)(\d\d):(\d\d)/.exec(zone) ?? [];
+  if (Number(hours) > 24 || Number(minutes) > 60) return undefined; // as in Go: some write 24 hours and 60 minutes
+  const offsetMs = (Number(hours) * 60 + Number(minutes)) * 60_000 * (sign === '-' ? -1 : 1);
+  const utc = new Date(Date.parse(`${local}Z`) - offsetMs).toISOString().slice(0, 19);
   return rfc3339.test(`${utc}Z`) ? `${utc}${end}` : undefined;
 }
 

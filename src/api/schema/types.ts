@@ -96,6 +96,11 @@ export interface Field<T extends Type = Type, R extends boolean = boolean> {
    * a manager that sets a field in it has not added the struct itself (server-side apply).
    */
   readonly default?: FieldDefault;
+  /**
+   * Whether objects that are stored and sent have the field although it is not set, as null or zero: true where the
+   * reference's Go type does not omit it. A struct with the default `{}` is always written without this.
+   */
+  readonly written?: boolean;
 }
 export type FieldDefault = string | number | boolean | Readonly<Record<string, never>>;
 export type Fields = Readonly<Record<string, Field>>;

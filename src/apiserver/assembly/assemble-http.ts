@@ -12,6 +12,7 @@ import {
   describeOrigin,
   registerObjectMetrics,
   registerStorageMetrics,
+  registerUnreadableObjects,
   storageRoutes,
 } from '../storage-admin/index.ts';
 import type { Access } from './access.ts';
@@ -41,6 +42,7 @@ export function httpOptions(options: ApiServerOptions, parts: Parts): HttpOption
   tellFeatures(registry.gates, metrics);
   if (maintenance !== undefined) registerStorageMetrics(maintenance, metrics);
   registerObjectMetrics(registry, storage, metrics);
+  registerUnreadableObjects(registry, metrics);
   return {
     registry,
     authenticator: access.authenticator,

@@ -92,8 +92,10 @@ export async function assembleServing(
   };
 }
 
+/** The authority is in the chain, so that a machine that joins can compare its hash and trust it. */
 function tlsOf({ serving, authority }: Pki, further: string): HttpOptions['tls'] {
-  return { ...serving, clientCa: `${authority.cert}\n${further}` };
+  const chain = `${serving.cert.trimEnd()}\n${authority.cert}`;
+  return { key: serving.key, cert: chain, clientCa: `${authority.cert}\n${further}` };
 }
 
 /** An address that reaches a server on this machine: for "all addresses" the loopback one. */

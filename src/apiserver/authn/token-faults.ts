@@ -5,8 +5,11 @@ import type { Named, TokenClaims } from './token-claims.ts';
 
 /** Where tokens find the objects that they speak of, as they are now. */
 export interface TokenObjects {
-  /** Undefined when there is none of that name; `namespace` is of no matter for a Node. */
-  find(kind: TokenObjectKind, namespace: string, name: string): TokenObject | undefined;
+  /**
+   * Undefined when there is none of that name; `unreadable`: there is one, but nothing is known of it. `namespace` is of no
+   * matter for a Node.
+   */
+  find(kind: TokenObjectKind, namespace: string, name: string): TokenObject | 'unreadable' | undefined;
   /** Comes to what was written up to now, where others write the same objects. Rejects when that cannot be had. */
   newest?(): Promise<void>;
 }
@@ -28,36 +31,43 @@ const lingerMs = 60_000;
 /** Creates a function that finds what is wrong with good claims of a token here and now; undefined: nothing. */
 export function faultFinder({ clock, objects }: { clock: Clock; objects: TokenObjects }) {
   function ofHeld({ namespace, account, heldBy }: SecretTokenClaims, token: string): string | undefined {
-    const { token: held, goneMs } = objects.find('Secret', namespace, heldBy) ?? {};
+    const secret = objects.find('Secret', namespace, heldBy);
+    if (secret === 'unreadable') return unreadable('Secret');
+    const { token: held, goneMs } = secret ?? {};
     const isHeld = goneMs === undefined && held?.digest === hash('sha256', token, 'base64url');
     if (!isHeld) return 'the Secret of the token is gone, or holds another one';
     if (held.isInvalid) return 'the token has been marked invalid by a label of its Secret';
     const found = objects.find('ServiceAccount', namespace, account.name);
-    return found?.uid === account.uid && found.goneMs === undefined ? undefined : accountGone;
+    if (found === 'unreadable') return unreadable(accountOfToken);
+    return found?.uid === account.uid && found.goneMs === undefined ? undefined : gone(accountOfToken);
   }
 
   function ofRequested(claims: TokenClaims): string | undefined {
     const { namespace, account, pod, secret, node } = claims;
     const now = clock.now();
-    const lives = (kind: TokenObjectKind, { name, uid = '' }: Partial<Named>) => {
+    const fault = (kind: TokenObjectKind, what: string, { name, uid = '' }: Partial<Named> = {}) => {
       const object = objects.find(kind, namespace, name ?? '');
-      return object?.uid === uid && (object.goneMs === undefined || now <= object.goneMs + lingerMs);
+      if (object === 'unreadable') return unreadable(what);
+      const lives = object?.uid === uid && (object.goneMs === undefined || now <= object.goneMs + lingerMs);
+      return lives ? undefined : gone(what);
     };
     if (now >= claims.expiresAt * 1000) return 'the token has expired';
-    if (!lives('ServiceAccount', account)) return accountGone;
-    if (pod !== undefined && !lives('Pod', pod)) return gone('pod');
-    if (secret !== undefined && !lives('Secret', secret)) return gone('secret');
-    // beside a pod, the node only says where that runs
-    if (pod === undefined && node !== undefined && !lives('Node', node)) return gone('node');
-    return undefined;
+    const bound = 'that the token is bound to';
+    return (
+      fault('ServiceAccount', accountOfToken, account) ??
+      (pod && fault('Pod', `pod ${bound}`, pod)) ??
+      (secret && fault('Secret', `secret ${bound}`, secret)) ??
+      // beside a pod, the node only says where that runs
+      (pod === undefined && node !== undefined ? fault('Node', `node ${bound}`, node) : undefined)
+    );
   }
 
   return (claims: Claims, token: string): string | undefined =>
     'heldBy' in claims ? ofHeld(claims, token) : ofRequested(claims);
 }
 
-const accountGone = 'the service account of the token is gone';
+const accountOfToken = 'service account of the token';
 
-function gone(what: string): string {
-  return `the ${what} that the token is bound to is gone`;
-}
+const gone = (what: string) => `the ${what} is gone`;
+
+const unreadable = (what: string) => `the ${what} cannot be read in the store`;

@@ -7,6 +7,7 @@ import {
   controlPlaneUser,
   readBootstrapSecret,
 } from '../authn/index.ts';
+import { UnreadableError } from '../registry/index.ts';
 import type { Stored } from '../storage/index.ts';
 import type { ControllerOptions } from './controller.ts';
 
@@ -27,6 +28,7 @@ export function bootstrapTokenExpiry({ registry, storage, clock, log }: Controll
       await secrets.delete(bootstrapNamespace, stored.key.slice(prefix.length), { resourceVersion }, context);
       log.info({ id: token.id }, 'an expired bootstrap token is removed');
     } catch (error) {
+      if (error instanceof UnreadableError) return;
       if (!(error instanceof StatusError && ['NotFound', 'Conflict'].includes(error.reason))) throw error;
     }
   }

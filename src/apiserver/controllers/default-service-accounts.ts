@@ -4,6 +4,7 @@ import { controlPlaneUser } from '../authn/index.ts';
 import { followWritten } from '../registry/index.ts';
 import type { ControllerOptions } from './controller.ts';
 import { controller } from './controller.ts';
+import { findReadable } from './presence.ts';
 
 const context = { user: controlPlaneUser, dryRun: false };
 const accountName = 'default';
@@ -15,8 +16,9 @@ export function defaultServiceAccounts(options: ControllerOptions): Service {
   const accounts = registry.of(serviceAccountKind);
 
   async function work(namespace: string): Promise<void> {
-    const stored = storage.get(namespaces.prefix('') + namespace);
-    if (stored === undefined || storage.get(accounts.prefix(namespace) + accountName) !== undefined) return;
+    const stored = findReadable(storage, namespaces.prefix('') + namespace);
+    if (stored === undefined || storage.lookup(accounts.prefix(namespace) + accountName) !== undefined)
+      return;
     if (namespaces.encoding.read(stored).metadata?.deletionTimestamp !== undefined) return;
     await accounts
       .create(namespace, { metadata: { name: accountName, namespace } }, context)

@@ -4,6 +4,7 @@ import { eventKind, StatusError } from '../../api/index.ts';
 import type { Service } from '../../base/index.ts';
 import { describeError } from '../../base/index.ts';
 import { controlPlaneUser } from '../authn/index.ts';
+import { UnreadableError } from '../registry/index.ts';
 import type { Stored } from '../storage/index.ts';
 import type { ControllerOptions } from './controller.ts';
 
@@ -49,6 +50,7 @@ export function eventExpiry(options: EventExpiryOptions): Service {
     try {
       await events.delete(namespace, name, { resourceVersion: `${revision}` }, context);
     } catch (error) {
+      if (error instanceof UnreadableError) return;
       if (!(error instanceof StatusError && ['NotFound', 'Conflict'].includes(error.reason))) throw error;
     }
   }

@@ -7,8 +7,26 @@ type Condition = NonNullable<NonNullable<Namespace['status']>['conditions']>[num
 export interface Remainder {
   /** How many objects, by resource (`leases.coordination.k8s.io`). */
   objects: ReadonlyMap<string, number>;
+  /** How many of them cannot be read, and so not be deleted, by resource. */
+  unreadable: ReadonlyMap<string, number>;
+  /** How many objects of kinds that are not served here, by their folder in the store (`services/specs`). */
+  foreign: ReadonlyMap<string, number>;
   /** On how many objects, by finalizer. */
   finalizers: ReadonlyMap<string, number>;
+}
+
+export function isEmpty({ objects, unreadable, foreign }: Remainder): boolean {
+  return objects.size + unreadable.size + foreign.size === 0;
+}
+
+/**
+ * Whether another program has reported already what only it can delete, in its own words: two controllers that replace each
+ * other's words would never come to rest.
+ */
+export function isReportedElsewhere({ status }: Namespace, left: Remainder): boolean {
+  const condition = status?.conditions?.find(({ type }) => type === 'NamespaceContentRemaining');
+  const isForeignOnly = left.objects.size + left.unreadable.size === 0 && left.foreign.size > 0;
+  return isForeignOnly && condition?.status === 'True' && !condition.message?.includes(ofForeignKind);
 }
 
 /** The namespace with the conditions that describe what is left in it, in the reference's words. */
@@ -20,19 +38,25 @@ export function withConditions(namespace: Namespace, left: Remainder, now: numbe
   return { ...namespace, status: { ...namespace.status, conditions: [...others, ...own] } };
 }
 
+const ofForeignKind = 'of a kind that is not served here';
 const types = ['NamespaceContentRemaining', 'NamespaceFinalizersRemaining'];
 
-function contentCondition({ objects }: Remainder): Condition {
+function contentCondition(left: Remainder): Condition {
   const type = 'NamespaceContentRemaining';
-  if (objects.size === 0) {
+  if (isEmpty(left)) {
     return { type, status: 'False', reason: 'ContentRemoved', message: 'All content successfully removed' };
   }
-  const list = formatCounts(objects, (resource, count) => `${resource} has ${count} resource instances`);
+  const formatCount = (resource: string, count: number) => `${resource} has ${count} resource instances`;
+  const lists = [
+    formatCounts(left.objects, formatCount),
+    formatCounts(left.unreadable, (...of) => `${formatCount(...of)} that cannot be read`),
+    formatCounts(left.foreign, (...of) => `${formatCount(...of)} ${ofForeignKind}`),
+  ];
   return {
     type,
     status: 'True',
     reason: 'SomeResourcesRemain',
-    message: `Some resources are remaining: ${list}`,
+    message: `Some resources are remaining: ${lists.filter((list) => list !== '').join(', ')}`,
   };
 }
 

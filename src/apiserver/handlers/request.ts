@@ -38,6 +38,8 @@ export interface ApiRequest {
   clock: Clock;
   /** Throws 403 unless the caller may also do this with the same object. */
   authorize(verb: Verb): Promise<void>;
+  /** Takes what the client is warned of in its body although the write may be refused; the last call counts. */
+  complain?(complaints: readonly string[]): void;
   /** Creates a signal that aborts when the client is gone or the server stops; a heartbeat never needs one. */
   signal(): AbortSignal;
 }

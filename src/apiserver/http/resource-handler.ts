@@ -18,6 +18,7 @@ import type { Admitted } from './admission/admit.ts';
 import { admit } from './admission/admit.ts';
 import { auditBody, auditStarted } from './admission/audit.ts';
 import { sendAnswer } from './answers/answer.ts';
+import { addWarnings } from './answers/warnings.ts';
 import type { Enter } from './flow/in-flight.ts';
 import { bodyOf } from './negotiation/body.ts';
 import type { AnswerKind, Negotiated } from './negotiation/negotiate.ts';
@@ -33,7 +34,9 @@ import type { WatchSlots } from './watch/watch-slots.ts';
 import type { WatchStreamOptions } from './watch/watch-stream.ts';
 import { streamWatch } from './watch/watch-stream.ts';
 
-const handlers: Readonly<Record<Exclude<Verb, 'watch'>, (request: ApiRequest) => Promise<Answer>>> = {
+type Handle = (request: ApiRequest) => Promise<Answer>;
+
+const handlers: Readonly<Record<Exclude<Verb, 'watch'>, Handle>> = {
   create: confirmRefusals(create),
   delete: confirmRefusals(remove),
   deletecollection: removeCollection,
@@ -94,7 +97,8 @@ export function createResourceHandler(route: Route, shared: Shared & { count: Ro
       const slot = entered instanceof Promise ? await entered : entered;
       try {
         auditBody(request, admitted, admitted.patch?.body ?? admitted.body);
-        const handle = handlers[admitted.verb];
+        const plain = handlers[admitted.verb];
+        const handle = (admitted.body ?? admitted.patch) ? withComplaints(plain, reply) : plain;
         const answer = isDiff ? await accessDiff(admitted, handle) : await handle(admitted);
         const compress = options.registry.gates.APIResponseCompression;
         const now = options.clock.now();
@@ -103,6 +107,22 @@ export function createResourceHandler(route: Route, shared: Shared & { count: Ro
         slot[Symbol.dispose]();
       }
     },
+  };
+}
+
+/** Warns of unknown and duplicate fields in a body also where the write is refused: they often are the reason. */
+function withComplaints(handle: Handle, reply: FastifyReply): Handle {
+  return async (request) => {
+    let complaints: readonly string[] = [];
+    const complain = (texts: readonly string[]) => {
+      complaints = texts;
+    };
+    try {
+      return await handle({ ...request, complain });
+    } catch (error) {
+      addWarnings(reply, complaints);
+      throw error;
+    }
   };
 }
 

@@ -4,6 +4,7 @@ import type { Clock } from '../../base/index.ts';
 import { controlPlaneUser } from '../authn/index.ts';
 import type { Registry, Resource } from '../registry/index.ts';
 import type { CachedStore, Stored } from '../storage/index.ts';
+import { isReadable } from '../storage/index.ts';
 
 export interface CandidateOptions {
   readonly registry: Registry;
@@ -113,6 +114,8 @@ export class Candidate implements Disposable {
       this.#observe(stored);
       return true;
     } catch (error) {
+      const state = this.#leases.storage.lookup(this.#leases.prefix(namespace) + name);
+      if (state !== undefined && !isReadable(state)) throw error; // nobody can take it over before it is stored again
       if (error instanceof StatusError && (lease ? goneOrChanged : createdConcurrently).has(error.reason))
         return false;
       throw error;

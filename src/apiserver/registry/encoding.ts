@@ -1,5 +1,5 @@
 import type { ApiObject, Kind, ObjectMeta, View } from '../../api/index.ts';
-import { apiVersionOf, readStored } from '../../api/index.ts';
+import { apiVersionOf, readStored, removeWrittenZeros, withWritten } from '../../api/index.ts';
 import type { Stored } from '../storage/index.ts';
 import type { Splice } from './splice.ts';
 import { spliceBehind } from './splice.ts';
@@ -17,10 +17,15 @@ import { spliceBehind } from './splice.ts';
  */
 
 export interface ObjectEncoding<T extends ApiObject> {
-  /** The bytes to store. */
+  /** The bytes to store: with the fields that are always written. */
   encode(object: T): Uint8Array;
-  /** The object as it stands in the store, with its resourceVersion. A fresh copy: the caller may change it. */
+  /**
+   * The object with its resourceVersion, without what is written although it is null or zero. A fresh copy: the caller
+   * may change it.
+   */
   read(stored: Stored): T;
+  /** The object as `show` returns it. */
+  readWhole(stored: Stored): T;
   /** The object in JSON as `show` returns it. */
   parse(json: Uint8Array): T;
   /**
@@ -41,21 +46,32 @@ export function objectEncoding<T extends ApiObject>(kind: Kind<T>, groupSuffix: 
     `{"kind":${JSON.stringify(kind.kind)},"apiVersion":${JSON.stringify(apiVersion)},"metadata":{`,
   );
   const encode = (object: T): Uint8Array => {
-    const { kind: _kind, apiVersion: _version, metadata: whole = {}, ...rest } = object;
+    const {
+      kind: _kind,
+      apiVersion: _version,
+      metadata: whole = {},
+      ...rest
+    } = withWritten(kind.root, object);
     const metadata = withoutVersion(whole);
     return bytesOf(JSON.stringify({ kind: kind.kind, apiVersion, metadata, ...rest }));
   };
-  const read = (stored: Stored): T => {
+  const readWhole = (stored: Stored): T => {
     const object = readable(kind, stored);
     if (stored.revision > 0) {
       object.metadata = { ...object.metadata, resourceVersion: String(stored.revision) };
     }
     return object;
   };
+  const read = (stored: Stored): T => {
+    const object = readWhole(stored);
+    removeWrittenZeros(kind.root, object);
+    return object;
+  };
   const splice = spliceBehind(opening, (stored) => encode(read(stored)));
   return {
     encode,
     read,
+    readWhole,
     parse: (json) => readStored(kind, json),
     metadataAt: ({ value }) => (beginsWith(value, opening) ? opening.length - 1 : 0),
     show(stored) {
@@ -104,12 +120,14 @@ function viewEncoding<T extends ApiObject>(
   const kept = objectEncoding(view.kind, groupSuffix);
   const type = { kind: kind.kind, apiVersion: apiVersionOf(kind, groupSuffix) };
   const read = (stored: Stored): T => ({ ...view.from(kept.read(stored)), ...type });
+  const readWhole = (stored: Stored): T => withWritten(kind.root, read(stored));
   return {
     encode: (object) => kept.encode(view.to(object)),
     read,
+    readWhole,
     parse: (json) => readStored(kind, json),
     metadataAt: () => 0,
-    show: (stored) => Buffer.from(JSON.stringify(read(stored))),
+    show: (stored) => Buffer.from(JSON.stringify(readWhole(stored))),
     splice: undefined,
   };
 }

@@ -48,7 +48,9 @@ export class FieldIndex {
       .filter((key) => key.startsWith(prefix) && (after === '' || compareKeys(key, after) > 0))
       .sort(compareKeys);
     const items = keys.flatMap((key) => this.#storage.get(key) ?? []);
-    return { revision: this.#storage.applied, items, remaining: 0 };
+    // the field of one that cannot be read is not known
+    const unreadable = this.#storage.unreadable(prefix).filter((one) => compareKeys(one.key, after) > 0);
+    return { revision: this.#storage.applied, items, remaining: 0, unreadable };
   }
 
   #refresh(key: string): void {

@@ -2,6 +2,7 @@ export { confirm, createOutdatedError } from './confirm.ts';
 export type { FieldIndex } from './field-index.ts';
 export { type Follower, followWritten } from './follower.ts';
 export { namedNodes } from './named-nodes.ts';
+export { createValueReader } from './read-value.ts';
 export { createRegistry } from './registry.ts';
 export { Resource } from './resource.ts';
 export { runOperation } from './run-operation.ts';
@@ -9,6 +10,7 @@ export type { Splice } from './splice.ts';
 export { isMirrorPod, mirrorAnnotation, permanentNamespaces } from './strategies/index.ts';
 export type { Admission, Advice, WriteContext } from './strategy.ts';
 export type { Operation, Registry } from './types.ts';
+export { refuseUnreadable, UnreadableError } from './unreadable.ts';
 export {
   type Deletion,
   foregroundFinalizer,

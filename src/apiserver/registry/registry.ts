@@ -1,13 +1,15 @@
-import type { ApiObject, FeatureGates, Kind } from '../../api/index.ts';
+import type { ApiObject, FeatureGates, Kind, StatusError } from '../../api/index.ts';
 import { namespaceKind, namespaceTerminating, notFound, resolveGates, servedKinds } from '../../api/index.ts';
 import type { Clock } from '../../base/index.ts';
 import type { CachedStore } from '../storage/index.ts';
+import { isReadable } from '../storage/index.ts';
 import { podBinding } from './operations/pod-binding.ts';
 import { podEviction } from './operations/pod-eviction.ts';
 import { Resource } from './resource.ts';
 import { strategies } from './strategies/index.ts';
 import type { Admission, Advice } from './strategy.ts';
 import type { Operation, Registry } from './types.ts';
+import { createUnreadableError } from './unreadable.ts';
 import { keyOf } from './write/keys.ts';
 
 export interface RegistryOptions {
@@ -38,10 +40,17 @@ export function createRegistry(options: RegistryOptions): Registry {
   const namespaces = of(namespaceKind);
 
   function checkNamespace(namespace: string, kind: Kind, name: string): void {
-    const stored = storage.get(keyOf(namespaceKind, '', namespace));
-    if (stored === undefined) throw notFound(namespaceKind, groupSuffix, namespace);
+    const key = keyOf(namespaceKind, '', namespace);
+    const stored = storage.get(key); // of one that cannot be read now, the last state that could be
+    if (stored === undefined) throw whyMissing(key, namespace);
     if (namespaces.encoding.read(stored).metadata?.deletionTimestamp === undefined) return;
     throw namespaceTerminating(kind, groupSuffix, namespace, name);
+  }
+
+  function whyMissing(key: string, namespace: string): StatusError {
+    const state = storage.lookup(key);
+    if (state === undefined || isReadable(state)) return notFound(namespaceKind, groupSuffix, namespace);
+    return createUnreadableError(namespaceKind, groupSuffix, namespace, state);
   }
 
   function isOf<T extends ApiObject>(

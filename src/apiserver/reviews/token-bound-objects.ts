@@ -22,8 +22,9 @@ export function createTokenObjects(registry: () => Registry): TokenObjects {
   return {
     find(kind, namespace, name) {
       const resource = registry().of(kinds[kind]);
-      const stored = resource.storage.get(resource.prefix(namespace) + name);
-      if (stored === undefined) return undefined;
+      const key = resource.prefix(namespace) + name;
+      const stored = resource.storage.get(key);
+      if (stored === undefined) return resource.storage.lookup(key) && 'unreadable';
       const object = known.get(stored) ?? describe(kind, registry(), stored);
       known.set(stored, object);
       return object;

@@ -14,8 +14,12 @@ export function listServerLeases(registry: Registry): Lease[] {
   return leases.storage.list(prefix, '', 0).items.map((stored) => leases.encoding.read(stored));
 }
 
-/** Names and addresses that the servers on this store have announced. */
+/** Names and addresses that the servers on this store have announced. Throws while one of them cannot be read. */
 export function listServerNames(registry: Registry): string[] {
+  const leases = registry.of(leaseKind);
+  const [unknown] = leases.storage.unreadable(leases.prefix(serverLeaseNamespace) + serverLeasePrefix);
+  if (unknown !== undefined)
+    throw new Error(`the names of a server are not known: ${unknown.key}: ${unknown.why}`);
   const announced = listServerLeases(registry).map(
     ({ metadata }) => metadata?.annotations?.[namesAnnotation] ?? '',
   );

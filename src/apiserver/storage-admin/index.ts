@@ -1,6 +1,6 @@
 export { toOperatorError } from '../storage/index.ts';
 export { registerStorageMetrics } from './metrics.ts';
-export { registerObjectMetrics } from './object-metrics.ts';
+export { registerObjectMetrics, registerUnreadableObjects } from './object-metrics.ts';
 export { describeOrigin } from './origin.ts';
 export { storageRoutes } from './routes.ts';
 export { type SnapshotHeader, SnapshotReader } from './snapshot-format.ts';

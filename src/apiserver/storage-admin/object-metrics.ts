@@ -35,3 +35,20 @@ export function registerObjectMetrics(
     },
   });
 }
+
+/** Registers how many objects cannot be read, by resource, as of when the metrics are collected. */
+export function registerUnreadableObjects(registry: Registry, metrics: MetricsRegistry): void {
+  new Gauge({
+    name: 'nodeward_storage_unreadable_objects',
+    help: 'Objects in the store that cannot be read: encrypted, damaged, or in an unknown encoding.',
+    labelNames: ['resource'],
+    registers: [metrics],
+    collect() {
+      for (const resource of registry.resources) {
+        if (resource.kind.virtual || resource.kind.storedAs !== undefined) continue;
+        const name = qualifiedResource(resource.kind, registry.groupSuffix);
+        this.set({ resource: name }, resource.storage.unreadable(resource.prefix('')).length);
+      }
+    },
+  });
+}

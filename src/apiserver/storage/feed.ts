@@ -1,9 +1,9 @@
 import { sizeOfChange } from './change-size.ts';
-import type { Change, ChangeBatch, Revision } from './types.ts';
+import type { ChangeBatch, Revision, StoreChange } from './types.ts';
 import { StorageError } from './types.ts';
 
 /** A piece of history: the changes found up to and including `through`. */
-export type Replay = { readonly changes: readonly Change[]; readonly through: Revision } | 'compacted';
+export type Replay = { readonly changes: readonly StoreChange[]; readonly through: Revision } | 'compacted';
 
 /** Reads changes after `after`, up to `upTo`, of keys with `prefix`; a bounded piece at a time. */
 export type ReadHistory = (prefix: string, after: Revision, upTo: Revision) => Promise<Replay>;
@@ -36,7 +36,7 @@ export class ChangeFeed {
   }
 
   /** Adds changes that became durable, in order. `revision` may be ahead of the last change. */
-  append(changes: readonly Change[], revision: Revision): void {
+  append(changes: readonly StoreChange[], revision: Revision): void {
     this.#revision = revision;
     for (const follower of this.#followers) follower.append(changes, revision);
   }
@@ -113,7 +113,7 @@ class Follower implements Disposable {
   readonly #prefix: string;
   /** Every change after this one is queued. */
   #floor: Revision;
-  #queue: Change[] = [];
+  #queue: StoreChange[] = [];
   #bytes = 0;
   #woken = Promise.withResolvers<void>();
 
@@ -131,7 +131,7 @@ class Follower implements Disposable {
     return this.at < this.#floor;
   }
 
-  append(changes: readonly Change[], revision: Revision): void {
+  append(changes: readonly StoreChange[], revision: Revision): void {
     for (const change of changes) {
       if (!change.key.startsWith(this.#prefix)) continue;
       this.#queue.push(change);
@@ -153,7 +153,7 @@ class Follower implements Disposable {
    * program may have written several objects to etcd in one revision, and a reader that continues after that revision
    * would miss the rest.
    */
-  take(revision: Revision): { readonly changes: readonly Change[]; readonly through: Revision } {
+  take(revision: Revision): { readonly changes: readonly StoreChange[]; readonly through: Revision } {
     this.#dropUpTo(this.at);
     if (this.#queue.length <= maxBatch) {
       const changes = this.#queue;

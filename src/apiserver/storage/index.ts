@@ -9,6 +9,7 @@ export type {
   WatchEventType,
   WatchStart,
 } from './cache/types.ts';
+export { isProtobuf, whyEncrypted, withoutLineEnd } from './foreign-values.ts';
 export { compareKeys } from './key-order.ts';
 export {
   type Migrated,
@@ -54,17 +55,23 @@ export {
   type ChangeBatch,
   type FailureCode,
   failureCodes,
+  isReadable,
   type Listing,
   maxKeyBytes,
   maxValueBytes,
   type Outcome,
   type Page,
+  type ReadValue,
   type Revision,
+  type State,
   StorageError,
   type StorageErrorCode,
   type Store,
+  type StoreChange,
   type Stored,
   type StoreIdentity,
   storageErrorCodes,
+  type Unreadable,
+  type UnreadableValue,
   type Write,
 } from './types.ts';

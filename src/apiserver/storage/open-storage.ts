@@ -7,7 +7,7 @@ import type { CachedStore } from './cache/types.ts';
 import type { StoreOptions } from './open-store.ts';
 import { openStore } from './open-store.ts';
 import type { MaintainedStore } from './sqlite/maintenance.ts';
-import type { StorageErrorCode, Store } from './types.ts';
+import type { ReadValue, StorageErrorCode, Store } from './types.ts';
 import { StorageError } from './types.ts';
 
 export type StorageKind = 'sqlite' | 'etcd' | 'memory';
@@ -27,6 +27,8 @@ export interface OpenStorageOptions {
   /** Default 256 MiB; only for SQLite. */
   historyBytes?: number;
   etcd?: EtcdSettings | undefined;
+  /** For a store to which other programs write too; default as EtcdStoreOptions. */
+  readValue?: ReadValue | undefined;
   clock: Clock;
   log: Logger;
   /** Puts another store in front of the opened one, which it then owns. */
@@ -104,9 +106,9 @@ async function storeOptions(options: OpenStorageOptions, log: Logger): Promise<S
   return { kind: 'sqlite', ...opened, clock, log, ...history, ...bound };
 }
 
-function etcdOptions({ etcd, groupSuffix, clock }: OpenStorageOptions, log: Logger): StoreOptions {
+function etcdOptions({ etcd, groupSuffix, clock, readValue }: OpenStorageOptions, log: Logger): StoreOptions {
   if (etcd === undefined) throw new StorageError('unusable', 'no server of etcd is given');
-  return { kind: 'etcd', ...etcd, identity: { groupSuffix }, clock, log };
+  return { kind: 'etcd', ...etcd, identity: { groupSuffix }, readValue, clock, log };
 }
 
 /** The cache owns the store once it is created; when that fails, the store is closed here. */

@@ -1,4 +1,4 @@
-import type { Change, ChangeBatch, Outcome, Page, Revision, Store, Stored, Write } from './types.ts';
+import type { ChangeBatch, Outcome, Page, Revision, State, Store, StoreChange, Write } from './types.ts';
 
 /** How revisions are counted in a store that continues another one after a migration. */
 export interface Numbering {
@@ -44,8 +44,9 @@ export class RenumberedStore implements Store {
       previous: previous && shift(previous, -this.#offset),
     });
     if (!outcome.ok && outcome.code !== 'conflict') return outcome;
-    const now = this.#toOuter(outcome.now);
-    return { ...outcome, now, revision: outcome.revision + this.#offset };
+    const revision = outcome.revision + this.#offset;
+    if (outcome.ok) return { ...outcome, now: this.#toOuter(outcome.now), revision };
+    return { ...outcome, now: this.#toOuter(outcome.now), revision };
   }
 
   async revision(): Promise<Revision> {
@@ -56,7 +57,13 @@ export class RenumberedStore implements Store {
     if (revision < this.#floor) return 'compacted';
     const page = await this.#store.listAt(prefix, revision - this.#offset, after, limit);
     if (typeof page === 'string') return page;
-    return { ...page, revision, items: page.items.map((item) => shift(item, this.#offset)) };
+    const items = page.items.map((item) => shift(item, this.#offset));
+    const unreadable = page.unreadable?.map((one) => shift(one, this.#offset));
+    return { ...page, revision, items, unreadable };
+  }
+
+  foreignKeys(namespace: string, own: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    return this.#store.foreignKeys(namespace, own);
   }
 
   async *changes(
@@ -94,7 +101,7 @@ export class RenumberedStore implements Store {
     return expect > this.#offset ? expect - this.#offset : never;
   }
 
-  #toOuterChange({ key, revision, previous, next }: Change): Change {
+  #toOuterChange({ key, revision, previous, next }: StoreChange): StoreChange {
     return {
       key,
       revision: revision + this.#offset,
@@ -103,11 +110,11 @@ export class RenumberedStore implements Store {
     };
   }
 
-  #toOuter(state: Stored | null): Stored | null {
+  #toOuter<S extends State>(state: S | null): S | null {
     return state === null ? null : shift(state, this.#offset);
   }
 }
 
-function shift({ key, revision, createRevision, value }: Stored, by: number): Stored {
-  return { key, revision: revision + by, createRevision: createRevision + by, value };
+function shift<S extends State>(state: S, by: number): S {
+  return { ...state, revision: state.revision + by, createRevision: state.createRevision + by };
 }

@@ -23,6 +23,28 @@ export interface Stored {
   readonly value: Uint8Array;
 }
 
+/**
+ * An object that is there, but whose value this program cannot read: it is encrypted, damaged, or in another encoding. That
+ * is neither an absence nor a deletion: nothing may be deleted or created because of it. It can become readable again at
+ * any time, by a write of the program that wrote it.
+ */
+export interface Unreadable {
+  readonly key: string;
+  /** The write that made this value. */
+  readonly revision: Revision;
+  /** The write that created the key: the same as that of its last readable state unless it was deleted in between. */
+  readonly createRevision: Revision;
+  /** Why, without anything of the value itself: `it is encrypted (k8s:enc:aescbc)`. */
+  readonly why: string;
+}
+
+/** What a store has under a key. */
+export type State = Stored | Unreadable;
+
+export function isReadable(state: State): state is Stored {
+  return 'value' in state;
+}
+
 export interface Write {
   /** Ordered by its UTF-8 bytes. Well-formed text, 1 to 4,096 bytes; else the outcome is `invalid`. */
   readonly key: string;
@@ -56,19 +78,28 @@ export type FailureCode = (typeof failureCodes)[number];
 export type Outcome =
   /** Durable. `now` is the new state, null after a deletion. */
   | { readonly ok: true; readonly revision: Revision; readonly now: Stored | null }
-  /** The key is not at `expect`. `now` is its durable state; `revision` the store's when it was compared. */
+  /**
+   * The key is not at `expect`. `now` is its durable state; `revision` the store's when it was compared. Nobody may expect
+   * the revision of a state that cannot be read, since it would be overwritten; the cache refuses such a write as a conflict.
+   */
   | {
       readonly ok: false;
       readonly code: 'conflict';
-      readonly now: Stored | null;
+      readonly now: State | null;
       readonly revision: Revision;
     }
   | { readonly ok: false; readonly code: FailureCode; readonly cause: Error };
 
 /** One revision: `previous` is null for a creation, `next` for a deletion. */
-export interface Change {
+export interface StoreChange {
   readonly key: string;
   readonly revision: Revision;
+  readonly previous: State | null;
+  readonly next: State | null;
+}
+
+/** A change between states that can be read. */
+export interface Change extends StoreChange {
   readonly previous: Stored | null;
   readonly next: Stored | null;
 }
@@ -77,15 +108,20 @@ export interface Change {
 export interface Listing {
   readonly revision: Revision;
   readonly items: readonly Stored[];
-  /** How many follow after the last item; 0: this is the end. */
+  /** How many follow after the last item; 0: this is the end. Those that cannot be read may be counted. */
   readonly remaining: number;
+  /**
+   * Those of the keys up to the last item (at the end: of all further keys) that cannot be read, in order. Without it there
+   * are none. A list with such keys is not complete, and a caller that concludes an absence from it must look here.
+   */
+  readonly unreadable?: readonly Unreadable[] | undefined;
 }
 
 /** `compacted`: the history no longer reaches back to that revision. `future`: it is not reached yet. */
 export type Page = Listing | 'compacted' | 'future';
 
 /** Several changes in the order of their revisions, or the fact that all changes up to a revision have been passed on. */
-export type ChangeBatch = readonly Change[] | { readonly progress: Revision };
+export type ChangeBatch = readonly StoreChange[] | { readonly progress: Revision };
 
 export interface Store extends AsyncDisposable {
   /**
@@ -121,12 +157,30 @@ export interface Store extends AsyncDisposable {
    */
   changes(prefix: string, after: Revision, signal: AbortSignal): AsyncIterable<ChangeBatch | 'compacted'>;
   /**
+   * What other programs keep in a namespace beside the kinds that are served here: how many keys, by folder as it is named
+   * in the store (`services/specs`). `own`: the prefixes of the kinds that are served (`/registry/leases/`). It includes
+   * everything that was written before the call. Always empty where no other program writes. Rejects with a StorageError
+   * when the store cannot answer.
+   */
+  foreignKeys(namespace: string, own: readonly string[]): Promise<ReadonlyMap<string, number>>;
+  /**
    * Forgets the history before `upTo`: the state at `upTo` itself stays readable. Never past the newest
    * revision. History older than the window is forgotten without this call.
    */
   compact(upTo: Revision): Promise<void>;
   /** Finishes what was accepted, then frees everything. May be called twice. */
   close(): Promise<void>;
+}
+
+/**
+ * Reads a value that another program may have written: returns the object's JSON (the same bytes where they are that), why
+ * it cannot be read, or undefined when it is of no kind that is served here and no JSON either. Must not throw.
+ */
+export type ReadValue = (key: string, value: Uint8Array) => Uint8Array | UnreadableValue | undefined;
+
+export interface UnreadableValue {
+  /** As Unreadable.why. */
+  readonly why: string;
 }
 
 /**

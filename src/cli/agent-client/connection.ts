@@ -19,25 +19,37 @@ interface PodName {
  * to the agent itself. Without `--node` the agent is that of the node where `pod` runs.
  */
 export async function connectAgent(flags: AgentFlags, pod?: PodName): Promise<ApiClient> {
-  const kubeconfig = await loadKubeconfig(flags);
+  flags.announcePlace?.();
+  const { kubeconfig, ownNode } = await loadCredentials(flags);
   if (kubeconfig.endpoint === 'agent') return new ApiClient(clientOptionsOf(kubeconfig));
   const options = { ...clientOptionsOf(kubeconfig), groupSuffix: flags.groupSuffix };
   await using api = new ApiClient(options);
-  const node = flags.node ?? (await resolveNodeName(api, pod));
+  const node = flags.node ?? ownNode ?? (await resolveNodeName(api, pod));
   const isProxied = flags.kubeconfig !== undefined;
   return new ApiClient(isProxied ? proxyOptions(options, node) : await directOptions(api, options, node));
 }
 
-async function loadKubeconfig({ kubeconfig, rootDir }: AgentFlags): Promise<Kubeconfig> {
-  if (kubeconfig !== undefined) return await readKubeconfig(resolve(kubeconfig));
+interface Credentials {
+  kubeconfig: Kubeconfig;
+  /** The node whose own credentials these are, which may see no other node. */
+  ownNode?: string;
+}
+
+/** Those of `--kubeconfig`, those in the root dir, or those that the agent which runs there uses itself. */
+async function loadCredentials({ kubeconfig, rootDir }: AgentFlags): Promise<Credentials> {
+  if (kubeconfig !== undefined) return { kubeconfig: await readKubeconfig(resolve(kubeconfig)) };
   const candidates = ['admin.kubeconfig', 'agent.kubeconfig'].map((name) => join(resolve(rootDir), name));
   for (const candidate of candidates) {
     try {
-      return await readKubeconfig(candidate);
+      return { kubeconfig: await readKubeconfig(candidate) };
     } catch (error) {
       if (errorCode(error) !== 'ENOENT') throw error;
     }
   }
+  const { findRunningAgent } = await import('../../agent/index.ts');
+  const { agent } = await findRunningAgent(resolve(rootDir), AbortSignal.timeout(10_000));
+  if (agent?.kubeconfig !== undefined)
+    return { kubeconfig: await readKubeconfig(agent.kubeconfig), ownNode: agent.nodeName };
   throw new ExitError(
     exitCodes.configuration,
     `there is no kubeconfig in ${resolve(rootDir)}; name the agent's folder with --root-dir, or a kubeconfig with --kubeconfig`,

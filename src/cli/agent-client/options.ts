@@ -1,11 +1,9 @@
 import { Command, Option } from 'commander';
-import { groupSuffixOption, rootDirOption } from '../flags/common-flags.ts';
-import { parseFilePath } from '../flags/values.ts';
+import type { PlaceFlags } from '../flags/common-flags.ts';
+import { groupSuffixOption, rootDirOption, serverOption } from '../flags/common-flags.ts';
 
 /** How the agent of a node is reached. */
-export interface AgentFlags {
-  rootDir: string;
-  kubeconfig?: string;
+export interface AgentFlags extends PlaceFlags {
   node?: string;
   groupSuffix: string;
 }
@@ -14,10 +12,9 @@ export interface AgentFlags {
 export const agentOptions = (
   nodeHelp = 'node whose agent is asked (default: the only node, or this machine)',
 ) => [
-  new Option(
-    '--kubeconfig <file>',
-    'credentials for requests through the control plane (default: those in the root dir, to the agent itself)',
-  ).argParser(parseFilePath),
+  serverOption(
+    'credentials for requests through the control plane (default: $KUBECONFIG, or those in the root dir, to the agent itself)',
+  ),
   rootDirOption(),
   new Option('--node <name>', nodeHelp),
   groupSuffixOption(),

@@ -5,8 +5,50 @@ import { parseDomain, parseFeatureGates, parseFilePath } from './values.ts';
 
 // Options that several commands have.
 
+/** What a command talks to, by its flags or found where they say nothing (agent-client/fill-place.ts). */
+export interface PlaceFlags {
+  rootDir: string;
+  kubeconfig?: string;
+  /** Says on standard error what was found; called once it is used. Absent where there is nothing to say. */
+  announcePlace?: () => void;
+}
+
+/** The root folder of what a command talks to; when it is not given, `findPlace` says which (agent-client/place.ts). */
+export class RootDirOption extends Option {}
+
+/** The kubeconfig of the API server that a command sends its requests to. */
+export class ServerOption extends Option {
+  /** Whether $KUBECONFIG counts when the option is not given. */
+  readonly variableCounts: boolean;
+
+  constructor(help: string, variableCounts: boolean) {
+    super('--kubeconfig <file>', help);
+    this.variableCounts = variableCounts;
+  }
+}
+
+/** The root folder of a process that makes it: it is never that of a checkout, but by its flag or its variable. */
+export class OwnRootDirOption extends Option {}
+
+export const installedRootDir = '/var/lib/nodeward';
+
 export const rootDirOption = () =>
-  new Option('--root-dir <dir>', 'folder for all data').default('/var/lib/nodeward').argParser(parseFilePath);
+  new RootDirOption(
+    '--root-dir <dir>',
+    `folder of the agent or control plane (default: $NODEWARD_ROOT_DIR, .nodeward of the checkout, ${installedRootDir})`,
+  ).argParser(parseFilePath);
+
+export const ownRootDirOption = () =>
+  new OwnRootDirOption(
+    '--root-dir <dir>',
+    `folder for all data (default: $NODEWARD_ROOT_DIR, ${installedRootDir})`,
+  ).argParser(parseFilePath);
+
+/** For a command that sends requests to an API server. `help`: what the credentials are for. */
+export const serverOption = (help: string) => new ServerOption(help, true).argParser(parseFilePath);
+
+/** For a command that works on a folder, and asks an API server only where it is named. */
+export const explicitServerOption = (help: string) => new ServerOption(help, false).argParser(parseFilePath);
 
 export const groupSuffixOption = () =>
   new Option('--group-suffix <domain>', 'domain suffix of API groups')

@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import { ExitError, errorCode, exitCodes } from '../../base/index.ts';
-import { rootDirOption } from '../flags/common-flags.ts';
+import type { PlaceFlags } from '../flags/common-flags.ts';
+import { explicitServerOption, rootDirOption } from '../flags/common-flags.ts';
 import { parseFilePath } from '../flags/values.ts';
 import type { CommandContext } from '../terminal/context.ts';
 import { commandLogger } from '../terminal/context.ts';
@@ -15,10 +16,7 @@ import { formatCheck, formatDefrag, listPrefixes } from './format.ts';
 import { migrateCommand } from './migrate.ts';
 import { saveSnapshot } from './snapshot-file.ts';
 
-interface Flags extends OutputFlags {
-  rootDir: string;
-  kubeconfig?: string;
-}
+interface Flags extends OutputFlags, PlaceFlags {}
 
 /** `nodeward storage …` */
 export function storageCommand(context: CommandContext): Command {
@@ -97,7 +95,7 @@ function defragCommand(context: CommandContext): Command {
   );
 }
 
-type RestoreFlags = OutputFlags & { rootDir: string; force?: boolean };
+type RestoreFlags = OutputFlags & PlaceFlags & { force?: boolean };
 
 function restoreCommand(context: CommandContext): Command {
   return new Command('restore')
@@ -106,7 +104,8 @@ function restoreCommand(context: CommandContext): Command {
     .addOption(rootDirOption())
     .addOption(new Option('--force', 'rename an existing store and keep it'))
     .addOption(textOutputOption())
-    .action(async (file: string, { rootDir, force = false, output }: RestoreFlags) => {
+    .action(async (file: string, { rootDir, force = false, output, announcePlace }: RestoreFlags) => {
+      announcePlace?.();
       const { restoreSnapshot } = await import('../../apiserver/storage-admin/index.ts');
       using _progress = showProgress(context, 'restoring');
       const restored = await restoreSnapshot({ rootDir, file, force, now: new Date() }).catch(explainMissing);
@@ -141,22 +140,22 @@ function createStoreCommand(name: string, description: string, output = textOutp
     .description(description)
     .addOption(rootDirOption())
     .addOption(
-      new Option(
-        '--kubeconfig <file>',
+      explicitServerOption(
         'send requests to the server in this kubeconfig (default: to the one that uses the store in the root dir)',
-      ).argParser(parseFilePath),
+      ),
     )
     .addOption(output);
 }
 
 /** `activity` is shown as the progress. */
 async function withStorage<T>(
-  { rootDir, kubeconfig }: Flags,
+  { rootDir, kubeconfig, announcePlace }: Flags,
   context: CommandContext,
   activity: string,
   use: (access: StorageAccess) => Promise<T>,
 ): Promise<T> {
   const { signal } = context;
+  announcePlace?.();
   const { toOperatorError } = await import('../../apiserver/storage-admin/index.ts');
   const log = commandLogger(context, {});
   await using access = await accessStorage({ rootDir, kubeconfig, signal, log });

@@ -97,7 +97,8 @@ async function openSource(flags: Flags, context: CommandContext): Promise<Migrat
   if (from.kind === 'etcd') {
     if (kubeconfig !== undefined) throw usageError('--kubeconfig is for a store that is moved from sqlite:');
     const { openEtcdSource } = await import('../../apiserver/storage/index.ts');
-    return await openEtcdSource(toEtcdSettings(from.servers, flags));
+    const { createValueReader } = await import('../../apiserver/registry/index.ts');
+    return await openEtcdSource(toEtcdSettings(from.servers, flags), (suffix) => createValueReader(suffix));
   }
   const { createSqliteSource } = await import('./migrate-source.ts');
   const { signal } = context;

@@ -2,6 +2,7 @@ import { InvalidArgumentError, Option } from 'commander';
 import { writeYaml } from '../../api/index.ts';
 import { createPaint } from './colour.ts';
 import type { CommandContext } from './context.ts';
+import { isTerminal } from './context.ts';
 import type { Result } from './result.ts';
 import { isTable, renderForPeople } from './result.ts';
 import { sanitize } from './text.ts';
@@ -78,6 +79,13 @@ export function writeNotes(context: CommandContext, notes: readonly string[] = [
 
 export function writeWarnings(context: CommandContext, warnings: readonly string[]): void {
   writeLines(context, 'warning', warnings);
+}
+
+/** What a command says of itself, in one line on standard error; dim on a terminal. */
+export function writeRemark({ stderr, env }: CommandContext, text: string): void {
+  const line = sanitize(text);
+  const dim = isTerminal(stderr) && !env['NO_COLOR'];
+  stderr.write(dim ? `\u001b[2m${line}\u001b[22m\n` : `${line}\n`);
 }
 
 function writeLines({ stderr }: CommandContext, label: string, texts: readonly string[]): void {

@@ -1,23 +1,19 @@
-import { join, resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { StatusError, secretKind } from '../../api/index.ts';
 import type { BootstrapToken } from '../../apiserver/authn/index.ts';
 import { ExitError, exitCodes, systemClock, writeFileAtomic } from '../../base/index.ts';
 import type { Kubeconfig } from '../../client/index.ts';
-import { ApiClient, clientOptionsOf, readKubeconfig, renderKubeconfig } from '../../client/index.ts';
-import { rootDirOption } from '../flags/common-flags.ts';
-import { parseFileOrDash, parseFilePath, parseTimeToLive } from '../flags/values.ts';
+import { ApiClient, clientOptionsOf, renderKubeconfig } from '../../client/index.ts';
+import { readServerKubeconfig } from '../agent-client/server-kubeconfig.ts';
+import type { PlaceFlags } from '../flags/common-flags.ts';
+import { rootDirOption, serverOption } from '../flags/common-flags.ts';
+import { parseFileOrDash, parseTimeToLive } from '../flags/values.ts';
 import type { CommandContext } from '../terminal/context.ts';
 import type { OutputFlags, OutputFormat } from '../terminal/output.ts';
 import { listOutputOption, textOutputOption, writeResult } from '../terminal/output.ts';
 import type { TableResult } from '../terminal/result.ts';
 
-interface Flags {
-  rootDir: string;
-  kubeconfig?: string;
-}
-
-interface CreateFlags extends Flags {
+interface CreateFlags extends PlaceFlags {
   /** Milliseconds. */
   ttl: number;
   groups: string[];
@@ -36,7 +32,7 @@ export function tokenCommand(context: CommandContext): Command {
 }
 
 function createCommand(context: CommandContext): Command {
-  return tokenSubcommand('create', 'Create a token, and the kubeconfig with which an agent joins.')
+  return tokenSubcommand('create', 'Create a token, and print the command with which a machine joins.')
     .addOption(
       new Option('--ttl <duration>', 'how long it is valid')
         .default(24 * 3600_000, '24h')
@@ -62,7 +58,7 @@ function createCommand(context: CommandContext): Command {
     .addOption(
       new Option(
         '--server <url>',
-        'address of the control plane for the new node (default: that of the kubeconfig)',
+        'address of the control plane for the new node (default: one by which others reach it)',
       ).argParser(parseHttpsUrl),
     )
     .addOption(textOutputOption('kubeconfig'))
@@ -71,33 +67,57 @@ function createCommand(context: CommandContext): Command {
 
 async function createToken(flags: CreateFlags, context: CommandContext): Promise<void> {
   const { generateToken, toSecret } = await import('./secret.ts');
-  const { formatInstructions, hashAuthority } = await import('./instructions.ts');
   await checkTokenFlags(flags);
-  const { kubeconfigOut, nodeName: nodeNames } = flags;
-  const admin = await readAdminKubeconfig(flags);
+  const { nodeName: nodeNames } = flags;
+  const admin = await readServerKubeconfig(flags);
   const made = generateToken();
   const untilMs = systemClock.now() + flags.ttl;
   const request = { ...made, untilMs, groups: flags.groups, nodeNames, description: flags.description };
   await using client = new ApiClient(clientOptionsOf(admin));
   await client.create(secretKind, toSecret(request), { signal: context.signal });
+  await reportToken({ ...made, untilMs, admin }, flags, context);
+}
+
+interface MadeToken {
+  id: string;
+  secret: string;
+  /** Wall clock, milliseconds. */
+  untilMs: number;
+  admin: Kubeconfig;
+}
+
+/** Writes the kubeconfig where it is wanted, and prints how a node joins with the token. */
+async function reportToken(made: MadeToken, flags: CreateFlags, context: CommandContext): Promise<void> {
+  const { formatInstructions, formatJoinCommand } = await import('./instructions.ts');
+  const { hashAuthority } = await import('../agent-client/authority-hash.ts');
+  const { kubeconfigOut, nodeName: nodeNames } = flags;
+  const { ca } = made.admin;
   const token = `${made.id}.${made.secret}`;
-  const kubeconfig = renderBootstrapKubeconfig(admin, flags.server, token);
+  const reachable = await findServer(flags, made.admin, context.signal);
+  const { server } = reachable;
+  const kubeconfig = renderBootstrapKubeconfig(made.admin, server, token);
   const file = kubeconfigOut === '-' ? undefined : kubeconfigOut;
   if (file !== undefined) await writeKubeconfig(file, kubeconfig, made.id);
   if (flags.output === 'kubeconfig' || kubeconfigOut === '-') {
     context.stdout.write(kubeconfig);
     return;
   }
-  const expires = new Date(untilMs).toISOString();
-  const server = flags.server ?? admin.server;
+  const expires = new Date(made.untilMs).toISOString();
   const named = nodeNames.length === 0 ? {} : { nodeNames };
   const written = file === undefined ? {} : { kubeconfig: file };
-  const report = { token, expires, server, caCertHash: hashAuthority(admin.ca), ...named, ...written };
+  const command = formatJoinCommand({ token, server, ca, nodeNames });
+  const report = { token, expires, server, caCertHash: hashAuthority(ca), command, ...named, ...written };
   writeResult(context, flags.output, {
     document: report,
     names: [made.id],
-    text: () => formatInstructions({ token, expires, server, ca: admin.ca, nodeNames, kubeconfig, file }),
+    text: () => formatInstructions({ token, expires, ...reachable, ca, nodeNames, file }),
   });
+}
+
+async function findServer({ server }: CreateFlags, admin: Kubeconfig, signal: AbortSignal) {
+  if (server !== undefined) return { server, local: undefined };
+  const { findReachableServer } = await import('./reachable-server.ts');
+  return await findReachableServer(admin, signal);
 }
 
 /** Throws an ExitError for groups or names that a control plane would refuse. */
@@ -113,10 +133,9 @@ async function checkTokenFlags({ groups, nodeName: names }: CreateFlags): Promis
   throw new ExitError(exitCodes.usage, message);
 }
 
-function renderBootstrapKubeconfig(admin: Kubeconfig, given: string | undefined, token: string): string {
+function renderBootstrapKubeconfig(admin: Kubeconfig, server: string, token: string): string {
   const { ca, serverName } = admin;
-  const server = given ?? admin.server;
-  const name = given === undefined && serverName !== undefined ? { serverName } : {};
+  const name = server === admin.server && serverName !== undefined ? { serverName } : {};
   return renderKubeconfig({ server, ca, token, user: 'bootstrap', ...name });
 }
 
@@ -133,11 +152,11 @@ async function writeKubeconfig(file: string, text: string, id: string): Promise<
 function listCommand(context: CommandContext): Command {
   return tokenSubcommand('list', 'List the tokens, without their secrets.')
     .addOption(listOutputOption())
-    .action(async (flags: Flags & OutputFlags) => {
+    .action(async (flags: PlaceFlags & OutputFlags) => {
       const { bootstrapNamespace: namespace, readBootstrapSecret } = await import(
         '../../apiserver/authn/index.ts'
       );
-      await using client = new ApiClient(clientOptionsOf(await readAdminKubeconfig(flags)));
+      await using client = new ApiClient(clientOptionsOf(await readServerKubeconfig(flags)));
       const { signal } = context;
       const { items } = await client.list(secretKind, {
         namespace,
@@ -183,11 +202,11 @@ function deleteCommand(context: CommandContext): Command {
   return tokenSubcommand('delete', 'Delete a token; it can no longer be used to join.')
     .argument('<id>', 'id of the token, or the whole token', parseTokenId)
     .addOption(textOutputOption())
-    .action(async (id: string, flags: Flags & OutputFlags) => {
+    .action(async (id: string, flags: PlaceFlags & OutputFlags) => {
       const { bootstrapNamespace: namespace, bootstrapSecretPrefix } = await import(
         '../../apiserver/authn/index.ts'
       );
-      await using client = new ApiClient(clientOptionsOf(await readAdminKubeconfig(flags)));
+      await using client = new ApiClient(clientOptionsOf(await readServerKubeconfig(flags)));
       const { signal } = context;
       await client.delete(secretKind, bootstrapSecretPrefix + id, { namespace, signal }).catch((error) => {
         if (!(error instanceof StatusError && error.reason === 'NotFound')) throw error;
@@ -206,15 +225,8 @@ function tokenSubcommand(name: string, description: string): Command {
     .description(description)
     .addOption(rootDirOption())
     .addOption(
-      new Option(
-        '--kubeconfig <file>',
-        'of the control plane (default: admin.kubeconfig in the root dir)',
-      ).argParser(parseFilePath),
+      serverOption('of the control plane (default: $KUBECONFIG, or admin.kubeconfig in the root dir)'),
     );
-}
-
-async function readAdminKubeconfig({ rootDir, kubeconfig }: Flags): Promise<Kubeconfig> {
-  return await readKubeconfig(kubeconfig ?? join(resolve(rootDir), 'admin.kubeconfig'));
 }
 
 /** The secret of a whole token is dropped, and never sent. */

@@ -1,4 +1,4 @@
-import { createHash, X509Certificate } from 'node:crypto';
+import { hashAuthority } from '../agent-client/authority-hash.ts';
 import { quoteForShell } from '../terminal/text.ts';
 
 /** What is needed to join a new node. */
@@ -7,57 +7,43 @@ interface Joining {
   /** RFC 3339. */
   expires: string;
   server: string;
+  /** The control plane listens for its own machine alone, and may listen on this address. */
+  local: { address: string | undefined } | undefined;
   /** PEM of the authority that issued the control plane's certificate. */
   ca: string;
   /** The nodes that may join with the token; empty: any. */
   nodeNames: readonly string[];
-  /** The text of the bootstrap kubeconfig. */
-  kubeconfig: string;
-  /** The file to which it has been written, if any. */
+  /** The file to which the bootstrap kubeconfig has been written, if any. */
   file: string | undefined;
 }
 
-/** `sha256:HEX` of an authority's public key, as in kubeadm's --discovery-token-ca-cert-hash. */
-export function hashAuthority(ca: string): string {
-  const spki = new X509Certificate(ca).publicKey.export({ type: 'spki', format: 'der' });
-  return `sha256:${createHash('sha256').update(spki).digest('hex')}`;
+type JoinParts = Pick<Joining, 'token' | 'server' | 'ca' | 'nodeNames'>;
+
+/** The command for the new node. If the token is for one node only, the agent gets its name: the host name may differ. */
+export function formatJoinCommand({ token, server, ca, nodeNames }: JoinParts): string {
+  const { hostname, port } = new URL(server);
+  const named = nodeNames.length === 1 ? ` --node-name ${nodeNames[0]}` : '';
+  const hash = hashAuthority(ca);
+  return `nodeward join ${hostname}:${port || '443'} --token ${token} --ca-hash ${hash}${named}`;
 }
 
-/** The token, facts about it, and what to paste into a shell on the new node. */
+/** The command for the new node on the first line, then facts about the token. */
 export function formatInstructions(joining: Joining): string {
-  const { token, expires, server, ca, nodeNames, file } = joining;
-  const isLocal = /^https:\/\/(127\.|localhost|\[::1\])/.test(server);
+  const { token, expires, server, local, ca, nodeNames, file } = joining;
   const facts = [
+    ['token', token],
     ['expires', expires],
     ['server', server],
     ['ca', hashAuthority(ca)],
     ...(nodeNames.length === 0 ? [] : [['nodes', nodeNames.join(', ')]]),
-    ...(file === undefined ? [] : [['join', agentCommand(file, nodeNames)]]),
-    ...(isLocal
-      ? [['note', `${server} reaches the control plane from this machine only: give --server for others`]]
-      : []),
+    ...(file === undefined ? [] : [['file', `nodeward agent --bootstrap-kubeconfig ${quoteForShell(file)}`]]),
+    ['run', 'the first line, as root, on the new node'],
+    ...(local === undefined ? [] : [['note', describeLocal(server, local.address)]]),
   ];
   const lines = facts.map(([name = '', value = '']) => `  ${name.padEnd(8)} ${value}\n`).join('');
-  return `${token}\n${lines}${file === undefined ? `\n${formatScript(joining)}` : ''}`;
+  return `${formatJoinCommand(joining)}\n\n${lines}`;
 }
 
-const pastedFile = 'bootstrap.kubeconfig';
-
-/** Writes the kubeconfig and starts the agent. The quoted here-document keeps the shell from expanding anything in it. */
-function formatScript({ kubeconfig, nodeNames }: Joining): string {
-  return [
-    '# on the new node, as root:',
-    `(umask 077; cat >${pastedFile}) <<'END'`,
-    kubeconfig.trimEnd(),
-    'END',
-    agentCommand(pastedFile, nodeNames),
-    '',
-  ].join('\n');
-}
-
-/** If the token is for one node only, the agent gets its name: the host name of the machine may differ. */
-function agentCommand(file: string, nodeNames: readonly string[]): string {
-  const [only, ...more] = nodeNames;
-  const named = only === undefined || more.length > 0 ? '' : ` --hostname-override ${only}`;
-  return `nodeward agent --bootstrap-kubeconfig ${quoteForShell(file)}${named}`;
+function describeLocal(server: string, address = 'ADDRESS'): string {
+  return `${server} reaches the control plane from this machine only. For others, set NODEWARD_FLAGS="--bind-address=${address}" in /etc/nodeward/agent.env, run systemctl restart nodeward (without systemd: start it with --bind-address ${address}), and create the token again`;
 }

@@ -50,6 +50,10 @@ export class FaultyStore implements Store {
     if (expired.aborted && !signal.aborted) yield 'compacted';
   }
 
+  foreignKeys(namespace: string, own: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    return this.#store.foreignKeys(namespace, own);
+  }
+
   compact(upTo: Revision): Promise<void> {
     return this.#store.compact(upTo);
   }

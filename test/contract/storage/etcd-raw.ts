@@ -15,10 +15,10 @@ export class RawEtcd implements Disposable {
   }
 
   /** Answers the revision. */
-  async put(...pairs: readonly (readonly [key: string, value: string])[]): Promise<number> {
+  async put(...pairs: readonly (readonly [key: string, value: string | Uint8Array])[]): Promise<number> {
     const puts = pairs.map(
       ([key, value]): MessageInitShape<typeof RequestOpSchema> => ({
-        request: { case: 'requestPut', value: { key: Buffer.from(key), value: Buffer.from(value) } },
+        request: { case: 'requestPut', value: { key: Buffer.from(key), value: bytesOf(value) } },
       }),
     );
     return await this.#do(puts);
@@ -65,4 +65,8 @@ export class RawEtcd implements Disposable {
     const { header } = await callUnary(this.#client, KV.method.txn, { success }, { deadlineMs: 5_000 });
     return Number(header?.revision);
   }
+}
+
+function bytesOf(value: string | Uint8Array): Uint8Array {
+  return typeof value === 'string' ? Buffer.from(value) : value;
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Change, Store } from '../../../src/apiserver/storage/index.ts';
+import type { Store, StoreChange } from '../../../src/apiserver/storage/index.ts';
 import { StorageError } from '../../../src/apiserver/storage/index.ts';
 import { waitFor } from '../../support/index.ts';
 import type { RegisterInput, RegisterOutput, Registers } from '../../support/linearizability/index.ts';
@@ -60,7 +60,7 @@ export class EtcdTraffic {
     for (const each of told) assertOnce(each, new Set(written));
     const [first = [], ...others] = told;
     const last = Math.min(...told.map((changes) => changes.at(-1)?.revision ?? 0));
-    const upTo = (changes: readonly Change[]) =>
+    const upTo = (changes: readonly StoreChange[]) =>
       changes.filter(({ revision }) => revision <= last).map(shown);
     for (const other of others) assert.deepEqual(upTo(other), upTo(first), 'all are told the same');
   }
@@ -99,7 +99,7 @@ export class EtcdTraffic {
 }
 
 /** Every change once, each from the state that the one before left; and none that was answered is missing. */
-function assertOnce(changes: readonly Change[], written: ReadonlySet<number>): void {
+function assertOnce(changes: readonly StoreChange[], written: ReadonlySet<number>): void {
   const revisions = changes.map(({ revision }) => revision);
   assert.deepEqual(
     revisions,
@@ -110,7 +110,7 @@ function assertOnce(changes: readonly Change[], written: ReadonlySet<number>): v
   assert.deepEqual(missing, [], 'what was answered is told');
   const values = changes.flatMap(({ next }) => textOf(next) ?? []);
   assert.equal(new Set(values).size, values.length, 'no write was done twice');
-  const states = new Map<string, Change['next']>();
+  const states = new Map<string, StoreChange['next']>();
   for (const { key, previous, next } of changes) {
     assert.deepEqual(previous, states.get(key) ?? null);
     states.set(key, next);
@@ -118,7 +118,7 @@ function assertOnce(changes: readonly Change[], written: ReadonlySet<number>): v
 }
 
 class Following {
-  readonly #changes: Change[] = [];
+  readonly #changes: StoreChange[] = [];
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
   #at: number;
@@ -132,7 +132,7 @@ class Following {
     await waitFor(`revision ${revision} to be told`, () => this.#at >= revision, { timeoutMs: 30_000 });
   }
 
-  end(): readonly Change[] {
+  end(): readonly StoreChange[] {
     this.#stop.abort();
     void this.#running;
     return this.#changes;

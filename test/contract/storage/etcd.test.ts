@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { cp, rm } from 'node:fs/promises';
 import { describe, test } from 'node:test';
-import type { Change } from '../../../src/apiserver/storage/index.ts';
+import type { StoreChange } from '../../../src/apiserver/storage/index.ts';
 import { createCache, openStore, StorageError } from '../../../src/apiserver/storage/index.ts';
 import { startEtcd } from '../../integration/lab/etcd.ts';
 import { waitFor } from '../../support/index.ts';
@@ -74,7 +74,7 @@ describe('the layout in etcd', { skip }, () => {
     assert.ok(next > written);
   });
 
-  test('what has no JSON or no place of ours is left out, and not overwritten', async () => {
+  test('what has no place of ours is left out; what has no JSON is there, unreadable, and not overwritten', async () => {
     await using world = await opened();
     const { store, raw, prefix } = world;
     const start = await store.revision();
@@ -82,13 +82,22 @@ describe('the layout in etcd', { skip }, () => {
     await raw.put([`${prefix}/nodes/stranger`, '{}'], [`${prefix}/services/stranger`, '{}']);
     const last = await put(store, lease('ours'), '1');
     const { seen } = await readChanges(store, '', start, last);
+    const proto = '/registry/leases/a/proto';
     assert.deepEqual(
-      seen.map(({ key }) => key),
-      [lease('ours')],
+      seen.map(({ key, next }) => [key, textOf(next)]),
+      [
+        [proto, 'unreadable'],
+        [lease('ours'), '1'],
+      ],
     );
-    assert.deepEqual(await allAt(store, '', last), [`${lease('ours')}=1`]);
-    const outcome = await store.commit({ key: '/registry/leases/a/proto', expect: 0, value: bytes('x') });
-    assert.ok(!outcome.ok && outcome.code === 'invalid', JSON.stringify(outcome));
+    const { items, unreadable } = listing(await store.listAt('', last, '', 0));
+    assert.deepEqual(
+      [items.map(({ key }) => key), unreadable?.map(({ key }) => key)],
+      [[lease('ours')], [proto]],
+    );
+    const outcome = await store.commit({ key: proto, expect: 0, value: bytes('x') });
+    assert.ok(!outcome.ok && outcome.code === 'conflict', JSON.stringify(outcome));
+    assert.equal(textOf(outcome.now), 'unreadable');
   });
 
   test('several objects that others write at once are told together', async () => {
@@ -323,8 +332,8 @@ describe('an operator', { skip }, () => {
   });
 });
 
-function assertChained(changes: readonly Change[]): void {
-  const states = new Map<string, Change['next']>();
+function assertChained(changes: readonly StoreChange[]): void {
+  const states = new Map<string, StoreChange['next']>();
   for (const { key, previous, next } of changes) {
     assert.deepEqual(previous, states.get(key) ?? null);
     states.set(key, next);

@@ -67,6 +67,10 @@ export class FaultyStore implements Store {
     if (interrupted.aborted) throw new Error('a read of the test fails');
   }
 
+  foreignKeys(namespace: string, own: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    return this.#store.foreignKeys(namespace, own);
+  }
+
   compact(upTo: Revision): Promise<void> {
     return this.#store.compact(upTo);
   }

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
 import type {
-  Change,
   ChangeBatch,
   Listing,
   Page,
   Revision,
+  State,
   Store,
-  Stored,
+  StoreChange,
 } from '../../../src/apiserver/storage/index.ts';
+import { isReadable } from '../../../src/apiserver/storage/index.ts';
 
 /** How a suite gets a new, empty store; `dispose` of what it answers frees everything that belongs to it. */
 export type OpenStore = () => Promise<AsyncDisposable & { readonly store: Store }>;
@@ -20,8 +21,10 @@ export function bytes(text: string): Uint8Array {
   return encoder.encode(text);
 }
 
-export function textOf(stored: Stored | null | undefined): string | undefined {
-  return stored ? decoder.decode(stored.value) : undefined;
+/** The value of a state as text; of one that cannot be read, that it cannot. */
+export function textOf(state: State | null | undefined): string | undefined {
+  if (!state) return undefined;
+  return isReadable(state) ? decoder.decode(state.value) : 'unreadable';
 }
 
 export function lease(name: string): string {
@@ -54,8 +57,8 @@ export async function allAt(store: Store, prefix: string, revision: Revision): P
 }
 
 /** A change as one line, to compare with. */
-export function shown({ key, revision, previous, next }: Change): string {
-  const side = (state: Stored | null) =>
+export function shown({ key, revision, previous, next }: StoreChange): string {
+  const side = (state: State | null) =>
     state === null ? '-' : `${textOf(state)}@${state.revision}/${state.createRevision}`;
   return `${revision} ${key} ${side(previous)} > ${side(next)}`;
 }
@@ -66,8 +69,8 @@ export async function readChanges(
   prefix: string,
   after: Revision,
   until: Revision,
-): Promise<{ seen: Change[]; at: Revision; compacted: boolean }> {
-  const seen: Change[] = [];
+): Promise<{ seen: StoreChange[]; at: Revision; compacted: boolean }> {
+  const seen: StoreChange[] = [];
   const stop = new AbortController();
   let at = after;
   try {
@@ -82,7 +85,7 @@ export async function readChanges(
   return { seen, at, compacted: false };
 }
 
-function take(batch: ChangeBatch, seen: Change[], at: Revision): Revision {
+function take(batch: ChangeBatch, seen: StoreChange[], at: Revision): Revision {
   if ('progress' in batch) return batch.progress;
   seen.push(...batch);
   return batch.at(-1)?.revision ?? at;

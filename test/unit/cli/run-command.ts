@@ -16,27 +16,31 @@ export interface RunOptions {
   /** Whether both outputs are a terminal. */
   terminal?: boolean;
   env?: NodeJS.ProcessEnv;
+  /** The program's own file. */
+  script?: string;
 }
 
-/** Runs the command line in this process, with nothing of this process but its arguments; `input` is piped in, and what it prints goes to `output` if there is one. */
+/**
+ * Runs the command line in this process, with nothing of this process but its arguments; `input` is piped in, or given
+ * beside the environment, and what it prints goes to `output` if there is one.
+ */
 export async function runCommandLine(
   args: readonly string[],
-  input: string | Uint8Array = '',
+  input: string | Uint8Array | Pick<RunOptions, 'env' | 'input' | 'script'> = '',
   output?: Writable,
 ): Promise<CommandEnd> {
-  return await runCommandWith(args, { input, ...(output === undefined ? {} : { output }) });
+  const options = typeof input === 'string' || input instanceof Uint8Array ? { input } : input;
+  return await runCommandWith(args, { ...options, ...(output === undefined ? {} : { output }) });
 }
 
 /** The same with more of its surroundings. */
 export async function runCommandWith(
   args: readonly string[],
-  { input = '', output, terminal = false, env = {} }: RunOptions,
+  { output, terminal = false, ...surroundings }: RunOptions,
 ): Promise<CommandEnd> {
   const [stdout, stderr] = [recorder(terminal), recorder(terminal)];
-  const code = await run(
-    args,
-    createContext({ stdout: output ?? stdout.stream, stderr: stderr.stream, input, env }),
-  );
+  const streams = { stdout: output ?? stdout.stream, stderr: stderr.stream };
+  const code = await run(args, createContext({ ...streams, ...surroundings }));
   return { code, stdout: stdout.text(), stderr: stderr.text() };
 }
 
@@ -46,8 +50,9 @@ export function createContext({
   stderr = recorder(false).stream,
   input = '',
   env = {},
+  script = '/nowhere/dist/main.js',
 }: Partial<
-  Pick<CommandContext, 'stdout' | 'stderr' | 'env'> & { input: string | Uint8Array }
+  Pick<CommandContext, 'stdout' | 'stderr' | 'env' | 'script'> & { input: string | Uint8Array }
 > = {}): CommandContext {
   const stop = new AbortController();
   return {
@@ -58,7 +63,7 @@ export function createContext({
     signal: stop.signal,
     onHangup: () => ({ [Symbol.dispose]: () => undefined }),
     stop: () => stop.abort(),
-    script: '/nowhere/main.js',
+    script,
     agent: undefined,
   };
 }

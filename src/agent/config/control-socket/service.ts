@@ -6,13 +6,20 @@ import { join } from 'node:path';
 import type { Clock, Logger, Service } from '../../../base/index.ts';
 import { describeError, ExitError, errorCode, exitCodes } from '../../../base/index.ts';
 import type { Reloaded } from '../index.ts';
-
+import type { AgentDescription } from './description.ts';
 import type { ControlAnswer } from './protocol.ts';
-import { controlSocketPath, parseCommand, reloadRequest, requestLimitBytes } from './protocol.ts';
+import {
+  controlSocketPath,
+  describeRequest,
+  parseCommand,
+  reloadRequest,
+  requestLimitBytes,
+} from './protocol.ts';
 
 export interface ControlSocketOptions {
   rootDir: string;
   reload(): Promise<Reloaded>;
+  describe(): AgentDescription;
   dependsOn: readonly string[];
   clock: Clock;
   log: Logger;
@@ -118,9 +125,11 @@ async function readInode(path: string): Promise<bigint | undefined> {
   }
 }
 
-function serveConnection(socket: Socket, { reload, log }: ControlSocketOptions): void {
+function serveConnection(socket: Socket, options: ControlSocketOptions): void {
   let request = '';
-  socket.setEncoding('utf8').on('error', (error) => log.debug(`control socket: ${describeError(error)}`));
+  socket
+    .setEncoding('utf8')
+    .on('error', (error) => options.log.debug(`control socket: ${describeError(error)}`));
   const late = setTimeout(() => socket.destroy(), requestTimeoutMs);
   socket.once('close', () => clearTimeout(late));
   socket.on('data', function take(text: string) {
@@ -129,19 +138,23 @@ function serveConnection(socket: Socket, { reload, log }: ControlSocketOptions):
     if (end < 0 && Buffer.byteLength(request) <= requestLimitBytes) return;
     clearTimeout(late);
     socket.off('data', take).resume(); // the rest is ignored
-    void answer(request.slice(0, end < 0 ? 0 : end), reload).then((result) => {
+    void answer(request.slice(0, end < 0 ? 0 : end), options).then((result) => {
       socket.end(`${JSON.stringify(result)}\n`);
     });
   });
 }
 
-async function answer(line: string, reload: () => Promise<Reloaded>): Promise<ControlAnswer> {
-  if (parseCommand(line) !== reloadRequest.command) {
-    const message = `the agent knows no such request; it takes ${JSON.stringify(reloadRequest)}`;
-    return { ok: false, configuration: false, message };
-  }
+async function answer(
+  line: string,
+  { reload, describe }: Pick<ControlSocketOptions, 'reload' | 'describe'>,
+): Promise<ControlAnswer> {
+  const command = parseCommand(line);
   try {
-    return { ok: true, ...(await reload()) };
+    if (command === reloadRequest.command) return { ok: true, ...(await reload()) };
+    if (command === describeRequest.command) return { ok: true, agent: describe() };
+    const known = [reloadRequest, describeRequest].map((request) => JSON.stringify(request)).join(' and ');
+    const message = `the agent knows no such request; it takes ${known}`;
+    return { ok: false, configuration: false, message };
   } catch (error) {
     return { ok: false, configuration: isConfiguration(error), message: describeError(error) };
   }

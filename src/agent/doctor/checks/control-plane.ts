@@ -3,16 +3,10 @@ import { describeError } from '../../../base/index.ts';
 import { readPair } from '../../../base/x509/index.ts';
 import type { ClientOptions } from '../../../client/index.ts';
 import { ApiClient, ConnectionError, clientOptionsOf, readKubeconfig } from '../../../client/index.ts';
+import type { ControlPlanePlace } from '../../config/control-socket/index.ts';
 import type { Host } from '../host.ts';
 import type { Check, Finding } from '../types.ts';
 import { asRoot, failed, notApplicable, ok, unknown, warning } from '../types.ts';
-
-/** Where the agent's control plane is, according to its flags. */
-export type ControlPlanePlace =
-  | { readonly mode: 'embedded' }
-  | { readonly mode: 'remote'; readonly kubeconfig: string }
-  | { readonly mode: 'joining'; readonly kubeconfig: string; readonly bootstrapKubeconfig: string }
-  | { readonly mode: 'standalone' };
 
 interface ControlPlaneOptions {
   place: ControlPlanePlace;

@@ -43,7 +43,10 @@ function judgeHolder(
       : unknown(`${port} is held by a process of another user`, asRoot);
   const name = readProcessName(host, holder).replaceAll(/\p{C}/gu, '?');
   const own = agent !== undefined && (holder === agent || readParentPid(host, holder) === agent);
-  if (own) return ok(`${port} is held by the agent that runs (process ${holder})`);
+  if (own) {
+    const listener = holder === agent ? 'the agent' : "the agent's control plane";
+    return ok(`${port}: ${listener} (process ${holder}) listens there`);
+  }
   return failed(
     `${port} is held by process ${holder} (${name})`,
     `stop that process, or choose another port with ${flag}`,

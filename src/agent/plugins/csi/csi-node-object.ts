@@ -64,7 +64,7 @@ function toEntry({ name, nodeId, topology, maxVolumes }: CsiDriver): CSINodeDriv
 }
 
 function hasSameFixedFields(one: CSINodeDriver, other: CSINodeDriver): boolean {
-  const keys = ({ topologyKeys = [] }: CSINodeDriver) => [...topologyKeys].sort();
+  const keys = ({ topologyKeys }: CSINodeDriver) => [...(topologyKeys ?? [])].sort();
   return one.nodeID === other.nodeID && isDeepStrictEqual(keys(one), keys(other));
 }
 

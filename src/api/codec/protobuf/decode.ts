@@ -1,6 +1,6 @@
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import type { Field, ListType, MapType, Scalar, StructType, Type } from '../../schema/index.ts';
-import { isRecord, keepsZero, shortStep, zeroOf } from '../../schema/index.ts';
+import { isAlwaysPresent, isRecord, isUnset, keepsZero, shortStep, zeroOf } from '../../schema/index.ts';
 import { errorAt, ProtobufError } from './error.ts';
 import type { Implied } from './implied.ts';
 import { listImplied } from './implied.ts';
@@ -13,8 +13,8 @@ import { expectEnd, expectWireType, readEndOfMessage, skipField } from './wire.t
  * A description is compiled once into closures that read a message into the same object that JSON would give, so
  * everything after decoding is the same for both. The reference writes every field that is not a pointer, set or not,
  * while its JSON omits the unset ones. So a zero is not set here where the field is neither required nor marked as a
- * pointer; the checker removes such zeros in all encodings (schema/zeros.ts). Empty structs stay: `emptyDir: {}` has a
- * meaning, and an empty `spec` does no harm.
+ * pointer; the checker removes such zeros in all encodings (schema/zeros.ts). Empty structs stay where they differ from
+ * absent ones: `emptyDir: {}` has a meaning.
  *
  * The rules of proto2 hold: the last scalar counts, messages that occur twice are merged, lists of numbers may be packed,
  * unknown field numbers are skipped. Depth is bounded, because a description may be recursive. Memory is allocated in
@@ -109,7 +109,7 @@ function fieldReader(name: string, field: Field): ReadField {
   const { type } = field;
   if (type.t === 'list') return listReader(name, type);
   if (type.t === 'map') return mapReader(name, type);
-  if (type.t === 'struct' || type.t === 'ref') return structReader(name, type);
+  if (type.t === 'struct' || type.t === 'ref') return structReader(name, type, isAlwaysPresent(field));
   return scalarReader(name, type.t, keepsZero(field));
 }
 
@@ -124,14 +124,21 @@ function scalarReader(name: string, scalar: Scalar, keeps: boolean): ReadField {
   };
 }
 
-function structReader(name: string, type: Extract<Type, { t: 'struct' | 'ref' }>): ReadField {
+function structReader(
+  name: string,
+  type: Extract<Type, { t: 'struct' | 'ref' }>,
+  dropsUnset: boolean,
+): ReadField {
+  let known: StructType | undefined;
   let table: Table | undefined;
   return (reader, wireType, target, depth) => {
-    table ??= tableOf(type.t === 'ref' ? type.resolve() : type);
+    known ??= type.t === 'ref' ? type.resolve() : type;
+    table ??= tableOf(known);
     const before = target[name];
     const inner = isRecord(before) ? before : {};
     target[name] = inner;
     readEmbedded(table, reader, wireType, inner, depth);
+    if (dropsUnset && isUnset(known, inner)) delete target[name];
   };
 }
 

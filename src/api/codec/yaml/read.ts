@@ -159,7 +159,7 @@ class Reader {
   }
 
   #textOf(node: ScalarNode): string {
-    return getScalarValue(this.#text, node);
+    return getScalarValue(this.#text, node).toWellFormed(); // an escape may be half of a character
   }
 
   /** The name of the tag; empty where there is none. */

@@ -6,8 +6,11 @@ import { userInfo } from './user-info.ts';
 const root = objectStruct('SelfSubjectReview', {
   status: field(
     2,
-    struct('SelfSubjectReviewStatus', { userInfo: field(1, userInfo, 'Who the caller is.') }),
+    struct('SelfSubjectReviewStatus', {
+      userInfo: field(1, userInfo, 'Who the caller is.', { default: {} }),
+    }),
     'The answer, filled in by the server.',
+    { default: {} },
   ),
 });
 

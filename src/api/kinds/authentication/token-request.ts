@@ -15,8 +15,9 @@ const spec = struct('TokenRequestSpec', {
   audiences: required(1, list(string), 'Whom the token is for; the API server when empty.'),
   expirationSeconds: field(4, int64, 'How long the token is good: 600 to 2^32, default 3600.', {
     pointer: true,
+    written: true,
   }),
-  boundObjectRef: field(3, boundObjectReference, 'An object that the token ends with.'),
+  boundObjectRef: field(3, boundObjectReference, 'An object that the token ends with.', { written: true }),
   attestations: field(5, map(list(string)), 'Statements for webhooks; none are taken.'),
 });
 
@@ -27,7 +28,7 @@ const status = struct('TokenRequestStatus', {
 
 const root = objectStruct('TokenRequest', {
   spec: required(2, spec, 'What is asked for.'),
-  status: field(3, status, 'The token, filled in by the server.'),
+  status: field(3, status, 'The token, filled in by the server.', { default: {} }),
 });
 
 /** Asks for a token of a service account. */

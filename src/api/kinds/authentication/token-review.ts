@@ -10,14 +10,14 @@ const spec = struct('TokenReviewSpec', {
 
 const status = struct('TokenReviewStatus', {
   authenticated: field(1, bool, 'Whether the token was authenticated.'),
-  user: field(2, userInfo, 'Who that is.'),
+  user: field(2, userInfo, 'Who that is.', { default: {} }),
   error: field(3, string, 'Why the token could not be checked.'),
   audiences: field(4, list(string), 'Those of the audiences asked for that the token is for.'),
 });
 
 const root = objectStruct('TokenReview', {
   spec: required(2, spec, 'The question.'),
-  status: field(3, status, 'The answer, filled in by the server.'),
+  status: field(3, status, 'The answer, filled in by the server.', { default: {} }),
 });
 
 /** Asks for the user of a bearer token. */

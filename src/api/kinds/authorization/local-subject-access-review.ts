@@ -12,7 +12,7 @@ import {
 
 const root = objectStruct('LocalSubjectAccessReview', {
   spec: required(2, subjectAccessReviewSpec, 'The question, about the namespace of the request.'),
-  status: field(3, subjectAccessReviewStatus, 'The answer, filled in by the server.'),
+  status: field(3, subjectAccessReviewStatus, 'The answer, filled in by the server.', { default: {} }),
 });
 
 /** Asks whether a user may perform an action in one namespace; the owners of the namespace may ask this, too. */

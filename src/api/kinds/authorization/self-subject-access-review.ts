@@ -5,7 +5,7 @@ import { actionCauses, actionFields, metadataCauses, subjectAccessReviewStatus }
 
 const root = objectStruct('SelfSubjectAccessReview', {
   spec: required(2, struct('SelfSubjectAccessReviewSpec', actionFields), 'The question.'),
-  status: field(3, subjectAccessReviewStatus, 'The answer, filled in by the server.'),
+  status: field(3, subjectAccessReviewStatus, 'The answer, filled in by the server.', { default: {} }),
 });
 
 /** Asks whether the caller may perform an action (`kubectl auth can-i`). */

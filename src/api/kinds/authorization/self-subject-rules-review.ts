@@ -39,7 +39,7 @@ const spec = struct('SelfSubjectRulesReviewSpec', {
 
 const root = objectStruct('SelfSubjectRulesReview', {
   spec: required(2, spec, 'The question.'),
-  status: field(3, status, 'The answer, filled in by the server.'),
+  status: field(3, status, 'The answer, filled in by the server.', { default: {} }),
 });
 
 export interface ResourceRule extends Infer<typeof resourceRule> {}

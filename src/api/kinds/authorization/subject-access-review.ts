@@ -10,7 +10,7 @@ import {
 
 const root = objectStruct('SubjectAccessReview', {
   spec: required(2, subjectAccessReviewSpec, 'The question.'),
-  status: field(3, subjectAccessReviewStatus, 'The answer, filled in by the server.'),
+  status: field(3, subjectAccessReviewStatus, 'The answer, filled in by the server.', { default: {} }),
 });
 
 /** Asks whether a user may perform an action. */

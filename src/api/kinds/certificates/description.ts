@@ -18,8 +18,8 @@ const condition = struct('CertificateSigningRequestCondition', {
   status: required(6, string, 'True, False or Unknown.'),
   reason: field(2, string, 'Why, for programs.'),
   message: field(3, string, 'Why, for people.'),
-  lastUpdateTime: field(4, time, 'When the condition was last changed.'),
-  lastTransitionTime: field(5, time, 'When the status last changed.'),
+  lastUpdateTime: field(4, time, 'When the condition was last changed.', { written: true }),
+  lastTransitionTime: field(5, time, 'When the status last changed.', { written: true }),
 });
 
 /** The fields of a CertificateSigningRequest. */

@@ -49,7 +49,7 @@ export const configMapKind = defineKind<ConfigMap>({
   columns: [
     {
       name: 'Data',
-      type: 'integer',
+      type: 'string',
       description: 'Number of values.',
       priority: 0,
       value: ({ data = {}, binaryData = {} }) => Object.keys(data).length + Object.keys(binaryData).length,

@@ -10,7 +10,7 @@ import { changeableMetadata } from '../kind.ts';
 const namespaceCondition = struct('NamespaceCondition', {
   type: required(1, string, 'Type of the condition.'),
   status: required(2, string, 'True, False or Unknown.'),
-  lastTransitionTime: field(4, time, 'When the status last changed.'),
+  lastTransitionTime: field(4, time, 'When the status last changed.', { written: true }),
   reason: field(5, string, 'Why, for programs.'),
   message: field(6, string, 'Why, for people.'),
 });

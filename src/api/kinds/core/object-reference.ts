@@ -37,7 +37,10 @@ const secretReference = struct(
 export const typedLocalObjectReference = struct(
   'TypedLocalObjectReference',
   {
-    apiGroup: field(1, string, 'Group of the object; absent for the core group.', { pointer: true }),
+    apiGroup: field(1, string, 'Group of the object; absent for the core group.', {
+      pointer: true,
+      written: true,
+    }),
     kind: required(2, string, 'Kind of the object.'),
     name: required(3, string, 'Name of the object.'),
   },
@@ -48,7 +51,10 @@ export const typedLocalObjectReference = struct(
 export const typedObjectReference = struct(
   'TypedObjectReference',
   {
-    apiGroup: field(1, string, 'Group of the object; absent for the core group.', { pointer: true }),
+    apiGroup: field(1, string, 'Group of the object; absent for the core group.', {
+      pointer: true,
+      written: true,
+    }),
     kind: required(2, string, 'Kind of the object.'),
     name: required(3, string, 'Name of the object.'),
     namespace: field(4, string, 'Namespace of the object; needs a grant there.', { pointer: true }),

@@ -109,7 +109,7 @@ export const secretKind = defineKind<Secret>({
     },
     {
       name: 'Data',
-      type: 'integer',
+      type: 'string',
       description: 'Number of values.',
       priority: 0,
       value: ({ data = {} }) => Object.keys(data).length,

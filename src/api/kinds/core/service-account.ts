@@ -41,7 +41,7 @@ export const serviceAccountKind = defineKind<ServiceAccount>({
   columns: [
     {
       name: 'Secrets',
-      type: 'integer',
+      type: 'string',
       description: 'Number of Secrets.',
       priority: 0,
       value: ({ secrets = [] }) => secrets.length,

@@ -58,12 +58,12 @@ export const eventKind = defineKind<Event>({
     column('First Seen', 1, 'When it was first seen.', (event, now) => ageOf(getFirstTime(event), now)),
     {
       name: 'Count',
-      type: 'integer',
+      type: 'string',
       description: 'How often it was seen.',
       priority: 1,
       value: ({ series, count }) => series?.count ?? (count || 1),
     },
-    column('Name', 1, 'Name of the event.', ({ metadata }) => metadata?.name ?? ''),
+    { ...column('Name', 1, 'Name of the event.', ({ metadata }) => metadata?.name ?? ''), format: 'name' },
   ],
   selectable: [
     ...referenceParts.map((part) => ({

@@ -1,5 +1,5 @@
 import type { Infer } from '../../schema/index.ts';
-import { field, int32, microTime, string, time } from '../../schema/index.ts';
+import { field, int32, microTime, string, struct, time } from '../../schema/index.ts';
 import { objectReference } from '../core/object-reference.ts';
 import { defineKind, objectStruct } from '../define.ts';
 import type { Cause } from '../kind.ts';
@@ -8,20 +8,25 @@ import { eventCauses, eventChangeCauses, newEventCauses } from './event-causes.t
 import type { Event as CoreEvent } from './event-description.ts';
 import { eventSeries, eventSource } from './event-description.ts';
 
+const series = struct('EventSeries', {
+  ...eventSeries.fields,
+  count: field(1, int32, 'How often it was seen; at least 2.', { written: true }),
+});
+
 const root = objectStruct('Event', {
-  eventTime: field(2, microTime, 'When it was first seen.'),
-  series: field(3, eventSeries, 'How it went on, where it happened again.'),
+  eventTime: field(2, microTime, 'When it was first seen.', { written: true }),
+  series: field(3, series, 'How it went on, where it happened again.'),
   reportingController: field(4, string, 'Controller that reports, kubernetes.io/kubelet.'),
   reportingInstance: field(5, string, 'Instance of that controller.'),
   action: field(6, string, 'What was done or failed about the object.'),
   reason: field(7, string, 'What happened, for programs.'),
-  regarding: field(8, objectReference, 'What the event is about.'),
+  regarding: field(8, objectReference, 'What the event is about.', { default: {} }),
   related: field(9, objectReference, 'Another object that has to do with it.'),
   note: field(10, string, 'What happened, for people.'),
   type: field(11, string, 'Normal or Warning.'),
   deprecatedSource: field(12, eventSource, 'Who reports; of older events.', { default: {} }),
-  deprecatedFirstTimestamp: field(13, time, 'When it was first seen; of older events.'),
-  deprecatedLastTimestamp: field(14, time, 'When it was last seen; of older events.'),
+  deprecatedFirstTimestamp: field(13, time, 'When it was first seen; of older events.', { written: true }),
+  deprecatedLastTimestamp: field(14, time, 'When it was last seen; of older events.', { written: true }),
   deprecatedCount: field(15, int32, 'How often it was seen; of older events.'),
 });
 

@@ -17,7 +17,9 @@ import type { Cause } from '../kind.ts';
 const driver = struct('CSINodeDriver', {
   name: required(1, string, 'Name of the driver.'),
   nodeID: required(2, string, 'What the driver calls the node.'),
-  topologyKeys: field(3, list(string), 'Labels of the node that say where it stands, for the driver.'),
+  topologyKeys: field(3, list(string), 'Labels of the node that say where it stands, for the driver.', {
+    written: true,
+  }),
   allocatable: field(
     4,
     struct('VolumeNodeResources', {

@@ -42,6 +42,23 @@ function validate({ spec = {} }: Lease): Cause[] {
   return causes;
 }
 
+/** Coordinated election is no feature here; its fields stay only where they are already, as in the reference without it. */
+function withoutElection(next: Lease, old: Lease | undefined): Lease {
+  if (next.spec === undefined) return next;
+  const { strategy, preferredHolder, ...spec } = next.spec;
+  if (strategy === undefined && preferredHolder === undefined) return next;
+  return {
+    ...next,
+    spec: {
+      ...spec,
+      ...(strategy === undefined || old?.spec?.strategy === undefined ? {} : { strategy }),
+      ...(preferredHolder === undefined || old?.spec?.preferredHolder === undefined
+        ? {}
+        : { preferredHolder }),
+    },
+  };
+}
+
 /** A strategy of the reference, or a custom one that begins with a domain. */
 function strategyCauses(strategy: string): Cause[] {
   const field = 'spec.strategy';
@@ -60,6 +77,7 @@ export const leaseKind = defineKind<Lease>({
   createOnUpdate: true,
   unconditionalUpdate: false,
   root,
+  prepare: withoutElection,
   validate,
   columns: [
     {

@@ -58,8 +58,8 @@ const nodeSpec = struct('NodeSpec', {
 const nodeCondition = struct('NodeCondition', {
   type: required(1, string, 'Ready, MemoryPressure, DiskPressure, PIDPressure, NetworkUnavailable …'),
   status: required(2, string, 'True, False or Unknown.'),
-  lastHeartbeatTime: field(3, time, 'When the condition was last looked at.'),
-  lastTransitionTime: field(4, time, 'When the status last changed.'),
+  lastHeartbeatTime: field(3, time, 'When the condition was last looked at.', { written: true }),
+  lastTransitionTime: field(4, time, 'When the status last changed.', { written: true }),
   reason: field(5, string, 'Why, for programs.'),
   message: field(6, string, 'Why, for people.'),
 });
@@ -90,7 +90,7 @@ const nodeSystemInfo = struct('NodeSystemInfo', {
 });
 
 const containerImage = struct('ContainerImage', {
-  names: field(1, list(string), 'Names of the image.'),
+  names: field(1, list(string), 'Names of the image.', { written: true }),
   sizeBytes: field(2, int64, 'Size of the image.'),
 });
 
@@ -100,7 +100,7 @@ const attachedVolume = struct('AttachedVolume', {
 });
 
 const runtimeHandler = struct('NodeRuntimeHandler', {
-  name: field(1, string, 'Name of the handler; empty for the default one.'),
+  name: field(1, string, 'Name of the handler; empty for the default one.', { written: true }),
   features: field(
     2,
     struct('NodeRuntimeHandlerFeatures', {

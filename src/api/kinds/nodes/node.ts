@@ -1,10 +1,12 @@
 import { checkLabelValue, checkQualifiedName } from '../../names/index.ts';
 import type { Infer } from '../../schema/index.ts';
+import { checkCidr, familyOfCidr } from '../addresses.ts';
 import {
   causesOf,
   duplicateValue,
   forbiddenValue,
   invalidUnless,
+  invalidValue,
   requiredValue,
   unsupportedValue,
 } from '../cause.ts';
@@ -30,6 +32,7 @@ function validate(node: Node, old: Node | undefined): Cause[] {
     ...addressCauses(node.status?.addresses ?? []),
     ...capacityCauses('capacity', node.status?.capacity ?? {}),
     ...capacityCauses('allocatable', node.status?.allocatable ?? {}),
+    ...podRangeCauses(node.spec?.podCIDRs ?? []),
     ...specChangeCauses(node.spec ?? {}, old?.spec ?? {}),
   ];
 }
@@ -79,6 +82,16 @@ function capacityCauses(name: string, quantities: Readonly<Record<string, string
       quantity.startsWith('-') ? 'must be greater than or equal to 0' : undefined,
     ),
   ]);
+}
+
+/** One range for each family of addresses. */
+function podRangeCauses(ranges: readonly string[]): Cause[] {
+  const field = 'spec.podCIDRs';
+  const causes = causesOf(ranges, (range, index) =>
+    invalidUnless(`${field}[${index}]`, range, checkCidr(range)),
+  );
+  if (causes.length > 0 || new Set(ranges.map(familyOfCidr)).size === ranges.length) return causes;
+  return [invalidValue(field, ranges, 'may specify no more than one CIDR for each IP family')];
 }
 
 /** Fields of a node that cannot change once they are set. */
@@ -143,6 +156,13 @@ function withPodRanges(node: Node): Node {
   return !podCIDR && first ? { ...node, spec: { ...node.spec, podCIDR: first } } : node;
 }
 
+/** Where nothing is set apart for the system, ordinary pods may use all there is. */
+function withAllocatable(node: Node): Node {
+  const { status } = node;
+  if (status?.capacity === undefined || status.allocatable !== undefined) return node;
+  return { ...node, status: { ...status, allocatable: { ...status.capacity } } };
+}
+
 /** A machine of the cluster. */
 export const nodeKind = defineKind<Node>({
   group: '',
@@ -169,7 +189,7 @@ export const nodeKind = defineKind<Node>({
       connects: true,
     },
   ],
-  default: withPodRanges,
+  default: (node) => withAllocatable(withPodRanges(node)),
   validate,
   columns: [
     column('Status', 0, 'Whether the node is ready.', formatReadiness),

@@ -17,7 +17,7 @@ export const resourceFieldSelector = struct(
   {
     containerName: field(1, string, 'Whose resource; needed in volumes.'),
     resource: required(2, string, 'limits.cpu, requests.memory …'),
-    divisor: field(3, quantity, 'Unit of the value; 1 when absent.'),
+    divisor: field(3, quantity, 'Unit of the value; 1 when absent.', { written: true }),
   },
   { atomic: true },
 );

@@ -27,7 +27,10 @@ const tcpSocketAction = struct('TCPSocketAction', {
 
 const grpcAction = struct('GRPCAction', {
   port: required(1, int32, 'Number of the port.'),
-  service: field(2, string, 'Name of the service to ask about (gRPC health checking).', pointer),
+  service: field(2, string, 'Name of the service to ask about (gRPC health checking).', {
+    pointer: true,
+    written: true,
+  }),
 });
 
 const sleepAction = struct('SleepAction', {

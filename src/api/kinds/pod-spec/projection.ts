@@ -1,4 +1,4 @@
-import { bool, field, int32, int64, list, required, string, struct } from '../../schema/index.ts';
+import { bool, field, int32, int64, list, map, required, string, struct } from '../../schema/index.ts';
 import { labelSelector } from '../meta/label-selector.ts';
 import { downwardAPIVolumeFile } from './downward.ts';
 import { pointer } from './wire.ts';
@@ -48,6 +48,7 @@ const podCertificateProjection = struct('PodCertificateProjection', {
   credentialBundlePath: field(4, string, 'Relative path of a file with key and chain together.'),
   keyPath: field(5, string, 'Relative path of the key.'),
   certificateChainPath: field(6, string, 'Relative path of the chain.'),
+  userAnnotations: field(7, map(string), 'Further words for the signer.'),
 });
 
 export const volumeProjection = struct('VolumeProjection', {

@@ -33,6 +33,10 @@ export const topologySpreadConstraint = struct('TopologySpreadConstraint', {
   matchLabelKeys: field(8, list(string), 'Labels in which counted pods must equal the pod.'),
 });
 
+export const podSchedulingGroup = struct('PodSchedulingGroup', {
+  podGroupName: field(1, string, 'Name of the PodGroup.', pointer),
+});
+
 export const podSchedulingGate = struct('PodSchedulingGate', {
   name: required(1, string, 'Name of the gate.'),
 });

@@ -15,7 +15,13 @@ import { affinity } from './affinity.ts';
 import { container, ephemeralContainer } from './container.ts';
 import { keyed, keyedRetaining } from './merge.ts';
 import { podResourceClaim, resourceRequirements } from './resources.ts';
-import { podReadinessGate, podSchedulingGate, toleration, topologySpreadConstraint } from './scheduling.ts';
+import {
+  podReadinessGate,
+  podSchedulingGate,
+  podSchedulingGroup,
+  toleration,
+  topologySpreadConstraint,
+} from './scheduling.ts';
 import { podSecurityContext } from './security-context.ts';
 import { volume } from './volume.ts';
 import { pointer } from './wire.ts';
@@ -104,4 +110,5 @@ export const podSpec = struct('PodSpec', {
   ),
   resources: field(40, resourceRequirements, 'What all containers together need and may use.'),
   hostnameOverride: field(41, string, 'Host name, whatever the name of the pod.', pointer),
+  schedulingGroup: field(43, podSchedulingGroup, 'Pods that are placed together with it.'),
 });

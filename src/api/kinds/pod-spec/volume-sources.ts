@@ -42,7 +42,7 @@ export const downwardAPIVolumeSource = struct('DownwardAPIVolumeSource', {
 });
 
 export const projectedVolumeSource = struct('ProjectedVolumeSource', {
-  sources: field(1, list(volumeProjection), 'What is put together in the volume.'),
+  sources: field(1, list(volumeProjection), 'What is put together in the volume.', { written: true }),
   defaultMode: field(2, int32, 'Permission bits of the files.', pointer),
 });
 

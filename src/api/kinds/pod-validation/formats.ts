@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import { checkName } from '../../names/index.ts';
 import { invalidUnless, invalidValue, requiredValue, unsupportedValue } from '../cause.ts';
 import type { Cause } from '../kind.ts';
@@ -24,10 +23,6 @@ export function checkPortName(name: string): string | undefined {
   if (!/[a-z]/.test(name)) return 'must contain at least one letter (a-z)';
   if (name.includes('--')) return 'must not contain consecutive hyphens';
   return /^-|-$/.test(name) ? 'must not begin or end with a hyphen' : undefined;
-}
-
-export function checkIP(address: string): string | undefined {
-  return isIP(address) === 0 ? 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)' : undefined;
 }
 
 /** A relative path that does not lead out of its folder. */

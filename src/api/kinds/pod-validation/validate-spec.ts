@@ -1,9 +1,10 @@
 import { checkName } from '../../names/index.ts';
+import { checkIP } from '../addresses.ts';
 import { causesOf, forbiddenValue, invalidUnless, invalidValue, requiredValue } from '../cause.ts';
 import type { Cause } from '../kind.ts';
 import { labelCauses } from '../meta/label-selector.ts';
 import type { PodDNSConfig, PodSpec } from '../pods/types.ts';
-import { checkIP, checkRange, labelName, oneOf, oneOfIfSet, subdomainIfSet } from './formats.ts';
+import { checkRange, labelName, oneOf, oneOfIfSet, subdomainIfSet } from './formats.ts';
 import { affinityCauses } from './validate-affinity.ts';
 import { containersCauses } from './validate-containers.ts';
 import { podClaimCauses, quantityCauses, resourceCauses } from './validate-resources.ts';

@@ -1,8 +1,8 @@
 import { checkName, checkQualifiedName } from '../../names/index.ts';
+import { checkIP } from '../addresses.ts';
 import { causesOf, duplicateValue, forbiddenValue, invalidUnless, invalidValue } from '../cause.ts';
 import type { Cause } from '../kind.ts';
 import type { ContainerStatus, PodSpec, PodStatus } from '../pods/types.ts';
-import { checkIP } from './formats.ts';
 
 /* Validates the observed state of a pod, and its changes. */
 

@@ -23,7 +23,7 @@ const containerStateWaiting = struct('ContainerStateWaiting', {
 });
 
 const containerStateRunning = struct('ContainerStateRunning', {
-  startedAt: field(1, time, 'When it started.'),
+  startedAt: field(1, time, 'When it started.', { written: true }),
 });
 
 const containerStateTerminated = struct('ContainerStateTerminated', {
@@ -31,8 +31,8 @@ const containerStateTerminated = struct('ContainerStateTerminated', {
   signal: field(2, int32, 'Signal that ended it.'),
   reason: field(3, string, 'Why it ended, for programs.'),
   message: field(4, string, 'Why it ended, for people.'),
-  startedAt: field(5, time, 'When it started.'),
-  finishedAt: field(6, time, 'When it ended.'),
+  startedAt: field(5, time, 'When it started.', { written: true }),
+  finishedAt: field(6, time, 'When it ended.', { written: true }),
   containerID: field(7, string, 'Which container it was.'),
 });
 
@@ -42,11 +42,20 @@ export const containerState = struct('ContainerState', {
   terminated: field(3, containerStateTerminated, 'It has ended.'),
 });
 
+const volumeStatus = struct('VolumeStatus', {
+  image: field(
+    1,
+    struct('ImageVolumeStatus', { imageRef: field(1, string, 'The image, with its digest.') }),
+    'What an image volume holds.',
+  ),
+});
+
 const volumeMountStatus = struct('VolumeMountStatus', {
   name: required(1, string, 'Name of the volume.'),
   mountPath: required(2, string, 'Path in the container.'),
   readOnly: field(3, bool, 'Whether the mount is read-only.'),
   recursiveReadOnly: field(4, string, 'Disabled, IfPossible or Enabled.', pointer),
+  volumeStatus: field(5, volumeStatus, 'State of the volume.'),
 });
 
 const linuxContainerUser = struct('LinuxContainerUser', {
@@ -62,6 +71,7 @@ const containerUser = struct('ContainerUser', {
 const resourceHealth = struct('ResourceHealth', {
   resourceID: required(1, string, 'Which device.'),
   health: field(2, string, 'Healthy, Unhealthy or Unknown.'),
+  message: field(6, string, 'Why, for people.', pointer),
 });
 
 const resourceStatus = struct('ResourceStatus', {

@@ -96,8 +96,7 @@ function addRestarts(
 ): void {
   sum.restarts += restartCount;
   const ended = lastState?.terminated?.finishedAt;
-  if (ended !== undefined && (sum.lastRestart === undefined || sum.lastRestart < ended))
-    sum.lastRestart = ended;
+  if (ended && (sum.lastRestart === undefined || sum.lastRestart < ended)) sum.lastRestart = ended;
 }
 
 function endOf({ reason, signal, exitCode }: NonNullable<ContainerState['terminated']>): string {

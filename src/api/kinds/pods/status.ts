@@ -1,5 +1,6 @@
-import { field, int64, list, required, string, struct, time } from '../../schema/index.ts';
+import { field, int64, list, map, quantity, required, string, struct, time } from '../../schema/index.ts';
 import { keyed, keyedRetaining } from '../pod-spec/merge.ts';
+import { resourceRequirements } from '../pod-spec/resources.ts';
 import { pointer } from '../pod-spec/wire.ts';
 import { containerStatus } from './container-status.ts';
 
@@ -9,8 +10,8 @@ export const podCondition = struct('PodCondition', {
   type: required(1, string, 'PodScheduled, Ready, Initialized, ContainersReady …'),
   observedGeneration: field(7, int64, 'Generation of the pod that the condition is about.'),
   status: required(2, string, 'True, False or Unknown.'),
-  lastProbeTime: field(3, time, 'When the condition was last looked at.'),
-  lastTransitionTime: field(4, time, 'When the status last changed.'),
+  lastProbeTime: field(3, time, 'When the condition was last looked at.', { written: true }),
+  lastTransitionTime: field(4, time, 'When the status last changed.', { written: true }),
   reason: field(5, string, 'Why, for programs.'),
   message: field(6, string, 'Why, for people.'),
 });
@@ -43,6 +44,12 @@ const podExtendedResourceClaimStatus = struct('PodExtendedResourceClaimStatus', 
   resourceClaimName: required(2, string, 'Name of the ResourceClaim that was made.'),
 });
 
+const nodeAllocatableResourceClaimStatus = struct('NodeAllocatableResourceClaimStatus', {
+  resourceClaimName: required(1, string, 'Name of the ResourceClaim.'),
+  containers: field(2, list(string, { list: 'set' }), 'Containers that use it.'),
+  resources: required(3, map(quantity), 'What it takes of the resources of the node.'),
+});
+
 export const podStatus = struct('PodStatus', {
   observedGeneration: field(17, int64, 'Generation of the pod that the status is about.'),
   phase: field(1, string, 'Pending, Running, Succeeded, Failed or Unknown.'),
@@ -73,5 +80,12 @@ export const podStatus = struct('PodStatus', {
     18,
     podExtendedResourceClaimStatus,
     'The claim that was made for extended resources.',
+  ),
+  allocatedResources: field(19, map(quantity), 'What the node has set apart for all containers together.'),
+  resources: field(20, resourceRequirements, 'What is in force for all containers together.'),
+  nodeAllocatableResourceClaimStatuses: field(
+    21,
+    list(nodeAllocatableResourceClaimStatus),
+    'Claims that take of what the node has for pods.',
   ),
 });

@@ -35,11 +35,15 @@ export function defaultBinding<B extends Binding>(binding: B): B {
   return { ...binding, ...defaultSubjects(given, group), ...named };
 }
 
-/** The causes why a binding that may refer to roles of these kinds is invalid. */
+/** The causes why a binding that may refer to roles of these kinds is invalid; one that may refer to a Role has a namespace. */
 export function bindingCauses(next: Binding, old: Binding | undefined, kinds: readonly string[]): Cause[] {
   const group = groupOf(next);
   if (group === '') return [requiredValue('apiVersion')];
-  return [...roleRefCauses(next.roleRef, old?.roleRef, group, kinds), ...subjectCauses(next.subjects, group)];
+  const around = { group, namespaced: kinds.includes('Role') };
+  return [
+    ...roleRefCauses(next.roleRef, old?.roleRef, group, kinds),
+    ...subjectCauses(next.subjects, around),
+  ];
 }
 
 export function bindingWarnings({ subjects: given }: Binding): string[] {

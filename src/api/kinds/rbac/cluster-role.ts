@@ -13,7 +13,7 @@ export const aggregationRule = struct(
 );
 
 const root = objectStruct('ClusterRole', {
-  rules: field(2, policyRules, 'What the role allows.'),
+  rules: field(2, policyRules, 'What the role allows.', { written: true }),
   aggregationRule: field(3, aggregationRule, 'Where the rules come from; a controller keeps them then.'),
 });
 

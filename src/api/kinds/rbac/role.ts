@@ -3,7 +3,9 @@ import { field } from '../../schema/index.ts';
 import { defineKind, objectStruct } from '../define.ts';
 import { defaultRules, policyRules, ruleCauses } from './policy-rule.ts';
 
-const root = objectStruct('Role', { rules: field(2, policyRules, 'What the role allows.') });
+const root = objectStruct('Role', {
+  rules: field(2, policyRules, 'What the role allows.', { written: true }),
+});
 
 /** Permissions in one namespace that role bindings of that namespace can refer to. */
 export interface Role extends Infer<typeof root> {}

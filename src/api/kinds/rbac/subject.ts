@@ -10,7 +10,7 @@ const subject = struct(
     kind: required(1, string, 'User, Group or ServiceAccount.'),
     apiGroup: field(2, string, 'Group of the kind; empty for a ServiceAccount, otherwise that of RBAC.'),
     name: required(3, string, 'Name of the user, group or service account.'),
-    namespace: field(4, string, 'Namespace of a ServiceAccount.'),
+    namespace: field(4, string, 'Namespace of a ServiceAccount; by default that of the binding.'),
   },
   { atomic: true, home: 'rbac.authorization/v1' },
 );
@@ -33,25 +33,33 @@ export function defaultSubjects(
   };
 }
 
+/** A binding, as far as the rules for its subjects depend on it. */
+interface Around {
+  /** The group of RBAC with its suffix. */
+  group: string;
+  /** Whether it has a namespace of its own, which a service account without one then belongs to. */
+  namespaced: boolean;
+}
+
 /** The causes why the subjects of a binding are invalid. */
-export function subjectCauses(given: readonly Subject[] = [], group: string): Cause[] {
+export function subjectCauses(given: readonly Subject[] = [], { group, namespaced }: Around): Cause[] {
   return causesOf(given, (each, index) => {
     const path = `subjects[${index}]`;
     const causes = each.name === '' ? [requiredValue(`${path}.name`)] : [];
     if (!subjectKinds.includes(each.kind)) {
       return [...causes, unsupportedValue(`${path}.kind`, each.kind, subjectKinds)];
     }
-    if (!isOfGroup(each)) return [...causes, ...accountCauses(each, path)];
+    if (!isOfGroup(each)) return [...causes, ...accountCauses(each, path, namespaced)];
     if (each.apiGroup === group) return causes;
     return [...causes, unsupportedValue(`${path}.apiGroup`, each.apiGroup ?? '', [group])];
   });
 }
 
-function accountCauses({ name, namespace, apiGroup }: Subject, path: string): Cause[] {
+function accountCauses({ name, namespace, apiGroup }: Subject, path: string, namespaced: boolean): Cause[] {
   return [
     ...(name === '' ? [] : invalidUnless(`${path}.name`, name, checkName('subdomain', name))),
     ...(apiGroup ? [unsupportedValue(`${path}.apiGroup`, apiGroup, [''])] : []),
-    ...(namespace ? [] : [requiredValue(`${path}.namespace`)]),
+    ...(namespace || namespaced ? [] : [requiredValue(`${path}.namespace`)]),
   ];
 }
 

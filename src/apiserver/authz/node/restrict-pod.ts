@@ -85,7 +85,11 @@ function checkReferences(pod: Pod, me: string): string | undefined {
   const what = referenceNames[first.slice(0, first.indexOf('/'))];
   if (what !== undefined) return `${me} can not create pods that reference ${what}`;
   const sources = (pod.spec?.volumes ?? []).flatMap(({ projected }) => projected?.sources ?? []);
-  return sources.some(({ clusterTrustBundle }) => clusterTrustBundle !== undefined)
-    ? `${me} can not create pods that reference clustertrustbundles`
+  if (sources.some(({ clusterTrustBundle }) => clusterTrustBundle !== undefined))
+    return `${me} can not create pods that reference clustertrustbundles`;
+  if ((pod.spec?.resourceClaims ?? []).length > 0)
+    return `${me} can not create pods that reference resourceclaims`;
+  return sources.some(({ serviceAccountToken }) => serviceAccountToken !== undefined)
+    ? 'a mirror pod may not use ServiceAccountToken volume projections'
     : undefined;
 }

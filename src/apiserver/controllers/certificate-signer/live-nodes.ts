@@ -5,6 +5,7 @@ import type { Registry } from '../../registry/index.ts';
 import type { CachedStore } from '../../storage/index.ts';
 import type { Follows } from '../controller.ts';
 import { isRenewal } from '../node-lifecycle/index.ts';
+import { isUnreadable } from '../presence.ts';
 
 /*
  * Which nodes are alive, by this server's own clock: the times in a Lease come from the node's clock and are not used. A
@@ -55,6 +56,9 @@ export function createLiveNodes({ registry, storage, clock }: LiveNodesOptions):
       };
     },
     findSignOfLife(name) {
+      const places = [prefix + name, nodes.prefix('') + name];
+      const unreadable = places.find((key) => isUnreadable(storage, key));
+      if (unreadable !== undefined) return `${unreadable} cannot be read, and node ${name} may be alive`;
       const lease = storage.get(prefix + name);
       if (lease !== undefined) {
         const seconds = leases.encoding.read(lease).spec?.leaseDurationSeconds ?? defaultLeaseSeconds;

@@ -4,6 +4,7 @@ import type { Clock, Logger } from '../../../base/index.ts';
 import { describeError } from '../../../base/index.ts';
 import { controlPlaneUser } from '../../authn/index.ts';
 import type { Resource } from '../../registry/index.ts';
+import { UnreadableError } from '../../registry/index.ts';
 import { isDecided } from './requests.ts';
 
 const context = { user: controlPlaneUser, dryRun: false };
@@ -38,5 +39,6 @@ async function sweep({ requests, clock }: SweepOptions): Promise<void> {
 }
 
 function ignoreGone(error: unknown): void {
+  if (error instanceof UnreadableError) return;
   if (!(error instanceof StatusError && ['NotFound', 'Conflict'].includes(error.reason))) throw error;
 }

@@ -152,7 +152,11 @@ export class RequestSigner {
     { spec }: CertificateSigningRequest,
   ): { addresses: string[]; doubtful?: ReadonlyMap<string, string> } | undefined {
     const nodes = this.#nodes;
-    const { items } = nodes.storage.list(nodes.prefix(''), '', 0);
+    const { items, unreadable = [] } = nodes.storage.list(nodes.prefix(''), '', 0);
+    const unknown = unreadable.find(({ key }) => nodes.storage.get(key) === undefined);
+    // thrown, and so tried again: an address of another node must not be in the certificate
+    if (unknown !== undefined)
+      throw new Error(`the addresses of ${unknown.key} are not known: ${unknown.why}`);
     const all = items.map((stored) => nodes.encoding.read(stored));
     const node = all.find(({ metadata }) => metadata?.name === name);
     if (node === undefined || (node.status?.addresses ?? []).length === 0) return undefined;

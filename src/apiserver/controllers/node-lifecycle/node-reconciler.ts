@@ -2,7 +2,9 @@ import type { Node } from '../../../api/index.ts';
 import { nodeKind, StatusError } from '../../../api/index.ts';
 import { controlPlaneUser } from '../../authn/index.ts';
 import type { Resource } from '../../registry/index.ts';
+import { UnreadableError } from '../../registry/index.ts';
 import type { ControllerOptions } from '../controller.ts';
+import { isUnreadable } from '../presence.ts';
 import type { ConditionTaints } from './condition-taints.ts';
 import { asSilent, readinessOf, readyCondition } from './conditions.ts';
 import type { Fleet } from './fleet.ts';
@@ -37,13 +39,16 @@ export class NodeReconciler {
     this.#nodes = options.registry.of(nodeKind);
   }
 
+  /** A node that cannot be read stays as it is. */
   async reconcile(name: string): Promise<void> {
+    if (isUnreadable(this.#options.storage, this.#nodes.prefix('') + name)) return;
     try {
       await this.#writeVerdict(name);
     } catch (error) {
       if (error instanceof StatusError && error.reason === 'NotFound') {
         return this.notifyPodControllers(name, this.#observe(name));
       }
+      if (error instanceof UnreadableError) return;
       if (error instanceof StatusError && error.code >= 500) this.#options.onOutage();
       throw error;
     }

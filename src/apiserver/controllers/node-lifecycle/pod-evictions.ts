@@ -1,10 +1,11 @@
 import type { Node, Pod, Taint } from '../../../api/index.ts';
-import { podKind } from '../../../api/index.ts';
+import { nodeKind, podKind } from '../../../api/index.ts';
 import { untilAborted } from '../../../base/index.ts';
 import type { Resource } from '../../registry/index.ts';
 import { namedNodes } from '../../registry/index.ts';
 import type { Stored } from '../../storage/index.ts';
 import type { ControllerOptions } from '../controller.ts';
+import { isUnreadable } from '../presence.ts';
 import { WorkQueue } from '../work-queue.ts';
 import type { AwakeTime } from './awake-time.ts';
 import { DueTimes } from './due-times.ts';
@@ -106,8 +107,17 @@ export class PodEvictions {
       return this.#cancel(node, key);
     }
     if (dueMs > this.#awake.nowMs) return this.#wait(key, dueMs);
+    this.#mustBeReadable(key, pod.spec?.nodeName ?? '');
     await this.#evict(key, pod);
     this.#cancel(node, key);
+  }
+
+  /** The taints that count are those that a node has now. Throws, so that the pod is checked again later. */
+  #mustBeReadable(key: string, nodeName: string): void {
+    const { storage, registry } = this.#options;
+    const places = [key, registry.of(nodeKind).prefix('') + nodeName];
+    const unreadable = places.find((place) => isUnreadable(storage, place));
+    if (unreadable !== undefined) throw new Error(`it is not evicted while ${unreadable} cannot be read`);
   }
 
   /** When a pod is to be evicted from its node. */

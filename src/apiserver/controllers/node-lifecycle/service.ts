@@ -114,6 +114,15 @@ class NodeWatch implements ControllerRun {
     };
   }
 
+  /** A node is not silent because its Lease, or the Node itself, cannot be read: it may be renewed all the time. */
+  #excuseUnreadable(): void {
+    const leases = this.#options.registry.of(leaseKind);
+    for (const resource of [leases, this.#nodes]) {
+      const found = this.#options.storage.unreadable(resource.prefix(leaseNamespace));
+      for (const { key } of found) this.#components.fleet.recordHeartbeat(resource.placeOf(key).name);
+    }
+  }
+
   /** While the store takes no writes, no heartbeat can be stored: missing heartbeats must not count against the nodes. */
   #beginOutage(): void {
     this.#outage ??= this.#options.storage.follow('', () => this.#endOutage());
@@ -130,6 +139,7 @@ class NodeWatch implements ControllerRun {
     const { fleet, pace } = this.#components;
     const { clock, log } = this.#options;
     while (!signal.aborted) {
+      this.#excuseUnreadable();
       for (const name of checkFleet({ fleet, pace, log }, this.#awake.nowMs)) {
         this.#enqueue(name);
         if (this.#outage !== undefined) break; // one write is enough to try whether the store takes writes again

@@ -74,7 +74,7 @@ export function createCollector(options: CollectorOptions): (key: string) => Pro
 
   return async (key) => {
     const item = objects.find(key);
-    if (item === undefined) return;
+    if (item === undefined || objects.isUnreadable(key)) return; // it is handled when it can be read again
     const waiting = waitsFor(item);
     if (waiting === 'orphaning') await orphanDependents(item);
     else if (waiting === 'dependents') {

@@ -3,6 +3,7 @@ import { apiVersionOf } from '../../../api/index.ts';
 import type { Registry, Resource } from '../../registry/index.ts';
 import { foregroundFinalizer, orphanFinalizer } from '../../registry/index.ts';
 import type { CachedStore, Stored } from '../../storage/index.ts';
+import { isUnreadable } from '../presence.ts';
 
 /** An object with its place in the store. */
 export interface Item {
@@ -16,8 +17,10 @@ export interface Item {
 
 /** The objects of all kinds by their keys, and the keys of their owners. */
 export interface Objects {
-  /** Undefined when there is none. */
+  /** Undefined when there is none; the last readable state of one that cannot be read. */
   find(key: string): Item | undefined;
+  /** Whether there is one that cannot be read now. */
+  isUnreadable(key: string): boolean;
   /** Undefined when the key belongs to no stored kind. */
   read(stored: Stored): Item | undefined;
   /**
@@ -55,6 +58,7 @@ export function createObjects(registry: Registry, storage: CachedStore): Objects
       const stored = storage.get(key);
       return stored && read(stored);
     },
+    isUnreadable: (key) => isUnreadable(storage, key),
     ownerKey({ namespace }, { apiVersion, kind, name }) {
       const resource = byType.get(typeName(apiVersion, kind));
       if (resource === undefined) return 'unknown';

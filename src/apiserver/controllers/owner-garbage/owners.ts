@@ -38,6 +38,10 @@ export function createOwnersReader(objects: Objects, log: Logger): OwnersOf {
       warnOnce(item, reference, 'the owner is in a namespace, but the object that names it is not');
       return 'present';
     }
+    if (objects.isUnreadable(key)) {
+      warnOnce(item, reference, 'what is stored under its name cannot be read');
+      return 'present';
+    }
     const owner = objects.find(key);
     if (owner?.uid !== reference.uid) return 'absent';
     return waitsFor(owner) === 'dependents' ? 'waiting' : 'present';

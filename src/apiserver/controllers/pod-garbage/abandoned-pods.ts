@@ -3,6 +3,7 @@ import { nodeKind, podKind } from '../../../api/index.ts';
 import { namedNodes } from '../../registry/index.ts';
 import type { Stored } from '../../storage/index.ts';
 import type { ControllerOptions } from '../controller.ts';
+import { findReadable, isProvenAbsent } from '../presence.ts';
 import type { Cause } from './removal.ts';
 import { mayBeDeleted } from './stored-text.ts';
 
@@ -24,6 +25,8 @@ export interface AbandonedPod {
 export interface AbandonedPods extends Disposable {
   /** Undefined for a pod that is not abandoned. */
   check(stored: Stored): AbandonedPod | undefined;
+  /** Whether it is certain that a node does not exist; rejects when that cannot be found out. */
+  isProvenMissing(node: string): Promise<boolean>;
   /** Keeps the times of these missing nodes only. */
   forgetAllBut(missing: ReadonlySet<string>): void;
 }
@@ -39,10 +42,10 @@ export function createAbandonedPods(
   const missing = new MissingNodes();
   const forget = ({ key }: Stored) => missing.forget(key.slice(prefix.length));
   const following = nodes.follow({ added: forget, changed: forget });
-  const isMissing = (node: string) => storage.get(prefix + node) === undefined;
+  const isMissing = (node: string) => storage.lookup(prefix + node) === undefined;
 
   function isNodeOutOfService(node: string): boolean {
-    const stored = storage.get(prefix + node);
+    const stored = findReadable(storage, prefix + node);
     return stored !== undefined && isOutOfService(nodes.encoding.read(stored), outOfServiceKey);
   }
 
@@ -58,6 +61,7 @@ export function createAbandonedPods(
       }
       return isInDeletion(pod) && isNodeOutOfService(nodeName) ? { pod, cause: outOfService } : undefined;
     },
+    isProvenMissing: (node) => isProvenAbsent(storage, prefix + node),
     forgetAllBut: (nodeNames) => missing.forgetAllBut(nodeNames),
     [Symbol.dispose]: () => following[Symbol.dispose](),
   };

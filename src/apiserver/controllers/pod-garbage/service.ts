@@ -6,7 +6,8 @@ import { describeError } from '../../../base/index.ts';
 import type { Resource } from '../../registry/index.ts';
 import type { Stored } from '../../storage/index.ts';
 import type { ControllerOptions } from '../controller.ts';
-import type { AbandonedPods } from './abandoned-pods.ts';
+import { findReadable, isUnreadable } from '../presence.ts';
+import type { AbandonedPod, AbandonedPods } from './abandoned-pods.ts';
 import { createAbandonedPods, isGraceOver } from './abandoned-pods.ts';
 import type { Cause } from './removal.ts';
 import { createPodRemover } from './removal.ts';
@@ -84,9 +85,16 @@ export class PodGarbageService implements Service {
 
   /** Removes the pod if it is abandoned. Returns its node when that is missing. */
   async #removeIfAbandoned(abandoned: AbandonedPods, stored: Stored): Promise<string | undefined> {
+    if (isUnreadable(this.#options.storage, stored.key)) return undefined;
     const found = abandoned.check(stored);
-    if (found?.cause !== undefined) await this.#tryRemove(stored, found.pod, found.cause);
+    if (found?.cause !== undefined && (await this.#isCertain(abandoned, found))) {
+      await this.#tryRemove(stored, found.pod, found.cause);
+    }
     return found?.missingNode;
+  }
+
+  async #isCertain(abandoned: AbandonedPods, { missingNode }: AbandonedPod): Promise<boolean> {
+    return missingNode === undefined || (await abandoned.isProvenMissing(missingNode));
   }
 
   async #removeAllEnded(candidates: readonly string[]): Promise<void> {
@@ -101,7 +109,7 @@ export class PodGarbageService implements Service {
   }
 
   async #removeEnded(key: string): Promise<void> {
-    const stored = this.#options.storage.get(key);
+    const stored = findReadable(this.#options.storage, key);
     if (stored === undefined) return;
     const pod = this.#pods.encoding.read(stored);
     const why = `more than ${this.#threshold} pods have ended`;

@@ -29,6 +29,9 @@ export function roleAggregation(options: ControllerOptions): Service {
   async function writeRules(name: string, members: readonly string[]): Promise<void> {
     const now = read(name);
     if (now?.aggregationRule === undefined) return;
+    const unknown = storage.unreadable(prefix).find(({ key }) => storage.get(key) === undefined);
+    // its labels are not known either: without its rules, rights would be taken away that it gives
+    if (unknown !== undefined) throw new Error(`what ${unknown.key} adds to it is not known: ${unknown.why}`);
     const rules = union(members.map((member) => read(member)?.rules ?? []));
     if (isDeepStrictEqual(now.rules ?? [], rules)) return;
     await roles.update('', name, { ...now, rules }, '', context).catch(ignoreGone);

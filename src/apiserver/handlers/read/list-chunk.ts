@@ -1,6 +1,7 @@
 import type { ListMeta } from '../../../api/index.ts';
 import { StatusError } from '../../../api/index.ts';
 import { EventLoopYielder } from '../../../base/index.ts';
+import { refuseUnreadable } from '../../registry/index.ts';
 import type { Listing, Revision, Stored } from '../../storage/index.ts';
 import type { ApiRequest } from '../request.ts';
 import { expiredToken, tooOldVersion } from './list-expiry.ts';
@@ -64,6 +65,13 @@ export function createContinueToken(request: ApiRequest, revision: Revision, aft
 }
 
 async function readFirstPage(request: ApiRequest, options: ListOptions, scope: ListScope): Promise<Listing> {
+  const page = await readAnyPage(request, options, scope);
+  const meant = scope.single ? page.unreadable?.filter(({ key }) => key === scope.prefix) : page.unreadable;
+  refuseUnreadable(request.resource.kind, request.resource.groupSuffix, meant);
+  return page;
+}
+
+async function readAnyPage(request: ApiRequest, options: ListOptions, scope: ListScope): Promise<Listing> {
   const { selectors, version, after, limit } = options;
   const { storage } = request.resource;
   const { prefix, single, index } = scope;
@@ -138,6 +146,7 @@ async function select(
     const following = await resource.storage.listAt(prefix, revision, last, pageSize);
     // the history may end in between: what was found is correct, and the next request gets the error
     if (typeof following === 'string') return chunk(last);
+    refuseUnreadable(resource.kind, resource.groupSuffix, following.unreadable);
     page = following;
   }
 }

@@ -1,8 +1,10 @@
 import { randomInt } from 'node:crypto';
 import { StatusError } from '../../../api/index.ts';
-import type { EventEncoding, Sink, Watch, WatchStart } from '../../storage/index.ts';
+import { refuseUnreadable } from '../../registry/index.ts';
+import type { EventEncoding, Sink, Unreadable, Watch, WatchStart } from '../../storage/index.ts';
 import { parseBoolean, parseOptionalBoolean, parseSignedInteger, parseVersion } from '../parameters.ts';
 import type { ApiRequest } from '../request.ts';
+import type { ListScope } from './list-scope.ts';
 import { listScope } from './list-scope.ts';
 import { readSelectors } from './list-selectors.ts';
 import { watchMatcher } from './match-stored.ts';
@@ -31,14 +33,23 @@ export async function watch(request: ApiRequest, reads: SharedReads): Promise<Wa
   const seconds = parseSignedInteger(query, 'timeoutSeconds') || minSeconds + randomInt(minSeconds);
   const bookmarks = parseBoolean(query, 'allowWatchBookmarks');
   const selectors = readSelectors(request);
-  const { prefix } = listScope(request, selectors);
+  const scope = listScope(request, selectors);
+  const { prefix } = scope;
   const start = await startOf(request, bookmarks);
+  if (start.at === 'state')
+    refuseUnreadable(resource.kind, resource.groupSuffix, unreadableIn(request, scope));
   const match = selectors === undefined ? everything : watchMatcher(resource, selectors, reads);
   return {
     timeoutMs: Math.max(1, seconds) * 1000, // the reference ends one of less than no time at once
     bookmarks,
     open: (encoding, sink) => resource.storage.watch(prefix, start, match, encoding, sink),
   };
+}
+
+/** The state that a watch begins with is as good as a list. */
+function unreadableIn({ resource }: ApiRequest, { prefix, single }: ListScope): readonly Unreadable[] {
+  const found = resource.storage.unreadable(prefix);
+  return single ? found.filter(({ key }) => key === prefix) : found;
 }
 
 const everything = () => true;

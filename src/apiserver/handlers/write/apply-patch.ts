@@ -10,6 +10,7 @@ import {
   invalidValue,
   PatchError,
   StatusError,
+  withWritten,
 } from '../../../api/index.ts';
 import type { ApiRequest } from '../request.ts';
 import type { GivenPatch } from './read-patch.ts';
@@ -43,10 +44,11 @@ function toInvalidPatch(request: ApiRequest, { value }: GivenPatch, why: string)
 /** The result shares nothing with the stored object or the patch, because both are used again. */
 function patchValue(request: ApiRequest, patch: GivenPatch, stored: ApiObject): unknown {
   const { root } = request.resource.kind;
+  const whole = withWritten(root, stored); // the patch is meant for what its sender has read
   try {
-    if (patch.format === 'json') return applyJsonPatch(stored, patch.value);
-    if (patch.format === 'merge') return applyMergePatch(stored, patch.value);
-    return applyStrategicPatch(root, { ...stored }, patch.value);
+    if (patch.format === 'json') return applyJsonPatch(whole, patch.value);
+    if (patch.format === 'merge') return applyMergePatch(whole, patch.value);
+    return applyStrategicPatch(root, { ...whole }, patch.value);
   } catch (error) {
     if (error instanceof PatchError) throw fromPatchError(request, error);
     throw error;

@@ -42,6 +42,7 @@ function readConfiguration(
     throw new StatusError('BadRequest', 'metadata.managedFields must be nil');
   const settled = settleNamespace(request, withoutZeroVersion(withoutEmptyMetadata(object)));
   const warnings = fieldValidation === 'Warn' ? complaints : [];
+  request.complain?.([...warnings]);
   return { configuration: withName(settled, name), warnings };
 }
 

@@ -1,5 +1,5 @@
 import { StatusError } from '../../../api/index.ts';
-import { confirm } from '../../registry/index.ts';
+import { confirm, UnreadableError } from '../../registry/index.ts';
 import type { Answer, ApiRequest } from '../request.ts';
 
 type Handle = (request: ApiRequest) => Promise<Answer>;
@@ -25,5 +25,6 @@ export function confirmRefusals(handle: Handle): Handle {
 }
 
 function isDoubtful(error: unknown): boolean {
+  if (error instanceof UnreadableError) return true; // it may have been stored again
   return error instanceof StatusError && doubtful.has(error.reason);
 }

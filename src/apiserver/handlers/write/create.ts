@@ -1,3 +1,4 @@
+import { withWritten } from '../../../api/index.ts';
 import type { Operation } from '../../registry/index.ts';
 import { runOperation } from '../../registry/index.ts';
 import type { Answer, ApiRequest } from '../request.ts';
@@ -22,6 +23,6 @@ async function answerOf(request: ApiRequest, written: WriteBody, operation: Oper
   const result = await runOperation(operation, { registry, namespace, name, body, context });
   const warnings = [...written.warnings, ...(result.warnings ?? [])];
   if ('status' in result) return { form: 'status', code: 201, status: result.status, warnings };
-  const json = Buffer.from(JSON.stringify(result.object));
+  const json = Buffer.from(JSON.stringify(withWritten(operation.body.root, result.object)));
   return { form: 'object', code: 201, type: operation.body, json, warnings };
 }

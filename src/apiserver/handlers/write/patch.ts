@@ -25,6 +25,7 @@ export async function patch(request: ApiRequest): Promise<Answer> {
     if (fieldValidation === 'Strict' && complaints.length > 0) {
       throw new StatusError('BadRequest', `strict decoding error: ${complaints.join(', ')}`);
     }
+    if (fieldValidation === 'Warn') request.complain?.(complaints);
     return patched.object;
   };
   const context = { user, dryRun, manager, warn: (text: string) => void said.push(text) };

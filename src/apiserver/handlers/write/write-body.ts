@@ -30,6 +30,7 @@ export function readWriteBody(
     );
   }
   const warnings = fieldValidation === 'Warn' ? complaints : [];
+  request.complain?.([...warnings]);
   const warn = (text: string) => void warnings.push(text);
   return {
     object: settleNamespace(request, withoutZeroVersion(object)),

@@ -20,7 +20,7 @@ export function messageWriter({ encoding, groupSuffix, kind }: Served, form: For
     const { value, revision } = stored;
     const end = encoding.metadataAt(stored) > 0 ? convert(value, revision, into, from) : undefined;
     if (end !== undefined) return end;
-    const message = encodeItem(type, project(encoding.read(stored)), 'protobuf');
+    const message = encodeItem(type, project(encoding.readWhole(stored)), 'protobuf');
     if (from + message.length <= into.length) into.set(message, from);
     return from + message.length;
   };

@@ -66,10 +66,10 @@ async function renderList(
   options: RenderOptions,
 ): Promise<Buffer | LongBody> {
   const { form, pretty, resource } = options;
-  const { read, show: showStored, splice } = resource.encoding;
+  const { readWhole, show: showStored, splice } = resource.encoding;
   if (form.as === 'table') {
     const builder = createTableBuilder(resource.kind, form, options);
-    const rows = await mapInSlices(items, (item) => builder.row(read(item)));
+    const rows = await mapInSlices(items, (item) => builder.row(readWhole(item)));
     return renderTable(builder, rows, metadata, form, pretty);
   }
   const { type, project } = resolveProjection(form, resource.kind, resource.groupSuffix);
@@ -80,14 +80,14 @@ async function renderList(
     if (pretty)
       return renderIndentedList(
         head,
-        await mapInSlices(items, (item) => renderIndentedItem(project(read(item)))),
+        await mapInSlices(items, (item) => renderIndentedItem(project(readWhole(item)))),
       );
     if (as === 'object' && splice !== undefined) return joinWhenShort(stitchList(head, items, splice));
     if (as === 'object') return encodeObjectList(head, await mapInSlices(items, showStored), encoding);
   }
   if (encoding === 'protobuf')
     return joinWhenShort(await joinMessages(head, items, messageWriter(resource, form)));
-  const encoded = await mapInSlices(items, (item) => encodeItem(type, project(read(item)), encoding));
+  const encoded = await mapInSlices(items, (item) => encodeItem(type, project(readWhole(item)), encoding));
   return encodeObjectList(head, encoded, encoding);
 }
 
@@ -95,10 +95,10 @@ type TableForm = Extract<Form, { as: 'table' }>;
 
 function createTableBuilder(
   kind: Pick<Kind, 'columns'>,
-  { include }: TableForm,
+  { include, version }: TableForm,
   { resource, now }: RenderOptions,
 ): TableBuilder<ApiObject> {
-  return tableBuilder(kind, { groupSuffix: resource.groupSuffix, include, now, headers: true });
+  return tableBuilder(kind, { groupSuffix: resource.groupSuffix, include, version, now, headers: true });
 }
 
 function renderTable(

@@ -7,7 +7,10 @@ import { mediaTypes } from './media-types.ts';
 /** The form of an answer; there are no tables in protobuf. */
 export type Form =
   | { as: 'object' | 'partial'; encoding: Encoding }
-  | { as: 'table'; encoding: Exclude<Encoding, 'protobuf'>; include: TableInclude };
+  | { as: 'table'; encoding: Exclude<Encoding, 'protobuf'>; include: TableInclude; version: TableVersion };
+
+const tableVersions = ['v1', 'v1beta1'] as const;
+type TableVersion = (typeof tableVersions)[number];
 
 export interface Negotiated {
   form: Form;
@@ -47,7 +50,7 @@ export function negotiate(accept: string | undefined, answer: AnswerKind, groupS
   const best = findBest(offers, parseAccept(accept), (range) => readAskedForm(range, groupSuffix));
   if (best === undefined) throw notAcceptable(offers, groupSuffix);
   const { offer, range } = best;
-  const form = answer === 'status' ? plainForm(offer) : formOf(offer);
+  const form = answer === 'status' ? plainForm(offer) : formOf(offer, range);
   return { form, mediaType: offer.mediaType, pretty: range.parameters.get('pretty') === '1' };
 }
 
@@ -127,14 +130,18 @@ function allowsStream({ encoding }: Offer, { parameters }: MediaRange): boolean 
 /** The form in the parameter `as`; undefined when its group or version is not served. */
 function readAskedForm({ parameters }: MediaRange, groupSuffix: string): string | undefined {
   if (!['as', 'g', 'v'].some((name) => parameters.has(name))) return '';
-  const served = parameters.get('v') === 'v1' && parameters.get('g') === groupName('meta', groupSuffix);
-  return served ? parameters.get('as') || undefined : undefined;
+  if (parameters.get('g') !== groupName('meta', groupSuffix)) return undefined;
+  const as = parameters.get('as') || undefined;
+  const versions: readonly (string | undefined)[] = as === 'Table' ? tableVersions : ['v1'];
+  return versions.includes(parameters.get('v')) ? as : undefined;
 }
 
-function formOf(offer: Offer): Form {
+function formOf(offer: Offer, { parameters }: MediaRange): Form {
   if (offer.as === '') return plainForm(offer);
   if (offer.as !== 'Table') return { as: 'partial', encoding: offer.encoding };
-  return { as: 'table', encoding: offer.encoding === 'yaml' ? 'yaml' : 'json', include: 'Metadata' };
+  const encoding = offer.encoding === 'yaml' ? 'yaml' : 'json';
+  const version = parameters.get('v') === 'v1beta1' ? 'v1beta1' : 'v1';
+  return { as: 'table', encoding, include: 'Metadata', version };
 }
 
 function plainForm({ encoding }: Offer): Form {

@@ -38,7 +38,7 @@ export function createEventEncodings(clock: Clock): EventEncodings {
   return (resource, form) => {
     const forms = known.get(resource) ?? new Map<string, StreamEncoding>();
     known.set(resource, forms);
-    const name = `${form.as} ${form.encoding} ${form.as === 'table' ? form.include : ''}`;
+    const name = `${form.as} ${form.encoding} ${form.as === 'table' ? `${form.include} ${form.version}` : ''}`;
     const encoding = forms.get(name) ?? { ...createEncoding(resource, form, clock), parts: new EventParts() };
     forms.set(name, encoding);
     return encoding;
@@ -122,7 +122,7 @@ const frameBytes = 256;
 function encodeAsObject(resource: Resource, form: Form): Events {
   const { project } = resolveProjection(form, resource.kind, resource.groupSuffix);
   return {
-    event: (type, stored) => renderLine(type, project(resource.encoding.read(stored))),
+    event: (type, stored) => renderLine(type, project(resource.encoding.readWhole(stored))),
     bookmark: (revision, initialEventsEnd) =>
       renderLine('BOOKMARK', project(createBookmark(resource, revision, initialEventsEnd))),
     error: (status) => renderLine('ERROR', status),
@@ -138,16 +138,22 @@ function renderProtobufFrame(type: string, objectType: ObjectType, object: Typed
 type TableForm = Extract<Form, { as: 'table' }>;
 
 /** As in the reference, only the first event has the columns. */
-function encodeAsTable(resource: Resource, { include }: TableForm, clock: Clock): Events {
+function encodeAsTable(resource: Resource, { include, version }: TableForm, clock: Clock): Events {
   const { kind, groupSuffix } = resource;
   const tableOf = (objects: ApiObject[], metadata: ListMeta, included = include) =>
-    toTable(kind, objects, metadata, { groupSuffix, include: included, now: clock.now(), headers: false });
+    toTable(kind, objects, metadata, {
+      groupSuffix,
+      include: included,
+      version,
+      now: clock.now(),
+      headers: false,
+    });
   const columns = Buffer.from(`"columnDefinitions":${JSON.stringify(columnsOf(resource))},`);
   return {
     event: (type, stored: Stored) =>
       renderLine(
         type,
-        tableOf([resource.encoding.read(stored)], { resourceVersion: String(stored.revision) }),
+        tableOf([resource.encoding.readWhole(stored)], { resourceVersion: String(stored.revision) }),
       ),
     bookmark(revision, initialEventsEnd) {
       const object = createBookmark(resource, revision, initialEventsEnd);

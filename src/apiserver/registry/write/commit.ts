@@ -1,18 +1,20 @@
 import type { ApiObject } from '../../../api/index.ts';
 import { notFound, StatusError } from '../../../api/index.ts';
-import type { CachedStore, FailureCode, Outcome, Stored } from '../../storage/index.ts';
-import { StorageError } from '../../storage/index.ts';
+import type { CachedStore, FailureCode, Outcome, State, Stored } from '../../storage/index.ts';
+import { isReadable, StorageError } from '../../storage/index.ts';
 import type { WriteContext } from '../strategy.ts';
+import { createUnreadableError } from '../unreadable.ts';
 import { keyOf } from './keys.ts';
 import type { Parts, Place } from './resource-parts.ts';
 
 type Landed = Extract<Outcome, { ok: true } | { code: 'conflict' }>;
 
-/** The stored object; throws NotFound. */
+/** The stored object; throws NotFound, and UnreadableError for one that is there but cannot be read. */
 export function getStored<T extends ApiObject>(parts: Parts<T>, { namespace, name }: Place): Stored {
-  const stored = parts.storage.get(keyOf(parts.kind, namespace, name));
-  if (stored === undefined) throw notFound(parts.kind, parts.groupSuffix, name);
-  return stored;
+  const state = parts.storage.lookup(keyOf(parts.kind, namespace, name));
+  if (state === undefined) throw notFound(parts.kind, parts.groupSuffix, name);
+  if (!isReadable(state)) throw createUnreadableError(parts.kind, parts.groupSuffix, name, state);
+  return state;
 }
 
 /** Writes, or in a dry run returns what a write would have returned. Throws for every failure except a conflict. */
@@ -38,7 +40,7 @@ function pretend(
   previous: Stored | undefined,
   value: Uint8Array | null,
 ): Landed {
-  const now = storage.get(key) ?? null;
+  const now: State | null = storage.lookup(key) ?? null;
   const revision = storage.applied;
   if ((now?.revision ?? 0) !== (previous?.revision ?? 0))
     return { ok: false, code: 'conflict', now, revision };

@@ -1,9 +1,11 @@
 import { randomInt } from 'node:crypto';
 import type { ApiObject, ObjectMeta } from '../../../api/index.ts';
 import { alreadyExists, StatusError } from '../../../api/index.ts';
-import type { Stored } from '../../storage/index.ts';
+import type { State, Stored } from '../../storage/index.ts';
+import { isReadable } from '../../storage/index.ts';
 import { newMetadata } from '../metadata.ts';
 import type { WriteContext } from '../strategy.ts';
+import { createTakenError } from '../unreadable.ts';
 import { admit, validate, warn } from './checks.ts';
 import { commit } from './commit.ts';
 import { keyOf } from './keys.ts';
@@ -78,7 +80,8 @@ function prepareNew<T extends ApiObject>(parts: Parts<T>, object: T, context: Wr
   return withGeneration(kind, next, undefined);
 }
 
-function taken<T extends ApiObject>(parts: Parts<T>, name: string, now: Stored | null): StatusError {
+function taken<T extends ApiObject>(parts: Parts<T>, name: string, now: State | null): StatusError {
+  if (now !== null && !isReadable(now)) return createTakenError(parts.kind, parts.groupSuffix, name, now);
   const error = alreadyExists(parts.kind, parts.groupSuffix, name);
   if (now === null || parts.encoding.read(now).metadata?.deletionTimestamp === undefined) return error;
   const { details } = error;

@@ -1,5 +1,11 @@
-import type { ApiObject, Cause, ObjectMeta } from '../../../api/index.ts';
-import { apiVersionOf, isSameJson, managedFieldsCauses, trackUpdate } from '../../../api/index.ts';
+import type { ApiObject, Cause, Kind, ObjectMeta } from '../../../api/index.ts';
+import {
+  apiVersionOf,
+  isSameJson,
+  managedFieldsCauses,
+  trackUpdate,
+  withWritten,
+} from '../../../api/index.ts';
 import type { WriteContext } from '../strategy.ts';
 import { withOwnFields } from './own-fields.ts';
 import type { Parts } from './resource-parts.ts';
@@ -80,8 +86,12 @@ function isReset(given: NonNullable<ManagedFields>): boolean {
   return given.every((entry) => Object.keys(entry).length === 0) && given.length <= 1;
 }
 
-/** Whether two objects are the same; that a manager's entry has another time is no change. */
-export function isSame(next: ApiObject, old: ApiObject): boolean {
+/**
+ * Whether two objects are the same once they are written; that a manager's entry has another time is no change.
+ */
+export function isSame(kind: Kind, nextObject: ApiObject, oldObject: ApiObject): boolean {
+  const next = withWritten(kind.root, nextObject);
+  const old = withWritten(kind.root, oldObject);
   if (!sameFields(next, old) || !sameFields(old, next)) return false;
   const { managedFields: managers, resourceVersion: _version, ...meta } = next.metadata ?? {};
   const { managedFields: oldManagers, resourceVersion: _oldVersion, ...oldOthers } = old.metadata ?? {};

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ApiObject, Kind } from '../../../api/index.ts';
-import { withRemainingManagers } from '../../../api/index.ts';
+import { withRemainingManagers, withWritten } from '../../../api/index.ts';
 
 /**
  * Applies a configuration again, without the fields that the preparation for the store has removed; undefined when it has
@@ -44,9 +44,14 @@ function isCounted(kind: Kind): boolean {
 export function withGeneration<T extends ApiObject>(kind: Kind<T>, next: T, old: T | undefined): T {
   if (!isCounted(kind)) return next;
   if (old === undefined) return { ...next, metadata: { ...next.metadata, generation: 1 } };
-  if (isDeepStrictEqual(specOf(next), specOf(old))) return next;
+  if (isSameSpec(kind, next, old)) return next;
   const generation = (old.metadata?.generation ?? 1) + 1;
   return { ...next, metadata: { ...next.metadata, generation } };
+}
+
+function isSameSpec<T extends ApiObject>({ root }: Kind<T>, next: T, old: T): boolean {
+  if (isDeepStrictEqual(specOf(next), specOf(old))) return true;
+  return isDeepStrictEqual(specOf(withWritten(root, next)), specOf(withWritten(root, old)));
 }
 
 function specOf(object: ApiObject): unknown {

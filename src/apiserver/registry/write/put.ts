@@ -46,7 +46,7 @@ export async function createOrChange<T extends ApiObject>(
 ): Promise<Put> {
   const key = keyOf(parts.kind, namespace, name);
   for (let attempt = 1; attempt <= updateAttempts; attempt++) {
-    const isThere = parts.storage.get(key) !== undefined;
+    const isThere = parts.storage.lookup(key) !== undefined;
     try {
       return { stored: await (isThere ? write.change() : write.create()), created: !isThere };
     } catch (error) {

@@ -122,7 +122,7 @@ export async function replaceStored<T extends ApiObject>(
   context: WriteContext,
 ): Promise<Stored | undefined> {
   const value = parts.encoding.encode(next);
-  if (Buffer.compare(value, stored.value) === 0 || isSame(next, old)) {
+  if (Buffer.compare(value, stored.value) === 0 || isSame(parts.kind, next, old)) {
     return (await isNewest(parts.storage, stored)) ? stored : undefined;
   }
   const isLast = isFinished(next, parts.strategy); // the last finalizer went: the object goes with it

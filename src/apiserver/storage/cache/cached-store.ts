@@ -15,10 +15,14 @@ import type {
   Outcome,
   Page,
   Revision,
+  State,
   Store,
+  StoreChange,
   Stored,
+  Unreadable,
   Write,
 } from '../types.ts';
+import { isReadable } from '../types.ts';
 import { failure } from '../write-checks.ts';
 import { AppliedWaiters, LateWriters } from './applied-waiters.ts';
 import { Followers } from './followers.ts';
@@ -28,6 +32,7 @@ import type { Objects } from './objects.ts';
 import type { PastBounds } from './past-lists.ts';
 import { PastLists } from './past-lists.ts';
 import type { CachedStore, EventEncoding, Sink, Watch, WatchStart } from './types.ts';
+import { UnreadableLog } from './unreadable-log.ts';
 import type { WatchesOptions } from './watches.ts';
 import { Watches } from './watches.ts';
 
@@ -43,6 +48,7 @@ export class MemoryCache implements CachedStore {
   readonly #waiters = new AppliedWaiters();
   readonly #lateWriters: LateWriters;
   readonly #followers: Followers;
+  readonly #unreadableLog: UnreadableLog;
   readonly #stop = new AbortController();
   /** Aborts when the cache closes or has failed: nothing is tried again. */
   readonly #halt = new AbortController();
@@ -62,6 +68,8 @@ export class MemoryCache implements CachedStore {
     this.#followers = new Followers((error, { key }) =>
       settings.log.error({ err: error, key }, 'a follower of the cache failed'),
     );
+    this.#unreadableLog = new UnreadableLog(settings.log);
+    for (const one of objects.unreadable('')) this.#unreadableLog.found(one);
     const source = {
       store,
       applied: () => this.#applied,
@@ -97,13 +105,25 @@ export class MemoryCache implements CachedStore {
     return this.#objects.get(key);
   }
 
+  lookup(key: string): State | undefined {
+    return this.#objects.lookup(key);
+  }
+
+  unreadable(prefix: string): readonly Unreadable[] {
+    return this.#objects.unreadable(prefix);
+  }
+
   list(prefix: string, after: string, limit: number): Listing {
     return this.#listPresent(prefix, this.#applied, after, limit);
   }
 
   async commit(write: Write): Promise<Outcome> {
     if (this.failed.aborted) return failure('unavailable', errorOf(this.failed.reason));
-    const previous = write.previous ?? this.#objects.get(write.key);
+    const now = this.#objects.lookup(write.key);
+    if (now !== undefined && !isReadable(now)) {
+      return { ok: false, code: 'conflict', now, revision: this.#applied };
+    }
+    const previous = write.previous ?? now;
     const key = previous?.key === write.key ? previous.key : write.key; // the same string for all states of a key
     const { expect, value } = write;
     const outcome = await this.#store.commit({ key, expect, value, previous });
@@ -129,6 +149,10 @@ export class MemoryCache implements CachedStore {
 
   changes(prefix: string, after: Revision, signal: AbortSignal): AsyncIterable<ChangeBatch | 'compacted'> {
     return this.#store.changes(prefix, after, signal);
+  }
+
+  foreignKeys(namespace: string, own: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    return this.#store.foreignKeys(namespace, own);
   }
 
   compact(upTo: Revision): Promise<void> {
@@ -212,13 +236,15 @@ export class MemoryCache implements CachedStore {
     return 'ended';
   }
 
-  #apply(change: Change): void {
+  #apply(change: StoreChange): void {
     const before = this.#applied;
     this.#past.before(change, this.#objects);
-    this.#objects.apply(change);
+    const known = this.#objects.apply(change);
     this.#applied = change.revision;
-    this.#followers.apply(change);
-    this.#watches.append(change, before);
+    this.#unreadableLog.changed(change);
+    if (known === undefined) return;
+    this.#followers.apply(known);
+    this.#watches.append(known, before);
   }
 
   /** History was forgotten before the cache read it: the missed changes are found by comparing with the whole store. */
@@ -228,6 +254,7 @@ export class MemoryCache implements CachedStore {
     const missed = computeChanges(this.#objects, objects, revision);
     this.#objects = objects;
     this.#applied = revision;
+    this.#unreadableLog.replace(objects.unreadable(''));
     this.#past.forget(revision);
     this.#watches.expire();
     for (const change of missed) this.#followers.apply(change);

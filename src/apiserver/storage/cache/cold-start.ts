@@ -1,5 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Revision, Store, Stored } from '../types.ts';
+import { ReadableChanges } from './readable-changes.ts';
 import type { WatchStart } from './types.ts';
 import type { Watcher } from './watcher.ts';
 
@@ -75,6 +76,7 @@ async function replay(
     return;
   }
   let first = !started;
+  const readable = new ReadableChanges();
   for await (const batch of store.changes(prefix, watcher.position, watcher.signal)) {
     if (batch === 'compacted') {
       watcher.end('expired');
@@ -84,7 +86,12 @@ async function replay(
     first = false;
     if ('progress' in batch) watcher.position = batch.progress;
     else {
-      watcher.offerChanges(batch);
+      const changes = readable.take(batch);
+      if (changes === 'unknown') {
+        watcher.end('expired');
+        return;
+      }
+      watcher.offerChanges(changes);
       watcher.position = batch.at(-1)?.revision ?? watcher.position;
     }
     await watcher.room();

@@ -1,5 +1,5 @@
 import type { Change, Revision, Store } from '../types.ts';
-import { StorageError } from '../types.ts';
+import { isReadable, StorageError } from '../types.ts';
 import { Objects } from './objects.ts';
 
 /** How often a read is started again whose revision was forgotten meanwhile. */
@@ -19,11 +19,14 @@ async function loadAt(store: Store, revision: Revision): Promise<Objects | undef
   const page = await store.listAt('', revision, '', 0);
   if (typeof page === 'string') return undefined;
   const objects = new Objects();
-  objects.load(page.items, revision);
+  objects.load([...page.items, ...(page.unreadable ?? [])], revision);
   return objects;
 }
 
-/** The changes from one state to a later one, as far as they are still known; deletions are at `revision`. */
+/**
+ * The changes from one state to a later one, as far as they are still known; deletions are at `revision`. What cannot be
+ * read in the later state stays there as it was in the earlier one, unless it was deleted in between.
+ */
 export function computeChanges(from: Objects, to: Objects, revision: Revision): readonly Change[] {
   const changes: Change[] = [];
   for (const next of to.all()) {
@@ -33,8 +36,11 @@ export function computeChanges(from: Objects, to: Objects, revision: Revision): 
   }
   changes.sort((a, b) => a.revision - b.revision);
   for (const previous of from.all()) {
-    if (to.get(previous.key) === undefined)
-      changes.push({ key: previous.key, revision, previous, next: null });
+    if (to.get(previous.key) !== undefined) continue;
+    const now = to.lookup(previous.key);
+    const isSame = now !== undefined && !isReadable(now) && now.createRevision === previous.createRevision;
+    if (isSame) to.keep(previous);
+    else changes.push({ key: previous.key, revision, previous, next: null });
   }
   return changes;
 }

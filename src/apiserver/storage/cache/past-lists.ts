@@ -1,7 +1,7 @@
 import type { Clock } from '../../../base/index.ts';
 import { sizeOfState } from '../change-size.ts';
 import { bucketOf } from '../key-order.ts';
-import type { Change, Listing, Revision } from '../types.ts';
+import type { Listing, Revision, StoreChange } from '../types.ts';
 import type { Objects } from './objects.ts';
 
 /*
@@ -69,7 +69,7 @@ export class PastLists {
   }
 
   /** To be called before `change` is applied to `objects`. */
-  before(change: Change, objects: Objects): void {
+  before(change: StoreChange, objects: Objects): void {
     if (this.#wanted.size === 0 && this.#kept.length === 0) return;
     const name = bucketOf(change.key);
     const nowMs = this.#clock.monotonicMs();
@@ -100,7 +100,7 @@ export class PastLists {
   }
 
   /** Counts the memory that this change leaves to the youngest past state of its bucket alone. */
-  #charge(name: string, { previous }: Change): void {
+  #charge(name: string, { previous }: StoreChange): void {
     const past = this.#kept.findLast((one) => one.name === name);
     if (past === undefined) return;
     if (previous !== null && previous.revision >= past.until) return; // it was not there yet

@@ -1,4 +1,4 @@
-import type { Change, Listing, Revision, Store, Stored } from '../types.ts';
+import type { Change, Listing, Revision, State, Store, Stored, Unreadable } from '../types.ts';
 
 export type WatchEventType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
@@ -59,8 +59,19 @@ export interface Watch extends Disposable {
 export interface Cache {
   /** The revision up to which everything is applied. */
   readonly applied: Revision;
+  /**
+   * The last state that could be read. Undefined does not mean that the object is absent: ask `lookup` before anything is
+   * deleted, created or refused because of an absence.
+   */
   get(key: string): Stored | undefined;
-  /** As Store.listAt, at `applied`. */
+  /**
+   * What the store has under a key: an object, an object that cannot be read, or undefined: nothing. Only the last one is
+   * an absence; that of `applied`.
+   */
+  lookup(key: string): State | undefined;
+  /** All objects that cannot be read whose keys start with `prefix`, in order. */
+  unreadable(prefix: string): readonly Unreadable[];
+  /** As Store.listAt, at `applied`. An object that cannot be read any more is in it with its last readable state, too. */
   list(prefix: string, after: string, limit: number): Listing;
   /** `ready` once `revision` is applied; `timeout` when `signal` aborts or the cache closes before. */
   waitFor(revision: Revision, signal: AbortSignal): Promise<'ready' | 'timeout'>;
@@ -78,7 +89,8 @@ export interface Cache {
   /**
    * Calls `apply` for each change of a key that starts with `prefix`: once, in order, in the step in which the cache takes
    * the change, before its writer is answered. It must not throw. Changes that history has lost are replaced by the
-   * difference between the states.
+   * difference between the states. An object that becomes unreadable stays as it was, for followers and watches alike, until
+   * it can be read again or its key is deleted.
    */
   follow(prefix: string, apply: (change: Change) => void): Disposable;
 }

@@ -1,7 +1,8 @@
 import type { Clock, Logger } from '../../../base/index.ts';
 import { createBackoff } from '../../../base/index.ts';
-import type { Change, Revision } from '../types.ts';
+import type { Revision, StoreChange } from '../types.ts';
 import { StorageError } from '../types.ts';
+import type { Folders } from './folders.ts';
 import type { KeyMap } from './key-map.ts';
 import type { Head, Reads } from './reads.ts';
 import type { Values } from './values.ts';
@@ -15,7 +16,7 @@ import type { EtcdTimes } from './wire/options.ts';
 export interface ChangeReceiver {
   /** How far it is. */
   readonly revision: Revision;
-  append(changes: readonly Change[], through: Revision): void;
+  append(changes: readonly StoreChange[], through: Revision): void;
   /** The changes up to `through` are not available here: they are in history, or forgotten. */
   jumpTo(through: Revision): void;
   /** The store is another one than before, or was put back to an earlier state: everything starts again from `head`. */
@@ -27,6 +28,7 @@ export interface FollowerOptions {
   readonly reads: Reads;
   readonly keys: KeyMap;
   readonly values: Values;
+  readonly folders: Folders;
   readonly receiver: ChangeReceiver;
   readonly head: Head;
   /** Called when the store does not exist any more; following ends then. */
@@ -111,27 +113,30 @@ export class Follower implements AsyncDisposable {
 
   /** A member that is behind may be watched; a cluster that is behind was put back to an earlier state. */
   async #checkHead(): Promise<void> {
-    const { reads, receiver, lost } = this.#options;
+    const { reads, receiver, lost, folders } = this.#options;
     const head = await reads.head();
     if (!head.isRecorded) throw lost();
     const isOther = head.clusterId !== this.#clusterId;
     if (!isOther && head.revision >= receiver.revision) return;
     this.#clusterId = head.clusterId;
     this.#wanted = 0;
+    folders.reset();
     const why = isOther ? 'it is another cluster' : `it was put back from revision ${receiver.revision}`;
     receiver.replaced(head, `${why}, and is at ${head.revision} now`);
   }
 
   async #skip(): Promise<void> {
-    const { reads, receiver } = this.#options;
+    const { reads, receiver, folders } = this.#options;
+    folders.reset();
     receiver.jumpTo((await reads.head()).revision);
   }
 
   /** Our writes have one object per revision; when another program wrote several in one revision, they stay together. */
   #passOn({ events, through }: EventBatch): void {
-    const { receiver, values } = this.#options;
-    let changes: Change[] = [];
+    const { receiver, values, folders } = this.#options;
+    let changes: StoreChange[] = [];
     for (const event of events) {
+      if (event.kv !== undefined) folders.observe(event.kv.key);
       const decoded = values.decode(event);
       if ('lost' in decoded) {
         receiver.append(changes, Math.max(receiver.revision, decoded.revision - 1));

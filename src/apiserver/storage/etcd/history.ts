@@ -1,7 +1,7 @@
 import type { Clock } from '../../../base/index.ts';
 import { sizeOfChange } from '../change-size.ts';
 import type { Replay } from '../feed.ts';
-import type { Change, Revision } from '../types.ts';
+import type { Revision, StoreChange } from '../types.ts';
 import type { KeyMap } from './key-map.ts';
 import type { Reads } from './reads.ts';
 import type { Values } from './values.ts';
@@ -58,7 +58,7 @@ export class EtcdHistory {
       ...{ connection, range, after, clock, silenceMs },
       signal: AbortSignal.any([signal, enough.signal]),
     });
-    const changes: Change[] = [];
+    const changes: StoreChange[] = [];
     let through = after;
     let bytes = 0;
     watch.want(upTo);

@@ -41,10 +41,20 @@ export class KeyMap {
 
   /** Undefined: it is not the key of an object. */
   fromEtcd(bytes: Uint8Array): string | undefined {
-    const key = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
-    if (!key.startsWith(this.#prefix)) return undefined;
-    const ours = keyOf(key.slice(this.#prefix.length));
-    return ours !== undefined && placeOf(ours) === key.slice(this.#prefix.length) ? ours : undefined;
+    const rest = this.restOf(bytes);
+    const ours = rest === undefined ? undefined : keyOf(rest);
+    return ours !== undefined && placeOf(ours) === rest ? ours : undefined;
+  }
+
+  /** What follows the prefix in a key of etcd; undefined: it is not below the prefix. */
+  restOf(bytes: Uint8Array): string | undefined {
+    const key = textOf(bytes);
+    return key.startsWith(this.#prefix) ? key.slice(this.#prefix.length) : undefined;
+  }
+
+  /** The range in etcd of what starts with this text behind the prefix. */
+  range(start: string): KeyRange {
+    return { from: bytesOf(this.#prefix + start), end: endOf(this.#prefix + start) };
   }
 
   /** The ranges in etcd of our keys that start with `prefix` and are greater than `after`, in their order. */
@@ -152,6 +162,10 @@ function endOfBytes(bytes: Uint8Array): Uint8Array {
   const end = Uint8Array.from(bytes);
   end[end.length - 1] = (end[end.length - 1] ?? 0) + 1;
   return end;
+}
+
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
 }
 
 function bytesOf(text: string): Uint8Array {

@@ -1,7 +1,7 @@
 import { silentLogger, systemClock } from '../../../base/index.ts';
 import type { Numbering } from '../renumbered-store.ts';
-import type { Revision, Stored } from '../types.ts';
-import { StorageError } from '../types.ts';
+import type { ReadValue, Revision, State, Stored } from '../types.ts';
+import { isReadable, StorageError } from '../types.ts';
 import type { KeyValue } from './gen/kv_pb.js';
 import { KV } from './gen/rpc_pb.js';
 import { KeyMap } from './key-map.ts';
@@ -39,7 +39,7 @@ export class MigrationAccess implements Disposable {
       ...{ endpoints, tls, times: defaultTimes, clock: systemClock, log: silentLogger() },
     });
     this.keys = new KeyMap(prefix);
-    this.#reads = new Reads(this.client, this.keys, new Values(this.keys, foreign));
+    this.#reads = new Reads(this.client, this.keys, new Values(this.keys));
   }
 
   /** The newest revision, as etcd counts. */
@@ -47,11 +47,12 @@ export class MigrationAccess implements Disposable {
     return (await withStorageErrors(this.#reads.head())).revision;
   }
 
-  /** In the order of keys, with revisions as etcd counts them. Throws a StorageError for an object that is not in JSON. */
-  async *objects(revision: Revision): AsyncGenerator<Stored, void> {
-    const pages = this.#reads.pages(revision);
+  /** In the order of keys, with revisions as etcd counts them. Throws a StorageError for one that cannot be read. */
+  async *objects(revision: Revision, readValue?: ReadValue): AsyncGenerator<Stored, void> {
+    const values = new Values(this.keys, readValue && refuseOthers(readValue));
+    const pages = new Reads(this.client, this.keys, values).pages(revision);
     try {
-      for await (const page of pages) yield* page;
+      for await (const page of pages) yield* page.map(mustBeReadable);
     } catch (error) {
       throw error instanceof EtcdError ? readError(error) : error;
     }
@@ -104,9 +105,16 @@ function readError(error: EtcdError): StorageError {
   return new StorageError(code, `${error.message}${advice[error.reason] ?? ''}`, { cause: error });
 }
 
-function foreign(key: string): never {
+/** Nothing may be left out, neither what is of kinds that are not served. */
+function refuseOthers(read: ReadValue): ReadValue {
+  return (key, value) =>
+    read(key, value) ?? { why: 'it is not in JSON, and of a kind that is not served here' };
+}
+
+function mustBeReadable(state: State): Stored {
+  if (isReadable(state)) return state;
   throw new StorageError(
     'unusable',
-    `${key} in etcd is not written in JSON, so it cannot be moved; store it anew with --storage-media-type=application/json, or delete it`,
+    `${state.key} in etcd cannot be moved: ${state.why}; have the program that wrote it store it again, unencrypted and with --storage-media-type=application/json, or delete it`,
   );
 }

@@ -1,6 +1,6 @@
 import { Mutex } from '../../../base/index.ts';
 import type { MigrationSource, Reading, SourceHold } from '../migration/index.ts';
-import type { Stored } from '../types.ts';
+import type { ReadValue, Stored } from '../types.ts';
 import { StorageError } from '../types.ts';
 import { Compare_CompareResult, Compare_CompareTarget, KV, Lease } from './gen/rpc_pb.js';
 import type { MigrationEtcd } from './migration-access.ts';
@@ -18,15 +18,18 @@ export class EtcdSource implements MigrationSource {
   readonly groupSuffix: string;
   readonly #access: MigrationAccess;
   readonly #record: StoreRecord;
+  readonly #readValue: ReadValue;
 
-  private constructor(access: MigrationAccess, record: StoreRecord) {
+  private constructor(access: MigrationAccess, record: StoreRecord, readValue: ReadValue) {
     this.name = access.name;
     this.groupSuffix = record.groupSuffix;
     this.#access = access;
     this.#record = record;
+    this.#readValue = readValue;
   }
 
-  static async open(etcd: MigrationEtcd): Promise<EtcdSource> {
+  /** `readerFor`: how the values of a store with this group suffix are read. */
+  static async open(etcd: MigrationEtcd, readerFor: (groupSuffix: string) => ReadValue): Promise<EtcdSource> {
     using opening = new DisposableStack();
     const access = opening.use(new MigrationAccess(etcd));
     const found = await access.record();
@@ -38,7 +41,7 @@ export class EtcdSource implements MigrationSource {
         `the store in ${access.name} is not complete: its migration from ${from} has not ended`,
       );
     }
-    const source = new EtcdSource(access, found.record);
+    const source = new EtcdSource(access, found.record, readerFor(found.record.groupSuffix));
     opening.move();
     return source;
   }
@@ -65,7 +68,7 @@ export class EtcdSource implements MigrationSource {
 
   async *#objects(revision: number): AsyncGenerator<Stored, void> {
     const { revisions } = this.#record;
-    for await (const { key, value, ...at } of this.#access.objects(revision)) {
+    for await (const { key, value, ...at } of this.#access.objects(revision, this.#readValue)) {
       const createRevision = toStoreRevision(at.createRevision, revisions);
       yield { key, value, revision: toStoreRevision(at.revision, revisions), createRevision };
     }

@@ -1,4 +1,3 @@
-import type { Logger } from '../../../base/index.ts';
 import type { FailureCode, Outcome } from '../types.ts';
 import { StorageError } from '../types.ts';
 import { failure } from '../write-checks.ts';
@@ -38,31 +37,9 @@ export function toStorageError(error: unknown): StorageError {
 }
 
 /** The outcome of a write that etcd did not do. */
-export function toRefusedOutcome(key: string, failed: Failed): Outcome {
-  if (failed.code === 'unreadable') return failure('invalid', foreignError(key));
-  const { to, moved } = failed.mark;
+export function toRefusedOutcome({ mark: { to, moved } }: Failed): Outcome {
   const why = moved
     ? `the store was moved to ${to}, where it goes on; it takes no writes here`
     : `the store is being moved to ${to}: it takes no writes meanwhile`;
   return failure('unavailable', new StorageError('moved', `${why}; nothing was changed`));
-}
-
-/** Why an object in another encoding is not replaced. */
-function foreignError(key: string): Error {
-  return new Error(
-    `cannot store ${key}: what etcd has there is no JSON, so this program can neither read nor replace it`,
-  );
-}
-
-/** Creates a function that logs each key once, the first 20 only, so that the log stays readable. */
-export function createForeignWarning(log: Logger): (key: string) => void {
-  const logged = new Set<string>();
-  return (key) => {
-    if (logged.has(key) || logged.size >= 20) return;
-    logged.add(key);
-    log.error(
-      { key },
-      'an object in etcd is not written in JSON and is left out; store it anew with --storage-media-type=application/json',
-    );
-  };
 }

@@ -1,7 +1,7 @@
 import type { Logger } from '../../../base/index.ts';
 import type { ReadHistory } from '../feed.ts';
 import { ChangeFeed } from '../feed.ts';
-import type { Change, ChangeBatch, Revision } from '../types.ts';
+import type { ChangeBatch, Revision, StoreChange } from '../types.ts';
 import type { ChangeReceiver } from './follower.ts';
 import type { Head } from './reads.ts';
 import type { WriteAnswers } from './write-answers.ts';
@@ -51,7 +51,7 @@ export class PublishedChanges implements ChangeReceiver {
     return this.#lastChange;
   }
 
-  append(changes: readonly Change[], through: Revision): void {
+  append(changes: readonly StoreChange[], through: Revision): void {
     if (through <= this.revision) return;
     this.#era.feed.append(changes, through);
     for (const { key } of changes) this.#answers.eventArrived(key);

@@ -1,10 +1,11 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import type { Page, Revision, Stored } from '../types.ts';
+import type { Page, Revision, State } from '../types.ts';
+import { isReadable } from '../types.ts';
 import type { RangeRequestSchema, RangeResponse } from './gen/rpc_pb.js';
 import { KV } from './gen/rpc_pb.js';
 import type { KeyMap } from './key-map.ts';
 import type { Values } from './values.ts';
-import { revisionOf } from './values.ts';
+import { revisionOf, toListing } from './values.ts';
 import type { EtcdClient } from './wire/client.ts';
 import { EtcdError } from './wire/errors.ts';
 import type { KeyRange } from './wire/watch-call.ts';
@@ -73,12 +74,12 @@ export class Reads {
   }
 
   /** All objects at a revision, in order, page by page. Rejects with an EtcdError. */
-  async *pages(revision: Revision): AsyncGenerator<readonly Stored[], void> {
+  async *pages(revision: Revision): AsyncGenerator<readonly State[], void> {
     for (const { from, end } of this.#keys.ranges('', '')) {
       let key = from;
       for (let left = 1; left > 0; ) {
         const page = await this.#page(key, end, revision, this.#size);
-        yield page.kvs.map((found) => this.#values.stored(found)).filter((stored) => stored !== undefined);
+        yield page.kvs.map((found) => this.#values.state(found)).filter((state) => state !== undefined);
         const last = page.kvs.at(-1);
         left = last === undefined ? 0 : Number(page.count) - page.kvs.length;
         if (last !== undefined) key = Buffer.concat([last.key, Uint8Array.of(0)]);
@@ -87,31 +88,33 @@ export class Reads {
   }
 
   async #list(prefix: string, revision: Revision, after: string, limit: number): Promise<Page> {
-    const items: Stored[] = [];
+    const states: State[] = [];
     let remaining = 0;
     let isChecked = false;
     for (const range of this.#keys.ranges(prefix, after)) {
-      remaining += await this.#take(range, revision, limit, items);
+      remaining += await this.#take(range, revision, limit, states);
       isChecked = true;
     }
     if (!isChecked && !(await this.reaches(revision))) return 'compacted';
-    return { revision, items, remaining };
+    return { revision, ...toListing(states), remaining };
   }
 
-  /** Adds the objects of a range until there are `limit` (0: all). Returns how many are left out. */
-  async #take({ from, end }: KeyRange, revision: Revision, limit: number, items: Stored[]): Promise<number> {
+  /** Adds the states of a range until `limit` (0: all) can be read. Returns how many are left out. */
+  async #take({ from, end }: KeyRange, revision: Revision, limit: number, states: State[]): Promise<number> {
     let key = from;
+    let readable = states.filter(isReadable).length;
     for (;;) {
-      const wanted = limit === 0 ? this.#size : Math.min(this.#size, limit - items.length);
+      const wanted = limit === 0 ? this.#size : Math.min(this.#size, limit - readable);
       const page = await this.#page(key, end, revision, wanted);
       for (const found of page.kvs) {
-        const stored = this.#values.stored(found);
-        if (stored !== undefined) items.push(stored);
+        const state = this.#values.state(found);
+        if (state === undefined) continue;
+        states.push(state);
+        if (isReadable(state)) readable++;
       }
       const last = page.kvs.at(-1);
       const left = Number(page.count) - page.kvs.length;
-      if (left === 0 || (limit !== 0 && items.length >= limit) || (wanted > 0 && last === undefined))
-        return left;
+      if (left === 0 || (limit !== 0 && readable >= limit) || (wanted > 0 && last === undefined)) return left;
       if (last !== undefined) key = Buffer.concat([last.key, Uint8Array.of(0)]);
     }
   }

@@ -15,17 +15,12 @@ import type { ChangeBatch, Outcome, Page, Revision, Store, Write } from '../type
 import { StorageError } from '../types.ts';
 import { bytesToKeep, checkWrite, failure } from '../write-checks.ts';
 import { Compactor, compactEtcd } from './compactor.ts';
+import { Folders, untilFollowed } from './folders.ts';
 import { Follower } from './follower.ts';
 import { EtcdHistory } from './history.ts';
 import { checkIdentity } from './identity.ts';
 import { KeyMap } from './key-map.ts';
-import {
-  createForeignWarning,
-  isOutcome,
-  toFailedOutcome,
-  toRefusedOutcome,
-  toStorageError,
-} from './outcomes.ts';
+import { isOutcome, toFailedOutcome, toRefusedOutcome, toStorageError } from './outcomes.ts';
 import { PublishedChanges } from './published-changes.ts';
 import { raiseRevision } from './raise-revision.ts';
 import type { Head } from './reads.ts';
@@ -46,6 +41,7 @@ interface Parts {
   readonly keys: KeyMap;
   readonly values: Values;
   readonly reads: Reads;
+  readonly folders: Folders;
   readonly clock: Clock;
   readonly log: Logger;
   readonly times: EtcdTimes;
@@ -106,10 +102,11 @@ export class EtcdStore implements Store {
     const client = new EtcdClient({ endpoints, tls, times, clock, log });
     try {
       const keys = new KeyMap(options.prefix ?? defaultEtcdPrefix);
-      const values = new Values(keys, createForeignWarning(log));
+      const values = new Values(keys, options.readValue);
       const reads = new Reads(client, keys, values);
       const numbering = await checkIdentity(client, keys, options.identity);
-      const parts = { client, keys, values, reads, clock, log, times };
+      const folders = new Folders(client, keys);
+      const parts = { client, keys, values, reads, folders, clock, log, times };
       const intervalMs = options.compactionIntervalMs ?? defaultCompactionIntervalMs;
       const store = new EtcdStore(parts, await reads.head(), intervalMs);
       return numbering === undefined ? store : new RenumberedStore(store, numbering);
@@ -160,6 +157,16 @@ export class EtcdStore implements Store {
     yield* this.#published.changes(prefix, after, signal);
   }
 
+  async foreignKeys(namespace: string, own: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    const { folders, keys } = this.#parts;
+    const revision = await this.revision();
+    // then the folders of all events up to now are known
+    await untilFollowed(this.#published, revision, this.#parts, this.#stop.signal);
+    this.#mustBeOpen();
+    const places = own.map((prefix) => keys.restOf(keys.toEtcd(prefix)) ?? '');
+    return await this.#withStorageErrors(folders.count(namespace, new Set(places)));
+  }
+
   async compact(upTo: Revision): Promise<void> {
     this.#mustBeOpen();
     const { client, reads } = this.#parts;
@@ -196,7 +203,7 @@ export class EtcdStore implements Store {
       queueMicrotask(() => this.#answers.finish(pending, outcome.revision, clock.monotonicMs(), resolve));
       this.#want(outcome.revision);
       await promise;
-      return isOutcome(outcome) ? outcome : toRefusedOutcome(write.key, outcome);
+      return isOutcome(outcome) ? outcome : toRefusedOutcome(outcome);
     } catch (error) {
       this.#answers.drop(pending);
       return toFailedOutcome(write.key, await this.#checkFull(write, error));

@@ -1,4 +1,6 @@
-import type { Change, Stored } from '../types.ts';
+import { readJson } from '../foreign-values.ts';
+import type { Listing, ReadValue, State, StoreChange, Stored, Unreadable } from '../types.ts';
+import { isReadable } from '../types.ts';
 import { bytesToKeep } from '../write-checks.ts';
 import type { Event, KeyValue } from './gen/kv_pb.js';
 import { Event_EventType } from './gen/kv_pb.js';
@@ -14,22 +16,23 @@ export function revisionOf(revision: bigint | undefined): number {
 
 /** A decoded event. `lost`: the previous state is unknown because it is compacted. */
 export type DecodedEvent =
-  | { readonly revision: number; readonly change: Change }
+  | { readonly revision: number; readonly change: StoreChange }
   | { readonly revision: number; readonly lost: true }
   | { readonly revision: number };
 
-/** Decodes the values in etcd. A value that is not the JSON of an object counts as absent, and `unreadable` is called. */
+/** Decodes the values in etcd. */
 export class Values {
   readonly #keys: KeyMap;
-  readonly #unreadable: (key: string) => void;
+  readonly #read: ReadValue;
 
-  constructor(keys: KeyMap, unreadable: (key: string) => void) {
+  /** Without `read`, everything in the reference's protobuf or encryption is unreadable, and all else is taken as JSON. */
+  constructor(keys: KeyMap, read: ReadValue = readJson) {
     this.#keys = keys;
-    this.#unreadable = unreadable;
+    this.#read = read;
   }
 
-  /** Undefined: it is not an object, or in an encoding that this program cannot read. */
-  stored(keyValue: KeyValue): Stored | undefined {
+  /** Undefined: it is not an object, or of a kind that is not served and not in JSON. */
+  state(keyValue: KeyValue): State | undefined {
     const key = this.#keys.fromEtcd(keyValue.key);
     return key === undefined ? undefined : this.#of(key, keyValue);
   }
@@ -46,30 +49,21 @@ export class Values {
     return { revision, change: { key, revision, previous, next } };
   }
 
-  #of(key: string, { modRevision, createRevision, value }: KeyValue): Stored | undefined {
-    if (isForeign(value)) {
-      this.#unreadable(key);
-      return undefined;
-    }
-    return {
-      key,
-      revision: revisionOf(modRevision),
-      createRevision: revisionOf(createRevision),
-      value: bytesToKeep(withoutLineEnd(value)),
-    };
+  #of(key: string, { modRevision, createRevision, value }: KeyValue): State | undefined {
+    const read = this.#read(key, value);
+    if (read === undefined) return undefined;
+    const at = { key, revision: revisionOf(modRevision), createRevision: revisionOf(createRevision) };
+    return read instanceof Uint8Array ? { ...at, value: bytesToKeep(read) } : { ...at, why: read.why };
   }
 }
 
-/** How the reference's protobuf and encrypted values begin. */
-const foreign = [Buffer.from('k8s\0'), Buffer.from('k8s:enc:')];
-
-function isForeign(value: Uint8Array): boolean {
-  if (value[0] !== 0x6b) return false;
-  return foreign.some((start) => Buffer.compare(value.subarray(0, start.length), start) === 0);
-}
-
-/** The reference ends its JSON with a line feed, which would end the line of an event in a watch. */
-function withoutLineEnd(value: Uint8Array): Uint8Array {
-  const isObject = value[0] === 0x7b && value[value.length - 1] === 0x0a;
-  return isObject ? value.subarray(0, -1) : value;
+/** The part of a listing that is made of these states. */
+export function toListing(states: readonly State[]): Pick<Listing, 'items' | 'unreadable'> {
+  const items: Stored[] = [];
+  const unreadable: Unreadable[] = [];
+  for (const state of states) {
+    if (isReadable(state)) items.push(state);
+    else unreadable.push(state);
+  }
+  return unreadable.length === 0 ? { items } : { items, unreadable };
 }

@@ -1,5 +1,6 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import type { Outcome, Stored, Write } from '../types.ts';
+import type { Outcome, Stored, Unreadable, Write } from '../types.ts';
+import type { KeyValue } from './gen/kv_pb.js';
 import type { RequestOpSchema, TxnRequestSchema, TxnResponse } from './gen/rpc_pb.js';
 import { Compare_CompareResult, Compare_CompareTarget, KV } from './gen/rpc_pb.js';
 import type { WritersMark } from './store-record.ts';
@@ -61,8 +62,7 @@ export function outcomeOf(write: Write, response: TxnResponse, values: Values): 
     const mark = findReadOnlyMark(response);
     if (mark !== undefined) return { ok: false, code: 'held', revision, mark };
     const found = keyValueOf(response);
-    const now = found === undefined ? null : values.stored(found);
-    if (now === undefined) return { ok: false, code: 'unreadable', revision };
+    const now = found === undefined ? null : (values.state(found) ?? strangerAt(write.key, found));
     return { ok: false, code: 'conflict', now, revision };
   }
   const { key, value } = write;
@@ -74,10 +74,19 @@ export function outcomeOf(write: Write, response: TxnResponse, values: Values): 
 
 export type Written = Extract<Outcome, { ok: true } | { code: 'conflict' }>;
 
-/** The key holds an object of another program, in another encoding; or no server may write now. */
-export type Failed =
-  | { readonly ok: false; readonly code: 'unreadable'; readonly revision: number }
-  | { readonly ok: false; readonly code: 'held'; readonly revision: number; readonly mark: WritersMark };
+/** No server may write now. */
+export type Failed = {
+  readonly ok: false;
+  readonly code: 'held';
+  readonly revision: number;
+  readonly mark: WritersMark;
+};
+
+/** What another program has stored there, of a kind that is not served. */
+function strangerAt(key: string, { modRevision, createRevision }: KeyValue): Unreadable {
+  const at = { key, revision: revisionOf(modRevision), createRevision: revisionOf(createRevision) };
+  return { ...at, why: 'another program has stored it in an encoding that is not known' };
+}
 
 function findReadOnlyMark({ responses }: TxnResponse): WritersMark | undefined {
   const read = responses[0]?.response;

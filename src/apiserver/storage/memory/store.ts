@@ -70,6 +70,11 @@ export class MemoryStore implements Store {
     yield* this.#feed.changes(prefix, after, signal);
   }
 
+  async foreignKeys(): Promise<ReadonlyMap<string, number>> {
+    this.#mustBeOpen();
+    return new Map();
+  }
+
   async compact(upTo: Revision): Promise<void> {
     this.#mustBeOpen();
     this.#forget(upTo);

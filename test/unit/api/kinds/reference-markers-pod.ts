@@ -52,6 +52,8 @@ export const podMerges: readonly string[] = [
   '.status.ephemeralContainerStatuses[].allocatedResourcesStatus: map by name / merge by name',
   '.status.ephemeralContainerStatuses[].allocatedResourcesStatus[].resources: map by resourceID / replace',
   '.status.resourceClaimStatuses: map by name / merge by name',
+  '.status.resources.claims: map by name / replace',
+  '.status.nodeAllocatableResourceClaimStatuses[].containers: set / replace',
 ];
 
 /** Messages that apply replaces as a whole. */
@@ -111,6 +113,7 @@ export const podRequired: Readonly<Record<string, string>> = {
   KeyToPath: 'key path',
   LinuxContainerUser: 'uid gid',
   NFSVolumeSource: 'server path',
+  NodeAllocatableResourceClaimStatus: 'resourceClaimName resources',
   NodeSelector: 'nodeSelectorTerms',
   NodeSelectorRequirement: 'key operator',
   ObjectFieldSelector: 'fieldPath',
@@ -181,12 +184,14 @@ export const podPointers: Readonly<Record<string, string>> = {
   PodDNSConfigOption: 'value',
   PodResourceClaim: 'resourceClaimName resourceClaimTemplateName',
   PodResourceClaimStatus: 'resourceClaimName',
+  PodSchedulingGroup: 'podGroupName',
   PodSecurityContext:
     'runAsUser runAsGroup runAsNonRoot supplementalGroupsPolicy fsGroup fsGroupChangePolicy seLinuxChangePolicy',
   PodSpec:
     'terminationGracePeriodSeconds activeDeadlineSeconds automountServiceAccountToken shareProcessNamespace priority runtimeClassName enableServiceLinks preemptionPolicy setHostnameAsFQDN hostUsers hostnameOverride',
   Probe: 'terminationGracePeriodSeconds',
   ProjectedVolumeSource: 'defaultMode',
+  ResourceHealth: 'message',
   SeccompProfile: 'localhostProfile',
   SecretEnvSource: 'optional',
   SecretKeySelector: 'optional',

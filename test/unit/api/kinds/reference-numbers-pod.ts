@@ -60,6 +60,7 @@ export const podNumbers: Readonly<Record<string, string>> = {
   ISCSIVolumeSource:
     'targetPortal=1 iqn=2 lun=3 iscsiInterface=4 fsType=5 readOnly=6 portals=7 chapAuthDiscovery=8 chapAuthSession=11 secretRef=10 initiatorName=12',
   ImageVolumeSource: 'reference=1 pullPolicy=2',
+  ImageVolumeStatus: 'imageRef=1',
   KeyToPath: 'key=1 path=2 mode=3',
   LabelSelector: 'matchLabels=1 matchExpressions=2',
   LabelSelectorRequirement: 'key=1 operator=2 values=3',
@@ -70,6 +71,7 @@ export const podNumbers: Readonly<Record<string, string>> = {
   NFSVolumeSource: 'server=1 path=2 readOnly=3',
   NodeAffinity:
     'requiredDuringSchedulingIgnoredDuringExecution=1 preferredDuringSchedulingIgnoredDuringExecution=2',
+  NodeAllocatableResourceClaimStatus: 'resourceClaimName=1 containers=2 resources=3',
   NodeSelector: 'nodeSelectorTerms=1',
   NodeSelectorRequirement: 'key=1 operator=2 values=3',
   NodeSelectorTerm: 'matchExpressions=1 matchFields=2',
@@ -88,7 +90,7 @@ export const podNumbers: Readonly<Record<string, string>> = {
   PodAntiAffinity:
     'requiredDuringSchedulingIgnoredDuringExecution=1 preferredDuringSchedulingIgnoredDuringExecution=2',
   PodCertificateProjection:
-    'signerName=1 keyType=2 maxExpirationSeconds=3 credentialBundlePath=4 keyPath=5 certificateChainPath=6',
+    'signerName=1 keyType=2 maxExpirationSeconds=3 credentialBundlePath=4 keyPath=5 certificateChainPath=6 userAnnotations=7',
   PodCondition:
     'type=1 observedGeneration=7 status=2 lastProbeTime=3 lastTransitionTime=4 reason=5 message=6',
   PodDNSConfig: 'nameservers=1 searches=2 options=3',
@@ -100,12 +102,13 @@ export const podNumbers: Readonly<Record<string, string>> = {
   PodResourceClaim: 'name=1 resourceClaimName=3 resourceClaimTemplateName=4',
   PodResourceClaimStatus: 'name=1 resourceClaimName=2',
   PodSchedulingGate: 'name=1',
+  PodSchedulingGroup: 'podGroupName=1',
   PodSecurityContext:
     'seLinuxOptions=1 windowsOptions=8 runAsUser=2 runAsGroup=6 runAsNonRoot=3 supplementalGroups=4 supplementalGroupsPolicy=12 fsGroup=5 sysctls=7 fsGroupChangePolicy=9 seccompProfile=10 appArmorProfile=11 seLinuxChangePolicy=13',
   PodSpec:
-    'volumes=1 initContainers=20 containers=2 ephemeralContainers=34 restartPolicy=3 terminationGracePeriodSeconds=4 activeDeadlineSeconds=5 dnsPolicy=6 nodeSelector=7 serviceAccountName=8 serviceAccount=9 automountServiceAccountToken=21 nodeName=10 hostNetwork=11 hostPID=12 hostIPC=13 shareProcessNamespace=27 securityContext=14 imagePullSecrets=15 hostname=16 subdomain=17 affinity=18 schedulerName=19 tolerations=22 hostAliases=23 priorityClassName=24 priority=25 dnsConfig=26 readinessGates=28 runtimeClassName=29 enableServiceLinks=30 preemptionPolicy=31 overhead=32 topologySpreadConstraints=33 setHostnameAsFQDN=35 os=36 hostUsers=37 schedulingGates=38 resourceClaims=39 resources=40 hostnameOverride=41',
+    'volumes=1 initContainers=20 containers=2 ephemeralContainers=34 restartPolicy=3 terminationGracePeriodSeconds=4 activeDeadlineSeconds=5 dnsPolicy=6 nodeSelector=7 serviceAccountName=8 serviceAccount=9 automountServiceAccountToken=21 nodeName=10 hostNetwork=11 hostPID=12 hostIPC=13 shareProcessNamespace=27 securityContext=14 imagePullSecrets=15 hostname=16 subdomain=17 affinity=18 schedulerName=19 tolerations=22 hostAliases=23 priorityClassName=24 priority=25 dnsConfig=26 readinessGates=28 runtimeClassName=29 enableServiceLinks=30 preemptionPolicy=31 overhead=32 topologySpreadConstraints=33 setHostnameAsFQDN=35 os=36 hostUsers=37 schedulingGates=38 resourceClaims=39 resources=40 hostnameOverride=41 schedulingGroup=43',
   PodStatus:
-    'observedGeneration=17 phase=1 conditions=2 message=3 reason=4 nominatedNodeName=11 hostIP=5 hostIPs=16 podIP=6 podIPs=12 startTime=7 initContainerStatuses=10 containerStatuses=8 qosClass=9 ephemeralContainerStatuses=13 resize=14 resourceClaimStatuses=15 extendedResourceClaimStatus=18',
+    'observedGeneration=17 phase=1 conditions=2 message=3 reason=4 nominatedNodeName=11 hostIP=5 hostIPs=16 podIP=6 podIPs=12 startTime=7 initContainerStatuses=10 containerStatuses=8 qosClass=9 ephemeralContainerStatuses=13 resize=14 resourceClaimStatuses=15 extendedResourceClaimStatus=18 allocatedResources=19 resources=20 nodeAllocatableResourceClaimStatuses=21',
   PortworxVolumeSource: 'volumeID=1 fsType=2 readOnly=3',
   PreferredSchedulingTerm: 'weight=1 preference=2',
   Probe:
@@ -115,7 +118,7 @@ export const podNumbers: Readonly<Record<string, string>> = {
   RBDVolumeSource: 'monitors=1 image=2 fsType=3 pool=4 user=5 keyring=6 secretRef=7 readOnly=8',
   ResourceClaim: 'name=1 request=2',
   ResourceFieldSelector: 'containerName=1 resource=2 divisor=3',
-  ResourceHealth: 'resourceID=1 health=2',
+  ResourceHealth: 'resourceID=1 health=2 message=6',
   ResourceRequirements: 'limits=1 requests=2 claims=3',
   ResourceStatus: 'name=1 resources=2',
   SELinuxOptions: 'user=1 role=2 type=3 level=4',
@@ -143,10 +146,11 @@ export const podNumbers: Readonly<Record<string, string>> = {
     'name=1 hostPath=2.1 emptyDir=2.2 gcePersistentDisk=2.3 awsElasticBlockStore=2.4 gitRepo=2.5 secret=2.6 nfs=2.7 iscsi=2.8 glusterfs=2.9 persistentVolumeClaim=2.10 rbd=2.11 flexVolume=2.12 cinder=2.13 cephfs=2.14 flocker=2.15 downwardAPI=2.16 fc=2.17 azureFile=2.18 configMap=2.19 vsphereVolume=2.20 quobyte=2.21 azureDisk=2.22 photonPersistentDisk=2.23 projected=2.26 portworxVolume=2.24 scaleIO=2.25 storageos=2.27 csi=2.28 ephemeral=2.29 image=2.30',
   VolumeDevice: 'name=1 devicePath=2',
   VolumeMount: 'name=1 readOnly=2 recursiveReadOnly=7 mountPath=3 subPath=4 mountPropagation=5 subPathExpr=6',
-  VolumeMountStatus: 'name=1 mountPath=2 readOnly=3 recursiveReadOnly=4',
+  VolumeMountStatus: 'name=1 mountPath=2 readOnly=3 recursiveReadOnly=4 volumeStatus=5',
   VolumeProjection:
     'secret=1 downwardAPI=2 configMap=3 serviceAccountToken=4 clusterTrustBundle=5 podCertificate=6',
   VolumeResourceRequirements: 'limits=1 requests=2',
+  VolumeStatus: 'image=1',
   VsphereVirtualDiskVolumeSource: 'volumePath=1 fsType=2 storagePolicyName=3 storagePolicyID=4',
   WeightedPodAffinityTerm: 'weight=1 podAffinityTerm=2',
   WindowsSecurityContextOptions:

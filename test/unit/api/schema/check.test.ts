@@ -95,13 +95,10 @@ describe('null', () => {
     assert.deepEqual(found, { kept: { tree: {} }, unknown: ['extra'], wrong: [] });
   });
 
-  test('means the empty text in a map of texts, and is an error in other maps', () => {
-    const found = walk(thing, { labels: { a: null }, byName: { x: null } });
-    assert.deepEqual(found.kept, { labels: { a: '' }, byName: { x: null } });
-    assert.deepEqual(
-      found.wrong.map(({ path }) => path),
-      ['byName.x'],
-    );
+  test('in a list or map reads as an empty one', () => {
+    const found = walk(thing, { labels: { a: null }, names: [null], ports: [null], byName: { x: null } });
+    assert.deepEqual(found.kept, { labels: { a: '' }, names: [''], ports: [{}], byName: { x: {} } });
+    assert.deepEqual(found.wrong, []);
   });
 
   test('as an entry in a list is read as an empty one', () => {

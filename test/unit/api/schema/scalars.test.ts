@@ -67,6 +67,8 @@ describe('scalars', () => {
     accepts(language.microTime, '2024-01-01T00:00:00.123456Z');
     accepts(language.microTime, '2024-01-01T00:00:00Z', '2024-01-01T00:00:00.000000Z');
     accepts(language.microTime, '2024-01-01T00:00:00.123Z', '2024-01-01T00:00:00.123000Z');
+    accepts(language.time, '2024-01-02T00:00:00+24:00', '2024-01-01T00:00:00Z'); // as the reference's parser
+    accepts(language.time, '2024-01-01T00:00:00-24:60', '2024-01-02T01:00:00Z');
     accepts(language.microTime, '2024-01-01T01:00:00.123456789+01:00', '2024-01-01T00:00:00.123456Z');
   });
 
@@ -89,6 +91,8 @@ describe('scalars', () => {
       '00:00:00z',
       '00:00Z',
       '00:00:00+99:99',
+      '00:00:00+25:00',
+      '00:00:00-00:61',
     ];
     refuses(language.time, 'an RFC 3339 time', ...clocks.map((clock) => `2024-01-01T${clock}`));
     refuses(

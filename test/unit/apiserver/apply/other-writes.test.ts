@@ -38,6 +38,7 @@ describe('every write is noted', () => {
     const owners = managersOf(await admin.must('GET', `${pod.path}/bound`));
     assert.deepEqual(owners['scheduler updates through binding'], [
       '.spec.nodeName',
+      '.status.conditions[type=PodScheduled].lastProbeTime',
       '.status.conditions[type=PodScheduled].lastTransitionTime',
       '.status.conditions[type=PodScheduled].status',
       '.status.conditions[type=PodScheduled].type',

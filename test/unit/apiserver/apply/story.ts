@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { load } from 'js-yaml';
+import { servedKinds, withWritten } from '../../../../src/api/index.ts';
 import type { Reply, Shown, TestServer } from '../support/index.ts';
 import { objectIn, startServer, statusIn } from '../support/index.ts';
 import { managersOf } from './managers.ts';
@@ -51,7 +52,10 @@ export type Step = (Deed | { meanwhile: (place: Place) => Promise<unknown> } | {
   /** What the message says, or the causes. */
   naming?: readonly string[];
   warning?: readonly string[];
-  /** YAML: the top-level fields, and of the metadata the fields, are then exactly so; null says that there is none. */
+  /**
+   * YAML: the top-level fields, and of the metadata the fields, are then exactly so, but for what is always written; null
+   * says that there is no more than that.
+   */
   object?: string;
   /** Who then owns which fields, in full. */
   owners?: Readonly<Record<string, readonly string[]>>;
@@ -185,6 +189,14 @@ async function versionOf(place: Place): Promise<string> {
   return (await current(place))?.metadata.resourceVersion ?? '';
 }
 
+/** The value with what is written in any case. */
+function writtenOf({ subject }: Place, name: string, value: unknown): unknown {
+  const kind = servedKinds.find((each) => each.kind === subject.kind);
+  assert.ok(kind !== undefined);
+  const whole = withWritten(kind.root, value === null ? {} : { [name]: value });
+  return Reflect.get(whole, name) ?? null;
+}
+
 async function checkObject(place: Place, { object, owners }: Step, about: string): Promise<void> {
   if (object === undefined && owners === undefined) return;
   const now = await current(place);
@@ -196,7 +208,7 @@ async function checkObject(place: Place, { object, owners }: Step, about: string
   ]) {
     for (const [name, value] of Object.entries(wanted ?? {})) {
       const is: unknown = Reflect.get(found ?? {}, name);
-      assert.deepEqual(is ?? null, value, `${name} after ${about}`);
+      assert.deepEqual(is ?? null, writtenOf(place, name, value), `${name} after ${about}`);
     }
   }
   if (owners !== undefined) assert.deepEqual(managersOf(now), owners, `owners after ${about}`);

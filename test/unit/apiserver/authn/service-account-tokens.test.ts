@@ -110,6 +110,15 @@ describe('a token is nobody', () => {
     assert.ok('user' in (await check(token)));
   });
 
+  test('when its account cannot be read, which is said; not for good', async () => {
+    const token = await bench.tokens.issue(bench.claims());
+    bench.objects.set('ServiceAccount ci/builder', 'unreadable');
+    const fault = 'the service account of the token cannot be read in the store';
+    assert.deepEqual(await check(token), { fault });
+    bench.objects.set('ServiceAccount ci/builder', { uid: builder.uid, goneMs: undefined });
+    assert.ok('user' in (await check(token)));
+  });
+
   for (const [kind, key] of [
     ['Pod', 'Pod ci/x'],
     ['Secret', 'Secret ci/x'],

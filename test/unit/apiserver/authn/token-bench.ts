@@ -17,7 +17,7 @@ export interface TokenBench {
   key: ServiceAccountKey;
   tokens: ServiceAccountTokens;
   /** What there is, by `Kind namespace/name`. */
-  objects: Map<string, TokenObject>;
+  objects: Map<string, TokenObject | 'unreadable'>;
   /** Claims of a token that is good now for one hour; the account `ci/builder` is there. */
   claims(change?: Partial<TokenClaims>): TokenClaims;
 }
@@ -27,7 +27,7 @@ export const builder = { name: 'builder', uid: 'uid-of-builder' };
 export async function tokenBench(): Promise<TokenBench> {
   const clock = createManualClock();
   const key = await tokenKey();
-  const objects = new Map<string, TokenObject>([
+  const objects = new Map<string, TokenObject | 'unreadable'>([
     ['ServiceAccount ci/builder', { uid: builder.uid, goneMs: undefined }],
   ]);
   const finder: TokenObjects = {

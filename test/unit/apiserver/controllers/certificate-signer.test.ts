@@ -10,9 +10,11 @@ import {
   StatusError,
   selfSubjectReviewKind,
 } from '../../../../src/api/index.ts';
+import type { Store } from '../../../../src/apiserver/storage/index.ts';
 import type { Subject } from '../../../../src/base/x509/index.ts';
 import { alternativeNames, createRequest, generateKeyPem } from '../../../../src/base/x509/index.ts';
 import { ApiClient } from '../../../../src/client/index.ts';
+import { VeiledStore } from '../../../contract/storage/veiled-store.ts';
 import { waitFor } from '../../../support/index.ts';
 import type { TestServer } from '../support/index.ts';
 import { startServer } from '../support/index.ts';
@@ -67,6 +69,27 @@ describe('certificates of node agents through the API', () => {
     const status = await ask(client, 'a', ['a', '192.0.2.7']);
     assert.equal(status.conditions?.[0]?.type, 'Approved');
     assert.equal(namesIn(status), 'DNS:a, IP Address:192.0.2.7');
+  });
+
+  test('none while the addresses of another node cannot be read, and one as soon as they can', async () => {
+    const opened: { store?: Store } = {};
+    await using server = await startServer({
+      wrapStore(store) {
+        opened.store = store;
+        return new VeiledStore(store);
+      },
+    });
+    await using client = await nodeClient(server, 'a', ['192.0.2.7']);
+    const { store } = opened;
+    assert.ok(store !== undefined);
+    const key = '/registry/nodes/hidden';
+    const hidden = await store.commit({ key, expect: 0, value: Buffer.from('?') });
+    assert.ok(hidden.ok);
+    const answered = ask(client, 'a', ['a', '192.0.2.7']);
+    await waitFor('the reason in the log', async () => /nodes\/hidden are not known/.test(server.logged()));
+    const removed = await store.commit({ key, expect: hidden.revision, value: null });
+    assert.ok(removed.ok);
+    assert.equal(namesIn(await answered), 'DNS:a, IP Address:192.0.2.7');
   });
 
   for (const stolen of ['127.0.0.1', 'localhost', 'kubernetes.default.svc', '192.0.2.8', 'b']) {

@@ -67,7 +67,7 @@ function record({ storage, registry }: ListWorld): (revision: number) => readonl
   storage.follow('', ({ key, revision, next }) => {
     if (!key.startsWith('/registry/leases/')) return;
     if (next === null) now.delete(key);
-    else now.set(key, encoding.read(next));
+    else now.set(key, encoding.readWhole(next));
     const objects = [...now].sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
     states.push({ revision, objects: objects.map(([, object]) => object) });
   });

@@ -148,6 +148,8 @@ export class LaggingStore implements Store {
 
   revision: Store['revision'] = () => this.#store.revision();
 
+  foreignKeys: Store['foreignKeys'] = (...of) => this.#store.foreignKeys(...of);
+
   compact: Store['compact'] = (upTo) => this.#store.compact(upTo);
 
   listAt: Store['listAt'] = async (...place) => {

@@ -142,3 +142,41 @@ describe('Accept', () => {
     assert.equal(await kindFor(`application/json;as=Table;g=meta.k8s.io;v=v9, application/json`), 'NodeList');
   });
 });
+
+describe('as=Table;v=v1beta1', () => {
+  const beta = { accept: 'application/json;as=Table;v=v1beta1;g=meta.k8s.io' };
+
+  test('is served: objects, lists and watches', async () => {
+    for (const path of [nodes, `${nodes}/red`]) {
+      const { text } = await admin.request('GET', path, { headers: beta });
+      const { kind, apiVersion, columnDefinitions } = JSON.parse(text);
+      assert.deepEqual([kind, apiVersion], ['Table', 'meta.k8s.io/v1beta1'], path);
+      assert.equal(columnDefinitions[0].name, 'Name');
+    }
+  });
+});
+
+describe('columns', () => {
+  const definitions = async (path: string) => {
+    const { text } = await admin.request('GET', path, { headers: { accept: tableType } });
+    const shown: { name: string; type: string; format: string }[] = JSON.parse(text).columnDefinitions;
+    return new Map(shown.map(({ name, type, format }) => [name, `${type} ${format}`.trim()]));
+  };
+
+  test('have the types of the reference: numbers of things are text', async () => {
+    for (const [path, name] of [
+      ['/api/v1/configmaps', 'Data'],
+      ['/api/v1/secrets', 'Data'],
+      ['/api/v1/serviceaccounts', 'Secrets'],
+      ['/api/v1/events', 'Count'],
+      ['/apis/events.k8s.io/v1/events', 'Count'],
+    ] as const)
+      assert.equal((await definitions(path)).get(name), 'string', path);
+    assert.equal((await definitions('/apis/storage.k8s.io/v1/csinodes')).get('Drivers'), 'integer');
+  });
+
+  test('Name has the format name, of events too', async () => {
+    for (const path of [nodes, '/api/v1/events', '/apis/events.k8s.io/v1/events'])
+      assert.equal((await definitions(path)).get('Name'), 'string name', path);
+  });
+});

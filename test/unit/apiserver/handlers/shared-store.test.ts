@@ -59,6 +59,10 @@ class SharedStore implements Store {
     }
   }
 
+  foreignKeys(namespace: string, own: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    return this.store.foreignKeys(namespace, own);
+  }
+
   compact(upTo: Revision): Promise<void> {
     return this.store.compact(upTo);
   }

@@ -101,7 +101,10 @@ describe('binding', () => {
     assert.equal(bound.spec?.['nodeName'], 'node-1');
     assert.equal(bound.metadata.annotations?.['example.com/a'], 'b');
     const conditions = JSON.stringify(bound.status?.['conditions']);
-    assert.match(conditions, /^\[\{"type":"PodScheduled","status":"True","lastTransitionTime":"[^"]+Z"\}\]$/);
+    assert.match(
+      conditions,
+      /^\[\{"type":"PodScheduled","status":"True","lastTransitionTime":"[^"]+Z","lastProbeTime":null\}\]$/,
+    );
     const again = await admin.refused('Conflict', 'POST', `${pods}/wanted/binding`, {
       body: binding('node-2'),
     });

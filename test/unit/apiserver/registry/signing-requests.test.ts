@@ -42,7 +42,7 @@ describe('a client certificate', () => {
     const made = await nodeA.must('POST', csrs, await signingRequest('node-a'));
     assert.equal(made.spec?.['username'], 'system:node:node-a');
     assert.deepEqual(made.spec?.['groups'], ['system:nodes', 'system:authenticated']);
-    assert.equal(made.status, undefined, 'nothing is decided yet');
+    assert.deepEqual(made.status, {}, 'nothing is decided yet');
     const answer = await answerTo(made);
     assert.equal(answer.conditions?.[0]?.type, 'Approved');
     const certificate = certificateIn(answer);
@@ -100,7 +100,7 @@ describe('a serving certificate', () => {
     await waitFor('the signer to look at it', () =>
       server.logged().includes('has not told its addresses yet'),
     );
-    assert.equal((await admin.must('GET', `${csrs}/${early.metadata.name}`)).status, undefined);
+    assert.deepEqual((await admin.must('GET', `${csrs}/${early.metadata.name}`)).status, {});
     const addresses = [{ type: 'InternalIP', address: '192.0.2.1' }];
     await nodeS.must('PUT', `${nodes}/node-s/status`, { ...named('node-s'), status: { addresses } });
     const certificate = certificateIn(await answerTo(early));
@@ -133,7 +133,7 @@ describe('forgery', () => {
   test('nobody brings an approval along', async () => {
     const status = { conditions: [{ type: 'Approved', status: 'True' }], certificate: 'AAAA' };
     const made = await nodeA.must('POST', csrs, await signingRequest('node-a', { status }));
-    assert.equal(made.status, undefined);
+    assert.deepEqual(made.status, {});
     await nodeA.refused('Forbidden', 'PUT', `${csrs}/${made.metadata.name}/status`, {
       body: { ...made, status },
     });
@@ -161,7 +161,7 @@ describe('forgery', () => {
     const made = await admin.must('POST', csrs, await signingRequest('node-a', { spec }));
     const ours = await admin.must('POST', csrs, await signingRequest('node-a'));
     await answerTo(ours);
-    assert.equal((await admin.must('GET', `${csrs}/${made.metadata.name}`)).status, undefined);
+    assert.deepEqual((await admin.must('GET', `${csrs}/${made.metadata.name}`)).status, {});
   });
 
   test('a request that is no request', async () => {
@@ -225,7 +225,7 @@ describe('approval', () => {
         message: 'Forbidden: updates may not add a condition of type "Approved"',
       },
     ]);
-    assert.equal((await admin.must('PUT', path, { ...made, status })).status, undefined);
+    assert.deepEqual((await admin.must('PUT', path, { ...made, status })).status, {});
   });
 
   test('cannot be taken back, contradicted or doubted', async () => {

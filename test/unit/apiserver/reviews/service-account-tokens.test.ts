@@ -59,7 +59,7 @@ describe('a token of a service account', () => {
       },
     });
     const { spec, status } = answer;
-    assert.deepEqual(spec, { audiences: [issuer], expirationSeconds: 3600 });
+    assert.deepEqual(spec, { audiences: [issuer], expirationSeconds: 3600, boundObjectRef: null });
     assert.equal(Date.parse(String(status?.['expirationTimestamp'])) / 1000, payload['exp']);
     assert.deepEqual([answer.kind, answer.apiVersion], ['TokenRequest', 'authentication.k8s.io/v1']);
     assert.deepEqual([answer.metadata.name, answer.metadata.namespace], ['builder', 'default']);
@@ -109,7 +109,7 @@ describe('a token of a service account', () => {
     assert.equal((await whoIs(token)).code, 201);
     clock.shiftMs = 601_000;
     assert.equal((await whoIs(token)).code, 401);
-    assert.deepEqual(await review(token), { authenticated: false, error: 'the token has expired' });
+    assert.deepEqual(await review(token), { authenticated: false, user: {}, error: 'the token has expired' });
     clock.shiftMs = 0;
   });
 
@@ -259,8 +259,12 @@ describe('a review of a token', () => {
   test('tells when it is nobody’s, and why', async () => {
     await account('unknown');
     const { token } = await tokenOf('unknown');
-    assert.deepEqual(await review('abc'), { authenticated: false, error: 'the token is not valid' });
-    const others = { authenticated: false, error: 'the token is for other audiences' };
+    assert.deepEqual(await review('abc'), {
+      authenticated: false,
+      user: {},
+      error: 'the token is not valid',
+    });
+    const others = { authenticated: false, user: {}, error: 'the token is for other audiences' };
     assert.deepEqual(await review(token, ['db']), others);
   });
 

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { MemoryStore } from '../../../../src/apiserver/storage/memory/store.ts';
 import { RenumberedStore } from '../../../../src/apiserver/storage/renumbered-store.ts';
-import type { Change } from '../../../../src/apiserver/storage/types.ts';
+import type { StoreChange } from '../../../../src/apiserver/storage/types.ts';
+import { VeiledStore } from '../../../contract/storage/veiled-store.ts';
 
 const offset = 1_000_000;
 const value = (text: string) => Buffer.from(JSON.stringify({ text }));
@@ -62,7 +63,7 @@ describe('a store that goes on where another one ended', () => {
     await using opened = await copied();
     const { store, floor } = opened;
     const end = new AbortController();
-    const told: Change[] = [];
+    const told: StoreChange[] = [];
     const follow = (async () => {
       for await (const batch of store.changes('/registry/', floor, end.signal)) {
         if (typeof batch !== 'string' && !('progress' in batch)) told.push(...batch);
@@ -90,6 +91,22 @@ describe('a store that goes on where another one ended', () => {
       ],
     );
     assert.ok((told[1]?.previous?.revision ?? 0) > floor);
+  });
+
+  test('what cannot be read has revisions of the same count, and foreign keys are those of the store behind', async () => {
+    await using behind = new MemoryStore();
+    await behind.commit({ key: '/registry/a', expect: 0, value: Buffer.from('?') });
+    const floor = (await behind.revision()) + offset;
+    const store = new RenumberedStore(new VeiledStore(behind, false), { offset, floor });
+    const page = await store.listAt('', floor, '', 0);
+    assert.ok(typeof page === 'object');
+    assert.deepEqual(
+      page.unreadable?.map(({ key, revision, createRevision }) => [key, revision, createRevision]),
+      [['/registry/a', floor, floor]],
+    );
+    const refused = await store.commit({ key: '/registry/a', expect: 0, value: value('x') });
+    assert.ok(!refused.ok && refused.code === 'conflict' && refused.now?.revision === floor);
+    assert.deepEqual(await store.foreignKeys('a', []), new Map());
   });
 
   test('forgets by its own count', async () => {

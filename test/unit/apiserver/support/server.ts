@@ -51,6 +51,8 @@ export interface StartOptions {
   /** Features that are switched other than by default. */
   gates?: AskedGates;
   http2?: boolean;
+  /** Default 127.0.0.1. */
+  bindAddress?: string;
   authentication?: ApiServerOptions['authentication'];
   authorization?: ApiServerOptions['authorization'];
   audit?: ApiServerOptions['audit'];
@@ -71,7 +73,7 @@ export async function startServer(options: StartOptions = {}): Promise<TestServe
     {
       rootDir,
       groupSuffix: 'k8s.io',
-      bindAddress: '127.0.0.1',
+      bindAddress: options.bindAddress ?? '127.0.0.1',
       securePort: 0,
       storage: 'memory',
       featureGates: resolveGates(options.gates ?? {}),

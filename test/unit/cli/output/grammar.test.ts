@@ -12,8 +12,8 @@ const program = createProgram(createContext());
 const world = await openWorld();
 after(() => world[Symbol.asyncDispose]());
 
-/** They run until they are stopped, or print something that is no result. */
-const withoutResult = ['agent', 'apiserver', 'help', 'completion'];
+/** They run until they are stopped, tell what they do, or print something that is no result. */
+const withoutResult = ['agent', 'apiserver', 'help', 'completion', 'join'];
 /** Their formats are looked at here, and what they print where there is an etcd. */
 const elsewhere = ['storage migrate'];
 

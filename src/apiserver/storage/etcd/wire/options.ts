@@ -1,5 +1,5 @@
 import type { Clock, Logger } from '../../../../base/index.ts';
-import type { StoreIdentity } from '../../types.ts';
+import type { ReadValue, StoreIdentity } from '../../types.ts';
 
 /** How the connection is secured. The files are read again for every connection, so they may be renewed. */
 export interface EtcdTls {
@@ -18,6 +18,8 @@ export interface EtcdStoreOptions {
   readonly prefix?: string | undefined;
   readonly tls?: EtcdTls | undefined;
   readonly identity: StoreIdentity;
+  /** Default: everything is JSON that is not in the reference's protobuf or encryption. */
+  readonly readValue?: ReadValue | undefined;
   /**
    * History is kept for at least this time and at most twice as long. One of all the servers on a cluster forgets it.
    * 0: none does. Default 5 minutes.

@@ -127,6 +127,11 @@ export class SqliteStore implements MaintainedStore {
     yield* this.#feed.changes(prefix, after, signal);
   }
 
+  async foreignKeys(): Promise<ReadonlyMap<string, number>> {
+    this.#mustBeOpen();
+    return new Map();
+  }
+
   async compact(upTo: Revision): Promise<void> {
     this.#mustBeOpen();
     const target = Math.min(upTo, this.#feed.revision, this.#holds.from);

@@ -4,32 +4,13 @@ import { lstat, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { createConnection, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import {
-  controlSocketPath,
-  controlSocketService,
-  requestReload,
-} from '../../../../../src/agent/config/control-socket/index.ts';
+import { controlSocketPath, requestReload } from '../../../../../src/agent/config/control-socket/index.ts';
 import type { Reloaded } from '../../../../../src/agent/config/index.ts';
-import { ExitError, exitCodes, systemClock } from '../../../../../src/base/index.ts';
+import { ExitError, exitCodes } from '../../../../../src/base/index.ts';
 import { temporaryFolder, waitFor } from '../../../../support/index.ts';
-import { recordedLog } from '../../../base/recorded-log.ts';
+import { startSocket } from './socket-bench.ts';
 
 const done: Reloaded = { applied: ['maxPods'], pending: ['port'], warnings: ['mind the gap'] };
-
-/** The service in a folder of its own, until disposed of. */
-async function startSocket(reload: () => Promise<Reloaded>, rootDir: string, lookMs = 60_000) {
-  const stop = new AbortController();
-  const { log, text } = recordedLog();
-  const ready = Promise.withResolvers<void>();
-  const service = controlSocketService({ rootDir, reload, dependsOn: [], log, lookMs, clock: systemClock });
-  const ended = service.run(stop.signal, () => ready.resolve());
-  await Promise.race([ready.promise, ended]);
-  const end = async () => {
-    stop.abort();
-    await ended;
-  };
-  return { log: text, end, [Symbol.asyncDispose]: end };
-}
 
 const ask = (rootDir: string, timeoutMs = 10_000) =>
   requestReload({ rootDir, timeoutMs, signal: new AbortController().signal });
@@ -46,7 +27,7 @@ async function failure(asking: Promise<unknown>): Promise<ExitError> {
 describe('the control socket', () => {
   test('answers when the reload is done, and only its owner may open it', async () => {
     await using folder = await temporaryFolder();
-    await using _socket = await startSocket(async () => done, folder.path);
+    await using _socket = await startSocket(folder.path, { reload: async () => done });
     assert.deepEqual(await ask(folder.path), { ok: true, ...done });
     assert.equal((await lstat(controlSocketPath(folder.path))).mode & 0o777, 0o600);
     assert.deepEqual(await readdir(folder.path), ['agent.sock'], 'nothing else is left there');
@@ -58,7 +39,7 @@ describe('the control socket', () => {
       exitCodes.configuration,
       'c.yaml:3:7: port: no\nc.yaml:4:1: adress: unknown field',
     );
-    await using _socket = await startSocket(() => Promise.reject(error), folder.path);
+    await using _socket = await startSocket(folder.path, { reload: () => Promise.reject(error) });
     const wrong = await failure(ask(folder.path));
     assert.equal(wrong.exitCode, exitCodes.configuration);
     assert.match(
@@ -73,7 +54,7 @@ describe('the control socket', () => {
     await using folder = await temporaryFolder();
     assert.match((await failure(ask(folder.path))).message, /no agent listens on .*agent\.sock.*--root-dir/);
     const hung = Promise.withResolvers<Reloaded>();
-    const socket = await startSocket(() => hung.promise, folder.path);
+    const socket = await startSocket(folder.path, { reload: () => hung.promise });
     assert.match((await failure(ask(folder.path, 200))).message, /not answered within 0\.2 s/);
     const waiting = failure(ask(folder.path));
     const other = createConnection(controlSocketPath(folder.path));
@@ -86,7 +67,7 @@ describe('the control socket', () => {
 
   test('a socket that somebody else removes or replaces is made again', async () => {
     await using folder = await temporaryFolder();
-    await using socket = await startSocket(async () => done, folder.path, 20);
+    await using socket = await startSocket(folder.path, { reload: async () => done, lookMs: 20 });
     const path = controlSocketPath(folder.path);
     const isAnswering = () =>
       ask(folder.path).then(
@@ -108,8 +89,10 @@ describe('the control socket', () => {
     await using folder = await temporaryFolder();
     const path = controlSocketPath(folder.path);
     await writeFile(path, 'not even a socket');
-    const first = await startSocket(async () => ({ ...done, applied: ['first'] }), folder.path);
-    await using _second = await startSocket(async () => ({ ...done, applied: ['second'] }), folder.path);
+    const first = await startSocket(folder.path, { reload: async () => ({ ...done, applied: ['first'] }) });
+    await using _second = await startSocket(folder.path, {
+      reload: async () => ({ ...done, applied: ['second'] }),
+    });
     await first.end();
     assert.deepEqual((await ask(folder.path)).applied, ['second']);
   });
@@ -118,7 +101,7 @@ describe('the control socket', () => {
     await using folder = await temporaryFolder();
     const long = join(folder.path, 'x'.repeat(110));
     await mkdir(long);
-    await using socket = await startSocket(async () => done, long);
+    await using socket = await startSocket(long, { reload: async () => done });
     assert.match(socket.log(), /nodeward reload cannot be used, SIGHUP can: .*more than 107 bytes/);
     assert.deepEqual(await readdir(long), []);
   });
@@ -130,7 +113,7 @@ describe('the control socket', () => {
       reloads += 1;
       return done;
     };
-    await using _socket = await startSocket(reload, folder.path);
+    await using _socket = await startSocket(folder.path, { reload });
     const say = async (text: string) => {
       const socket = createConnection(controlSocketPath(folder.path)).setEncoding('utf8');
       socket.on('error', () => undefined).write(text);

@@ -1,9 +1,10 @@
 import type { Field, Type } from '../../../../../src/api/schema/index.ts';
-import { isRecord } from '../../../../../src/api/schema/index.ts';
+import { isAlwaysPresent, isRecord, isUnset } from '../../../../../src/api/schema/index.ts';
 
 /*
  * The same value with only what is set, as every encoding reads it: without zeros that a writer in Go would have written
- * for an unset field, and without empty lists and maps, which have no bytes at all. What a required field means that
+ * for an unset field, without empty lists and maps, which have no bytes at all, and without empty structs that are there
+ * in any case. What a required field means that
  * has no bytes is filled in.
  *
  * A required text that is empty stays, as it does on the wire; `withoutEmptyTexts` drops it too, for a comparison with
@@ -54,6 +55,11 @@ function setField(field: Field, value: unknown, keepsTexts: boolean): unknown {
     if (!isEmpty) return reduced(type, value, keepsTexts);
     if (!required) return undefined;
     return type.t === 'list' ? [] : {};
+  }
+  if (isAlwaysPresent(field)) {
+    const inner = reduced(type, value, keepsTexts);
+    const known = type.t === 'ref' ? type.resolve() : type;
+    return known.t === 'struct' && isUnset(known, inner) ? undefined : inner;
   }
   const zero = zeros[type.t];
   if (value === undefined) return required && typeof zero !== 'string' ? zero : undefined;

@@ -166,6 +166,18 @@ describe('a mirror pod', () => {
       { spec: { volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'x' } }] } },
       /reference persistentvolumeclaims/,
     ],
+    [
+      'with resource claims',
+      { spec: { resourceClaims: [{ name: 'c', resourceClaimName: 'x' }] } },
+      /can not create pods that reference resourceclaims/,
+    ],
+    [
+      'with a projected service account token',
+      {
+        spec: { volumes: [{ name: 'v', projected: { sources: [{ serviceAccountToken: { path: 't' } }] } }] },
+      },
+      /may not use ServiceAccountToken volume projections/,
+    ],
   ];
   for (const [what, change, why] of refusals) {
     test(`is refused ${what}`, async () => {

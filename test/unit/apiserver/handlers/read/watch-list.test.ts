@@ -6,8 +6,8 @@ import { configMaps, named, startServer } from '../../support/index.ts';
 const path = configMaps('default');
 const streaming = 'sendInitialEvents=true&resourceVersionMatch=NotOlderThan';
 
-describe('a streaming list, with the gate WatchList on', async () => {
-  const server = await startServer({ gates: { WatchList: true } });
+describe('a streaming list, with the gate WatchList on, as by default', async () => {
+  const server = await startServer();
   after(() => server[Symbol.asyncDispose]());
   const { admin } = server;
 
@@ -43,7 +43,7 @@ describe('a streaming list, with the gate WatchList on', async () => {
     const told = text.split('\n').filter((line) => line.startsWith('kubernetes_feature_enabled{'));
     assert.equal(told.length, Object.keys(featureGates).length);
     for (const line of [
-      'kubernetes_feature_enabled{name="WatchList",stage="ALPHA"} 1',
+      'kubernetes_feature_enabled{name="WatchList",stage="BETA"} 1',
       'kubernetes_feature_enabled{name="AuthorizeWithSelectors",stage="ALPHA"} 0',
       'kubernetes_feature_enabled{name="APIResponseCompression",stage="BETA"} 1',
       'kubernetes_feature_enabled{name="DryRun",stage=""} 1',
@@ -66,8 +66,8 @@ describe('a streaming list, with the gate WatchList on', async () => {
   });
 });
 
-describe('with the gate off, as by default', async () => {
-  const server = await startServer();
+describe('with the gate off', async () => {
+  const server = await startServer({ gates: { WatchList: false } });
   after(() => server[Symbol.asyncDispose]());
 
   test('it is refused, so that clients fall back', async () => {

@@ -3,11 +3,12 @@ import { after, describe, test } from 'node:test';
 import { waitFor } from '../../../../support/index.ts';
 import { bellClock, configMaps, named, namespaces, nodes, startServer } from '../../support/index.ts';
 
-const server = await startServer();
+/** Without streaming lists. */
+const server = await startServer({ gates: { WatchList: false } });
 after(() => server[Symbol.asyncDispose]());
 /** How long a version is waited for. */
 const clock = bellClock(3000);
-const listing = await startServer({ clock, gates: { WatchList: true } });
+const listing = await startServer({ clock });
 after(() => listing[Symbol.asyncDispose]());
 const { admin } = server;
 

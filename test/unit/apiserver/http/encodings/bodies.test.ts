@@ -68,7 +68,7 @@ spec:
       ['metadata:\n  labels: {a: *x}\n', /not valid YAML: line 2, column 15: no anchor of that name/],
       ['metadata: {name: a}\n---\nmetadata: {name: b}\n', /there is more than one document/],
       ['metadata: {name: a, labels: {a: yes}}', /metadata.labels.a: expected a string, found boolean true/],
-      ['# nothing', /expected an object of kind Node, found null/],
+      ['[]', /expected an object of kind Node, found a list/],
       ['metadata: {name: !!binary YQ==}', /line 1, column 18: this tag is not accepted/],
     ];
     for (const [text, message] of wrong) {

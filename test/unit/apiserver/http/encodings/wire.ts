@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { decodeEnvelope, decodeMessage } from '../../../../../src/api/codec/protobuf/index.ts';
 import type { ApiObject, Encoding, ObjectType } from '../../../../../src/api/index.ts';
-import { encodeObject, isRecord, listMeta, loadYamlReader, status } from '../../../../../src/api/index.ts';
+import {
+  encodeObject,
+  isRecord,
+  listMeta,
+  loadYamlReader,
+  status,
+  withWritten,
+} from '../../../../../src/api/index.ts';
 import { field, list, struct } from '../../../../../src/api/schema/index.ts';
 import type { Reply } from '../../support/index.ts';
 
@@ -47,7 +54,8 @@ const readers: Readonly<Record<Encoding, (bytes: Buffer, root: ObjectType['root'
   yaml: (bytes) => readYaml(bytes.toString()).value,
   protobuf(bytes, root) {
     const { raw, kind, apiVersion } = decodeEnvelope(bytes);
-    return { kind, apiVersion, ...decodeMessage(kind === 'Status' ? status : root, raw) };
+    const type = kind === 'Status' ? status : root;
+    return { kind, apiVersion, ...withWritten(type, decodeMessage(type, raw)) }; // as a client in Go sees it
   },
 };
 

@@ -91,8 +91,10 @@ const rows: readonly [accept: string | undefined, answer: AnswerKind, expected: 
   [`${json},${json}${table};q=0.5`, 'list', objectIn.json],
   [`${json};as=Table;v="v1";g="meta.k8s.io"`, 'list', `table json ${json}`],
   [`${json};as=Table;v=v1;${g};pretty=1`, 'list', `table json ${json} pretty`],
-  [`${json};as=Table;v=v1beta1;${g}`, 'list', undefined],
-  [`${json};as=Table;v=v1beta1;${g},${json}`, 'list', objectIn.json],
+  [`${json};as=Table;v=v1beta1;${g}`, 'list', `table json ${json}`],
+  [`${json};as=Table;v=v1beta1;${g},${json}`, 'list', `table json ${json}`],
+  [`${json};as=Table;v=v1alpha1;${g},${json}`, 'list', objectIn.json],
+  [`${json};as=PartialObjectMetadataList;v=v1beta1;${g}`, 'list', undefined],
   [`${json};as=Table;v=v1;g=meta.example.com,${json}`, 'list', objectIn.json],
   [`${json};as=Table`, 'list', undefined],
   [`${json};v=v1;${g}`, 'list', undefined],
@@ -164,7 +166,7 @@ test('errors are told in the client’s encoding, whatever form it asked for, el
 test('includeObject is of tables only', () => {
   const { form } = negotiate(kubectl, 'list', 'k8s.io');
   const include = (text: string) => withInclude(form, new URLSearchParams(text));
-  assert.deepEqual(include(''), { as: 'table', encoding: 'json', include: 'Metadata' });
+  assert.deepEqual(include(''), { as: 'table', encoding: 'json', include: 'Metadata', version: 'v1' });
   assert.deepEqual(include('includeObject='), form);
   for (const wanted of ['None', 'Metadata', 'Object']) {
     assert.deepEqual(include(`includeObject=${wanted}`), { ...form, include: wanted });

@@ -22,10 +22,8 @@ describe('the generation of an object', () => {
     const changed = withGeneration(nodeKind, { ...old, spec: { podCIDRs: ['b', 'a'] } }, old);
     assert.equal(changed.metadata?.generation, 5);
     assert.equal(old.metadata?.generation, 4, 'the old one is left alone');
-    assert.equal(
-      withGeneration(nodeKind, { metadata: {} }, { metadata: {}, spec: {} }).metadata?.generation,
-      2,
-    );
+    const bare = withGeneration(nodeKind, { metadata: {} }, { metadata: {}, spec: {} });
+    assert.equal(bare.metadata?.generation, undefined, 'an empty spec is there in any case');
   });
 
   test('is kept for kinds with a spec and a status of its own only', () => {

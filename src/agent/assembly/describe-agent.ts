@@ -1,0 +1,49 @@
+import { join } from 'node:path';
+import { version } from '../../api/index.ts';
+import type { AgentDescription, ControlPlanePlace } from '../config/control-socket/index.ts';
+import { withoutSecrets } from '../config/control-socket/index.ts';
+import type { AgentContext } from './context.ts';
+import type { ControlPlane } from './options.ts';
+
+/** What is known only while the agent runs. */
+interface State {
+  url: string;
+  api: { url: string; kubeconfig: string } | undefined;
+  runtimeEndpoint: string | undefined;
+}
+
+/** What the agent tells the commands that ask it over its control socket. */
+export function describeAgent({ options, live, nodeName }: AgentContext, state: State): AgentDescription {
+  const { config, configDir, flags, controlPlane, rootDir } = options;
+  const kubeconfig = kubeconfigOf(controlPlane, rootDir) ?? state.api?.kubeconfig;
+  return {
+    pid: options.pid,
+    version: version.nodeward,
+    command: withoutSecrets(options.command),
+    nodeName,
+    groupSuffix: options.groupSuffix,
+    rootDir,
+    certDir: options.certDir,
+    lockFile: options.lockFile,
+    sources: {
+      ...(config === undefined ? {} : { config }),
+      ...(configDir === undefined ? {} : { configDir }),
+      flags,
+      standalone: controlPlane.mode === 'standalone',
+    },
+    files: live.loaded.files,
+    controlPlane: toPlace(controlPlane),
+    urls: { agent: state.url, ...(state.api === undefined ? {} : { api: state.api.url }) },
+    ...(kubeconfig === undefined ? {} : { kubeconfig }),
+    ...(state.runtimeEndpoint ? { runtimeEndpoint: state.runtimeEndpoint } : {}),
+  };
+}
+
+function kubeconfigOf(place: ControlPlane, rootDir: string): string | undefined {
+  if (place.mode === 'remote' || place.mode === 'joining') return place.kubeconfig;
+  return place.mode === 'standalone' ? join(rootDir, 'agent.kubeconfig') : undefined;
+}
+
+function toPlace(place: ControlPlane): ControlPlanePlace {
+  return place.mode === 'embedded' ? { mode: 'embedded' } : place;
+}
