@@ -14,7 +14,16 @@ export {
   resolveGates,
 } from './feature-gates.ts';
 export * from './kinds/index.ts';
-export { checkLabelValue, checkName, checkQualifiedName } from './names/index.ts';
+export {
+  checkLabelValue,
+  checkName,
+  checkpointIdPattern,
+  checkQualifiedName,
+  isCheckpointId,
+  isImageName,
+  isImagePathPart,
+  maxCheckpointIdLength,
+} from './names/index.ts';
 export { agentClientUser, requesterHeader } from './node-access.ts';
 export * from './patch/index.ts';
 export { isRecord, removeWrittenZeros, replaceNulls, withWritten } from './schema/index.ts';

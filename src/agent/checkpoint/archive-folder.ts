@@ -15,9 +15,11 @@
  *
  * Names from outside are never joined to the path unchecked: an id must have the form that this program generates.
  */
+
 import type { FileHandle } from 'node:fs/promises';
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isCheckpointId, maxCheckpointIdLength } from '../../api/index.ts';
 import type { Logger } from '../../base/index.ts';
 import {
   describeError,
@@ -28,7 +30,7 @@ import {
   writeFileAtomic,
 } from '../../base/index.ts';
 import { ignoreAbsent, openRegular, publishPair } from './archive-files.ts';
-import { compareNewestFirst, isCheckpointId, maxIdLength } from './checkpoint-id.ts';
+import { compareNewestFirst } from './checkpoint-id.ts';
 import type { CheckpointRecord, RecordChange } from './record.ts';
 import { changeRecord, DamagedRecord, parseRecord } from './record.ts';
 import type { SetManifest } from './set-manifest.ts';
@@ -286,7 +288,7 @@ async function readSidecar(path: string, id: string): Promise<Pick<StoredCheckpo
   try {
     const bytes = await readRegularFile(path, { limitBytes: maxSidecarBytes, noFollow: true });
     const record = parseRecord(bytes.toString('utf8'));
-    if (record.id !== id) throw new DamagedRecord(`it is of ${record.id.slice(0, maxIdLength)}`);
+    if (record.id !== id) throw new DamagedRecord(`it is of ${record.id.slice(0, maxCheckpointIdLength)}`);
     return { record };
   } catch (error) {
     const problem =

@@ -1,17 +1,6 @@
 import { createHash } from 'node:crypto';
+import { maxCheckpointIdLength } from '../../api/index.ts';
 import type { Target } from './errors.ts';
-
-/** The form of every id; set manifests carry ids of the same form. */
-export const idPattern = /^checkpoint-[a-z0-9][-a-z0-9.~]*_[-a-z0-9]+-[0-9TZ:.-]+$/;
-/** In bytes: the limit of Linux file systems. */
-const maxNameLength = 255;
-/** The longest file name made of an id is `.ID.set.json`. */
-export const maxIdLength = maxNameLength - '..set.json'.length;
-
-/** Whether a text has the form of an id. Such a text contains no slash and is safe as part of a path. */
-export function isCheckpointId(text: string): boolean {
-  return text.length <= maxNameLength - '.json'.length && idPattern.test(text);
-}
 
 /**
  * The id of a checkpoint, `checkpoint-<pod>_<namespace>-<container>-<time>`, the archive's name without `.tar`
@@ -41,7 +30,7 @@ function composeId(pod: string, middle: string, timeMs: number, count: number): 
   const nanoseconds = String(count % 1_000_000).padStart(6, '0');
   const time = new Date(timeMs).toISOString().replace('Z', `${nanoseconds}Z`);
   const rest = `${middle}-${time}`;
-  const room = maxIdLength - 'checkpoint-'.length - rest.length;
+  const room = maxCheckpointIdLength - 'checkpoint-'.length - rest.length;
   return `checkpoint-${pod.length <= room ? pod : shortenPodName(pod, room)}${rest}`;
 }
 

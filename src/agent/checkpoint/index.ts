@@ -5,7 +5,6 @@ export {
   readArchiveRecord,
   type StoredCheckpoint,
 } from './archive-folder.ts';
-export { isCheckpointId } from './checkpoint-id.ts';
 export { createCheckpointer } from './checkpointer.ts';
 export {
   dumpLog,

@@ -9,11 +9,12 @@
  * members that it lists are removed. When a member is removed later, the manifest stays for the others; it is removed
  * with the last one.
  */
+
 import { lstat, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { checkpointIdPattern } from '../../api/index.ts';
 import type { Logger } from '../../base/index.ts';
 import { describeError, errorCode, readRegularFile, syncFolder, writeFileAtomic } from '../../base/index.ts';
-import { idPattern } from './checkpoint-id.ts';
 import type { SetManifest } from './set-manifest.ts';
 import { formatManifest, parseManifest } from './set-manifest.ts';
 
@@ -40,7 +41,7 @@ const maxBytes = 4 * 1024 * 1024;
 
 /** Whether a file of that name is the manifest of a set. */
 export function isSetFile(name: string): boolean {
-  return name.endsWith(ending) && idPattern.test(name.slice(0, -ending.length));
+  return name.endsWith(ending) && checkpointIdPattern.test(name.slice(0, -ending.length));
 }
 
 export function composeManifestPath(folder: string, set: string): string {

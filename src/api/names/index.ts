@@ -1,3 +1,5 @@
+export { checkpointIdPattern, isCheckpointId, maxCheckpointIdLength } from './checkpoint-id.ts';
+export { isImageName, isImagePathPart } from './image-name.ts';
 export {
   checkDataKey,
   checkFinalizerName,

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { InvalidArgumentError, Option } from 'commander';
-import { isCheckpointId } from '../../agent/checkpoint/index.ts';
+import { isCheckpointId } from '../../api/index.ts';
 
 /** What stands for a checkpoint on a command line, in every command alike. */
 export const idForms =

@@ -1,5 +1,4 @@
-import { isCheckpointId } from '../../agent/checkpoint/index.ts';
-import { isRecord } from '../../api/index.ts';
+import { isCheckpointId, isRecord } from '../../api/index.ts';
 import { ExitError, exitCodes } from '../../base/index.ts';
 import type { ApiClient } from '../../client/index.ts';
 import { toRecords } from '../agent-client/response.ts';

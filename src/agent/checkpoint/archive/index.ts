@@ -9,6 +9,6 @@ export type {
   ProcessChange,
 } from './comparison.ts';
 export type { ArchiveContents, OpenFile, ProcessFacts } from './contents.ts';
-export { isImageName, makeImage } from './make-image.ts';
+export { makeImage } from './make-image.ts';
 export { createArchiveReader } from './read-archive.ts';
 export { ArchiveError } from './tar-walk.ts';

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { link, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { isImagePathPart } from '../../../api/index.ts';
 import { syncFolder } from '../../../base/index.ts';
 import type { ArchiveContents } from './contents.ts';
 import type { MadeImage } from './image-layout.ts';
@@ -75,24 +76,10 @@ async function writeImage(
   return { ...made, name, contents };
 }
 
-const component = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*$/;
-const host = /^(?:[a-zA-Z0-9-]+(?:\.[a-zA-Z0-9-]+)*|\[[0-9a-fA-F:]+\])(?::\d{1,5})?$/;
-
-/** Whether the text names an image with a tag: `[HOST[:PORT]/]PATH:TAG`. */
-export function isImageName(text: string): boolean {
-  const [, path = '', tag = ''] = /^(.+):([^:/]+)$/s.exec(text) ?? [];
-  if (text.length > 512 || !/^\w[\w.-]{0,127}$/.test(tag)) return false;
-  const [first = '', ...rest] = path.split('/');
-  return (
-    rest.every((part) => component.test(part)) &&
-    (component.test(first) || (rest.length > 0 && host.test(first)))
-  );
-}
-
 function composeImageName({ container }: ArchiveContents): string {
   const { namespace, pod, name, checkpointedAt } = container;
   const tag = checkpointedAt.replace(/\.\d+/, '').replaceAll(/[^\dTZ]/g, '') || 'latest';
-  const path = [namespace, pod, name].filter((part) => component.test(part)).join('/');
+  const path = [namespace, pod, name].filter(isImagePathPart).join('/');
   return `localhost/checkpoint/${path === '' ? 'container' : path}:${tag}`;
 }
 

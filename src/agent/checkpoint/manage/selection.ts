@@ -1,6 +1,7 @@
+import { isCheckpointId } from '../../../api/index.ts';
 import { RefusedError } from '../../server/index.ts';
 import type { StoredCheckpoint } from '../archive-folder.ts';
-import { compareNewestFirst, isCheckpointId } from '../checkpoint-id.ts';
+import { compareNewestFirst } from '../checkpoint-id.ts';
 
 /** The checkpoints that a list request selects, and how many of them. */
 interface Selection {

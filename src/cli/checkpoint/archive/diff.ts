@@ -1,5 +1,4 @@
 import { Command } from 'commander';
-import { compareArchives } from '../../../agent/checkpoint/archive/index.ts';
 import { exitCodes } from '../../../base/index.ts';
 import type { CommandContext } from '../../terminal/context.ts';
 import { ReportedError, withoutExitCode1 } from '../../terminal/context.ts';
@@ -45,6 +44,7 @@ async function diff(before: string, after: string, flags: Flags, context: Comman
   };
   const old = await read(before);
   const current = await read(after);
+  const { compareArchives } = await import('../../../agent/checkpoint/archive/index.ts');
   const comparison = compareArchives(old, current);
   if (isForPeople(flags.output)) writeNotes(context, comparison.notes);
   const names = { old: nameOf(old), new: nameOf(current) };

@@ -1,7 +1,7 @@
 import { lstat, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { isImageName, makeImage } from '../../../agent/checkpoint/archive/index.ts';
+import { isImageName } from '../../../api/index.ts';
 import { describeError, ExitError, errorCode, exitCodes } from '../../../base/index.ts';
 import { parseFilePath } from '../../flags/values.ts';
 import type { CommandContext } from '../../terminal/context.ts';
@@ -55,15 +55,16 @@ async function writeImage(argument: string, flags: Flags, context: CommandContex
   const { outputFile, name, force = false } = flags;
   await using archive = await openArchive(argument, flags, context);
   await checkOutput(outputFile, archive.path, force);
+  const { makeImage } = await import('../../../agent/checkpoint/archive/index.ts');
   const made = await makeImage(archive.chunks(`writing ${basename(outputFile)}`), {
     what: archive.path,
     output: outputFile,
     replace: force,
     name,
     runtimeVersion: archive.record?.runtime.version ?? '',
-  }).catch((error: unknown) => {
+  }).catch(async (error: unknown) => {
     if (errorCode(error) === 'EEXIST') throw existsError(outputFile);
-    throw isWriteError(error) ? unwritableError(outputFile, error) : toExitError(error);
+    throw isWriteError(error) ? unwritableError(outputFile, error) : await toExitError(error);
   });
   const { container } = made.contents;
   const notes = restoreNotes(container);

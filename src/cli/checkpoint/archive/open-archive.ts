@@ -4,14 +4,8 @@ import { open } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Option } from 'commander';
 import type { ArchiveContents } from '../../../agent/checkpoint/archive/index.ts';
-import { ArchiveError, createArchiveReader } from '../../../agent/checkpoint/archive/index.ts';
 import type { CheckpointRecord, StoredCheckpoint } from '../../../agent/checkpoint/index.ts';
-import {
-  isCheckpointId,
-  isSealed,
-  openArchiveFolder,
-  readArchiveRecord,
-} from '../../../agent/checkpoint/index.ts';
+import { isCheckpointId } from '../../../api/index.ts';
 import { describeError, ExitError, errorCode, exitCodes, silentLogger } from '../../../base/index.ts';
 import type { CommandContext } from '../../terminal/context.ts';
 import { toBytes } from '../../terminal/input.ts';
@@ -57,6 +51,7 @@ export async function openArchive(
   if (argument === '-') return openStandardInput(context);
   const identities = await readIdentityFiles(flags.identity ?? []);
   const { path, file } = await findArchive(argument, flags);
+  const { isSealed, readArchiveRecord } = await import('../../../agent/checkpoint/index.ts');
   const record = await readArchiveRecord(dirname(path), basename(path).replace(/\.tar(\.age)?$/, ''));
   const close = () => file.close();
   if (identities.length > 0 && (await isSealed(file))) {
@@ -103,6 +98,7 @@ async function findArchive(
   const named = resolve(argument);
   const file = await openRegular(named);
   if (file !== undefined) return { path: named, file };
+  const { openArchiveFolder } = await import('../../../agent/checkpoint/index.ts');
   const folder = openArchiveFolder(join(resolve(rootDir), 'checkpoints'), silentLogger());
   const unreadable = (what: string) => (error: unknown) => {
     throw unusable(`${what} cannot be read: ${describeError(error)}`, error);
@@ -150,16 +146,18 @@ export async function readArchive(
   options: { environmentValues: boolean },
 ): Promise<ArchiveContents> {
   try {
+    const { createArchiveReader } = await import('../../../agent/checkpoint/archive/index.ts');
     const reader = await createArchiveReader({ what: archive.path, ...options });
     for await (const chunk of archive.chunks(`reading ${basename(archive.path)}`)) await reader.push(chunk);
     return await reader.end();
   } catch (error) {
-    throw toExitError(error);
+    throw await toExitError(error);
   }
 }
 
 /** An ArchiveError as an ExitError; other errors are returned as they are. */
-export function toExitError(error: unknown): unknown {
+export async function toExitError(error: unknown): Promise<unknown> {
+  const { ArchiveError } = await import('../../../agent/checkpoint/archive/index.ts');
   return error instanceof ArchiveError ? unusable(error.message, error) : error;
 }
 

@@ -2,7 +2,6 @@ import type { FileHandle } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { Option } from 'commander';
 import type { CheckpointRecord } from '../../../agent/checkpoint/index.ts';
-import { openArchive, readIdentities, SealError } from '../../../agent/checkpoint/index.ts';
 import { describeError, ExitError, exitCodes } from '../../../base/index.ts';
 import { parseFilePath } from '../../flags/values.ts';
 import type { CommandContext } from '../../terminal/context.ts';
@@ -21,6 +20,7 @@ export async function readIdentityFiles(paths: readonly string[]): Promise<strin
 }
 
 async function readIdentityFile(path: string): Promise<readonly string[]> {
+  const { readIdentities } = await import('../../../agent/checkpoint/index.ts');
   return await readIdentities(path).catch((error: unknown): never => {
     const message = `--identity: ${path} cannot be used: ${describeError(error)}`;
     throw new ExitError(exitCodes.configuration, message, { cause: error });
@@ -46,6 +46,7 @@ export interface Decryption extends SealedSource {
 /** Returns the SHA-256 of the plain archive. Throws an ExitError if the end shows that it is not what was sealed. */
 export async function decryptTo(decryption: Decryption): Promise<string> {
   const { path, sealed, identities, record, context, activity, write } = decryption;
+  const { openArchive, SealError } = await import('../../../agent/checkpoint/index.ts');
   const { size } = await sealed.stat();
   using bar = showByteProgress(context, `${activity} ${basename(path)}`, size);
   let reported = 0;

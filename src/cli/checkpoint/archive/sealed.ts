@@ -4,12 +4,7 @@ import { open } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import { Command, Option } from 'commander';
 import type { CheckpointRecord } from '../../../agent/checkpoint/index.ts';
-import {
-  createKeyPair,
-  isCheckpointId,
-  isSealed,
-  readArchiveRecord,
-} from '../../../agent/checkpoint/index.ts';
+import { isCheckpointId } from '../../../api/index.ts';
 import { describeError, ExitError, errorCode, exitCodes } from '../../../base/index.ts';
 import { parseFileOrDash, parseFilePath } from '../../flags/values.ts';
 import type { CommandContext } from '../../terminal/context.ts';
@@ -50,6 +45,7 @@ export function openCommand(context: CommandContext): Command {
 }
 
 async function openSealed(path: string, flags: OpenFlags, context: CommandContext): Promise<void> {
+  const { isSealed } = await import('../../../agent/checkpoint/index.ts');
   const identities = await readIdentityFiles(flags.identity);
   await using sealed = await openSealedFile(path);
   if (!(await isSealed(sealed)))
@@ -115,6 +111,7 @@ async function openSealedFile(path: string): Promise<FileHandle> {
 /** The sidecar beside the archive; undefined if there is none that can be read. */
 async function readRecord(path: string): Promise<CheckpointRecord | undefined> {
   const id = basename(path).replace(/\.tar\.age$/, '');
+  const { readArchiveRecord } = await import('../../../agent/checkpoint/index.ts');
   return isCheckpointId(id) ? await readArchiveRecord(resolve(dirname(path)), id) : undefined;
 }
 
@@ -136,6 +133,7 @@ export function keygenCommand(context: CommandContext): Command {
     .addOption(fileOutputOption())
     .action(async (_own: unknown, command: Command) => {
       const { output, outputFile } = command.optsWithGlobals<KeygenFlags>();
+      const { createKeyPair } = await import('../../../agent/checkpoint/index.ts');
       const { identity, recipient } = await createKeyPair();
       await using file = await AtomicFile.create(outputFile);
       const created = `# created: ${new Date().toISOString()}`;

@@ -3,8 +3,7 @@ import { basename, join } from 'node:path';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { composeCheckpointId } from '../../../../src/agent/checkpoint/checkpoint-id.ts';
-import { isCheckpointId } from '../../../../src/agent/checkpoint/index.ts';
-import { checkName } from '../../../../src/api/index.ts';
+import { checkName, isCheckpointId } from '../../../../src/api/index.ts';
 
 const time = Date.UTC(2025, 10, 21, 10, 3, 4, 5);
 const target = { namespace: 'shop', pod: 'web-0', container: 'server' };

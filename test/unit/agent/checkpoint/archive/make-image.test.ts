@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { isImageName, makeImage } from '../../../../../src/agent/checkpoint/archive/index.ts';
-import { isRecord } from '../../../../../src/api/index.ts';
+import { makeImage } from '../../../../../src/agent/checkpoint/archive/index.ts';
+import { isImageName, isRecord } from '../../../../../src/api/index.ts';
 import { runSuccessfully, temporaryFolder } from '../../../../support/index.ts';
 import { checkpoint, tar } from './archives.ts';
 
