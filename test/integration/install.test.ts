@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { cp, lstat, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
-import { runCommand, runSuccessfully, temporaryFolder } from '../support/index.ts';
+import { brokenLinks, runCommand, runSuccessfully, temporaryFolder } from '../support/index.ts';
 import { ensureBuilt, runInstall } from './installation.ts';
 import { repository } from './lab/index.ts';
 
@@ -77,6 +77,22 @@ describe('scripts/install', () => {
       assert.equal(mode & 0o444, 0o444, `${path} is not readable`);
       assert.equal(uid, process.getuid?.());
     }
+  });
+
+  test('the installed pages have links that work, and one file with the licences of others', async () => {
+    await using folder = await temporaryFolder('install-');
+    await install([], folder.path);
+    const docs = join(folder.path, 'usr/share/doc/nodeward');
+    assert.deepEqual(await brokenLinks(docs), []);
+    const found = await readdir(docs, { recursive: true });
+    for (const path of ['README.md', 'docs/README.md', 'deploy/observability/alert-rules.yml']) {
+      assert.ok(found.includes(path), path);
+    }
+    assert.deepEqual(
+      found.filter((path) => path.includes('LEGAL')),
+      [],
+    );
+    assert.match(await readFile(join(docs, 'THIRD-PARTY.txt'), 'utf8'), /licen[cs]e[\s\S]*Copyright/i);
   });
 
   test('another prefix is written into the unit', async () => {

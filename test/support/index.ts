@@ -11,6 +11,7 @@ export {
 export { freePort } from './free-port.ts';
 export { jsonBody } from './json-body.ts';
 export { killProcessesOf, removeLeftovers } from './leftovers.ts';
+export { anchorsIn, brokenLinks, linksIn, pagesOf, unreachablePages } from './markdown-links.ts';
 export { unmountBelow } from './mounts.ts';
 export {
   childrenOf,

@@ -4,6 +4,7 @@ import { Counter, createBackoff, createWaker } from '../../base/index.ts';
 import type { ApiCalls } from '../../client/index.ts';
 import { createOutageLog, retryAfterMs } from '../../client/index.ts';
 import { listNodeAddresses } from './addresses.ts';
+import { createConditionGauge } from './condition-metrics.ts';
 import type { Finding } from './conditions.ts';
 import { findConditions, runtimeStartingMessage } from './conditions.ts';
 import { selectImages } from './images.ts';
@@ -155,6 +156,7 @@ function createReporter(options: NodeStatusOptions): Reporter {
   const { nodeName, api, clock, log, settings } = options;
   const observe = createObserver(options);
   const count = createCounter(options.metrics);
+  const measureConditions = createConditionGauge(options.metrics);
   let node: Node | undefined;
   let reportedMs: number | undefined;
 
@@ -173,6 +175,7 @@ function createReporter(options: NodeStatusOptions): Reporter {
       const { registration, reportFrequencyMs } = settings();
       try {
         const state = await observe(signal);
+        measureConditions(state.findings);
         const wanted = {
           labels: nodeLabels(options.hostname, state.facts),
           registration,

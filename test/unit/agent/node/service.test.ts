@@ -579,4 +579,18 @@ describe('trouble', () => {
     assert.match(text, /outcome="sent"\} 1\n/);
     assert.match(text, /outcome="failed"\} 1/);
   });
+
+  test('a node that is not ready is in the metrics, also while the control plane is away', async () => {
+    const metrics = createMetrics();
+    await using agent = await start({ metrics });
+    const ready = async () => {
+      const text = await metrics.getSingleMetricAsString('nodeward_node_condition');
+      return /condition="Ready"\} (-?\d)/.exec(text)?.[1];
+    };
+    assert.equal(await ready(), '1');
+    agent.api.before = unreachable;
+    agent.runtime.set(runtimeAbsent);
+    await agent.clock.advance(10_100);
+    assert.equal(await ready(), '0');
+  });
 });
