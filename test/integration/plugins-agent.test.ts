@@ -50,7 +50,7 @@ describe('an agent without a control plane', () => {
 
   test('lists no plugin at first', async () => {
     assert.deepEqual(await items(), []);
-    assert.match(await list(), /^SOCKET +TYPE +NAME +VERSIONS +STATE +SINCE +TRIES +NEXT TRY +REMARKS\n$/);
+    assert.equal(await list(), '', 'that there is nothing is said on standard error');
   });
 
   test('refuses a plugin of a type that it does not know, tells it which there are, and shows that', async () => {
