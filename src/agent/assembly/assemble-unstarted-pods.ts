@@ -25,6 +25,7 @@ export function assembleUnstartedPods(
     onApi: onApi.pods,
     events,
     inRuntime: (signal) => readRuntimePods(connection, endpoints, signal),
+    runtimeName: () => runtime.status().name,
     onRuntimeChange: (listener) => runtime.onStatusChange(listener),
     ...part(context, 'pods'),
   });

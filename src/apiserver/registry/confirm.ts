@@ -24,7 +24,7 @@ export async function confirm(
  */
 export async function isNewest(storage: CachedStore, stored: Stored): Promise<boolean> {
   if ((await confirm(storage, storage.applied)) === 'confirmed') return true;
-  return storage.get(stored.key)?.revision === stored.revision;
+  return storage.lookup(stored.key)?.revision === stored.revision;
 }
 
 /** The error 504 for a read whose newest state did not arrive in memory in time. */

@@ -21,7 +21,7 @@ interface Connection extends Newcomer {
   /** Undefined until the handshake is done. */
   tls: TLSSocket | undefined;
   session: ServerHttp2Session | undefined;
-  /** Unanswered requests over HTTP/1.1. */
+  /** Unanswered requests. */
   requests: number;
   /** When the handshake must be done, by the monotonic clock. */
   readonly handshakeEndMs: number;
@@ -73,7 +73,15 @@ export class Connections {
   /** From now on this connection is an HTTP/2 session. */
   addSession(socket: TLSSocket, session: ServerHttp2Session): void {
     const connection = this.#byTls.get(socket);
-    if (connection !== undefined) connection.session = session;
+    if (connection !== undefined) {
+      connection.session = session;
+      session.on('stream', (stream) => {
+        connection.requests += 1;
+        stream.once('close', () => {
+          connection.requests -= 1;
+        });
+      });
+    }
     if (this.#draining) session.close();
   }
 

@@ -13,7 +13,7 @@ export interface Newcomer {
   readonly sinceMs: number;
   /** Whether it is counted; only Newcomers changes it. */
   isNew: boolean;
-  /** Unanswered requests over HTTP/1.1. */
+  /** Unanswered requests. */
   readonly requests: number;
 }
 

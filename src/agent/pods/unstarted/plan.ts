@@ -11,19 +11,26 @@ export interface UnstartedPlan {
   readonly confirm: readonly Pod[];
 }
 
-/** Decides what to say of the pods that the API has for this node. Mirror pods belong to their manifests. */
-export function planUnstarted(onApi: readonly Pod[], inRuntime: RuntimePods): UnstartedPlan {
+/**
+ * Decides what to say of the pods that the API has for this node. Mirror pods belong to their manifests. `runtimeName`: that
+ * of the runtime that was asked, such as `containerd`.
+ */
+export function planUnstarted(
+  onApi: readonly Pod[],
+  inRuntime: RuntimePods,
+  runtimeName: string,
+): UnstartedPlan {
   const pods = onApi.filter((pod) => annotationOf(pod, mirrorAnnotation) === undefined);
   return {
     report: pods.filter((pod) => isUnreported(pod) && !isIn(inRuntime, pod)),
-    confirm: pods.filter((pod) => isWaitingForDeletion(pod) && isNowhere(pod, inRuntime)),
+    confirm: pods.filter((pod) => isWaitingForDeletion(pod) && isNowhere(pod, inRuntime, runtimeName)),
   };
 }
 
 /** Whether nothing needs to be asked or done. */
 export function hasNothingToSay(onApi: readonly Pod[]): boolean {
-  const { report, confirm } = planUnstarted(onApi, new Set());
-  return report.length === 0 && confirm.length === 0;
+  const { report } = planUnstarted(onApi, new Set(), '');
+  return report.length === 0 && !onApi.some(isWaitingForDeletion);
 }
 
 function isUnreported(pod: Pod): boolean {
@@ -38,19 +45,27 @@ function isWaitingForDeletion({ metadata }: Pod): boolean {
 }
 
 /** By its status another agent has started it: each writes the time before it starts anything. */
-function hasStarted({ status = {} }: Pod): boolean {
-  const { phase = '', startTime, containerStatuses = [], initContainerStatuses = [] } = status;
+function hasStarted(pod: Pod): boolean {
+  const { phase = '', startTime } = pod.status ?? {};
   if (phase !== '' && phase !== 'Pending') return true;
-  const all = [...containerStatuses, ...initContainerStatuses];
-  return startTime !== undefined || all.some(({ containerID = '' }) => containerID !== '');
+  return startTime !== undefined || listContainerIds(pod).length > 0;
+}
+
+/** As `RUNTIME://ID`. */
+function listContainerIds({ status = {} }: Pod): string[] {
+  const { containerStatuses = [], initContainerStatuses = [], ephemeralContainerStatuses = [] } = status;
+  const all = [...containerStatuses, ...initContainerStatuses, ...ephemeralContainerStatuses];
+  return all.flatMap(({ containerID = '' }) => (containerID === '' ? [] : [containerID]));
 }
 
 function isIn(inRuntime: RuntimePods, { metadata }: Pod): boolean {
   return typeof inRuntime !== 'string' && inRuntime.has(metadata?.uid ?? '');
 }
 
-/** What an earlier agent has started may run on without a runtime. */
-function isNowhere(pod: Pod, inRuntime: RuntimePods): boolean {
-  if (inRuntime === 'unknown') return false;
-  return inRuntime === 'none' ? !hasStarted(pod) : !isIn(inRuntime, pod);
+/** What another agent has started may run on without a runtime, or in another one than that which was asked. */
+function isNowhere(pod: Pod, inRuntime: RuntimePods, runtimeName: string): boolean {
+  if (inRuntime === 'unknown' || isIn(inRuntime, pod)) return false;
+  if (!hasStarted(pod)) return true;
+  const ids = listContainerIds(pod);
+  return inRuntime !== 'none' && ids.length > 0 && ids.every((id) => id.startsWith(`${runtimeName}://`));
 }

@@ -17,6 +17,8 @@ export interface UnstartedPodsOptions {
   events: EventRecorder;
   /** What the runtime has now; never rejects. */
   inRuntime(signal: AbortSignal): Promise<RuntimePods>;
+  /** Of that runtime, such as `containerd`; empty while it is not known. */
+  runtimeName(): string;
   /** Calls `listener` when the runtime may answer otherwise. */
   onRuntimeChange(listener: () => void): Disposable;
   log: Logger;
@@ -40,7 +42,7 @@ export function unstartedPods(options: UnstartedPodsOptions): Service['run'] {
   async function reconcile(signal: AbortSignal): Promise<boolean> {
     if (!onApi.isSynced() || hasNothingToSay(onApi.pods())) return true;
     const inRuntime = await options.inRuntime(signal);
-    const { report, confirm } = planUnstarted(onApi.pods(), inRuntime);
+    const { report, confirm } = planUnstarted(onApi.pods(), inRuntime, options.runtimeName());
     const failed = new Set<string>();
     const attempt = async (pod: Pod, act: () => Promise<void>) => {
       if (signal.aborted) return;
@@ -106,7 +108,7 @@ async function confirmDeletion(
   const { name = '', namespace = '', uid } = pod.metadata ?? {};
   if (uid === undefined) return;
   await unlessGone(api.delete(podKind, name, { namespace, uid, gracePeriodSeconds: 0, signal }));
-  log.info(`pod ${fullName(pod)} is being deleted and was never started here: its deletion is confirmed`);
+  log.info(`pod ${fullName(pod)} is being deleted and nothing of it runs here: its deletion is confirmed`);
 }
 
 /** Returns false for a pod that is gone, or was replaced meanwhile: it is done with. */

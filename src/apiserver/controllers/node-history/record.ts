@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { ConfigMap, Node } from '../../../api/index.ts';
 import { formatTime } from '../../../api/index.ts';
 import { isRecord, tryParseRecord } from '../../../base/index.ts';
@@ -24,13 +25,20 @@ const dataKey = 'transitions';
 /** The oldest go first, but the last one of each condition stays. */
 export const maxTransitions = 100;
 export const maxAgeDays = 30;
-/** Of the message of a condition. */
-const maxMessageLength = 256;
+/** In characters, of each text of a condition, which the node chooses: so a history takes at most some 200 KiB. */
+const maxTextLength = 256;
+/** Of the name of any object (RFC 1123). */
+const maxNameLength = 253;
 /** A node with more conditions has no history of the others. */
 const maxConditions = 20;
 
-/** The name of the ConfigMap. */
-export const historyNameOf = (node: string): string => `node-history-${node}`;
+/** The name of the ConfigMap. Of a node whose name is too long for that, the name is cut and gets a digest. */
+export function historyNameOf(node: string): string {
+  const name = `node-history-${node}`;
+  if (name.length <= maxNameLength) return name;
+  const digest = hash('sha256', node).slice(0, 16);
+  return `${name.slice(0, maxNameLength - digest.length)}${digest}`;
+}
 
 /** The oldest first. What cannot be read is left out. */
 export function parseHistory({ data }: ConfigMap): Transition[] {
@@ -58,15 +66,18 @@ export function findTransitions(
   nowMs: number,
 ): Transition[] {
   const conditions = (status?.conditions ?? []).slice(0, maxConditions);
-  return conditions.flatMap(({ type, status: to, reason = '', message = '', lastTransitionTime }) => {
-    const before = known.get(type);
+  return conditions.flatMap(({ lastTransitionTime, ...texts }) => {
+    const [condition, to] = [cut(texts.type), cut(texts.status)];
+    const [reason, message] = [cut(texts.reason), cut(texts.message)];
+    const before = known.get(condition);
     if (before?.to === to && before.reason === reason) return [];
     const isNewReason = before?.to === to; // the condition does not say when its reason changed
     const time = isNewReason ? formatTime(nowMs) : (lastTransitionTime ?? formatTime(nowMs));
-    const text = message.slice(0, maxMessageLength);
-    return [{ time, condition: type, from: before?.to ?? '', to, reason, message: text }];
+    return [{ time: cut(time), condition, from: before?.to ?? '', to, reason, message }];
   });
 }
+
+const cut = (text = ''): string => text.slice(0, maxTextLength);
 
 /** The last transition of each condition. */
 export function lastOfEach(history: readonly Transition[]): Map<string, Transition> {

@@ -5,6 +5,7 @@ import { controlPlaneUser } from '../../authn/index.ts';
 import { followWritten } from '../../registry/index.ts';
 import type { ControllerOptions } from '../controller.ts';
 import { controller } from '../controller.ts';
+import { isUnreadable } from '../presence.ts';
 import type { Transition } from './record.ts';
 import {
   findTransitions,
@@ -56,6 +57,7 @@ export function nodeHistory(options: ControllerOptions): Service {
         const stored = storage.get(nodes.prefix('') + name);
         if (stored === undefined) return void first.delete(name);
         const node = nodes.encoding.read(stored);
+        if (isUnreadable(storage, maps.prefix(namespace) + historyNameOf(name))) return;
         const history = readHistory(name);
         const before = history ?? first.get(name) ?? [];
         const changes = findTransitions(lastOfEach(before), node, clock.now());

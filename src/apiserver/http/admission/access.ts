@@ -53,7 +53,8 @@ export async function authorizePath(
   identity: Identity,
   authorizer: Authorizer,
 ): Promise<void> {
-  const attributes = { verb: request.method.toLowerCase(), path: routedPathOf(request) };
+  const path = routedPathOf(request).replace(/(?<=.)\/+$/, ''); // slashes at the end lead to the same
+  const attributes = { verb: request.method.toLowerCase(), path };
   await authorizeAttributes(request, identity, authorizer, attributes);
 }
 

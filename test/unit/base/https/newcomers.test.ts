@@ -9,6 +9,7 @@ import { sourceOf } from '../../../../src/base/https/newcomers.ts';
 import { systemClock } from '../../../../src/base/index.ts';
 import { alternativeNames, issuePair } from '../../../../src/base/x509/index.ts';
 import { waitFor } from '../../../support/index.ts';
+import { Http2Client } from '../../apiserver/http/http2-client.ts';
 import { ca, get, startServer } from './running-server.ts';
 
 /** A server where GET /me authenticates the connection, and time passes only by `pass`. */
@@ -68,6 +69,17 @@ describe('connections whose clients are not authenticated', () => {
     running.release();
     assert.equal(await answer, 200);
     assert.equal(await last.exchange(get('/quick')), 200);
+  });
+
+  test('are spared while a request over HTTP/2 is answered', async () => {
+    await using running = await startGuarded(1);
+    using busy = await Http2Client.open(running.tlsOptions);
+    const answer = busy.send('GET', '/slow');
+    await running.slowAsked;
+    running.pass(1000);
+    await assert.rejects(running.connect(), 'the newer one gives way');
+    running.release();
+    assert.equal((await answer).code, 200);
   });
 
   test('count while they are in the middle of a handshake, too', async () => {

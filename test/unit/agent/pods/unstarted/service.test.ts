@@ -59,6 +59,7 @@ function world(initial: readonly Pod[], inRuntime: RuntimePods = new Set()) {
       record: ({ name, uid }, { type, reason }) => void events.push(`${type} ${reason} ${name} ${uid}`),
     },
     inRuntime: async () => state.inRuntime,
+    runtimeName: () => 'containerd',
     onRuntimeChange: (listener) => subscribe(() => listener()),
     ...{ log, clock },
   };
@@ -127,6 +128,19 @@ describe('an agent in a real cluster is no black hole', () => {
       await clock.advance(2000);
       assert.deepEqual(asked, ['status b', 'delete a']);
     });
+  });
+
+  test('a pod that another agent runs in another runtime is let be; of one of this runtime nothing is left', async () => {
+    const runningIn = (name: string) => ({
+      phase: 'Running',
+      containerStatuses: [
+        { name: 'c', ready: true, restartCount: 0, image: '', imageID: '', containerID: `${name}://1` },
+      ],
+    });
+    const all = [pod('here', dying, runningIn('containerd')), pod('there', dying, runningIn('cri-o'))];
+    const { options, clock, asked } = world([...all, pod('begun', dying, started)]);
+    await running(options, () => clock.advance(300_000));
+    assert.deepEqual(asked, ['delete here']);
   });
 
   test('without a runtime, only what no agent has started is confirmed', async () => {

@@ -5,6 +5,7 @@ import type { Transition } from '../../../../../src/apiserver/controllers/index.
 import { maxTransitions, parseHistory } from '../../../../../src/apiserver/controllers/index.ts';
 import {
   findTransitions,
+  historyNameOf,
   lastOfEach,
   toData,
   trimHistory,
@@ -42,6 +43,19 @@ describe('why was the node NotReady', () => {
     assert.deepEqual(trimHistory([disk, old, transition(0, 'False')], noon), [disk, transition(0, 'False')]);
     assert.deepEqual(parseHistory({ data: toData(kept) }), kept);
     assert.deepEqual(parseHistory({ data: { transitions: 'x\n{"time":1}\n' } }), []);
+  });
+
+  test('its texts are bounded, which the node chooses, and so is its name', () => {
+    const long = 'x'.repeat(100_000);
+    const conditions = Array.from({ length: 30 }, (_, index) => ({
+      ...{ type: `${index}${long}`, status: long, reason: long, message: long, lastTransitionTime: long },
+    }));
+    const found = findTransitions(new Map(), { status: { conditions } }, noon);
+    assert.equal(found.length, 20);
+    assert.ok((toData(found)['transitions'] ?? '').length < 20 * 2048);
+    const names = ['a', 'b'].map((end) => historyNameOf('n'.repeat(252) + end));
+    assert.deepEqual([names[0]?.length, names[0] === names[1]], [253, false]);
+    assert.equal(historyNameOf('web'), 'node-history-web');
   });
 
   test('the control plane keeps it in an object of the node, which goes with it', async () => {
