@@ -69,7 +69,10 @@ describe('scripts/up with a runtime that has a network', () => {
     assert.match(command, /^(\.|\/.*)\/nodeward$/, 'not the long names of Node.js and the program');
     const checkpoint = await runCommand(command, argv);
     assert.equal(checkpoint.code, exitCodes.failed);
-    assert.match(checkpoint.stderr, /^nodeward: the agent at \S+ answered 404: pod does not exist\n$/);
+    assert.match(
+      checkpoint.stderr,
+      /^nodeward: the agent at \S+ answered 404: pod does not exist \(namespace "NAMESPACE", pod "POD", container "CONTAINER"\)\n$/,
+    );
   });
 
   test('what it writes is for its user alone', async () => {
