@@ -4,6 +4,9 @@ import { existsSync } from 'node:fs';
 import { cp, lstat, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
+import type { ProcessIdentity } from '../../src/agent/lock/identity.ts';
+import { createProcessProbe } from '../../src/agent/lock/identity.ts';
+import { writeRecord } from '../../src/agent/lock/record.ts';
 import { brokenLinks, runCommand, runSuccessfully, temporaryFolder } from '../support/index.ts';
 import { ensureBuilt, runInstall } from './installation.ts';
 import { repository } from './lab/index.ts';
@@ -164,6 +167,34 @@ describe('scripts/install', () => {
     assert.ok(existsSync(join(folder.path, 'run/nodeward.lock')));
   });
 
+  test('--purge deleted the state of a running agent that has another --lock-file', async () => {
+    await using folder = await temporaryFolder('install-');
+    await install([], folder.path);
+    const state = join(folder.path, 'var/lib/nodeward');
+    await mkdir(state, { recursive: true });
+    await writeFile(join(state, 'store'), '');
+    const self = await createProcessProbe().self();
+    const lock = join(state, 'agent.lock');
+    const write = (record: ProcessIdentity) =>
+      writeRecord(lock, { id: 'x', ...record, since: 'now', yields: false });
+    await write(self);
+    for (const flag of ['--uninstall', '--purge']) {
+      const result = await runInstall([flag], folder.path);
+      assert.equal(result.code, 1);
+      assert.ok(
+        result.stderr.includes(`an agent runs (process ${process.pid}, see ${lock}); stop it first`),
+        result.stderr,
+      );
+    }
+    assert.ok(existsSync(join(state, 'store')) && existsSync(join(folder.path, 'usr/bin/nodeward')));
+
+    await write({ ...self, startTicks: '1' });
+    await install(['--uninstall'], folder.path);
+    await write({ ...self, bootId: '00000000-0000-0000-0000-000000000000' });
+    await install(['--purge'], folder.path);
+    assert.ok(!existsSync(state), 'a lock that was left behind, whose pid is now that of another process');
+  });
+
   test('--purge removes state and configuration, and says what it removes', async () => {
     await using folder = await temporaryFolder('install-');
     await install([], folder.path);
@@ -205,6 +236,14 @@ describe('scripts/install', () => {
     for (const argv of [['--prefix', 'relative'], ['--prefix'], ['--prefix', '/a b'], ['--nonsense']]) {
       assert.equal((await runInstall(argv)).code, 2, argv.join(' '));
     }
+    for (const character of ['&', '|', '`', '$', '%', '"', "'", '\\']) {
+      for (const flag of ['--prefix', '--unit-dir', '--etc-dir']) {
+        const refused = await runInstall([flag, `/a${character}b`], join(folder.path, 'tree'));
+        assert.equal(refused.code, 2, `${flag} ${character}`);
+        assert.match(refused.stderr, /a path with blanks, quotes, `, \$, %, &, \| or \\ cannot be used/);
+      }
+    }
+    assert.equal(existsSync(join(folder.path, 'tree')), false);
     assert.match((await runInstall(['--help'])).stdout, /^usage: scripts\/install/);
   });
 });

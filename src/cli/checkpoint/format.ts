@@ -1,4 +1,4 @@
-import { isRecord } from '../../api/index.ts';
+import { isCheckpointId, isRecord } from '../../api/index.ts';
 import { textCell, toRecords } from '../agent-client/response.ts';
 import type { Tone } from '../terminal/colour.ts';
 import type { TableResult } from '../terminal/result.ts';
@@ -31,7 +31,8 @@ export function tableOfCheckpoints(list: Item, nowMs: number): TableResult<Item>
       { head: 'IMAGE', cell: field('image'), wide: true },
       { head: 'ID', cell: ({ id }) => textCell(id) },
     ],
-    name: ({ id }) => String(id ?? ''),
+    // scripts and the completion of shells take the names as they are, and the node may send anything
+    name: ({ id }) => (typeof id === 'string' && isCheckpointId(id) ? id : ''),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Words } from './completion-words.ts';
-import { listIds, wordsOf } from './completion-words.ts';
+import { idCharacters, listIds, wordsOf } from './completion-words.ts';
 import type { CommandPage } from './tree.ts';
 
 /** The words before the cursor are walked through to find the command; then its words are offered. */
@@ -16,6 +16,23 @@ _nodeward_values() {
   values=''
   case "$1:$2" in
 ${words.flatMap(valueCases).join('')}  esac
+}
+
+# Offers those of the words that begin with what is at the cursor; not with compgen -W, which executes $(…) in them.
+_nodeward_offer() {
+  local IFS=$' \\t\\n' each offered
+  COMPREPLY=()
+  read -ra offered <<<"$1"
+  for each in "\${offered[@]}"; do
+    if [[ $each == "$cursor"* ]]; then COMPREPLY+=("$each"); fi
+  done
+}
+
+_nodeward_ids() {
+  local id
+  while IFS= read -r id; do
+    if [[ $id != *[!${idCharacters}]* ]]; then values+=" $id"; fi
+  done < <(${listIds})
 }
 
 _nodeward() {
@@ -37,15 +54,15 @@ _nodeward() {
   if [[ " $valued " == *" $before "* ]]; then
     _nodeward_values "$command" "$before"
     if [[ -n $values ]]; then
-      mapfile -t COMPREPLY < <(compgen -W "$values" -- "$cursor")
+      _nodeward_offer "$values"
     else
       compopt -o default
     fi
   elif [[ $cursor == -* ]]; then
-    mapfile -t COMPREPLY < <(compgen -W "$flags" -- "$cursor")
+    _nodeward_offer "$flags"
   else
-    if [[ -n $ids ]]; then values+=" $(${listIds})"; fi
-    mapfile -t COMPREPLY < <(compgen -W "$subcommands $values" -- "$cursor")
+    if [[ -n $ids ]]; then _nodeward_ids; fi
+    _nodeward_offer "$subcommands $values"
     if [[ -z $subcommands ]]; then compopt -o default; fi
   fi
 }

@@ -1,4 +1,4 @@
-import { listIds, wordsOf } from './completion-words.ts';
+import { idCharacters, listIds, wordsOf } from './completion-words.ts';
 import type { CommandPage, Flag } from './tree.ts';
 import { listPages } from './tree.ts';
 
@@ -43,7 +43,9 @@ function linesOf(page: CommandPage, ids: ReadonlySet<string>): string {
   const values = page.operands
     .filter(({ choices }) => choices.length > 0)
     .map(({ choices }) => `${at} -f -a ${quote(choices.join(' '))}\n`);
-  const found = ids.has(path) ? [`${at} -a ${quote(`(${listIds})`)}\n`] : [];
+  const found = ids.has(path)
+    ? [`${at} -a ${quote(`(${listIds} | string match -r '^[${idCharacters}]+$')`)}\n`]
+    : [];
   return [...children, ...flags, ...values, ...found].join('');
 }
 

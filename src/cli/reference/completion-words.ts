@@ -20,6 +20,8 @@ export interface Words {
 
 /** How the ids of checkpoints are found, in every shell. */
 export const listIds = 'timeout 2 nodeward checkpoint ls --output name 2>/dev/null';
+/** A node sends the ids: in no shell is one offered that has other characters than these of a bracket expression. */
+export const idCharacters = 'A-Za-z0-9:._~-';
 
 export function wordsOf(program: CommandPage): Words[] {
   return listPages(program).map((page) => {

@@ -1,5 +1,5 @@
 import type { Words } from './completion-words.ts';
-import { listIds, wordsOf } from './completion-words.ts';
+import { idCharacters, listIds, wordsOf } from './completion-words.ts';
 import type { CommandPage } from './tree.ts';
 
 /** The same as for bash, in the words of zsh: arrays begin at 1, and nothing is split by itself. */
@@ -42,7 +42,7 @@ _nodeward() {
   elif [[ $PREFIX == -* ]]; then
     compadd -a flags
   else
-    if [[ -n $ids ]]; then values+=(\${(f)"$(${listIds})"}); fi
+    if [[ -n $ids ]]; then values+=(\${\${(f)"$(${listIds})"}:#*[^${idCharacters}]*}); fi
     if (( $#subcommands )); then compadd -a subcommands; fi
     if (( $#values )); then compadd -a values; fi
     if (( ! $#subcommands && ! $#values )) || [[ -n $ids ]]; then _files; fi

@@ -3,6 +3,7 @@ import { chmod, copyFile, mkdir, symlink, utimes, writeFile } from 'node:fs/prom
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { findPlace } from '../../../src/cli/agent-client/place.ts';
 import { runCommand, temporaryFolder } from '../../support/index.ts';
 
 const wrapper = fileURLToPath(new URL('../../../nodeward', import.meta.url));
@@ -20,8 +21,8 @@ async function checkoutIn(folder: string): Promise<string> {
   return join(folder, 'nodeward');
 }
 
-const run = async (command: string, env: NodeJS.ProcessEnv = {}) => {
-  const { stdout } = await runCommand(command, ['doctor', '--only', 'a b'], {
+const run = async (command: string, env: NodeJS.ProcessEnv = {}, argv = ['doctor', '--only', 'a b']) => {
+  const { stdout } = await runCommand(command, argv, {
     env: { PATH: process.env['PATH'], ...env },
   });
   return stdout.trim();
@@ -39,15 +40,32 @@ describe('./nodeward in a checkout', () => {
     assert.equal(await run(command), `|${command}|${main} doctor --only a b`);
   });
 
-  test('sets NODEWARD_ROOT_DIR to .nodeward once that is there, also through a link, and keeps one that is set', async () => {
+  test('sets NODEWARD_ROOT_DIR of an agent to .nodeward once that is there, also through a link, and keeps one that is set', async () => {
     await using folder = await temporaryFolder();
     const command = await checkoutIn(folder.path);
     await mkdir(join(folder.path, '.nodeward'));
     const link = join(folder.path, 'link');
     await symlink(command, link);
-    assert.match(await run(command), new RegExp(`^${folder.path}/\\.nodeward\\|`));
-    assert.match(await run(link), new RegExp(`^${folder.path}/\\.nodeward\\|${link}\\|${folder.path}/src`));
-    assert.match(await run(command, { NODEWARD_ROOT_DIR: '/mine' }), /^\/mine\|/);
+    for (const argv of [['agent'], ['apiserver', '--port', '0']]) {
+      assert.match(await run(command, {}, argv), new RegExp(`^${folder.path}/\\.nodeward\\|`));
+      const linked = new RegExp(`^${folder.path}/\\.nodeward\\|${link}\\|${folder.path}/src`);
+      assert.match(await run(link, {}, argv), linked);
+      assert.match(await run(command, { NODEWARD_ROOT_DIR: '/mine' }, argv), /^\/mine\|/);
+    }
+  });
+
+  test('.nodeward of the checkout came before $KUBECONFIG: other commands find it themselves, after that', async () => {
+    await using folder = await temporaryFolder();
+    const command = await checkoutIn(folder.path);
+    await mkdir(join(folder.path, '.nodeward'));
+    for (const argv of [['checkpoint', 'ls'], ['doctor'], []])
+      assert.match(await run(command, { KUBECONFIG: '/mine' }, argv), /^\|/, argv.join(' '));
+    await mkdir(join(folder.path, 'scripts'));
+    await writeFile(join(folder.path, 'scripts/up'), '');
+    const script = join(folder.path, 'dist/main.js');
+    const find = (env: NodeJS.ProcessEnv) => findPlace({ usesServer: true }, { script, env }).path;
+    assert.equal(find({}), join(folder.path, '.nodeward'));
+    assert.equal(find({ KUBECONFIG: command }), command);
   });
 
   test('says what to do where the dependencies are missing', async () => {

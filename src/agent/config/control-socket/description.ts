@@ -116,13 +116,16 @@ function readList(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
 }
 
-/** Passwords in addresses, and the values of options that are secrets themselves, are replaced. */
+/**
+ * Passwords in addresses, and the values of options that are secrets themselves, are replaced. A password may contain `/`,
+ * `@`, blanks and commas: of each address in a list everything up to its last `@` is replaced.
+ */
 export function withoutSecrets(command: readonly string[]): string[] {
   const isSecret = (word = '') => /^--[a-z-]*(token|password|secret)$/.test(word);
   return command.map((word, index) => {
     if (isSecret(command[index - 1])) return 'REDACTED';
     const [name = '', ...value] = word.split('=');
     if (isSecret(name) && value.length > 0) return `${name}=REDACTED`;
-    return word.replaceAll(/:\/\/[^/@\s,]*@/g, '://REDACTED@');
+    return word.replaceAll(/:\/\/(?:(?!,[a-z][a-z0-9+.-]*:\/\/).)*@/gis, '://REDACTED@');
   });
 }

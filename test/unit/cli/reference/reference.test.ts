@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { Command } from 'commander';
@@ -88,6 +89,47 @@ describe('no shell completion, no man page', () => {
       'checkpoint-web_shop-main-2026-01-02T03:04:05Z',
     ]);
     assert.deepEqual(complete('nodeward', 'completion', ''), [...shells]);
+  });
+
+  test('TAB executed what the id of a checkpoint contains: bash offers no such id', async () => {
+    await using folder = await temporaryFolder();
+    const id = 'checkpoint-web_shop-main-2026-01-02T03:04:05Z';
+    const ids = [`$(touch\${IFS}PWNED)`, `\`touch\${IFS}PWNED\``, '*'].map((part) => `checkpoint-a_${part}`);
+    await mkdir(join(folder.path, 'bin'));
+    const lines = [...ids, id].map((each) => `printf '%s\\n' '${each}'`);
+    await writeFile(join(folder.path, 'bin/nodeward'), ['#!/bin/sh', ...lines, ''].join('\n'), {
+      mode: 0o755,
+    });
+    await writeFile(join(folder.path, 'completion'), renderCompletion('bash', tree));
+    const text = execFileSync(
+      'bash',
+      [
+        '--norc',
+        '-c',
+        `source ./completion
+compopt() { :; }
+COMP_WORDS=(nodeward checkpoint get checkpoint-) COMP_CWORD=3
+_nodeward
+printf '%s\\n' "\${COMPREPLY[@]}"`,
+      ],
+      {
+        encoding: 'utf8',
+        cwd: folder.path,
+        env: { ...process.env, PATH: `${folder.path}/bin:${process.env['PATH']}` },
+      },
+    );
+    assert.equal(text, `${id}\n`);
+    assert.equal(existsSync(join(folder.path, 'PWNED')), false);
+  });
+
+  test('zsh and fish leave out ids with other characters, too', () => {
+    assert.ok(renderCompletion('zsh', tree).includes('2>/dev/null)"}:#*[^A-Za-z0-9:._~-]*})'));
+    const lines = renderCompletion('fish', tree)
+      .split('\n')
+      .filter((line) => line.includes('checkpoint ls --output name'));
+    assert.notEqual(lines.length, 0);
+    for (const line of lines)
+      assert.ok(line.includes(String.raw`| string match -r \'^[A-Za-z0-9:._~-]+$\')`), line);
   });
 
   test('the command prints them, and no other', async () => {

@@ -96,4 +96,15 @@ describe('agent.sock tells what the running agent is', () => {
     const harmless = ['--token-auth-file=/x', '--node-labels', 'a=b', '--port', '10350'];
     assert.deepEqual(withoutSecrets(harmless), harmless);
   });
+
+  test('passwords with / or @ were left in the command line', () => {
+    const urls = 'https://root:p@ss/w@h:2379,https://root:a,b/c@d@h2:2379,http://h3:2379';
+    const shown = 'https://REDACTED@h:2379,https://REDACTED@h2:2379,http://h3:2379';
+    assert.deepEqual(withoutSecrets([`--etcd-servers=${urls}`, '--etcd-servers', urls, 'http://u:p w@h']), [
+      `--etcd-servers=${shown}`,
+      '--etcd-servers',
+      shown,
+      'http://REDACTED@h',
+    ]);
+  });
 });
