@@ -131,7 +131,7 @@ async function startAgent(
   flags: Flags,
   { stdout, signal, env }: CommandContext,
 ): Promise<void> {
-  const { hasUnit, startUnit, waitForFile } = await import('./start.ts');
+  const { hasUnit, startUnit } = await import('./start.ts');
   const installed = await hasUnit(signal);
   if (!flags.start && installed) {
     stdout.write('start it with: systemctl enable --now nodeward\n');
@@ -145,11 +145,11 @@ async function startAgent(
     );
     return;
   }
-  await startUnit(restart, signal);
-  const joined = await waitForFile(join(flags.rootDir, 'node.kubeconfig'), certificateTimeoutMs, signal);
+  const credentials = join(flags.rootDir, 'node.kubeconfig');
+  const joined = await startUnit({ restart, credentials, timeoutMs: certificateTimeoutMs }, signal);
   stdout.write(
     joined
       ? 'the agent runs, and has its certificate\n'
-      : 'the agent runs, and waits for its certificate; it says why in: journalctl -u nodeward\n',
+      : 'the agent starts, and is not ready yet: it may wait for its certificate; it says why in: journalctl -u nodeward\n',
   );
 }
