@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { describeError, errorCode, readRegularFile } from '../../base/index.ts';
 import type { AgentPlaceFlags, ConfigFlags } from '../flags/config-flags.ts';
@@ -29,11 +29,25 @@ export async function readInstalledFlags(
 }
 
 /** The words of the last line that sets a variable, without the quotes around the value: as systemd splits them. */
-function readWords(text: string, name: string): string[] {
-  const lines = text.split('\n').filter((line) => line.startsWith(`${name}=`));
-  const value = (lines.at(-1) ?? '').slice(name.length + 1).trim();
-  const plain = /^(["'])(.*)\1$/.exec(value)?.[2] ?? value;
-  return plain.split(/\s+/).filter((word) => word !== '');
+export function readWords(text: string, name: string): string[] {
+  return (readValue(text, name) ?? '').split(/\s+/).filter((word) => word !== '');
+}
+
+/** The value in the last line that sets a variable, without the quotes around it. */
+function readValue(text: string, name: string): string | undefined {
+  const lines = text.split('\n').map((line) => line.trimStart());
+  const last = lines.findLast((line) => line.startsWith(`${name}=`));
+  const value = last?.slice(name.length + 1).trim();
+  return value === undefined ? undefined : (/^(["'])(.*)\1$/.exec(value)?.[2] ?? value);
+}
+
+/** The root folder that an agent.env with this text gives the agent: by a flag, else by NODEWARD_ROOT_DIR. */
+export function readRootDir(text: string): string | undefined {
+  const words = variables.flatMap((name) => readWords(text, name));
+  const at = words.findLastIndex((word) => word === '--root-dir' || word.startsWith('--root-dir='));
+  const fromFlag = words[at] === '--root-dir' ? words[at + 1] : words[at]?.slice('--root-dir='.length);
+  const path = fromFlag || readValue(text, 'NODEWARD_ROOT_DIR');
+  return path ? resolve('/', path) : undefined;
 }
 
 /** Flags that concern other parts of the agent are passed over. */

@@ -12,6 +12,8 @@ import { checkToken, parseHash, parseNodeName, parseServer } from './values.ts';
 
 interface Flags {
   rootDir: string;
+  /** By the flag; else the installed agent's folder counts. */
+  rootDirIsGiven: boolean;
   token: string;
   /** `sha256:HEX`; any of both lists. */
   caHash?: string[];
@@ -49,45 +51,66 @@ export function joinCommand(context: CommandContext): Command {
       ),
     )
     .addOption(new Option('--no-start', 'only write the configuration; start no agent'))
-    .action(async (server: string, flags: Flags) => await joinServer(server, flags, context));
+    .action(async (server: string, flags: Omit<Flags, 'rootDirIsGiven'>, command: Command) => {
+      const isGiven = command.getOptionValueSource('rootDir') === 'cli';
+      await joinServer(server, { ...flags, rootDirIsGiven: isGiven }, context);
+    });
 }
 
-async function joinServer(server: string, flags: Flags, context: CommandContext): Promise<void> {
-  checkToken(flags.token);
+async function joinServer(server: string, given: Flags, context: CommandContext): Promise<void> {
+  checkToken(given.token);
   const { findEarlier } = await import('./earlier.ts');
-  const { checkOperatorFlags, writeJoinFlags } = await import('./agent-env.ts');
-  const hashes = [...(flags.caHash ?? []), ...(flags.discoveryTokenCaCertHash ?? [])];
-  if (hashes.length === 0)
-    throw new ExitError(
-      exitCodes.usage,
-      '--ca-hash is missing: without it another machine could answer in place of the control plane',
-    );
-  const folder = flags.etcDir ?? configurationFolder(context.env);
-  const kubeconfig = join(folder, 'bootstrap.kubeconfig');
-  await checkOperatorFlags(folder);
+  const { readAgentEnv, readNameFlag, writeJoinFlags } = await import('./agent-env.ts');
+  const { readRootDir } = await import('../agent-client/installed-flags.ts');
+  const hashes = requireHashes(given);
+  const folder = given.etcDir ?? configurationFolder(context.env);
+  const env = await readAgentEnv(folder);
+  const installed = given.rootDirIsGiven ? undefined : readRootDir(env.text);
+  const flags = { ...given, rootDir: installed ?? given.rootDir };
   const earlier = await findEarlier(flags.rootDir, hashes);
   await makeWritable(folder);
-  if (earlier !== 'member') {
-    const { findTrustedAuthority } = await import('./discover.ts');
-    const ca = await findTrustedAuthority({ server, hashes, token: flags.token }, context.signal);
-    await writeFileAtomic(
-      kubeconfig,
-      renderKubeconfig({ server, ca, token: flags.token, user: 'bootstrap' }),
-    );
-  }
+  const kubeconfig = join(folder, 'bootstrap.kubeconfig');
+  const joining = { server, hashes, token: flags.token };
+  const isNew = await writeBootstrap(kubeconfig, joining, earlier === 'member', context.signal);
   if (earlier === 'controlPlane')
     writeNotes(context, [
       `the agent no longer runs the control plane in ${flags.rootDir}, whose objects stay there`,
     ]);
-  const own = [`--bootstrap-kubeconfig=${kubeconfig}`, ...nameFlags(flags)];
-  const changed = await writeJoinFlags(folder, own);
-  const remark = earlier === 'member' ? 'this machine has joined already' : `${server} is the control plane`;
-  context.stdout.write(`${remark}; the agent's flags are in ${join(folder, 'agent.env')}\n`);
-  await startAgent({ own, restart: changed || earlier !== 'member' }, flags, context);
+  const name = flags.nodeName === undefined ? readNameFlag(env) : `--hostname-override=${flags.nodeName}`;
+  const own = [`--bootstrap-kubeconfig=${kubeconfig}`, ...(name === undefined ? [] : [name])];
+  const changed = await writeJoinFlags(env, own);
+  const remark = isNew ? `${server} is the control plane` : 'this machine has joined already';
+  context.stdout.write(`${remark}; the agent's flags are in ${env.path}\n`);
+  await startAgent({ own, restart: changed || isNew }, flags, context);
 }
 
-const nameFlags = ({ nodeName }: Flags) =>
-  nodeName === undefined ? [] : [`--hostname-override=${nodeName}`];
+function requireHashes({ caHash = [], discoveryTokenCaCertHash = [] }: Flags): string[] {
+  const hashes = [...caHash, ...discoveryTokenCaCertHash];
+  if (hashes.length > 0) return hashes;
+  throw new ExitError(
+    exitCodes.usage,
+    '--ca-hash is missing: without it another machine could answer in place of the control plane',
+  );
+}
+
+/**
+ * Writes the bootstrap kubeconfig once the server has accepted the token. A member whose file says the same already needs
+ * no token any more: it stays, and the result is false.
+ */
+async function writeBootstrap(
+  path: string,
+  joining: { server: string; hashes: readonly string[]; token: string },
+  isMember: boolean,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { hasBootstrap } = await import('./earlier.ts');
+  if (isMember && (await hasBootstrap(path, joining))) return false;
+  const { findTrustedAuthority } = await import('./discover.ts');
+  const ca = await findTrustedAuthority(joining, signal);
+  const { server, token } = joining;
+  await writeFileAtomic(path, renderKubeconfig({ server, ca, token, user: 'bootstrap' }));
+  return true;
+}
 
 async function makeWritable(folder: string): Promise<void> {
   try {
@@ -108,7 +131,7 @@ async function startAgent(
   flags: Flags,
   { stdout, signal, env }: CommandContext,
 ): Promise<void> {
-  const { hasUnit, startUnit, waitForFile } = await import('./start.ts');
+  const { hasUnit, startUnit } = await import('./start.ts');
   const installed = await hasUnit(signal);
   if (!flags.start && installed) {
     stdout.write('start it with: systemctl enable --now nodeward\n');
@@ -122,11 +145,11 @@ async function startAgent(
     );
     return;
   }
-  await startUnit(restart, signal);
-  const joined = await waitForFile(join(flags.rootDir, 'node.kubeconfig'), certificateTimeoutMs, signal);
+  const credentials = join(flags.rootDir, 'node.kubeconfig');
+  const joined = await startUnit({ restart, credentials, timeoutMs: certificateTimeoutMs }, signal);
   stdout.write(
     joined
       ? 'the agent runs, and has its certificate\n'
-      : 'the agent runs, and waits for its certificate; it says why in: journalctl -u nodeward\n',
+      : 'the agent starts, and is not ready yet: it may wait for its certificate; it says why in: journalctl -u nodeward\n',
   );
 }

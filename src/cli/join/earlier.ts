@@ -46,3 +46,17 @@ async function readJoined(path: string): Promise<Kubeconfig | undefined> {
     throw error;
   }
 }
+
+/** What a bootstrap kubeconfig is to say. */
+interface Bootstrap {
+  server: string;
+  token: string;
+  hashes: readonly string[];
+}
+
+/** Whether a bootstrap kubeconfig says this already. One that cannot be read does not. */
+export async function hasBootstrap(path: string, { server, token, hashes }: Bootstrap): Promise<boolean> {
+  const before = await readKubeconfig(path).catch(() => undefined);
+  if (before === undefined) return false;
+  return before.server === server && before.token === token && hashes.includes(hashAuthority(before.ca));
+}

@@ -1,6 +1,17 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  mkdir,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { createServer } from 'node:https';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
@@ -32,6 +43,18 @@ async function world() {
     hash: String(hash),
     address,
     command: String(command),
+    /** Makes the machine a member: it has a node.kubeconfig of that control plane. */
+    becomeMember: async () => {
+      await mkdir(rootDir, { recursive: true });
+      const { ca, url } = server.running;
+      const own = renderKubeconfig({ server: url, ca, token: 'x', user: 'node' });
+      await writeFile(join(rootDir, 'node.kubeconfig'), own, { mode: 0o600 });
+    },
+    /** Makes another token. */
+    createToken: async () => {
+      const other = await runCommandLine(['token', 'create', '-o', 'json', ...admin]);
+      return String(JSON.parse(other.stdout).token);
+    },
     deleteToken: () => runCommandLine(['token', 'delete', String(token), ...admin]),
     /** `args`: what stands after `join SERVER`; default what a person would give. */
     join: (args = ['--token', String(token), '--ca-hash', String(hash)], where = address) =>
@@ -73,15 +96,63 @@ describe('nodeward join', () => {
     assert.equal((await at.join()).code, 0);
     const before = await readFile(join(at.etc, 'agent.env'), 'utf8');
     assert.equal((await at.join()).code, 0);
-    const { ca, server } = await readKubeconfig(join(at.etc, 'bootstrap.kubeconfig'));
-    await mkdir(at.rootDir, { recursive: true });
-    const own = renderKubeconfig({ server, ca, token: 'x', user: 'node' });
-    await writeFile(join(at.rootDir, 'node.kubeconfig'), own, { mode: 0o600 });
+    await at.becomeMember();
     await at.deleteToken();
     const again = await at.join();
     assert.equal(again.code, 0, again.stderr);
     assert.match(again.stdout, /has joined already/);
     assert.equal(await readFile(join(at.etc, 'agent.env'), 'utf8'), before);
+  });
+
+  test('of a member with another token or server tries the token and writes anew', async () => {
+    await using at = await world();
+    assert.equal((await at.join()).code, 0);
+    await at.becomeMember();
+    await at.deleteToken();
+    const token = await at.createToken();
+    const [good, file] = [['--token', token, '--ca-hash', at.hash], join(at.etc, 'bootstrap.kubeconfig')];
+    const renewed = await at.join(good);
+    assert.equal(renewed.code, 0, renewed.stderr);
+    assert.match(renewed.stdout, /is the control plane/);
+    assert.equal((await readKubeconfig(file)).token, token);
+    const elsewhere = await at.join(good, '127.0.0.1:1');
+    assert.match(elsewhere.stderr, /cannot reach https:\/\/127\.0\.0\.1:1/);
+    const { ca } = await readKubeconfig(file);
+    const old = renderKubeconfig({ server: 'https://old:6443', ca, token, user: 'bootstrap' });
+    await writeFile(file, old);
+    assert.equal((await at.join(good)).code, 0);
+    assert.equal((await readKubeconfig(file)).server, `https://${at.address}`);
+    assert.match((await at.join()).stderr, /does not accept the token/);
+  });
+
+  test('keeps the name of an earlier join when none is given', async () => {
+    await using at = await world();
+    const args = ['--token', at.token, '--ca-hash', at.hash];
+    for (const given of [['--node-name', 'node-7'], [], ['--node-name', 'node-8']]) {
+      assert.equal((await at.join([...args, ...given])).code, 0);
+      const env = await readFile(join(at.etc, 'agent.env'), 'utf8');
+      assert.match(env, given.includes('node-8') ? /=node-8"\n$/ : / --hostname-override=node-7"\n$/);
+    }
+  });
+
+  test('looks in the root folder that agent.env gives the installed agent', async () => {
+    await using at = await world();
+    await mkdir(join(at.rootDir, 'pki'), { recursive: true });
+    await writeFile(join(at.rootDir, 'pki/ca.crt'), at.server.running.ca);
+    await mkdir(at.etc);
+    const args = ['--token', at.token, '--ca-hash', at.hash, '--etc-dir', at.etc, '--no-start'];
+    for (const line of [
+      `NODEWARD_ROOT_DIR="${at.rootDir}"`,
+      `NODEWARD_ROOT_DIR=/nowhere\nNODEWARD_FLAGS="--port=0 --root-dir=${at.rootDir}"`,
+      `NODEWARD_FLAGS=--root-dir ${at.rootDir}`,
+    ]) {
+      await writeFile(join(at.etc, 'agent.env'), `${line}\n`);
+      const end = await runCommandLine(['join', at.address, ...args]);
+      assert.equal(end.code, exitCodes.configuration, end.stderr);
+      assert.ok(end.stderr.includes(`runs that control plane itself, in ${at.rootDir}:`), end.stderr);
+    }
+    const given = await runCommandLine(['join', at.address, ...args, '--root-dir', join(at.etc, 'root')]);
+    assert.equal(given.code, 0, 'the flag counts before agent.env');
   });
 
   test('takes the spelling of kubeadm, and a name for the node', async () => {
@@ -101,6 +172,53 @@ describe('nodeward join', () => {
     assert.equal((await at.join()).code, 0);
     const env = await readFile(join(at.etc, 'agent.env'), 'utf8');
     assert.match(env, /^# mine\nNODEWARD_FLAGS="--port=0"\n\nA=b\nNODEWARD_JOIN_FLAGS="--bootstrap-\S+"\n$/);
+  });
+
+  test('keeps mode and owner of agent.env, also behind a link, and makes a new one for its owner only', async () => {
+    await using at = await world();
+    assert.equal((await at.join()).code, 0);
+    const file = join(at.etc, 'agent.env');
+    assert.equal((await stat(file)).mode & 0o777, 0o600);
+    const [target, link] = [join(at.rootDir, 'mine.env'), join(at.etc, 'agent.env')];
+    await mkdir(at.rootDir);
+    await rm(file);
+    await writeFile(target, 'A=b\n');
+    await chmod(target, 0o640);
+    if (process.getuid?.() === 0) await chown(target, 65534, 65533);
+    await symlink(target, link);
+    const before = await stat(target);
+    assert.equal((await at.join()).code, 0);
+    assert.equal(await readlink(link), target);
+    const after = await stat(target);
+    assert.deepEqual([after.mode, after.uid, after.gid], [before.mode, before.uid, before.gid]);
+    assert.match(await readFile(target, 'utf8'), /^A=b\nNODEWARD_JOIN_FLAGS=/);
+  });
+
+  test('refuses an agent.env whose last line goes on, or that is a link to nothing', async () => {
+    await using at = await world();
+    await mkdir(at.etc);
+    const file = join(at.etc, 'agent.env');
+    for (const text of ['A=b \\', 'A=b \\\n\n', '# mine \\\nNODEWARD_JOIN_FLAGS="--old"\n']) {
+      await writeFile(file, text);
+      const { code, stderr } = await at.join();
+      assert.equal(code, exitCodes.configuration);
+      assert.match(stderr, /last line of .*agent\.env ends in a backslash.*: remove the backslash/);
+      assert.equal(await readFile(file, 'utf8'), text);
+      assert.deepEqual(await names(at.etc), ['agent.env']);
+    }
+    await rm(file);
+    await symlink('nowhere.env', file);
+    assert.match((await at.join()).stderr, /is a link to a file that does not exist/);
+  });
+
+  test('looks at the last line of the operator that sets flags, as systemd does', async () => {
+    await using at = await world();
+    await mkdir(at.etc);
+    const [chooses, plain] = ['NODEWARD_FLAGS="--port=0 --kubeconfig /x"\n', 'NODEWARD_FLAGS=--port=0\n'];
+    await writeFile(join(at.etc, 'agent.env'), `${plain} ${chooses}`);
+    assert.match((await at.join()).stderr, /has --kubeconfig, which chooses another control plane/);
+    await writeFile(join(at.etc, 'agent.env'), chooses + plain);
+    assert.equal((await at.join()).code, 0);
   });
 
   test('refuses flags of the operator that choose another control plane', async () => {
