@@ -1,12 +1,13 @@
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
 import type { Event } from '../api/index.ts';
-import { configMapKind, eventKind, StatusError } from '../api/index.ts';
+import { configMapKind, eventKind, nodeKind, StatusError } from '../api/index.ts';
 import type { Transition } from '../apiserver/controllers/index.ts';
-import { systemClock } from '../base/index.ts';
+import { ExitError, exitCodes, systemClock } from '../base/index.ts';
 import type { ApiClient } from '../client/index.ts';
 import type { ServerFlags } from './access/query.ts';
 import { createQueryCommand, withClient } from './access/query.ts';
+import { findNode } from './status/control-plane.ts';
 import type { CommandContext } from './terminal/context.ts';
 import { listOutputOption, writeResult } from './terminal/output.ts';
 import type { TableResult } from './terminal/result.ts';
@@ -19,12 +20,44 @@ export function historyCommand(context: CommandContext): Command {
     'List how the conditions of a node have changed, with reasons and times, and its Events; the oldest first.',
     listOutputOption(),
   )
-    .argument('[node]', 'name of the node (default: that of this machine)')
+    .argument('[node]', 'name of the node (default: the only node, or this machine)')
     .action(async (argument: string | undefined, flags: ServerFlags) => {
-      const node = argument ?? hostname().toLowerCase();
-      const entries = await withClient(flags, (client) => readEntries(client, node, context.signal));
+      const { node, entries } = await withClient(flags, (client) => look(client, argument, context.signal));
       writeResult(context, flags.output, tableOfEntries(node, entries, systemClock.now()));
     });
+}
+
+/** Throws an ExitError where there is neither the node nor anything that has happened to it. */
+async function look(
+  client: ApiClient,
+  argument: string | undefined,
+  signal: AbortSignal,
+): Promise<{ node: string; entries: Entry[] }> {
+  const node = argument ?? (await findOwnName(client, signal));
+  const entries = await readEntries(client, node, signal);
+  if (entries.length > 0 || (await exists(client, node, signal))) return { node, entries };
+  throw new ExitError(
+    exitCodes.failed,
+    `there is no node ${node}, and no history of one; name one of: kubectl get nodes`,
+  );
+}
+
+async function findOwnName(client: ApiClient, signal: AbortSignal): Promise<string> {
+  const local = hostname().toLowerCase();
+  const found = await findNode(client, { name: undefined, local, signal });
+  return found?.metadata?.name ?? local;
+}
+
+/** A node that the user may not look at counts as one. */
+async function exists(client: ApiClient, node: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    await client.get(nodeKind, node, { signal });
+    return true;
+  } catch (error) {
+    if (error instanceof StatusError && error.code === 403) return true;
+    ignoreAbsent(error);
+    return false;
+  }
 }
 
 /** A change of a condition, or an Event of the node. */

@@ -1,6 +1,7 @@
 import type { Clock, Service } from '../../base/index.ts';
 import { untilAborted } from '../../base/index.ts';
 import type { Identity } from '../identity/index.ts';
+import { withoutRequestNames } from '../identity/index.ts';
 import type { ServingFiles } from '../server/index.ts';
 import type { ServiceManager } from './service-manager.ts';
 
@@ -10,7 +11,7 @@ export interface ReadinessOptions {
   /** Undefined where the agent serves nothing. */
   readonly serving: ServingFiles['serving'] | undefined;
   readonly manager: Pick<ServiceManager, 'waiting'>;
-  /** Called with what is waited for, each time that this is something else. */
+  /** Called with what is waited for, each time that this is something else; another request for the same certificate is not. */
   onWaiting(what: string): void;
   readonly dependsOn: readonly string[];
   readonly clock: Clock;
@@ -38,8 +39,9 @@ export function readiness(options: ReadinessOptions): Service {
     while (!awake.aborted) {
       const what = credentials.waitsFor?.() ?? 'its certificates have been asked for';
       manager.waiting(what);
-      if (what !== reported) options.onWaiting(what);
-      reported = what;
+      const subject = withoutRequestNames(what);
+      if (subject !== reported) options.onWaiting(what);
+      reported = subject;
       await clock.sleep(lookMs, awake);
     }
   }

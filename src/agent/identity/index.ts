@@ -6,4 +6,5 @@ export { joinedIdentity } from './joined.ts';
 export { kubeconfigFollower } from './kubeconfig-follower.ts';
 export { type NodeApi, nodeApi } from './node-api.ts';
 export { type RemoteIdentityOptions, remoteIdentity } from './remote.ts';
+export { withoutRequestNames } from './signing-request.ts';
 export { standaloneIdentity } from './standalone.ts';

@@ -13,6 +13,13 @@ export interface SigningOptions {
   onWaiting?(what: string): void;
 }
 
+const namePrefix = 'csr-';
+
+/** What is waited for, the same for every request: each attempt makes one of another name. */
+export function withoutRequestNames(what: string): string {
+  return what.replaceAll(new RegExp(`\\b${namePrefix}[a-z0-9]+\\b`, 'g'), namePrefix);
+}
+
 /** How long to wait for one request; an operator may have to approve it. */
 const requestTimeoutMs = 15 * 60_000;
 const poll = { initialMs: 200, maxMs: 15_000, jitter: 0.1 };
@@ -30,7 +37,7 @@ export async function signThroughApi(
 ): Promise<string> {
   const { api, clock, log } = options;
   const request: CertificateSigningRequest = {
-    metadata: { generateName: 'csr-' },
+    metadata: { generateName: namePrefix },
     spec: {
       request: Buffer.from(csrPem).toString('base64'),
       signerName: nodeSignerNames[use],

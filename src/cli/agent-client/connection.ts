@@ -3,8 +3,9 @@ import { join, resolve } from 'node:path';
 import type { Pod } from '../../api/index.ts';
 import { nodeKind, podKind, StatusError } from '../../api/index.ts';
 import { ExitError, errorCode, exitCodes } from '../../base/index.ts';
-import type { ClientOptions, Kubeconfig } from '../../client/index.ts';
+import type { ClientOptions, Kubeconfig, RawAnswer, RawRequest } from '../../client/index.ts';
 import { ApiClient, clientOptionsOf, readKubeconfig } from '../../client/index.ts';
+import { isNoAccess, NoAccessError } from './no-access.ts';
 import type { AgentFlags } from './options.ts';
 
 /** The pod whose container a command is about. */
@@ -25,8 +26,34 @@ export async function connectAgent(flags: AgentFlags, pod?: PodName): Promise<Ap
   const options = { ...clientOptionsOf(kubeconfig), groupSuffix: flags.groupSuffix };
   await using api = new ApiClient(options);
   const node = flags.node ?? ownNode ?? (await resolveNodeName(api, pod));
-  const isProxied = flags.kubeconfig !== undefined;
-  return new ApiClient(isProxied ? proxyOptions(options, node) : await directOptions(api, options, node));
+  if (flags.kubeconfig !== undefined) return new ApiClient(proxyOptions(options, node));
+  if (ownNode === undefined) return new ApiClient(await directOptions(api, options, node));
+  const direct = await directOptions(api, options, node).catch((error: unknown) => {
+    throw isNoAccess(error) ? createOwnNodeError(ownNode, error) : error;
+  });
+  return new OwnNodeClient(direct, ownNode);
+}
+
+/** A client with the credentials of the node itself. A request that the agent does not allow these is a NoAccessError. */
+class OwnNodeClient extends ApiClient {
+  readonly #node: string;
+
+  constructor(options: ClientOptions, node: string) {
+    super(options);
+    this.#node = node;
+  }
+
+  override async request(request: RawRequest): Promise<RawAnswer> {
+    const answer = await super.request(request);
+    if (answer.code === 403) throw createOwnNodeError(this.#node);
+    return answer;
+  }
+}
+
+function createOwnNodeError(node: string, cause?: unknown): NoAccessError {
+  const refused = `the own credentials of the node ${node}, which are all that there are here, may not do this`;
+  const todo = 'name the kubeconfig of an administrator with --kubeconfig';
+  return new NoAccessError(exitCodes.failed, `${refused}; ${todo}`, { cause });
 }
 
 interface Credentials {

@@ -29,7 +29,11 @@ export function fillPlace(command: Command, context: CommandContext): void {
     setValue(rootDir, place.kind === 'rootDir' ? place.path : installedRootDir);
   if (server !== undefined && place.kind === 'kubeconfig') setValue(server, place.path);
   if (given.rootDir !== undefined || given.kubeconfig !== undefined || isForPrograms(command)) return;
-  const announce = () => writeRemark(context, describePlace(place));
+  let isAnnounced = false;
+  const announce = () => {
+    if (!isAnnounced) writeRemark(context, describePlace(place));
+    isAnnounced = true;
+  };
   rootDir.command.setOptionValueWithSource('announcePlace' satisfies keyof PlaceFlags, announce, 'implied');
 }
 

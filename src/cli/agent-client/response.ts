@@ -1,6 +1,7 @@
 import { isRecord } from '../../api/index.ts';
 import { ExitError, exitCodes, tryParseRecord } from '../../base/index.ts';
 import type { ApiClient, RawAnswer, RawRequest } from '../../client/index.ts';
+import { NoAccessError } from './no-access.ts';
 
 /**
  * Sends a request to an agent and returns the JSON object in its response. `okCodes`: codes besides 2xx whose response
@@ -17,11 +18,14 @@ export async function requestAgent(
   throw responseError(client, response);
 }
 
-/** The error for a response that is not the expected one. */
+/** The error for a response that is not the expected one; a NoAccessError for 403. */
 export function responseError({ server }: ApiClient, { code, body }: RawAnswer): ExitError {
   const status = statusMessage(body);
   // a Status comes from the control plane on the way to the agent; the agent itself sends plain text
-  return new ExitError(exitCodes.failed, status ?? `the agent at ${server} answered ${code}: ${body.trim()}`);
+  const message = status ?? `the agent at ${server} answered ${code}: ${body.trim()}`;
+  return code === 403
+    ? new NoAccessError(exitCodes.failed, message)
+    : new ExitError(exitCodes.failed, message);
 }
 
 /** The message of a Status; undefined if the body is something else. */

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
-import { ExitError, errorCode, exitCodes } from '../../base/index.ts';
+import { errorCode, exitCodes } from '../../base/index.ts';
 import type { Kubeconfig } from '../../client/index.ts';
 import { readKubeconfig } from '../../client/index.ts';
 import type { PlaceFlags } from '../flags/common-flags.ts';
+import { NoAccessError } from './no-access.ts';
 
-/** The kubeconfig of `--kubeconfig`, or the administrator's in the root dir. Throws an ExitError that says what to do. */
+/** The kubeconfig of `--kubeconfig`, or the administrator's in the root dir. Throws an ExitError that says what to do: a NoAccessError where there is none. */
 export async function readServerKubeconfig(flags: PlaceFlags): Promise<Kubeconfig> {
   flags.announcePlace?.();
   if (flags.kubeconfig !== undefined) return await readKubeconfig(flags.kubeconfig);
@@ -13,7 +14,7 @@ export async function readServerKubeconfig(flags: PlaceFlags): Promise<Kubeconfi
     return await readKubeconfig(file);
   } catch (error) {
     if (errorCode(error) !== 'ENOENT') throw error;
-    throw new ExitError(
+    throw new NoAccessError(
       exitCodes.configuration,
       `there is no ${file}${await explainElsewhere(flags.rootDir)}; name the control plane's folder with --root-dir, or a kubeconfig with --kubeconfig`,
     );

@@ -9,7 +9,7 @@ import { parseDomain, parseFeatureGates, parseFilePath } from './values.ts';
 export interface PlaceFlags {
   rootDir: string;
   kubeconfig?: string;
-  /** Says on standard error what was found; called once it is used. Absent where there is nothing to say. */
+  /** Says on standard error what was found; called when it is used, and says it once. Absent where there is nothing to say. */
   announcePlace?: () => void;
 }
 

@@ -5,6 +5,7 @@ import { describeError, exitCodes, systemClock } from '../../base/index.ts';
 import type { ApiClient } from '../../client/index.ts';
 import { withClient } from '../access/query.ts';
 import { connectAgent } from '../agent-client/connection.ts';
+import { isNoAccess } from '../agent-client/no-access.ts';
 import type { AgentFlags } from '../agent-client/options.ts';
 import { agentOptions } from '../agent-client/options.ts';
 import { requestAgent, toRecords } from '../agent-client/response.ts';
@@ -42,20 +43,28 @@ export function statusCommand(context: CommandContext): Command {
 async function inspectAll(flags: Flags, context: CommandContext): Promise<Finding[]> {
   using _progress = showProgress(context, 'looking at the node');
   const signal = AbortSignal.any([context.signal, AbortSignal.timeout(limitMs)]);
-  const folder = join(resolve(flags.rootDir), 'pki');
   const [served, checkpoints, certificates] = await Promise.all([
     inspectServed(flags, signal).catch(tellOf('control plane', 'systemctl status nodeward')),
     inspectCheckpoints(flags, signal).catch(tellOf('agent', 'nodeward doctor')),
-    inspectCertificates(folder, systemClock.now()),
+    inspectLocal(flags),
   ]);
   context.signal.throwIfAborted();
   return [served, checkpoints, certificates].flat();
 }
 
-/** A part that cannot be asked is one that has failed. */
+/** What is on this machine; nothing where a kubeconfig is used, whose control plane and node may be elsewhere. */
+async function inspectLocal({ kubeconfig, rootDir }: Flags): Promise<Finding[]> {
+  if (kubeconfig !== undefined) return [];
+  return [await inspectCertificates(join(resolve(rootDir), 'pki'), systemClock.now())];
+}
+
+/** A part that cannot be asked is one that has failed, unless this user may not ask it. */
 const tellOf =
   (part: string, mend: string) =>
-  (error: unknown): Finding => ({ part, state: 'failed', found: describeError(error), mend });
+  (error: unknown): Finding =>
+    isNoAccess(error)
+      ? { part, state: 'unknown', found: describeError(error) }
+      : { part, state: 'failed', found: describeError(error), mend };
 
 async function inspectServed(flags: Flags, signal: AbortSignal): Promise<Finding[]> {
   return await withClient(flags, async (client) => {

@@ -15,6 +15,12 @@ export async function inspectServer(client: ApiClient, signal: AbortSignal): Pro
   const { code, body } = await get('/readyz?verbose');
   const { gitVersion = 'of an unknown version' } = tryParseRecord((await get('/version')).body) ?? {};
   if (code === 200) return { part, state: 'ok', found: `${client.server}, ${String(gitVersion)}` };
+  if (code === 403)
+    return {
+      part,
+      state: 'unknown',
+      found: `${client.server} does not allow this user to ask for its state`,
+    };
   const failed = [...body.matchAll(/^\[-\](\S+)/gm)].map(([, name]) => name);
   return {
     part,

@@ -54,6 +54,24 @@ describe('ready means ready', () => {
     assert.equal(node.state.isReady, true);
   });
 
+  test('another request for the same certificate is not told again, another reason is', async () => {
+    await using node = start();
+    const said = (name: string, why: string) =>
+      `the request ${name} for its client certificate ${why}: approve ${name}`;
+    const first = said('csr-x7k2p', 'was refused');
+    node.state.waitsFor = first;
+    await node.clock.advance(3000);
+    const second = said('csr-9qv4d', 'was refused');
+    node.state.waitsFor = second;
+    await node.clock.advance(3000);
+    assert.deepEqual(node.told, [first]);
+    assert.equal(node.notified.at(-1), second, 'systemd is told the request that there is now');
+    const other = said('csr-9qv4d', 'waits for approval');
+    node.state.waitsFor = other;
+    await node.clock.advance(3000);
+    assert.deepEqual(node.told, [first, other]);
+  });
+
   test('with the certificates of an earlier start it is ready at once, whoever can be reached', async () => {
     const node = start();
     node.api.set(client);

@@ -5,6 +5,7 @@ import { describe, test } from 'node:test';
 import { validity } from '../../../../src/base/x509/index.ts';
 import { inspectCertificates } from '../../../../src/cli/status/certificates.ts';
 import { toReport } from '../../../../src/cli/status/report.ts';
+import { renderKubeconfig } from '../../../../src/client/index.ts';
 import { temporaryFolder, waitFor } from '../../../support/index.ts';
 import { admin as pair } from '../../agent/server/running-server.ts';
 import { nodeWith } from '../../apiserver/node-proxy/agent.ts';
@@ -36,7 +37,8 @@ async function world(checkpoints: object) {
   const kubeconfig = ['--kubeconfig', server.running.kubeconfig];
   const run = (...args: string[]) => runCommandLine([...args, ...kubeconfig, '--root-dir', folder.path]);
   const more = stack.move();
-  return { run, say, [Symbol.asyncDispose]: () => more.disposeAsync() };
+  const places = { server, folder: folder.path, kubeconfig: server.running.kubeconfig };
+  return { run, say, ...places, [Symbol.asyncDispose]: () => more.disposeAsync() };
 }
 
 describe('nothing shows the state of a node at a glance', () => {
@@ -48,10 +50,6 @@ describe('nothing shows the state of a node at a glance', () => {
     assert.match(stdout, /^ok +node +node-a is ready for \d+s, with some$/m);
     assert.match(stdout, /^ok +control plane +https:\/\/127\.0\.0\.1:\d+, v1\.31/m);
     assert.match(stdout, /^ok +pods +none$/m);
-    assert.match(
-      stdout,
-      /^ok +certificates +the first of 1 to expire is agent\.crt, on \d{4}-\d\d-\d\d \(in \d+ days\)$/m,
-    );
     assert.match(stdout, /^ok +checkpoints +there are none$/m);
     assert.ok(stdout.split('\n').length < 24);
   });
@@ -79,9 +77,44 @@ describe('nothing shows the state of a node at a glance', () => {
     await using folder = await temporaryFolder();
     const { code, stdout } = await runCommandLine(['status', '--root-dir', folder.path]);
     assert.equal(code, 1);
-    assert.match(stdout, /^failed +control plane +there is no/m);
+    assert.match(stdout, /^unknown +control plane +there is no/m);
     assert.match(stdout, /^failed +agent +there is no kubeconfig/m);
     assert.match(stdout, /^unknown +certificates/m);
+  });
+
+  test('the certificates of a folder are not told as those of the cluster of a kubeconfig', async () => {
+    await using at = await world({ items: [] });
+    await at.say('True', 'KubeletReady');
+    assert.doesNotMatch((await at.run('status')).stdout, /certificates/);
+    const env = { KUBECONFIG: at.kubeconfig };
+    const { code, stdout } = await runCommandLine(['status'], { env });
+    assert.equal(code, 0, stdout);
+    assert.doesNotMatch(stdout, /certificates/);
+    const folder = await runCommandLine(['status', '--root-dir', at.folder]);
+    assert.match(
+      folder.stdout,
+      /^ok +certificates +the first of 1 to expire is agent\.crt, on \d{4}-\d\d-\d\d \(in \d+ days\)$/m,
+    );
+  });
+
+  test('what the user of a kubeconfig may not look at is unknown, and does not count', async () => {
+    await using at = await world({ items: [] });
+    const { url, ca } = at.server.running;
+    const pairOfUser = await at.server.issue({ commonName: 'stranger' });
+    const file = join(at.folder, 'stranger.kubeconfig');
+    await writeFile(file, renderKubeconfig({ server: url, ca, ...pairOfUser, user: 'stranger' }));
+    for (const more of [[], ['--node', 'node-a']]) {
+      const { code, stdout } = await runCommandLine(['status', '--kubeconfig', file, ...more]);
+      assert.equal(code, 0, stdout);
+      for (const part of ['store', 'node', 'agent'])
+        assert.match(stdout, new RegExp(`^unknown +${part} +.*(forbidden|answers 403)`, 'm'));
+    }
+  });
+
+  test('what it looks at is told once', async () => {
+    await using at = await world({ items: [] });
+    const { stderr } = await runCommandLine(['status'], { env: { KUBECONFIG: at.kubeconfig } });
+    assert.equal(stderr, `using ${at.kubeconfig}, $KUBECONFIG\n`);
   });
 
   test('certificates that have expired or are about to are told', async () => {
@@ -114,7 +147,19 @@ describe('nodeward history', () => {
     assert.equal(code, 0);
     assert.match(stdout, /^TIME +AGO +WHAT +FROM +TO +REASON +MESSAGE$/m);
     assert.match(stdout, /^\d{4}-\S+Z +\d+s +Ready +\S+ +True +KubeletReady +-$/m);
-    const none = await at.run('history', 'nobody');
-    assert.deepEqual([none.stdout, none.stderr], ['', 'No resources found\n']);
+  });
+
+  test('without an argument it is of the only node, whatever this machine is named', async () => {
+    await using at = await world({ items: [] });
+    const { code, stdout } = await at.run('history', '-o', 'json');
+    assert.equal(code, 0);
+    assert.equal(JSON.parse(stdout).node, 'node-a');
+  });
+
+  test('a node that there is not, without a history, is an error', async () => {
+    await using at = await world({ items: [] });
+    const { code, stdout, stderr } = await at.run('history', 'nobody');
+    assert.deepEqual([code, stdout], [1, '']);
+    assert.match(stderr, /^nodeward: there is no node nobody, and no history of one; .*kubectl get nodes\n$/);
   });
 });
