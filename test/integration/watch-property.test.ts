@@ -113,6 +113,7 @@ class World implements AsyncDisposable {
         break;
       case 'expire':
         this.#expiries += 1; // first: watches may end before the answer
+        this.#oldest = Number.POSITIVE_INFINITY; // until the answer says how much is gone: one that begins now may be too old
         this.#oldest = Number(await this.#server.faults.expireHistory());
         break;
       case 'drop':
