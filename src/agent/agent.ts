@@ -1,5 +1,4 @@
 import { hostname as systemHostname } from 'node:os';
-import { join } from 'node:path';
 import { checkName, version } from '../api/index.ts';
 import type { Service } from '../base/index.ts';
 import {
@@ -14,14 +13,13 @@ import {
 } from '../base/index.ts';
 import { agentUrl } from './assembly/agent-url.ts';
 import { assembleHeartbeats } from './assembly/assemble-heartbeats.ts';
-import type { IdentityParts } from './assembly/assemble-identity.ts';
 import { assembleIdentity } from './assembly/assemble-identity.ts';
 import { assembleLocal } from './assembly/assemble-local.ts';
 import { assembleServer } from './assembly/assemble-server.ts';
 import type { AgentContext } from './assembly/context.ts';
 import { part } from './assembly/context.ts';
-import { describeAgent } from './assembly/describe-agent.ts';
-import type { AgentOptions, Announce, RunningAgent } from './assembly/options.ts';
+import { describeAgent, toRunningAgent } from './assembly/describe-agent.ts';
+import type { AgentOptions, Announce } from './assembly/options.ts';
 import { readiness } from './assembly/readiness.ts';
 import { createReload } from './assembly/reload.ts';
 import { serviceManager } from './assembly/service-manager.ts';
@@ -173,22 +171,6 @@ async function runParts(
     },
     stop,
   );
-}
-
-function toRunningAgent(
-  { options, config, nodeName, addresses }: AgentContext,
-  port: number,
-  controlPlane: IdentityParts['controlPlane'],
-  runtime: Runtime,
-): RunningAgent {
-  const standalone = options.controlPlane.mode === 'standalone';
-  return {
-    nodeName,
-    url: agentUrl(config.address, addresses(), port),
-    api: controlPlane?.connection.value,
-    agentKubeconfig: standalone ? join(options.rootDir, 'agent.kubeconfig') : undefined,
-    runtime: runtime.status(),
-  };
 }
 
 /** Undefined where the agent was stopped while it waited, which is no failure. */

@@ -2,8 +2,11 @@ import { join } from 'node:path';
 import { version } from '../../api/index.ts';
 import type { AgentDescription, ControlPlanePlace } from '../config/control-socket/index.ts';
 import { withoutSecrets } from '../config/control-socket/index.ts';
+import type { Runtime } from '../runtime/index.ts';
+import { agentUrl } from './agent-url.ts';
+import type { IdentityParts } from './assemble-identity.ts';
 import type { AgentContext } from './context.ts';
-import type { ControlPlane } from './options.ts';
+import type { ControlPlane, RunningAgent } from './options.ts';
 
 /** What is known only while the agent runs. */
 interface State {
@@ -46,4 +49,21 @@ function kubeconfigOf(place: ControlPlane, rootDir: string): string | undefined 
 
 function toPlace(place: ControlPlane): ControlPlanePlace {
   return place.mode === 'embedded' ? { mode: 'embedded' } : place;
+}
+
+/** What is known of the agent once it is ready, as its start reports it. */
+export function toRunningAgent(
+  { options, config, nodeName, addresses }: AgentContext,
+  port: number,
+  controlPlane: IdentityParts['controlPlane'],
+  runtime: Runtime,
+): RunningAgent {
+  const standalone = options.controlPlane.mode === 'standalone';
+  return {
+    nodeName,
+    url: agentUrl(config.address, addresses(), port),
+    api: controlPlane?.connection.value,
+    agentKubeconfig: standalone ? join(options.rootDir, 'agent.kubeconfig') : undefined,
+    runtime: runtime.status(),
+  };
 }

@@ -1,4 +1,4 @@
-import type { Pod } from '../../../api/index.ts';
+import type { Pod, Taint } from '../../../api/index.ts';
 import { podKind, StatusError } from '../../../api/index.ts';
 import type { Clock, Logger, Service } from '../../../base/index.ts';
 import { createBackoff, createWaker, describeError } from '../../../base/index.ts';
@@ -9,6 +9,12 @@ import { fullName } from '../names.ts';
 import { notStartedReason, unstartedStatus } from '../status.ts';
 import { hasNothingToSay, planUnstarted } from './plan.ts';
 import type { RuntimePods } from './runtime-pods.ts';
+
+/**
+ * On a Node whose agent runs no pods: schedulers pass it by. An agent may set taints only when it creates its Node; on one that
+ * exists, others do.
+ */
+export const runsNoPodsTaint: Taint = { key: 'nodeward.io/runs-no-pods', effect: 'NoSchedule' };
 
 export interface UnstartedPodsOptions {
   api: Pick<ApiClient, 'delete' | 'patch'>;
