@@ -361,6 +361,8 @@ export declare type PodSandboxConfig = Message<"runtime.v1.PodSandboxConfig"> & 
   metadata?: PodSandboxMetadata | undefined;
 
   /**
+   * Empty with the network of the host.
+   *
    * @generated from field: string hostname = 2;
    */
   hostname: string;
@@ -369,6 +371,18 @@ export declare type PodSandboxConfig = Message<"runtime.v1.PodSandboxConfig"> & 
    * @generated from field: string log_directory = 3;
    */
   logDirectory: string;
+
+  /**
+   * Without servers, searches and options the runtime copies the file of the host.
+   *
+   * @generated from field: runtime.v1.DNSConfig dns_config = 4;
+   */
+  dnsConfig?: DNSConfig | undefined;
+
+  /**
+   * @generated from field: repeated runtime.v1.PortMapping port_mappings = 5;
+   */
+  portMappings: PortMapping[];
 
   /**
    * @generated from field: map<string, string> labels = 6;
@@ -391,6 +405,63 @@ export declare type PodSandboxConfig = Message<"runtime.v1.PodSandboxConfig"> & 
  * Use `create(PodSandboxConfigSchema)` to create a new message.
  */
 export declare const PodSandboxConfigSchema: GenMessage<PodSandboxConfig>;
+
+/**
+ * @generated from message runtime.v1.DNSConfig
+ */
+export declare type DNSConfig = Message<"runtime.v1.DNSConfig"> & {
+  /**
+   * @generated from field: repeated string servers = 1;
+   */
+  servers: string[];
+
+  /**
+   * @generated from field: repeated string searches = 2;
+   */
+  searches: string[];
+
+  /**
+   * @generated from field: repeated string options = 3;
+   */
+  options: string[];
+};
+
+/**
+ * Describes the message runtime.v1.DNSConfig.
+ * Use `create(DNSConfigSchema)` to create a new message.
+ */
+export declare const DNSConfigSchema: GenMessage<DNSConfig>;
+
+/**
+ * @generated from message runtime.v1.PortMapping
+ */
+export declare type PortMapping = Message<"runtime.v1.PortMapping"> & {
+  /**
+   * @generated from field: runtime.v1.Protocol protocol = 1;
+   */
+  protocol: Protocol;
+
+  /**
+   * @generated from field: int32 container_port = 2;
+   */
+  containerPort: number;
+
+  /**
+   * @generated from field: int32 host_port = 3;
+   */
+  hostPort: number;
+
+  /**
+   * @generated from field: string host_ip = 4;
+   */
+  hostIp: string;
+};
+
+/**
+ * Describes the message runtime.v1.PortMapping.
+ * Use `create(PortMappingSchema)` to create a new message.
+ */
+export declare const PortMappingSchema: GenMessage<PortMapping>;
 
 /**
  * @generated from message runtime.v1.PodSandboxMetadata
@@ -441,6 +512,18 @@ export declare type LinuxPodSandboxConfig = Message<"runtime.v1.LinuxPodSandboxC
    * @generated from field: map<string, string> sysctls = 3;
    */
   sysctls: { [key: string]: string };
+
+  /**
+   * @generated from field: runtime.v1.LinuxContainerResources overhead = 4;
+   */
+  overhead?: LinuxContainerResources | undefined;
+
+  /**
+   * Of all containers of the pod together.
+   *
+   * @generated from field: runtime.v1.LinuxContainerResources resources = 5;
+   */
+  resources?: LinuxContainerResources | undefined;
 };
 
 /**
@@ -459,6 +542,11 @@ export declare type LinuxSandboxSecurityContext = Message<"runtime.v1.LinuxSandb
   namespaceOptions?: NamespaceOption | undefined;
 
   /**
+   * @generated from field: runtime.v1.SELinuxOption selinux_options = 2;
+   */
+  selinuxOptions?: SELinuxOption | undefined;
+
+  /**
    * @generated from field: runtime.v1.Int64Value run_as_user = 3;
    */
   runAsUser?: Int64Value | undefined;
@@ -469,9 +557,19 @@ export declare type LinuxSandboxSecurityContext = Message<"runtime.v1.LinuxSandb
   readonlyRootfs: boolean;
 
   /**
+   * @generated from field: repeated int64 supplemental_groups = 5;
+   */
+  supplementalGroups: bigint[];
+
+  /**
    * @generated from field: bool privileged = 6;
    */
   privileged: boolean;
+
+  /**
+   * @generated from field: runtime.v1.Int64Value run_as_group = 8;
+   */
+  runAsGroup?: Int64Value | undefined;
 
   /**
    * @generated from field: runtime.v1.SecurityProfile seccomp = 9;
@@ -482,6 +580,11 @@ export declare type LinuxSandboxSecurityContext = Message<"runtime.v1.LinuxSandb
    * @generated from field: runtime.v1.SecurityProfile apparmor = 10;
    */
   apparmor?: SecurityProfile | undefined;
+
+  /**
+   * @generated from field: runtime.v1.SupplementalGroupsPolicy supplemental_groups_policy = 11;
+   */
+  supplementalGroupsPolicy: SupplementalGroupsPolicy;
 };
 
 /**
@@ -510,9 +613,16 @@ export declare type NamespaceOption = Message<"runtime.v1.NamespaceOption"> & {
   ipc: NamespaceMode;
 
   /**
+   * The container whose processes are seen, with the mode TARGET.
+   *
    * @generated from field: string target_id = 4;
    */
   targetId: string;
+
+  /**
+   * @generated from field: runtime.v1.UserNamespace userns_options = 5;
+   */
+  usernsOptions?: UserNamespace | undefined;
 };
 
 /**
@@ -520,6 +630,91 @@ export declare type NamespaceOption = Message<"runtime.v1.NamespaceOption"> & {
  * Use `create(NamespaceOptionSchema)` to create a new message.
  */
 export declare const NamespaceOptionSchema: GenMessage<NamespaceOption>;
+
+/**
+ * Mode POD maps the ids; mode NODE is the host's.
+ *
+ * @generated from message runtime.v1.UserNamespace
+ */
+export declare type UserNamespace = Message<"runtime.v1.UserNamespace"> & {
+  /**
+   * @generated from field: runtime.v1.NamespaceMode mode = 1;
+   */
+  mode: NamespaceMode;
+
+  /**
+   * @generated from field: repeated runtime.v1.IDMapping uids = 2;
+   */
+  uids: IDMapping[];
+
+  /**
+   * @generated from field: repeated runtime.v1.IDMapping gids = 3;
+   */
+  gids: IDMapping[];
+};
+
+/**
+ * Describes the message runtime.v1.UserNamespace.
+ * Use `create(UserNamespaceSchema)` to create a new message.
+ */
+export declare const UserNamespaceSchema: GenMessage<UserNamespace>;
+
+/**
+ * @generated from message runtime.v1.IDMapping
+ */
+export declare type IDMapping = Message<"runtime.v1.IDMapping"> & {
+  /**
+   * @generated from field: uint32 host_id = 1;
+   */
+  hostId: number;
+
+  /**
+   * @generated from field: uint32 container_id = 2;
+   */
+  containerId: number;
+
+  /**
+   * @generated from field: uint32 length = 3;
+   */
+  length: number;
+};
+
+/**
+ * Describes the message runtime.v1.IDMapping.
+ * Use `create(IDMappingSchema)` to create a new message.
+ */
+export declare const IDMappingSchema: GenMessage<IDMapping>;
+
+/**
+ * @generated from message runtime.v1.SELinuxOption
+ */
+export declare type SELinuxOption = Message<"runtime.v1.SELinuxOption"> & {
+  /**
+   * @generated from field: string user = 1;
+   */
+  user: string;
+
+  /**
+   * @generated from field: string role = 2;
+   */
+  role: string;
+
+  /**
+   * @generated from field: string type = 3;
+   */
+  type: string;
+
+  /**
+   * @generated from field: string level = 4;
+   */
+  level: string;
+};
+
+/**
+ * Describes the message runtime.v1.SELinuxOption.
+ * Use `create(SELinuxOptionSchema)` to create a new message.
+ */
+export declare const SELinuxOptionSchema: GenMessage<SELinuxOption>;
 
 /**
  * Unset means unconfined, an empty message means the runtime's default profile.
@@ -797,6 +992,11 @@ export declare type PodSandboxStatus = Message<"runtime.v1.PodSandboxStatus"> & 
   network?: PodSandboxNetworkStatus | undefined;
 
   /**
+   * @generated from field: runtime.v1.LinuxPodSandboxStatus linux = 6;
+   */
+  linux?: LinuxPodSandboxStatus | undefined;
+
+  /**
    * @generated from field: map<string, string> labels = 7;
    */
   labels: { [key: string]: string };
@@ -817,6 +1017,38 @@ export declare type PodSandboxStatus = Message<"runtime.v1.PodSandboxStatus"> & 
  * Use `create(PodSandboxStatusSchema)` to create a new message.
  */
 export declare const PodSandboxStatusSchema: GenMessage<PodSandboxStatus>;
+
+/**
+ * @generated from message runtime.v1.LinuxPodSandboxStatus
+ */
+export declare type LinuxPodSandboxStatus = Message<"runtime.v1.LinuxPodSandboxStatus"> & {
+  /**
+   * @generated from field: runtime.v1.Namespace namespaces = 1;
+   */
+  namespaces?: Namespace | undefined;
+};
+
+/**
+ * Describes the message runtime.v1.LinuxPodSandboxStatus.
+ * Use `create(LinuxPodSandboxStatusSchema)` to create a new message.
+ */
+export declare const LinuxPodSandboxStatusSchema: GenMessage<LinuxPodSandboxStatus>;
+
+/**
+ * @generated from message runtime.v1.Namespace
+ */
+export declare type Namespace = Message<"runtime.v1.Namespace"> & {
+  /**
+   * @generated from field: runtime.v1.NamespaceOption options = 2;
+   */
+  options?: NamespaceOption | undefined;
+};
+
+/**
+ * Describes the message runtime.v1.Namespace.
+ * Use `create(NamespaceSchema)` to create a new message.
+ */
+export declare const NamespaceSchema: GenMessage<Namespace>;
 
 /**
  * @generated from message runtime.v1.PodSandboxNetworkStatus
@@ -1028,6 +1260,11 @@ export declare type ContainerConfig = Message<"runtime.v1.ContainerConfig"> & {
   mounts: Mount[];
 
   /**
+   * @generated from field: repeated runtime.v1.Device devices = 8;
+   */
+  devices: Device[];
+
+  /**
    * @generated from field: map<string, string> labels = 9;
    */
   labels: { [key: string]: string };
@@ -1045,9 +1282,36 @@ export declare type ContainerConfig = Message<"runtime.v1.ContainerConfig"> & {
   logPath: string;
 
   /**
+   * @generated from field: bool stdin = 12;
+   */
+  stdin: boolean;
+
+  /**
+   * @generated from field: bool stdin_once = 13;
+   */
+  stdinOnce: boolean;
+
+  /**
+   * @generated from field: bool tty = 14;
+   */
+  tty: boolean;
+
+  /**
    * @generated from field: runtime.v1.LinuxContainerConfig linux = 15;
    */
   linux?: LinuxContainerConfig | undefined;
+
+  /**
+   * @generated from field: repeated runtime.v1.CDIDevice cdi_devices = 17;
+   */
+  cdiDevices: CDIDevice[];
+
+  /**
+   * By the number of the enum Signal; 0 leaves it to the image.
+   *
+   * @generated from field: int32 stop_signal = 18;
+   */
+  stopSignal: number;
 };
 
 /**
@@ -1082,6 +1346,8 @@ export declare const ContainerMetadataSchema: GenMessage<ContainerMetadata>;
  */
 export declare type ImageSpec = Message<"runtime.v1.ImageSpec"> & {
   /**
+   * A name, or the id of an image that is there.
+   *
    * @generated from field: string image = 1;
    */
   image: string;
@@ -1090,6 +1356,18 @@ export declare type ImageSpec = Message<"runtime.v1.ImageSpec"> & {
    * @generated from field: map<string, string> annotations = 2;
    */
   annotations: { [key: string]: string };
+
+  /**
+   * As the pod names it.
+   *
+   * @generated from field: string user_specified_image = 18;
+   */
+  userSpecifiedImage: string;
+
+  /**
+   * @generated from field: string runtime_handler = 19;
+   */
+  runtimeHandler: string;
 };
 
 /**
@@ -1129,6 +1407,8 @@ export declare type Mount = Message<"runtime.v1.Mount"> & {
   containerPath: string;
 
   /**
+   * What does not exist is made as a folder by containerd.
+   *
    * @generated from field: string host_path = 2;
    */
   hostPath: string;
@@ -1137,6 +1417,45 @@ export declare type Mount = Message<"runtime.v1.Mount"> & {
    * @generated from field: bool readonly = 3;
    */
   readonly: boolean;
+
+  /**
+   * @generated from field: bool selinux_relabel = 4;
+   */
+  selinuxRelabel: boolean;
+
+  /**
+   * @generated from field: runtime.v1.MountPropagation propagation = 5;
+   */
+  propagation: MountPropagation;
+
+  /**
+   * @generated from field: repeated runtime.v1.IDMapping uid_mappings = 6;
+   */
+  uidMappings: IDMapping[];
+
+  /**
+   * @generated from field: repeated runtime.v1.IDMapping gid_mappings = 7;
+   */
+  gidMappings: IDMapping[];
+
+  /**
+   * Submounts too; needs `readonly` and the propagation private.
+   *
+   * @generated from field: bool recursive_read_only = 8;
+   */
+  recursiveReadOnly: boolean;
+
+  /**
+   * Mounts an image that is there, read-only, instead of a path.
+   *
+   * @generated from field: runtime.v1.ImageSpec image = 9;
+   */
+  image?: ImageSpec | undefined;
+
+  /**
+   * @generated from field: string image_sub_path = 10;
+   */
+  imageSubPath: string;
 };
 
 /**
@@ -1144,6 +1463,50 @@ export declare type Mount = Message<"runtime.v1.Mount"> & {
  * Use `create(MountSchema)` to create a new message.
  */
 export declare const MountSchema: GenMessage<Mount>;
+
+/**
+ * @generated from message runtime.v1.Device
+ */
+export declare type Device = Message<"runtime.v1.Device"> & {
+  /**
+   * @generated from field: string container_path = 1;
+   */
+  containerPath: string;
+
+  /**
+   * @generated from field: string host_path = 2;
+   */
+  hostPath: string;
+
+  /**
+   * Of r, w and m.
+   *
+   * @generated from field: string permissions = 3;
+   */
+  permissions: string;
+};
+
+/**
+ * Describes the message runtime.v1.Device.
+ * Use `create(DeviceSchema)` to create a new message.
+ */
+export declare const DeviceSchema: GenMessage<Device>;
+
+/**
+ * @generated from message runtime.v1.CDIDevice
+ */
+export declare type CDIDevice = Message<"runtime.v1.CDIDevice"> & {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name: string;
+};
+
+/**
+ * Describes the message runtime.v1.CDIDevice.
+ * Use `create(CDIDeviceSchema)` to create a new message.
+ */
+export declare const CDIDeviceSchema: GenMessage<CDIDevice>;
 
 /**
  * @generated from message runtime.v1.LinuxContainerConfig
@@ -1194,6 +1557,33 @@ export declare type LinuxContainerResources = Message<"runtime.v1.LinuxContainer
    * @generated from field: int64 oom_score_adj = 5;
    */
   oomScoreAdj: bigint;
+
+  /**
+   * @generated from field: string cpuset_cpus = 6;
+   */
+  cpusetCpus: string;
+
+  /**
+   * @generated from field: string cpuset_mems = 7;
+   */
+  cpusetMems: string;
+
+  /**
+   * @generated from field: repeated runtime.v1.HugepageLimit hugepage_limits = 8;
+   */
+  hugepageLimits: HugepageLimit[];
+
+  /**
+   * Files of cgroup v2 by name.
+   *
+   * @generated from field: map<string, string> unified = 9;
+   */
+  unified: { [key: string]: string };
+
+  /**
+   * @generated from field: int64 memory_swap_limit_in_bytes = 10;
+   */
+  memorySwapLimitInBytes: bigint;
 };
 
 /**
@@ -1201,6 +1591,29 @@ export declare type LinuxContainerResources = Message<"runtime.v1.LinuxContainer
  * Use `create(LinuxContainerResourcesSchema)` to create a new message.
  */
 export declare const LinuxContainerResourcesSchema: GenMessage<LinuxContainerResources>;
+
+/**
+ * @generated from message runtime.v1.HugepageLimit
+ */
+export declare type HugepageLimit = Message<"runtime.v1.HugepageLimit"> & {
+  /**
+   * Such as `2MB`.
+   *
+   * @generated from field: string page_size = 1;
+   */
+  pageSize: string;
+
+  /**
+   * @generated from field: uint64 limit = 2;
+   */
+  limit: bigint;
+};
+
+/**
+ * Describes the message runtime.v1.HugepageLimit.
+ * Use `create(HugepageLimitSchema)` to create a new message.
+ */
+export declare const HugepageLimitSchema: GenMessage<HugepageLimit>;
 
 /**
  * @generated from message runtime.v1.LinuxContainerSecurityContext
@@ -1222,9 +1635,21 @@ export declare type LinuxContainerSecurityContext = Message<"runtime.v1.LinuxCon
   namespaceOptions?: NamespaceOption | undefined;
 
   /**
+   * @generated from field: runtime.v1.SELinuxOption selinux_options = 4;
+   */
+  selinuxOptions?: SELinuxOption | undefined;
+
+  /**
+   * Unset is not 0: the user of the image.
+   *
    * @generated from field: runtime.v1.Int64Value run_as_user = 5;
    */
   runAsUser?: Int64Value | undefined;
+
+  /**
+   * @generated from field: string run_as_username = 6;
+   */
+  runAsUsername: string;
 
   /**
    * @generated from field: bool readonly_rootfs = 7;
@@ -1232,9 +1657,31 @@ export declare type LinuxContainerSecurityContext = Message<"runtime.v1.LinuxCon
   readonlyRootfs: boolean;
 
   /**
+   * @generated from field: repeated int64 supplemental_groups = 8;
+   */
+  supplementalGroups: bigint[];
+
+  /**
    * @generated from field: bool no_new_privs = 11;
    */
   noNewPrivs: boolean;
+
+  /**
+   * Needs a user.
+   *
+   * @generated from field: runtime.v1.Int64Value run_as_group = 12;
+   */
+  runAsGroup?: Int64Value | undefined;
+
+  /**
+   * @generated from field: repeated string masked_paths = 13;
+   */
+  maskedPaths: string[];
+
+  /**
+   * @generated from field: repeated string readonly_paths = 14;
+   */
+  readonlyPaths: string[];
 
   /**
    * @generated from field: runtime.v1.SecurityProfile seccomp = 15;
@@ -1245,6 +1692,11 @@ export declare type LinuxContainerSecurityContext = Message<"runtime.v1.LinuxCon
    * @generated from field: runtime.v1.SecurityProfile apparmor = 16;
    */
   apparmor?: SecurityProfile | undefined;
+
+  /**
+   * @generated from field: runtime.v1.SupplementalGroupsPolicy supplemental_groups_policy = 17;
+   */
+  supplementalGroupsPolicy: SupplementalGroupsPolicy;
 };
 
 /**
@@ -1401,6 +1853,11 @@ export declare type Container = Message<"runtime.v1.Container"> & {
    * @generated from field: map<string, string> annotations = 9;
    */
   annotations: { [key: string]: string };
+
+  /**
+   * @generated from field: string image_id = 10;
+   */
+  imageId: string;
 };
 
 /**
@@ -1523,9 +1980,29 @@ export declare type ContainerStatus = Message<"runtime.v1.ContainerStatus"> & {
   annotations: { [key: string]: string };
 
   /**
+   * @generated from field: repeated runtime.v1.Mount mounts = 14;
+   */
+  mounts: Mount[];
+
+  /**
    * @generated from field: string log_path = 15;
    */
   logPath: string;
+
+  /**
+   * @generated from field: runtime.v1.ContainerResources resources = 16;
+   */
+  resources?: ContainerResources | undefined;
+
+  /**
+   * @generated from field: string image_id = 17;
+   */
+  imageId: string;
+
+  /**
+   * @generated from field: runtime.v1.ContainerUser user = 18;
+   */
+  user?: ContainerUser | undefined;
 };
 
 /**
@@ -1533,6 +2010,241 @@ export declare type ContainerStatus = Message<"runtime.v1.ContainerStatus"> & {
  * Use `create(ContainerStatusSchema)` to create a new message.
  */
 export declare const ContainerStatusSchema: GenMessage<ContainerStatus>;
+
+/**
+ * @generated from message runtime.v1.ContainerResources
+ */
+export declare type ContainerResources = Message<"runtime.v1.ContainerResources"> & {
+  /**
+   * @generated from field: runtime.v1.LinuxContainerResources linux = 1;
+   */
+  linux?: LinuxContainerResources | undefined;
+};
+
+/**
+ * Describes the message runtime.v1.ContainerResources.
+ * Use `create(ContainerResourcesSchema)` to create a new message.
+ */
+export declare const ContainerResourcesSchema: GenMessage<ContainerResources>;
+
+/**
+ * @generated from message runtime.v1.ContainerUser
+ */
+export declare type ContainerUser = Message<"runtime.v1.ContainerUser"> & {
+  /**
+   * @generated from field: runtime.v1.LinuxContainerUser linux = 1;
+   */
+  linux?: LinuxContainerUser | undefined;
+};
+
+/**
+ * Describes the message runtime.v1.ContainerUser.
+ * Use `create(ContainerUserSchema)` to create a new message.
+ */
+export declare const ContainerUserSchema: GenMessage<ContainerUser>;
+
+/**
+ * @generated from message runtime.v1.LinuxContainerUser
+ */
+export declare type LinuxContainerUser = Message<"runtime.v1.LinuxContainerUser"> & {
+  /**
+   * @generated from field: int64 uid = 1;
+   */
+  uid: bigint;
+
+  /**
+   * @generated from field: int64 gid = 2;
+   */
+  gid: bigint;
+
+  /**
+   * @generated from field: repeated int64 supplemental_groups = 3;
+   */
+  supplementalGroups: bigint[];
+};
+
+/**
+ * Describes the message runtime.v1.LinuxContainerUser.
+ * Use `create(LinuxContainerUserSchema)` to create a new message.
+ */
+export declare const LinuxContainerUserSchema: GenMessage<LinuxContainerUser>;
+
+/**
+ * @generated from message runtime.v1.ReopenContainerLogRequest
+ */
+export declare type ReopenContainerLogRequest = Message<"runtime.v1.ReopenContainerLogRequest"> & {
+  /**
+   * @generated from field: string container_id = 1;
+   */
+  containerId: string;
+};
+
+/**
+ * Describes the message runtime.v1.ReopenContainerLogRequest.
+ * Use `create(ReopenContainerLogRequestSchema)` to create a new message.
+ */
+export declare const ReopenContainerLogRequestSchema: GenMessage<ReopenContainerLogRequest>;
+
+/**
+ * @generated from message runtime.v1.ReopenContainerLogResponse
+ */
+export declare type ReopenContainerLogResponse = Message<"runtime.v1.ReopenContainerLogResponse"> & {
+};
+
+/**
+ * Describes the message runtime.v1.ReopenContainerLogResponse.
+ * Use `create(ReopenContainerLogResponseSchema)` to create a new message.
+ */
+export declare const ReopenContainerLogResponseSchema: GenMessage<ReopenContainerLogResponse>;
+
+/**
+ * @generated from message runtime.v1.UpdateContainerResourcesRequest
+ */
+export declare type UpdateContainerResourcesRequest = Message<"runtime.v1.UpdateContainerResourcesRequest"> & {
+  /**
+   * @generated from field: string container_id = 1;
+   */
+  containerId: string;
+
+  /**
+   * @generated from field: runtime.v1.LinuxContainerResources linux = 2;
+   */
+  linux?: LinuxContainerResources | undefined;
+};
+
+/**
+ * Describes the message runtime.v1.UpdateContainerResourcesRequest.
+ * Use `create(UpdateContainerResourcesRequestSchema)` to create a new message.
+ */
+export declare const UpdateContainerResourcesRequestSchema: GenMessage<UpdateContainerResourcesRequest>;
+
+/**
+ * @generated from message runtime.v1.UpdateContainerResourcesResponse
+ */
+export declare type UpdateContainerResourcesResponse = Message<"runtime.v1.UpdateContainerResourcesResponse"> & {
+};
+
+/**
+ * Describes the message runtime.v1.UpdateContainerResourcesResponse.
+ * Use `create(UpdateContainerResourcesResponseSchema)` to create a new message.
+ */
+export declare const UpdateContainerResourcesResponseSchema: GenMessage<UpdateContainerResourcesResponse>;
+
+/**
+ * @generated from message runtime.v1.UpdateRuntimeConfigRequest
+ */
+export declare type UpdateRuntimeConfigRequest = Message<"runtime.v1.UpdateRuntimeConfigRequest"> & {
+  /**
+   * @generated from field: runtime.v1.RuntimeConfig runtime_config = 1;
+   */
+  runtimeConfig?: RuntimeConfig | undefined;
+};
+
+/**
+ * Describes the message runtime.v1.UpdateRuntimeConfigRequest.
+ * Use `create(UpdateRuntimeConfigRequestSchema)` to create a new message.
+ */
+export declare const UpdateRuntimeConfigRequestSchema: GenMessage<UpdateRuntimeConfigRequest>;
+
+/**
+ * @generated from message runtime.v1.RuntimeConfig
+ */
+export declare type RuntimeConfig = Message<"runtime.v1.RuntimeConfig"> & {
+  /**
+   * @generated from field: runtime.v1.NetworkConfig network_config = 1;
+   */
+  networkConfig?: NetworkConfig | undefined;
+};
+
+/**
+ * Describes the message runtime.v1.RuntimeConfig.
+ * Use `create(RuntimeConfigSchema)` to create a new message.
+ */
+export declare const RuntimeConfigSchema: GenMessage<RuntimeConfig>;
+
+/**
+ * @generated from message runtime.v1.NetworkConfig
+ */
+export declare type NetworkConfig = Message<"runtime.v1.NetworkConfig"> & {
+  /**
+   * @generated from field: string pod_cidr = 1;
+   */
+  podCidr: string;
+};
+
+/**
+ * Describes the message runtime.v1.NetworkConfig.
+ * Use `create(NetworkConfigSchema)` to create a new message.
+ */
+export declare const NetworkConfigSchema: GenMessage<NetworkConfig>;
+
+/**
+ * @generated from message runtime.v1.UpdateRuntimeConfigResponse
+ */
+export declare type UpdateRuntimeConfigResponse = Message<"runtime.v1.UpdateRuntimeConfigResponse"> & {
+};
+
+/**
+ * Describes the message runtime.v1.UpdateRuntimeConfigResponse.
+ * Use `create(UpdateRuntimeConfigResponseSchema)` to create a new message.
+ */
+export declare const UpdateRuntimeConfigResponseSchema: GenMessage<UpdateRuntimeConfigResponse>;
+
+/**
+ * @generated from message runtime.v1.GetEventsRequest
+ */
+export declare type GetEventsRequest = Message<"runtime.v1.GetEventsRequest"> & {
+};
+
+/**
+ * Describes the message runtime.v1.GetEventsRequest.
+ * Use `create(GetEventsRequestSchema)` to create a new message.
+ */
+export declare const GetEventsRequestSchema: GenMessage<GetEventsRequest>;
+
+/**
+ * Of a container or a sandbox, with the whole state of its pod, which may be newer than the event.
+ *
+ * @generated from message runtime.v1.ContainerEventResponse
+ */
+export declare type ContainerEventResponse = Message<"runtime.v1.ContainerEventResponse"> & {
+  /**
+   * That of the sandbox for an event of a sandbox.
+   *
+   * @generated from field: string container_id = 1;
+   */
+  containerId: string;
+
+  /**
+   * @generated from field: runtime.v1.ContainerEventType container_event_type = 2;
+   */
+  containerEventType: ContainerEventType;
+
+  /**
+   * In nanoseconds since 1970.
+   *
+   * @generated from field: int64 created_at = 3;
+   */
+  createdAt: bigint;
+
+  /**
+   * Unset where the sandbox has just gone.
+   *
+   * @generated from field: runtime.v1.PodSandboxStatus pod_sandbox_status = 4;
+   */
+  podSandboxStatus?: PodSandboxStatus | undefined;
+
+  /**
+   * @generated from field: repeated runtime.v1.ContainerStatus containers_statuses = 5;
+   */
+  containersStatuses: ContainerStatus[];
+};
+
+/**
+ * Describes the message runtime.v1.ContainerEventResponse.
+ * Use `create(ContainerEventResponseSchema)` to create a new message.
+ */
+export declare const ContainerEventResponseSchema: GenMessage<ContainerEventResponse>;
 
 /**
  * @generated from message runtime.v1.ContainerStatsRequest
@@ -2081,6 +2793,20 @@ export declare type Image = Message<"runtime.v1.Image"> & {
   size: bigint;
 
   /**
+   * The user of the image as a number; else `username` has its name.
+   *
+   * @generated from field: runtime.v1.Int64Value uid = 5;
+   */
+  uid?: Int64Value | undefined;
+
+  /**
+   * @generated from field: string username = 6;
+   */
+  username: string;
+
+  /**
+   * Never to be removed, as the image of sandboxes.
+   *
    * @generated from field: bool pinned = 8;
    */
   pinned: boolean;
@@ -2091,6 +2817,169 @@ export declare type Image = Message<"runtime.v1.Image"> & {
  * Use `create(ImageSchema)` to create a new message.
  */
 export declare const ImageSchema: GenMessage<Image>;
+
+/**
+ * @generated from message runtime.v1.ImageStatusRequest
+ */
+export declare type ImageStatusRequest = Message<"runtime.v1.ImageStatusRequest"> & {
+  /**
+   * @generated from field: runtime.v1.ImageSpec image = 1;
+   */
+  image?: ImageSpec | undefined;
+
+  /**
+   * @generated from field: bool verbose = 2;
+   */
+  verbose: boolean;
+};
+
+/**
+ * Describes the message runtime.v1.ImageStatusRequest.
+ * Use `create(ImageStatusRequestSchema)` to create a new message.
+ */
+export declare const ImageStatusRequestSchema: GenMessage<ImageStatusRequest>;
+
+/**
+ * Without an image: it is not there.
+ *
+ * @generated from message runtime.v1.ImageStatusResponse
+ */
+export declare type ImageStatusResponse = Message<"runtime.v1.ImageStatusResponse"> & {
+  /**
+   * @generated from field: runtime.v1.Image image = 1;
+   */
+  image?: Image | undefined;
+
+  /**
+   * @generated from field: map<string, string> info = 2;
+   */
+  info: { [key: string]: string };
+};
+
+/**
+ * Describes the message runtime.v1.ImageStatusResponse.
+ * Use `create(ImageStatusResponseSchema)` to create a new message.
+ */
+export declare const ImageStatusResponseSchema: GenMessage<ImageStatusResponse>;
+
+/**
+ * @generated from message runtime.v1.PullImageRequest
+ */
+export declare type PullImageRequest = Message<"runtime.v1.PullImageRequest"> & {
+  /**
+   * @generated from field: runtime.v1.ImageSpec image = 1;
+   */
+  image?: ImageSpec | undefined;
+
+  /**
+   * @generated from field: runtime.v1.AuthConfig auth = 2;
+   */
+  auth?: AuthConfig | undefined;
+
+  /**
+   * @generated from field: runtime.v1.PodSandboxConfig sandbox_config = 3;
+   */
+  sandboxConfig?: PodSandboxConfig | undefined;
+};
+
+/**
+ * Describes the message runtime.v1.PullImageRequest.
+ * Use `create(PullImageRequestSchema)` to create a new message.
+ */
+export declare const PullImageRequestSchema: GenMessage<PullImageRequest>;
+
+/**
+ * A secret; never logged.
+ *
+ * @generated from message runtime.v1.AuthConfig
+ */
+export declare type AuthConfig = Message<"runtime.v1.AuthConfig"> & {
+  /**
+   * @generated from field: string username = 1;
+   */
+  username: string;
+
+  /**
+   * @generated from field: string password = 2;
+   */
+  password: string;
+
+  /**
+   * base64 of `username:password`.
+   *
+   * @generated from field: string auth = 3;
+   */
+  auth: string;
+
+  /**
+   * Of another host: containerd ignores the rest.
+   *
+   * @generated from field: string server_address = 4;
+   */
+  serverAddress: string;
+
+  /**
+   * @generated from field: string identity_token = 5;
+   */
+  identityToken: string;
+
+  /**
+   * @generated from field: string registry_token = 6;
+   */
+  registryToken: string;
+};
+
+/**
+ * Describes the message runtime.v1.AuthConfig.
+ * Use `create(AuthConfigSchema)` to create a new message.
+ */
+export declare const AuthConfigSchema: GenMessage<AuthConfig>;
+
+/**
+ * @generated from message runtime.v1.PullImageResponse
+ */
+export declare type PullImageResponse = Message<"runtime.v1.PullImageResponse"> & {
+  /**
+   * @generated from field: string image_ref = 1;
+   */
+  imageRef: string;
+};
+
+/**
+ * Describes the message runtime.v1.PullImageResponse.
+ * Use `create(PullImageResponseSchema)` to create a new message.
+ */
+export declare const PullImageResponseSchema: GenMessage<PullImageResponse>;
+
+/**
+ * By its id: removing one of its names removes them all.
+ *
+ * @generated from message runtime.v1.RemoveImageRequest
+ */
+export declare type RemoveImageRequest = Message<"runtime.v1.RemoveImageRequest"> & {
+  /**
+   * @generated from field: runtime.v1.ImageSpec image = 1;
+   */
+  image?: ImageSpec | undefined;
+};
+
+/**
+ * Describes the message runtime.v1.RemoveImageRequest.
+ * Use `create(RemoveImageRequestSchema)` to create a new message.
+ */
+export declare const RemoveImageRequestSchema: GenMessage<RemoveImageRequest>;
+
+/**
+ * @generated from message runtime.v1.RemoveImageResponse
+ */
+export declare type RemoveImageResponse = Message<"runtime.v1.RemoveImageResponse"> & {
+};
+
+/**
+ * Describes the message runtime.v1.RemoveImageResponse.
+ * Use `create(RemoveImageResponseSchema)` to create a new message.
+ */
+export declare const RemoveImageResponseSchema: GenMessage<RemoveImageResponse>;
 
 /**
  * @generated from message runtime.v1.ImageFsInfoRequest
@@ -2193,6 +3082,31 @@ export enum CgroupDriver {
 export declare const CgroupDriverSchema: GenEnum<CgroupDriver>;
 
 /**
+ * @generated from enum runtime.v1.Protocol
+ */
+export enum Protocol {
+  /**
+   * @generated from enum value: TCP = 0;
+   */
+  TCP = 0,
+
+  /**
+   * @generated from enum value: UDP = 1;
+   */
+  UDP = 1,
+
+  /**
+   * @generated from enum value: SCTP = 2;
+   */
+  SCTP = 2,
+}
+
+/**
+ * Describes the enum runtime.v1.Protocol.
+ */
+export declare const ProtocolSchema: GenEnum<Protocol>;
+
+/**
  * @generated from enum runtime.v1.NamespaceMode
  */
 export enum NamespaceMode {
@@ -2223,6 +3137,26 @@ export enum NamespaceMode {
 export declare const NamespaceModeSchema: GenEnum<NamespaceMode>;
 
 /**
+ * @generated from enum runtime.v1.SupplementalGroupsPolicy
+ */
+export enum SupplementalGroupsPolicy {
+  /**
+   * @generated from enum value: Merge = 0;
+   */
+  Merge = 0,
+
+  /**
+   * @generated from enum value: Strict = 1;
+   */
+  Strict = 1,
+}
+
+/**
+ * Describes the enum runtime.v1.SupplementalGroupsPolicy.
+ */
+export declare const SupplementalGroupsPolicySchema: GenEnum<SupplementalGroupsPolicy>;
+
+/**
  * @generated from enum runtime.v1.PodSandboxState
  */
 export enum PodSandboxState {
@@ -2241,6 +3175,31 @@ export enum PodSandboxState {
  * Describes the enum runtime.v1.PodSandboxState.
  */
 export declare const PodSandboxStateSchema: GenEnum<PodSandboxState>;
+
+/**
+ * @generated from enum runtime.v1.MountPropagation
+ */
+export enum MountPropagation {
+  /**
+   * @generated from enum value: PROPAGATION_PRIVATE = 0;
+   */
+  PROPAGATION_PRIVATE = 0,
+
+  /**
+   * @generated from enum value: PROPAGATION_HOST_TO_CONTAINER = 1;
+   */
+  PROPAGATION_HOST_TO_CONTAINER = 1,
+
+  /**
+   * @generated from enum value: PROPAGATION_BIDIRECTIONAL = 2;
+   */
+  PROPAGATION_BIDIRECTIONAL = 2,
+}
+
+/**
+ * Describes the enum runtime.v1.MountPropagation.
+ */
+export declare const MountPropagationSchema: GenEnum<MountPropagation>;
 
 /**
  * @generated from enum runtime.v1.ContainerState
@@ -2271,6 +3230,36 @@ export enum ContainerState {
  * Describes the enum runtime.v1.ContainerState.
  */
 export declare const ContainerStateSchema: GenEnum<ContainerState>;
+
+/**
+ * @generated from enum runtime.v1.ContainerEventType
+ */
+export enum ContainerEventType {
+  /**
+   * @generated from enum value: CONTAINER_CREATED_EVENT = 0;
+   */
+  CONTAINER_CREATED_EVENT = 0,
+
+  /**
+   * @generated from enum value: CONTAINER_STARTED_EVENT = 1;
+   */
+  CONTAINER_STARTED_EVENT = 1,
+
+  /**
+   * @generated from enum value: CONTAINER_STOPPED_EVENT = 2;
+   */
+  CONTAINER_STOPPED_EVENT = 2,
+
+  /**
+   * @generated from enum value: CONTAINER_DELETED_EVENT = 3;
+   */
+  CONTAINER_DELETED_EVENT = 3,
+}
+
+/**
+ * Describes the enum runtime.v1.ContainerEventType.
+ */
+export declare const ContainerEventTypeSchema: GenEnum<ContainerEventType>;
 
 /**
  * @generated from service runtime.v1.RuntimeService
@@ -2413,6 +3402,42 @@ export declare const RuntimeService: GenService<{
     output: typeof ListPodSandboxStatsResponseSchema;
   },
   /**
+   * Asks an exited container nothing: `container is not running`.
+   *
+   * @generated from rpc runtime.v1.RuntimeService.ReopenContainerLog
+   */
+  reopenContainerLog: {
+    methodKind: "unary";
+    input: typeof ReopenContainerLogRequestSchema;
+    output: typeof ReopenContainerLogResponseSchema;
+  },
+  /**
+   * @generated from rpc runtime.v1.RuntimeService.UpdateContainerResources
+   */
+  updateContainerResources: {
+    methodKind: "unary";
+    input: typeof UpdateContainerResourcesRequestSchema;
+    output: typeof UpdateContainerResourcesResponseSchema;
+  },
+  /**
+   * Of all containers and sandboxes, without an end; the first subscriber gets what nobody has heard.
+   *
+   * @generated from rpc runtime.v1.RuntimeService.GetContainerEvents
+   */
+  getContainerEvents: {
+    methodKind: "server_streaming";
+    input: typeof GetEventsRequestSchema;
+    output: typeof ContainerEventResponseSchema;
+  },
+  /**
+   * @generated from rpc runtime.v1.RuntimeService.UpdateRuntimeConfig
+   */
+  updateRuntimeConfig: {
+    methodKind: "unary";
+    input: typeof UpdateRuntimeConfigRequestSchema;
+    output: typeof UpdateRuntimeConfigResponseSchema;
+  },
+  /**
    * @generated from rpc runtime.v1.RuntimeService.ExecSync
    */
   execSync: {
@@ -2451,6 +3476,32 @@ export declare const ImageService: GenService<{
     methodKind: "unary";
     input: typeof ImageFsInfoRequestSchema;
     output: typeof ImageFsInfoResponseSchema;
+  },
+  /**
+   * @generated from rpc runtime.v1.ImageService.ImageStatus
+   */
+  imageStatus: {
+    methodKind: "unary";
+    input: typeof ImageStatusRequestSchema;
+    output: typeof ImageStatusResponseSchema;
+  },
+  /**
+   * Has no deadline: the runtime gives up by itself when nothing arrives.
+   *
+   * @generated from rpc runtime.v1.ImageService.PullImage
+   */
+  pullImage: {
+    methodKind: "unary";
+    input: typeof PullImageRequestSchema;
+    output: typeof PullImageResponseSchema;
+  },
+  /**
+   * @generated from rpc runtime.v1.ImageService.RemoveImage
+   */
+  removeImage: {
+    methodKind: "unary";
+    input: typeof RemoveImageRequestSchema;
+    output: typeof RemoveImageResponseSchema;
   },
 }>;
 
