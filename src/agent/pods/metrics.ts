@@ -1,6 +1,6 @@
 import type { MetricsRegistry } from '../../base/index.ts';
 import { Counter, Gauge } from '../../base/index.ts';
-import type { Verdict } from './verdicts.ts';
+import type { Verdict } from './sources/verdicts.ts';
 
 /** The metrics of the pods of this node. */
 export interface PodMetrics {

@@ -5,7 +5,7 @@ import { apiVersionOf, decodeObject, nodeKind, servedKinds, statusReasons } from
 import { exitCodes } from '../../../src/base/index.ts';
 import { jsonBody } from '../../support/index.ts';
 
-const root = new URL('../../../', import.meta.url);
+const root = new URL('../../..', import.meta.url);
 const page = await readFile(new URL('docs/errors.md', root), 'utf8');
 
 /** The first cells of every row under a heading whose first header is `first`. */

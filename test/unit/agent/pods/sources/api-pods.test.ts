@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ApiPodsOptions } from '../../../../src/agent/pods/index.ts';
-import { ApiPods } from '../../../../src/agent/pods/index.ts';
-import type { Pod } from '../../../../src/api/index.ts';
-import { StatusError } from '../../../../src/api/index.ts';
-import { createManualClock } from '../../../support/manual-clock.ts';
-import { memoryLog, metrics, namesOf } from './support.ts';
+import type { ApiPodsOptions } from '../../../../../src/agent/pods/index.ts';
+import { ApiPods } from '../../../../../src/agent/pods/index.ts';
+import type { Pod } from '../../../../../src/api/index.ts';
+import { StatusError } from '../../../../../src/api/index.ts';
+import { createManualClock } from '../../../../support/manual-clock.ts';
+import { memoryLog, metrics, namesOf } from '../support.ts';
 
 type Api = ApiPodsOptions['api'];
 type Event = { type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK'; object: Pod };

@@ -1,14 +1,14 @@
-import type { Node, Pod } from '../../api/index.ts';
-import { nodeKind, podKind, StatusError } from '../../api/index.ts';
-import type { Clock, Logger, Service } from '../../base/index.ts';
-import { createBackoff, createWaker, describeError } from '../../base/index.ts';
-import type { ApiClient } from '../../client/index.ts';
-import type { ApiPods } from './api-pods.ts';
-import type { PodMetrics } from './metrics.ts';
+import type { Node, Pod } from '../../../api/index.ts';
+import { nodeKind, podKind, StatusError } from '../../../api/index.ts';
+import type { Clock, Logger, Service } from '../../../base/index.ts';
+import { createBackoff, createWaker, describeError } from '../../../base/index.ts';
+import type { ApiClient } from '../../../client/index.ts';
+import type { PodMetrics } from '../metrics.ts';
+import { annotationOf, fullName, mirrorAnnotation } from '../names.ts';
+import type { ApiPods } from '../sources/api-pods.ts';
+import type { StaticPods } from '../sources/static-pods.ts';
 import type { MirrorPlan } from './mirror-plan.ts';
 import { planMirrors, toMirror } from './mirror-plan.ts';
-import { annotationOf, fullName, mirrorAnnotation } from './names.ts';
-import type { StaticPods } from './static-pods.ts';
 
 export interface MirrorPodsOptions {
   api: Pick<ApiClient, 'get' | 'create' | 'delete' | 'patch'>;

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
-import type { YamlReader } from '../../api/index.ts';
-import type { FolderEntry, FolderView } from '../../base/folder-watch/index.ts';
-import type { Clock } from '../../base/index.ts';
-import { describeError, errorCode } from '../../base/index.ts';
+import type { YamlReader } from '../../../api/index.ts';
+import type { FolderEntry, FolderView } from '../../../base/folder-watch/index.ts';
+import type { Clock } from '../../../base/index.ts';
+import { describeError, errorCode } from '../../../base/index.ts';
+import { annotationOf, firstObservedAnnotation, hashAnnotation } from '../names.ts';
 import type { Judgement } from './manifest.ts';
 import { judgeManifest, withFirstObserved } from './manifest.ts';
 import { findFileFault, readUnchanged, whyIgnored } from './manifest-file.ts';
-import { annotationOf, firstObservedAnnotation, hashAnnotation } from './names.ts';
 import type { Verdict } from './verdicts.ts';
 import { rejectDuplicates } from './verdicts.ts';
 

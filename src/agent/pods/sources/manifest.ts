@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { extname } from 'node:path';
-import type { Cause, Pod, TextBody, YamlReader } from '../../api/index.ts';
+import type { Cause, Pod, TextBody, YamlReader } from '../../../api/index.ts';
 import {
   DecodeError,
   decodeValue,
@@ -13,10 +13,10 @@ import {
   requiredValue,
   unsupportedValue,
   validateMetadata,
-} from '../../api/index.ts';
-import { firstObservedAnnotation, hashAnnotation, mirrorAnnotation, sourceAnnotation } from './names.ts';
+} from '../../../api/index.ts';
+import { firstObservedAnnotation, hashAnnotation, mirrorAnnotation, sourceAnnotation } from '../names.ts';
+import { notStartedStatus } from '../status.ts';
 import { findReferenceCauses } from './references.ts';
-import { notStartedStatus } from './status.ts';
 
 /** What is wrong with a manifest. */
 export interface Fault {

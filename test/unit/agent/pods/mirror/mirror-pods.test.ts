@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { MirrorPodsOptions } from '../../../../src/agent/pods/index.ts';
-import { mirrorPods } from '../../../../src/agent/pods/index.ts';
-import { planMirrors, toMirror } from '../../../../src/agent/pods/mirror-plan.ts';
-import { notStartedStatus } from '../../../../src/agent/pods/status.ts';
-import type { Pod } from '../../../../src/api/index.ts';
-import { StatusError } from '../../../../src/api/index.ts';
-import { createManualClock } from '../../../support/manual-clock.ts';
-import { memoryLog, metrics, namesOf } from './support.ts';
+import type { MirrorPodsOptions } from '../../../../../src/agent/pods/index.ts';
+import { mirrorPods } from '../../../../../src/agent/pods/index.ts';
+import { planMirrors, toMirror } from '../../../../../src/agent/pods/mirror/mirror-plan.ts';
+import { notStartedStatus } from '../../../../../src/agent/pods/status.ts';
+import type { Pod } from '../../../../../src/api/index.ts';
+import { StatusError } from '../../../../../src/api/index.ts';
+import { createManualClock } from '../../../../support/manual-clock.ts';
+import { memoryLog, metrics, namesOf } from '../support.ts';
 
 const node = { metadata: { name: 'n1', uid: 'node-uid' } };
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import type { Judgement } from '../../../../src/agent/pods/manifest.ts';
-import { judgeManifest } from '../../../../src/agent/pods/manifest.ts';
-import { loadYamlReader } from '../../../../src/api/index.ts';
-import { manifest } from './support.ts';
+import type { Judgement } from '../../../../../src/agent/pods/sources/manifest.ts';
+import { judgeManifest } from '../../../../../src/agent/pods/sources/manifest.ts';
+import { loadYamlReader } from '../../../../../src/api/index.ts';
+import { manifest } from '../support.ts';
 
 const readYaml = await loadYamlReader();
 

@@ -1,16 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Pod } from '../../api/index.ts';
-import { loadYamlReader } from '../../api/index.ts';
-import type { FolderWatch } from '../../base/folder-watch/index.ts';
-import { watchFolder } from '../../base/folder-watch/index.ts';
-import type { Clock, Logger, Service } from '../../base/index.ts';
-import { createWaker } from '../../base/index.ts';
+import type { Pod } from '../../../api/index.ts';
+import { loadYamlReader } from '../../../api/index.ts';
+import type { FolderWatch } from '../../../base/folder-watch/index.ts';
+import { watchFolder } from '../../../base/folder-watch/index.ts';
+import type { Clock, Logger, Service } from '../../../base/index.ts';
+import { createWaker } from '../../../base/index.ts';
+import type { PodMetrics } from '../metrics.ts';
+import { compareFullNames } from '../names.ts';
+import type { PodSource } from '../types.ts';
 import { createListeners } from './listeners.ts';
 import { isVisible } from './manifest-file.ts';
 import { ManifestStore } from './manifest-store.ts';
-import type { PodMetrics } from './metrics.ts';
-import { compareFullNames } from './names.ts';
-import type { PodSource } from './types.ts';
 import type { Verdict } from './verdicts.ts';
 import { formatVerdict } from './verdicts.ts';
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ManifestStore } from '../../../../src/agent/pods/manifest-store.ts';
-import { loadYamlReader } from '../../../../src/api/index.ts';
-import type { FolderView } from '../../../../src/base/folder-watch/index.ts';
-import { createManualClock } from '../../../support/manual-clock.ts';
-import { manifest } from './support.ts';
+import { ManifestStore } from '../../../../../src/agent/pods/sources/manifest-store.ts';
+import { loadYamlReader } from '../../../../../src/api/index.ts';
+import type { FolderView } from '../../../../../src/base/folder-watch/index.ts';
+import { createManualClock } from '../../../../support/manual-clock.ts';
+import { manifest } from '../support.ts';
 
 const view: FolderView = {
   entries: new Map([

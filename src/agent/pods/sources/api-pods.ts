@@ -1,13 +1,13 @@
-import type { Pod } from '../../api/index.ts';
-import { podKind, StatusError } from '../../api/index.ts';
-import type { Backoff, Clock, Logger, Service } from '../../base/index.ts';
-import { createBackoff, describeError } from '../../base/index.ts';
-import type { ApiClient, WatchEvent } from '../../client/index.ts';
+import type { Pod } from '../../../api/index.ts';
+import { podKind, StatusError } from '../../../api/index.ts';
+import type { Backoff, Clock, Logger, Service } from '../../../base/index.ts';
+import { createBackoff, describeError } from '../../../base/index.ts';
+import type { ApiClient, WatchEvent } from '../../../client/index.ts';
+import type { PodMetrics } from '../metrics.ts';
+import { annotationOf, compareFullNames, fullName, mirrorAnnotation } from '../names.ts';
+import type { PodSource } from '../types.ts';
 import type { Listeners } from './listeners.ts';
 import { createListeners } from './listeners.ts';
-import type { PodMetrics } from './metrics.ts';
-import { annotationOf, compareFullNames, fullName, mirrorAnnotation } from './names.ts';
-import type { PodSource } from './types.ts';
 
 export interface ApiPodsOptions {
   api: Pick<ApiClient, 'list' | 'watch'>;

@@ -1,5 +1,5 @@
-import type { Cause, Pod } from '../../api/index.ts';
-import { forbiddenValue } from '../../api/index.ts';
+import type { Cause, Pod } from '../../../api/index.ts';
+import { forbiddenValue } from '../../../api/index.ts';
 
 type Spec = NonNullable<Pod['spec']>;
 type Volume = NonNullable<Spec['volumes']>[number];

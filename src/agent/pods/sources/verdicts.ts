@@ -1,6 +1,6 @@
-import type { Pod } from '../../api/index.ts';
+import type { Pod } from '../../../api/index.ts';
+import { annotationOf, fullName, hashAnnotation } from '../names.ts';
 import type { Fault } from './manifest.ts';
-import { annotationOf, fullName, hashAnnotation } from './names.ts';
 
 /** The agent's verdict on a file in the folder of manifests. */
 export interface Verdict {

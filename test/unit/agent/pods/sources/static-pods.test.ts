@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { mkdir, open, rename, symlink, unlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import type { StaticPods } from '../../../../src/agent/pods/index.ts';
-import { createStaticPods } from '../../../../src/agent/pods/index.ts';
-import { systemClock } from '../../../../src/base/index.ts';
-import { runSuccessfully, temporaryFolder, waitFor } from '../../../support/index.ts';
-import { manifest, memoryLog, metrics, namesOf } from './support.ts';
+import type { StaticPods } from '../../../../../src/agent/pods/index.ts';
+import { createStaticPods } from '../../../../../src/agent/pods/index.ts';
+import { systemClock } from '../../../../../src/base/index.ts';
+import { runSuccessfully, temporaryFolder, waitFor } from '../../../../support/index.ts';
+import { manifest, memoryLog, metrics, namesOf } from '../support.ts';
 
 interface Followed extends AsyncDisposable {
   folder: string;

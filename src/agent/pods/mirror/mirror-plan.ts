@@ -1,5 +1,5 @@
-import type { Node, Pod } from '../../api/index.ts';
-import { annotationOf, fullName, hashAnnotation, mirrorAnnotation } from './names.ts';
+import type { Node, Pod } from '../../../api/index.ts';
+import { annotationOf, fullName, hashAnnotation, mirrorAnnotation } from '../names.ts';
 
 /** The writes that make the API show the static pods of a node. */
 export interface MirrorPlan {

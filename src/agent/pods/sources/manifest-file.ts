@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { extname } from 'node:path';
-import type { FolderEntry } from '../../base/folder-watch/index.ts';
-import { readRegularFile } from '../../base/index.ts';
+import type { FolderEntry } from '../../../base/folder-watch/index.ts';
+import { readRegularFile } from '../../../base/index.ts';
 import type { Fault } from './manifest.ts';
 
 const extensions = ['.yaml', '.yml', '.json'];

@@ -1,8 +1,8 @@
-import type { Pod } from '../../api/index.ts';
-import type { Logger } from '../../base/index.ts';
+import type { Pod } from '../../../api/index.ts';
+import type { Logger } from '../../../base/index.ts';
+import { annotationOf, mirrorAnnotation } from '../names.ts';
+import type { PodSource } from '../types.ts';
 import { createListeners } from './listeners.ts';
-import { annotationOf, mirrorAnnotation } from './names.ts';
-import type { PodSource } from './types.ts';
 
 /** Joins several sources. Mirror pods are left out: the static pods that they mirror are included. */
 export function joinSources(sources: readonly PodSource[], log: Logger): PodSource & Disposable {

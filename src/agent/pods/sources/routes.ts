@@ -1,6 +1,6 @@
-import type { AgentRoute } from '../server/index.ts';
-import { sendJson } from '../server/index.ts';
-import { annotationOf, fullName, hashAnnotation } from './names.ts';
+import type { AgentRoute } from '../../server/index.ts';
+import { sendJson } from '../../server/index.ts';
+import { annotationOf, fullName, hashAnnotation } from '../names.ts';
 import type { StaticPods } from './static-pods.ts';
 import type { Verdict } from './verdicts.ts';
 

@@ -1,6 +1,6 @@
-import type { Pod } from '../../api/index.ts';
-import type { Logger } from '../../base/index.ts';
-import { describeError } from '../../base/index.ts';
+import type { Pod } from '../../../api/index.ts';
+import type { Logger } from '../../../base/index.ts';
+import { describeError } from '../../../base/index.ts';
 
 /** Listeners for changes of pods. */
 export interface Listeners {
