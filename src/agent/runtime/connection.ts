@@ -1,6 +1,12 @@
-import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
+import type {
+  DescMessage,
+  DescMethodServerStreaming,
+  DescMethodUnary,
+  MessageInitShape,
+  MessageShape,
+} from '@bufbuild/protobuf';
 import { Client, credentials } from '@grpc/grpc-js';
-import { callUnary, GrpcError } from '../../base/grpc/index.ts';
+import { callStream, callUnary, GrpcError } from '../../base/grpc/index.ts';
 import { findExistingEndpoint, parseEndpoint } from './endpoint.ts';
 import { fromGrpcError, RuntimeError } from './errors.ts';
 
@@ -40,6 +46,12 @@ export interface Connection extends Disposable {
     request: MessageInitShape<I>,
     options: CallOptions,
   ): Promise<MessageShape<O>>;
+  /** One call with many answers; throws a RuntimeError. Leaving the loop ends the call. */
+  stream<I extends DescMessage, O extends DescMessage>(
+    method: DescMethodServerStreaming<I, O>,
+    request: MessageInitShape<I>,
+    options: CallOptions,
+  ): AsyncIterable<MessageShape<O>>;
 }
 
 /** Throws when an endpoint is malformed; does not connect yet. */
@@ -75,20 +87,36 @@ export function openConnection(endpoints: readonly string[]): Connection {
     if (found === undefined && current?.client === client) drop();
   }
 
+  /** The error to throw for one of the call below. */
+  async function toRuntimeError(error: unknown, client: Client): Promise<unknown> {
+    const failure = error instanceof GrpcError ? fromGrpcError(error) : error;
+    if (failure instanceof RuntimeError && failure.reason === 'unavailable') await forgetIfGone(client);
+    return failure;
+  }
+
+  const untilEnd = (cancel: AbortSignal | undefined): AbortSignal =>
+    cancel === undefined ? end.signal : AbortSignal.any([cancel, end.signal]);
+
   return {
     get endpoint() {
       return current?.endpoint;
     },
+    async *stream(method, request, { deadlineMs, cancel, metadata }) {
+      if (closed) throw new RuntimeError('unavailable', 'the connection to the container runtime is closed');
+      const client = await connect();
+      try {
+        yield* callStream(client, method, request, { deadlineMs, cancel: untilEnd(cancel), metadata });
+      } catch (error) {
+        throw await toRuntimeError(error, client);
+      }
+    },
     async call(method, request, { deadlineMs, cancel, metadata }) {
       if (closed) throw new RuntimeError('unavailable', 'the connection to the container runtime is closed');
       const client = await connect();
-      const ended = cancel === undefined ? end.signal : AbortSignal.any([cancel, end.signal]);
       try {
-        return await callUnary(client, method, request, { deadlineMs, cancel: ended, metadata });
+        return await callUnary(client, method, request, { deadlineMs, cancel: untilEnd(cancel), metadata });
       } catch (error) {
-        const failure = error instanceof GrpcError ? fromGrpcError(error) : error;
-        if (failure instanceof RuntimeError && failure.reason === 'unavailable') await forgetIfGone(client);
-        throw failure;
+        throw await toRuntimeError(error, client);
       }
     },
     [Symbol.dispose]() {

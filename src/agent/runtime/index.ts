@@ -9,6 +9,14 @@ export {
   PodSandboxState as CriSandboxState,
   RuntimeService,
 } from './gen/cri_pb.js';
+export {
+  type ContainerConfig,
+  type LinuxResources,
+  type PodCalls,
+  type PodCallsOptions,
+  podCalls,
+  type SandboxConfig,
+} from './pod-calls.ts';
 export { readTaskState } from './tasks.ts';
 export type {
   CheckpointHints,

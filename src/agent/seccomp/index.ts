@@ -7,7 +7,7 @@ export { type Architecture, nodeArchitecture, readArchitecture } from './archite
 export { type ApplyingRule, describeOutcome, type Explanation, explainCall } from './explain.ts';
 export { judgeProfile, loadJudge, profileLimitBytes } from './judge.ts';
 export { type FoundProfile, type ResolvedSeccomp, resolveSeccomp } from './resolve.ts';
-export { sandboxSeccomp } from './security-profile.ts';
+export { type CriSecurityProfile, sandboxSeccomp } from './security-profile.ts';
 export {
   type ContainerRefusal,
   containersOf,

@@ -1,4 +1,4 @@
-export { type CallOptions, callUnary } from './call.ts';
+export { type CallOptions, callStream, callUnary } from './call.ts';
 export { openUnixClient, type UnixClient } from './client.ts';
 export { GrpcError, grpcCodes } from './errors.ts';
 export { type Handlers, type Implementation, implement } from './implement.ts';

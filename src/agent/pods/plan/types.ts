@@ -1,0 +1,207 @@
+import type { Pod } from '../../../api/index.ts';
+import type { ImageState } from '../../images/types.ts';
+import type { VolumesState } from '../../volumes/types.ts';
+import type { PodView } from '../view/types.ts';
+
+/** Which list of the spec a container stands in; a sidecar is an init container with the restart policy Always. */
+export type ContainerType = 'init' | 'sidecar' | 'regular' | 'ephemeral';
+
+/** Where a pod comes from, as in its annotation `kubernetes.io/config.source`. */
+export type PodOrigin = 'file' | 'http' | 'api';
+
+/** Why a pod ends, once that is decided; it is kept, and never taken back. */
+export interface Termination {
+  /**
+   * `deleted`: its object is being deleted; `gone`: its object or manifest is not there any more; `failed`: the node ends it
+   * (rejected, evicted, preempted, past its deadline, shutdown), and its status says so.
+   */
+  readonly cause: 'deleted' | 'gone' | 'failed';
+  /** Seconds for its containers to end, from `sinceMs` on; only ever made shorter. */
+  readonly graceSeconds: number;
+  readonly sinceMs: number;
+  /** For `failed`: what the status of the pod says, such as `Evicted`, `DeadlineExceeded`. */
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+/** What the agent itself remembers of a pod, in a file that outlives it. Times are milliseconds of the wall clock. */
+export interface PodRecord {
+  /** When the agent took the pod up: `status.startTime`. */
+  readonly takenMs: number;
+  readonly termination?: Termination;
+  /** Whether the node accepted it once; then it is not asked again. */
+  readonly isAdmitted: boolean;
+  /** The highest attempt of a sandbox that was made; undefined before the first. */
+  readonly sandboxAttempt?: number;
+  /** The addresses it had last: they stay in its status when it has ended. */
+  readonly ips: readonly string[];
+  /** By container name. */
+  readonly containers: Readonly<Record<string, ContainerRecord>>;
+  /** Whether everything outside the runtime (volumes, cgroup, devices) is released. */
+  readonly isReleased?: boolean;
+}
+
+export interface ContainerRecord {
+  /** The highest attempt that was made; undefined before the first. */
+  readonly attempt?: number;
+  /** The wait before the next restart, by `key`; see plan/backoff.ts. */
+  readonly backoff?: { readonly key: string; readonly waitMs: number; readonly sinceMs: number };
+  /** How it ended last, for where the runtime has forgotten it. */
+  readonly lastExit?: ExitRecord;
+  /** Why the last try to start it failed, until one succeeds. */
+  readonly failure?: StartFailure;
+}
+
+export interface ExitRecord {
+  readonly id: string;
+  readonly attempt: number;
+  readonly exitCode: number;
+  readonly reason: string;
+  readonly message: string;
+  readonly startedMs: number | undefined;
+  readonly finishedMs: number;
+}
+
+/** As `state.waiting` says it. */
+export interface StartFailure {
+  /** Such as `CreateContainerConfigError`, `CreateContainerError`, `RunContainerError`, `PostStartHookError`. */
+  readonly reason: string;
+  readonly message: string;
+  readonly atMs: number;
+  /** How often in a row. */
+  readonly count: number;
+}
+
+/** Why a pod's sandbox could not be made, and the like. */
+export interface PodFailure {
+  /** Such as `FailedCreatePodSandBox`. */
+  readonly reason: string;
+  readonly message: string;
+  readonly atMs: number;
+  readonly count: number;
+}
+
+/** What probes say of a container; without a probe, undefined. */
+export interface ProbeResults {
+  readonly startup?: boolean | undefined;
+  readonly readiness?: boolean | undefined;
+  /** False: it must be restarted. */
+  readonly liveness?: boolean | undefined;
+  /** Of the probe that failed, for the stop. */
+  readonly graceSeconds?: number | undefined;
+  readonly message?: string | undefined;
+}
+
+/** Everything a decision rests on. The plan reads no clock and nothing else. */
+export interface PlanInput {
+  readonly pod: Pod;
+  readonly origin: PodOrigin;
+  /** Not older than the last action on this pod. */
+  readonly view: PodView | undefined;
+  readonly record: PodRecord;
+  /** Steps that are under way. The plan emits none of the same key, but for a stop that must be quicker. */
+  readonly underWay: readonly Step[];
+  readonly nowMs: number;
+  /** Whether the runtime's network is ready; pods with the network of the host do not wait for it. */
+  readonly isNetworkReady: boolean;
+  readonly networkMessage: string;
+  readonly volumes: VolumesState;
+  /** By container name. */
+  readonly images: ReadonlyMap<string, ImageState>;
+  /** By container name; of those that have probes, for the container of that id. */
+  readonly probes: ReadonlyMap<string, ProbeResults>;
+  /** Why making the sandbox failed last. */
+  readonly sandboxFailure?: PodFailure | undefined;
+  /** Why releasing what the pod held, or removing what is left in the runtime, failed last. */
+  readonly cleanupFailure?: PodFailure | undefined;
+  readonly settings: PlanSettings;
+}
+
+export interface PlanSettings {
+  /** The longest wait between two restarts; default 300 s (crashLoopBackOff.maxContainerRestartPeriod). */
+  readonly maxRestartWaitMs: number;
+}
+
+/**
+ * One thing to do. Steps of different keys may be under way together. A step is done again when nothing shows that it was
+ * done, so each must bear being done twice.
+ */
+export type Step =
+  /** Makes folders, the cgroup, devices, claims: what must be there before a sandbox. */
+  | { readonly kind: 'prepare' }
+  | { readonly kind: 'runSandbox'; readonly attempt: number }
+  /** Ends what still runs in it, and its network. */
+  | { readonly kind: 'stopSandbox'; readonly sandboxId: string }
+  | { readonly kind: 'removeSandbox'; readonly sandboxId: string }
+  | StartStep
+  | StopStep
+  | { readonly kind: 'removeContainer'; readonly containerId: string; readonly container: string }
+  /** Releases volumes, devices, claims and the cgroup. Nothing of the pod runs any more. */
+  | { readonly kind: 'release' };
+
+export interface StartStep {
+  readonly kind: 'start';
+  readonly container: string;
+  readonly type: ContainerType;
+  readonly sandboxId: string;
+  readonly attempt: number;
+  readonly restartCount: number;
+  /** The image, by the id that the image room found. */
+  readonly imageId: string;
+  /** To be written into the record before anything is done. */
+  readonly backoff?: ContainerRecord['backoff'];
+}
+
+export interface StopStep {
+  readonly kind: 'stop';
+  readonly container: string;
+  readonly containerId: string;
+  readonly graceSeconds: number;
+  /** For the Event `Killing`, such as `Stopping container web`. */
+  readonly message: string;
+  readonly runsPreStop: boolean;
+}
+
+/** Why something waits: for people, and for programs. */
+export interface Wait {
+  /** As in `state.waiting.reason` or the reason of a condition. */
+  readonly reason: string;
+  readonly message: string;
+  /** When it is tried next by itself; undefined: as soon as what it waits for changes. */
+  readonly untilMs?: number | undefined;
+}
+
+/** `starting` and `running` until it is decided that it ends; `ended`: nothing runs and everything is released. */
+export type Stage = 'starting' | 'running' | 'terminating' | 'ended';
+
+export interface Plan {
+  readonly stage: Stage;
+  readonly steps: readonly Step[];
+  /** When to plan again though nothing changed. */
+  readonly wakeMs?: number | undefined;
+  /** What the pod as a whole waits for: network, volumes, sandbox, termination. */
+  readonly wait?: Wait | undefined;
+  /** By container name. */
+  readonly waits: ReadonlyMap<string, Wait>;
+  /** That the pod must end, found here (its deadline has passed, …): to be put into the record. */
+  readonly terminate?: Termination | undefined;
+}
+
+/** Equal for steps that must not be under way together. */
+export function stepKey(step: Step): string {
+  switch (step.kind) {
+    case 'prepare':
+    case 'runSandbox':
+    case 'release':
+      return 'pod';
+    case 'stopSandbox':
+    case 'removeSandbox':
+      return `sandbox ${step.sandboxId}`;
+    case 'start':
+      return 'start';
+    case 'stop':
+      return `container ${step.containerId}`;
+    case 'removeContainer':
+      return `container ${step.containerId}`;
+  }
+}

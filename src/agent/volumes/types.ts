@@ -1,0 +1,38 @@
+import type { Pod } from '../../api/index.ts';
+
+/** Whether the volumes of a pod are there. */
+export type VolumesState =
+  | { readonly state: 'ready' }
+  | {
+      readonly state: 'waiting';
+      /** Such as `FailedMount`; empty while nothing has failed. */
+      readonly reason: string;
+      readonly message: string;
+      readonly untilMs?: number | undefined;
+    };
+
+/** A mount for a container, as the runtime gets it. */
+export interface VolumeMount {
+  readonly containerPath: string;
+  readonly hostPath: string;
+  readonly isReadOnly: boolean;
+  readonly isRecursiveReadOnly: boolean;
+  readonly propagation: 'None' | 'HostToContainer' | 'Bidirectional';
+  /** Of an image volume: the image instead of a path. */
+  readonly image?: { readonly id: string; readonly subPath: string } | undefined;
+}
+
+/** The volumes of the node's pods, below `pods/UID/volumes` of the root folder. */
+export interface Volumes {
+  /** Whether they are there; the first call begins to set them up, later ones only look. Never waits. */
+  want(pod: Pod): VolumesState;
+  /**
+   * The mounts of one container, in the order of its `volumeMounts`; prepares its sub-paths. Rejects with an Error whose
+   * message may be shown to users.
+   */
+  mountsOf(pod: Pod, container: string): Promise<readonly VolumeMount[]>;
+  /** Unmounts and removes what the pod has here. Resolves when nothing is left; rejects with what is in the way. */
+  release(pod: { readonly uid: string; readonly namespace: string; readonly name: string }): Promise<void>;
+  /** Calls `listener` with the uid of a pod when the state of its volumes has changed. */
+  onChange(listener: (podUid: string) => void): Disposable;
+}
