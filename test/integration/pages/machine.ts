@@ -28,6 +28,7 @@ export async function startPageMachine(): Promise<PageMachine> {
   for (const name of ['bin', 'etc', 'etc/config.d', 'backup']) await mkdir(join(home, name));
   const write = (name: string, text: string) => writeFile(join(home, 'bin', name), text, { mode: 0o755 });
   await write('nodeward', nodewardScript());
+  await write('sudo', '#!/bin/sh\nexec "$@"\n');
   await write('systemctl', systemctlScript(home, await freePort(), await freePort()));
   const env = {
     PATH: `${join(home, 'bin')}:${fetched('tools/bin')}:${process.env['PATH']}`,
