@@ -27,9 +27,9 @@ describe('the commands of a page work as they are pasted', () => {
 
   for (const page of pages) {
     test(page, async () => {
-      for (const { line, script } of runnableBlocks(await readFile(join(docs, page), 'utf8'))) {
-        const { code, stdout, stderr } = await machine.run(script);
-        assert.equal(code, 0, `docs/${page}:${line}\n${script}\n${stdout}${stderr}`);
+      for (const { line, text } of runnableBlocks(await readFile(join(docs, page), 'utf8'))) {
+        const { code, stdout, stderr } = await machine.run(text);
+        assert.equal(code, 0, `docs/${page}:${line}\n${text}\n${stdout}${stderr}`);
       }
     });
   }
