@@ -5,12 +5,11 @@
  */
 import { glob, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ProcessEntry } from '../../support/index.ts';
+import type { ProcessEntry, runCommand } from '../../support/index.ts';
 import {
   isAlive,
   listProcesses,
   removeCgroup,
-  runCommand,
   sendSignal,
   unmountBelow,
   waitFor,
@@ -21,12 +20,14 @@ export interface Remains {
   socket: string;
   runc: string;
   cgroup: string;
+  /** Runs a command where the containers' file systems are mounted. */
+  run: typeof runCommand;
 }
 
-export async function removeRemains({ folder, socket, runc, cgroup }: Remains): Promise<void> {
+export async function removeRemains({ folder, socket, runc, cgroup, run }: Remains): Promise<void> {
   const shims = await findShims(socket);
   const sockets = await shimSockets(folder);
-  await deleteContainers(join(folder, 'runc/k8s.io'), runc);
+  await deleteContainers(join(folder, 'runc/k8s.io'), runc, run);
   await endProcesses(shims);
   await unmountBelow(folder);
   await Promise.all(sockets.map((path) => rm(path, { force: true })));
@@ -38,10 +39,10 @@ async function findShims(socket: string): Promise<ProcessEntry[]> {
   return (await listProcesses()).filter(({ argv }) => argv[argv.indexOf('-address') + 1] === socket);
 }
 
-async function deleteContainers(root: string, runc: string): Promise<void> {
+async function deleteContainers(root: string, runc: string, run: Remains['run']): Promise<void> {
   for (const id of await readdir(root).catch(() => [])) {
-    await runCommand(runc, ['--root', root, 'resume', id]);
-    await runCommand(runc, ['--root', root, 'delete', '--force', id]);
+    await run(runc, ['--root', root, 'resume', id]);
+    await run(runc, ['--root', root, 'delete', '--force', id]);
   }
 }
 

@@ -2,14 +2,23 @@ import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { ImageService, RuntimeService } from '../../../src/agent/runtime/gen/cri_pb.js';
 import type { SupervisedProcess } from '../../support/index.ts';
-import { cgroupName, runSuccessfully, startProcess, temporaryFolder, waitFor } from '../../support/index.ts';
-import { cniConfiguration } from './cni.ts';
+import {
+  cgroupName,
+  runCommand,
+  runSuccessfully,
+  startProcess,
+  temporaryFolder,
+  waitFor,
+} from '../../support/index.ts';
+import { bridgeConfiguration, cniConfiguration } from './cni.ts';
 import type { ContainerdVersion } from './containerd-config.ts';
 import { containerdConfig, image } from './containerd-config.ts';
 import { removeRemains } from './containerd-remains.ts';
 import type { CriClient } from './cri.ts';
 import { connectCri } from './cri.ts';
 import { fetched } from './folder.ts';
+import type { LabNamespace } from './namespace.ts';
+import { insideEnvironment } from './namespace.ts';
 import type { Pod, PodOptions } from './pod.ts';
 import { startPod } from './pod.ts';
 
@@ -18,6 +27,8 @@ export interface ContainerdOptions {
   version?: ContainerdVersion;
   /** A pod network, so that the runtime says NetworkReady; default false. */
   cni?: boolean;
+  /** Runs inside of it, with pods on a bridge and ports of that node for them; `cni` says nothing then. */
+  namespace?: LabNamespace;
   /** Without criu in the folders where it is looked for; default false. */
   withoutCriu?: boolean;
 }
@@ -54,7 +65,7 @@ export interface LabContainerd extends AsyncDisposable {
 
 /** Starts a real containerd and resolves when its CRI answers and the image is there. Needs root. */
 export async function startContainerd(options: ContainerdOptions = {}): Promise<LabContainerd> {
-  const { version = '2.1', cni = false, withoutCriu = false } = options;
+  const { version = '2.1', cni = false, withoutCriu = false, namespace } = options;
   if (process.getuid?.() !== 0) throw new Error('containerd needs root');
   await using setup = new AsyncDisposableStack();
   const { path: folder } = setup.use(await temporaryFolder('containerd-'));
@@ -64,17 +75,25 @@ export async function startContainerd(options: ContainerdOptions = {}): Promise<
   const runc = join(binaries, 'runc');
   const cgroup = cgroupName(folder);
   const cniBinaries = fetched('cni/bin');
-  await prepare(folder, containerdConfig({ version, folder, socket, runc, cniBinaries }), cni);
-  setup.defer(() => removeRemains({ folder, socket, runc, cgroup }));
+  const network =
+    namespace !== undefined ? bridgeConfiguration(folder) : cni ? cniConfiguration(folder) : undefined;
+  await prepare(folder, containerdConfig({ version, folder, socket, runc, cniBinaries }), network);
+  const run = namespace?.run ?? runCommand;
+  setup.defer(() => removeRemains({ folder, socket, runc, cgroup, run }));
+  const commandLine = (name: string, argv: readonly string[]): [string, ...string[]] =>
+    namespace?.inside(join(binaries, name), argv) ?? [join(binaries, name), ...argv];
 
   const cri = setup.use(connectCri(socket));
-  const ctr = (...argv: string[]): Promise<string> =>
-    runSuccessfully(join(binaries, 'ctr'), ['--address', socket, '--namespace', 'k8s.io', ...argv]);
+  const ctr = (...argv: string[]): Promise<string> => {
+    const [command, ...rest] = commandLine('ctr', ['--address', socket, '--namespace', 'k8s.io', ...argv]);
+    return runSuccessfully(command, rest);
+  };
   const start = async (): Promise<SupervisedProcess> => {
     const env = environment(folder, binaries);
-    const child = await startProcess(join(binaries, 'containerd'), ['-c', 'config.toml'], {
+    const [command, ...argv] = commandLine('containerd', ['-c', join(folder, 'config.toml')]);
+    const child = await startProcess(command, argv, {
       cwd: folder,
-      env,
+      env: namespace === undefined ? env : insideEnvironment(env),
     });
     await untilServing(child, cri).catch(async (error: unknown) => {
       await child.kill9();
@@ -131,11 +150,11 @@ async function linksWithout(name: string, from: string, to: string): Promise<str
   return to;
 }
 
-async function prepare(folder: string, config: string, cni: boolean): Promise<void> {
+async function prepare(folder: string, config: string, network: string | undefined): Promise<void> {
   await mkdir(join(folder, 'tmp'));
   await mkdir(join(folder, 'cni'));
   await writeFile(join(folder, 'config.toml'), config);
-  if (cni) await writeFile(join(folder, 'cni/10-lab.conflist'), cniConfiguration(folder));
+  if (network !== undefined) await writeFile(join(folder, 'cni/10-lab.conflist'), network);
 }
 
 /**

@@ -5,6 +5,8 @@ export { type EtcdMember, type EtcdOptions, type LabEtcd, startEtcd } from './et
 export type { EtcdCertificates } from './etcd-certificates.ts';
 export { fetched, repository } from './folder.ts';
 export { type Kubectl, type KubectlOptions, kubectl } from './kubectl.ts';
+export { insideEnvironment, type LabNamespace, startNamespace } from './namespace.ts';
+export { type LabNode, startLabNode } from './node.ts';
 export type {
   ContainerOptions,
   ExecResult,
@@ -12,6 +14,14 @@ export type {
   Pod,
   PodOptions,
 } from './pod.ts';
+export {
+  type LabRegistry,
+  type RegistryFaults,
+  type RegistryOptions,
+  type RegistryRequest,
+  type ServedImage,
+  startRegistry,
+} from './registry.ts';
 export { bootSystemd, type LabMachine, type SystemdOptions } from './systemd.ts';
 export { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
-export { counting, holdingMemory, idle, type Workload } from './workload.ts';
+export { counting, holdingMemory, idle, serving, type Workload } from './workload.ts';

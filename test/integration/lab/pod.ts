@@ -16,6 +16,8 @@ export interface PodOptions {
   namespace?: string;
   /** Default `host`; `pod` needs a runtime with CNI. */
   network?: 'host' | 'pod';
+  /** Ports of the node that lead to ports of the pod; needs a runtime in a namespace of its own. */
+  ports?: readonly { hostPort: number; containerPort: number }[];
 }
 
 export interface ContainerOptions {
@@ -78,7 +80,7 @@ export interface PodPlace {
 /** Runs a sandbox that carries the labels by which an agent finds a pod. */
 export async function startPod(place: PodPlace, options: PodOptions = {}): Promise<Pod> {
   const uid = crypto.randomUUID();
-  const { name = `pod-${uid.slice(0, 8)}`, namespace = 'default', network = 'host' } = options;
+  const { name = `pod-${uid.slice(0, 8)}`, namespace = 'default', network = 'host', ports = [] } = options;
   const labels = podLabels(name, namespace, uid);
   const logDirectory = join(place.logFolder, `${namespace}_${name}_${uid}`);
   await mkdir(logDirectory, { recursive: true });
@@ -87,6 +89,7 @@ export async function startPod(place: PodPlace, options: PodOptions = {}): Promi
     ...(network === 'pod' ? { hostname: name } : {}),
     logDirectory,
     labels,
+    portMappings: [...ports],
     linux: {
       cgroupParent: `/${place.cgroup}/pod${uid}`,
       securityContext: {

@@ -24,6 +24,11 @@ export function idle(): Workload {
   return shell('while :; do sleep 3600 & wait $!; done');
 }
 
+/** Answers every HTTP request for `/` with a text. */
+export function serving(port: number, text: string): Workload {
+  return shell(`echo '${text}' > /data/index.html; httpd -f -p ${port} -h /data & wait $!`);
+}
+
 function shell(script: string): Workload {
   return { command: ['/bin/sh', '-c', `trap 'exit 0' TERM INT; ${script}`] };
 }

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import type { CommandResult, Exit, SupervisedProcess } from '../../support/index.ts';
 import { runCommand, sendSignal, startProcess } from '../../support/index.ts';
-import { repository } from '../lab/index.ts';
+import type { LabNamespace } from '../lab/index.ts';
+import { insideEnvironment, repository } from '../lab/index.ts';
 
 export interface AgentStart {
   /** Kept from one start to the next. */
@@ -14,6 +15,8 @@ export interface AgentStart {
   uid?: number;
   /** A network namespace to run in; default the test's own. */
   network?: string;
+  /** Runs inside of it; `network` says nothing then. */
+  namespace?: LabNamespace;
   env?: NodeJS.ProcessEnv;
 }
 
@@ -93,6 +96,7 @@ function commandLine({
   checkout = repository,
   uid,
   network,
+  namespace,
 }: AgentStart): [string, ...string[]] {
   const up = [
     join(checkout, 'scripts/up'),
@@ -106,11 +110,17 @@ function commandLine({
   ];
   const user =
     uid === undefined ? [] : ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', '--'];
-  const inside = network === undefined ? [] : ['nsenter', `--net=/run/netns/${network}`, '--'];
-  return ['setsid', ...inside, ...user, ...up]; // setsid keeps the pid, which becomes the group's
+  const agent: [string, ...string[]] = ['setsid', ...user, ...up]; // setsid keeps the pid, which becomes the group's
+  if (namespace !== undefined) return namespace.inside(...split(agent));
+  return network === undefined ? agent : ['nsenter', `--net=/run/netns/${network}`, '--', ...agent];
 }
 
-function environment({ env }: AgentStart): { env?: NodeJS.ProcessEnv } {
+function split([command, ...argv]: readonly [string, ...string[]]): [string, string[]] {
+  return [command, argv];
+}
+
+function environment({ env, namespace }: AgentStart): { env?: NodeJS.ProcessEnv } {
+  if (namespace !== undefined) return { env: insideEnvironment({ ...process.env, ...env }) };
   return env === undefined ? {} : { env: { ...process.env, ...env } };
 }
 
