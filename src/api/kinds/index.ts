@@ -115,8 +115,10 @@ export {
   nodeKind,
   type Taint,
 } from './nodes/node.ts';
+export { type RuntimeClass, runtimeClassKind } from './nodes/runtime-class.ts';
 export { type Binding, bindingBody } from './pods/binding.ts';
 export { type Eviction, evictionBody } from './pods/eviction.ts';
+export { computeQosClass } from './pods/new-status.ts';
 export { type Pod, podChangeCauses, podHasEnded, podKind } from './pods/pod.ts';
 export { billionths } from './quantity.ts';
 export { type ClusterRole, clusterRoleKind } from './rbac/cluster-role.ts';

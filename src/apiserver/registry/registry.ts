@@ -35,7 +35,7 @@ export function createRegistry(options: RegistryOptions): Registry {
   const byKind = new Map<Kind, Resource>();
   for (const kind of kinds) {
     const strategy = strategies.get(kind) ?? {};
-    byKind.set(kind, new Resource({ ...options, gates, kind, strategy, checkNamespace }));
+    byKind.set(kind, new Resource({ ...options, gates, kind, strategy, checkNamespace, stored: { find } }));
   }
   const namespaces = of(namespaceKind);
 
@@ -64,6 +64,14 @@ export function createRegistry(options: RegistryOptions): Registry {
     const resource = byKind.get(kind);
     if (!isOf(resource, kind)) throw new Error(`${kind.kind} is not served`);
     return resource;
+  }
+
+  function find<T extends ApiObject>(kind: Kind<T>, namespace: string, name: string): T | undefined {
+    const { encoding } = of(kind);
+    const state = storage.lookup(keyOf(kind, namespace, name));
+    if (state === undefined) return undefined;
+    if (!isReadable(state)) throw createUnreadableError(kind, groupSuffix, name, state);
+    return encoding.read(state);
   }
 
   return {

@@ -1,4 +1,4 @@
-import type { ApiObject, Cause, FeatureGates } from '../../api/index.ts';
+import type { ApiObject, Cause, FeatureGates, Kind } from '../../api/index.ts';
 import type { User } from '../authn/index.ts';
 
 /** Who writes, and how. */
@@ -10,6 +10,12 @@ export interface WriteContext {
   manager?: string;
   /** Takes what the client should know of a write that succeeded. */
   warn?(text: string): void;
+}
+
+/** The other objects that a write depends on, as they are now. */
+export interface StoredObjects {
+  /** Undefined when there is none; throws when it cannot be read. `namespace` is empty for cluster-scoped kinds. */
+  find<T extends ApiObject>(kind: Kind<T>, namespace: string, name: string): T | undefined;
 }
 
 /** How an object is changed. */
@@ -29,7 +35,7 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   /** Takes off what belongs to a feature that is off, unless the stored object has it already. */
   withoutGated?(next: T, old: T | undefined, gates: FeatureGates): T;
   /** Fills in what the server knows, before defaulting and validation. */
-  beforeCreate?(object: T, context: WriteContext): T;
+  beforeCreate?(object: T, context: WriteContext, stored: StoredObjects): T;
   /** Fills in what the server knows of a change, before defaulting and validation. */
   beforeUpdate?(next: T, old: T, change: Change): T;
   /** Further causes against a new object, or a change through the object's own path or a subresource. */

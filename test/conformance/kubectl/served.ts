@@ -16,6 +16,7 @@ export const stored: readonly Row[] = [
   ['certificatesigningrequests', 'certificates.k8s.io/v1', false, 'CertificateSigningRequest'],
   ['leases', 'coordination.k8s.io/v1', true, 'Lease'],
   ['events', 'events.k8s.io/v1', true, 'Event'],
+  ['runtimeclasses', 'node.k8s.io/v1', false, 'RuntimeClass'],
   ['clusterrolebindings', rbac, false, 'ClusterRoleBinding'],
   ['clusterroles', rbac, false, 'ClusterRole'],
   ['rolebindings', rbac, true, 'RoleBinding'],

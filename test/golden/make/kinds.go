@@ -9,6 +9,7 @@ import (
 	coordination "k8s.io/api/coordination/v1"
 	core "k8s.io/api/core/v1"
 	events "k8s.io/api/events/v1"
+	node "k8s.io/api/node/v1"
 	policy "k8s.io/api/policy/v1"
 	rbac "k8s.io/api/rbac/v1"
 	storage "k8s.io/api/storage/v1"
@@ -69,6 +70,7 @@ func kinds() []entry {
 			&authentication.TokenRequest{}),
 		of(policy.SchemeGroupVersion, &policy.Eviction{}),
 		of(storage.SchemeGroupVersion, &storage.CSINode{}),
+		of(node.SchemeGroupVersion, &node.RuntimeClass{}),
 	}
 	var all []entry
 	for _, entries := range groups {

@@ -18,6 +18,7 @@ import { eventViewKind } from '../events/event.ts';
 import { csiNodeKind } from '../nodes/csi-node.ts';
 import { leaseKind } from '../nodes/lease.ts';
 import { nodeKind } from '../nodes/node.ts';
+import { runtimeClassKind } from '../nodes/runtime-class.ts';
 import { podKind } from '../pods/pod.ts';
 import { clusterRoleBindingKind } from '../rbac/cluster-role-binding.ts';
 import { clusterRoleKind } from '../rbac/cluster-role.ts';
@@ -46,6 +47,7 @@ export const servedKinds: readonly Kind[] = [
   csiNodeKind,
   leaseKind,
   nodeKind,
+  runtimeClassKind,
   podKind,
   clusterRoleBindingKind,
   clusterRoleKind,

@@ -4,18 +4,22 @@ import { pointer } from './wire.ts';
 
 /* Tolerations, spreading and gates: what else decides where and when a pod runs. */
 
-export const toleration = struct('Toleration', {
-  key: field(1, string, 'Key of the taint; every key when absent.'),
-  operator: field(2, string, 'Exists or Equal.'),
-  value: field(3, string, 'Value of the taint, for Equal.'),
-  effect: field(4, string, 'NoSchedule, PreferNoSchedule or NoExecute; every effect when absent.'),
-  tolerationSeconds: field(
-    5,
-    int64,
-    'How long a NoExecute taint is tolerated; for ever when absent.',
-    pointer,
-  ),
-});
+export const toleration = struct(
+  'Toleration',
+  {
+    key: field(1, string, 'Key of the taint; every key when absent.'),
+    operator: field(2, string, 'Exists or Equal.'),
+    value: field(3, string, 'Value of the taint, for Equal.'),
+    effect: field(4, string, 'NoSchedule, PreferNoSchedule or NoExecute; every effect when absent.'),
+    tolerationSeconds: field(
+      5,
+      int64,
+      'How long a NoExecute taint is tolerated; for ever when absent.',
+      pointer,
+    ),
+  },
+  { home: 'core/v1' },
+);
 
 export const topologySpreadConstraint = struct('TopologySpreadConstraint', {
   maxSkew: required(1, int32, 'Most by which the numbers of pods may differ.'),

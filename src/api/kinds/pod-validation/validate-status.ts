@@ -11,7 +11,7 @@ export function statusCauses(next: PodStatus, old: PodStatus, spec: PodSpec, pat
   const sidecars = new Set(
     spec.initContainers?.filter(({ restartPolicy }) => restartPolicy === 'Always').map(({ name }) => name),
   );
-  const policy = spec.restartPolicy ?? 'Always';
+  const mayRestart = restartsOf(spec);
   return [
     ...causesOf(next.conditions, ({ type }, index) =>
       invalidUnless(`${path}.conditions[${index}].type`, type, checkQualifiedName(type)),
@@ -26,22 +26,43 @@ export function statusCauses(next: PodStatus, old: PodStatus, spec: PodSpec, pat
     ...((next.qosClass ?? '') === (old.qosClass ?? '')
       ? []
       : [invalidValue(`${path}.qosClass`, next.qosClass ?? '', 'field is immutable')]),
-    ...endedCauses(next.containerStatuses, old.containerStatuses, `${path}.containerStatuses`, policy),
+    ...endedCauses(next.containerStatuses, old.containerStatuses, `${path}.containerStatuses`, mayRestart),
     ...endedCauses(
       next.initContainerStatuses,
       old.initContainerStatuses?.filter(({ name }) => !sidecars.has(name)),
       `${path}.initContainerStatuses`,
-      policy,
+      mayRestart,
     ),
     ...endedCauses(
       next.ephemeralContainerStatuses,
       old.ephemeralContainerStatuses,
       `${path}.ephemeralContainerStatuses`,
-      'Never',
+      () => false,
     ),
     ...claimStatusCauses(next, spec, `${path}.resourceClaimStatuses`),
     ...addressCauses(next, path),
   ];
+}
+
+/** Whether a container that ended with that code may run again. */
+type MayRestart = (name: string, exitCode: number) => boolean;
+
+/** By the first rule of the container that matches, else by its own policy, else by that of the pod. */
+function restartsOf({ containers = [], initContainers = [], restartPolicy = 'Always' }: PodSpec): MayRestart {
+  const all = [...initContainers, ...containers];
+  const rules = all.flatMap(({ restartPolicyRules = [] }) => restartPolicyRules);
+  const restartsAll = rules.some(({ action }) => action === 'RestartAllContainers');
+  return (name, exitCode) => {
+    const own = all.find((each) => each.name === name);
+    const isRuled = own?.restartPolicyRules?.some(({ exitCodes }) => {
+      const isListed = exitCodes?.values?.includes(exitCode) ?? false;
+      return exitCodes?.operator === 'NotIn' ? !isListed : isListed;
+    });
+    const policy = own?.restartPolicy ?? restartPolicy;
+    return (
+      restartsAll || isRuled === true || policy === 'Always' || (policy === 'OnFailure' && exitCode !== 0)
+    );
+  };
 }
 
 /** A container that has ended and is not restarted cannot leave that state. */
@@ -49,14 +70,12 @@ function endedCauses(
   next: readonly ContainerStatus[] | undefined,
   old: readonly ContainerStatus[] | undefined,
   path: string,
-  policy: string,
+  mayRestart: MayRestart,
 ): Cause[] {
-  if (policy === 'Always') return [];
   const alive = new Set(next?.filter(({ state }) => state?.terminated === undefined).map(({ name }) => name));
   return causesOf(old, ({ name, state }, index) => {
     const ended = state?.terminated;
-    const restarts = policy === 'OnFailure' && ended?.exitCode !== 0;
-    if (ended === undefined || restarts || !alive.has(name)) return [];
+    if (ended === undefined || !alive.has(name) || mayRestart(name, ended.exitCode ?? 0)) return [];
     const wrong = 'may not be transitioned to non-terminated state';
     return [forbiddenValue(`${path}[${index}].state`, wrong)];
   });

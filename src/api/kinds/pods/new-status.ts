@@ -25,7 +25,7 @@ const counted = ['cpu', 'memory'];
  * either, else Burstable. Resources of the pod as a whole, where it has them, go before those of its containers. A
  * limit without a request counts as both, as after defaulting.
  */
-function computeQosClass(spec: PodSpec): 'Guaranteed' | 'Burstable' | 'BestEffort' {
+export function computeQosClass(spec: PodSpec): 'Guaranteed' | 'Burstable' | 'BestEffort' {
   const ofPod = spec.resources?.requests ?? spec.resources?.limits;
   const containers = [...(spec.containers ?? []), ...(spec.initContainers ?? [])];
   const all = ofPod === undefined ? containers.map(({ resources }) => resources) : [spec.resources];

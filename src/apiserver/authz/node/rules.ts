@@ -21,6 +21,7 @@ export function listNodeRules(groupSuffix: string): PolicyRule[] {
     createRule('create get list watch', group('certificates'), 'certificatesigningrequests'),
     createRule('create delete get patch update', group('coordination'), 'leases'),
     createRule('create delete get patch update', group('storage'), 'csinodes'),
+    createRule('get list watch', group('node'), 'runtimeclasses'),
   ];
 }
 

@@ -25,6 +25,7 @@ const order = [
   'rbac.authorization',
   'storage',
   'coordination',
+  'node',
 ];
 
 /** The served kinds by group and version, in the order of discovery. */

@@ -1,6 +1,7 @@
 import type { Cause, Pod } from '../../../api/index.ts';
 import { forbiddenValue, formatTime, podChangeCauses, podHasEnded } from '../../../api/index.ts';
 import type { Strategy } from '../strategy.ts';
+import { withRuntimeClass } from './pod-runtime-class.ts';
 
 /**
  * Each path to a pod changes its own part. A pod that a node has taken is stopped there before it goes: it stays until
@@ -9,7 +10,10 @@ import type { Strategy } from '../strategy.ts';
 export const podStrategy: Strategy<Pod> = {
   withoutGated: (pod, old, gates) =>
     gates.InPlacePodVerticalScaling || usesResizePolicy(old) ? pod : withoutResizePolicy(pod),
-  beforeCreate: (pod) => (isMirrorPod(pod) ? pod : withAccount(pod, 'default')),
+  beforeCreate(pod, _context, stored) {
+    const owned = isMirrorPod(pod) ? pod : withAccount(pod, 'default');
+    return withRuntimeClass(owned, stored);
+  },
   beforeUpdate(next, old, { subresource, now }) {
     if (subresource === 'ephemeralcontainers') return next;
     if (subresource === 'status') return observed(next, old);

@@ -73,10 +73,10 @@ function metadataFor<T extends ApiObject>(
 }
 
 function prepareNew<T extends ApiObject>(parts: Parts<T>, object: T, context: WriteContext): T {
-  const { kind, strategy, gates } = parts;
+  const { kind, strategy, gates, stored } = parts;
   const ungated = strategy.withoutGated?.(object, undefined, gates) ?? object;
   const prepared = kind.prepare(ungated, undefined);
-  const next = kind.default(strategy.beforeCreate?.(prepared, context) ?? prepared);
+  const next = kind.default(strategy.beforeCreate?.(prepared, context, stored) ?? prepared);
   return withGeneration(kind, next, undefined);
 }
 

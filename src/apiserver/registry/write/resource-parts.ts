@@ -3,7 +3,7 @@ import type { Clock, KeyedMutex } from '../../../base/index.ts';
 import type { CachedStore } from '../../storage/index.ts';
 import type { ObjectEncoding } from '../encoding.ts';
 import type { SecondText } from '../metadata.ts';
-import type { Admission, Advice, Strategy } from '../strategy.ts';
+import type { Admission, Advice, StoredObjects, Strategy } from '../strategy.ts';
 
 export interface ResourceOptions<T extends ApiObject> {
   kind: Kind<T>;
@@ -14,6 +14,7 @@ export interface ResourceOptions<T extends ApiObject> {
   admission: readonly Admission[];
   advice?: Advice;
   gates: FeatureGates;
+  stored: StoredObjects;
   /** Throws when objects cannot be created in a namespace: it is missing or going. */
   checkNamespace(namespace: string, kind: Kind, name: string): void;
 }

@@ -40,6 +40,7 @@ test('lists merge as the markers of the published types say, under apply and und
     ServiceAccount: [...ofMetadata, '.secrets: map by name / merge by name'],
     Event: ofMetadata,
     CSINode: [...ofMetadata, '.spec.drivers: map by name / merge by name'],
+    RuntimeClass: ofMetadata,
     Role: ofMetadata,
     ClusterRole: ofMetadata,
     RoleBinding: ofMetadata,

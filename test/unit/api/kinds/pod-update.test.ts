@@ -251,6 +251,28 @@ describe('through status', () => {
     assert.equal(to(debug({ running: {} }), debug(ended(1))).length, 1, 'what is for debugging runs once');
   });
 
+  test('a container with a policy or rules of its own begins again by these', () => {
+    const begins = (own: object) => {
+      const [first] = old.spec?.containers ?? [];
+      const containers = [{ name: 'main', image: 'a', ...first, ...own }];
+      const pod = { ...old, spec: { ...old.spec, restartPolicy: 'Never', containers } };
+      const withState = (state: object) => ({
+        ...pod,
+        status: { qosClass: 'BestEffort', containerStatuses: [container(state)] },
+      });
+      return podChangeCauses(withState({ running: {} }), withState(ended(3)), 'status').length === 0;
+    };
+    const rule = (action: string, values: readonly number[]) => ({
+      restartPolicy: 'Never',
+      restartPolicyRules: [{ action, exitCodes: { operator: 'In', values: [...values] } }],
+    });
+    assert.equal(begins({}), false);
+    assert.equal(begins({ restartPolicy: 'Always' }), true);
+    assert.equal(begins(rule('Restart', [3])), true);
+    assert.equal(begins(rule('Restart', [4])), false);
+    assert.equal(begins(rule('RestartAllContainers', [4])), true);
+  });
+
   test('the quality of service stays', () => {
     assert.deepEqual(to({ qosClass: 'Guaranteed' }), [
       'status.qosClass: Invalid value: "Guaranteed": field is immutable',

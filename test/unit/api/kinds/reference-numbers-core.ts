@@ -15,4 +15,7 @@ export const coreReferenceNumbers: Readonly<Record<string, string>> = {
   CSINodeSpec: 'drivers=1',
   CSINodeDriver: 'name=1 nodeID=2 topologyKeys=3 allocatable=4',
   VolumeNodeResources: 'count=1',
+  RuntimeClass: 'metadata=1 handler=2 overhead=3 scheduling=4',
+  Overhead: 'podFixed=1',
+  Scheduling: 'nodeSelector=1 tolerations=2',
 };

@@ -44,6 +44,7 @@ const required: Record<string, object> = {
   'coordination/Lease': { spec: { holderIdentity: 'somebody', leaseDurationSeconds: 40 } },
   'rbac.authorization/RoleBinding': { roleRef },
   'rbac.authorization/ClusterRoleBinding': { roleRef },
+  'node/RuntimeClass': { handler: 'runc' },
   'storage/CSINode': { spec: { drivers: [] } },
 };
 

@@ -172,7 +172,7 @@ describe('the documents of discovery', () => {
     const reference = [
       ...['v1', 'events.k8s.io/v1', 'authentication.k8s.io/v1', 'authorization.k8s.io/v1'],
       ...['certificates.k8s.io/v1', 'rbac.authorization.k8s.io/v1', 'storage.k8s.io/v1'],
-      ...['coordination.k8s.io/v1', 'access.nodeward.io/v1'],
+      ...['coordination.k8s.io/v1', 'node.k8s.io/v1', 'access.nodeward.io/v1'],
     ];
     assert.deepEqual(
       order,

@@ -31,6 +31,7 @@ function asking(text: string, more: Asked = {}): Attributes {
 const groups: Readonly<Record<string, string>> = {
   leases: 'coordination.k8s.io',
   csinodes: 'storage.k8s.io',
+  runtimeclasses: 'node.k8s.io',
   certificatesigningrequests: 'certificates.k8s.io',
   tokenreviews: 'authentication.k8s.io',
   subjectaccessreviews: 'authorization.k8s.io',
@@ -75,6 +76,8 @@ const allowed: [string, Asked?][] = [
   ['create tokenreviews'],
   ['create subjectaccessreviews'],
   ['list services'],
+  ['get runtimeclasses any'],
+  ['watch runtimeclasses'],
 ];
 
 const noRelation = "no relationship found between node 'a' and this object";

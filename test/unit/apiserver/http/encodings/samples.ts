@@ -53,6 +53,7 @@ const samples: Readonly<Record<string, () => object>> = {
   Role: () => ({ rules }),
   ClusterRoleBinding: () => ({ roleRef: roleRef('ClusterRole'), subjects }),
   RoleBinding: () => ({ roleRef: roleRef('Role'), subjects }),
+  RuntimeClass: () => ({ handler: 'runc' }),
   CSINode: () => ({ spec: { drivers: [{ name: 'a.example.com', nodeID: 'n', allocatable: { count: 0 } }] } }),
 };
 
