@@ -1,7 +1,8 @@
 import type { Pod } from '../../api/index.ts';
-import type { ContainerUserOfImage } from '../images/types.ts';
+import type { ContainerUserOfImage } from '../images/index.ts';
+import type { NodeCgroups } from '../resources/index.ts';
 import type { CriSecurityProfile } from '../seccomp/index.ts';
-import type { VolumeMount } from '../volumes/types.ts';
+import type { VolumeMount } from '../volumes/index.ts';
 
 /** Settings of the node that go into every pod. */
 export interface NodeSettings {
@@ -10,7 +11,7 @@ export interface NodeSettings {
   /** clusterDNS and clusterDomain of the configuration. */
   readonly clusterDns: readonly string[];
   readonly clusterDomain: string;
-  /** What the file `resolvConf` says, for pods that take it. */
+  /** What the file `resolvConf` says (`parseResolvConf`), or `localDns` without one; for pods that take it. */
   readonly hostDns: DnsSettings;
   /** defaultPodSysctls of the configuration. */
   readonly defaultSysctls: Readonly<Record<string, string>>;
@@ -18,6 +19,10 @@ export interface NodeSettings {
   /** Of the node, for the out-of-memory score and for resourceFieldRef without a limit. */
   readonly capacity: Readonly<Record<string, string>>;
   readonly allocatable: Readonly<Record<string, string>>;
+  /** What the cgroups can do (`readNodeCgroups`); undefined: neither swap nor huge pages are limited. */
+  readonly cgroups?: NodeCgroups | undefined;
+  /** Paths of this machine that containers must not see (`readThermalPaths`), beside those of every machine. */
+  readonly maskedPaths?: readonly string[] | undefined;
 }
 
 export interface DnsSettings {
@@ -40,6 +45,8 @@ export interface SandboxInput {
   /** As the runtime wants it: `/kubepods/burstable/podUID`, or the name of a slice. */
   readonly cgroupParent: string;
   readonly userIds: IdRange | undefined;
+  /** Set over the pod's own: `kubernetes.io/config.source` and `…config.seen`, where the pod's object has none. */
+  readonly annotations?: Readonly<Record<string, string>> | undefined;
   readonly node: NodeSettings;
 }
 

@@ -1,0 +1,24 @@
+/** What containers are made of: the messages for the runtime, as functions of the pod and the node. */
+
+export { containerConfig, containerLogPath } from './container.ts';
+export { type ConfigWarning, type PodDns, resolveDns } from './dns.ts';
+export { containerResource, type DownwardFacts, podField } from './downward.ts';
+export { resolveEnvironment } from './environment.ts';
+export { expandReferences } from './expand.ts';
+export { findContainer } from './find-container.ts';
+export { containerHash, fnv1a } from './hash.ts';
+export { hostnameOf, type PodHostname } from './hostname.ts';
+export { type HostsSettings, hostsFile } from './hosts-file.ts';
+export { localDns, parseResolvConf } from './resolv-conf.ts';
+export { type MadeSandboxConfig, sandboxConfig } from './sandbox.ts';
+export { readThermalPaths } from './thermal-paths.ts';
+export {
+  ContainerConfigError,
+  type ContainerDevices,
+  type ContainerInput,
+  type DnsSettings,
+  type EnvironmentValue,
+  type IdRange,
+  type NodeSettings,
+  type SandboxInput,
+} from './types.ts';

@@ -1,0 +1,81 @@
+import type { QosClass } from './pod-resources.ts';
+
+/*
+ * Where the cgroups of pods are, and how the runtime is given them. With the driver cgroupfs they are folders:
+ *
+ *   ROOT/kubepods/podUID                  Guaranteed
+ *   ROOT/kubepods/burstable/podUID
+ *   ROOT/kubepods/besteffort/podUID
+ *
+ * With the driver systemd they are slices, each named by all that it lies in:
+ *
+ *   kubepods.slice/kubepods-burstable.slice/kubepods-burstable-podUID_WITH_UNDERSCORES.slice
+ */
+
+export type CgroupDriver = 'cgroupfs' | 'systemd';
+
+/** A folder of the tree: the names from the root on. */
+export type CgroupPath = readonly string[];
+
+export interface CgroupNaming {
+  readonly driver: CgroupDriver;
+  /** cgroupRoot of the configuration, such as `/` or `/machine`. */
+  readonly root: string;
+}
+
+const top = 'kubepods';
+
+/** The group of all pods. */
+export function kubepodsPath(naming: CgroupNaming): CgroupPath {
+  return toPath(naming, [...rootParts(naming.root), top]);
+}
+
+/** The group of all pods of one class; those of Guaranteed lie directly in the group of all pods. */
+export function tierPath(naming: CgroupNaming, qos: QosClass): CgroupPath {
+  return toPath(naming, tierParts(naming, qos));
+}
+
+/** Throws when the uid cannot be part of a path. */
+export function podPath(naming: CgroupNaming, qos: QosClass, uid: string): CgroupPath {
+  return toPath(naming, [...tierParts(naming, qos), `pod${checkUid(uid)}`]);
+}
+
+/** As the runtime wants it: a path, or with systemd the name of the slice. */
+export function parentFor(naming: CgroupNaming, path: CgroupPath): string {
+  return naming.driver === 'systemd' ? (path.at(-1) ?? '') : `/${path.join('/')}`;
+}
+
+/** The uid of the pod whose group has this name, with systemd only when it has the form of a UUID; else undefined. */
+export function uidIn(naming: CgroupNaming, name: string): string | undefined {
+  if (naming.driver === 'cgroupfs') return uidForm.exec(name)?.[1];
+  const uid = sliceForm.exec(name)?.[1];
+  return uid?.replaceAll('_', '-');
+}
+
+const uidForm = /^pod([\w][\w.-]*)$/;
+const sliceForm = /-pod([\da-f]{8}(?:_[\da-f]{4}){3}_[\da-f]{12}|[\da-f]{32})\.slice$/;
+const allowedUid = /^\w[\w.-]{0,127}$/;
+
+function checkUid(uid: string): string {
+  if (allowedUid.test(uid)) return uid;
+  throw new Error(
+    `the uid ${JSON.stringify(uid.slice(0, 200))} cannot name a cgroup: it may have letters, digits, -, _ and .`,
+  );
+}
+
+function tierParts({ root }: CgroupNaming, qos: QosClass): string[] {
+  const tier = qos === 'Guaranteed' ? [] : [qos.toLowerCase()];
+  return [...rootParts(root), top, ...tier];
+}
+
+function rootParts(root: string): string[] {
+  const parts = root.split('/').filter((part) => part !== '' && part !== '.');
+  if (!parts.includes('..')) return parts;
+  throw new Error(`cgroupRoot ${JSON.stringify(root)} must not contain ..`);
+}
+
+function toPath({ driver }: CgroupNaming, parts: readonly string[]): CgroupPath {
+  if (driver === 'cgroupfs') return parts;
+  const escaped = parts.map((part) => part.replaceAll('-', '_'));
+  return escaped.map((_, index) => `${escaped.slice(0, index + 1).join('-')}.slice`);
+}
