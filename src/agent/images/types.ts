@@ -26,7 +26,7 @@ export interface ImageWish {
   /** Such as `nginx:1.27`, as the pod names it. */
   readonly image: string;
   readonly pullPolicy: 'Always' | 'IfNotPresent' | 'Never';
-  /** The attempt of the container that is to be started: with the policy Always each attempt asks the registry anew. */
+  /** The attempt of the container that is to be started: with the policy Always each attempt asks the registry again. */
   readonly attempt: number;
 }
 
