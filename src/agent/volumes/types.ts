@@ -28,9 +28,13 @@ export interface Volumes {
   want(pod: Pod): VolumesState;
   /**
    * The mounts of one container, in the order of its `volumeMounts`; prepares its sub-paths. Rejects with an Error whose
-   * message may be shown to users.
+   * message may be shown to users. `environment` is that of the container, in its order: `subPathExpr` names its variables.
    */
-  mountsOf(pod: Pod, container: string): Promise<readonly VolumeMount[]>;
+  mountsOf(
+    pod: Pod,
+    container: string,
+    environment?: readonly { readonly name: string; readonly value: string }[],
+  ): Promise<readonly VolumeMount[]>;
   /** Unmounts and removes what the pod has here. Resolves when nothing is left; rejects with what is in the way. */
   release(pod: { readonly uid: string; readonly namespace: string; readonly name: string }): Promise<void>;
   /** Calls `listener` with the uid of a pod when the state of its volumes has changed. */

@@ -1,0 +1,4 @@
+/** The volumes of pods: sets them up, says how containers mount them, and removes them. */
+export { PodVolumes, type PodVolumesOptions } from './pod-volumes.ts';
+export type { Variable } from './sub-path-expr.ts';
+export type { VolumeMount, Volumes, VolumesState } from './types.ts';
