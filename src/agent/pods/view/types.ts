@@ -74,7 +74,7 @@ export interface MountView {
 
 /**
  * What the runtime has, kept up to date by its events and corrected by lists. It holds nothing that the runtime could not
- * give back. A pod without the label `io.kubernetes.pod.uid` is not in it: it is somebody else's.
+ * give back. A pod without the label `io.kubernetes.pod.uid` is not in it: it belongs to another program.
  */
 export interface RuntimeView {
   /** Whether everything was listed since the runtime was last reached; before, a missing pod may only not be known yet. */
