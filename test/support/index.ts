@@ -24,6 +24,13 @@ export {
   sendSignal,
 } from './process-table.ts';
 export { startReaper } from './reaper.ts';
+export { SimulatedRuntime, type SimulatedRuntimeOptions } from './simulated-runtime.ts';
+export type {
+  Fault,
+  SimulatedCall,
+} from './simulated-runtime-faults.ts';
+export type { SimulatedContainer, SimulatedSandbox } from './simulated-runtime-messages.ts';
+export type { Behaviour, Behaviours } from './simulated-runtime-state.ts';
 export {
   type Exit,
   type StartOptions,

@@ -1,6 +1,6 @@
 import type { Pod } from '../../../api/index.ts';
-import type { ImageState } from '../../images/types.ts';
-import type { VolumesState } from '../../volumes/types.ts';
+import type { ImageState } from '../../images/index.ts';
+import type { VolumesState } from '../../volumes/index.ts';
 import type { PodView } from '../view/types.ts';
 
 /** Which list of the spec a container stands in; a sidecar is an init container with the restart policy Always. */
@@ -42,14 +42,29 @@ export interface PodRecord {
 }
 
 export interface ContainerRecord {
-  /** The highest attempt that was made; undefined before the first. */
+  /** The highest attempt that was tried, whether or not it came to be; undefined before the first. */
   readonly attempt?: number;
-  /** The wait before the next restart, by `key`; see plan/backoff.ts. */
-  readonly backoff?: { readonly key: string; readonly waitMs: number; readonly sinceMs: number };
+  /** The newest container that is known to have run. */
+  readonly made?: { readonly attempt: number; readonly restartCount: number };
+  /** The wait before the next restart. */
+  readonly backoff?: RestartBackoff;
   /** How it ended last, for where the runtime has forgotten it. */
   readonly lastExit?: ExitRecord;
   /** Why the last try to start it failed, until one succeeds. */
   readonly failure?: StartFailure;
+  /** The id of the container that was stopped so as to start another: that one follows whatever the policy says. */
+  readonly restartOf?: string;
+}
+
+/** How long the next restart of a container waits from its end on; see plan/backoff.ts. */
+export interface RestartBackoff {
+  /** Of the container, its image and its resources: a change of these begins again. */
+  readonly key: string;
+  readonly waitMs: number;
+  /** When the last restart was decided. */
+  readonly sinceMs: number;
+  /** The id of the container whose end that restart followed: it waits no second time for the same end. */
+  readonly afterId?: string;
 }
 
 export interface ExitRecord {
@@ -60,6 +75,10 @@ export interface ExitRecord {
   readonly message: string;
   readonly startedMs: number | undefined;
   readonly finishedMs: number;
+  /** Undefined: not known, or of no matter any more. */
+  readonly sandboxId?: string;
+  /** It says nothing about what is to be done: all containers of the pod were restarted since. */
+  readonly isHistory?: boolean;
 }
 
 /** As `state.waiting` says it. */
@@ -110,10 +129,14 @@ export interface PlanInput {
   readonly images: ReadonlyMap<string, ImageState>;
   /** By container name; of those that have probes, for the container of that id. */
   readonly probes: ReadonlyMap<string, ProbeResults>;
-  /** Why making the sandbox failed last. */
+  /** Whether `prepare` has succeeded since the agent started; a sandbox that is ready needs it no more. */
+  readonly isPrepared?: boolean;
+  /** Why `prepare` or making the sandbox failed last. */
   readonly sandboxFailure?: PodFailure | undefined;
   /** Why releasing what the pod held, or removing what is left in the runtime, failed last. */
   readonly cleanupFailure?: PodFailure | undefined;
+  /** By `stepKey`: why the last stop of a container or sandbox failed; one that succeeded is not in it. */
+  readonly stopFailures?: ReadonlyMap<string, PodFailure>;
   readonly settings: PlanSettings;
 }
 
@@ -129,15 +152,37 @@ export interface PlanSettings {
 export type Step =
   /** Makes folders, the cgroup, devices, claims: what must be there before a sandbox. */
   | { readonly kind: 'prepare' }
-  | { readonly kind: 'runSandbox'; readonly attempt: number }
+  | RunSandboxStep
   /** Ends what still runs in it, and its network. */
   | { readonly kind: 'stopSandbox'; readonly sandboxId: string }
+  /** Stops it again before: one that ended by itself may still hold its network. */
   | { readonly kind: 'removeSandbox'; readonly sandboxId: string }
   | StartStep
   | StopStep
-  | { readonly kind: 'removeContainer'; readonly containerId: string; readonly container: string }
-  /** Releases volumes, devices, claims and the cgroup. Nothing of the pod runs any more. */
-  | { readonly kind: 'release' };
+  | RemoveContainerStep
+  | ReleaseStep;
+
+export interface RunSandboxStep {
+  readonly kind: 'runSandbox';
+  readonly attempt: number;
+  /** Sandboxes that ended by themselves: they are stopped before, since they may still hold their network. */
+  readonly stopFirst?: readonly string[];
+}
+
+/** Releases volumes, devices, claims and the cgroup. Nothing of the pod runs any more. */
+export interface ReleaseStep {
+  readonly kind: 'release';
+  /** As in RunSandboxStep. */
+  readonly stopFirst?: readonly string[];
+}
+
+export interface RemoveContainerStep {
+  readonly kind: 'removeContainer';
+  readonly containerId: string;
+  readonly container: string;
+  /** All containers are restarted: its end becomes history, in the record, before it is removed. */
+  readonly forRestart?: boolean;
+}
 
 export interface StartStep {
   readonly kind: 'start';
@@ -157,9 +202,19 @@ export interface StopStep {
   readonly container: string;
   readonly containerId: string;
   readonly graceSeconds: number;
+  /** When the grace is over. */
+  readonly deadlineMs: number;
+  /** Another one is to follow, whatever the policy says: to be written into the record (`restartOf`) before the stop. */
+  readonly restarts?: boolean;
   /** For the Event `Killing`, such as `Stopping container web`. */
   readonly message: string;
   readonly runsPreStop: boolean;
+}
+
+export interface ImageNeed {
+  readonly container: string;
+  /** Of the container that is to be started with it. */
+  readonly attempt: number;
 }
 
 /** Why something waits: for people, and for programs. */
@@ -181,8 +236,18 @@ export interface Plan {
   readonly wakeMs?: number | undefined;
   /** What the pod as a whole waits for: network, volumes, sandbox, termination. */
   readonly wait?: Wait | undefined;
-  /** By container name. */
+  /**
+   * By container name: each that does not run and has not ended for good. Of one that has run before, its last end says more
+   * than `ContainerCreating` and `PodInitializing` here.
+   */
   readonly waits: ReadonlyMap<string, Wait>;
+  /**
+   * The images that must be asked for, in the order of need. They do not depend on `images`, so a plan with an empty map says
+   * for which attempts the states are to be had.
+   */
+  readonly imagesWanted: readonly ImageNeed[];
+  /** That a restart rule restarts all containers: why. */
+  readonly restartsAll?: Wait | undefined;
   /** That the pod must end, found here (its deadline has passed, …): to be put into the record. */
   readonly terminate?: Termination | undefined;
 }

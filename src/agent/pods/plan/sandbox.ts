@@ -1,0 +1,35 @@
+import type { SandboxView } from '../view/types.ts';
+import { usesHostNetwork } from './spec.ts';
+import type { PlanInput } from './types.ts';
+
+/** Which of a pod's sandboxes its containers run in, if any. */
+export type SandboxChoice =
+  | { readonly current: SandboxView }
+  /** A new one is needed; `why` ends a sentence such as "a new sandbox is needed: …". */
+  | { readonly current?: undefined; readonly why: string };
+
+/** The newest sandbox, unless the pod cannot go on in it. */
+export function chooseSandbox({ pod, view, underWay }: PlanInput): SandboxChoice {
+  // a call that is not back yet may still fail, and take away what it made
+  if (underWay.some(({ kind }) => kind === 'runSandbox')) return { why: 'it is being made' };
+  const sandboxes = view?.sandboxes ?? [];
+  const [newest] = sandboxes;
+  if (newest === undefined) return { why: 'it has none yet' };
+  if (!newest.isReady) return { why: 'the last one has ended' };
+  if (sandboxes.filter(({ isReady }) => isReady).length > 1) return { why: 'more than one is ready' };
+  if ((newest.network === 'host') !== usesHostNetwork(pod))
+    return { why: 'the network mode of the pod has changed' };
+  if (newest.network === 'pod' && newest.ips.length === 0) return { why: 'the last one has no address' };
+  return { current: newest };
+}
+
+/** No number that was ever tried: a call that failed may still be carried out. */
+export function nextSandboxAttempt({ view, record }: PlanInput): number {
+  const attempts = (view?.sandboxes ?? []).map(({ attempt }) => attempt);
+  return Math.max(record.sandboxAttempt ?? -1, ...attempts) + 1;
+}
+
+/** Those that are not ready: nothing shows whether their network was freed. */
+export function endedSandboxIds({ view }: PlanInput): string[] {
+  return (view?.sandboxes ?? []).filter(({ isReady }) => !isReady).map(({ id }) => id);
+}

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { PodRecord, Step } from '../../../../../src/agent/pods/plan/index.ts';
+import { withBegun, withObserved, withStartFailure } from '../../../../../src/agent/pods/plan/index.ts';
+import type { Given } from './support.ts';
+import { created, deadSandbox, exited, inputOf, lastExit, nowMs, running, sandbox } from './support.ts';
+
+function observed(given: Given): PodRecord {
+  const { record, view } = inputOf(given);
+  return withObserved(record, view);
+}
+
+const web = (given: Given) => observed(given).containers['web'] ?? {};
+
+describe('what the record takes from the runtime', () => {
+  it('is nothing when the runtime has nothing', () => {
+    const { record } = inputOf({ sandboxes: [] });
+    assert.equal(withObserved(record, undefined), record);
+  });
+  it('is nothing when it knows everything', () => {
+    const { record, view } = inputOf({ containers: [running('web')] });
+    const once = withObserved(record, view);
+    assert.equal(withObserved(once, view), once);
+  });
+  it('the attempt of the sandbox', () =>
+    assert.equal(observed({ sandboxes: [sandbox(3)] }).sandboxAttempt, 3));
+  it('the addresses', () => assert.deepEqual(observed({}).ips, ['10.0.0.1']));
+  it('not the missing addresses of a dead sandbox', () => {
+    assert.deepEqual(observed({ sandboxes: [deadSandbox()], record: { ips: ['10.0.0.9'] } }).ips, [
+      '10.0.0.9',
+    ]);
+  });
+  it('the attempt of a container', () => assert.equal(web({ containers: [created('web', 4)] }).attempt, 4));
+  it('never a lower attempt', () => {
+    assert.equal(web({ containers: [running('web', 4)], known: { web: { attempt: 7 } } }).attempt, 7);
+  });
+  it('that a container has run, with its restart count', () => {
+    const annotations = { 'io.kubernetes.container.restartCount': '2' };
+    assert.deepEqual(web({ containers: [running('web', 4, { annotations })] }).made, {
+      attempt: 4,
+      restartCount: 2,
+    });
+  });
+  it('not that one has run which was only made', () => {
+    assert.equal(web({ containers: [created('web')] }).made, undefined);
+  });
+  it('how it ended', () => {
+    assert.partialDeepStrictEqual(web({ containers: [exited('web', 3)] }).lastExit ?? {}, {
+      id: 'web-0',
+      exitCode: 3,
+      sandboxId: 's0',
+    });
+  });
+  it('the newest end', () => {
+    const { lastExit: last } = web({
+      containers: [running('web', 2), exited('web', 1, 1), exited('web', 2, 0)],
+    });
+    assert.equal(last?.attempt, 1);
+  });
+  it('not the end that it knows already, which may be history', () => {
+    const history = { ...lastExit(0, 1), id: 'web-0', isHistory: true };
+    assert.equal(
+      web({ containers: [exited('web', 1)], known: { web: { lastExit: history } } }).lastExit,
+      history,
+    );
+  });
+  it('that a start has succeeded after its failure', () => {
+    const failure = { reason: 'r', message: '', atMs: 5, count: 1 };
+    assert.equal(web({ containers: [running('web')], known: { web: { failure } } }).failure, undefined);
+  });
+  it('not while the failure is that of this container', () => {
+    const failure = { reason: 'PostStartHookError', message: '', atMs: nowMs, count: 1 };
+    assert.equal(web({ containers: [running('web')], known: { web: { failure } } }).failure, failure);
+  });
+  it('that the restart which was asked for has happened', () => {
+    const known = { web: { restartOf: 'web-0' } };
+    assert.equal(web({ containers: [exited('web', 0)], known }).restartOf, 'web-0');
+    assert.equal(web({ containers: [exited('web', 0), running('web', 1)], known }).restartOf, undefined);
+  });
+});
+
+describe('what is written before a step', () => {
+  const begun = (step: Step, given: Given = {}): PodRecord => {
+    const { record, view } = inputOf(given);
+    return withBegun(record, step, view);
+  };
+  const stop = {
+    kind: 'stop',
+    container: 'web',
+    containerId: 'web-0',
+    graceSeconds: 1,
+    deadlineMs: 1,
+    message: '',
+    runsPreStop: true,
+  } as const;
+
+  it('the attempt of a sandbox', () => {
+    assert.equal(begun({ kind: 'runSandbox', attempt: 5 }).sandboxAttempt, 5);
+  });
+  it('the attempt of a container and its next wait', () => {
+    const backoff = { key: 'k', waitMs: 1, sinceMs: 2, afterId: 'web-1' };
+    const step = {
+      kind: 'start',
+      container: 'web',
+      type: 'regular',
+      sandboxId: 's0',
+      attempt: 2,
+      restartCount: 2,
+      imageId: '',
+      backoff,
+    } as const;
+    assert.deepEqual(begun(step).containers['web'], { attempt: 2, backoff });
+  });
+  it('that a stop is for a restart', () => {
+    assert.equal(begun({ ...stop, restarts: true }).containers['web']?.restartOf, 'web-0');
+  });
+  it('nothing for another stop', () => assert.deepEqual(begun(stop).containers, {}));
+  it('that an end is history, when all are restarted', () => {
+    const step = {
+      kind: 'removeContainer',
+      containerId: 'web-0',
+      container: 'web',
+      forRestart: true,
+    } as const;
+    const { lastExit: killed } = begun(step, { containers: [exited('web', 137)] }).containers['web'] ?? {};
+    assert.partialDeepStrictEqual(killed ?? {}, {
+      isHistory: true,
+      reason: 'RestartingAllContainers',
+      exitCode: 137,
+    });
+    const { lastExit: ended } = begun(step, { containers: [exited('web', 42)] }).containers['web'] ?? {};
+    assert.partialDeepStrictEqual(ended ?? {}, { isHistory: true, reason: 'Error', exitCode: 42 });
+  });
+  it('nothing for another removal', () => {
+    const step = { kind: 'removeContainer', containerId: 'web-0', container: 'web' } as const;
+    assert.deepEqual(begun(step, { containers: [exited('web', 1)] }).containers, {});
+  });
+});
+
+describe('a start that failed', () => {
+  it('is counted', () => {
+    const { record } = inputOf({});
+    const once = withStartFailure(record, 'web', { reason: 'r', message: 'm' }, 7);
+    const twice = withStartFailure(once, 'web', { reason: 'r', message: 'n' }, 9);
+    assert.deepEqual(twice.containers['web']?.failure, { reason: 'r', message: 'n', atMs: 9, count: 2 });
+  });
+});
