@@ -1,5 +1,5 @@
 import type { Pod } from '../../../api/index.ts';
-import type { ContainerRecord, Plan, PlanInput } from '../plan/types.ts';
+import type { ContainerRecord, Plan, PlanInput } from '../plan/index.ts';
 
 export type PodStatus = NonNullable<Pod['status']>;
 
@@ -15,4 +15,6 @@ export interface StatusInput extends PlanInput {
   readonly runtimeName: string;
   /** By container name, for those whose container the runtime has lost. */
   readonly lost?: ReadonlyMap<string, ContainerRecord['lastExit']>;
+  /** For a pod that no API server has given a class yet. */
+  readonly qosClassOf?: (pod: Pod) => string;
 }

@@ -1,0 +1,16 @@
+/** Whether a pod may run on this node. Pure: it reads no clock and nothing else. */
+export { admitPod, compareForAdmission } from './admit.ts';
+export { isCritical, type QosClass, qosOf, tolerates } from './pod-class.ts';
+export { isNamespacedSysctl, isSysctlPattern } from './sysctls.ts';
+export {
+  type Admission,
+  type AdmissionInput,
+  type AdmissionSettings,
+  type AdmittingNode,
+  type Neighbour,
+  type NodeFeatures,
+  type Pressure,
+  preemption,
+  type Refusal,
+  type RefusedAdmission,
+} from './types.ts';

@@ -1,0 +1,10 @@
+/** Why a pod is as it is: for people, by `GET /pods/explain` and `nodeward pods explain`. */
+export {
+  type ContainerExplanation,
+  type ExplainInput,
+  explainPod,
+  type PodExplanation,
+} from './explain.ts';
+export { type Explainer, explainRoutes } from './routes.ts';
+export { PodTimeline, type TimelineEntry } from './timeline.ts';
+export { WaitTimes } from './wait-times.ts';

@@ -1,0 +1,59 @@
+import { formatTime } from '../../../api/index.ts';
+import type { ExitRecord } from '../plan/index.ts';
+import type { ContainerView } from '../view/types.ts';
+import type { ContainerState, Terminated } from './pod-parts.ts';
+
+export const lostReason = 'ContainerStatusUnknown';
+const lostExitCode = 137;
+
+/** Of one whose end nobody has seen: it counts as failed. */
+export function lostState(message: string): Terminated {
+  return { exitCode: lostExitCode, reason: lostReason, message };
+}
+
+export const lostAtEnd = 'The container could not be located when the pod was terminated';
+export const lostBefore =
+  'The container could not be located when the pod was deleted.  The container used to be Running';
+
+export interface EndTexts {
+  readonly runtimeName: string;
+  readonly messages: ReadonlyMap<string, string>;
+}
+
+/** How a container ended that the runtime still has. */
+export function endOfView(view: ContainerView, texts: EndTexts): Terminated {
+  const message = [view.message, texts.messages.get(view.id) ?? ''].filter((part) => part !== '').join(': ');
+  return {
+    exitCode: view.exitCode,
+    reason: view.reason || (view.exitCode === 0 ? 'Completed' : 'Error'),
+    ...(message === '' ? {} : { message }),
+    ...timesOf(view.startedMs, view.finishedMs),
+    containerID: idOf(texts.runtimeName, view.id),
+  };
+}
+
+/** How one ended that the runtime has forgotten. */
+export function endOfRecord(exit: ExitRecord, runtimeName: string): Terminated {
+  return {
+    exitCode: exit.exitCode,
+    reason: exit.reason || (exit.exitCode === 0 ? 'Completed' : 'Error'),
+    ...(exit.message === '' ? {} : { message: exit.message }),
+    ...timesOf(exit.startedMs, exit.finishedMs),
+    ...(exit.id === '' ? {} : { containerID: idOf(runtimeName, exit.id) }),
+  };
+}
+
+export function runningState({ startedMs }: ContainerView): ContainerState {
+  return { running: startedMs === undefined ? {} : { startedAt: formatTime(startedMs) } };
+}
+
+export function idOf(runtimeName: string, id: string): string {
+  return `${runtimeName}://${id}`;
+}
+
+function timesOf(startedMs: number | undefined, finishedMs: number | undefined) {
+  return {
+    ...(startedMs === undefined ? {} : { startedAt: formatTime(startedMs) }),
+    ...(finishedMs === undefined ? {} : { finishedAt: formatTime(finishedMs) }),
+  };
+}

@@ -1,0 +1,241 @@
+import type { ExitRecord } from '../plan/index.ts';
+import type { ContainerView } from '../view/types.ts';
+import { detailsOf } from './container-details.ts';
+import {
+  endOfRecord,
+  endOfView,
+  idOf,
+  lostAtEnd,
+  lostBefore,
+  lostState,
+  runningState,
+} from './container-state.ts';
+import type { ContainerState, ContainerStatus, Terminated, TypedContainer } from './pod-parts.ts';
+import { restartsAfter } from './restart-rules.ts';
+import type { StatusInput } from './types.ts';
+
+/** Reasons that say nothing of the container itself: it waits for its turn, or for the pod as a whole. */
+const podReasons = ['', 'ContainerCreating', 'PodInitializing', 'NetworkNotReady', 'Terminating'];
+const isPodReason = (reason: string): boolean => podReasons.includes(reason) || reason.startsWith('Failed');
+
+/** The status of one container. `before`: its last one. */
+export function containerStatusOf(
+  container: TypedContainer,
+  input: StatusInput,
+  before: ContainerStatus | undefined,
+): ContainerStatus {
+  const views = input.view?.containers.filter(({ name }) => name === container.spec.name) ?? [];
+  const [current] = views;
+  const found =
+    current === undefined
+      ? statusWithoutView(container, input, before)
+      : statusOfView(container, current, views[1], input, before);
+  const next = withProbes(container, withWait(container, found, input), input, before);
+  return isTakenBack(container, input, before, next) ? before : next;
+}
+
+/** A container that has ended and is not started again never says anything else. */
+function isTakenBack(
+  container: TypedContainer,
+  { pod }: StatusInput,
+  before: ContainerStatus | undefined,
+  next: ContainerStatus,
+): before is ContainerStatus {
+  const ended = before?.state?.terminated;
+  if (ended === undefined || next.state?.terminated !== undefined) return false;
+  const mayRun = (pod.spec?.restartPolicy ?? 'Always') === 'Always' && container.type !== 'ephemeral';
+  return !mayRun && !restartsAfter(container, pod, ended.exitCode);
+}
+
+function statusOfView(
+  { spec }: TypedContainer,
+  view: ContainerView,
+  previous: ContainerView | undefined,
+  input: StatusInput,
+  before: ContainerStatus | undefined,
+): ContainerStatus {
+  const containerID = idOf(input.runtimeName, view.id);
+  const lost = view.state === 'unknown' ? findLoss(before, containerID) : undefined;
+  const lastState = lastStateOf(view, previous, input, before);
+  const kept = before?.containerID === containerID ? before.allocatedResourcesStatus : undefined;
+  return {
+    name: spec.name,
+    state: lost === undefined ? stateOfView(view, input) : { terminated: lost.end },
+    ...(lastState === undefined ? {} : { lastState: { terminated: lastState } }),
+    ready: false,
+    restartCount: lost === undefined ? restartsOf(view) : lost.restartCount,
+    image: view.image || (spec.image ?? ''),
+    imageID: view.imageRef || view.imageId,
+    containerID,
+    started: false,
+    ...detailsOf(spec, view),
+    ...(kept === undefined ? {} : { allocatedResourcesStatus: kept }),
+  };
+}
+
+/** A container of which the runtime knows nothing has ended when it ran before, and stays so. */
+function findLoss(
+  before: ContainerStatus | undefined,
+  containerID: string,
+): { readonly end: Terminated; readonly restartCount: number } | undefined {
+  if (before === undefined) return undefined;
+  const ends = [before.state?.terminated, before.lastState?.terminated];
+  const said = ends.find((end) => end?.containerID === containerID);
+  if (said !== undefined) return { end: said, restartCount: before.restartCount };
+  if (before.state?.running === undefined) return undefined;
+  return { end: { ...lostState(lostAtEnd), containerID }, restartCount: before.restartCount + 1 };
+}
+
+const restartCountAnnotation = 'io.kubernetes.container.restartCount';
+
+export function restartsOf({ annotations, attempt }: ContainerView): number {
+  const written = annotations[restartCountAnnotation] ?? '';
+  return /^\d{1,9}$/.test(written) ? Number(written) : attempt;
+}
+
+function stateOfView(view: ContainerView, input: StatusInput): ContainerState {
+  if (view.state === 'running') return runningState(view);
+  if (view.state === 'exited') return { terminated: endOfView(view, input) };
+  return { waiting: defaultWaiting(input) };
+}
+
+/** The container before `view`: of the runtime, else of the agent's own memory, else as it was last said. */
+function lastStateOf(
+  view: ContainerView,
+  previous: ContainerView | undefined,
+  input: StatusInput,
+  before: ContainerStatus | undefined,
+): Terminated | undefined {
+  if (previous !== undefined && previous.state === 'exited') return endOfView(previous, input);
+  const exit = input.record.containers[view.name]?.lastExit;
+  if (exit !== undefined && exit.id !== view.id && exit.attempt < view.attempt)
+    return endOfRecord(exit, input.runtimeName);
+  const id = idOf(input.runtimeName, view.id);
+  const isOther = before !== undefined && before.containerID !== id;
+  if (isOther && before.state?.running !== undefined) return lostState(lostBefore);
+  // one that waited for its restart had its own end in lastState
+  const ends = [isOther ? before.state?.terminated : undefined, before?.lastState?.terminated];
+  return ends.find((end) => end !== undefined && end.containerID !== id);
+}
+
+function statusWithoutView(
+  { spec }: TypedContainer,
+  input: StatusInput,
+  before: ContainerStatus | undefined,
+): ContainerStatus {
+  const exit = input.lost?.get(spec.name) ?? findExit(spec.name, input, before);
+  const fresh = {
+    name: spec.name,
+    ready: false,
+    image: spec.image ?? '',
+    imageID: before?.imageID ?? '',
+    containerID: before?.containerID ?? '',
+    started: false,
+  };
+  if (exit !== undefined) {
+    const terminated = endOfRecord(exit, input.runtimeName);
+    const isSame = before !== undefined && before.containerID === terminated.containerID;
+    const restartCount = isSame ? before.restartCount : Math.max(before?.restartCount ?? 0, exit.attempt);
+    return {
+      ...fresh,
+      containerID: terminated.containerID ?? '',
+      state: { terminated },
+      ...lastStateKept(before, terminated.containerID),
+      restartCount,
+    };
+  }
+  if (before?.state?.terminated !== undefined) return { ...before, ready: false, started: false };
+  return { ...fresh, state: { waiting: defaultWaiting(input) }, ...afterLoss(spec.name, input, before) };
+}
+
+/** The end in the record, unless that is of an older container than the one of which was spoken last. */
+function findExit(
+  name: string,
+  { record, runtimeName }: StatusInput,
+  before: ContainerStatus | undefined,
+): ExitRecord | undefined {
+  const exit = record.containers[name]?.lastExit;
+  if (exit === undefined || before === undefined) return exit;
+  const isLast = exit.attempt >= before.restartCount || before.containerID === idOf(runtimeName, exit.id);
+  return isLast ? exit : undefined;
+}
+
+/** A container that ran, and of which nothing is left, has ended; where the pod goes on it is started once more. */
+function afterLoss(
+  name: string,
+  { pod, lost }: StatusInput,
+  before: ContainerStatus | undefined,
+): Pick<ContainerStatus, 'lastState' | 'restartCount'> {
+  const restartCount = before?.restartCount ?? 0;
+  const isLost = before?.state?.running !== undefined || lost?.has(name) === true;
+  if (!isLost || before?.lastState?.terminated !== undefined)
+    return { ...lastStateKept(before), restartCount };
+  const isDeleted = pod.metadata?.deletionTimestamp !== undefined;
+  return {
+    lastState: { terminated: lostState(lostBefore) },
+    restartCount: isDeleted ? restartCount : restartCount + 1,
+  };
+}
+
+/** Without that of the container `not`, which is said elsewhere. */
+function lastStateKept(
+  before: ContainerStatus | undefined,
+  not?: string,
+): Pick<ContainerStatus, 'lastState'> {
+  const terminated = before?.lastState?.terminated;
+  const isOther = terminated !== undefined && (not === undefined || terminated.containerID !== not);
+  return isOther ? { lastState: { terminated } } : {};
+}
+
+function defaultWaiting({ pod, plan }: StatusInput): NonNullable<ContainerState['waiting']> {
+  const reason = (pod.spec?.initContainers ?? []).length > 0 ? 'PodInitializing' : 'ContainerCreating';
+  const message = plan.wait?.message ?? '';
+  return message === '' ? { reason } : { reason, message };
+}
+
+/** What the plan says of why it waits; one that has ended waits only when something is wrong with its next start. */
+function withWait(
+  container: TypedContainer,
+  status: ContainerStatus,
+  { plan, pod }: StatusInput,
+): ContainerStatus {
+  const wait = plan.waits.get(container.spec.name);
+  const { waiting, terminated } = status.state ?? {};
+  const isEnding = plan.stage === 'terminating' || plan.stage === 'ended';
+  if (wait === undefined || status.state?.running !== undefined || isEnding) return status;
+  const isDefault = isPodReason(wait.reason);
+  if (terminated === undefined) {
+    const message = wait.message || (waiting?.message ?? '');
+    const reason = isDefault ? (waiting?.reason ?? 'ContainerCreating') : wait.reason;
+    return { ...status, state: { waiting: message === '' ? { reason } : { reason, message } } };
+  }
+  if (isDefault || !restartsAfter(container, pod, terminated.exitCode)) return status;
+  const { reason, message } = wait;
+  return {
+    ...status,
+    state: { waiting: message === '' ? { reason } : { reason, message } },
+    lastState: { terminated },
+  };
+}
+
+/** Sets `ready` and `started`. Where a probe has not said yet, the container stays what it was last said to be. */
+function withProbes(
+  { type, spec }: TypedContainer,
+  status: ContainerStatus,
+  { probes }: StatusInput,
+  before: ContainerStatus | undefined,
+): ContainerStatus {
+  if (type === 'ephemeral') {
+    const { started: _none, ...rest } = status;
+    return rest;
+  }
+  if (status.state?.running === undefined) {
+    const isDone = type === 'init' && status.state?.terminated?.exitCode === 0;
+    return { ...status, ready: isDone, started: false };
+  }
+  const known = before?.containerID === status.containerID ? before : undefined;
+  const results = probes.get(spec.name);
+  const started = spec.startupProbe === undefined || (results?.startup ?? known?.started ?? false);
+  const isPassing = spec.readinessProbe === undefined || (results?.readiness ?? known?.ready ?? false);
+  return { ...status, started, ready: type !== 'init' && started && isPassing };
+}

@@ -1,0 +1,48 @@
+import type { Pod } from '../../../api/index.ts';
+import type { ContainerType } from '../plan/index.ts';
+import type { PodStatus } from './types.ts';
+
+export type PodSpec = NonNullable<Pod['spec']>;
+export type Container = NonNullable<PodSpec['containers']>[number];
+export type PodCondition = NonNullable<PodStatus['conditions']>[number];
+export type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];
+export type ContainerState = NonNullable<ContainerStatus['state']>;
+export type Terminated = NonNullable<ContainerState['terminated']>;
+
+/** A container of the spec. */
+export interface TypedContainer {
+  readonly type: ContainerType;
+  readonly spec: Container;
+}
+
+/** Those of the init list, in its order: init containers and sidecars. */
+export function initContainersOf({ spec }: Pod): TypedContainer[] {
+  return (spec?.initContainers ?? []).map((each) => ({
+    type: each.restartPolicy === 'Always' ? 'sidecar' : 'init',
+    spec: each,
+  }));
+}
+
+export function regularContainersOf({ spec }: Pod): TypedContainer[] {
+  return (spec?.containers ?? []).map((each) => ({ type: 'regular', spec: each }));
+}
+
+export function ephemeralContainersOf({ spec }: Pod): TypedContainer[] {
+  return (spec?.ephemeralContainers ?? []).map((each) => ({ type: 'ephemeral', spec: each }));
+}
+
+export function isTerminal(phase: string | undefined): boolean {
+  return phase === 'Failed' || phase === 'Succeeded';
+}
+
+export function findCondition(
+  conditions: readonly PodCondition[] | undefined,
+  type: string,
+): PodCondition | undefined {
+  return conditions?.find((each) => each.type === type);
+}
+
+/** In the order in which they start: init containers and sidecars, regular ones, ephemeral ones. */
+export function containersOf(pod: Pod): TypedContainer[] {
+  return [...initContainersOf(pod), ...regularContainersOf(pod), ...ephemeralContainersOf(pod)];
+}

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { lstat, mkdir, readdir, readlink, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import {
+  containerLogPath,
+  linkLog,
+  logLinkName,
+  makeContainerLogFolder,
+  parsePodLogFolder,
+  placeOfLog,
+  podLogFolder,
+  pruneLogLinks,
+  removePodLogs,
+  unlinkLog,
+} from '../../../../../src/agent/pods/logs/index.ts';
+import { temporaryFolder } from '../../../../support/index.ts';
+
+const pod = { namespace: 'default', name: 'web', uid: 'u-1' };
+
+describe('where logs are', () => {
+  test('is laid as by the reference', () => {
+    assert.equal(podLogFolder('/logs', pod), '/logs/default_web_u-1');
+    assert.equal(containerLogPath('/logs', pod, 'main', 3), '/logs/default_web_u-1/main/3.log');
+    assert.deepEqual(parsePodLogFolder('default_web_u-1'), pod);
+    for (const other of ['default_web', 'a_b_c_d', 'x', '_web_u'])
+      assert.equal(parsePodLogFolder(other), undefined);
+  });
+
+  test('leads nowhere else', () => {
+    for (const uid of ['../../etc', 'a/b', 'a\0b', 'x'.repeat(300)])
+      assert.throws(() => podLogFolder('/logs', { ...pod, uid }), /cannot be the name of a folder of logs/);
+    for (const name of ['..', '.', '', 'a/..']) assert.throws(() => containerLogPath('/logs', pod, name, 0));
+    for (const path of [
+      '/logs/../etc/0.log',
+      '/logs/a/../0.log',
+      '/logs/a/b/c/0.log',
+      '/logs/a/b/x.log',
+      '/etc/0.log',
+    ])
+      assert.equal(placeOfLog('/logs', path), undefined, path);
+    assert.deepEqual(placeOfLog('/logs', '/logs/a/b/0.log'), { folders: ['a', 'b'], log: '0.log' });
+  });
+
+  test('is made with its parents', async () => {
+    await using folder = await temporaryFolder();
+    const made = await makeContainerLogFolder(join(folder.path, 'logs'), pod, 'main');
+    assert.equal(made, join(folder.path, 'logs/default_web_u-1/main'));
+  });
+
+  test('is removed whole, without following links', async () => {
+    await using folder = await temporaryFolder();
+    const [logs, other] = [join(folder.path, 'logs'), join(folder.path, 'other')];
+    await mkdir(join(logs, 'default_web_u-1/main'), { recursive: true });
+    await mkdir(other);
+    await writeFile(join(other, 'precious'), '');
+    await symlink(other, join(logs, 'default_web_u-1/main/link'));
+    await removePodLogs(logs, pod);
+    await removePodLogs(logs, pod);
+    assert.deepEqual(await readdir(logs), []);
+    assert.deepEqual(await readdir(other), ['precious']);
+  });
+});
+
+describe('links to logs', () => {
+  const linked = { namespace: 'default', name: 'web', container: 'main', containerId: 'abc' };
+
+  test('are named by pod, container and id, and cut', () => {
+    assert.equal(logLinkName(linked), 'web_default_main-abc.log');
+    const long = logLinkName({ ...linked, name: 'n'.repeat(253) });
+    assert.equal(long.length, 255);
+    assert.ok(long.endsWith('.log'));
+  });
+
+  test('are made, led elsewhere, removed', async () => {
+    await using folder = await temporaryFolder();
+    const links = join(folder.path, 'containers');
+    const link = join(links, 'web_default_main-abc.log');
+    await linkLog(links, linked, '/logs/a/main/0.log');
+    await linkLog(links, linked, '/logs/a/main/1.log');
+    assert.equal(await readlink(link), '/logs/a/main/1.log');
+    await unlinkLog(links, linked);
+    await unlinkLog(links, linked);
+    assert.deepEqual(await readdir(links), []);
+  });
+
+  test('that lead to what is gone are pruned, those of others are not', async () => {
+    await using folder = await temporaryFolder();
+    const known = { ...linked, containerId: 'known' };
+    await linkLog(folder.path, linked, '/logs/a/main/0.log');
+    await linkLog(folder.path, known, '/logs/b/main/0.log');
+    await symlink('/elsewhere/0.log', join(folder.path, 'x.log'));
+    await writeFile(join(folder.path, 'file.log'), '');
+    const removed = await pruneLogLinks(folder.path, '/logs', (name) => name === logLinkName(known));
+    assert.deepEqual(removed, ['web_default_main-abc.log']);
+    assert.deepEqual(await pruneLogLinks(join(folder.path, 'none'), '/logs', () => false), []);
+    assert.ok((await lstat(join(folder.path, 'x.log'))).isSymbolicLink());
+    assert.equal((await readdir(folder.path)).length, 3);
+  });
+});
