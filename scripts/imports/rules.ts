@@ -30,7 +30,7 @@ const layersOf: Readonly<Record<string, Layers>> = {
   'src/cli': [
     [ownFiles],
     ['reference', 'status'],
-    ['access', 'checkpoint', 'join', 'seccomp', 'storage', 'token'],
+    ['access', 'checkpoint', 'join', 'pods', 'seccomp', 'storage', 'token'],
     ['agent-client'],
     ['flags'],
     ['terminal'],

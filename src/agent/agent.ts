@@ -100,7 +100,7 @@ async function runParts(
   const { identity, controlPlane, services } = await assembleIdentity(context, url);
   const standalone = options.controlPlane.mode === 'standalone';
   stack.use(servingFiles.follow(identity.serving));
-  const local = assembleLocal(context, identity, runtime);
+  const local = await assembleLocal(context, identity, runtime);
   const { server, services: serving } = assembleServer(context, {
     identity,
     checkpointer,
@@ -109,6 +109,7 @@ async function runParts(
     lock,
     routes: local.routes,
     pods: local.pods,
+    withStatus: local.running.withStatus,
     heartbeat: () => heartbeats.heartbeat(),
   });
   const port = () => server.port.value ?? config.port;

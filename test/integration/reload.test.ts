@@ -105,12 +105,12 @@ describe('a running agent', () => {
   });
 
   test('a good configuration counts when the command ends', async () => {
-    await write('maxPods: 20\naddress: 127.0.0.1\nclusterDNS: [192.0.2.53]\n');
+    await write('maxPods: 20\naddress: 127.0.0.1\nkubeAPIQPS: 7\n');
     const { code, stdout, stderr } = await reload();
     assert.equal(code, exitCodes.ok, stderr);
     assert.match(stdout, /^counts now: .*maxPods/m);
     assert.match(stdout, /^needs a restart of the agent: address$/m);
-    assert.match(stderr, /^warning: .*config\.yaml:5: clusterDNS has no effect here/m);
+    assert.match(stderr, /^warning: .*config\.yaml:5: kubeAPIQPS has no effect here/m);
     assert.equal((await configz()).kubeletconfig['maxPods'], 20);
     assert.equal((await configz()).kubeletconfig['address'], '0.0.0.0');
     await podsBecome('20');

@@ -123,8 +123,8 @@ describe('static pods', () => {
       return verdict?.state === state ? verdict : undefined;
     });
 
-  test('are shown on the API as what they are: mirrors of the node, that nobody has started', async () => {
-    const pod = await becomesMirror('web', ({ status }) => status?.reason === 'NotStarted');
+  test('are shown on the API as what they are: mirrors of the node, that wait for its container runtime', async () => {
+    const pod = await becomesMirror('web', ({ status }) => status?.containerStatuses !== undefined);
     const { annotations = {}, ownerReferences = [] } = pod.metadata ?? {};
     assert.equal(annotations['kubernetes.io/config.source'], 'file');
     assert.match(annotations[hashMark] ?? '', /^[0-9a-f]{32}$/);
@@ -135,10 +135,8 @@ describe('static pods', () => {
     );
     assert.equal(pod.spec?.nodeName, node);
     assert.equal(pod.status?.phase, 'Pending');
-    assert.match(
-      pod.status?.message ?? '',
-      /the manifest is valid; the agent of node n1 does not start pods/,
-    );
+    const [container] = pod.status?.containerStatuses ?? [];
+    assert.match(container?.state?.waiting?.message ?? '', /no container runtime/);
   });
 
   test('are listed by the agent, each once, beside pods of the API for this node', async () => {
@@ -261,7 +259,7 @@ describe('static pods without a control plane', () => {
       return code === 200 && JSON.parse(body).items.length === 1 ? JSON.parse(body).items : undefined;
     });
     assert.equal(pods[0].metadata.name, 'web-n1');
-    assert.equal(pods[0].status.reason, 'NotStarted');
+    assert.equal(pods[0].status.phase, 'Pending');
     const { body } = await curl(pki, `${agent.summary.agent}/metrics`, options);
     assert.doesNotMatch(body, /nodeward_mirror_pod_writes_total\{/);
   });

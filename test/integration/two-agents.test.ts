@@ -9,10 +9,10 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isRecord } from '../../src/api/index.ts';
 import type { SupervisedProcess } from '../support/index.ts';
-import { temporaryFolder, waitFor } from '../support/index.ts';
+import { cgroupName, temporaryFolder, waitFor } from '../support/index.ts';
 import { ensureBuilt } from './installation.ts';
 import type { Kubectl } from './lab/index.ts';
-import { kubectl, startContainerd } from './lab/index.ts';
+import { image, kubectl, startContainerd } from './lab/index.ts';
 import { launchAgent, nodeward, startApiServer } from './nodeward/index.ts';
 import type { HostNetwork } from './two-agents-network.ts';
 import { hostNetwork, whyNoNetwork } from './two-agents-network.ts';
@@ -42,6 +42,13 @@ nodeLeaseDurationSeconds: ${times.lease}
 nodeStatusUpdateFrequency: ${interval}s
 nodeStatusReportFrequency: 5m
 `;
+
+const container = {
+  name: 'main',
+  image,
+  imagePullPolicy: 'IfNotPresent',
+  command: ['sleep', '100000'],
+};
 
 before(ensureBuilt);
 
@@ -85,7 +92,8 @@ describe('the link of a node is cut and healed', { skip }, () => {
       joining,
     ]);
     assert.equal(made.code, 0, made.stderr);
-    const config = await file('agent.yaml', agentConfig);
+    const cgroupRoot = `/${cgroupName(runtime.folder)}`; // removed with containerd
+    const config = await file('agent.yaml', `${agentConfig}cgroupRoot: ${cgroupRoot}\n`);
     const common = ['--bootstrap-kubeconfig', joining, '--config', config];
     for (const host of hosts) {
       const own = ['--hostname-override', host, '--lock-file', join(home.path, `${host}.lock`)];
@@ -112,11 +120,8 @@ describe('the link of a node is cut and healed', { skip }, () => {
     await waitFor(`${node} to be ${state}`, isShown, { timeoutMs, intervalMs: 200 });
   }
 
-  /** Without the one of agents that run no pods. */
   const taintsOf = async (node: string) =>
-    (
-      await output('get', 'node', node, '-o', 'jsonpath={range .spec.taints[*]}{.key}:{.effect} {end}')
-    ).replace('nodeward.io/runs-no-pods:NoSchedule ', '');
+    await output('get', 'node', node, '-o', 'jsonpath={range .spec.taints[*]}{.key}:{.effect} {end}');
   const statesOf = (node: string) =>
     output('get', 'node', node, '-o', 'jsonpath={range .status.conditions[*]}{.type}={.status} {end}');
   const going = () =>
@@ -128,20 +133,11 @@ describe('the link of a node is cut and healed', { skip }, () => {
 
   /** A pod that is ready, as the agent of its node would tell. */
   async function createPod(name: string, nodeName: string, tolerations: object[] = []): Promise<void> {
-    const spec = { nodeName, tolerations, containers: [{ name: 'main', image: 'example.com/image:1' }] };
+    const spec = { nodeName, tolerations, containers: [container] };
     const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: 'default' }, spec };
     const { code, stderr } = await tool.run(['create', '-f', '-'], { input: JSON.stringify(pod) });
     assert.equal(code, 0, stderr);
-    const status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
-    await output(
-      'patch',
-      'pod',
-      name,
-      '--subresource=status',
-      '--type=merge',
-      '-p',
-      JSON.stringify({ status }),
-    );
+    await waitFor(`pod ${name}`, async () => (await readinessOf(name)) === 'True', { timeoutMs: 60_000 });
   }
 
   /** What each agent has asked in so many seconds, by verb and kind. */

@@ -6,7 +6,6 @@ import type { NodeSettings, NodeStatusOptions } from '../node/index.ts';
 import { createNodeStatusService } from '../node/index.ts';
 import type { Heartbeat } from '../node/lease/index.ts';
 import { createLeaseService } from '../node/lease/index.ts';
-import { runsNoPodsTaint } from '../pods/unstarted/index.ts';
 import type { Runtime } from '../runtime/index.ts';
 import type { DeviceParts } from './assemble-devices.ts';
 import type { AgentContext } from './context.ts';
@@ -72,6 +71,7 @@ export function assembleHeartbeats(
 function settingsOf(config: EffectiveConfig, labels: Readonly<Record<string, string>>): NodeSettings {
   return {
     maxPods: config.maxPods,
+    podsPerCore: config.pods.podsPerCore,
     updateFrequencyMs: config.nodeStatusUpdateFrequencyMs,
     reportFrequencyMs: config.nodeStatusReportFrequencyMs,
     eviction: config.eviction,
@@ -81,7 +81,6 @@ function settingsOf(config: EffectiveConfig, labels: Readonly<Record<string, str
       register: config.registerNode,
       labels,
       taints: config.registerWithTaints,
-      limitation: config.runsNoPodsTaint ? runsNoPodsTaint : undefined,
       providerID: config.providerID,
     },
   };

@@ -1,3 +1,4 @@
+import type { Pod } from '../../api/index.ts';
 import type { Service } from '../../base/index.ts';
 import type { Identity } from '../identity/index.ts';
 import { pluginRoutes } from '../plugins/index.ts';
@@ -10,8 +11,9 @@ import { assembleKubeletPlugins, assemblePlugins } from './assemble-plugins.ts';
 import type { PodParts } from './assemble-pods.ts';
 import { assemblePods } from './assemble-pods.ts';
 import { assembleResources } from './assemble-resources.ts';
+import type { RunningPods } from './assemble-running-pods.ts';
+import { assembleRunningPods } from './assemble-running-pods.ts';
 import { assembleEvents, assembleSeccomp } from './assemble-seccomp.ts';
-import { assembleUnstartedPods } from './assemble-unstarted-pods.ts';
 import type { AgentContext } from './context.ts';
 
 export interface LocalParts {
@@ -19,20 +21,41 @@ export interface LocalParts {
   readonly routes: readonly AgentRoute[];
   readonly pods: PodParts;
   readonly devices: DeviceParts;
+  readonly running: RunningPods;
 }
 
 /**
  * Assembles what the agent manages on its node: pods, seccomp profiles, plugins and their devices, and the devices that
  * containers hold (specification, section 2.6).
  */
-export function assembleLocal(context: AgentContext, identity: Identity, runtime: Runtime): LocalParts {
+export async function assembleLocal(
+  context: AgentContext,
+  identity: Identity,
+  runtime: Runtime,
+): Promise<LocalParts> {
   const pods = assemblePods(context, identity);
   const events = assembleEvents(context, identity);
   const seccomp = assembleSeccomp(context, pods.source, events.recorder);
   const devices = assembleDevices(context);
   const { inventory, remember } = devices;
   const { source, isComplete } = pods;
-  const resources = assembleResources(context, { inventory, remember, pods: source, isComplete });
+  let held: () => readonly Pod[] = () => [];
+  // a pod that no source has any more keeps its devices until it has ended
+  const users = {
+    pods() {
+      const wanted = source.pods();
+      const uids = new Set(wanted.map(({ metadata }) => metadata?.uid));
+      return [...wanted, ...held().filter(({ metadata }) => !uids.has(metadata?.uid))];
+    },
+    onChange: source.onChange,
+  };
+  const resources = assembleResources(context, { inventory, remember, pods: users, isComplete });
+  const running = await assembleRunningPods(context, {
+    ...{ runtime, pods, devices },
+    events: events.recorder,
+    allocator: resources.allocator,
+  });
+  held = running.held;
   const drivers = assembleDrivers(context, identity);
   const handlers = [devices.handler, ...drivers.handlers];
   const plugins = assemblePlugins(context, handlers);
@@ -43,7 +66,7 @@ export function assembleLocal(context: AgentContext, identity: Identity, runtime
       ...events.services,
       ...seccomp.services,
       ...pods.services,
-      ...assembleUnstartedPods(context, pods.onApi, events.recorder, runtime),
+      ...running.services,
       ...drivers.services,
       ...devices.services([...resources.atKubeletPaths, ...kubeletPlugins.parts]),
       ...resources.services,
@@ -52,9 +75,9 @@ export function assembleLocal(context: AgentContext, identity: Identity, runtime
       ...pluginRoutes(kubeletPlugins.joined),
       ...devices.routes(resources.users),
       ...pods.routes,
+      ...running.routes,
       ...seccomp.routes,
     ],
-    pods,
-    devices,
+    ...{ pods, devices, running },
   };
 }

@@ -1,7 +1,8 @@
+import type { Pod } from '../../api/index.ts';
 import type { Service } from '../../base/index.ts';
 import type { Identity, NodeApi } from '../identity/index.ts';
 import { nodeApi } from '../identity/index.ts';
-import type { PodSource, StaticPods } from '../pods/index.ts';
+import type { PodMetrics, PodSource, StaticPods } from '../pods/index.ts';
 import {
   ApiPods,
   createStaticPods,
@@ -10,7 +11,10 @@ import {
   mirrorPods,
   podMetrics,
   staticPodRoutes,
+  UrlPods,
 } from '../pods/index.ts';
+import type { PodStatus } from '../pods/status/index.ts';
+import { createPodFinder, StatusWriter, statusMetrics } from '../pods/status/index.ts';
 import type { AgentRoute } from '../server/index.ts';
 import type { AgentContext } from './context.ts';
 import { part } from './context.ts';
@@ -22,56 +26,131 @@ export interface PodParts {
   isComplete(): boolean;
   readonly services: readonly Service[];
   readonly routes: readonly AgentRoute[];
-  /** The pods of the API, and a client for writes about them; undefined without a control plane. */
-  readonly onApi: { readonly pods: ApiPods; readonly api: NodeApi } | undefined;
+  /** What there is with a control plane only. */
+  readonly onApi: PodsOnApi | undefined;
   /** For `/statusz`. */
   text(): string;
 }
 
+export interface PodsOnApi {
+  readonly pods: ApiPods;
+  /** For lists and writes about them. */
+  readonly api: NodeApi;
+  readonly writer: StatusWriter;
+  /** Shows the static pods on the API, with the statuses that these have. */
+  mirrors(statuses: PodStatuses): Service;
+}
+
+/** What becomes of the pods, from where they run. */
+export interface PodStatuses {
+  statusOf(podUid: string): PodStatus | undefined;
+  onChange(listener: () => void): Disposable;
+}
+
 /** For lists and writes; a watch has a connection of its own. */
-const connections = 1;
+const connections = 8;
 
 /** Assembles the pods of this node. Without a control plane there are only static ones, and nothing is written. */
 export function assemblePods(context: AgentContext, identity: Identity): PodParts {
-  const { options, config, nodeName, metrics, stack } = context;
-  const { folder, isStated, rescanMs } = config.staticPods;
-  const common = { nodeName, metrics: podMetrics(metrics), ...part(context, 'pods') };
-  const statics = folder === '' ? undefined : createStaticPods({ folder, isStated, rescanMs, ...common });
-  const createService = (name: string, dependsOn: readonly string[], run: Service['run']): Service => ({
-    ...{ name, dependsOn, onFailure: 'restart', run },
-  });
-  const services = statics === undefined ? [] : [createService('static-pods', ['lock'], statics.run)];
-  const commonParts = { routes: staticPodRoutes(statics), text: () => formatStaticPods(statics) };
-  const known = statics === undefined ? [] : [statics];
-  const areStaticsComplete = () => statics?.isComplete() ?? true;
-  if (options.controlPlane.mode === 'standalone')
-    return {
-      ...commonParts,
-      services,
-      onApi: undefined,
-      isComplete: areStaticsComplete,
-      source: stack.use(joinSources(known, common.log)),
-    };
-  const api = stack.use(nodeApi(identity, connections, options.groupSuffix));
-  const onApi = new ApiPods({ api, ...common });
-  services.push(createService('api-pods', ['identity'], onApi.run));
-  const mirroredPods: Pick<StaticPods, 'pods' | 'isComplete' | 'onChange'> = statics ?? noStaticPods;
-  const mirrors = mirrorPods({ api, statics: mirroredPods, onApi, ...common });
-  const needed = ['api-pods', ...(statics === undefined ? [] : ['static-pods'])];
-  services.push(createService('mirror-pods', needed, mirrors));
-  const isComplete = () => areStaticsComplete() && onApi.isSynced();
+  const { options, stack } = context;
+  const { log } = part(context, 'pods');
+  const metrics = podMetrics(context.metrics);
+  const { folder, sources, services } = assembleStatics(context, metrics);
+  const statics = joinStatics(sources);
+  const onApi =
+    options.controlPlane.mode === 'standalone'
+      ? undefined
+      : assembleOnApi(context, identity, { statics, metrics });
+  const all = onApi === undefined ? sources : [...sources, onApi.pods];
   return {
-    ...commonParts,
-    services,
-    onApi: { pods: onApi, api },
-    isComplete,
-    source: stack.use(joinSources([...known, onApi], common.log)),
+    routes: staticPodRoutes(folder),
+    text: () => formatStaticPods(folder),
+    isComplete: () => statics.isComplete() && (onApi?.pods.isSynced() ?? true),
+    source: stack.use(joinSources(all, log)),
+    onApi,
+    services: [
+      ...services,
+      ...(onApi === undefined
+        ? []
+        : [
+            createService('api-pods', ['identity'], onApi.pods.run),
+            createService('pod-status', ['api-pods'], onApi.writer.run),
+          ]),
+    ],
+  };
+}
+
+type StaticSource = Pick<StaticPods, 'pods' | 'isComplete' | 'onChange'>;
+
+interface Statics {
+  /** Undefined: the configuration names no folder. */
+  readonly folder: StaticPods | undefined;
+  readonly sources: readonly StaticSource[];
+  readonly services: readonly Service[];
+}
+
+/** The manifests of a folder, and those of a URL. */
+function assembleStatics(context: AgentContext, metrics: PodMetrics): Statics {
+  const { config, nodeName } = context;
+  const common = { nodeName, metrics, ...part(context, 'pods') };
+  const { folder: path, isStated, rescanMs } = config.staticPods;
+  const folder = path === '' ? undefined : createStaticPods({ folder: path, isStated, rescanMs, ...common });
+  const { url: settings } = config.pods;
+  const url = settings === undefined ? undefined : new UrlPods({ ...settings, ...common });
+  return {
+    folder,
+    sources: [folder, url].filter((each) => each !== undefined),
+    services: [
+      ...(folder === undefined ? [] : [createService('static-pods', ['lock'], folder.run)]),
+      ...(url === undefined ? [] : [createService('url-pods', ['lock'], url.run)]),
+    ],
   };
 }
 
 /** Without static pods, the mirrors of earlier ones are removed. */
-const noStaticPods = {
-  pods: () => [],
-  isComplete: () => true,
-  onChange: () => ({ [Symbol.dispose]: () => undefined }),
-};
+function joinStatics(sources: readonly StaticSource[]): StaticSource {
+  return {
+    pods: () => sources.flatMap((source) => source.pods()),
+    isComplete: () => sources.every((source) => source.isComplete()),
+    onChange(listener) {
+      const all = sources.map((source) => source.onChange(() => listener(this.pods())));
+      return {
+        [Symbol.dispose]() {
+          for (const each of all) each[Symbol.dispose]();
+        },
+      };
+    },
+  };
+}
+
+function assembleOnApi(
+  context: AgentContext,
+  identity: Identity,
+  { statics, metrics }: { statics: StaticSource; metrics: PodMetrics },
+): PodsOnApi {
+  const { options, nodeName, stack } = context;
+  const common = { nodeName, metrics, ...part(context, 'pods') };
+  const api = stack.use(nodeApi(identity, connections, options.groupSuffix));
+  const pods = new ApiPods({ api, ...common });
+  const writer = new StatusWriter({
+    api,
+    watched: createPodFinder(pods),
+    onWatched: (listener) => pods.onChange(listener),
+    metrics: statusMetrics(context.metrics),
+    ...part(context, 'pod-status'),
+  });
+  const mirrors = (statuses: PodStatuses) => {
+    const status = {
+      writer,
+      statusOf: ({ metadata }: Pod) => statuses.statusOf(metadata?.uid ?? ''),
+      onStatus: (listener: () => void) => statuses.onChange(listener),
+    };
+    const run = mirrorPods({ api, statics, onApi: pods, status, ...common });
+    return createService('mirror-pods', ['api-pods'], run);
+  };
+  return { pods, api, writer, mirrors };
+}
+
+function createService(name: string, dependsOn: readonly string[], run: Service['run']): Service {
+  return { name, dependsOn, onFailure: 'restart', run };
+}

@@ -6,13 +6,13 @@ import { nodeApi } from '../identity/index.ts';
 import type { EventRecorder } from '../node/events/index.ts';
 import { createEventRecorder, silentRecorder } from '../node/events/index.ts';
 import type { PodSource } from '../pods/index.ts';
-import type { Judgement } from '../seccomp/index.ts';
-import { loadJudge, profileLimitBytes } from '../seccomp/index.ts';
+import { profileLimitBytes } from '../seccomp/index.ts';
 import type { SeccompRegistry } from '../seccomp/registry/index.ts';
 import { SeccompRegistryService, seccompRoutes } from '../seccomp/registry/index.ts';
 import type { AgentRoute } from '../server/index.ts';
 import type { AgentContext } from './context.ts';
 import { part } from './context.ts';
+import { createLazyJudge } from './profile-resolver.ts';
 
 export interface EventParts {
   readonly recorder: EventRecorder;
@@ -61,16 +61,4 @@ export function assembleSeccomp(context: AgentContext, pods: PodSource, events: 
     log,
   });
   return { registry, services: [registry], routes: seccompRoutes(folder, registry) };
-}
-
-/** Loads the judge when it is first needed: most nodes have no profiles, and need no table of system calls in memory. */
-function createLazyJudge(): (bytes: Uint8Array) => Promise<Judgement> {
-  let loading: ReturnType<typeof loadJudge> | undefined;
-  return async (bytes) => {
-    loading ??= loadJudge().catch((error: unknown) => {
-      loading = undefined;
-      throw error;
-    });
-    return (await loading)(bytes);
-  };
 }

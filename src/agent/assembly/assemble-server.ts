@@ -1,3 +1,4 @@
+import type { Pod } from '../../api/index.ts';
 import { version } from '../../api/index.ts';
 import type { Service } from '../../base/index.ts';
 import type { Checkpointer, CheckpointManager } from '../checkpoint/index.ts';
@@ -36,6 +37,8 @@ export interface ServerParts {
   /** The routes of other parts. */
   routes: readonly AgentRoute[];
   pods: Pick<PodParts, 'source' | 'text'>;
+  /** The pod with its status as this agent has it. */
+  withStatus(pod: Pod): Pod;
   /** The state of the heartbeat; undefined where there is none. */
   heartbeat(): Heartbeat | undefined;
 }
@@ -143,7 +146,7 @@ function routesOf(
 }
 
 /** Over a connection of their own, so that a list of hundreds of containers does not delay a checkpoint. */
-function statsOf(context: AgentContext, { runtime, pods }: ServerParts): readonly AgentRoute[] {
+function statsOf(context: AgentContext, { runtime, pods, withStatus }: ServerParts): readonly AgentRoute[] {
   const { options, config, nodeName, addresses, stack } = context;
   const { clock } = options;
   const runtimes =
@@ -166,7 +169,7 @@ function statsOf(context: AgentContext, { runtime, pods }: ServerParts): readonl
     addresses,
     runtimeName: () => runtime.status().name,
     source: new RuntimeSource({ connection, images, clock }),
-    known: pods.source.pods,
+    known: () => pods.source.pods().map(withStatus),
     nodeUsage: createNodeUsage({ measure, clock }),
   });
 }

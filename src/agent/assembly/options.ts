@@ -26,6 +26,8 @@ export interface AgentOptions {
   externalIps?: readonly string[] | undefined;
   /** Labels of a Node that the agent creates, beside its own. */
   nodeLabels: Readonly<Record<string, string>>;
+  /** Programs that are asked for credentials of image registries: their description, and where they are. */
+  credentialProviders?: { readonly file: string; readonly folder: string } | undefined;
   /** Calls `listener` when the configuration should be loaded again (SIGHUP), until disposed of. */
   onReloadAsked(listener: () => void): Disposable;
   groupSuffix: string;

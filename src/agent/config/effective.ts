@@ -4,8 +4,14 @@ import { evictionFields, reservedFields, sumReserved } from './eviction-fields.t
 import type { Settings } from './field.ts';
 import { readFields } from './field.ts';
 import { configFields, plainFields, staticPodFields } from './fields.ts';
+import type { ImageSettings } from './image-fields.ts';
+import { imageFields, toImageSettings } from './image-fields.ts';
 import type { LocatedMap } from './located.ts';
 import { toPlain } from './located.ts';
+import type { LogSettings } from './log-fields.ts';
+import { logFields, toLogSettings } from './log-fields.ts';
+import type { PodSettings } from './pod-fields.ts';
+import { podFields, toPodSettings } from './pod-fields.ts';
 import type { ServerSettings } from './server-fields.ts';
 import { serverFields, serverWarnings, toServerSettings, toServingFiles } from './server-fields.ts';
 
@@ -19,6 +25,9 @@ export interface EffectiveConfig extends Settings<typeof plainFields> {
   readonly server: ServerSettings;
   readonly files: ServingFileNames;
   readonly staticPods: StaticPodSettings;
+  readonly pods: PodSettings;
+  readonly images: ImageSettings;
+  readonly logs: LogSettings;
 }
 
 export interface StaticPodSettings {
@@ -47,6 +56,9 @@ export function computeEffective(merged: LocatedMap): { config: EffectiveConfig;
       isStated: folder !== staticPodFields.staticPodPath.default,
       rescanMs,
     }),
+    pods: toPodSettings(readFields(podFields, merged)),
+    images: toImageSettings(readFields(imageFields, merged)),
+    logs: toLogSettings(readFields(logFields, merged)),
   });
   return { config, warnings: [...fieldWarnings(merged), ...serverWarnings(config.server)] };
 }

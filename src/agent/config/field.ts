@@ -20,6 +20,8 @@ export interface FieldDescription {
   readonly standaloneDefault?: Json;
   /** The field whose value is the default, where a file states that field. */
   readonly follows?: string;
+  /** Where a file states that field, this one has no default. */
+  readonly noDefaultBeside?: string;
   /** A map that is stated replaces its default as a whole, unless this field is true. */
   readonly mergesDefaultIf?: string;
   /** For people, where the default is not a value that a file could state. */
@@ -30,6 +32,8 @@ export interface FieldDescription {
   readonly keepsZero?: boolean;
   /** Read once, when the agent starts. The other fields count as soon as they are loaded again. */
   readonly needsRestart?: boolean;
+  /** Its values may be credentials: they are never printed. */
+  readonly isSecret?: boolean;
   /** It can be set by the flag of its name: `--container-runtime-endpoint` for containerRuntimeEndpoint. */
   readonly flag?: boolean;
   /** Keys of a map that change nothing, with the reason. */

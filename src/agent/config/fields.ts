@@ -6,8 +6,11 @@ import { evictionFields, mergingFields, reservedFields } from './eviction-fields
 import type { Fields } from './field.ts';
 import { schemaOf, section } from './field.ts';
 import { bool, duration, map, maxSocketPathBytes, path, quote, text } from './field-types.ts';
+import { imageFields } from './image-fields.ts';
 import { inertFields } from './inert-fields.ts';
+import { logFields } from './log-fields.ts';
 import { nodeFields } from './node-fields.ts';
+import { podFields } from './pod-fields.ts';
 import { serverFields } from './server-fields.ts';
 
 /*
@@ -105,6 +108,9 @@ export const configFields: Fields = {
   ...reservedFields,
   ...serverFields,
   ...staticPodFields,
+  ...podFields,
+  ...imageFields,
+  ...logFields,
   ...featureFields,
 };
 

@@ -32,14 +32,11 @@ interface InertField {
   readonly why: string;
   /** What is done anyway: to ask for it needs no warning. */
   readonly harmless?: unknown;
-  /** Its values may be credentials: they are never printed. */
-  readonly isSecret?: true;
 }
 
 type Described = Type | Omit<InertField, 'why'>;
 
 const harmless = (schema: Type, value: unknown) => ({ schema, harmless: value });
-const secret = (schema: Type) => ({ schema, isSecret: true }) as const;
 
 function inert(why: string, fields: Readonly<Record<string, Described>>): Record<string, InertField> {
   return Object.fromEntries(
@@ -77,34 +74,16 @@ const logging = struct('LoggingConfiguration', {
 
 /** By name, in groups of one reason. */
 export const inertFields: Readonly<Record<string, InertField>> = {
-  ...inert('the agent runs no pods', {
-    staticPodURL: string,
-    staticPodURLHeader: secret(map(list(string))),
-    podLogsDir: string,
+  ...inert('the agent does not do that', {
     syncFrequency: duration,
-    httpCheckFrequency: duration,
-    clusterDomain: string,
-    clusterDNS: list(string),
-    podCIDR: string,
-    podPidsLimit: int64,
-    resolvConf: string,
     runOnce: harmless(bool, false),
     hairpinMode: string,
     failSwapOn: bool,
     memorySwap: struct('MemorySwapConfiguration', { swapBehavior: field(1, string, 'How swap is used.') }),
-    containerLogMaxSize: string,
-    containerLogMaxFiles: int32,
-    containerLogMaxWorkers: int32,
-    containerLogMonitorInterval: duration,
     configMapAndSecretChangeDetectionStrategy: string,
-    allowedUnsafeSysctls: list(string),
-    defaultPodSysctls: map(string),
     volumePluginDir: string,
     volumeStatsAggPeriod: duration,
     enableControllerAttachDetach: bool,
-    crashLoopBackOff: struct('CrashLoopBackOffConfig', {
-      maxContainerRestartPeriod: field(1, duration, 'The longest wait.'),
-    }),
     userNamespaces: struct('UserNamespaces', { idsPerPod: field(1, int64, 'User ids of a pod.') }),
     shutdownGracePeriod: duration,
     shutdownGracePeriodCriticalPods: duration,
@@ -115,27 +94,10 @@ export const inertFields: Readonly<Record<string, InertField>> = {
     iptablesDropBit: int32,
     streamingConnectionIdleTimeout: duration,
   }),
-  ...inert('the agent pulls and removes no images', {
-    serializeImagePulls: bool,
-    maxParallelImagePulls: int32,
-    registryPullQPS: int32,
-    registryBurst: int32,
-    imagePullCredentialsVerificationPolicy: string,
-    preloadedImagesVerificationAllowlist: list(string),
-    imageMinimumGCAge: duration,
-    imageMaximumGCAge: duration,
-    imageGCHighThresholdPercent: int32,
-    imageGCLowThresholdPercent: int32,
-  }),
-  ...inert('the agent sets up no cgroups and assigns no resources', {
+  ...inert('the agent assigns no processors and no memory, and makes no cgroups but those of pods', {
     kubeletCgroups: string,
     systemCgroups: string,
-    cgroupRoot: string,
-    cgroupsPerQOS: bool,
-    cgroupDriver: string,
     failCgroupV1: bool,
-    cpuCFSQuota: bool,
-    cpuCFSQuotaPeriod: duration,
     singleProcessOOMKill: bool,
     cpuManagerPolicy: string,
     cpuManagerPolicyOptions: map(string),
@@ -172,7 +134,6 @@ export const inertFields: Readonly<Record<string, InertField>> = {
     serverTLSBootstrap: harmless(bool, true),
   }),
   ...inert('use --log-format and --verbose', { logging }),
-  ...inert('set maxPods', { podsPerCore: int32 }),
   ...inert('nodeward has nothing like it', {
     eventRecordQPS: int32,
     eventBurst: int32,

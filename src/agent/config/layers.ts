@@ -1,6 +1,7 @@
 import { durationMs } from '../../base/index.ts';
 import { checkSoftThresholds } from './eviction-fields.ts';
 import type { Field, Fields, Json } from './field.ts';
+import { checkImages } from './image-fields.ts';
 import { checkShutdownPeriods } from './inert-fields.ts';
 import type { Entry, LocatedMap, Origin } from './located.ts';
 import { defaultOrigin, locate, mapOf, toPlain } from './located.ts';
@@ -20,7 +21,8 @@ export function defaultLayer(fields: Fields, stated: LocatedMap, standalone: boo
     void entries.set(name, { keyAt: at, value: locate(value, at) });
   for (const [name, field] of Object.entries(fields)) {
     const value = defaultOf(field, standalone);
-    const { follows, mergesDefaultIf } = field;
+    const { follows, mergesDefaultIf, noDefaultBeside } = field;
+    if (noDefaultBeside !== undefined && stated.entries.has(noDefaultBeside)) continue;
     const leader = follows === undefined ? undefined : plainAt(stated, follows);
     if (follows !== undefined && typeof leader === 'string')
       set(name, leader, { kind: 'default', as: follows });
@@ -88,6 +90,7 @@ export function validate(fields: Fields, merged: LocatedMap): Problem[] {
     ...checkCertificatePair(merged),
     ...checkSoftThresholds(merged),
     ...checkShutdownPeriods(merged),
+    ...checkImages(merged),
   ];
 }
 

@@ -123,10 +123,6 @@ export const nodeFields = {
     range: '`key`, `value` and `effect` of each',
     example: '[{key: example.com/gpu, value: "true", effect: NoSchedule}]',
   }),
-  runsNoPodsTaint: bool({
-    doc: 'Whether a Node that the agent creates has the taint `nodeward.io/runs-no-pods:NoSchedule`, by which schedulers pass it by: the agent starts no pods ([nodes.md](nodes.md)). The reference has no such field.',
-    default: true,
-  }),
   providerID: text({
     doc: 'The providerID of a Node that the agent creates; one that exists keeps what it has.',
     range: 'at most 512 characters',

@@ -1,6 +1,5 @@
 import { isRecord } from '../../api/schema/index.ts';
-import { configApiVersion, configKind } from './fields.ts';
-import { inertFields } from './inert-fields.ts';
+import { configApiVersion, configFields, configKind } from './fields.ts';
 import type { Located, LocatedMap, Origin } from './located.ts';
 import { formatOrigin, toPlain } from './located.ts';
 
@@ -102,7 +101,7 @@ const byName = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 :
 /** Printed in place of a secret. */
 const redacted = 'REDACTED';
 
-const isSecret = (name = '') => Object.hasOwn(inertFields, name) && inertFields[name]?.isSecret === true;
+const isSecret = (name = '') => Object.hasOwn(configFields, name) && configFields[name]?.isSecret === true;
 
 /** A message about the field at `path`, without the value that was found there where it may be secret. */
 export function redactMessage(path: string, message: string): string {

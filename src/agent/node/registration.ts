@@ -24,8 +24,6 @@ export interface Registration {
   readonly register: boolean;
   readonly labels: Readonly<Record<string, string>>;
   readonly taints: readonly Taint[];
-  /** One that the Node should have for what this agent cannot do; undefined: none. */
-  readonly limitation?: Taint | undefined;
   readonly providerID: string;
 }
 
@@ -37,20 +35,22 @@ export function createNodeObject(
   labels: Readonly<Record<string, string>>,
   wanted: Registration,
 ): Node {
-  const taints = findLacking(wanted.taints, wanted.limitation).concat(wanted.taints);
+  const { taints } = wanted;
   return {
     metadata: { name, labels: { ...wanted.labels, ...labels } },
     spec: {
-      ...(taints.length === 0 ? {} : { taints }),
+      ...(taints.length === 0 ? {} : { taints: [...taints] }),
       ...(wanted.providerID === '' ? {} : { providerID: wanted.providerID }),
     },
   };
 }
 
-/** Returns the taint that a Node with these taints should have and lacks; empty where there is none. */
-export function findLacking(present: readonly Taint[], wanted: Taint | undefined): Taint[] {
-  if (wanted === undefined) return [];
-  return present.some(({ key, effect }) => key === wanted.key && effect === wanted.effect) ? [] : [wanted];
+/** With it an agent that ran no pods made its Node, so that schedulers pass it by. */
+const runsNoPods = 'nodeward.io/runs-no-pods';
+
+/** Whether the Node still says that its agent runs no pods. */
+export function saysRunsNoPods({ spec }: Node): boolean {
+  return spec?.taints?.some(({ key }) => key === runsNoPods) ?? false;
 }
 
 /** Returns the agent's labels that the Node lacks or has with other values; undefined when there are none. */

@@ -9,6 +9,13 @@ export interface NodeResources {
   allocatable: Record<string, string>;
 }
 
+/** How many pods the node takes. */
+export interface PodBounds {
+  readonly maxPods: number;
+  /** For each processor; default: however many. */
+  readonly podsPerCore?: number | undefined;
+}
+
 /** What pods cannot use. */
 export interface Withheld {
   /** The hard eviction thresholds. */
@@ -22,11 +29,12 @@ export interface Withheld {
  */
 export function computeResources(
   measured: Measurements,
-  maxPods: number,
+  { maxPods, podsPerCore = Number.POSITIVE_INFINITY }: PodBounds,
   { minFree, reserved }: Withheld,
 ): NodeResources {
   const { memory, disk, hugePages } = measured;
-  const capacity: Record<string, string> = { cpu: String(measured.cpus), pods: String(maxPods) };
+  const pods = Math.min(maxPods, podsPerCore * measured.cpus);
+  const capacity: Record<string, string> = { cpu: String(measured.cpus), pods: String(pods) };
   const cpu = formatMillis(measured.cpus * 1000 - reserved.cpuMillis);
   const allocatable: Record<string, string> = { ...capacity, cpu };
   let hugeBytes = 0;

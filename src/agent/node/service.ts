@@ -12,7 +12,7 @@ import type { Measure, RuntimeDisks } from './measure.ts';
 import { createMeasure } from './measure.ts';
 import { createPressureWatch } from './pressure.ts';
 import type { Registration } from './registration.ts';
-import { findLacking, nodeLabels } from './registration.ts';
+import { nodeLabels, saysRunsNoPods } from './registration.ts';
 import type { ExtraResources } from './resources.ts';
 import { computeResources, withExtra } from './resources.ts';
 import type { RuntimeView } from './runtime-view.ts';
@@ -61,8 +61,9 @@ export interface NodeStatusOptions {
 
 /** The part of the configuration that concerns the node. */
 export interface NodeSettings {
-  /** How many pods the node takes. */
+  /** How many pods the node takes, and for each processor; without `podsPerCore` however many. */
   readonly maxPods: number;
+  readonly podsPerCore?: number | undefined;
   /** Between two measurements of the node (nodeStatusUpdateFrequency). */
   readonly updateFrequencyMs: number;
   /** Between two reports when nothing changes (nodeStatusReportFrequency). */
@@ -163,7 +164,7 @@ function createReporter(options: NodeStatusOptions): Reporter {
   function record(result: SyncResult, startedMs: number): void {
     if (result.sent) reportedMs = startedMs;
     logResult(log, node, result);
-    if (node === undefined) logLacking(log, result, settings().registration);
+    if (node === undefined) logOutdatedTaint(log, result);
     node = result.node;
     count(result.sent ? 'sent' : 'unchanged');
   }
@@ -205,12 +206,12 @@ function createObserver(options: NodeStatusOptions): (signal: AbortSignal) => Pr
     facts ??= await collect(signal);
     const measured = await measure(signal);
     const condition = runtime.status();
-    const { maxPods, maxImages, eviction, reserved } = settings();
+    const { maxImages, eviction, reserved, ...bounds } = settings();
     const pressureState = pressures(measured, eviction, clock.monotonicMs());
     return {
       facts,
       resources: withExtra(
-        computeResources(measured, maxPods, { minFree: eviction.hard, reserved }),
+        computeResources(measured, bounds, { minFree: eviction.hard, reserved }),
         options.extraResources?.(),
       ),
       findings: [...findConditions(pressureState, condition, remarks()), ...(options.conditions?.() ?? [])],
@@ -258,11 +259,11 @@ function logResult(log: Logger, before: Node | undefined, { node, how }: SyncRes
 }
 
 /** An agent may not change the taints of a Node that exists. */
-function logLacking(log: Logger, { node, how }: SyncResult, { limitation }: Registration): void {
-  if (how === 'created') return;
-  for (const { key, effect } of findLacking(node.spec?.taints ?? [], limitation))
+function logOutdatedTaint(log: Logger, { node }: SyncResult): void {
+  const { name } = node.metadata ?? {};
+  if (saysRunsNoPods(node))
     log.warn(
-      `the Node lacks the taint ${key}:${effect}, and its agent may not add it; schedulers give it pods that are not started: kubectl taint node ${node.metadata?.name} ${key}:${effect}`,
+      `the Node has the taint nodeward.io/runs-no-pods of an earlier agent, so schedulers pass it by, and its agent may not remove it: kubectl taint node ${name} nodeward.io/runs-no-pods-`,
     );
 }
 

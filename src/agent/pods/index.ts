@@ -2,8 +2,11 @@
 
 export { type PodMetrics, podMetrics } from './metrics.ts';
 export { type MirrorPodsOptions, mirrorPods } from './mirror/mirror-pods.ts';
+export { annotationOf, fullName, mirrorAnnotation, sourceAnnotation } from './names.ts';
 export { ApiPods, type ApiPodsOptions } from './sources/api-pods.ts';
 export { formatStaticPods, staticPodRoutes } from './sources/routes.ts';
 export { joinSources } from './sources/source.ts';
 export { createStaticPods, type StaticPods } from './sources/static-pods.ts';
+export { UrlPods } from './sources/url-pods.ts';
 export type { PodSource } from './types.ts';
+export { PodRuntimeView } from './view/runtime-view.ts';

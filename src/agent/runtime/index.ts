@@ -4,6 +4,7 @@ export { type CallOptions, type Connection, openConnection } from './connection.
 export { defaultEndpoints, hasSocket, parseEndpoint } from './endpoint.ts';
 export { RuntimeError, type RuntimeFailure } from './errors.ts';
 export {
+  CgroupDriver as CriCgroupDriver,
   ContainerState as CriContainerState,
   ImageService,
   PodSandboxState as CriSandboxState,

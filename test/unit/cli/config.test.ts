@@ -10,7 +10,7 @@ import { runCommandLine } from './run-command.ts';
 const sample = {
   'c.yaml':
     'port: 20250\nstaticPodURLHeader: {Authorization: [hush]}\nfeatureGates: {ContainerCheckpoint: false}\n',
-  'd/10.conf': 'port: 20251\nserializeImagePulls: false\n',
+  'd/10.conf': 'port: 20251\nkubeAPIQPS: 4\n',
 };
 
 /** A command of `nodeward config` with the two files of the sample. */
@@ -85,7 +85,7 @@ describe('nodeward config view', () => {
     assert.match(stdout, /^maxPods: 110$/m);
     assert.match(stdout, /^ {2}Authorization:\n {2}- REDACTED$/m);
     assert.doesNotMatch(stdout, /hush/);
-    assert.match(stderr, /^warning: d\/10\.conf:4: serializeImagePulls has no effect here: /m);
+    assert.match(stderr, /^warning: d\/10\.conf:4: kubeAPIQPS has no effect here: /m);
   });
 
   test('as JSON it can be given to an agent again', async () => {
@@ -136,7 +136,7 @@ describe('nodeward config check', () => {
   test('ends with 0 when the configuration is good', async () => {
     const { code, stdout } = await config('check');
     assert.equal(code, exitCodes.ok);
-    assert.equal(stdout, 'the configuration is good, with 2 warnings\n');
+    assert.equal(stdout, 'the configuration is good, with 1 warning\n');
     assert.equal((await runCommandLine(['config', 'check'])).stdout, 'the configuration is good\n');
   });
 

@@ -97,8 +97,8 @@ describe('the import checker', () => {
       complaint: 'src/agent/node/a.ts:1: agent/node must not import agent/server',
     },
     'a room that imports one beside it': {
-      files: { 'src/agent/pods/a.ts': importing('../seccomp/index.ts'), 'src/agent/seccomp/index.ts': '' },
-      complaint: 'src/agent/pods/a.ts:1: agent/pods must not import agent/seccomp',
+      files: { 'src/agent/volumes/a.ts': importing('../seccomp/index.ts'), 'src/agent/seccomp/index.ts': '' },
+      complaint: 'src/agent/volumes/a.ts:1: agent/volumes must not import agent/seccomp',
     },
     'a room that imports a file that stands beside the rooms': {
       files: { 'src/apiserver/http/a.ts': importing('../api-server.ts'), 'src/apiserver/api-server.ts': '' },

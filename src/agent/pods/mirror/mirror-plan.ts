@@ -6,7 +6,9 @@ export interface MirrorPlan {
   /** Mirrors of pods that are gone or have changed; they are removed before others are created. */
   readonly remove: readonly Pod[];
   readonly create: readonly Pod[];
-  /** Mirrors that do not have the status of their pod yet. */
+  /** Mirrors that are as they should be, but for their status. */
+  readonly good: readonly (readonly [mirror: Pod, pod: Pod])[];
+  /** Of these, those that do not say what is said of their pod. */
   readonly update: readonly (readonly [mirror: Pod, pod: Pod])[];
   /** Static pods whose name another pod on the API has. */
   readonly blocked: readonly Pod[];
@@ -17,21 +19,22 @@ export function planMirrors(statics: readonly Pod[], onApi: readonly Pod[], isCo
   const wanted = new Map(statics.map((pod) => [fullName(pod), pod]));
   const there = new Map(onApi.map((pod) => [fullName(pod), pod]));
   const mirrors = onApi.filter((pod) => annotationOf(pod, mirrorAnnotation) !== undefined);
-  const good = mirrors.filter((mirror) => isMirrorOf(mirror, wanted.get(fullName(mirror))));
+  const good = mirrors.flatMap((mirror) => {
+    const pod = findMirrored(mirror, wanted);
+    return pod === undefined ? [] : [[mirror, pod] as const];
+  });
+  const kept = new Set(good.map(([mirror]) => mirror));
   const remove = mirrors.filter(
-    (mirror) => !good.includes(mirror) && (isComplete || wanted.has(fullName(mirror))),
+    (mirror) => !kept.has(mirror) && (isComplete || wanted.has(fullName(mirror))),
   );
   const free = new Set(remove.map(fullName));
   const missing = statics.filter((pod) => !there.has(fullName(pod)) || free.has(fullName(pod)));
-  const update = good.flatMap((mirror) => {
-    const pod = wanted.get(fullName(mirror));
-    return pod === undefined || mirror.status?.reason === pod.status?.reason ? [] : [[mirror, pod] as const];
-  });
+  const update = good.filter(([mirror, pod]) => mirror.status?.reason !== pod.status?.reason);
   const blocked = statics.filter((pod) => {
     const other = there.get(fullName(pod));
     return other !== undefined && annotationOf(other, mirrorAnnotation) === undefined;
   });
-  return { remove, create: missing, update, blocked };
+  return { remove, create: missing, good, update, blocked };
 }
 
 /** Returns the mirror pod to create: annotated as a mirror, and owned by the Node, with which it is deleted. */
@@ -56,7 +59,8 @@ export function toMirror(pod: Pod, { metadata: node }: Node): Pod {
 }
 
 /** A mirror that is being deleted does not count: deletion cannot be undone. */
-function isMirrorOf(mirror: Pod, pod: Pod | undefined): boolean {
-  if (pod === undefined || mirror.metadata?.deletionTimestamp !== undefined) return false;
-  return annotationOf(mirror, mirrorAnnotation) === annotationOf(pod, hashAnnotation);
+function findMirrored(mirror: Pod, statics: ReadonlyMap<string, Pod>): Pod | undefined {
+  const pod = statics.get(fullName(mirror));
+  if (pod === undefined || mirror.metadata?.deletionTimestamp !== undefined) return undefined;
+  return annotationOf(mirror, mirrorAnnotation) === annotationOf(pod, hashAnnotation) ? pod : undefined;
 }

@@ -9,12 +9,16 @@ import type { ApiPods } from '../sources/api-pods.ts';
 import type { StaticPods } from '../sources/static-pods.ts';
 import type { MirrorPlan } from './mirror-plan.ts';
 import { planMirrors, toMirror } from './mirror-plan.ts';
+import type { MirrorStatusOptions } from './mirror-statuses.ts';
+import { MirrorStatuses } from './mirror-statuses.ts';
 
 export interface MirrorPodsOptions {
   api: Pick<ApiClient, 'get' | 'create' | 'delete' | 'patch'>;
   nodeName: string;
   statics: Pick<StaticPods, 'pods' | 'isComplete' | 'onChange'>;
   onApi: Pick<ApiPods, 'pods' | 'isSynced' | 'onChange'>;
+  /** Default: each mirror has the status that stands in its static pod. */
+  status?: MirrorStatusOptions;
   metrics: PodMetrics;
   log: Logger;
   clock: Clock;
@@ -33,6 +37,7 @@ const maxWaitMs = 60_000;
 export function mirrorPods(options: MirrorPodsOptions): Service['run'] {
   const { statics, onApi, clock, log } = options;
   const complaints = new Map<string, string>();
+  const statuses = options.status === undefined ? undefined : new MirrorStatuses(options.status);
 
   /** Logs each reason once. */
   function complain(pod: Pod, what: string): void {
@@ -46,6 +51,7 @@ export function mirrorPods(options: MirrorPodsOptions): Service['run'] {
     const plan = planMirrors(statics.pods(), onApi.pods(), statics.isComplete());
     for (const pod of plan.blocked) complain(pod, describeMissing(pod, 'another pod has its name'));
     const node = plan.create.length === 0 ? undefined : await getOwnNode(options, signal);
+    statuses?.update(plan.good);
     const failed = await carryOut(plan, node, options, complain, signal);
     for (const name of [...complaints.keys()])
       if (!failed.has(name) && !plan.blocked.some((pod) => fullName(pod) === name)) complaints.delete(name);
@@ -57,6 +63,7 @@ export function mirrorPods(options: MirrorPodsOptions): Service['run'] {
     const backoff = createBackoff({ initialMs: firstWaitMs, maxMs: maxWaitMs, jitter: 0.2 });
     using _statics = statics.onChange(waker.wake);
     using _pods = onApi.onChange(waker.wake);
+    using _status = options.status?.onStatus(waker.wake);
     ready();
     while (!signal.aborted) {
       const isDone = await reconcile(signal);
@@ -107,7 +114,7 @@ async function carryOut(
   for (const mirror of plan.remove) await attempt('delete', mirror, () => remove(mirror, options, signal));
   if (node !== undefined)
     for (const pod of plan.create) await attempt('create', pod, () => create(pod, node, options, signal));
-  for (const [mirror, pod] of plan.update)
+  for (const [mirror, pod] of options.status === undefined ? plan.update : [])
     await attempt('status', pod, () => updateStatus(mirror, pod, options, signal));
   return failed;
 }
@@ -144,7 +151,8 @@ async function getOwnNode(
 async function create(pod: Pod, node: Node, options: MirrorPodsOptions, signal: AbortSignal): Promise<void> {
   try {
     const made = await options.api.create(podKind, toMirror(pod, node), { signal });
-    await updateStatus(made, pod, options, signal);
+    // by the writer it comes as soon as the mirror is watched
+    if (options.status === undefined) await updateStatus(made, pod, options, signal);
   } catch (error) {
     if (!(error instanceof StatusError) || error.reason !== 'AlreadyExists') throw error;
     // where only the watch is behind, the pod is compared when its event comes

@@ -15,7 +15,6 @@ import {
   validateMetadata,
 } from '../../../api/index.ts';
 import { firstObservedAnnotation, hashAnnotation, mirrorAnnotation, sourceAnnotation } from '../names.ts';
-import { notStartedStatus } from '../status.ts';
 import { findReferenceCauses } from './references.ts';
 
 /** What is wrong with a manifest. */
@@ -148,7 +147,6 @@ function toStaticPod({ metadata = {}, spec }: Pod, nodeName: string, hash: strin
     ...(spec === undefined
       ? {}
       : { spec: { ...spec, nodeName, tolerations: [...(spec.tolerations ?? []), tolerateAll] } }),
-    status: notStartedStatus(nodeName),
   };
 }
 

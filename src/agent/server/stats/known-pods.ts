@@ -12,7 +12,12 @@ export function mergeKnownPods(running: Listed, known: readonly Pod[]) {
   const items = known.map(({ metadata, spec, status }) => {
     const item = byUid.get(metadata?.uid ?? '');
     byUid.delete(metadata?.uid ?? '');
-    return { metadata, spec, status: item?.status ?? status };
+    return { metadata, spec, status: isFromAgent(status) ? status : (item?.status ?? status) };
   });
   return { ...running, items: [...items, ...byUid.values()] };
+}
+
+/** The agent that runs a pod knows more of it than its runtime does. */
+function isFromAgent(status: Pod['status']): boolean {
+  return status?.startTime !== undefined;
 }

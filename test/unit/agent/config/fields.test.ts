@@ -191,14 +191,14 @@ describe('fields without effect', () => {
     const names = namesOfTheReference.trim().split(/\s+/);
     assert.deepEqual(
       Object.keys(kubeletConfiguration.fields).sort(),
-      [...names, 'apiVersion', 'kind', 'checkpoint', 'deviceManager', 'runsNoPodsTaint'].sort(),
+      [...names, 'apiVersion', 'kind', 'checkpoint', 'deviceManager'].sort(),
     );
   });
 
   test('are told where they stand, and why', async () => {
     const text = [
-      'serializeImagePulls: false',
-      'clusterDNS: [192.168.0.9]',
+      'eventRecordQPS: 9',
+      'kubeAPIQPS: 7',
       'authorization: {mode: Webhook, webhook: {cacheAuthorizedTTL: 8m, cacheUnauthorizedTTL: 45s}}',
       'shutdownGracePeriod: 30s',
       'logging: {format: json, options: {json: {infoBufferSize: "0"}}}',
@@ -206,9 +206,9 @@ describe('fields without effect', () => {
       'featureGates: {WatchList: true}',
     ];
     assert.deepEqual((await warningsOf(text.join('\n'))).sort(), [
-      '3: serializeImagePulls has no effect here: the agent pulls and removes no images',
-      '4: clusterDNS has no effect here: the agent runs no pods',
-      '6: shutdownGracePeriod has no effect here: the agent runs no pods',
+      '3: eventRecordQPS has no effect here: nodeward has nothing like it',
+      '4: kubeAPIQPS has no effect here: nodeward has nothing like it',
+      '6: shutdownGracePeriod has no effect here: the agent does not do that',
       '7: logging has no effect here: use --log-format and --verbose',
       '9: featureGates.WatchList has no effect here: it is of the control plane; use --feature-gates',
     ]);

@@ -33,10 +33,10 @@ describe('loading the configuration anew', () => {
   test('what can counts now, what cannot is named and stays', async () => {
     await using made = await liveOf('maxPods: 10\nport: 1000\n');
     const { live } = made;
-    await made.write('maxPods: 20\nport: 2000\nclusterDNS: [192.0.2.53]\n');
+    await made.write('maxPods: 20\nport: 2000\nkubeAPIQPS: 7\n');
     const { applied, pending, warnings } = await live.reload();
     assert.deepEqual([applied, pending], [['maxPods'], ['port']]);
-    assert.match(warnings.join(), /clusterDNS has no effect here/);
+    assert.match(warnings.join(), /kubeAPIQPS has no effect here/);
     assert.deepEqual([live.current.maxPods, live.current.port], [20, 1000]);
     assert.equal(live.loaded.printable['port'], 1000);
     const rows = originTable(live.loaded.provenance);

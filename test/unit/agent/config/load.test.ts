@@ -57,6 +57,13 @@ describe('loading the configuration', () => {
       port: 10250,
       containerRuntimeEndpoint: '',
       imageServiceEndpoint: '',
+      logs: {
+        folder: '/var/log/pods',
+        maxBytes: 10 * 1024 * 1024,
+        maxFiles: 5,
+        workers: 1,
+        intervalMs: 10_000,
+      },
       runtimeRequestTimeoutMs: 120_000,
       nodeStatusUpdateFrequencyMs: 10_000,
       nodeStatusReportFrequencyMs: 300_000,
@@ -66,7 +73,6 @@ describe('loading the configuration', () => {
       featureGates: resolveGates({}),
       registerNode: true,
       registerWithTaints: [],
-      runsNoPodsTaint: true,
       providerID: '',
       eviction: defaultEviction,
       nodeStatusMaxImages: 50,
@@ -96,6 +102,12 @@ describe('loading the configuration', () => {
       },
       seccompDefault: false,
       staticPods: { folder: '/etc/nodeward/manifests', isStated: false, rescanMs: 20_000 },
+      pods: config.pods, // as in pod-fields.test.ts
+      images: {
+        pulls: { maxParallel: 1, ratePerSecond: 5, burst: 10 },
+        access: { policy: 'NeverVerifyPreloadedImages', allowlist: [] },
+        collection: { highPercent: 85, lowPercent: 80, minAgeMs: 120_000, maxAgeMs: 0 },
+      },
       deviceManager: { kubeletPaths: false, kubeletDir: '/var/lib/kubelet', graceMs: 300_000 },
     });
     assert.ok(Object.isFrozen(config) && Object.isFrozen(config.featureGates));

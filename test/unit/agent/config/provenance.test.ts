@@ -103,7 +103,7 @@ const layer = fc.record(
   {
     maxPods: fc.option(fc.integer({ min: 1, max: 500 })),
     address: fc.option(fc.constantFrom('192.0.2.1', '192.0.2.2', '::1')),
-    serializeImagePulls: fc.option(fc.boolean()),
+    protectKernelDefaults: fc.option(fc.boolean()),
     clusterDNS: fc.option(fc.array(fc.constantFrom('192.0.2.53', '192.0.2.54'), { maxLength: 3 })),
     featureGates: fc.option(
       fc.dictionary(fc.constantFrom('ContainerCheckpoint', 'AllAlpha', 'AllBeta'), fc.option(fc.boolean())),
@@ -182,7 +182,7 @@ test('merging and its provenance agree with a table written line by line', async
 
 /** Fields that the layers above never state. */
 const isOther = (field: string) =>
-  !/^(?:maxPods|address|serializeImagePulls|clusterDNS|featureGates|cpuManagerPolicyOptions|authorization)\b/.test(
+  !/^(?:maxPods|address|protectKernelDefaults|clusterDNS|featureGates|cpuManagerPolicyOptions|authorization)\b/.test(
     field,
   );
 

@@ -29,7 +29,7 @@ const nodeResources = (
   measured: Measurements,
   maxPods: number,
   held: Withheld = { minFree: hardEviction, reserved: nothingReserved },
-) => computeResources(measured, maxPods, held);
+) => computeResources(measured, { maxPods }, held);
 
 /** The bytes of a quantity. */
 const bytes = (text = '') => Number(billionths(text) / 1_000_000_000n);

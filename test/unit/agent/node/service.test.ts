@@ -141,15 +141,6 @@ describe('registration', () => {
     assert.equal(spec?.providerID, 'lab://1');
   });
 
-  test('a limitation of the agent is a taint of the Node that it makes, once', async () => {
-    const limitation = { key: 'example.com/limited', effect: 'NoSchedule' };
-    for (const taints of [[], [limitation]]) {
-      const registration = { register: true, labels: {}, taints, limitation, providerID: '' };
-      await using agent = await start({ settings: () => ({ ...nodeSettings, registration }) });
-      assert.deepEqual(agent.node().spec?.taints, [limitation]);
-    }
-  });
-
   test('with registerNode false waits for a Node that others make, and then keeps its status', async () => {
     const registration = { register: false, labels: {}, taints: [], providerID: '' };
     await using agent = await start({ settings: () => ({ ...nodeSettings, registration }) });

@@ -4,18 +4,19 @@ import fc from 'fast-check';
 import type { MirrorPodsOptions } from '../../../../../src/agent/pods/index.ts';
 import { mirrorPods } from '../../../../../src/agent/pods/index.ts';
 import { planMirrors, toMirror } from '../../../../../src/agent/pods/mirror/mirror-plan.ts';
-import { notStartedStatus } from '../../../../../src/agent/pods/status.ts';
 import type { Pod } from '../../../../../src/api/index.ts';
 import { StatusError } from '../../../../../src/api/index.ts';
 import { createManualClock } from '../../../../support/manual-clock.ts';
 import { memoryLog, metrics, namesOf } from '../support.ts';
+
+const waiting = { phase: 'Pending', reason: 'Waiting', message: 'for its image' };
 
 const node = { metadata: { name: 'n1', uid: 'node-uid' } };
 
 const staticPod = (name: string, hash: string): Pod => ({
   metadata: { name, namespace: 'default', uid: hash, annotations: { 'kubernetes.io/config.hash': hash } },
   spec: { nodeName: 'n1', containers: [] },
-  status: notStartedStatus('n1'),
+  status: waiting,
 });
 
 const names = ['a', 'b', 'c'];
@@ -166,7 +167,7 @@ test('a mirror that cannot be removed is told as what it is, once, and tried aga
 test('no mirror goes for want of a manifest before all manifests are known; what has changed goes', () => {
   const mirror = (name: string, hash: string) => ({
     ...toMirror(staticPod(name, hash), node),
-    status: notStartedStatus('n1'),
+    status: waiting,
   });
   const onApi = [mirror('a', 'h1'), mirror('b', 'h1')];
   const statics = [staticPod('b', 'h2'), staticPod('c', 'h1')];

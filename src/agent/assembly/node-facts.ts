@@ -1,0 +1,98 @@
+import type { Node } from '../../api/index.ts';
+import { billionths, nodeKind } from '../../api/index.ts';
+import type { Clock, Service } from '../../base/index.ts';
+import { readRegularFile } from '../../base/index.ts';
+import type { EffectiveConfig } from '../config/index.ts';
+import type { DnsSettings } from '../containers/index.ts';
+import { localDns, parseResolvConf } from '../containers/index.ts';
+import type { NodeApi } from '../identity/index.ts';
+import type { ExtraResources, Measure, NodeResources } from '../node/index.ts';
+import { computeResources, withExtra } from '../node/index.ts';
+
+export interface NodeFactsOptions {
+  nodeName: string;
+  /** Undefined without a control plane. */
+  api: Pick<NodeApi, 'get'> | undefined;
+  measure: Measure;
+  devices(): ExtraResources;
+  hostIps(): readonly string[];
+  config(): EffectiveConfig;
+  clock: Clock;
+}
+
+const resolvLimitBytes = 64 * 1024;
+const measureMs = 60_000;
+/** How long a Node that was read serves for the admission of further pods. */
+const nodeMs = 5000;
+const readTimeoutMs = 5000;
+
+/** What pods are judged by, and made with: what the machine has, and the labels and taints of its Node. */
+export class NodeFacts {
+  readonly #options: NodeFactsOptions;
+  #resources: NodeResources = { capacity: {}, allocatable: {} };
+  #hostDns: DnsSettings = { servers: [], searches: [], options: [] };
+  #node: Node | undefined;
+  #readMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: NodeFactsOptions) {
+    this.#options = options;
+  }
+
+  /** As last measured, with the devices of now. */
+  resources(): NodeResources {
+    return withExtra(this.#resources, this.#options.devices());
+  }
+
+  /** What all pods together may use. */
+  allPodsLimits(): { readonly cpuMillis: number; readonly memoryBytes?: number } {
+    const { cpu, memory } = this.resources().allocatable;
+    const cpuMillis = Math.max(1, Number(billionths(cpu ?? '1') / 1_000_000n));
+    return memory === undefined
+      ? { cpuMillis }
+      : { cpuMillis, memoryBytes: Number(billionths(memory) / 1_000_000_000n) };
+  }
+
+  /** What `resolvConf` says. */
+  hostDns(): DnsSettings {
+    return this.#hostDns;
+  }
+
+  /** The Node as the API has it, at most 5 s old, or as last read while the API is away; undefined before. */
+  async node(isFresh = false): Promise<Node | undefined> {
+    const { api, nodeName, clock } = this.#options;
+    const isOld = clock.monotonicMs() - this.#readMs > nodeMs;
+    if (api === undefined || !(isFresh || isOld)) return this.#node;
+    try {
+      this.#node = await api.get(nodeKind, nodeName, { signal: AbortSignal.timeout(readTimeoutMs) });
+      this.#readMs = clock.monotonicMs();
+    } catch {
+      // the heartbeat tells that the API is away; what was read last stands
+      this.#readMs = clock.monotonicMs();
+    }
+    return this.#node;
+  }
+
+  /** Of a service: ready after the first measurement. */
+  readonly run: Service['run'] = async (signal, ready) => {
+    const { measure, config, clock } = this.#options;
+    while (!signal.aborted) {
+      const { maxPods, eviction, reserved, pods } = config();
+      const measured = await measure(signal);
+      this.#resources = computeResources(
+        measured,
+        { maxPods, podsPerCore: pods.podsPerCore },
+        { minFree: eviction.hard, reserved },
+      );
+      this.#hostDns = await this.#readDns(pods.resolvConf);
+      ready();
+      await clock.sleep(measureMs, signal);
+    }
+  };
+
+  /** What cannot be read says nothing. */
+  async #readDns(path: string): Promise<DnsSettings> {
+    if (path === '') return localDns(this.#options.hostIps());
+    const text = await readRegularFile(path, { limitBytes: resolvLimitBytes }).catch(() => Buffer.of());
+    return parseResolvConf(text.toString());
+  }
+}

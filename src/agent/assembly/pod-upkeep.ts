@@ -1,0 +1,91 @@
+import { join } from 'node:path';
+import type { Service } from '../../base/index.ts';
+import type { ImageRoom } from '../images/index.ts';
+import { ImageCollector } from '../images/index.ts';
+import type { EventRecorder } from '../node/events/index.ts';
+import { Housekeeper } from '../pods/housekeeping/index.ts';
+import type { PodRuntimeView } from '../pods/index.ts';
+import { LinkKeeper, LogRotator, listContainerLogs } from '../pods/logs/index.ts';
+import type { PodManager } from '../pods/worker/index.ts';
+import type { PodCalls } from '../runtime/index.ts';
+import { defaultEndpoints, openConnection } from '../runtime/index.ts';
+import type { PodParts } from './assemble-pods.ts';
+import type { AgentContext } from './context.ts';
+import { part } from './context.ts';
+
+/** Removes images when the disk fills or they grow old; those of all containers and of pods about to start are in use. */
+export function collectImages(
+  context: AgentContext,
+  events: EventRecorder,
+  { view, images }: { view: PodRuntimeView; images: ImageRoom },
+): Service {
+  const { config, nodeName, stack } = context;
+  const endpoint = config.imageServiceEndpoint || config.containerRuntimeEndpoint;
+  return new ImageCollector({
+    connection: stack.use(openConnection(endpoint === '' ? defaultEndpoints : [endpoint])),
+    timeoutMs: config.runtimeRequestTimeoutMs,
+    settings: config.images.collection,
+    usedImages() {
+      if (!view.isComplete()) return undefined;
+      const ofContainers = view
+        .pods()
+        .flatMap(({ containers }) =>
+          containers.flatMap(({ imageId, imageRef, image }) => [imageId, imageRef, image]),
+        );
+      return images.wantedImages().union(new Set(ofContainers));
+    },
+    ...{ nodeName, events },
+    dependsOn: ['pod-view'],
+    ...part(context, 'images'),
+  });
+}
+
+/** Rotates the logs of all containers that the runtime has. */
+export function rotateLogs(
+  context: AgentContext,
+  { calls, view }: { calls: PodCalls; view: PodRuntimeView },
+): LogRotator {
+  const { config } = context;
+  return new LogRotator({
+    logsDir: config.logs.folder,
+    limits: () => config.logs,
+    containers: () => listContainerLogs(view),
+    reopen: (id) => calls.reopenLog(id),
+    ...part(context, 'pod-logs'),
+  });
+}
+
+/** Where the reference has the logs of containers, by their names; log collectors look there. */
+const linksDir = '/var/log/containers';
+
+export function keepLogLinks(context: AgentContext, view: PodRuntimeView): LinkKeeper {
+  const logsDir = context.config.logs.folder;
+  return new LinkKeeper({ linksDir, logsDir, view, ...part(context, 'log-links') });
+}
+
+/** Removes what is on the disk of pods that neither a source nor the runtime has. */
+export function keepHouse(context: AgentContext, pods: PodParts, parts: RunningParts): Housekeeper {
+  const { options, config } = context;
+  return new Housekeeper({
+    podsDir: join(options.rootDir, 'pods'),
+    logsDir: config.logs.folder,
+    isKnown: (uid) => isKnownPod(uid, pods, parts),
+    ...part(context, 'housekeeping'),
+  });
+}
+
+interface RunningParts {
+  view: PodRuntimeView;
+  manager: PodManager;
+}
+
+/** Whether a source wants the pod, or anything of it is here; undefined while that is not known of all pods. */
+export function isKnownPod(
+  uid: string,
+  { source, isComplete }: PodParts,
+  { view, manager }: RunningParts,
+): boolean | undefined {
+  if (!isComplete() || !view.isComplete()) return undefined;
+  const isWanted = source.pods().some(({ metadata }) => metadata?.uid === uid);
+  return isWanted || manager.worker(uid) !== undefined || view.pod(uid) !== undefined;
+}

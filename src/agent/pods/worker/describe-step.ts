@@ -1,0 +1,25 @@
+import type { Step } from '../plan/index.ts';
+
+/** For people, after "cannot": `start container web`. */
+export function describeStep(step: Step): string {
+  switch (step.kind) {
+    case 'prepare':
+      return 'make the folders and the cgroup';
+    case 'runSandbox':
+      return `make the sandbox, attempt ${step.attempt}`;
+    case 'stopSandbox':
+      return `stop sandbox ${shorten(step.sandboxId)}`;
+    case 'removeSandbox':
+      return `remove sandbox ${shorten(step.sandboxId)}`;
+    case 'start':
+      return `start container ${step.container}, attempt ${step.attempt}`;
+    case 'stop':
+      return `stop container ${step.container} within ${step.graceSeconds} s`;
+    case 'removeContainer':
+      return `remove an ended container ${step.container}`;
+    case 'release':
+      return 'release volumes, devices and the cgroup';
+  }
+}
+
+const shorten = (id: string): string => id.slice(0, 12);

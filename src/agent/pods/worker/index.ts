@@ -1,0 +1,8 @@
+/** Carries out what is planned for the pods of this node: a worker for each. */
+export { NodeExecutor } from './executor.ts';
+export { PodManager, type PodManagerOptions, type Verdict } from './manager.ts';
+export { PodRecords } from './records.ts';
+export { StartGate } from './start-gate.ts';
+export { NodeTeller, type StatusSink } from './teller.ts';
+export type { ExecutorOptions, SecurityProfiles, WorkerParts } from './types.ts';
+export type { PodWorker } from './worker.ts';

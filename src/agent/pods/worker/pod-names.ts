@@ -1,0 +1,24 @@
+import { join } from 'node:path';
+import type { Pod } from '../../../api/index.ts';
+import type { LoggedPod } from '../logs/index.ts';
+import type { PodView } from '../view/types.ts';
+
+/** What the folders of a pod are named by. */
+export function namesOf({ metadata }: Pod): LoggedPod {
+  const { namespace = '', name = '', uid = '' } = metadata ?? {};
+  return { namespace, name, uid };
+}
+
+/** What the agent keeps of a pod on the disk. */
+export function podFolder(rootDir: string, { metadata }: Pod): string {
+  return join(rootDir, 'pods', metadata?.uid ?? '');
+}
+
+export function findContainer({ spec }: Pod, name: string) {
+  const { containers = [], initContainers = [], ephemeralContainers = [] } = spec ?? {};
+  return [...initContainers, ...containers, ...ephemeralContainers].find((each) => each.name === name);
+}
+
+export function ipOf(view: PodView | undefined): string | undefined {
+  return view?.sandboxes.find(({ isReady }) => isReady)?.ips[0];
+}

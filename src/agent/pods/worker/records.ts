@@ -1,0 +1,149 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isRecord } from '../../../api/index.ts';
+import type { Clock, Logger } from '../../../base/index.ts';
+import { errorCode } from '../../../base/index.ts';
+import type { StateFile, StateRecord } from '../../../base/state-file/index.ts';
+import { openStateFile, removeStateFile } from '../../../base/state-file/index.ts';
+import type { PodRecord } from '../plan/index.ts';
+import { newRecord } from './record.ts';
+
+export interface PodRecordsOptions {
+  /** Absolute; it is made when it is missing. */
+  folder: string;
+  clock: Clock;
+  log: Logger;
+}
+
+/** Uids of the API, hashes of manifests, and what an operator may have written into one. */
+const uidPattern = /^[0-9A-Za-z][0-9A-Za-z._-]{0,127}$/;
+const maxRecords = 5000;
+
+/** What the agent remembers of its pods: a state file for each, which stays until nothing of the pod is left. */
+export class PodRecords implements AsyncDisposable {
+  readonly #options: PodRecordsOptions;
+  readonly #files = new Map<string, StateFile<PodRecord>>();
+
+  constructor(options: PodRecordsOptions) {
+    this.#options = options;
+  }
+
+  /** The uids of the pods that have a record. */
+  async list(): Promise<readonly string[]> {
+    try {
+      const names = await readdir(this.#options.folder);
+      const uids = names.flatMap((name) => (name.endsWith('.json') ? [name.slice(0, -'.json'.length)] : []));
+      return uids.filter((uid) => uidPattern.test(uid)).slice(0, maxRecords);
+    } catch (error) {
+      if (errorCode(error) === 'ENOENT') return [];
+      throw error;
+    }
+  }
+
+  /** Undefined: there is none. A damaged one is set aside; it still says that the pod was taken up. */
+  async read(uid: string): Promise<PodRecord | undefined> {
+    const found = await this.#file(uid).read();
+    if (found.state === 'value') return found.value;
+    if (found.state === 'damaged') return { ...newRecord(this.#options.clock.now()), isAdmitted: true };
+    this.#files.delete(uid);
+    return undefined;
+  }
+
+  /** Resolves when it is on disk. Rejects when it cannot be written now; it is tried again by itself. */
+  async write(uid: string, record: PodRecord): Promise<void> {
+    await this.#file(uid).write(record);
+  }
+
+  async remove(uid: string): Promise<void> {
+    const file = this.#file(uid);
+    this.#files.delete(uid);
+    await file[Symbol.asyncDispose]();
+    await removeStateFile(this.#path(uid));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const open = [...this.#files.values()];
+    this.#files.clear();
+    await Promise.all(open.map((file) => file[Symbol.asyncDispose]()));
+  }
+
+  #file(uid: string): StateFile<PodRecord> {
+    const known = this.#files.get(uid);
+    if (known !== undefined) return known;
+    const { clock, log } = this.#options;
+    const file = openStateFile({ path: this.#path(uid), what: `pod ${uid}`, parse, clock, log });
+    this.#files.set(uid, file);
+    return file;
+  }
+
+  #path(uid: string): string {
+    if (!uidPattern.test(uid)) throw new Error(`${JSON.stringify(uid)} cannot be the uid of a pod`);
+    return join(this.#options.folder, `${uid}.json`);
+  }
+}
+
+/** Throws for members that no agent of this version writes: the file is then set aside. */
+function parse(members: StateRecord): PodRecord {
+  const { takenMs, isAdmitted, ips, containers, termination, sandboxAttempt, isReleased } = members;
+  if (typeof takenMs !== 'number' || typeof isAdmitted !== 'boolean')
+    throw new Error('does not say when the pod was taken up');
+  if (!Array.isArray(ips) || !isRecord(containers)) throw new Error('has no containers');
+  return {
+    takenMs,
+    isAdmitted,
+    ips: ips.filter((ip) => typeof ip === 'string'),
+    containers: Object.fromEntries(
+      Object.entries(containers).map(([name, each]) => [name, parseContainer(each)]),
+    ),
+    ...(typeof sandboxAttempt === 'number' ? { sandboxAttempt } : {}),
+    ...(isReleased === true ? { isReleased } : {}),
+    ...(termination === undefined ? {} : { termination: parseTermination(termination) }),
+  };
+}
+
+function parseTermination(value: unknown): NonNullable<PodRecord['termination']> {
+  const { cause, graceSeconds, sinceMs, reason, message } = isRecord(value) ? value : {};
+  const isCause = cause === 'deleted' || cause === 'gone' || cause === 'failed';
+  if (!isCause || typeof graceSeconds !== 'number' || typeof sinceMs !== 'number')
+    throw new Error('does not say why the pod ends');
+  return {
+    ...{ cause, graceSeconds, sinceMs },
+    ...(typeof reason === 'string' ? { reason } : {}),
+    ...(typeof message === 'string' ? { message } : {}),
+  };
+}
+
+function parseContainer(value: unknown): PodRecord['containers'][string] {
+  if (!isRecord(value)) throw new Error('has a container that is no object');
+  const { attempt, made, backoff, lastExit, failure, restartOf } = value;
+  return {
+    ...(typeof attempt === 'number' ? { attempt } : {}),
+    ...(isMade(made) ? { made } : {}),
+    ...(typeof restartOf === 'string' ? { restartOf } : {}),
+    ...(isBackoff(backoff) ? { backoff } : {}),
+    ...(isExit(lastExit) ? { lastExit } : {}),
+    ...(isFailure(failure) ? { failure } : {}),
+  };
+}
+
+type Kept = Required<PodRecord['containers'][string]>;
+
+const hasNumbers = (value: Record<string, unknown>, ...names: string[]) =>
+  names.every((name) => typeof value[name] === 'number');
+const hasTexts = (value: Record<string, unknown>, ...names: string[]) =>
+  names.every((name) => typeof value[name] === 'string');
+
+const isMade = (value: unknown): value is Kept['made'] =>
+  isRecord(value) && hasNumbers(value, 'attempt', 'restartCount');
+
+const isBackoff = (value: unknown): value is Kept['backoff'] =>
+  isRecord(value) && hasTexts(value, 'key') && hasNumbers(value, 'waitMs', 'sinceMs');
+
+const isExit = (value: unknown): value is Kept['lastExit'] =>
+  isRecord(value) &&
+  hasTexts(value, 'id', 'reason', 'message') &&
+  hasNumbers(value, 'attempt', 'exitCode', 'finishedMs') &&
+  (value.startedMs === undefined || typeof value.startedMs === 'number');
+
+const isFailure = (value: unknown): value is Kept['failure'] =>
+  isRecord(value) && hasTexts(value, 'reason', 'message') && hasNumbers(value, 'atMs', 'count');

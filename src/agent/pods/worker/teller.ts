@@ -1,0 +1,116 @@
+import type { Pod } from '../../../api/index.ts';
+import type { EventRecorder, Happening } from '../../node/events/index.ts';
+import type { PodTimeline, WaitTimes } from '../explain/index.ts';
+import type { Plan, PlanInput, Termination } from '../plan/index.ts';
+import type { PodStatus } from '../status/index.ts';
+import { computeStatus } from '../status/index.ts';
+import type { PodTeller } from './types.ts';
+
+/** Where the statuses of pods go: the API, for its pods and for the mirrors of others. */
+export interface StatusSink {
+  /** Keeps the newest for each pod, and writes it as soon as that is possible; never throws. */
+  set(pod: Pod, status: PodStatus): void;
+  /** Nothing of the pod is left here: the API is to delete its object, as soon as it can be reached. */
+  confirmDeletion(pod: Pod): void;
+  /** The API has no object of it any more. */
+  forget(podUid: string): void;
+}
+
+export interface NodeTellerOptions {
+  readonly sink: StatusSink;
+  /** What was done for each pod, and since when it waits, to be asked for. */
+  readonly timeline: PodTimeline;
+  readonly waits: WaitTimes;
+  readonly events: EventRecorder;
+  hostIps(): readonly string[];
+  runtimeName(): string;
+  qosClassOf(pod: Pod): string;
+}
+
+/** Conditions that this agent writes; those of others are kept as the API has them. */
+const ownConditions: ReadonlySet<string> = new Set([
+  'PodReadyToStartContainers',
+  'Initialized',
+  'ContainersReady',
+  'Ready',
+  'PodScheduled',
+  'DisruptionTarget',
+  'AllContainersRestarting',
+]);
+
+/** Tells the API, its Events and every client that asks what becomes of the pods. */
+export class NodeTeller implements PodTeller {
+  readonly #options: NodeTellerOptions;
+  readonly #statuses = new Map<string, PodStatus>();
+  readonly #listeners = new Set<() => void>();
+
+  constructor(options: NodeTellerOptions) {
+    this.#options = options;
+  }
+
+  /** As last computed; undefined before the first. */
+  statusOf(podUid: string): PodStatus | undefined {
+    return this.#statuses.get(podUid);
+  }
+
+  /** Calls `listener` when a status has changed. */
+  onChange(listener: () => void): Disposable {
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
+  }
+
+  planned(pod: Pod, input: PlanInput, plan: Plan, messages: ReadonlyMap<string, string>): void {
+    const { hostIps, runtimeName, sink, qosClassOf, waits } = this.#options;
+    const uid = pod.metadata?.uid ?? '';
+    const before = this.#before(pod);
+    waits.update(uid, plan);
+    const status = computeStatus({
+      ...input,
+      ...{ plan, before, messages, qosClassOf },
+      hostIps: hostIps(),
+      runtimeName: runtimeName(),
+    });
+    const isNew = JSON.stringify(status) !== JSON.stringify(this.#statuses.get(uid));
+    this.#statuses.set(uid, status);
+    if (!isNew) return;
+    sink.set(pod, status);
+    for (const listener of [...this.#listeners]) listener();
+  }
+
+  did({ metadata }: Pod, what: string): void {
+    this.#options.timeline.add(metadata?.uid ?? '', what);
+  }
+
+  event(pod: Pod, happening: Happening, container?: string): void {
+    const { uid = '', namespace = '', name = '' } = pod.metadata ?? {};
+    const fieldPath = container === undefined ? undefined : fieldPathOf(pod, container);
+    const subject = { kind: 'Pod', uid, namespace, name } as const;
+    this.#options.events.record(fieldPath === undefined ? subject : { ...subject, fieldPath }, happening);
+  }
+
+  ended(pod: Pod, cause: Termination['cause']): void {
+    const { sink, timeline, waits } = this.#options;
+    const uid = pod.metadata?.uid ?? '';
+    if (cause === 'deleted') sink.confirmDeletion(pod);
+    else sink.forget(uid);
+    timeline.forget(uid);
+    waits.forget(uid);
+    this.#statuses.delete(uid);
+    for (const listener of [...this.#listeners]) listener();
+  }
+
+  /** What was computed last, for the API may be behind, with what others have written there. */
+  #before({ metadata, status }: Pod): PodStatus | undefined {
+    const computed = this.#statuses.get(metadata?.uid ?? '');
+    if (computed === undefined) return status;
+    const own = computed.conditions?.filter(({ type }) => ownConditions.has(type)) ?? [];
+    const others = status?.conditions?.filter(({ type }) => !ownConditions.has(type)) ?? [];
+    return { ...computed, conditions: [...own, ...others] };
+  }
+}
+
+function fieldPathOf({ spec }: Pod, container: string): string | undefined {
+  const lists = ['initContainers', 'containers', 'ephemeralContainers'] as const;
+  const list = lists.find((each) => spec?.[each]?.some(({ name }) => name === container));
+  return list === undefined ? undefined : `spec.${list}{${container}}`;
+}

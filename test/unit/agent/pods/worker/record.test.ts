@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Termination } from '../../../../../src/agent/pods/plan/index.ts';
+import { joinTerminations, newRecord, withoutFailure } from '../../../../../src/agent/pods/worker/record.ts';
+
+const failed = { reason: 'CreateContainerError', message: 'no', atMs: 1, count: 2 };
+
+test('a container that was started is not said to have failed', () => {
+  const record = { ...newRecord(0), containers: { web: { attempt: 3, failure: failed } } };
+  assert.deepEqual(withoutFailure(record, 'web').containers, { web: { attempt: 3 } });
+  assert.equal(withoutFailure(newRecord(0), 'web').containers['web'], undefined);
+});
+
+describe('a second reason to end', () => {
+  const ends = (cause: Termination['cause'], graceSeconds: number, sinceMs: number): Termination => ({
+    ...{ cause, graceSeconds, sinceMs },
+  });
+
+  test('can only make it quicker', () => {
+    const first = ends('deleted', 30, 0);
+    assert.deepEqual(joinTerminations(first, ends('deleted', 60, 1000)), first);
+    assert.deepEqual(joinTerminations(first, ends('deleted', 1, 2000)), ends('deleted', 1, 2000));
+    assert.deepEqual(joinTerminations(first, ends('gone', 0, 500)), ends('gone', 0, 500));
+  });
+
+  test('keeps what failed, and that the object is gone', () => {
+    const evicted = { ...ends('failed', 30, 0), reason: 'Evicted', message: 'low on memory' };
+    const both = joinTerminations(evicted, ends('gone', 30, 0));
+    assert.deepEqual([both.cause, both.reason, both.message], ['gone', 'Evicted', 'low on memory']);
+    assert.equal(joinTerminations(ends('gone', 30, 0), ends('deleted', 30, 0)).cause, 'gone');
+  });
+});

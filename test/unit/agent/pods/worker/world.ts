@@ -1,0 +1,192 @@
+import { join } from 'node:path';
+import { containerHash } from '../../../../../src/agent/containers/index.ts';
+import type { Images } from '../../../../../src/agent/images/index.ts';
+import { PodTimeline } from '../../../../../src/agent/pods/explain/index.ts';
+import type { PodSource } from '../../../../../src/agent/pods/index.ts';
+import type { StartStep } from '../../../../../src/agent/pods/plan/index.ts';
+import type { RuntimeView } from '../../../../../src/agent/pods/view/types.ts';
+import type { Verdict } from '../../../../../src/agent/pods/worker/index.ts';
+import { PodManager, PodRecords } from '../../../../../src/agent/pods/worker/index.ts';
+import type { Executor, PodTeller } from '../../../../../src/agent/pods/worker/types.ts';
+import type { Volumes } from '../../../../../src/agent/volumes/index.ts';
+import type { Pod } from '../../../../../src/api/index.ts';
+import { describeError, silentLogger, systemClock } from '../../../../../src/base/index.ts';
+import { SimulatedRuntime } from '../../../../support/index.ts';
+
+const nothing = { [Symbol.dispose]: () => undefined };
+const uidLabel = 'io.kubernetes.pod.uid';
+
+export function podOf(name: string, more: Pod['metadata'] = {}): Pod {
+  return {
+    metadata: { name, namespace: 'default', uid: `uid-${name}`, ...more },
+    spec: {
+      containers: [{ name: 'main', image: 'app:1' }],
+      restartPolicy: 'Always',
+      terminationGracePeriodSeconds: 2,
+    },
+  };
+}
+
+type Decide = (pod: Pod, others: number) => Verdict | Promise<Verdict>;
+
+/** A node whose runtime is simulated: everything else of running pods is real, down to the records on the disk. */
+export class PodWorld {
+  readonly runtime = new SimulatedRuntime({ clock: systemClock });
+  /** What was done and logged, in order. */
+  readonly happened: string[] = [];
+  readonly timeline = new PodTimeline(systemClock);
+  readonly #folder: string;
+  readonly #listeners = new Set<(pods: readonly Pod[]) => void>();
+  #pods: readonly Pod[] = [];
+  #verdict: Decide = () => ({ isAdmitted: true });
+  #end = new AbortController();
+  #done: Promise<unknown> = Promise.resolve();
+  #records: PodRecords | undefined;
+  manager: PodManager | undefined;
+  /** Whether all sources have been heard. */
+  isComplete = true;
+
+  constructor(folder: string) {
+    this.#folder = join(folder, 'pod-records');
+  }
+
+  want(...pods: readonly Pod[]): void {
+    this.#pods = pods;
+    for (const listener of [...this.#listeners]) listener(pods);
+  }
+
+  admit(verdict: Decide): void {
+    this.#verdict = verdict;
+  }
+
+  running(): number {
+    return this.runtime.containers().filter(({ state }) => state === 'running').length;
+  }
+
+  start(): void {
+    this.#end = new AbortController();
+    const { signal } = this.#end;
+    const records = new PodRecords({ folder: this.#folder, clock: systemClock, log: silentLogger() });
+    this.#records = records;
+    const manager = new PodManager({
+      view: this.#view(signal),
+      images: presentImages,
+      volumes: readyVolumes,
+      records,
+      executor: this.#executor(),
+      teller: this.#teller(),
+      settings: () => ({ maxRestartWaitMs: 300_000 }),
+      network: () => ({ isReady: true, message: '' }),
+      source: this.#source(),
+      isComplete: () => this.isComplete,
+      admit: async (pod, _origin, others) => await this.#verdict(pod, others.length),
+      onNodeChange: () => nothing,
+      clock: systemClock,
+      log: silentLogger(),
+    });
+    this.manager = manager;
+    this.#done = manager.run(signal, () => undefined);
+  }
+
+  /** The agent ends, and its containers run on. */
+  async stop(): Promise<void> {
+    this.#end.abort(new Error('the agent stops'));
+    await this.#done;
+    await this.#records?.[Symbol.asyncDispose]();
+  }
+
+  #source(): PodSource {
+    return {
+      pods: () => this.#pods,
+      onChange: (listener) => {
+        this.#listeners.add(listener);
+        return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
+      },
+    };
+  }
+
+  #view(signal: AbortSignal): RuntimeView {
+    const { runtime } = this;
+    const uids = () => [...new Set(runtime.sandboxes().map(({ config }) => config.labels?.[uidLabel] ?? ''))];
+    return {
+      isComplete: () => true,
+      pod: (uid) => runtime.podView(uid),
+      pods: () => uids().flatMap((uid) => runtime.podView(uid) ?? []),
+      refresh: async (uid) => runtime.podView(uid),
+      onChange(listener) {
+        const follow = async () => {
+          for await (const event of runtime.events(signal))
+            listener(event.podSandboxStatus?.metadata?.uid ?? '');
+        };
+        void follow().catch(() => undefined);
+        return nothing;
+      },
+    };
+  }
+
+  #executor(): Executor {
+    const { runtime } = this;
+    return {
+      prepare: async () => undefined,
+      runSandbox: async (pod, attempt) => void (await runtime.runSandbox(sandboxOf(pod, attempt), '')),
+      stopSandbox: async (_pod, id) => await runtime.stopSandbox(id),
+      removeSandbox: async (id) => await runtime.removeSandbox(id),
+      async start({ pod, step }) {
+        try {
+          const config = containerOf(pod, step);
+          const id = await runtime.createContainer(step.sandboxId, config, sandboxOf(pod, 0));
+          await runtime.startContainer(id);
+          return { isStarted: true };
+        } catch (error) {
+          return { isStarted: false, reason: 'RunContainerError', message: describeError(error) };
+        }
+      },
+      stop: async (_pod, { containerId, graceSeconds }) =>
+        await runtime.stopContainer(containerId, graceSeconds),
+      removeContainer: async (id) => await runtime.removeContainer(id),
+      release: async (pod) => void this.happened.push(`release ${pod.metadata?.name}`),
+      forget: async (pod) => void this.happened.push(`forget ${pod.metadata?.name}`),
+      messageOf: async () => '',
+    };
+  }
+
+  #teller(): PodTeller {
+    return {
+      planned: () => undefined,
+      did: ({ metadata }, what) => this.timeline.add(metadata?.uid ?? '', what),
+      event: (pod, { reason }) => void this.happened.push(`${reason} ${pod.metadata?.name}`),
+      ended: (pod, cause) => void this.happened.push(`${cause} ${pod.metadata?.name}`),
+    };
+  }
+}
+
+function sandboxOf({ metadata }: Pod, attempt: number) {
+  const { name = '', namespace = '', uid = '' } = metadata ?? {};
+  return { metadata: { name, namespace, uid, attempt }, labels: { [uidLabel]: uid } };
+}
+
+function containerOf({ metadata, spec }: Pod, { container, attempt, restartCount, imageId }: StartStep) {
+  const image = spec?.containers?.find(({ name }) => name === container)?.image ?? '';
+  return {
+    metadata: { name: container, attempt },
+    image: { image: imageId },
+    labels: { [uidLabel]: metadata?.uid ?? '' },
+    annotations: {
+      'io.kubernetes.container.restartCount': String(restartCount),
+      'io.kubernetes.container.hash': containerHash({ name: container, image }),
+    },
+  };
+}
+
+const presentImages: Images = {
+  want: () => ({ state: 'present', id: 'sha256:1', user: {} }),
+  forget: () => undefined,
+  onChange: () => nothing,
+};
+
+const readyVolumes: Volumes = {
+  want: () => ({ state: 'ready' }),
+  mountsOf: async () => [],
+  release: async () => undefined,
+  onChange: () => nothing,
+};
