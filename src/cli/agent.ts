@@ -17,6 +17,7 @@ import {
   configFileOptions,
   configSources,
   controlPlaneChoiceOptions,
+  imageCredentialOptions,
   joinedKubeconfigPath,
   nodeAddressOptions,
   nodeLabelsOption,
@@ -34,6 +35,8 @@ interface AgentFlags extends ConfigFlags, AgentPlaceFlags, ControlPlaneFlags, Lo
   nodeLabels: Record<string, string>;
   nodeIp?: string[];
   nodeExternalIp?: string[];
+  imageCredentialProviderConfig?: string;
+  imageCredentialProviderBinDir?: string;
 }
 
 /** `nodeward agent` */
@@ -72,6 +75,7 @@ const ownOptions = (): Option[] => [
   ...controlPlaneChoiceOptions(),
   nodeLabelsOption(),
   ...nodeAddressOptions(),
+  ...imageCredentialOptions(),
   ...configFieldOptions(),
 ];
 
@@ -94,6 +98,7 @@ function toAgentOptions(
     nodeLabels: flags.nodeLabels,
     nodeIps: flags.nodeIp,
     externalIps: flags.nodeExternalIp,
+    credentialProviders: toCredentialProviders(flags),
     onReloadAsked: (listener) => context.onHangup(listener),
     groupSuffix: flags.groupSuffix,
     controlPlane,
@@ -103,6 +108,18 @@ function toAgentOptions(
     clock: systemClock,
     log,
   };
+}
+
+/** Throws an ExitError where only one of the two is given. */
+function toCredentialProviders({
+  imageCredentialProviderConfig: file,
+  imageCredentialProviderBinDir: folder,
+}: AgentFlags): AgentOptions['credentialProviders'] {
+  if (file !== undefined && folder !== undefined) return { file: resolve(file), folder: resolve(folder) };
+  if (file === undefined && folder === undefined) return undefined;
+  const message =
+    '--image-credential-provider-config and --image-credential-provider-bin-dir need each other';
+  throw new ExitError(exitCodes.usage, message);
 }
 
 /** Fails before a child process is started with them. Throws an ExitError. */

@@ -12,6 +12,7 @@ import { doctorCommand } from './doctor.ts';
 import { historyCommand } from './history.ts';
 import { joinCommand } from './join/command.ts';
 import { pluginsCommand } from './plugins.ts';
+import { podsCommand } from './pods/command.ts';
 import { completionCommand } from './reference/index.ts';
 import { reloadCommand } from './reload.ts';
 import { seccompCommand } from './seccomp/command.ts';
@@ -32,6 +33,7 @@ const commands: readonly ((context: CommandContext) => Command)[] = [
   historyCommand,
   joinCommand,
   pluginsCommand,
+  podsCommand,
   reloadCommand,
   seccompCommand,
   statusCommand,

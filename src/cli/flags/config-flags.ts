@@ -83,6 +83,16 @@ export const nodeAddressOptions = () => [
   new Option('--node-external-ip <ADDRESS,…>', 'external addresses of the Node').argParser(parseIpAddresses),
 ];
 
+export const imageCredentialOptions = () => [
+  new Option(
+    '--image-credential-provider-config <file>',
+    'programs that are asked for credentials of image registries, as of the kubelet',
+  ).argParser(parseFilePath),
+  new Option('--image-credential-provider-bin-dir <dir>', 'where these programs are').argParser(
+    parseFilePath,
+  ),
+];
+
 /** `a=b,c=`, added to the labels of earlier occurrences. */
 function parseNodeLabels(text: string, before: Record<string, string> = {}): Record<string, string> {
   const labels = text.split(',').map((pair): [string, string] => {

@@ -60,9 +60,14 @@ describe('docs/errors.md', () => {
   });
 
   test('lists exactly what the agent answers', async () => {
-    const folders = ['server', 'server/access', 'server/stats', 'checkpoint', 'checkpoint/dump'].map(
-      (name) => new URL(`src/agent/${name}/`, root),
-    );
+    const folders = [
+      'server',
+      'server/access',
+      'server/stats',
+      'pods/explain',
+      'checkpoint',
+      'checkpoint/dump',
+    ].map((name) => new URL(`src/agent/${name}/`, root));
     const server = (await Promise.all(folders.map(sourcesIn))).flat();
     const checkpoint = await readFile(new URL('src/agent/checkpoint/errors.ts', root), 'utf8');
     const listed = rowsOf('The agent', 'code').map(([code, text]) => [Number(code), unquoted(text)] as const);

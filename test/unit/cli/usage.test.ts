@@ -15,6 +15,7 @@ const commands = [
   'doctor',
   'history',
   'plugins',
+  'pods',
   'reload',
   'seccomp',
   'status',

@@ -15,6 +15,11 @@ const damaged = { ...stored, id: id.replace('web', 'db'), state: 'Damaged' };
 const verdict = { apiVersion: 'v1', kind: 'Verification', id, result: 'matches' };
 const plugin = { state: 'away', way: 'registration', socket: '/run/p.sock', lastError: 'refused' };
 const device = { id: 'd0', healthy: true, numaNodes: [0] };
+const pod = {
+  ...{ namespace: 'shop', name: 'web', uid: 'u1', origin: 'api', phase: 'Pending', stage: 'starting' },
+  waitsFor: { reason: 'FailedMount', message: 'secret "db" not found', since: '2026-01-02T03:04:05Z' },
+  containers: [{ name: 'main', type: 'regular', state: 'waiting', restarts: 0, image: 'shop/web:1' }],
+};
 const outcome = {
   kind: 'RetentionOutcome',
   dryRun: false,
@@ -41,6 +46,11 @@ export const exampleAnswers: Readonly<Record<string, unknown>> = {
     ],
   },
   'GET /devices': { items: [{ resource: 'a/b', capacity: 1, allocatable: 1, plugin, devices: [device] }] },
+  'GET /pods/explain': { items: [pod] },
+  'GET /pods/explain/shop/web': {
+    ...pod,
+    timeline: [{ time: '2026-01-02T03:04:05Z', what: 'admitted', count: 1 }],
+  },
   'GET /seccomp': {
     folder: '/s',
     profiles: [{ name: 'a.json', valid: false, size: 2, digest: `sha256:${'0'.repeat(64)}` }],

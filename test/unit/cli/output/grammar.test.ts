@@ -127,6 +127,7 @@ describe('every command, with every -o, on a terminal and in a pipe', () => {
     for (const name of [
       'checkpoint ls',
       'plugins ls',
+      'pods ls',
       'devices ls',
       'seccomp ls',
       'token list',

@@ -91,6 +91,8 @@ function commandLines(path: string, kubeconfig: readonly string[], takeToken: ()
     'devices ls': () => [...kubeconfig],
     doctor: () => ['--only', 'swap,cgroup-version', '--root-dir', path],
     'plugins ls': () => [...kubeconfig],
+    'pods ls': () => [...kubeconfig],
+    'pods explain': () => ['shop/web', ...kubeconfig],
     history: () => ['node-a', ...kubeconfig],
     status: () => [...kubeconfig, '--root-dir', path],
     reload: () => ['--root-dir', path],

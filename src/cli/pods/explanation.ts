@@ -1,0 +1,99 @@
+import { isRecord } from '../../api/index.ts';
+import { numberCell, textCell, toRecords } from '../agent-client/response.ts';
+import type { Paint } from '../terminal/colour.ts';
+import type { TextResult } from '../terminal/result.ts';
+import { sanitize } from '../terminal/text.ts';
+import { formatAge, formatNext } from './list.ts';
+
+type Item = Record<string, unknown>;
+
+/** One pod for people: what it waits for first, then its containers, then what happened. */
+export function describePod(pod: Item, nowMs: number): TextResult {
+  const name = `${textCell(pod['namespace'])}/${textCell(pod['name'])}`;
+  return {
+    document: pod,
+    names: [name],
+    text: (paint) =>
+      [
+        sanitize(`pod ${name} (${textCell(pod['uid'])}, from ${describeOrigin(pod['origin'])})`),
+        sanitize(`phase ${textCell(pod['phase'])}, ${textCell(pod['stage'])}`),
+        ...describeEnd(pod['ends'], paint),
+        ...describeWait(pod['waitsFor'], nowMs, paint),
+        ...toRecords(pod['containers']).flatMap((container) => describeContainer(container, nowMs, paint)),
+        ...describeTimeline(toRecords(pod['timeline'])),
+      ]
+        .map((line) => `${line}\n`)
+        .join(''),
+  };
+}
+
+function describeOrigin(origin: unknown): string {
+  if (origin === 'api') return 'the API';
+  return origin === 'file' ? 'a manifest on the node' : textCell(origin);
+}
+
+function describeEnd(ends: unknown, paint: Paint): string[] {
+  if (!isRecord(ends)) return [];
+  const why = [ends['reason'], ends['message']].filter((each) => typeof each === 'string').join(': ');
+  const text = `it ends: ${causes[String(ends['cause'])] ?? textCell(ends['cause'])}`;
+  return [paint(sanitize(why === '' ? text : `${text}: ${why}`), 'doubtful')];
+}
+
+const causes: Readonly<Record<string, string>> = {
+  deleted: 'it is being deleted',
+  gone: 'its object or manifest is gone',
+  failed: 'the node ends it',
+};
+
+function describeWait(waitsFor: unknown, nowMs: number, paint: Paint): string[] {
+  if (!isRecord(waitsFor)) return ['it waits for nothing'];
+  const { reason, message, since, next } = waitsFor;
+  const why = typeof message === 'string' && message !== '' ? message : textCell(reason);
+  const age = since === undefined ? '' : ` for ${formatAge(since, nowMs)}`;
+  const then =
+    next === undefined
+      ? 'it goes on as soon as that changes'
+      : `it is tried again ${formatNext(next, nowMs)} (${textCell(next)})`;
+  return [
+    paint(sanitize(`waits${age}: ${why} (${textCell(reason)})`), 'doubtful'),
+    `next: ${sanitize(then)}`,
+  ];
+}
+
+function describeContainer(container: Item, nowMs: number, paint: Paint): string[] {
+  const { name, type, state, since, restarts, image, next, failedStarts } = container;
+  const kind = type === 'regular' ? 'container' : `${textCell(type)} container`;
+  const age = since === undefined ? '' : ` for ${formatAge(since, nowMs)}`;
+  const head = `${kind} ${textCell(name)}: ${textCell(state)}${age}, ${numberCell(restarts)} restarts, image ${textCell(image)}`;
+  const tone = state === 'running' ? 'good' : state === 'ended' ? undefined : 'doubtful';
+  return [
+    '',
+    paint(sanitize(head), tone),
+    ...describeReason(container),
+    ...(typeof failedStarts === 'number' ? [`  its start failed ${failedStarts} times in a row`] : []),
+    ...(next === undefined ? [] : [`  is tried again ${formatNext(next, nowMs)}`]),
+    ...describeExit(container['lastExit'], nowMs),
+  ];
+}
+
+function describeReason({ reason, message }: Item): string[] {
+  const parts = [reason, message].filter((each) => typeof each === 'string' && each !== '');
+  return parts.length === 0 ? [] : [`  ${sanitize(parts.join(': '))}`];
+}
+
+function describeExit(exit: unknown, nowMs: number): string[] {
+  if (!isRecord(exit)) return [];
+  const { exitCode, reason, message, finishedAt } = exit;
+  const age = finishedAt === undefined ? '' : ` ${formatAge(finishedAt, nowMs)} ago`;
+  const text = typeof message === 'string' && message !== '' ? `: ${message}` : '';
+  return [sanitize(`  ended last${age} with exit code ${numberCell(exitCode)} (${textCell(reason)})${text}`)];
+}
+
+function describeTimeline(entries: readonly Item[]): string[] {
+  if (entries.length === 0) return [];
+  const lines = entries.map(({ time, what, count }) => {
+    const times = typeof count === 'number' && count > 1 ? ` (${count} times, last)` : '';
+    return sanitize(`  ${textCell(time)}  ${textCell(what)}${times}`);
+  });
+  return ['', 'what happened:', ...lines];
+}

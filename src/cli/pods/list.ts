@@ -1,0 +1,70 @@
+import { isRecord } from '../../api/index.ts';
+import { textCell, toRecords } from '../agent-client/response.ts';
+import type { Tone } from '../terminal/colour.ts';
+import type { TableResult } from '../terminal/result.ts';
+import { formatRoughDuration } from '../terminal/text.ts';
+
+type Item = Record<string, unknown>;
+
+/** A row for each pod. */
+export function listPods(list: Item, nowMs: number): TableResult<Item> {
+  const sinceOf = (item: Item) => formatAge(waitOf(item)['since'], nowMs);
+  return {
+    document: list,
+    rows: toRecords(list['items']),
+    columns: [
+      { head: 'POD', cell: nameOf },
+      {
+        head: 'PHASE',
+        cell: ({ phase }) => textCell(phase),
+        tone: ({ phase }) => phaseTones[textCell(phase)],
+      },
+      { head: 'STAGE', cell: ({ stage }) => textCell(stage) },
+      { head: 'RUNNING', cell: countRunning },
+      { head: 'RESTARTS', cell: ({ containers }) => String(sumRestarts(containers)) },
+      { head: 'WAITS FOR', cell: (item) => textCell(waitOf(item)['reason']), tone: toneOfWait },
+      { head: 'SINCE', cell: sinceOf },
+      { head: 'NEXT', cell: (item) => formatNext(waitOf(item)['next'], nowMs) },
+      { head: 'ORIGIN', cell: ({ origin }) => textCell(origin), wide: true },
+      { head: 'UID', cell: ({ uid }) => textCell(uid), wide: true },
+      { head: 'WHY', cell: (item) => textCell(waitOf(item)['message']), wide: true },
+    ],
+    name: nameOf,
+    empty: 'the agent has no pods\n',
+  };
+}
+
+const phaseTones: Readonly<Record<string, Tone>> = { Running: 'good', Pending: 'doubtful', Failed: 'bad' };
+
+const waitOf = ({ waitsFor }: Item): Item => (isRecord(waitsFor) ? waitsFor : {});
+
+const toneOfWait = (item: Item): Tone | undefined =>
+  waitOf(item)['reason'] === undefined ? undefined : 'doubtful';
+
+function nameOf({ namespace, name }: Item): string {
+  return `${textCell(namespace)}/${textCell(name)}`;
+}
+
+function countRunning({ containers }: Item): string {
+  const all = toRecords(containers);
+  return `${all.filter(({ state }) => state === 'running').length}/${all.length}`;
+}
+
+function sumRestarts(containers: unknown): number {
+  return toRecords(containers).reduce(
+    (sum, { restarts }) => sum + (typeof restarts === 'number' ? restarts : 0),
+    0,
+  );
+}
+
+/** How long ago; `-` for what is not a time. */
+export function formatAge(time: unknown, nowMs: number): string {
+  return typeof time === 'string' ? formatRoughDuration(nowMs - Date.parse(time)) : '-';
+}
+
+/** `in 20s`, or `now` for a time that has come; `-` where nothing comes by itself. */
+export function formatNext(time: unknown, nowMs: number): string {
+  if (typeof time !== 'string') return '-';
+  const ms = Date.parse(time) - nowMs;
+  return ms <= 0 ? 'now' : `in ${formatRoughDuration(ms)}`;
+}

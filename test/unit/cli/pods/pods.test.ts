@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { describePod } from '../../../../src/cli/pods/explanation.ts';
+import { listPods } from '../../../../src/cli/pods/list.ts';
+import { withoutColour } from '../../../../src/cli/terminal/colour.ts';
+import { renderForPeople } from '../../../../src/cli/terminal/result.ts';
+
+const nowMs = Date.parse('2026-05-01T12:00:00Z');
+const pod = {
+  namespace: 'shop',
+  name: 'web',
+  uid: 'u1',
+  origin: 'api',
+  phase: 'Running',
+  stage: 'running',
+  waitsFor: {
+    reason: 'CrashLoopBackOff',
+    message: 'container main: back-off 20s restarting failed container',
+    since: '2026-05-01T11:59:50Z',
+    next: '2026-05-01T12:00:10Z',
+  },
+  containers: [
+    {
+      ...{
+        name: 'main',
+        type: 'regular',
+        state: 'waiting',
+        restarts: 3,
+        image: 'shop/web:1',
+        failedStarts: 2,
+      },
+      ...{ reason: 'CrashLoopBackOff', message: 'back-off 20s', since: '2026-05-01T11:59:50Z' },
+      next: '2026-05-01T12:00:10Z',
+      lastExit: { exitCode: 1, reason: 'Error', message: 'no config', finishedAt: '2026-05-01T11:59:50Z' },
+    },
+    {
+      name: 'log',
+      type: 'sidecar',
+      state: 'running',
+      restarts: 0,
+      image: 'log:1',
+      since: '2026-05-01T11:00:00Z',
+    },
+  ],
+  timeline: [
+    { time: '2026-05-01T11:00:00Z', what: 'admitted', count: 1 },
+    { time: '2026-05-01T11:59:50Z', what: 'container main ended with exit code 1', count: 3 },
+  ],
+};
+const explain = (item: Record<string, unknown>) => describePod(item, nowMs).text(withoutColour);
+
+describe('nodeward pods ls', () => {
+  test('shows each pod with what it waits for', () => {
+    const quiet = { ...pod, name: 'db', waitsFor: undefined, containers: [] };
+    const table = renderForPeople(listPods({ items: [pod, quiet] }, nowMs), 'table', withoutColour);
+    assert.deepEqual(
+      table.split('\n').map((line) => line.split(/ {2,}/)),
+      [
+        ['POD', 'PHASE', 'STAGE', 'RUNNING', 'RESTARTS', 'WAITS FOR', 'SINCE', 'NEXT'],
+        ['shop/web', 'Running', 'running', '1/2', '3', 'CrashLoopBackOff', '10s', 'in 10s'],
+        ['shop/db', 'Running', 'running', '0/0', '0', '-', '-', '-'],
+        [''],
+      ],
+    );
+  });
+});
+
+describe('nodeward pods explain', () => {
+  test('says what it waits for, since when, what was tried and what comes next', () => {
+    assert.deepEqual(explain(pod).split('\n'), [
+      'pod shop/web (u1, from the API)',
+      'phase Running, running',
+      'waits for 10s: container main: back-off 20s restarting failed container (CrashLoopBackOff)',
+      'next: it is tried again in 10s (2026-05-01T12:00:10Z)',
+      '',
+      'container main: waiting for 10s, 3 restarts, image shop/web:1',
+      '  CrashLoopBackOff: back-off 20s',
+      '  its start failed 2 times in a row',
+      '  is tried again in 10s',
+      '  ended last 10s ago with exit code 1 (Error): no config',
+      '',
+      'sidecar container log: running for 60m, 0 restarts, image log:1',
+      '',
+      'what happened:',
+      '  2026-05-01T11:00:00Z  admitted',
+      '  2026-05-01T11:59:50Z  container main ended with exit code 1 (3 times, last)',
+      '',
+    ]);
+  });
+
+  test('says why a pod ends, and that nothing is waited for', () => {
+    const ends = { cause: 'failed', reason: 'Evicted', message: 'low on memory' };
+    const text = explain({ ...pod, waitsFor: undefined, ends, origin: 'file' });
+    assert.match(text, /from a manifest on the node/);
+    assert.match(text, /^it ends: the node ends it: Evicted: low on memory$/m);
+    assert.match(text, /^it waits for nothing$/m);
+    const event = explain({ ...pod, waitsFor: { reason: 'FailedMount', message: '' } });
+    assert.match(event, /^waits: FailedMount \(FailedMount\)\nnext: it goes on as soon as that changes$/m);
+  });
+
+  test('bears whatever an agent sends, and prints no control characters', () => {
+    for (const item of [{}, { waitsFor: 3, containers: [{}, 4], timeline: 'x', ends: { cause: 1 } }])
+      assert.match(explain(item), /^pod -\/-/);
+    const evil = '\u001b[31m\n';
+    const container = { name: evil, state: evil, reason: evil, image: evil, lastExit: { message: evil } };
+    const text = explain({
+      name: evil,
+      uid: evil,
+      phase: evil,
+      stage: evil,
+      origin: evil,
+      waitsFor: { message: evil },
+      containers: [container],
+      timeline: [{ what: evil }],
+    });
+    assert.ok(!text.includes('\u001b'));
+  });
+});
