@@ -1,0 +1,185 @@
+/** Pods outlive what runs them: an agent that is killed, a runtime that is killed. Static pods run without an API. */
+import assert from 'node:assert/strict';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { RuntimeService } from '../../src/agent/runtime/gen/cri_pb.js';
+import type { Pod } from '../../src/api/index.ts';
+import { waitFor } from '../support/index.ts';
+import { ensureBuilt } from './installation.ts';
+import { image } from './lab/index.ts';
+import type { PodNode } from './pods/index.ts';
+import {
+  containerOf,
+  ending,
+  isRunningAndReady,
+  sleeper,
+  startPodNode,
+  uidOf,
+  waitingReason,
+} from './pods/index.ts';
+
+before(ensureBuilt);
+
+let lab: PodNode;
+before(async () => {
+  lab = await startPodNode();
+});
+after(() => lab?.[Symbol.asyncDispose]());
+
+const ready = async (pod: Pod) =>
+  (await lab.pods.until('it to run', uidOf(pod), (state) => isRunningAndReady(state.pod))).pod;
+/** From the API and the runtime. */
+async function gone(pod: Pod): Promise<void> {
+  await lab.pods.until('it to be gone', uidOf(pod), ({ isGone }) => isGone);
+  await waitFor('the runtime to have nothing of it', async () => (await inRuntime(uidOf(pod))).length === 0);
+}
+
+/** The ids of the sandboxes and containers in the runtime, of one pod or of all, with their state. */
+async function inRuntime(uid?: string): Promise<string[]> {
+  const { cri } = lab.node.containerd;
+  const filter = uid === undefined ? {} : { labelSelector: { 'io.kubernetes.pod.uid': uid } };
+  const { items } = await cri.call(RuntimeService.method.listPodSandbox, { filter });
+  const { containers } = await cri.call(RuntimeService.method.listContainers, { filter });
+  return [...items, ...containers].map(({ id, state }) => `${id} ${state}`).toSorted();
+}
+
+const countOf = (pod: Pod): number => containerOf(pod)?.restartCount ?? -1;
+
+describe('an agent that starts again', () => {
+  for (const how of ['kill9', 'interrupt'] as const) {
+    test(`after ${how} touches no container, and tells the same of them`, async () => {
+      const name = `kept-${how}`.toLowerCase();
+      const pod = await ready(await lab.run(name, { containers: [sleeper(), sleeper('other')] }));
+      const before = await inRuntime(uidOf(pod));
+      await lab.restartAgent(how);
+
+      const after = await ready(await lab.run(`${name}-new`, { containers: [sleeper()] }));
+      assert.deepEqual(await inRuntime(uidOf(pod)), before);
+      const now = lab.pods.history(uidOf(pod)).at(-1)?.pod ?? pod;
+      assert.ok(isRunningAndReady(now));
+      assert.equal(containerOf(now)?.containerID, containerOf(pod)?.containerID);
+      assert.equal(countOf(now), 0);
+      const wasUnready = lab.pods.history(uidOf(pod)).some(({ pod: state, isGone }) => {
+        return (
+          isGone || (Boolean(containerOf(state)?.ready) !== true && state !== pod && isAfter(state, pod))
+        );
+      });
+      assert.equal(wasUnready, false, 'it was told unready in between');
+      for (const each of [pod, after]) await lab.delete(each.metadata?.name ?? '', 0);
+      await gone(pod);
+      await gone(after);
+    });
+  }
+
+  test('finishes what was deleted and what ended while it was away, and counts on', async () => {
+    const [doomed, crashing] = [
+      await ready(await lab.run('doomed', { containers: [sleeper()] })),
+      await lab.run('counts', { containers: [ending(1)] }),
+    ];
+    const { pod: crashed } = await lab.pods.until(
+      'the wait for a restart',
+      uidOf(crashing),
+      ({ pod }) => countOf(pod) >= 1 && waitingReason(pod) === 'CrashLoopBackOff',
+    );
+    await lab.delete('doomed');
+    await lab.restartAgent('kill9');
+    await gone(doomed);
+    const { pod: again } = await lab.pods.until(
+      'the next restart',
+      uidOf(crashing),
+      ({ pod }) => countOf(pod) > countOf(crashed),
+    );
+    assert.equal(countOf(again), countOf(crashed) + 1);
+    await lab.delete('counts', 0);
+    await gone(crashing);
+  });
+});
+
+/** Whether a state was stored after another, by their resource versions. */
+function isAfter(a: Pod, b: Pod): boolean {
+  return Number(a.metadata?.resourceVersion) > Number(b.metadata?.resourceVersion);
+}
+
+test('a runtime that is killed and comes back has all its containers, and goes on', async () => {
+  const pod = await ready(await lab.run('kept', { containers: [sleeper()] }));
+  const before = await inRuntime(uidOf(pod));
+  await lab.node.containerd.kill9();
+  const late = await lab.run('late', { containers: [sleeper()] });
+  await lab.node.containerd.restart();
+  await ready(late);
+  assert.deepEqual(await inRuntime(uidOf(pod)), before);
+  const now = lab.pods.history(uidOf(pod)).at(-1)?.pod ?? pod;
+  assert.equal(containerOf(now)?.containerID, containerOf(pod)?.containerID);
+  assert.equal(countOf(now), 0);
+  for (const each of [pod, late]) await lab.delete(each.metadata?.name ?? '', 0);
+  await gone(pod);
+  await gone(late);
+});
+
+describe('a static pod', () => {
+  const manifest = (name: string, text: string) => `apiVersion: v1
+kind: Pod
+metadata: { name: ${name} }
+spec:
+  terminationGracePeriodSeconds: 1
+  containers:
+    - name: main
+      image: ${image}
+      command: [/bin/sh, -c, "trap 'exit 0' TERM; echo ${text}; while :; do sleep 3600 & wait $!; done"]
+`;
+  const mirrorOf = (name: string) =>
+    lab.pods.current.find(({ metadata }) => metadata?.name === `${name}-lab`);
+  const running = async (name: string, fits: (pod: Pod) => boolean = () => true): Promise<Pod> => {
+    const found = () => {
+      const mirror = mirrorOf(name);
+      return mirror !== undefined && isRunningAndReady(mirror) && fits(mirror) ? mirror : undefined;
+    };
+    await lab.pods.untilAll(`the mirror of ${name} to run`, () => found() !== undefined);
+    const pod = found();
+    assert.ok(pod);
+    return pod;
+  };
+  const put = (name: string, text: string) =>
+    writeFile(join(lab.manifests, `${name}.yaml`), manifest(name, text));
+
+  test('runs, is shown by its mirror, is replaced with its manifest and ends with it', async () => {
+    await put('web', 'one');
+    const first = await running('web');
+    assert.match(first.status?.podIP ?? '', /^10\.88\./);
+    await put('web', 'two');
+    const second = await running('web', (pod) => uidOf(pod) !== uidOf(first));
+    assert.notEqual(containerOf(second)?.containerID, containerOf(first)?.containerID);
+
+    await rm(join(lab.manifests, 'web.yaml'));
+    await lab.pods.untilAll('the mirror to go', () => mirrorOf('web') === undefined);
+    await waitFor('the runtime to be empty', async () => (await inRuntime()).length === 0);
+  });
+
+  test('runs on when its mirror is deleted, which comes back', async () => {
+    await put('kept', 'on');
+    const first = await running('kept');
+    await lab.delete('kept-lab', 0);
+    const second = await running('kept', (pod) => uidOf(pod) !== uidOf(first));
+    assert.equal(containerOf(second)?.containerID, containerOf(first)?.containerID);
+    await rm(join(lab.manifests, 'kept.yaml'));
+    await lab.pods.untilAll('the mirror to go', () => mirrorOf('kept') === undefined);
+  });
+
+  test('runs on when the agent is killed; one whose manifest went meanwhile ends', async () => {
+    await put('stays', 'on');
+    await put('goes', 'off');
+    const stays = await running('stays');
+    const goes = await running('goes');
+    const restarted = lab.agent.process.kill9();
+    await rm(join(lab.manifests, 'goes.yaml'));
+    await restarted;
+    await lab.restartAgent('kill9');
+    const now = await running('stays');
+    assert.equal(containerOf(now)?.containerID, containerOf(stays)?.containerID);
+    await gone(goes);
+    await rm(join(lab.manifests, 'stays.yaml'));
+    await lab.pods.untilAll('the mirror to go', () => mirrorOf('stays') === undefined);
+    await waitFor('the runtime to be empty', async () => (await inRuntime()).length === 0);
+  });
+});

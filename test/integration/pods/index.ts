@@ -1,0 +1,16 @@
+/** Nodes of the lab that run pods, with what tests and benchmarks ask of them. */
+export { containerOf, isRunningAndReady, isTrue, uidOf, waitingReason } from './conditions.ts';
+export {
+  type Container,
+  ending,
+  forkBomb,
+  noting,
+  type PodSpec,
+  script,
+  sharedVolume,
+  sleeper,
+  stubborn,
+  webServer,
+} from './containers.ts';
+export { type PodNode, type PodNodeOptions, startPodNode } from './pod-node.ts';
+export { type Observed, WatchedPods } from './watched-pods.ts';
