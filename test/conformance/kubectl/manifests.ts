@@ -68,6 +68,18 @@ export function csiNode(naming: Naming): Manifest {
   return { apiVersion: 'storage.k8s.io/v1', kind: 'CSINode', metadata: metadata(naming), spec: { drivers } };
 }
 
+export function runtimeClass(naming: Naming): Manifest {
+  const [overhead, scheduling] = [{ podFixed: { cpu: '10m' } }, { nodeSelector: { runtime: 'kata' } }];
+  return {
+    apiVersion: 'node.k8s.io/v1',
+    kind: 'RuntimeClass',
+    metadata: metadata(naming),
+    handler: 'kata',
+    overhead,
+    scheduling,
+  };
+}
+
 const rbac = 'rbac.authorization.k8s.io';
 
 export function role(naming: Naming, ...verbs: string[]): Manifest {

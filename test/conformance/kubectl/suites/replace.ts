@@ -10,6 +10,7 @@ import {
   pod,
   role,
   roleBinding,
+  runtimeClass,
   secret,
   serviceAccount,
   signingRequest,
@@ -64,7 +65,8 @@ export function replaceSuite(open: OpenShell, { minor }: Release): void {
       await using shell = await open();
       const name = shell.namespace;
       const request = signingRequest(name, await certificateRequest(shell, '/CN=ann'));
-      for (const object of [node(name), csiNode(name), request]) await shell.ok('create -f -', object);
+      for (const object of [node(name), csiNode(name), runtimeClass(name), request])
+        await shell.ok('create -f -', object);
       const inside = [
         configMap(name, { text: 'two\nlines\n' }),
         secret(name, { key: 'hidden' }),
