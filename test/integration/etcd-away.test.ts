@@ -51,6 +51,8 @@ test('while etcd is away', { timeout: 240_000 }, async (t) => {
   const stop = new AbortController();
   using _stopped = { [Symbol.dispose]: () => stop.abort() };
   const heard = await listening(watching, stop.signal);
+  await client.create(configMapKind, { metadata: { name: 'before-all', ...place } });
+  await waitFor('the watch to have begun', () => heard.names.includes('before-all'));
 
   for (const fault of faults) {
     const mark = fault.name.replaceAll(' ', '-');
