@@ -33,7 +33,9 @@ describe('the pods of a node', () => {
     world.want(deleted('a'), podOf('b'));
     await hears('deleted a');
     await runs(1);
-    assert.deepEqual(await readdir(join(folder.path, 'pod-records')), ['uid-b.json']);
+    const records = () => readdir(join(folder.path, 'pod-records'));
+    await waitFor('one record', async () => (await records()).length === 1);
+    assert.deepEqual(await records(), ['uid-b.json']);
   });
 
   test('that were deleted are not begun again while the API still has them', async () => {
