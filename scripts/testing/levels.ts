@@ -27,19 +27,31 @@ function perCore(factor: number, max: number): number {
  */
 const pureUnitFolders = [
   'api',
+  'agent/checkpoint',
   'agent/config',
+  'agent/containers',
   'agent/doctor',
+  'agent/images',
+  'agent/node',
   'agent/plugins/csi',
   'agent/plugins/devices',
+  'agent/pods',
+  'agent/resources',
+  'agent/runtime',
   'agent/seccomp',
-  'agent/server/access',
+  'agent/server',
   'apiserver/access-answers',
   'apiserver/apply',
+  'apiserver/authn',
   'apiserver/authz',
   'apiserver/controllers',
   'apiserver/handlers',
+  'apiserver/http',
+  'apiserver/pki',
   'apiserver/registry',
   'apiserver/reviews',
+  'base/grpc',
+  'base/x509',
 ] as const;
 
 export const levels: Readonly<Record<string, Level>> = {
