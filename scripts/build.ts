@@ -5,6 +5,7 @@ import type { Plugin } from 'esbuild';
 import { build } from 'esbuild';
 import { askGit } from '../src/base/build.ts';
 import { writeCommandFiles } from './build/command-files.ts';
+import { leanPackages } from './build/lean-packages.ts';
 import { writeTestingTypes } from './build/testing-types.ts';
 
 // Bundles the program into dist/: the command, the threads of the storage writer, of the archives' digests and of their sealing, the server for tests with its declarations,
@@ -66,7 +67,7 @@ await build({
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module';const require = __createRequire(import.meta.url);",
   },
-  plugins: [lazyPackages],
+  plugins: [leanPackages, lazyPackages],
 });
 // by itself: from the chunks of the others its thread would load ten times of what it needs
 await build({ ...shared, entryPoints: { 'sqlite-writer': 'src/apiserver/storage/sqlite/writer/writer.ts' } });

@@ -12,8 +12,10 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { configFields } from '../src/agent/config/fields.ts';
+import { podReasons } from '../src/agent/pods/explain/index.ts';
 import { commandsPage } from './generate/commands.ts';
 import { documentationWith, sampleWith } from './generate/configuration.ts';
+import { podReasonsWith } from './generate/pod-reasons.ts';
 import { servedKindsModule } from './generate/served-kinds.ts';
 
 const run = promisify(execFile);
@@ -77,6 +79,7 @@ const texts: readonly { path: string; make(present: string): string | Promise<st
   { path: 'etc/config.yaml', make: (present) => sampleWith(configFields, present) },
   { path: 'docs/commands.md', make: () => commandsPage() },
   { path: 'docs/configuration.md', make: (present) => documentationWith(configFields, present) },
+  { path: 'docs/pods.md', make: (present) => podReasonsWith(podReasons, present) },
 ];
 
 async function differingTexts(): Promise<string[]> {

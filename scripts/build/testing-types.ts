@@ -15,7 +15,12 @@ export async function writeTestingTypes(root: string, outdir: string): Promise<v
   try {
     const config = join(work, 'tsconfig.json');
     await writeFile(config, JSON.stringify(configFor(root, work)));
-    await promisify(execFile)(join(root, 'node_modules/.bin/tsc'), ['-p', config]);
+    // with the Node.js that runs this: that of the path may be missing, or older
+    await promisify(execFile)(process.execPath, [
+      join(root, 'node_modules/typescript/bin/tsc'),
+      '-p',
+      config,
+    ]);
     const parts = await Promise.all(files.map((name) => readFile(join(work, `${name}.d.ts`), 'utf8')));
     await writeFile(join(outdir, 'testing.d.ts'), joined(parts));
   } finally {
