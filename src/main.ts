@@ -2,7 +2,14 @@
 import { writeFileSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { fileURLToPath } from 'node:url';
-import { boundedMemoryFlags, restartBounded, smallMemoryFlags } from './base/bounded-memory/index.ts';
+import {
+  boundedMemoryEnvironment,
+  boundedMemoryFlags,
+  collectAtRest,
+  restartBounded,
+  smallMemoryEnvironment,
+  smallMemoryFlags,
+} from './base/bounded-memory/index.ts';
 
 // The only file that uses the process itself: its arguments, environment, signals, streams and exit code.
 
@@ -13,8 +20,10 @@ const stop = new AbortController();
 // a control plane that an agent started also gets the signals of the terminal, but the agent decides when it stops
 const embedded = process.channel !== undefined && process.channel !== null;
 // before anything else is loaded; an agent starts its control plane with bounded memory in the first place
-if (process.argv[2] === 'apiserver' && !embedded) restartBounded(process, boundedMemoryFlags);
-if (process.argv[2] === 'agent') restartBounded(process, smallMemoryFlags);
+if (process.argv[2] === 'apiserver' && !embedded)
+  restartBounded(process, boundedMemoryFlags, boundedMemoryEnvironment);
+if (process.argv[2] === 'agent') restartBounded(process, smallMemoryFlags, smallMemoryEnvironment);
+collectAtRest();
 
 nameProcess('nodeward');
 

@@ -15,6 +15,9 @@ export interface DeadlineLimits {
 /** What is waited for, as the subject of a sentence; or what to say in its place when it takes too long, computed then. */
 export type AwaitedCall = string | (() => string);
 
+/** As a reason it costs nothing; without one, an abort makes an error with a stack. */
+const done = Symbol('done');
+
 /**
  * Waits for `call` at most `timeoutMs`. Then the signal given to `call` aborts, and this rejects even if `call` ignores
  * it. Rejects with a DeadlineError that names `what`, or with the reason of `limits.signal` when that aborted.
@@ -28,7 +31,7 @@ export async function withDeadline<T>(
   signal.throwIfAborted();
   const inner = new AbortController();
   const settled = new AbortController();
-  const onAbort = () => settled.abort();
+  const onAbort = () => settled.abort(done);
   signal.addEventListener('abort', onAbort, { once: true });
   const deadline = clock.sleep(timeoutMs, settled.signal).then((): never => {
     signal.throwIfAborted();
@@ -43,6 +46,6 @@ export async function withDeadline<T>(
     throw error;
   } finally {
     signal.removeEventListener('abort', onAbort);
-    settled.abort();
+    settled.abort(done);
   }
 }

@@ -24,14 +24,16 @@ export function readKernelFile(path: string): string | undefined {
   }
 }
 
+/** Reused: a read is synchronous, and a new buffer for each of thousands a minute would keep the collector busy. */
+const chunk = Buffer.allocUnsafeSlow(16 * 1024);
+
 function readUpTo(descriptor: number, limit: number): string {
   const chunks: Buffer[] = [];
   let total = 0;
   while (total < limit) {
-    const chunk = Buffer.allocUnsafe(16 * 1024);
     const count = readSync(descriptor, chunk, 0, Math.min(chunk.length, limit - total), null);
     if (count === 0) break;
-    chunks.push(chunk.subarray(0, count));
+    chunks.push(Buffer.from(chunk.subarray(0, count)));
     total += count;
   }
   return Buffer.concat(chunks).toString('utf8');

@@ -7,19 +7,22 @@ export interface Waker {
   sleep(ms: number, signal: AbortSignal): Promise<void>;
 }
 
+/** As a reason it costs nothing; without one, an abort makes an error with a stack. */
+const woken = Symbol('woken');
+
 export function createWaker(clock: Clock): Waker {
   let isWoken = false;
   let current: AbortController | undefined;
   return {
     wake() {
       isWoken = true;
-      current?.abort();
+      current?.abort(woken);
     },
     async sleep(ms, signal) {
       const end = new AbortController();
-      const onAbort = () => end.abort();
+      const onAbort = () => end.abort(woken);
       signal.addEventListener('abort', onAbort, { once: true });
-      if (isWoken || signal.aborted) end.abort();
+      if (isWoken || signal.aborted) end.abort(woken);
       current = end;
       await clock.sleep(ms, end.signal);
       current = undefined;

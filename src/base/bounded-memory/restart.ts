@@ -1,5 +1,3 @@
-import { boundedMemoryEnvironment } from './flags.ts';
-
 /** What a process was started with, and how it can replace itself (execve(2)), where the platform has that. */
 export interface ProcessStart {
   readonly execPath: string;
@@ -14,12 +12,16 @@ export interface ProcessStart {
  * flags, and glibc its environment, only at the start. Does nothing when the operator has chosen a size for the young
  * generation, as the flags themselves do, and when systemd has passed descriptors, which would be closed. Call it before anything is opened or loaded that would be lost.
  */
-export function restartBounded(start: ProcessStart, flags: readonly string[]): void {
+export function restartBounded(
+  start: ProcessStart,
+  flags: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): void {
   const { execPath, execArgv, argv, env } = start;
   if (start.execve === undefined || hasChosenSize(execArgv, env['NODE_OPTIONS'])) return;
   if (env['LISTEN_FDS'] !== undefined) return;
   const args = [execPath, ...flags, ...execArgv, ...argv.slice(1)];
-  start.execve(execPath, args, { ...boundedMemoryEnvironment, ...withoutUndefined(env) });
+  start.execve(execPath, args, { ...environment, ...withoutUndefined(env) });
 }
 
 function hasChosenSize(execArgv: readonly string[], options = ''): boolean {

@@ -15,6 +15,8 @@ export interface CallOptions {
   readonly deadlineMs: number | null;
   /** Ends the call, which then fails with code CANCELLED and `byCaller`. */
   readonly cancel?: AbortSignal | undefined;
+  /** Ends it in the same way, with all others of its client. A signal that joins two costs more than the listeners of both. */
+  readonly closing?: AbortSignal | undefined;
   readonly metadata?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -28,18 +30,21 @@ export function callUnary<I extends DescMessage, O extends DescMessage>(
   request: MessageInitShape<I>,
   options: CallOptions,
 ): Promise<MessageShape<O>> {
-  const { cancel } = options;
-  if (cancel?.aborted) return Promise.reject(createCancelledError());
+  const { cancel, closing } = options;
+  const isEnded = () => cancel?.aborted === true || closing?.aborted === true;
+  if (isEnded()) return Promise.reject(createCancelledError());
   const { promise, resolve, reject } = Promise.withResolvers<MessageShape<O>>();
   try {
     const call = send(client, method, request, options, (error, response) => {
       cancel?.removeEventListener('abort', abort);
-      if (error) reject(fromServiceError(error, cancel?.aborted ?? false));
+      closing?.removeEventListener('abort', abort);
+      if (error) reject(fromServiceError(error, isEnded()));
       else if (response) resolve(response);
       else reject(new GrpcError(grpcCodes.INTERNAL, `${method.name}: an answer without a message`));
     });
     const abort = (): void => call.cancel();
     cancel?.addEventListener('abort', abort, { once: true });
+    closing?.addEventListener('abort', abort, { once: true });
   } catch (error) {
     reject(createClosedError(method.name, error));
   }
@@ -72,19 +77,22 @@ export async function* callStream<I extends DescMessage, O extends DescMessage>(
   client: Client,
   method: DescMethodServerStreaming<I, O>,
   request: MessageInitShape<I>,
-  { deadlineMs, cancel, metadata }: CallOptions,
+  { deadlineMs, cancel, closing, metadata }: CallOptions,
 ): AsyncGenerator<MessageShape<O>, void, undefined> {
-  if (cancel?.aborted) throw createCancelledError();
+  const isEnded = () => cancel?.aborted === true || closing?.aborted === true;
+  if (isEnded()) throw createCancelledError();
   const call = openStream();
   const abort = (): void => call.cancel();
   cancel?.addEventListener('abort', abort, { once: true });
+  closing?.addEventListener('abort', abort, { once: true });
   try {
     for await (const bytes of call as AsyncIterable<Buffer>) yield read(bytes);
   } catch (error) {
-    if (isServiceError(error)) throw fromServiceError(error, cancel?.aborted ?? false);
+    if (isServiceError(error)) throw fromServiceError(error, isEnded());
     throw error;
   } finally {
     cancel?.removeEventListener('abort', abort);
+    closing?.removeEventListener('abort', abort);
     call.on('error', () => undefined); // nothing handles the error that the cancellation causes any more
     call.cancel();
   }

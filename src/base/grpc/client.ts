@@ -60,14 +60,9 @@ export function openUnixClient(path: string, options: UnixClientOptions = {}): U
     'grpc.enable_retries': 0, // the caller decides what may be sent twice
   });
 
-  function untilDisposed(call: CallOptions): CallOptions {
-    const cancel = call.cancel === undefined ? end.signal : AbortSignal.any([call.cancel, end.signal]);
-    return { ...call, cancel };
-  }
-
   return {
-    unary: (method, request, call) => callUnary(client, method, request, untilDisposed(call)),
-    stream: (method, request, call) => callStream(client, method, request, untilDisposed(call)),
+    unary: (method, request, call) => callUnary(client, method, request, { ...call, closing: end.signal }),
+    stream: (method, request, call) => callStream(client, method, request, { ...call, closing: end.signal }),
     follow: (listener) => followConnection(client, listener, end.signal),
     [Symbol.dispose]() {
       end.abort(); // a closed client lets calls under way run on, and with them the process

@@ -132,7 +132,8 @@ function createApp(options: HttpsServerOptions, limits: HttpsLimits): HttpsApp {
 function serverOptions({ credentials, http2 }: HttpsServerOptions, limits: HttpsLimits) {
   const { tcpKeepAliveMs } = limits;
   return {
-    ...(credentials === undefined ? { minVersion: 'TLSv1.2' as const } : secureContext(credentials)),
+    // without any authority of its own a context would get all that Node.js knows, some 2 MB
+    ...(credentials === undefined ? { minVersion: 'TLSv1.2' as const, ca: [] } : secureContext(credentials)),
     ...(http2 === undefined ? {} : { ALPNProtocols: alpnProtocols }),
     ...(tcpKeepAliveMs === undefined ? {} : { keepAlive: true, keepAliveInitialDelay: tcpKeepAliveMs }),
     requestCert: true,

@@ -8,7 +8,9 @@ import { describe, test } from 'node:test';
 import {
   boundedMemoryEnvironment,
   boundedMemoryFlags,
+  smallMemoryEnvironment,
   smallMemoryFlags,
+  toControlPlaneEnvironment,
 } from '../../../../src/base/bounded-memory/index.ts';
 
 const program = join(import.meta.dirname, 'told-start.ts');
@@ -38,9 +40,16 @@ test('the unit starts the agent with the flags that it would restart with', asyn
   const unit = await readFile(join(import.meta.dirname, '../../../../systemd/nodeward.service'), 'utf8');
   const line = unit.split('\n').find((each) => each.startsWith('ExecStart='));
   assert.ok(line?.includes(` ${smallMemoryFlags.join(' ')} /usr/lib/nodeward/dist/main.js agent `), line);
-  for (const [name, value] of Object.entries(boundedMemoryEnvironment)) {
+  for (const [name, value] of Object.entries(smallMemoryEnvironment)) {
     assert.match(unit, new RegExp(`^Environment=.*\\b${name}=${value}\\b`, 'm'));
   }
+});
+
+test('a control plane does not inherit how its agent saves memory at the cost of speed', () => {
+  assert.deepEqual(toControlPlaneEnvironment({ ...smallMemoryEnvironment, HOME: '/root' }), {
+    ...boundedMemoryEnvironment,
+    HOME: '/root',
+  });
 });
 
 describe('a process whose memory is to be bounded', () => {
