@@ -2,6 +2,7 @@ import type { Event } from '../../api/index.ts';
 import { eventKind } from '../../api/index.ts';
 import type { EventRecorder } from '../../client/events/index.ts';
 import { createEventRecorder as createRecorder } from '../../client/events/index.ts';
+import { ifFound } from '../../client/index.ts';
 import { controlPlaneUser } from '../authn/index.ts';
 import type { ControllerOptions } from './controller.ts';
 
@@ -14,6 +15,9 @@ export function createEventRecorder({ registry, clock, log }: ControllerOptions)
     writer: {
       async create(event) {
         await events.create(event.metadata?.namespace ?? '', event, context);
+      },
+      async read({ namespace, name }) {
+        return await ifFound(Promise.try(() => events.encoding.read(events.get(namespace, name))));
       },
       async countUp({ namespace, name, ...change }) {
         const make = (event: Event): Event => ({ ...event, ...change });

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Event } from '../../api/index.ts';
 import { formatTime } from '../../api/index.ts';
 import type { Happening, Subject } from './types.ts';
@@ -20,6 +21,15 @@ const messageLimitBytes = 1024;
 /** The same thing twice is one Event with a higher count. */
 export function draftKey(component: string, subject: Subject, happening: Happening): string {
   return JSON.stringify([component, subject, happening]);
+}
+
+/**
+ * What happens again gets the same name, so that it is counted up also by a program that was restarted and by another
+ * server of the control plane. Sixteen digits in base 16 at the end, as in the reference.
+ */
+export function eventName({ component, subject, happening }: Draft, host = ''): string {
+  const digest = createHash('sha256').update(`${host} ${draftKey(component, subject, happening)}`);
+  return `${subject.name}.${digest.digest('hex').slice(0, 16)}`;
 }
 
 export function mergeDrafts(older: Draft, newer: Draft): Draft {

@@ -3,8 +3,10 @@ export { createEventRecorder } from './recorder.ts';
 export type {
   CountedEvent,
   EventOutcome,
+  EventPlace,
   EventRecorder,
   EventWriter,
   Happening,
   Subject,
+  WrittenEvent,
 } from './types.ts';

@@ -2,7 +2,7 @@ import { formatTime, StatusError } from '../../api/index.ts';
 import type { Clock, Logger, TokenBuckets } from '../../base/index.ts';
 import { BoundedMap, createTokenBuckets, describeError } from '../../base/index.ts';
 import type { Draft } from './draft.ts';
-import { draftKey, eventOf, mergeDrafts, namespaceOf, shortened } from './draft.ts';
+import { draftKey, eventName, eventOf, mergeDrafts, namespaceOf, shortened } from './draft.ts';
 import type { EventOutcome, EventRecorder, EventWriter, Happening, Subject } from './types.ts';
 
 /*
@@ -45,7 +45,6 @@ class Recorder implements EventRecorder {
   /** Names of Events that can be counted up, and their counts. */
   readonly #written: BoundedMap<string, { name: string; count: number }>;
   #queue = new Map<string, Draft>();
-  #sequence = 0;
   /** Since that was logged. */
   #dropped = 0;
   #wake = Promise.withResolvers<void>();
@@ -138,11 +137,26 @@ class Recorder implements EventRecorder {
   }
 
   async #create(key: string, draft: Draft, signal: AbortSignal): Promise<void> {
-    this.#sequence = (this.#sequence + 1) % 1e6;
-    const suffix = (BigInt(Math.floor(draft.firstMs)) * 1_000_000n + BigInt(this.#sequence)).toString(16);
-    const name = `${draft.subject.name}.${suffix}`;
-    await this.#options.writer.create(eventOf(name, draft, this.#options.host), signal);
-    this.#written.set(key, { name, count: draft.count });
+    const { writer, host } = this.#options;
+    const name = eventName(draft, host);
+    try {
+      await writer.create(eventOf(name, draft, host), signal);
+      this.#written.set(key, { name, count: draft.count });
+    } catch (error) {
+      if (!(error instanceof StatusError && error.reason === 'AlreadyExists')) throw error;
+      await this.#takeUp(key, name, draft, signal);
+    }
+  }
+
+  /** Counts up an Event that was written before this recorder was made, or by one whose answer was lost. */
+  async #takeUp(key: string, name: string, draft: Draft, signal: AbortSignal): Promise<void> {
+    const place = { namespace: namespaceOf(draft.subject), name };
+    const there = await this.#options.writer.read(place, signal);
+    if (there === undefined) throw new Error(`Event ${name} has expired meanwhile`); // it is made at the next try
+    const { count = 1, lastTimestamp } = there;
+    this.#written.set(key, { name, count });
+    const isThis = count === draft.count && lastTimestamp === formatTime(draft.lastMs);
+    if (!isThis) await this.#countUp(key, draft, signal);
   }
 
   /** At the front: it is the oldest. */

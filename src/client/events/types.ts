@@ -31,18 +31,30 @@ export interface EventRecorder {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** An Event that is there and happened again. */
-export interface CountedEvent {
+export interface EventPlace {
   readonly namespace: string;
   readonly name: string;
+}
+
+/** What is counted up of an Event. */
+export interface WrittenEvent {
+  readonly count?: number;
+  readonly lastTimestamp?: string;
+}
+
+/** An Event that is there and happened again. */
+export interface CountedEvent extends EventPlace {
   /** In all. */
   readonly count: number;
   readonly lastTimestamp: string;
 }
 
-/** The way to the API. Both reject with a StatusError when the API refuses, with anything when it cannot be reached. */
+/** The way to the API. All reject with a StatusError when the API refuses, with anything when it cannot be reached. */
 export interface EventWriter {
+  /** Rejects with AlreadyExists where one of its name is there. */
   create(event: Event, signal: AbortSignal): Promise<void>;
+  /** How it is there now; undefined where it has expired. */
+  read(place: EventPlace, signal: AbortSignal): Promise<WrittenEvent | undefined>;
   /** Rejects with NotFound where the Event has expired. */
   countUp(event: CountedEvent, signal: AbortSignal): Promise<void>;
 }

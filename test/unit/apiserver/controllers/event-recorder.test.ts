@@ -51,6 +51,19 @@ async function openRecorder() {
       recorder.record(...given);
       await quiet();
     },
+    /** That of another server, on the same store. */
+    another() {
+      const other = createEventRecorder({ registry, storage: seen, clock, log });
+      const end = new AbortController();
+      const done = other.run(end.signal);
+      return {
+        recorder: other,
+        async stop() {
+          end.abort();
+          await done;
+        },
+      };
+    },
     removeEvent: (name: string) => events.delete('default', name, {}, context),
     events: () => storage.list(events.prefix(''), '', 0).items.map((stored) => events.encoding.read(stored)),
     async [Symbol.asyncDispose]() {
@@ -97,6 +110,20 @@ describe('an Event', () => {
       ['NodeNotReady', 2, '00:00', '01:00'],
       ['RemovingNode', 1, '01:00', '01:00'],
     ]);
+  });
+
+  test('that an earlier leader has written is counted on', async () => {
+    await using world = await openRecorder();
+    await world.record('node-controller', node, lost);
+    await world.clock.advance(60_000);
+    const next = world.another();
+    next.recorder.record('node-controller', node, lost);
+    await world.quiet();
+    await next.stop();
+    assert.deepEqual(
+      world.events().map(({ count, lastTimestamp }) => [count, lastTimestamp?.slice(14, 19)]),
+      [[2, '01:00']],
+    );
   });
 
   test('that was removed meanwhile is made anew', async () => {

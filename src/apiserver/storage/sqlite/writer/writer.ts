@@ -4,6 +4,7 @@
  */
 import type { MessagePort } from 'node:worker_threads';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { collectAtRest } from '../../../../base/bounded-memory/index.ts';
 import type { FromWriter, ToWriter, WriterSettings } from '../messages.ts';
 import { Connection } from './connection.ts';
 import { openError } from './errors.ts';
@@ -65,4 +66,5 @@ function takeWaiting(port: MessagePort, loop: WriterLoop): void {
   }
 }
 
+collectAtRest();
 if (parentPort !== null) main(parentPort, workerData);

@@ -18,7 +18,7 @@ describe('what is told of nodes', () => {
     await world.addNode('new');
     await world.removeNode('new');
     await world.quiet();
-    assert.deepEqual(world.events('new'), [
+    assert.deepEqual(world.events('new').sort(), [
       'Normal RegisteredNode: Node new event: Registered Node new in Controller ×1',
       'Normal RemovingNode: Node new event: Removing Node new from Controller ×1',
     ]);
