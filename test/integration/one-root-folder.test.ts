@@ -1,6 +1,7 @@
-/** Two agents, and an agent and a control plane, that are started with one root folder by mistake. */
+/** Two agents, and an agent and a control plane, that are started with one root folder, or one runtime, by mistake. */
 import assert from 'node:assert/strict';
-import { lstat, readdir } from 'node:fs/promises';
+import { lstat, readdir, symlink } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { exitCodes } from '../../src/base/index.ts';
@@ -86,6 +87,36 @@ describe('one lock in the root folder, taken before anything else is opened', { 
     await using second = await startAgent({ rootDir, args: args('b.lock') });
     assert.match(second.process.stderr, /taking over the lock .*root\/agent\.lock/);
     assert.equal((await second.interrupt()).code, 0);
+  });
+
+  test('another folder does not help an agent whose runtime another one uses; that one comes back after a kill', async () => {
+    await using home = await temporaryFolder('one-runtime-');
+    const socket = join(home.path, 'runtime.sock');
+    await using _runtime = createServer((connection) => connection.destroy()).listen(socket);
+    const link = join(home.path, 'link.sock');
+    await symlink(socket, link);
+    const start = (name: string, path: string) => ({
+      rootDir: join(home.path, name),
+      args: [
+        ...['--lock-file', join(home.path, `${name}.lock`), '--embedded-control-plane=false'],
+        ...['--container-runtime-endpoint', `unix://${path}`],
+      ],
+    });
+    const first = await startAgent(start('one', socket));
+    const refused = await runAgentToItsEnd(start('two', link));
+    assert.equal(refused.code, exitCodes.locked, refused.stderr);
+    assert.match(
+      refused.stderr,
+      new RegExp(`uses the container runtime .*process ${first.pid} .*/one, since`),
+    );
+    await first.process.kill9();
+    const [back, other] = await Promise.all([
+      startAgent(start('one', socket)),
+      runAgentToItsEnd(start('two', link)),
+    ]);
+    await using _back = back;
+    assert.equal(other.code, exitCodes.locked, other.stderr);
+    assert.match(other.stderr, /until just now; it has \d s to come back/);
   });
 
   test('a control plane started on it is refused by the store’s lock before it touches a key', async () => {

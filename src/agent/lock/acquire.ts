@@ -32,6 +32,8 @@ export interface LockOptions {
   probe?: ProcessProbe;
   /** How errors name the lock; default as that of `--lock-file`. */
   label?: LockLabel;
+  /** Named to those who find the lock held. */
+  rootDir?: string;
 }
 
 /** The agent's lock. Closing it releases it; close() may be called twice. */
@@ -151,7 +153,7 @@ async function observe(options: LockOptions, probe: ProcessProbe): Promise<Obser
 
 /** Takes the lock, which must be free, while holding the queue lock. */
 async function take(options: LockOptions, probe: ProcessProbe, limits: Limits): Promise<Lock> {
-  const { path, clock, log, exitOnContention = false } = options;
+  const { path, clock, log, exitOnContention = false, rootDir } = options;
   const lost = new AbortController();
   const contended = new AbortController();
   const end = new AbortController();
@@ -160,6 +162,7 @@ async function take(options: LockOptions, probe: ProcessProbe, limits: Limits): 
     ...(await probe.self()),
     since: new Date(clock.now()).toISOString(),
     yields: exitOnContention,
+    ...(rootDir === undefined ? {} : { rootDir }),
   };
   const onLost = (why: string) => {
     if (lost.signal.aborted || end.signal.aborted) return;
@@ -178,7 +181,9 @@ async function take(options: LockOptions, probe: ProcessProbe, limits: Limits): 
     await heartbeat.release();
     throw error;
   }
-  const watch = { path, record, clock, log, onLost, onContention, isContentionUrgent: exitOnContention };
+  const { takeBeat } = heartbeat;
+  const isContentionUrgent = exitOnContention;
+  const watch = { path, record, clock, log, onLost, onContention, isContentionUrgent, takeBeat };
   const watching = watchLock(watch, end.signal);
   let closing: Promise<void> | undefined;
   const close = () => {

@@ -13,6 +13,8 @@ export interface Heartbeat {
   release(): Promise<void>;
   /** Gives up ownership of the folder: another process has it, so it is neither touched nor removed any more. */
   disown(): void;
+  /** Whether it has touched the folder since this was last asked. */
+  takeBeat(): boolean;
 }
 
 export interface HeartbeatOptions {
@@ -35,6 +37,7 @@ export async function startHeartbeat(options: HeartbeatOptions): Promise<Heartbe
   const { default: lockfile } = await import('proper-lockfile');
   restoreAbortSignals();
   let isOwned = true;
+  let hasBeaten = false;
   const release = await lockfile.lock(path, {
     realpath: false,
     lockfilePath: folderPathOf(path),
@@ -43,6 +46,10 @@ export async function startHeartbeat(options: HeartbeatOptions): Promise<Heartbe
     retries: 0,
     fs: {
       ...fs,
+      utimes: (folder: string, read: Date, written: Date, done: fs.NoParamCallback) => {
+        hasBeaten = true; // before the event of it can come
+        fs.utimes(folder, read, written, done);
+      },
       mkdir: (folder: string, done: fs.NoParamCallback) => fs.mkdir(folder, { mode: 0o700 }, done),
       rmdir: (folder: string, done: fs.NoParamCallback) => (isOwned ? fs.rmdir(folder, done) : done(null)),
       rmdirSync: (folder: string) => {
@@ -64,6 +71,11 @@ export async function startHeartbeat(options: HeartbeatOptions): Promise<Heartbe
     },
     disown() {
       isOwned = false;
+    },
+    takeBeat() {
+      const taken = hasBeaten;
+      hasBeaten = false;
+      return taken;
     },
   };
 }

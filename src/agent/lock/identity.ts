@@ -96,7 +96,8 @@ function exists(pid: number): boolean {
   }
 }
 
-function toPrintable(text: string): string {
+/** One line of at most 200 characters. */
+export function toPrintable(text: string): string {
   const plain = text.replaceAll(/\p{C}/gu, '?');
   return plain.length > 200 ? `${plain.slice(0, 199)}…` : plain;
 }

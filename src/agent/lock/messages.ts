@@ -2,6 +2,7 @@ import { dirname } from 'node:path';
 import { describeError, ExitError, errorCode, exitCodes } from '../../base/index.ts';
 import { folderPathOf } from './heartbeat.ts';
 import type { ProcessProbe } from './identity.ts';
+import { toPrintable } from './identity.ts';
 import type { LockRecord } from './record.ts';
 
 /** How errors name a lock. */
@@ -37,11 +38,12 @@ export async function createHeldError(
   const { command, unit } = here ? await probe.describe(record.pid) : {};
   const who = `process ${record.pid}${here ? '' : ' of another container (pid namespace)'}`;
   const commandText = command === undefined ? '' : ` (${command})`;
+  const rootText = record.rootDir === undefined ? '' : ` with the root folder ${toPrintable(record.rootDir)}`;
   const stop = unit === undefined ? `kill ${record.pid}` : `systemctl stop ${unit}`;
   const advice = here ? `stop it first with "${stop}"` : 'stop that container first';
   return new ExitError(
     exitCodes.locked,
-    `another agent ${held}: ${who}${commandText}, since ${record.since}; ${advice}. ${otherwise}`,
+    `another agent ${held}: ${who}${commandText}${rootText}, since ${record.since}; ${advice}. ${otherwise}`,
   );
 }
 

@@ -18,6 +18,8 @@ export interface LockRecord extends ProcessIdentity {
   readonly since: string;
   /** The holder exits when another agent requests the lock (`--exit-on-lock-contention`). */
   readonly yields: boolean;
+  /** The root folder of the agent, in its own mount namespace; only in the lock of a runtime. */
+  readonly rootDir?: string | undefined;
 }
 
 const limitBytes = 4096;
@@ -58,7 +60,8 @@ function isLockRecord(value: unknown): value is LockRecord {
     ['id', 'startTicks', 'bootId', 'namespace', 'since'].every(
       (name) => typeof fields.get(name) === 'string',
     ) &&
-    typeof fields.get('yields') === 'boolean'
+    typeof fields.get('yields') === 'boolean' &&
+    ['undefined', 'string'].includes(typeof fields.get('rootDir'))
   );
 }
 

@@ -32,6 +32,8 @@ export interface WatchOptions {
   onContention: (why: string) => void;
   /** Whether contention must be noticed within about a second; otherwise only a loss is urgent. */
   isContentionUrgent: boolean;
+  /** See `Heartbeat`: a change of the folder that is this process's own needs no check. */
+  takeBeat: () => boolean;
 }
 
 const checkMs = 1_000;
@@ -40,11 +42,11 @@ const slowCheckMs = 5_000;
 
 /** Watches until `signal` aborts; never throws. */
 export async function watchLock(options: WatchOptions, signal: AbortSignal): Promise<void> {
-  const { path, clock, log } = options;
+  const { path, clock, log, takeBeat } = options;
   const check = await createCheck(options);
   let sleep = new AbortController();
   const wake = () => sleep.abort();
-  using watcher = watchLockFiles(path, log, wake);
+  using watcher = watchLockFiles({ path, log, takeBeat }, wake);
   signal.addEventListener('abort', wake);
   while (!signal.aborted) {
     const isSlow = !options.isContentionUrgent && watcher.works();
@@ -63,7 +65,11 @@ interface LockFilesWatcher extends Disposable {
   works(): boolean;
 }
 
-function watchLockFiles(path: string, log: Logger, onHint: () => void): LockFilesWatcher {
+function watchLockFiles(
+  { path, log, takeBeat }: Pick<WatchOptions, 'path' | 'log' | 'takeBeat'>,
+  onHint: () => void,
+): LockFilesWatcher {
+  takeBeat(); // no event will come of what was before
   let watcher: FSWatcher | undefined;
   const fail = (error: unknown) => {
     watcher?.close();
@@ -73,8 +79,9 @@ function watchLockFiles(path: string, log: Logger, onHint: () => void): LockFile
   try {
     const ours = [path, queuePathOf(path), folderPathOf(path)].map((name) => basename(name));
     const kept = basename(folderPathOf(path));
-    watcher = watch(dirname(path), { persistent: false }, (event, name) => {
-      const isBeat = event === 'change' && name === kept; // this process's own heartbeat
+    watcher = watch(dirname(path), { persistent: false }, (_event, name) => {
+      // of a folder every event is a `rename`, whether it was touched or removed; one that is missed waits for the next check
+      const isBeat = name === kept && takeBeat();
       if (name === null || (ours.includes(name) && !isBeat)) onHint();
     });
     watcher.on('error', fail);

@@ -7,6 +7,7 @@ import { checkpointSafely } from './checkpoint.ts';
 import type { CallOptions, Connection } from './connection.ts';
 import { openConnection } from './connection.ts';
 import { findDumpFolders } from './dump-folders.ts';
+import { killDumpProcesses } from './dump-processes.ts';
 import { defaultEndpoints } from './endpoint.ts';
 import { RuntimeError } from './errors.ts';
 import { findContainer, findPodMembers } from './find.ts';
@@ -39,6 +40,8 @@ export interface RuntimeOptions {
   endpoint?: string | undefined;
   /** Where to look when no endpoint is given; default containerd's, CRI-O's and cri-dockerd's sockets. */
   defaults?: readonly string[];
+  /** Called with the path of a socket before each call; where it rejects, nothing is sent. */
+  claim?: (socket: string) => Promise<void>;
   log: Logger;
   /** Default the system's. */
   clock?: Clock;
@@ -73,6 +76,7 @@ class CriRuntime implements Runtime, AsyncDisposable {
   readonly #connection: Connection;
   /** The same as the other one when there is no separate service for images. */
   readonly #imageConnection: Connection;
+  readonly #root: string;
   readonly #cgroups: Cgroups;
   readonly #statuses: StatusWatch;
   readonly #images: ImageWatch;
@@ -95,12 +99,14 @@ class CriRuntime implements Runtime, AsyncDisposable {
     } = options;
     this.#requestTimeoutMs = requestTimeoutMs;
     this.#statusTimeoutMs = statusTimeoutMs;
-    const connection = openConnection(endpoint ? [endpoint] : defaults);
+    const { claim } = options;
+    const connection = openConnection(endpoint ? [endpoint] : defaults, { claim });
     this.#connection = connection;
+    this.#root = root;
     this.#cgroups = openCgroups(root);
     const watchOptions = { log, clock, timeoutMs: statusTimeoutMs };
     this.#statuses = watchStatus({ ...watchOptions, connection, intervalMs: statusIntervalMs });
-    this.#imageConnection = imageEndpoint ? openConnection([imageEndpoint]) : connection;
+    this.#imageConnection = imageEndpoint ? openConnection([imageEndpoint], { claim }) : connection;
     this.#images = watchImages({
       ...watchOptions,
       connection: this.#imageConnection,
@@ -166,6 +172,10 @@ class CriRuntime implements Runtime, AsyncDisposable {
 
   thaw(id: string, cancel?: AbortSignal): Promise<Thawed> {
     return this.#prove(id, 'abandoned', cancel);
+  }
+
+  killDump(id: string): Promise<number> {
+    return killDumpProcesses(id, this.#root);
   }
 
   async task(id: string): Promise<TaskState> {

@@ -7,6 +7,7 @@ import type {
 } from '@bufbuild/protobuf';
 import { Client, credentials } from '@grpc/grpc-js';
 import { callStream, callUnary, GrpcError } from '../../base/grpc/index.ts';
+import { describeError } from '../../base/index.ts';
 import { findExistingEndpoint, parseEndpoint } from './endpoint.ts';
 import { fromGrpcError, RuntimeError } from './errors.ts';
 
@@ -54,8 +55,13 @@ export interface Connection extends Disposable {
   ): AsyncIterable<MessageShape<O>>;
 }
 
+export interface ConnectionOptions {
+  /** Called with the path of the socket before each call; where it rejects, nothing is sent. */
+  claim?: ((socket: string) => Promise<void>) | undefined;
+}
+
 /** Throws when an endpoint is malformed; does not connect yet. */
-export function openConnection(endpoints: readonly string[]): Connection {
+export function openConnection(endpoints: readonly string[], { claim }: ConnectionOptions = {}): Connection {
   const targets = new Map(endpoints.map((endpoint) => [endpoint, `unix:${parseEndpoint(endpoint)}`]));
   let current: { endpoint: string; client: Client } | undefined;
   const end = new AbortController();
@@ -66,36 +72,43 @@ export function openConnection(endpoints: readonly string[]): Connection {
     current = undefined;
   }
 
+  /** Rejects with a RuntimeError. */
+  async function claimFirst(endpoint: string): Promise<void> {
+    try {
+      await claim?.(parseEndpoint(endpoint));
+    } catch (error) {
+      throw new RuntimeError('unavailable', describeError(error), { cause: error });
+    }
+  }
+
   /** The client in use, or a new one to the first endpoint that exists. */
   async function connect(): Promise<Client> {
+    if (current) await claimFirst(current.endpoint);
     if (!current) {
       const only = endpoints.length === 1 ? endpoints[0] : undefined;
-      const endpoint = only ?? (await findExistingEndpoint(endpoints));
+      const endpoint = only ?? findExistingEndpoint(endpoints);
       const target = endpoint === undefined ? undefined : targets.get(endpoint);
       if (endpoint === undefined || target === undefined) throw createAbsentError(endpoints);
+      await claimFirst(endpoint);
       if (closed) throw new RuntimeError('unavailable', 'the connection to the container runtime is closed');
-      // Another call may have connected while this one looked for the socket.
+      // another call may have connected while this one claimed the socket
       current ??= { endpoint, client: new Client(target, credentials.createInsecure(), channelOptions) };
     }
     return current.client;
   }
 
   /** With several endpoints to choose from, one that vanished must not be waited for. */
-  async function forgetIfGone(client: Client): Promise<void> {
+  function forgetIfGone(client: Client): void {
     if (current?.client !== client || endpoints.length === 1) return;
-    const found = await findExistingEndpoint([current.endpoint]);
-    if (found === undefined && current?.client === client) drop();
+    if (findExistingEndpoint([current.endpoint]) === undefined) drop();
   }
 
   /** The error to throw for one of the call below. */
-  async function toRuntimeError(error: unknown, client: Client): Promise<unknown> {
+  function toRuntimeError(error: unknown, client: Client): unknown {
     const failure = error instanceof GrpcError ? fromGrpcError(error) : error;
-    if (failure instanceof RuntimeError && failure.reason === 'unavailable') await forgetIfGone(client);
+    if (failure instanceof RuntimeError && failure.reason === 'unavailable') forgetIfGone(client);
     return failure;
   }
-
-  const untilEnd = (cancel: AbortSignal | undefined): AbortSignal =>
-    cancel === undefined ? end.signal : AbortSignal.any([cancel, end.signal]);
 
   return {
     get endpoint() {
@@ -105,18 +118,23 @@ export function openConnection(endpoints: readonly string[]): Connection {
       if (closed) throw new RuntimeError('unavailable', 'the connection to the container runtime is closed');
       const client = await connect();
       try {
-        yield* callStream(client, method, request, { deadlineMs, cancel: untilEnd(cancel), metadata });
+        yield* callStream(client, method, request, { deadlineMs, cancel, closing: end.signal, metadata });
       } catch (error) {
-        throw await toRuntimeError(error, client);
+        throw toRuntimeError(error, client);
       }
     },
     async call(method, request, { deadlineMs, cancel, metadata }) {
       if (closed) throw new RuntimeError('unavailable', 'the connection to the container runtime is closed');
       const client = await connect();
       try {
-        return await callUnary(client, method, request, { deadlineMs, cancel: untilEnd(cancel), metadata });
+        return await callUnary(client, method, request, {
+          deadlineMs,
+          cancel,
+          closing: end.signal,
+          metadata,
+        });
       } catch (error) {
-        throw await toRuntimeError(error, client);
+        throw toRuntimeError(error, client);
       }
     },
     [Symbol.dispose]() {

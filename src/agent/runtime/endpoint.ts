@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import { isAbsolute, normalize } from 'node:path';
 import { maxSocketPathBytes } from '../../base/grpc/index.ts';
 
@@ -33,22 +33,15 @@ export function parseEndpoint(endpoint: string): string {
   return normalize(path);
 }
 
-/** The first endpoint whose path exists, or undefined. */
-export async function findExistingEndpoint(endpoints: readonly string[]): Promise<string | undefined> {
-  for (const endpoint of endpoints) {
-    if (await exists(parseEndpoint(endpoint))) return endpoint;
-  }
-  return undefined;
+/**
+ * The first endpoint whose path exists, or undefined. Where there is no runtime this is asked twice a second for as long as that
+ * lasts, and sockets are in memory: to look costs a hundredth of waking a thread that looks.
+ */
+export function findExistingEndpoint(endpoints: readonly string[]): string | undefined {
+  return endpoints.find((endpoint) => existsSync(parseEndpoint(endpoint)));
 }
 
 /** Whether one of these endpoints exists: whether this machine has a runtime. */
-export async function hasSocket(endpoints: readonly string[]): Promise<boolean> {
-  return (await findExistingEndpoint(endpoints)) !== undefined;
-}
-
-async function exists(path: string): Promise<boolean> {
-  return await stat(path).then(
-    () => true,
-    () => false,
-  );
+export function hasSocket(endpoints: readonly string[]): boolean {
+  return findExistingEndpoint(endpoints) !== undefined;
 }

@@ -37,5 +37,11 @@ const reasons: ReadonlyMap<number, RuntimeFailure> = new Map([
 /** Converts the error of a failed call. */
 export function fromGrpcError(error: GrpcError): RuntimeError {
   const reason = error.byCaller ? 'cancelled' : (reasons.get(error.code) ?? 'failed');
-  return new RuntimeError(reason, error.message, { cause: error });
+  return new RuntimeError(reason, explainRefusal(error.message), { cause: error });
+}
+
+/** The socket of a runtime is for root: the words of a connection that was refused do not say so. */
+function explainRefusal(message: string): string {
+  const [, socket] = /\bconnect E(?:ACCES|PERM) (\S+)/.exec(message) ?? [];
+  return socket === undefined ? message : `this user may not use ${socket}: run nodeward as root`;
 }

@@ -1,7 +1,8 @@
 /** The container runtime of this node, spoken to over CRI. */
+export { type CallMetrics, callMetrics, measureCalls } from './call-metrics.ts';
 export { connectRuntime, type RuntimeOptions } from './connect.ts';
-export { type CallOptions, type Connection, openConnection } from './connection.ts';
-export { defaultEndpoints, hasSocket, parseEndpoint } from './endpoint.ts';
+export { type CallOptions, type Connection, type ConnectionOptions, openConnection } from './connection.ts';
+export { defaultEndpoints, findExistingEndpoint, hasSocket, parseEndpoint } from './endpoint.ts';
 export { RuntimeError, type RuntimeFailure } from './errors.ts';
 export {
   CgroupDriver as CriCgroupDriver,

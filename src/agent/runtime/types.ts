@@ -165,6 +165,11 @@ export interface Runtime {
    * for containers that this agent itself froze: an operator may have paused others on purpose.
    */
   thaw(id: string, cancel?: AbortSignal): Promise<Thawed>;
+  /**
+   * Kills the processes by which the runtime dumps the container: a last resort, for a dump that does not end though its call
+   * was cancelled. Returns how many there were.
+   */
+  killDump(id: string): Promise<number>;
   task(id: string): Promise<TaskState>;
   resume(id: string): Promise<void>;
   /** Calls `listener` with the id of each container that was found frozen and has been resumed, until disposed of. */

@@ -2003,6 +2003,13 @@ export declare type ContainerStatus = Message<"runtime.v1.ContainerStatus"> & {
    * @generated from field: runtime.v1.ContainerUser user = 18;
    */
   user?: ContainerUser | undefined;
+
+  /**
+   * By the number of the enum Signal; 0 where the runtime does not say.
+   *
+   * @generated from field: int32 stop_signal = 19;
+   */
+  stopSignal: number;
 };
 
 /**

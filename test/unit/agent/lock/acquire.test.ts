@@ -171,6 +171,28 @@ describe('the lock', { concurrency: 4 }, () => {
     assert.equal(lock.lost.aborted, false);
   });
 
+  test('its own heartbeats wake nobody, but a removed folder does at once', async () => {
+    const path = await freshPath();
+    const rests: number[] = [];
+    const clock = {
+      ...systemClock,
+      async sleep(ms: number, signal?: AbortSignal) {
+        rests.push(ms);
+        await systemClock.sleep(ms * 1000, signal); // no check by time
+      },
+    };
+    await using lock = await take(path, { clock, staleMs: 5000 });
+    const touched = async () => (await lstat(`${path}.lock`)).mtimeMs;
+    for (const _beat of [1, 2]) {
+      const before = await touched();
+      while ((await touched()) === before) await systemClock.sleep(50);
+    }
+    await systemClock.sleep(50);
+    assert.deepEqual(rests, [5000]);
+    await rmdir(`${path}.lock`);
+    assert.match(String(await aborted(lock.lost)), /was removed/);
+  });
+
   test('is lost when its folder is removed, and not free before its holder has ended', async () => {
     const path = await freshPath();
     await using lock = await take(path);

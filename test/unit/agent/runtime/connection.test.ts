@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { status } from '@grpc/grpc-js';
 import { openConnection } from '../../../../src/agent/runtime/connection.ts';
+import { fromGrpcError } from '../../../../src/agent/runtime/errors.ts';
 import { RuntimeService } from '../../../../src/agent/runtime/gen/cri_pb.js';
 import type { RuntimeFailure } from '../../../../src/agent/runtime/index.ts';
+import { GrpcError } from '../../../../src/base/grpc/index.ts';
 import { temporaryFolder, waitFor } from '../../../support/index.ts';
 import { never, refusal, startFakeRuntime } from './fake-runtime.ts';
 
@@ -29,6 +31,39 @@ describe('connection to the container runtime', () => {
     assert.equal(answer.runtimeName, 'fake');
     assert.ok(seen[0] instanceof Date || Number.isFinite(seen[0]));
     assert.equal(seen[1], Number.POSITIVE_INFINITY);
+  });
+
+  test('an ordinary user is told that the socket is for root', () => {
+    const words =
+      'No connection established. Last error: Error: connect EACCES /run/containerd/containerd.sock';
+    assert.equal(
+      fromGrpcError(new GrpcError(status.UNAVAILABLE, words)).message,
+      'this user may not use /run/containerd/containerd.sock: run nodeward as root',
+    );
+  });
+
+  test('the socket is claimed before each call, and where it is another agent’s nothing is sent', async () => {
+    await using folder = await temporaryFolder();
+    await using fake = await startFakeRuntime(join(folder.path, 's'));
+    let calls = 0;
+    fake.on(version, () => ({ runtimeName: String(++calls) }));
+    const claimed: string[] = [];
+    let refused: Error | undefined;
+    const claim = async (socket: string) => {
+      claimed.push(socket);
+      if (refused !== undefined) throw refused;
+    };
+    using connection = openConnection([fake.endpoint], { claim });
+    const call = () => connection.call(version, {}, { deadlineMs: 60_000 });
+    await call();
+    await call();
+    assert.deepEqual(claimed, [join(folder.path, 's'), join(folder.path, 's')]);
+    refused = new Error('another agent uses it');
+    await assert.rejects(call(), failsWith('unavailable', /^another agent uses it$/));
+    using late = openConnection([fake.endpoint], { claim });
+    const first = late.call(version, {}, { deadlineMs: 60_000 });
+    await assert.rejects(first, failsWith('unavailable', /^another agent uses it$/));
+    assert.equal(calls, 2);
   });
 
   test('errors have a reason of their own', async () => {

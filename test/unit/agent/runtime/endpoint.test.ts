@@ -33,10 +33,10 @@ describe('endpoint of the container runtime', () => {
   test('of several the first that exists counts', async () => {
     await using folder = await temporaryFolder();
     const endpoints = ['a', 'b', 'c'].map((name) => `unix://${join(folder.path, name)}`);
-    assert.equal(await findExistingEndpoint(endpoints), undefined);
+    assert.equal(findExistingEndpoint(endpoints), undefined);
     await writeFile(join(folder.path, 'c'), '');
-    assert.equal(await findExistingEndpoint(endpoints), endpoints[2]);
+    assert.equal(findExistingEndpoint(endpoints), endpoints[2]);
     await writeFile(join(folder.path, 'b'), '');
-    assert.equal(await findExistingEndpoint(endpoints), endpoints[1]);
+    assert.equal(findExistingEndpoint(endpoints), endpoints[1]);
   });
 });
