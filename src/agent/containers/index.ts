@@ -11,6 +11,7 @@ export { hostnameOf, type PodHostname } from './hostname.ts';
 export { type HostsSettings, hostsFile } from './hosts-file.ts';
 export { localDns, parseResolvConf } from './resolv-conf.ts';
 export { type MadeSandboxConfig, sandboxConfig } from './sandbox.ts';
+export { stopSignalName } from './stop-signal.ts';
 export { readThermalPaths } from './thermal-paths.ts';
 export {
   ContainerConfigError,
@@ -18,7 +19,6 @@ export {
   type ContainerInput,
   type DnsSettings,
   type EnvironmentValue,
-  type IdRange,
   type NodeSettings,
   type SandboxInput,
 } from './types.ts';

@@ -1,5 +1,5 @@
 import type { Pod } from '../../api/index.ts';
-import type { IdRange } from './types.ts';
+import type { IdRange } from '../resources/index.ts';
 
 /** By the numbers of the CRI. */
 export const namespaceMode = { pod: 0, container: 1, node: 2, target: 3 } as const;

@@ -24,6 +24,12 @@ const names = [
   'RTMAX',
 ];
 
+/** Such as `SIGTERM`; undefined for a number of the CRI that names none. */
+export function stopSignalName(number: number): string | undefined {
+  const name = names[number - 1];
+  return name === undefined ? undefined : `SIG${name}`;
+}
+
 /** The number of the CRI of a signal such as `SIGTERM`; undefined for one that is not known. */
 export function stopSignalNumber(name: string): number | undefined {
   const index = name.startsWith('SIG') ? names.indexOf(name.slice(3)) : -1;

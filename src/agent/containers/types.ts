@@ -1,6 +1,6 @@
 import type { Pod } from '../../api/index.ts';
 import type { ContainerUserOfImage } from '../images/index.ts';
-import type { NodeCgroups } from '../resources/index.ts';
+import type { IdRange, NodeCgroups } from '../resources/index.ts';
 import type { CriSecurityProfile } from '../seccomp/index.ts';
 import type { VolumeMount } from '../volumes/index.ts';
 
@@ -29,12 +29,6 @@ export interface DnsSettings {
   readonly servers: readonly string[];
   readonly searches: readonly string[];
   readonly options: readonly string[];
-}
-
-/** A range of ids for a pod with user namespaces (`hostUsers: false`). */
-export interface IdRange {
-  readonly hostId: number;
-  readonly length: number;
 }
 
 export interface SandboxInput {

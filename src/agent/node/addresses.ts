@@ -2,6 +2,7 @@ import { BlockList, isIP } from 'node:net';
 import type { NetworkInterfaceInfo } from 'node:os';
 import { networkInterfaces } from 'node:os';
 import type { NodeAddress } from '../../api/index.ts';
+import type { Clock } from '../../base/index.ts';
 import { readKernelFile } from '../../base/index.ts';
 
 export interface AddressOptions {
@@ -58,6 +59,23 @@ export function listNodeAddresses(options: AddressOptions): NodeAddress[] {
     ...externalIps.map((address) => ({ type: 'ExternalIP', address })),
     { type: 'Hostname', address: hostname },
   ];
+}
+
+/** How old the addresses of a reader may be. */
+const maxAgeMs = 5000;
+
+/**
+ * Returns a function that lists the node's addresses as they were at most 5 s ago. The kernel goes through all interfaces of
+ * the machine, two for each pod, and each status of a pod has the addresses in it.
+ */
+export function createAddressReader(options: AddressOptions, clock: Clock): () => readonly NodeAddress[] {
+  let last: { readonly addresses: readonly NodeAddress[]; readonly atMs: number } | undefined;
+  return () => {
+    const nowMs = clock.monotonicMs();
+    if (last === undefined || nowMs - last.atMs > maxAgeMs)
+      last = { addresses: listNodeAddresses(options), atMs: nowMs };
+    return last.addresses;
+  };
 }
 
 function detectAddresses(options: AddressOptions, ipv6First: boolean): readonly string[] {

@@ -1,6 +1,7 @@
-export { findNodeIpsFault, listNodeAddresses } from './addresses.ts';
+export { createAddressReader, findNodeIpsFault } from './addresses.ts';
 export type { Finding } from './conditions.ts';
 export { createMeasure, type Measure, type Measurements } from './measure.ts';
+export { PodCidr, type PodCidrOptions } from './pod-cidr.ts';
 export { computeResources, type ExtraResources, type NodeResources, withExtra } from './resources.ts';
 export type { ImageView, RuntimeCondition, RuntimeView } from './runtime-view.ts';
 export { createNodeStatusService, type NodeSettings, type NodeStatusOptions } from './service.ts';

@@ -48,6 +48,8 @@ export interface NodeStatusOptions {
   extraResources?: () => ExtraResources;
   /** Calls `listener` when they have changed, so that the status is updated soon. */
   onExtraResources?: (listener: () => void) => Disposable;
+  /** Called with the Node after each look at it. */
+  onNode?: (node: Node) => void;
   /** Services that must be ready before; default none. */
   dependsOn?: readonly string[];
   metrics?: MetricsRegistry;
@@ -166,6 +168,7 @@ function createReporter(options: NodeStatusOptions): Reporter {
     logResult(log, node, result);
     if (node === undefined) logOutdatedTaint(log, result);
     node = result.node;
+    options.onNode?.(node);
     count(result.sent ? 'sent' : 'unchanged');
   }
 

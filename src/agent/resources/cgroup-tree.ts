@@ -53,16 +53,43 @@ export function listFolders(folder: string): string[] {
 
 /** Creates the folder and those above it, in every hierarchy, so that processes and limits can go into it. */
 export async function makeGroup(tree: CgroupTree, path: CgroupPath): Promise<void> {
-  for (const root of tree.roots) {
-    let folder = root;
-    for (const name of path) {
-      if (tree.version === 2) await handOn(folder);
-      const parent = folder;
-      folder = join(folder, name);
-      await makeFolder(folder);
-      if (tree.version === 1) await fillCpuset(folder, parent);
-    }
-    if (tree.version === 2) await handOn(folder);
+  if (tree.version === 2) for (const root of tree.roots) await makeUnified(root, path);
+  else for (const root of tree.roots) await makeSeparate(root, path);
+}
+
+async function makeUnified(root: string, path: CgroupPath): Promise<void> {
+  let folder = root;
+  await handOn(folder);
+  for (const name of path) {
+    folder = join(folder, name);
+    await makeFolder(folder);
+    await handOn(folder);
+  }
+}
+
+/** The last folder first: for a pod those above are there already, in each of a dozen hierarchies. */
+async function makeSeparate(root: string, path: CgroupPath): Promise<void> {
+  const hasCpuset = existsSync(join(root, cpusetFiles[0]));
+  if (await makeIfParentExists(join(root, ...path))) {
+    if (!hasCpuset || (await fillCpuset(join(root, ...path), join(root, ...path.slice(0, -1))))) return;
+  }
+  let folder = root;
+  for (const name of path) {
+    const parent = folder;
+    folder = join(folder, name);
+    await makeFolder(folder);
+    if (hasCpuset) await fillCpuset(folder, parent);
+  }
+}
+
+/** Returns whether it is there now; false: that above it is missing. */
+async function makeIfParentExists(folder: string): Promise<boolean> {
+  try {
+    await makeFolder(folder);
+    return true;
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error;
+    return false;
   }
 }
 
@@ -98,13 +125,21 @@ export function missingControllers({ version, roots }: CgroupTree, path: CgroupP
   return missing.map((file) => file.slice(0, file.indexOf('.')));
 }
 
-/** In version 1 no process can enter a new folder before it has cpus and nodes of memory. */
-async function fillCpuset(folder: string, parent: string): Promise<void> {
-  for (const file of ['cpuset.cpus', 'cpuset.mems']) {
-    const own = readKernelFile(join(folder, file))?.trim();
-    const above = readKernelFile(join(parent, file))?.trim();
-    if (own === '' && above !== undefined && above !== '') await write(folder, file, above);
+const cpusetFiles = ['cpuset.cpus', 'cpuset.mems'] as const;
+
+/**
+ * In version 1 no process can enter a new folder before it has cpus and nodes of memory. Returns whether it has them; it cannot
+ * while that above it has none.
+ */
+async function fillCpuset(folder: string, parent: string): Promise<boolean> {
+  let isFilled = true;
+  for (const file of cpusetFiles) {
+    if (readKernelFile(join(folder, file))?.trim() !== '') continue;
+    const above = readKernelFile(join(parent, file))?.trim() ?? '';
+    if (above === '') isFilled = false;
+    else await write(folder, file, above);
   }
+  return isFilled;
 }
 
 function wordsOf(path: string): string[] {

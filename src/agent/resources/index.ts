@@ -23,9 +23,11 @@ export {
   type QosClass,
   qosClassOf,
 } from './pod-resources.ts';
+export { type HostIds, type HostIdsOptions, readHostIds } from './sub-ids.ts';
 export {
   type CommandOutcome,
   type RunSystemctl,
   type SliceManager,
   systemdSlices,
 } from './systemd-slices.ts';
+export { type IdRange, UserNamespaces, type UserNamespacesOptions } from './user-namespaces.ts';

@@ -5,6 +5,7 @@ import { Counter, createMetrics } from '../../../base/index.ts';
 import type { EventWriter } from '../../../client/events/index.ts';
 import { createEventRecorder as createRecorder } from '../../../client/events/index.ts';
 import type { ApiCalls } from '../../../client/index.ts';
+import { ifFound } from '../../../client/index.ts';
 import type { EventRecorder } from './types.ts';
 
 export interface EventRecorderOptions {
@@ -53,6 +54,11 @@ function writerTo(api: EventRecorderOptions['api']): EventWriter {
   return {
     async create(event, signal) {
       await api.create(eventKind, event, { signal: within(signal) });
+    },
+    // a patch that changes nothing: a node may not read Events
+    async read({ namespace, name }, signal) {
+      const asked = api.patch<Event>(eventKind, name, {}, { namespace, signal: within(signal), as: 'merge' });
+      return await ifFound(asked);
     },
     async countUp({ namespace, name, ...change }, signal) {
       await api.patch<Event>(eventKind, name, change, { namespace, signal: within(signal), as: 'merge' });

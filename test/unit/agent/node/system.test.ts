@@ -3,6 +3,7 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { describe, test } from 'node:test';
 import {
+  createAddressReader,
   findDefaultInterface4,
   findDefaultInterface6,
   findNodeIpsFault,
@@ -287,6 +288,19 @@ describe('addresses', () => {
       { type: 'InternalIP', address: '10.0.0.3' },
       { type: 'Hostname', address: 'h' },
     ]);
+  });
+
+  test('a reader asks the kernel again after five seconds', async () => {
+    const clock = createManualClock();
+    let now = '10.0.0.3';
+    const interfaces = () => ({ br0: [entry(now)] });
+    const read = createAddressReader({ hostname: 'h', procDir: '/missing', interfaces }, clock);
+    assert.equal(read()[0]?.address, '10.0.0.3');
+    now = '10.0.0.4';
+    await clock.advance(5000);
+    assert.equal(read()[0]?.address, '10.0.0.3');
+    await clock.advance(1);
+    assert.equal(read()[0]?.address, '10.0.0.4');
   });
 
   test('without any network, the loopback', () => {

@@ -100,6 +100,28 @@ describe('an Event that is recorded', () => {
     );
   });
 
+  test('that happens again after a restart of the agent is the same one, counted on', async (t) => {
+    const { api, clock, recorder } = recording(t);
+    recorder.record(pod, happening);
+    recorder.record(pod, happening);
+    await clock.advance(0);
+    const again = recording(t, { api });
+    await again.clock.advance(60_000);
+    again.recorder.record(pod, happening);
+    await again.clock.advance(0);
+    again.recorder.record(pod, happening);
+    await again.clock.advance(0);
+    const name = api.calls[0]?.name ?? '';
+    const stored = api.read(eventKind, name);
+    assert.equal(stored.count, 4);
+    assert.equal(stored.firstTimestamp, '2025-01-01T00:00:00Z');
+    assert.equal(stored.lastTimestamp, '2025-01-01T00:01:00Z');
+    assert.deepEqual(
+      api.calls.map(({ verb, name: of }) => `${verb} ${of === name}`),
+      ['create true', 'create true', 'patch true', 'patch true', 'patch true'],
+    );
+  });
+
   test('is cut at a whole character where it is too long', async (t) => {
     const { clock, recorder, written } = recording(t);
     recorder.record(pod, { ...happening, message: 'ä'.repeat(2000) });
