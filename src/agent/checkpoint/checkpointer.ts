@@ -15,6 +15,8 @@ import { checkNames, findRunning } from './dump/find-running.ts';
 import { findLeftDumps } from './dump/left-dumps.ts';
 import type { RecoverOptions } from './dump/recover.ts';
 import { keepRecovering } from './dump/recover.ts';
+import type { StopRequest } from './dump/stop-gate.ts';
+import { StopGate } from './dump/stop-gate.ts';
 import { startTimeLimit } from './dump/time-limit.ts';
 import type { CheckpointError, Target } from './errors.ts';
 import { createFailure, toCheckpointError, toPodTarget } from './errors.ts';
@@ -55,6 +57,7 @@ class ContainerCheckpointer implements Checkpointer {
   /** Ids of containers that may be frozen, by the names of their drafts. */
   readonly #pending = new Map<string, string>();
   readonly #drafts = new ActiveDrafts(this.#pending);
+  readonly #stops: StopGate;
   readonly #containers = new KeyedMutex();
   readonly #slots = new Semaphore(() => this.#options.settings().maxConcurrent);
   readonly #requests = new Set<Promise<unknown>>();
@@ -70,12 +73,14 @@ class ContainerCheckpointer implements Checkpointer {
     this.#abandoned = rememberAbandoned(folder, clock, log);
     this.#metrics = createCheckpointMetrics(options.metrics);
     this.#resumedListener = runtime.onResumed(() => this.#metrics.recovered());
+    this.#stops = new StopGate({ clock, killDump: (id) => this.#killDump(id) });
     const parts = { runtime, log, clock, root, settings, nodeName, abandoned: this.#abandoned };
     const shared = {
       ...parts,
       archives: this.#announcements.archives,
       room: createDiskSpace(),
       drafts: this.#drafts,
+      stops: this.#stops,
     };
     this.#dumper = new Dumper(shared);
     this.#setDumper = new SetDumper(shared);
@@ -191,6 +196,24 @@ class ContainerCheckpointer implements Checkpointer {
     if (stops) return createFailure('stopping', request, 'the agent is being stopped');
     if (request.cancel.aborted) return createFailure('cancelled', request, 'the client went away');
     return undefined;
+  }
+
+  beforeStop(request: StopRequest, signal: AbortSignal): Promise<Disposable> {
+    return this.#stops.beginStop(request, signal);
+  }
+
+  /** Never rejects: the stop goes on in any case. */
+  async #killDump(container: string): Promise<void> {
+    const { runtime, log } = this.#options;
+    try {
+      const processes = await runtime.killDump(container);
+      log.warn(
+        { container, processes },
+        'a checkpoint hung while its container was to stop; it has been killed',
+      );
+    } catch (error) {
+      log.warn({ container, error: describeError(error) }, 'a checkpoint hangs and cannot be killed');
+    }
   }
 
   isUnannounced(id: string): boolean {

@@ -2,6 +2,7 @@ import type { Clock, Logger, MetricsRegistry } from '../../base/index.ts';
 import type { Runtime } from '../runtime/index.ts';
 import type { ArchiveFolder } from './archive-folder.ts';
 import type { MadeCheckpoint } from './dump/dump.ts';
+import type { StopRequest } from './dump/stop-gate.ts';
 import type { Target } from './errors.ts';
 import type { MadeSet, PodCheckpointRequest } from './pod-set/index.ts';
 import type { CheckpointSettings } from './settings.ts';
@@ -26,6 +27,7 @@ export type CheckpointRuntime = Pick<
   | 'findPod'
   | 'checkpoint'
   | 'hold'
+  | 'killDump'
   | 'thaw'
   | 'inspect'
   | 'memoryBytes'
@@ -77,6 +79,12 @@ export interface Checkpointer extends AsyncDisposable {
    * same moment, and either all get a checkpoint or none. Rejects with a CheckpointError that names the container.
    */
   checkpointPod(request: PodCheckpointRequest): Promise<MadeSet>;
+  /**
+   * To be called before a container is stopped. Resolves when no checkpoint needs it any more, which a bounded time forces, so
+   * that a stop never waits for ever; none of it begins until the result is disposed of. Rejects with the reason of `signal`
+   * when that aborts.
+   */
+  beforeStop(request: StopRequest, signal: AbortSignal): Promise<Disposable>;
   /** Whether the checkpoint of that id is visible, or about to be, while the listeners have not been called for it yet. */
   isUnannounced(id: string): boolean;
   /** Calls `listener` for each checkpoint that was made, until disposal. */

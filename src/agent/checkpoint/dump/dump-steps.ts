@@ -7,6 +7,7 @@ import type { ContainerFacts, FoundContainer, Pause, Runtime } from '../../runti
 import { RuntimeError } from '../../runtime/index.ts';
 import type { ArchiveFolder } from '../archive-folder.ts';
 import type { Target } from '../errors.ts';
+import { createFailure } from '../errors.ts';
 import { preparePrivateFolder } from '../private-folder.ts';
 import type { CheckpointRecord } from '../record.ts';
 import { recordFormat } from '../record.ts';
@@ -21,9 +22,10 @@ import type { DiskSpace, SpaceRequest } from './disk-space.ts';
 import type { Draft } from './draft.ts';
 import { openDraft } from './draft.ts';
 import { readBootId } from './recover.ts';
+import type { StopGate } from './stop-gate.ts';
 
 export interface DumperOptions {
-  runtime: Pick<Runtime, 'checkpoint' | 'inspect' | 'memoryBytes' | 'dumpFolders' | 'status'>;
+  runtime: Pick<Runtime, 'checkpoint' | 'find' | 'inspect' | 'memoryBytes' | 'dumpFolders' | 'status'>;
   archives: ArchiveFolder;
   room: DiskSpace;
   abandoned: AbandonedDumps;
@@ -34,6 +36,7 @@ export interface DumperOptions {
   /** The root of the file system, for reading the id of the boot. */
   root: string;
   drafts: ActiveDrafts;
+  stops: StopGate;
 }
 
 /** A container to dump, and who requested it. */
@@ -189,6 +192,26 @@ export async function discardDraft(draft: Draft, mayBeFrozen: boolean, log: Logg
     await draft.discard(mayBeFrozen);
   } catch (error) {
     log.error({ draft: draft.name, error: describeError(error) }, 'cannot remove a partial checkpoint');
+  }
+}
+
+/** Settles as what the runtime does for the container does; when that fails because the container has ended, it says so. */
+export async function explainingEnd<T>(
+  { runtime }: DumperOptions,
+  { target, found }: DumpSubject,
+  step: Promise<T>,
+  cancel: AbortSignal,
+): Promise<T> {
+  try {
+    return await step;
+  } catch (error) {
+    const isOwn = error instanceof RuntimeError && (error.reason === 'failed' || error.reason === 'notFound');
+    if (!isOwn || cancel.aborted) throw error;
+    const { namespace, pod, container } = target;
+    const now = await runtime.find(namespace, pod, container, cancel).catch(() => undefined);
+    const isThere =
+      now === undefined || (typeof now === 'object' && now.id === found.id && now.state !== 'exited');
+    throw isThere ? error : createFailure('notRunning', target, 'it ended during its checkpoint', error);
   }
 }
 

@@ -11,11 +11,13 @@ import type { DumperOptions, DumpSubject, UnnamedRecord } from './dump-steps.ts'
 import {
   computeSpaceRequest,
   discardDraft,
+  explainingEnd,
   finishArchive,
   isStillFrozen,
   openDraftFor,
   resolveRecipients,
 } from './dump-steps.ts';
+import { createStoppedError } from './stop-gate.ts';
 import type { TimeLimit } from './time-limit.ts';
 
 interface DumpRequest extends DumpSubject {
@@ -71,17 +73,21 @@ export class Dumper {
   /** Has the runtime write the archive, within the request's time limit. */
   async #writeArchive(
     draft: Draft,
-    { target, found, limit }: DumpRequest,
+    request: DumpRequest,
     pid: number | undefined,
     cancel: AbortSignal,
   ): Promise<Pause> {
-    const { runtime, abandoned } = this.#options;
-    const giveUp = AbortSignal.any([cancel, limit.expired]);
+    const { runtime, abandoned, stops } = this.#options;
+    const { target, found, limit } = request;
+    using dump = stops.beginDump(found.id, target);
+    const giveUp = AbortSignal.any([cancel, limit.expired, dump.givenUp]);
     try {
       const hints = { pid, againUntilMs: abandoned.untilMs(found.id) };
-      return await runtime.checkpoint(found.id, draft.archive, giveUp, hints);
+      const checkpoint = runtime.checkpoint(found.id, draft.archive, giveUp, hints);
+      return await explainingEnd(this.#options, request, checkpoint, giveUp);
     } catch (error) {
       if (giveUp.aborted) await abandoned.note(found.id);
+      if (dump.givenUp.aborted && !isStillFrozen(error)) throw createStoppedError(target, error);
       if (!limit.expired.aborted || cancel.aborted || isStillFrozen(error)) throw error;
       throw createTimeoutError(target, limit.seconds, error);
     }

@@ -19,10 +19,12 @@ import type { DumperOptions, DumpSubject } from '../dump/dump-steps.ts';
 import {
   computeSpaceRequest,
   discardDraft,
+  explainingEnd,
   finishArchive,
   openDraftFor,
   resolveRecipients,
 } from '../dump/dump-steps.ts';
+import { createStoppedError } from '../dump/stop-gate.ts';
 import type { TimeLimit } from '../dump/time-limit.ts';
 import type { Target } from '../errors.ts';
 import { createFailure, createTimeoutError, toCheckpointError, toPodTarget } from '../errors.ts';
@@ -142,19 +144,29 @@ export class SetDumper {
     released: Map<string, Released>,
     cancel: AbortSignal,
   ): Promise<Moment> {
-    const { abandoned, clock, runtime } = this.#options;
+    const { abandoned, clock, runtime, stops } = this.#options;
+    using dumps = new DisposableStack();
+    const begun = members.map(({ target, found }) => ({
+      target,
+      givenUp: dumps.use(stops.beginDump(found.id, target)).givenUp,
+    }));
+    const giveUp = AbortSignal.any([cancel, ...begun.map(({ givenUp }) => givenUp)]);
     const hold = runtime.hold();
     this.#holds += 1;
     try {
       for (const { target, found, facts } of members)
-        await namingContainer(target, hold.freeze(found.id, cancel, facts.pid));
+        await namingContainer(target, hold.freeze(found.id, giveUp, facts.pid));
       const frozenAt = new Date(clock.now()).toISOString();
       for (const member of members)
-        await namingContainer(member.target, this.#dumpMember(hold, member, cancel));
+        await namingContainer(
+          member.target,
+          explainingEnd(this.#options, member, this.#dumpMember(hold, member, giveUp), giveUp),
+        );
       return { frozenAt, releasedAt: new Date(clock.now()).toISOString() };
     } catch (error) {
-      if (cancel.aborted) for (const { found } of members) await abandoned.note(found.id);
-      throw error;
+      if (giveUp.aborted) for (const { found } of members) await abandoned.note(found.id);
+      const stopped = begun.find(({ givenUp }) => givenUp.aborted);
+      throw stopped === undefined ? error : createStoppedError(stopped.target, error);
     } finally {
       const outcomes = await hold.release().finally(() => (this.#holds -= 1));
       for (const [id, outcome] of outcomes) released.set(id, outcome);

@@ -71,7 +71,9 @@ export function standInRuntime(): StandInRuntime {
     }),
     find: async (namespace, pod, container) => {
       if (namespace !== 'shop' || pod !== 'web') return 'noPod';
-      return container === 'main' ? runtime.found : 'noContainer';
+      if (container === 'main') return runtime.found;
+      const members = runtime.members === 'noPod' ? [] : runtime.members;
+      return members.find(({ name }) => name === container) ?? 'noContainer';
     },
     findPod: async (namespace, pod) => {
       return namespace === 'shop' && pod === 'web' ? runtime.members : 'noPod';
@@ -105,6 +107,7 @@ export function standInRuntime(): StandInRuntime {
       await runtime.write(file, cancel, id);
       return { pausedMs: 12.4 };
     },
+    killDump: async () => 0,
     thaw: async (id, cancel) => {
       runtime.thawed.push(id);
       return await runtime.thawing(id, cancel);
