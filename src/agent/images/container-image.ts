@@ -7,6 +7,7 @@ import type { CredentialSources } from './credentials/sources.ts';
 import type { Credential } from './credentials/types.ts';
 import type { ImageCalls, LocalImage } from './image-calls.ts';
 import type { ImageEvents } from './image-events.ts';
+import type { ImageMetrics } from './image-metrics.ts';
 import type { ImageName } from './image-name.ts';
 import { parseImageName } from './image-name.ts';
 import type { Progress } from './progress.ts';
@@ -23,6 +24,7 @@ export interface ContainerImageParts {
   /** Undefined: every pod may use every image of the node. */
   readonly access: ImageAccess | undefined;
   readonly events: ImageEvents;
+  readonly metrics: ImageMetrics | undefined;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -53,6 +55,8 @@ export class ContainerImage {
   #name: ImageName | undefined;
   #checkedMs = 0;
   #isChecking = false;
+  /** Secrets of the pod that the last pull went without. */
+  #missingSecrets: readonly string[] = [];
   /** What was reported last as an event that is not repeated. */
   #reported = '';
 
@@ -95,7 +99,7 @@ export class ContainerImage {
   }
 
   async #run(): Promise<void> {
-    const { log, clock } = this.#parts;
+    const { log } = this.#parts;
     const name = this.#parseName();
     this.#name = name;
     if (name === undefined) return;
@@ -109,8 +113,22 @@ export class ContainerImage {
         next = this.#failFor('ImageInspectError', describeError(error), outageWaits.maxMs);
       }
       if (next === 'done') return;
-      await clock.sleep(next, this.#end.signal);
+      await this.#rest(next);
     }
+  }
+
+  /** A secret that was missing and comes ends the wait, and what follows from the failures before does not count. */
+  async #rest(waitMs: number): Promise<void> {
+    const { clock, sources, backoffs } = this.#parts;
+    const { pod, image } = this.#wish;
+    const settled = new AbortController();
+    const signal = AbortSignal.any([this.#end.signal, settled.signal]);
+    const waits = [clock.sleep(waitMs, signal).then(() => false)];
+    if (this.#missingSecrets.length > 0)
+      waits.push(sources.untilOneIsThere(pod, this.#missingSecrets, signal).then(() => !signal.aborted));
+    const isThere = await Promise.race(waits);
+    settled.abort();
+    if (isThere) backoffs.succeeded(pod.metadata?.uid ?? '', image);
   }
 
   #parseName(): ImageName | undefined {
@@ -195,6 +213,7 @@ export class ContainerImage {
     const startMs = clock.monotonicMs();
     const { credentials, missingSecrets } = await sources.find(pod, name.repository, this.#end.signal);
     this.#end.signal.throwIfAborted();
+    this.#missingSecrets = missingSecrets;
     if (missingSecrets.length > 0) events.secretsMissing(this.#wish, missingSecrets);
     events.pulling(this.#wish, image);
     let pulled: { id: string; credential: Credential | undefined } | undefined;
@@ -208,6 +227,7 @@ export class ContainerImage {
       if (found === undefined) throw new RuntimeError('failed', 'the image was pulled and is not there');
       pulled = { id: found.id, credential };
       events.pulled(this.#wish, image, { pullMs: tookMs, totalMs, sizeBytes: found.sizeBytes });
+      this.#parts.metrics?.pulled(totalMs / 1000, found.sizeBytes);
       this.#parts.backoffs.succeeded(pod.metadata?.uid ?? '', image);
       return this.#arrived(found);
     } catch (error) {

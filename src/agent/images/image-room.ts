@@ -10,6 +10,7 @@ import type { ReadSecret } from './credentials/sources.ts';
 import { CredentialSources } from './credentials/sources.ts';
 import { ImageCalls } from './image-calls.ts';
 import { ImageEvents } from './image-events.ts';
+import type { ImageMetrics } from './image-metrics.ts';
 import type { PullSettings } from './pulls.ts';
 import { Pulls } from './pulls.ts';
 import type { ImageState, Images, ImageWish } from './types.ts';
@@ -28,6 +29,7 @@ export interface ImageRoomOptions {
   /** Who may use what others have pulled. Default: every pod uses every image of the node. The caller disposes of it. */
   readonly access?: ImageAccess | undefined;
   readonly events: EventRecorder;
+  readonly metrics?: ImageMetrics | undefined;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -44,11 +46,12 @@ export class ImageRoom implements Images, Disposable {
     const calls = new ImageCalls(options);
     this.#parts = {
       calls,
-      pulls: new Pulls(calls, options.pulls, clock),
+      pulls: new Pulls(calls, options.pulls, clock, (result) => options.metrics?.ended(result)),
       backoffs: new PullBackoffs(clock),
       sources: new CredentialSources({ readSecret, nodeFile, providers, clock, log }),
       access: options.access,
       events: new ImageEvents(options.events),
+      metrics: options.metrics,
       clock,
       log,
     };

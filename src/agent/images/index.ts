@@ -6,6 +6,7 @@ export type { CollectionSettings } from './collect/types.ts';
 export { type ProviderSettings, readProviders } from './credentials/providers/config.ts';
 export { CredentialProviders, type CredentialProvidersOptions } from './credentials/providers/providers.ts';
 export type { ReadSecret } from './credentials/sources.ts';
+export { type ImageMetrics, imageMetrics } from './image-metrics.ts';
 export { ImageRoom, type ImageRoomOptions } from './image-room.ts';
 export type { PullSettings } from './pulls.ts';
 export type { ContainerUserOfImage, ImageState, Images, ImageWish } from './types.ts';

@@ -51,8 +51,16 @@ export class Pulls {
   readonly #rate: TokenBuckets | undefined;
   readonly #maxParallel: number;
   readonly #running = new Map<string, SharedPull>();
+  readonly #onEnded: ((result: 'done' | 'failed') => void) | undefined;
 
-  constructor(calls: ImageCalls, { maxParallel, ratePerSecond, burst }: PullSettings, clock: Clock) {
+  /** `onEnded` is called with what came of each pull, but of those that nobody waited for any more. */
+  constructor(
+    calls: ImageCalls,
+    { maxParallel, ratePerSecond, burst }: PullSettings,
+    clock: Clock,
+    onEnded?: (result: 'done' | 'failed') => void,
+  ) {
+    this.#onEnded = onEnded;
     this.#calls = calls;
     this.#clock = clock;
     this.#maxParallel = maxParallel ?? Number.POSITIVE_INFINITY;
@@ -69,7 +77,7 @@ export class Pulls {
     let pull = this.#running.get(key);
     if (pull === undefined) {
       const isQueued = this.#running.size >= this.#maxParallel;
-      const started = new SharedPull(isQueued, (self) => this.#pull(request, self));
+      const started = new SharedPull(isQueued, (self) => this.#count(request, self));
       pull = started;
       this.#running.set(key, started);
       started.onEnd(() => {
@@ -77,6 +85,17 @@ export class Pulls {
       });
     }
     return pull.join();
+  }
+
+  async #count(request: PullRequest, pull: SharedPull): Promise<PullResult> {
+    try {
+      const result = await this.#pull(request, pull);
+      this.#onEnded?.('done');
+      return result;
+    } catch (error) {
+      if (!pull.signal.aborted) this.#onEnded?.('failed');
+      throw error;
+    }
   }
 
   async #pull(request: PullRequest, pull: SharedPull): Promise<PullResult> {

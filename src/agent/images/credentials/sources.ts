@@ -1,6 +1,7 @@
 import type { Pod } from '../../../api/index.ts';
 import type { Clock, Logger } from '../../../base/index.ts';
 import {
+  createBackoff,
   describeError,
   errorCode,
   mapConcurrently,
@@ -35,6 +36,8 @@ export interface FoundCredentials {
   readonly missingSecrets: readonly string[];
 }
 
+/** Between two looks for secrets that a pod lacks; a pod may wait for hours. */
+const missingWaits = { initialMs: 1000, maxMs: 15_000, jitter: 0.2 };
 const secretTimeoutMs = 10_000;
 const maxSecretsAtOnce = 4;
 const maxFileBytes = 1024 * 1024;
@@ -67,6 +70,30 @@ export class CredentialSources {
     ];
     const missingSecrets = secrets.flatMap(({ name, found }) => (found === undefined ? [name] : []));
     return { credentials: withoutRepeated(all).slice(0, maxCredentials), missingSecrets };
+  }
+
+  /**
+   * Resolves when one of the secrets that were missing holds credentials, or when `signal` aborts. Never rejects. A node may read
+   * the secrets that its pods name, one by one.
+   */
+  async untilOneIsThere(pod: Pod, names: readonly string[], signal: AbortSignal): Promise<void> {
+    const backoff = createBackoff(missingWaits);
+    const namespace = pod.metadata?.namespace ?? '';
+    while (!signal.aborted) {
+      await this.#options.clock.sleep(backoff.next(), signal);
+      for (const name of names) if (await this.#isThere(namespace, name, signal)) return;
+    }
+  }
+
+  async #isThere(namespace: string, name: string, signal: AbortSignal): Promise<boolean> {
+    const { clock, readSecret } = this.#options;
+    try {
+      const limits = { clock, timeoutMs: secretTimeoutMs, signal };
+      const data = await withDeadline(limits, name, (cancel) => readSecret(namespace, name, cancel));
+      return data !== undefined && parseSecret(data) !== undefined;
+    } catch {
+      return false; // the next pull says why
+    }
   }
 
   async #readSecret(

@@ -78,6 +78,32 @@ describe('pulls', () => {
     assert.deepEqual(new Set(lab.changes), new Set(['uid-a', 'uid-b', 'uid-c']));
   });
 
+  test('count once each, with what came of them; those that nobody waited for do not', async () => {
+    const ended: string[] = [];
+    const pulled: number[] = [];
+    const metrics = {
+      ended: (result: string) => void ended.push(result),
+      pulled: (seconds: number) => void pulled.push(seconds),
+    };
+    using lab = startImageLab({ ...parallel(undefined), metrics });
+    for (const name of ['a', 'b']) lab.room.want(of(name, 'web:1'));
+    lab.room.want(of('c', 'other:1'));
+    lab.room.want(of('d', 'gone:1'));
+    await lab.clock.advance(2000);
+    lab.room.forget('uid-d');
+    for (const { image, end } of lab.service.pulls)
+      if (image === 'web:1') end();
+      else if (image === 'other:1') end(new RuntimeError('failed', 'no such image'));
+    await lab.clock.advance(0);
+    assert.deepEqual(
+      [ended.toSorted(), pulled],
+      [
+        ['done', 'failed'],
+        [2, 2],
+      ],
+    );
+  });
+
   test('end when the last who waits has gone, and not before', async () => {
     using lab = startImageLab();
     for (const name of ['a', 'b']) lab.room.want(of(name, 'web:1'));
