@@ -1,6 +1,7 @@
 export { buildUnlessNewer } from './built-program.ts';
 export { cgroupName, removeCgroup } from './cgroups.ts';
 export { type CommandOptions, type CommandResult, runCommand, runSuccessfully } from './command.ts';
+export { ContainerRuns } from './container-runs.ts';
 export { removeRemainsOfEndedRuns } from './ended-runs.ts';
 export {
   type FakeDevice,

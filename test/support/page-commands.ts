@@ -51,6 +51,7 @@ export function shapeOf(output: string): string {
     .replace(/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
     .replace(/\b\d{1,3}(\.\d{1,3}){3}\b/g, 'ADDRESS')
     .replace(/\/(home\/me|root)\/nodeward\b/g, 'CHECKOUT')
+    .replace(/\b\d+s$/gm, 'AGE')
     .replace(/^( {2}runtime +).*$/gm, '$1STATE')
     .trim();
 }

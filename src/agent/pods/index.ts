@@ -2,7 +2,15 @@
 
 export { type PodMetrics, podMetrics } from './metrics.ts';
 export { type MirrorPodsOptions, mirrorPods } from './mirror/mirror-pods.ts';
-export { annotationOf, fullName, mirrorAnnotation, sourceAnnotation } from './names.ts';
+export {
+  agentAnnotation,
+  agentMark,
+  annotationOf,
+  fullName,
+  mirrorAnnotation,
+  originOf,
+  sourceAnnotation,
+} from './names.ts';
 export { ApiPods, type ApiPodsOptions } from './sources/api-pods.ts';
 export { formatStaticPods, staticPodRoutes } from './sources/routes.ts';
 export { joinSources } from './sources/source.ts';

@@ -1,9 +1,11 @@
 import type { Pod } from '../../../api/index.ts';
 import { formatTime } from '../../../api/index.ts';
 import type { ContainerType, ExitRecord, Plan, PodOrigin, PodRecord, Stage, Wait } from '../plan/index.ts';
+import { restartCountOf } from '../plan/index.ts';
 import type { TypedContainer } from '../status/index.ts';
-import { containersOf, restartsOf } from '../status/index.ts';
+import { containersOf } from '../status/index.ts';
 import type { ContainerView, PodView } from '../view/types.ts';
+import { findReason } from './reasons.ts';
 import type { TimelineEntry } from './timeline.ts';
 
 export interface ExplainInput {
@@ -19,7 +21,7 @@ export interface ExplainInput {
   readonly phase?: string;
 }
 
-/** Times are RFC 3339. */
+/** Fields are only ever added. Times are RFC 3339. */
 export interface PodExplanation {
   readonly namespace: string;
   readonly name: string;
@@ -29,7 +31,12 @@ export interface PodExplanation {
   readonly stage: Stage;
   readonly waitsFor?: WaitExplanation;
   /** That it ends, and why. */
-  readonly ends?: { readonly cause: string; readonly reason?: string; readonly message?: string };
+  readonly ends?: {
+    readonly cause: string;
+    readonly reason?: string;
+    readonly message?: string;
+    readonly advice?: string;
+  };
   readonly containers: readonly ContainerExplanation[];
   readonly timeline: readonly { readonly time: string; readonly what: string; readonly count: number }[];
 }
@@ -38,8 +45,10 @@ interface WaitExplanation {
   readonly reason: string;
   readonly message: string;
   readonly since?: string;
-  /** When it is tried next by itself. */
+  /** When it is tried next by itself; without it, as soon as what it waits for changes. */
   readonly next?: string;
+  /** What a person can do, for people. */
+  readonly advice?: string;
 }
 
 export interface ContainerExplanation {
@@ -51,6 +60,7 @@ export interface ContainerExplanation {
   readonly since?: string;
   readonly restarts: number;
   readonly next?: string;
+  readonly advice?: string;
   readonly lastExit?: {
     readonly exitCode: number;
     readonly reason: string;
@@ -75,23 +85,46 @@ export function explainPod(input: ExplainInput): PodExplanation {
     ...(waitsFor === undefined ? {} : { waitsFor }),
     ...(cause === undefined
       ? {}
-      : { ends: { cause, ...textOf('reason', reason), ...textOf('message', message) } }),
+      : {
+          ends: {
+            ...{ cause, ...textOf('reason', reason), ...textOf('message', message) },
+            ...adviceFor(reason),
+          },
+        }),
     containers: containersOf(pod).map((container) => explainContainer(container, input)),
     timeline: timeline.map(({ atMs, what, count }) => ({ time: formatTime(atMs), what, count })),
   };
 }
 
-/** What the pod waits for as a whole, else the first of its containers that waits. */
+/** Reasons of containers that are on their way; others say more. */
+const onTheWay: ReadonlySet<string> = new Set(['ContainerCreating', 'PodInitializing']);
+
+/**
+ * What says most of why the pod does not run: what it waits for as a whole, else the first of its containers that waits. One
+ * that something is wrong with goes before what is on its way.
+ */
+export function findMainWait({ wait, waits }: Pick<Plan, 'wait' | 'waits'>): {
+  readonly wait: Wait | undefined;
+  /** Undefined: the pod as a whole. */
+  readonly container?: string | undefined;
+} {
+  if (wait !== undefined && !onTheWay.has(wait.reason)) return { wait };
+  const troubled = waits.entries().find(([, { reason }]) => !onTheWay.has(reason));
+  if (troubled === undefined && wait !== undefined) return { wait };
+  const [container, ofContainer] = troubled ?? [...waits][0] ?? [];
+  return { wait: ofContainer, container };
+}
+
 function explainWait({ plan, waitsSinceMs }: ExplainInput): WaitExplanation | undefined {
-  const [[first, ofContainer] = [undefined, undefined]] = plan.waits;
-  const wait = plan.wait ?? ofContainer;
+  const { wait, container } = findMainWait(plan);
   if (wait === undefined) return undefined;
-  const isOfPod = plan.wait !== undefined;
-  const message = isOfPod ? wait.message : `container ${first}: ${wait.message || wait.reason}`;
+  const text = wait.message || wait.reason;
+  const message = container === undefined ? wait.message : `container ${container}: ${text}`;
   return {
     ...{ reason: wait.reason, message },
-    ...timeOf('since', waitsSinceMs?.get(isOfPod ? '' : (first ?? ''))),
+    ...timeOf('since', waitsSinceMs?.get(container ?? '')),
     ...timeOf('next', wait.untilMs),
+    ...adviceFor(wait.reason),
   };
 }
 
@@ -104,11 +137,16 @@ function explainContainer({ type, spec }: TypedContainer, input: ExplainInput): 
   const exit = views.find(({ state }) => state === 'exited');
   const lastExit = exit === undefined ? exitOfRecord(known?.lastExit) : exitOfView(exit);
   const failures = known?.failure?.count ?? 0;
+  const state = stateOf(current, wait ?? known?.failure, plan);
   return {
     ...{ name: spec.name, type },
-    ...stateOf(current, wait, known?.failure),
+    ...state,
+    ...adviceFor(state.reason),
     ...timeOf('since', sinceOf(current, wait, waitsSinceMs?.get(spec.name))),
-    restarts: current === undefined ? (known?.lastExit?.attempt ?? 0) : restartsOf(current),
+    restarts:
+      current === undefined
+        ? (known?.made?.restartCount ?? known?.lastExit?.attempt ?? 0)
+        : restartCountOf(current),
     ...(current?.state === 'running' ? {} : timeOf('next', wait?.untilMs)),
     ...(lastExit === undefined ? {} : { lastExit }),
     ...(failures === 0 ? {} : { failedStarts: failures }),
@@ -116,13 +154,22 @@ function explainContainer({ type, spec }: TypedContainer, input: ExplainInput): 
   };
 }
 
+/** For a container that is not planned for yet, or not any more. */
+function waitOfPod({ wait, stage }: Plan): Wait {
+  const isOver = stage === 'ended';
+  const message = isOver ? 'it was never started: the pod has ended' : 'nothing is planned for it yet';
+  return wait ?? { reason: 'ContainerCreating', message };
+}
+
+const adviceFor = (reason: string | undefined) => textOf('advice', findReason(reason ?? '')?.advice);
+
 function stateOf(
   current: ContainerView | undefined,
-  wait: Wait | undefined,
-  failure: { readonly reason: string; readonly message: string } | undefined,
+  wait: Pick<Wait, 'reason' | 'message'> | undefined,
+  plan: Plan,
 ): Pick<ContainerExplanation, 'state' | 'reason' | 'message'> {
   if (current?.state === 'running') return { state: 'running' };
-  const why = wait ?? failure;
+  const why = wait ?? (current === undefined ? waitOfPod(plan) : undefined);
   if (why !== undefined)
     return { state: 'waiting', ...textOf('reason', why.reason), ...textOf('message', why.message) };
   if (current === undefined) return { state: 'waiting' };

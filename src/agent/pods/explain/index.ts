@@ -3,8 +3,10 @@ export {
   type ContainerExplanation,
   type ExplainInput,
   explainPod,
+  findMainWait,
   type PodExplanation,
 } from './explain.ts';
+export { findReason, knownReason, type PodReason, podReasons } from './reasons.ts';
 export { type Explainer, explainRoutes } from './routes.ts';
 export { PodTimeline, type TimelineEntry } from './timeline.ts';
 export { WaitTimes } from './wait-times.ts';

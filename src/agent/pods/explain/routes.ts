@@ -7,6 +7,8 @@ export interface Explainer {
   /** All pods of the node, by namespace and name. */
   list(): readonly PodExplanation[];
   find(namespace: string, name: string): PodExplanation | undefined;
+  /** Why a pod may be missing that there is; undefined: all are known. */
+  whyMissing(): string | undefined;
 }
 
 /**
@@ -30,12 +32,20 @@ export function explainRoutes(explainer: Explainer | undefined): readonly AgentR
         GET({ params, reply }) {
           const { namespace = '', pod = '' } = params;
           const found = explainer?.find(namespace, pod);
-          if (found === undefined) throw new RefusedError(404, `this node has no pod ${namespace}/${pod}`);
+          if (found === undefined)
+            throw new RefusedError(404, describeMissing(`${namespace}/${pod}`, explainer));
           return sendJson(reply, 200, found);
         },
       },
     },
   ];
+}
+
+function describeMissing(pod: string, explainer: Explainer | undefined): string {
+  const why = explainer?.whyMissing();
+  const text = `this node has no pod ${pod}`;
+  if (why !== undefined) return `${text} that is known now: ${why}`;
+  return `${text}: it is bound to another node or to none (spec.nodeName), or it is gone`;
 }
 
 function withoutTimeline({ timeline: _timeline, ...rest }: PodExplanation) {

@@ -9,6 +9,8 @@ import { InTheWayError, removeTree } from './remove-tree.ts';
 
 /** How often it is looked for what is left over. */
 const sweepMs = 2 * 60_000;
+/** The same while it is not known of something whether it is left over. */
+const undecidedMs = 2000;
 
 /** What could not be removed. */
 export interface Leftover {
@@ -57,6 +59,7 @@ export class Housekeeper {
   readonly #options: HousekeeperOptions;
   readonly #leftovers = new Map<string, Leftover>();
   readonly #waker: Waker;
+  #isUndecided = false;
 
   constructor(options: HousekeeperOptions) {
     this.#options = options;
@@ -75,7 +78,7 @@ export class Housekeeper {
     ready();
     while (!signal.aborted) {
       await this.sweep(signal);
-      await this.#waker.sleep(sweepMs, signal);
+      await this.#waker.sleep(this.#isUndecided ? undecidedMs : sweepMs, signal);
     }
   };
 
@@ -83,9 +86,12 @@ export class Housekeeper {
   async sweep(signal: AbortSignal): Promise<string[]> {
     const removed: string[] = [];
     const found = new Set<string>();
+    this.#isUndecided = false;
     for (const { path, podUid, scopeOf } of await this.#list()) {
       if (signal.aborted) return removed;
-      if (this.#options.isKnown(podUid) !== false) continue;
+      const isKnown = this.#options.isKnown(podUid);
+      if (isKnown === undefined) this.#isUndecided = true;
+      if (isKnown !== false) continue;
       found.add(path);
       if (await this.#remove(path, podUid, scopeOf, signal)) removed.push(path);
     }

@@ -42,6 +42,8 @@ export interface LogRotatorOptions {
   /** All that the runtime has; undefined while that is not known. */
   containers(): readonly ContainerLog[] | undefined;
   reopen(containerId: string): Promise<void>;
+  /** Called when a log has reached its limit, with what came of that. */
+  readonly onRotated?: (result: 'done' | 'failed') => void;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -170,10 +172,16 @@ export class LogRotator {
   }
 
   async #rotate(watched: Watched, signal: AbortSignal): Promise<void> {
-    const { logsDir, clock } = this.#options;
+    const { logsDir, clock, onRotated } = this.#options;
     await using folder = await openFolderBelow(logsDir, watched.folders);
     const reopen = () => this.#reopen(watched);
-    await rotateLog({ folder, log: watched.log, nowMs: clock.now(), reopen });
+    try {
+      await rotateLog({ folder, log: watched.log, nowMs: clock.now(), reopen });
+    } catch (error) {
+      onRotated?.('failed');
+      throw error;
+    }
+    onRotated?.('done');
     this.#tidy(watched, signal);
   }
 

@@ -1,6 +1,9 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { errorCode } from '../../../base/index.ts';
+import { namesIn } from './paths.ts';
+import { listRotated } from './rotated.ts';
 
 /** What is read of the file that a container left. */
 export const maxMessageBytes = 4096;
@@ -58,11 +61,25 @@ async function describeEnd(path: string, read: (path: string) => Promise<string>
 const readFileMessage = async (path: string) => decode(await readEnd(path, maxMessageBytes));
 
 async function readLogMessage(path: string): Promise<string> {
-  const raw = await readEnd(path, tailBytes);
+  const raw = await readLogEnd(path);
   const lines = raw.toString('latin1').split('\n');
   if (raw.length === tailBytes) lines.shift(); // it may have lost its beginning
   const texts = lines.flatMap((line) => textOfRecord(line) ?? []).slice(-maxLogLines);
   return decode(Buffer.from(texts.join(''), 'latin1').subarray(-maxLogBytes));
+}
+
+/** Also of what was rotated last, when the log that is written now has not got enough yet. */
+async function readLogEnd(path: string): Promise<Buffer> {
+  const current = await readEnd(path, tailBytes).catch((error: unknown) => {
+    if (errorCode(error) === 'ENOENT') return Buffer.alloc(0);
+    throw error;
+  });
+  const missingBytes = tailBytes - current.length;
+  const rotated = listRotated(await namesIn(dirname(path)), basename(path)).at(-1);
+  // the newest stays uncompressed
+  if (missingBytes === 0 || rotated === undefined || rotated.isCompressed) return current;
+  const before = await readEnd(join(dirname(path), rotated.name), missingBytes).catch(() => Buffer.alloc(0));
+  return Buffer.concat([before, current]);
 }
 
 /** Of a line `TIME STREAM TAGS TEXT`. A piece of a longer line, tagged P, has no end of line. */

@@ -22,8 +22,6 @@ export interface Exit {
   readonly reason: string;
   /** Undefined: not known. */
   readonly finishedMs: number | undefined;
-  /** Whether the runtime saw the end itself, so that the exit code says something. */
-  readonly isProven: boolean;
 }
 
 export type ContainerState =
@@ -92,35 +90,37 @@ function lostExit(attempt: number): Exit {
     exitCode: 137,
     reason: 'ContainerStatusUnknown',
     finishedMs: undefined,
-    isProven: false,
   };
 }
 
 export function exitOf({ id, exitCode, reason, finishedMs }: ContainerView): Exit {
-  return { id, exitCode, reason, finishedMs, isProven: isProven(exitCode, reason) };
+  return { id, exitCode, reason, finishedMs };
 }
 
 export function exitOfRecord({ id, exitCode, reason, finishedMs }: ExitRecord): Exit {
-  return { id, exitCode, reason, finishedMs, isProven: isProven(exitCode, reason) };
-}
-
-/** A runtime that was away when a container ended makes this up. */
-function isProven(exitCode: number, reason: string): boolean {
-  return !(exitCode === 255 && reason === 'Unknown') && reason !== 'ContainerStatusUnknown';
+  return { id, exitCode, reason, finishedMs };
 }
 
 /** The attempt for the next container: none that was ever tried, since a call that failed may still be carried out. */
 export function nextAttempt({ record, instances }: PodContainer): number {
   return (
-    Math.max(record?.attempt ?? -1, record?.made?.attempt ?? -1, ...instances.map(({ attempt }) => attempt)) +
-    1
+    Math.max(
+      record?.attempt ?? -1,
+      record?.made?.attempt ?? -1,
+      record?.loggedAttempt ?? -1,
+      ...instances.map(({ attempt }) => attempt),
+    ) + 1
   );
 }
 
-/** How often it will have been restarted; one that was made and never ran does not count. */
+/**
+ * How often it will have been restarted; one that was made and never ran does not count. The logs count, as in the reference,
+ * where neither the record nor the runtime knows of any that ran.
+ */
 export function nextRestartCount({ record, instances }: PodContainer): number {
   const counts = instances.filter(({ state }) => state !== 'created').map(restartCountOf);
-  return Math.max(record?.made?.restartCount ?? -1, ...counts) + 1;
+  const known = Math.max(record?.made?.restartCount ?? -1, ...counts);
+  return (known < 0 ? (record?.loggedAttempt ?? -1) : known) + 1;
 }
 
 const restartCountAnnotation = 'io.kubernetes.container.restartCount';

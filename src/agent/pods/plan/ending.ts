@@ -35,12 +35,12 @@ function quiet(
   draft: Draft,
 ): Wait | undefined {
   const live = stopAll(containers, input, draft, graceOf(input, termination));
-  if (live.length > 0) return ends(`${why}; containers are being stopped: ${live.join(', ')}`);
+  if (live.length > 0) return stopping(`${why}; containers are being stopped: ${live.join(', ')}`, input);
   const making = input.underWay.find(({ kind }) => kind === 'runSandbox' || kind === 'prepare');
   if (making !== undefined) return ends(`${why}; what was being made for it is finished first`);
   const ready = (input.view?.sandboxes ?? []).filter(({ isReady }) => isReady);
   for (const { id } of ready) draft.add({ kind: 'stopSandbox', sandboxId: id });
-  return ready.length === 0 ? undefined : ends(`${why}; its sandbox is being stopped`);
+  return ready.length === 0 ? undefined : stopping(`${why}; its sandbox is being stopped`, input);
 }
 
 /** Undefined: everything is released, and removed where nobody can ask for it any more. */
@@ -81,6 +81,15 @@ function announceEnd({ name, instances, record, isStarting }: PodContainer, draf
 const isNotCreated = ({ state }: PodContainer['instances'][number]): boolean => state !== 'created';
 
 const ends = (message: string): Wait => ({ reason: 'Terminating', message });
+
+/** With why the last try failed, where one did. */
+function stopping(message: string, { stopFailures }: PlanInput): Wait {
+  const failures = [...(stopFailures?.values() ?? [])].sort((a, b) => b.atMs - a.atMs);
+  const [newest] = failures;
+  if (newest === undefined) return ends(message);
+  const tries = newest.count === 1 ? 'a try has' : `${newest.count} tries have`;
+  return ends(`${message}; ${tries} failed: ${newest.message}`);
+}
 
 /** Of ended containers the newest of each name is kept, for its status and log; of ended sandboxes those that hold one. */
 export function trim(currentSandboxId: string | undefined, input: PlanInput, draft: Draft): void {

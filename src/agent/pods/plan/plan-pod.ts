@@ -6,7 +6,7 @@ import { planEnding, trim } from './ending.ts';
 import { findCompletion } from './progress.ts';
 import { findTriggers, planRestartAll } from './restart-all.ts';
 import { planContainers, planSandbox } from './running.ts';
-import { chooseSandbox } from './sandbox.ts';
+import { chooseSandbox, otherReadyIds } from './sandbox.ts';
 import { activeUntilMs, findOverdue, findTermination } from './termination.ts';
 import type { Plan, PlanInput, Stage } from './types.ts';
 
@@ -39,6 +39,27 @@ export function planPod(input: PlanInput): Plan {
   return draft.finish(stageOf(containers, choice.current?.id));
 }
 
+/**
+ * Of a pod of which the runtime does not tell: nothing is done for it, and what was never made waits. `why` is for people.
+ */
+export function planUnseen(input: PlanInput, why: string): Plan {
+  const draft = new Draft(input);
+  const containers = findContainers(input);
+  const termination = findTermination(input);
+  const message = `what the container runtime has of the pod is not known: ${why}`;
+  draft.waitForPod({
+    reason: termination === undefined ? 'ContainerCreating' : 'Terminating',
+    message,
+  });
+  for (const { name, instances, record } of containers) {
+    const isMade = instances.length > 0 || record?.made !== undefined || record?.lastExit !== undefined;
+    if (!isMade) draft.waitFor(name, { reason: 'ContainerCreating', message });
+  }
+  return draft.finish(
+    termination === undefined ? stageOf(containers, chooseSandbox(input).current?.id) : 'terminating',
+  );
+}
+
 /** Nothing is made of a pod, and no image is pulled for it, before the node has accepted it. */
 function holdBack(containers: readonly PodContainer[], draft: Draft): void {
   const wait = { reason: 'ContainerCreating', message: 'the node has not accepted the pod yet' };
@@ -52,6 +73,8 @@ function planIn(
   input: PlanInput,
   draft: Draft,
 ): void {
+  for (const spare of otherReadyIds(input.view?.sandboxes ?? [], sandboxId))
+    draft.add({ kind: 'stopSandbox', sandboxId: spare });
   const triggers = findTriggers(containers, sandboxId, input);
   if (triggers.length > 0) planRestartAll(containers, triggers, input, draft);
   else planContainers(containers, sandboxId, input, draft);

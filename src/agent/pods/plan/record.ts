@@ -1,7 +1,7 @@
 /** What the record of a pod becomes: by what the runtime has, and by what is about to be done. Unchanged records stay the same object. */
 import type { ContainerView, PodView } from '../view/types.ts';
 import { restartCountOf } from './containers.ts';
-import type { ContainerRecord, ExitRecord, PodRecord, Step } from './types.ts';
+import type { ContainerRecord, ExitRecord, PodRecord, StartStep, Step } from './types.ts';
 
 /** With what the runtime has of the pod, for when it has forgotten it. */
 export function withObserved(record: PodRecord, view: PodView | undefined): PodRecord {
@@ -45,6 +45,22 @@ export function withBegun(record: PodRecord, step: Step, view: PodView | undefin
     default:
       return record;
   }
+}
+
+/** With what was started, for when it vanishes before it is seen; why it could not be started before is of no matter any more. */
+export function withStarted(record: PodRecord, { container, attempt, restartCount }: StartStep): PodRecord {
+  const { failure: _failure, ...rest } = record.containers[container] ?? {};
+  const next = { ...rest, made: { attempt, restartCount } };
+  return { ...record, containers: { ...record.containers, [container]: next } };
+}
+
+/** With the attempts of which a log is left, of containers of which nothing else is known. */
+export function withLogged(record: PodRecord, attempts: ReadonlyMap<string, number>): PodRecord {
+  const unknown = [...attempts].filter(([name]) => record.containers[name] === undefined);
+  const logged = unknown.map(([name, loggedAttempt]) => [name, { loggedAttempt }] as const);
+  return logged.length === 0
+    ? record
+    : { ...record, containers: { ...record.containers, ...Object.fromEntries(logged) } };
 }
 
 /** With why a start failed, counted up. */
@@ -116,9 +132,7 @@ function toExit({
   };
 }
 
-/** As the reference reports a container that was killed so that all could be restarted. */
 function toHistory(instance: ContainerView): ExitRecord {
   const { sandboxId: _sandboxId, ...exit } = toExit(instance);
-  const reason = exit.exitCode === 137 ? 'RestartingAllContainers' : exit.reason;
-  return { ...exit, reason, isHistory: true };
+  return { ...exit, isHistory: true };
 }

@@ -11,6 +11,9 @@ import { restartPolicyOf } from './spec.ts';
 import { clear } from './stops.ts';
 import type { PlanInput } from './types.ts';
 
+/** As the reference says of the containers, and of their ends. */
+export const restartingAll = 'RestartingAllContainers';
+
 /** The ended containers that ask for the restart of all. */
 export function findTriggers(
   containers: readonly PodContainer[],
@@ -36,7 +39,7 @@ export function planRestartAll(
   const [trigger] = triggers;
   if (trigger === undefined) return;
   const message = `container ${trigger.name} exited with code ${trigger.exitCode}: all containers are restarted`;
-  const wait = { reason: 'RestartingAllContainers', message };
+  const wait = { reason: restartingAll, message };
   draft.restartAll(wait);
   const affected = containers.filter(({ type }) => type !== 'ephemeral');
   for (const { name } of affected) draft.waitFor(name, wait);

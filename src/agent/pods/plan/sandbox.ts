@@ -1,4 +1,5 @@
 import type { SandboxView } from '../view/types.ts';
+import { isLive } from './containers.ts';
 import { usesHostNetwork } from './spec.ts';
 import type { PlanInput } from './types.ts';
 
@@ -16,11 +17,25 @@ export function chooseSandbox({ pod, view, underWay }: PlanInput): SandboxChoice
   const [newest] = sandboxes;
   if (newest === undefined) return { why: 'it has none yet' };
   if (!newest.isReady) return { why: 'the last one has ended' };
-  if (sandboxes.filter(({ isReady }) => isReady).length > 1) return { why: 'more than one is ready' };
+  if (underWay.some((step) => step.kind === 'stopSandbox' && step.sandboxId === newest.id))
+    return { why: 'the last one is being stopped' };
+  const others = otherReadyIds(sandboxes, newest.id);
+  if (others.length > 0 && !isAloneInUse(newest.id, others, view)) return { why: 'more than one is ready' };
   if ((newest.network === 'host') !== usesHostNetwork(pod))
     return { why: 'the network mode of the pod has changed' };
   if (newest.network === 'pod' && newest.ips.length === 0) return { why: 'the last one has no address' };
   return { current: newest };
+}
+
+/** Those that are ready beside the newest. */
+export function otherReadyIds(sandboxes: readonly SandboxView[], newestId: string): string[] {
+  return sandboxes.filter(({ id, isReady }) => isReady && id !== newestId).map(({ id }) => id);
+}
+
+/** The others came to be by calls that were given up, later than the one in which the containers are. */
+function isAloneInUse(newestId: string, others: readonly string[], view: PlanInput['view']): boolean {
+  const used = new Set((view?.containers ?? []).filter(isLive).map(({ sandboxId }) => sandboxId));
+  return used.has(newestId) && others.every((id) => !used.has(id));
 }
 
 /** No number that was ever tried: a call that failed may still be carried out. */

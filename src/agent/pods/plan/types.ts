@@ -33,6 +33,8 @@ export interface PodRecord {
   readonly isAdmitted: boolean;
   /** The highest attempt of a sandbox that was made; undefined before the first. */
   readonly sandboxAttempt?: number;
+  /** When the runtime was last asked for a sandbox or container, until it answers: it may make that though nobody waits any more. */
+  readonly askedMs?: number;
   /** The addresses it had last: they stay in its status when it has ended. */
   readonly ips: readonly string[];
   /** By container name. */
@@ -46,6 +48,8 @@ export interface ContainerRecord {
   readonly attempt?: number;
   /** The newest container that is known to have run. */
   readonly made?: { readonly attempt: number; readonly restartCount: number };
+  /** The highest attempt of which a log was left, when nothing else was known of it: as many restarts there have been at least. */
+  readonly loggedAttempt?: number;
   /** The wait before the next restart. */
   readonly backoff?: RestartBackoff;
   /** How it ended last, for where the runtime has forgotten it. */

@@ -5,6 +5,7 @@ import { createBackoff, describeError } from '../../../base/index.ts';
 import type { ApiClient, WatchEvent } from '../../../client/index.ts';
 import type { PodMetrics } from '../metrics.ts';
 import { annotationOf, compareFullNames, fullName, mirrorAnnotation } from '../names.ts';
+import { differsInOwnStatusOnly } from '../status/index.ts';
 import type { PodSource } from '../types.ts';
 import type { Listeners } from './listeners.ts';
 import { createListeners } from './listeners.ts';
@@ -24,6 +25,8 @@ const pageSize = 500;
 
 /** Bookmarks come every minute: a watch that is silent for longer has lost its server. */
 const idleTimeoutMs = 150_000;
+/** How late listeners learn of what this agent wrote itself: those of many pods together. */
+const echoMs = 200;
 const firstWaitMs = 500;
 const maxWaitMs = 30_000;
 
@@ -38,6 +41,8 @@ export class ApiPods implements PodSource {
   readonly #known = new Map<string, Pod>();
   #sorted: readonly Pod[] = [];
   #isSynced = false;
+  /** Whether listeners are to be called, in a moment, for what this agent wrote itself. */
+  #isEchoing = false;
   /** Where the next watch starts; undefined: the pods are listed first. */
   #resourceVersion: string | undefined;
   #isTooMany = false;
@@ -93,7 +98,7 @@ export class ApiPods implements PodSource {
     for await (const event of events) {
       this.#reportRecovery();
       this.#backoff.reset();
-      this.#apply(event);
+      this.#apply(event, signal);
     }
   }
 
@@ -122,12 +127,25 @@ export class ApiPods implements PodSource {
     this.#notify();
   }
 
-  #apply({ type, object }: WatchEvent<Pod>): void {
+  #apply({ type, object }: WatchEvent<Pod>, signal: AbortSignal): void {
     this.#resourceVersion = object.metadata?.resourceVersion ?? this.#resourceVersion;
     if (type === 'BOOKMARK') return;
+    const before = this.#known.get(fullName(object));
     if (type === 'DELETED') this.#known.delete(fullName(object));
     else this.#remember(object);
-    this.#notify();
+    const isEcho = type !== 'DELETED' && before !== undefined && differsInOwnStatusOnly(before, object);
+    if (isEcho && this.#sorted.includes(before)) this.#echo(before, object, signal);
+    else this.#notify();
+  }
+
+  #echo(before: Pod, now: Pod, signal: AbortSignal): void {
+    this.#sorted = this.#sorted.with(this.#sorted.indexOf(before), now);
+    if (this.#isEchoing) return;
+    this.#isEchoing = true;
+    void this.#options.clock.sleep(echoMs, signal).then(() => {
+      if (this.#isEchoing) this.#listeners.notify(this.#sorted);
+      this.#isEchoing = false;
+    });
   }
 
   #remember(pod: Pod): void {
@@ -141,6 +159,7 @@ export class ApiPods implements PodSource {
   }
 
   #notify(): void {
+    this.#isEchoing = false;
     const sorted = [...this.#known.values()].sort(compareFullNames);
     this.#sorted = sorted;
     const own = sorted.filter((pod) => annotationOf(pod, mirrorAnnotation) === undefined);

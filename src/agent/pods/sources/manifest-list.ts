@@ -68,6 +68,13 @@ function judgeItems(
     warnings.push(...judgement.warnings);
     if (pods.has(fullName(pod)))
       faults.push({ field: joinPath(path, 'metadata.name'), message: `${fullName(pod)} is there twice` });
+    const { uid } = pod.metadata ?? {};
+    if (
+      [...pods.values()].some(
+        ({ metadata }) => metadata?.uid === uid && metadata?.name !== pod.metadata?.name,
+      )
+    )
+      faults.push({ field: joinPath(path, 'metadata.uid'), message: `${uid} is there twice` });
     pods.set(fullName(pod), pod);
   }
   return faults.length > 0 ? { faults: faults.slice(0, maxFaults) } : { pods: [...pods.values()], warnings };

@@ -21,18 +21,25 @@ export interface Verdict {
   readonly since: string;
 }
 
-/** Of several files with the same pod the first by name has it; the others become `duplicate`. */
+/** Of several files with the same pod, by its name or its uid, the first by name has it; the others become `duplicate`. */
 export function rejectDuplicates(verdicts: readonly Verdict[]): Verdict[] {
   const owners = new Map<string, string>();
   return verdicts.map((verdict) => {
     const { pod, file } = verdict;
     if (pod === undefined) return verdict;
-    const owner = owners.get(fullName(pod));
-    owners.set(fullName(pod), owner ?? file);
-    if (owner === undefined) return verdict;
+    const keys = [
+      ['metadata.name', fullName(pod)],
+      ['metadata.uid', `with the uid ${pod.metadata?.uid ?? ''}`],
+    ] as const;
+    const taken = keys.find(([, key]) => owners.has(key));
+    if (taken === undefined) {
+      for (const [, key] of keys) owners.set(key, file);
+      return verdict;
+    }
     const { pod: _its, ...rest } = verdict;
-    const message = `${owner} has a pod ${fullName(pod)} already`;
-    return { ...rest, state: 'duplicate', faults: [{ field: 'metadata.name', message }, ...rest.faults] };
+    const [field, key] = taken;
+    const message = `${owners.get(key)} has a pod ${key} already`;
+    return { ...rest, state: 'duplicate', faults: [{ field, message }, ...rest.faults] };
   });
 }
 

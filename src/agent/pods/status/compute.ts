@@ -32,6 +32,7 @@ export function computeStatus(input: StatusInput): PodStatus {
     phase,
     statuses: all.length === 0 ? undefined : all,
     hasSandbox: hasSandbox(input),
+    isRestartingAll: plan.restartsAll !== undefined,
     why: plan.wait?.message ?? '',
     disruption: disruptionOf(input, phase),
     others: ofApi?.conditions ?? input.before?.conditions ?? [],

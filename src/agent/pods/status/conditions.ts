@@ -1,5 +1,6 @@
 import type { Pod } from '../../../api/index.ts';
 import { formatTime } from '../../../api/index.ts';
+import { canRestartAll } from '../plan/index.ts';
 import type { Phase } from './phase.ts';
 import { hasRun } from './phase.ts';
 import type { ContainerStatus, PodCondition, TypedContainer } from './pod-parts.ts';
@@ -12,6 +13,7 @@ export const ownConditions: ReadonlySet<string> = new Set([
   'Ready',
   'ContainersReady',
   'PodScheduled',
+  'AllContainersRestarting',
 ]);
 
 export interface ConditionsInput {
@@ -21,6 +23,8 @@ export interface ConditionsInput {
   readonly statuses: readonly ContainerStatus[] | undefined;
   /** Whether it has a sandbox with a network. */
   readonly hasSandbox: boolean;
+  /** Whether a rule has begun to restart all containers, and they are not all removed yet. */
+  readonly isRestartingAll: boolean;
   /** Why it waits as a whole; for conditions that would say nothing. */
   readonly why: string;
   /** That the node ends it, once that is final. */
@@ -50,8 +54,20 @@ export function conditionsOf(input: ConditionsInput): PodCondition[] {
     readyOf(containersReady, pod, others),
     containersReady,
     { type: 'PodScheduled', status: 'True' },
+    ...restartOfAll(input),
   ];
   return [...kept, ...verdicts.map((verdict) => toCondition(verdict, input))];
+}
+
+/** As the reference, only of pods that have such a rule. */
+function restartOfAll({ pod, phase, isRestartingAll }: ConditionsInput): Verdict[] {
+  if (!canRestartAll([...initContainersOf(pod), ...regularContainersOf(pod)])) return [];
+  const type = 'AllContainersRestarting';
+  if (phase === 'Succeeded') return [{ type, status: 'False', reason: 'PodCompleted' }];
+  if (phase === 'Failed') return [{ type, status: 'False', reason: 'PodFailed' }];
+  if (!isRestartingAll) return [{ type, status: 'False' }];
+  const message = 'container exited with restart policy rule';
+  return [{ type, status: 'True', reason: 'RestartAllContainersStarted', message }];
 }
 
 const disruptionTarget = 'DisruptionTarget';

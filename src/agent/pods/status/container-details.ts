@@ -5,7 +5,10 @@ import type { Container, ContainerStatus } from './pod-parts.ts';
 
 /* What the status of a container says beside its state. */
 
-type Details = Pick<ContainerStatus, 'resources' | 'allocatedResources' | 'user' | 'volumeMounts'>;
+type Details = Pick<
+  ContainerStatus,
+  'resources' | 'allocatedResources' | 'user' | 'volumeMounts' | 'stopSignal'
+>;
 type Quantities = Record<string, string>;
 
 /** Of a container that the runtime has. */
@@ -17,6 +20,7 @@ export function detailsOf(spec: Container, view: ContainerView): Details {
     ...(Object.keys(requests).length === 0 ? {} : { allocatedResources: requests }),
     ...(resources === undefined ? {} : { resources }),
     ...(volumeMounts.length === 0 ? {} : { volumeMounts }),
+    ...(view.stopSignal === undefined ? {} : { stopSignal: view.stopSignal }),
     ...(view.user === undefined ? {} : { user: { linux: userOf(view.user) } }),
   };
 }

@@ -1,5 +1,6 @@
 import { formatTime } from '../../../api/index.ts';
 import type { ExitRecord } from '../plan/index.ts';
+import { restartingAll } from '../plan/index.ts';
 import type { ContainerView } from '../view/types.ts';
 import type { ContainerState, Terminated } from './pod-parts.ts';
 
@@ -32,12 +33,22 @@ export function endOfView(view: ContainerView, texts: EndTexts): Terminated {
   };
 }
 
-/** How one ended that the runtime has forgotten. */
+/** The reference's word for a container that was removed so that all of the pod start again. */
+export const removedForRestart = 'The container is removed because RestartAllContainers in place';
+
+/**
+ * How one ended that the runtime has forgotten. When it was removed so that all of the pod start again, that counts as its end,
+ * however it ended before.
+ */
 export function endOfRecord(exit: ExitRecord, runtimeName: string): Terminated {
-  return {
+  const end = {
     exitCode: exit.exitCode,
     reason: exit.reason || (exit.exitCode === 0 ? 'Completed' : 'Error'),
     ...(exit.message === '' ? {} : { message: exit.message }),
+  };
+  const removal = { exitCode: lostExitCode, reason: restartingAll, message: removedForRestart };
+  return {
+    ...(exit.isHistory === true ? removal : end),
     ...timesOf(exit.startedMs, exit.finishedMs),
     ...(exit.id === '' ? {} : { containerID: idOf(runtimeName, exit.id) }),
   };

@@ -1,4 +1,5 @@
 import type { ExitRecord } from '../plan/index.ts';
+import { canRestartAll, restartCountOf, restartingAll } from '../plan/index.ts';
 import type { ContainerView } from '../view/types.ts';
 import { detailsOf } from './container-details.ts';
 import {
@@ -8,10 +9,11 @@ import {
   lostAtEnd,
   lostBefore,
   lostState,
+  removedForRestart,
   runningState,
 } from './container-state.ts';
 import type { ContainerState, ContainerStatus, Terminated, TypedContainer } from './pod-parts.ts';
-import { restartsAfter } from './restart-rules.ts';
+import { containersOf, restartsAfter } from './pod-parts.ts';
 import type { StatusInput } from './types.ts';
 
 /** Reasons that say nothing of the container itself: it waits for its turn, or for the pod as a whole. */
@@ -26,6 +28,8 @@ export function containerStatusOf(
 ): ContainerStatus {
   const views = input.view?.containers.filter(({ name }) => name === container.spec.name) ?? [];
   const [current] = views;
+  // how it ended is said when that is known, not guessed before
+  if (current?.isUnread === true && before !== undefined) return before;
   const found =
     current === undefined
       ? statusWithoutView(container, input, before)
@@ -42,9 +46,10 @@ function isTakenBack(
   next: ContainerStatus,
 ): before is ContainerStatus {
   const ended = before?.state?.terminated;
-  if (ended === undefined || next.state?.terminated !== undefined) return false;
+  if (ended === undefined || next.state?.terminated !== undefined || canRestartAll(containersOf(pod)))
+    return false;
   const mayRun = (pod.spec?.restartPolicy ?? 'Always') === 'Always' && container.type !== 'ephemeral';
-  return !mayRun && !restartsAfter(container, pod, ended.exitCode);
+  return !mayRun && !restartsAfter(container, pod, ended);
 }
 
 function statusOfView(
@@ -55,42 +60,53 @@ function statusOfView(
   before: ContainerStatus | undefined,
 ): ContainerStatus {
   const containerID = idOf(input.runtimeName, view.id);
-  const lost = view.state === 'unknown' ? findLoss(before, containerID) : undefined;
+  const lostEnd = view.state === 'unknown' ? findLoss(before, containerID) : undefined;
   const lastState = lastStateOf(view, previous, input, before);
   const kept = before?.containerID === containerID ? before.allocatedResourcesStatus : undefined;
+  const health = input.deviceHealth?.(spec.name) ?? [];
+  const allocatedResourcesStatus = health.length > 0 ? health : kept; // devices are released at the end
   return {
     name: spec.name,
-    state: lost === undefined ? stateOfView(view, input) : { terminated: lost.end },
+    state: lostEnd === undefined ? stateOfView(view, input) : { terminated: lostEnd },
     ...(lastState === undefined ? {} : { lastState: { terminated: lastState } }),
     ready: false,
-    restartCount: lost === undefined ? restartsOf(view) : lost.restartCount,
+    restartCount: restartsWith(view, previous, input, before),
     image: view.image || (spec.image ?? ''),
     imageID: view.imageRef || view.imageId,
     containerID,
     started: false,
     ...detailsOf(spec, view),
-    ...(kept === undefined ? {} : { allocatedResourcesStatus: kept }),
+    ...(allocatedResourcesStatus === undefined ? {} : { allocatedResourcesStatus }),
   };
 }
 
-/** A container of which the runtime knows nothing has ended when it ran before, and stays so. */
-function findLoss(
+/**
+ * One that was made counts when it has been started: a start that is cut off is undone, and the next one has the same count. The
+ * one that ran before it may be known to the runtime, to the record, or only by what was said of it.
+ */
+function restartsWith(
+  view: ContainerView,
+  previous: ContainerView | undefined,
+  { record }: StatusInput,
   before: ContainerStatus | undefined,
-  containerID: string,
-): { readonly end: Terminated; readonly restartCount: number } | undefined {
-  if (before === undefined) return undefined;
-  const ends = [before.state?.terminated, before.lastState?.terminated];
-  const said = ends.find((end) => end?.containerID === containerID);
-  if (said !== undefined) return { end: said, restartCount: before.restartCount };
-  if (before.state?.running === undefined) return undefined;
-  return { end: { ...lostState(lostAtEnd), containerID }, restartCount: before.restartCount + 1 };
+): number {
+  const own = restartCountOf(view);
+  if (view.state !== 'created') return own;
+  const ran = previous === undefined || previous.state === 'created' ? undefined : restartCountOf(previous);
+  const made = record.containers[view.name]?.made?.restartCount;
+  const known = [ran, made, before?.restartCount].filter((count) => count !== undefined);
+  return known.length === 0 ? own : Math.max(...known);
 }
 
-const restartCountAnnotation = 'io.kubernetes.container.restartCount';
-
-export function restartsOf({ annotations, attempt }: ContainerView): number {
-  const written = annotations[restartCountAnnotation] ?? '';
-  return /^\d{1,9}$/.test(written) ? Number(written) : attempt;
+/**
+ * A container of which the runtime knows nothing has ended when it ran before, and stays so. Its restart is counted when it
+ * comes: the runtime still has the container, and says after it was stopped how it ended.
+ */
+function findLoss(before: ContainerStatus | undefined, containerID: string): Terminated | undefined {
+  const ends = [before?.state?.terminated, before?.lastState?.terminated];
+  const said = ends.find((end) => end?.containerID === containerID);
+  if (said !== undefined || before?.state?.running === undefined) return said;
+  return { ...lostState(lostAtEnd), containerID };
 }
 
 function stateOfView(view: ContainerView, input: StatusInput): ContainerState {
@@ -112,7 +128,8 @@ function lastStateOf(
     return endOfRecord(exit, input.runtimeName);
   const id = idOf(input.runtimeName, view.id);
   const isOther = before !== undefined && before.containerID !== id;
-  if (isOther && before.state?.running !== undefined) return lostState(lostBefore);
+  if (isOther && before.state?.running !== undefined && previous?.isUnread !== true)
+    return lostState(lostBefore);
   // one that waited for its restart had its own end in lastState
   const ends = [isOther ? before.state?.terminated : undefined, before?.lastState?.terminated];
   return ends.find((end) => end !== undefined && end.containerID !== id);
@@ -132,10 +149,18 @@ function statusWithoutView(
     containerID: before?.containerID ?? '',
     started: false,
   };
+  if (exit?.isHistory === true) {
+    const { made } = input.record.containers[spec.name] ?? {};
+    return {
+      ...fresh,
+      state: { waiting: defaultWaiting(input) },
+      lastState: { terminated: endOfRecord(exit, input.runtimeName) },
+      restartCount: (made?.restartCount ?? exit.attempt) + 1,
+    };
+  }
   if (exit !== undefined) {
     const terminated = endOfRecord(exit, input.runtimeName);
-    const isSame = before !== undefined && before.containerID === terminated.containerID;
-    const restartCount = isSame ? before.restartCount : Math.max(before?.restartCount ?? 0, exit.attempt);
+    const restartCount = restartsUntil(spec.name, exit, input, before);
     return {
       ...fresh,
       containerID: terminated.containerID ?? '',
@@ -148,16 +173,30 @@ function statusWithoutView(
   return { ...fresh, state: { waiting: defaultWaiting(input) }, ...afterLoss(spec.name, input, before) };
 }
 
+/** Until that end. Attempts count more: those that never ran too. */
+function restartsUntil(
+  name: string,
+  { attempt, id }: ExitRecord,
+  { record, runtimeName }: StatusInput,
+  before: ContainerStatus | undefined,
+): number {
+  const { made } = record.containers[name] ?? {};
+  if (made?.attempt === attempt) return made.restartCount;
+  const isSame = before !== undefined && before.containerID === idOf(runtimeName, id);
+  return isSame ? before.restartCount : Math.max(before?.restartCount ?? 0, attempt);
+}
+
 /** The end in the record, unless that is of an older container than the one of which was spoken last. */
 function findExit(
   name: string,
   { record, runtimeName }: StatusInput,
   before: ContainerStatus | undefined,
 ): ExitRecord | undefined {
-  const exit = record.containers[name]?.lastExit;
-  if (exit === undefined || before === undefined) return exit;
-  const isLast = exit.attempt >= before.restartCount || before.containerID === idOf(runtimeName, exit.id);
-  return isLast ? exit : undefined;
+  const { lastExit: exit, made } = record.containers[name] ?? {};
+  if (exit === undefined || before === undefined || before.containerID === idOf(runtimeName, exit.id))
+    return exit;
+  if (made !== undefined && made.attempt > exit.attempt) return undefined;
+  return exit.attempt >= before.restartCount ? exit : undefined;
 }
 
 /** A container that ran, and of which nothing is left, has ended; where the pod goes on it is started once more. */
@@ -197,19 +236,24 @@ function defaultWaiting({ pod, plan }: StatusInput): NonNullable<ContainerState[
 function withWait(
   container: TypedContainer,
   status: ContainerStatus,
-  { plan, pod }: StatusInput,
+  { plan, pod, record }: StatusInput,
 ): ContainerStatus {
   const wait = plan.waits.get(container.spec.name);
   const { waiting, terminated } = status.state ?? {};
   const isEnding = plan.stage === 'terminating' || plan.stage === 'ended';
   if (wait === undefined || status.state?.running !== undefined || isEnding) return status;
+  if (wait.reason === restartingAll) {
+    const isRemoved = record.containers[container.spec.name]?.lastExit?.isHistory === true;
+    if (terminated !== undefined || !isRemoved) return status;
+    return { ...status, state: { waiting: { reason: restartingAll, message: removedForRestart } } };
+  }
   const isDefault = isPodReason(wait.reason);
   if (terminated === undefined) {
     const message = wait.message || (waiting?.message ?? '');
     const reason = isDefault ? (waiting?.reason ?? 'ContainerCreating') : wait.reason;
     return { ...status, state: { waiting: message === '' ? { reason } : { reason, message } } };
   }
-  if (isDefault || !restartsAfter(container, pod, terminated.exitCode)) return status;
+  if (isDefault || !restartsAfter(container, pod, terminated)) return status;
   const { reason, message } = wait;
   return {
     ...status,

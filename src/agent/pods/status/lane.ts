@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Pod } from '../../../api/index.ts';
 import type { Backoff } from '../../../base/index.ts';
-import { createStatusPatch } from './status-patch.ts';
+import { canWait, createStatusPatch } from './status-patch.ts';
 import type { PodStatus } from './types.ts';
 
 /** A pod on the API: its name, and which of all that have had the name. */
@@ -35,6 +35,10 @@ export interface Lane {
   isWriting: boolean;
   /** Monotonic; no write before. */
   notBeforeMs: number;
+  /** Monotonic, when the last write ended; undefined: none has. */
+  writtenMs: number | undefined;
+  /** Whether what can wait is written later, by a timer. */
+  isDeferred: boolean;
   /** Monotonic, when the change came that is not written yet. */
   changedMs: number | undefined;
   /** What was compared last, by identity: nothing is compared twice. */
@@ -73,8 +77,10 @@ export function nextTask(lane: Lane, watched: Pod | undefined): Task | undefined
   const status = wanted === undefined ? undefined : createStatusPatch(known, wanted);
   const isSettled =
     !lane.isUnsure && settled?.version === version && isDeepStrictEqual(settled?.patch, status);
-  if (status !== undefined && !isSettled) return { kind: 'patch', status };
-  return lane.isFinished && mayBeDeleted(newest) ? { kind: 'delete' } : undefined;
+  const isOver = lane.isFinished && mayBeDeleted(newest);
+  const isLost = isOver && known !== undefined && wanted !== undefined && canWait(known, wanted);
+  if (status !== undefined && !isSettled && !isLost) return { kind: 'patch', status };
+  return isOver ? { kind: 'delete' } : undefined;
 }
 
 /** With a grace period of 0 its deletion is confirmed already, and it waits for finalizers. */

@@ -1,7 +1,7 @@
 import type { Pod } from '../../../api/index.ts';
-import type { ContainerStatus, TypedContainer } from './pod-parts.ts';
-import { initContainersOf, regularContainersOf } from './pod-parts.ts';
-import { restartsAfter } from './restart-rules.ts';
+import { hasFailed, restartingAll } from '../plan/index.ts';
+import type { ContainerStatus, Terminated, TypedContainer } from './pod-parts.ts';
+import { initContainersOf, regularContainersOf, restartsAfter } from './pod-parts.ts';
 
 export type Phase = 'Pending' | 'Running' | 'Succeeded' | 'Failed';
 
@@ -46,9 +46,10 @@ function kindOf(status: ContainerStatus | undefined): 'running' | 'waiting' | 'e
   return status?.lastState?.terminated === undefined ? 'waiting' : 'ended';
 }
 
-function exitCodeOf(status: ContainerStatus | undefined): number | undefined {
+/** Of one that waits to be started again, how it ended before. */
+function endOf(status: ContainerStatus | undefined): Terminated | undefined {
   const { waiting, terminated } = status?.state ?? {};
-  return (waiting === undefined ? terminated : status?.lastState?.terminated)?.exitCode;
+  return waiting === undefined ? terminated : status?.lastState?.terminated;
 }
 
 /** Whether it runs or has run. */
@@ -66,24 +67,26 @@ function countEnds(
   for (const each of regular) {
     const status = statusOf(each);
     if (kindOf(status) !== 'ended') continue;
-    const exitCode = exitCodeOf(status) ?? 0;
     counts.ended += 1;
     if (status?.state?.terminated?.exitCode === 0) counts.succeeded += 1;
-    if (restartsAfter(each, pod, exitCode)) counts.restarting += 1;
+    if (isRestarted(each, status, pod)) counts.restarting += 1;
   }
   return counts;
 }
 
 function hasFailedForGood(container: TypedContainer, status: ContainerStatus | undefined, pod: Pod): boolean {
   if (status?.state?.running !== undefined) return false;
-  const exitCode = exitCodeOf(status);
-  const isOutOfMemory = status?.state?.terminated?.reason === 'OOMKilled';
-  if (exitCode === undefined || (exitCode === 0 && !isOutOfMemory)) return false;
-  return !restartsAfter(container, pod, exitCode || oomExitCode);
+  const end = endOf(status);
+  return end !== undefined && hasFailed(container, end) && !isRestarted(container, status, pod);
 }
 
-/** An init container whose end was by memory has failed, whatever its exit code. */
-const oomExitCode = 137;
+/** One that was removed so that all start again is started, whatever its policy. */
+function isRestarted(container: TypedContainer, status: ContainerStatus | undefined, pod: Pod): boolean {
+  const end = endOf(status);
+  if (end === undefined) return false;
+  const isRemoved = status?.state?.waiting !== undefined && end.reason === restartingAll;
+  return isRemoved || restartsAfter(container, pod, end);
+}
 
 function isPendingInit(status: ContainerStatus | undefined): boolean {
   const kind = kindOf(status);

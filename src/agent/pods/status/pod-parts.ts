@@ -1,5 +1,6 @@
 import type { Pod } from '../../../api/index.ts';
 import type { ContainerType } from '../plan/index.ts';
+import { afterEnd } from '../plan/index.ts';
 import type { PodStatus } from './types.ts';
 
 export type PodSpec = NonNullable<Pod['spec']>;
@@ -29,6 +30,11 @@ export function regularContainersOf({ spec }: Pod): TypedContainer[] {
 
 export function ephemeralContainersOf({ spec }: Pod): TypedContainer[] {
   return (spec?.ephemeralContainers ?? []).map((each) => ({ type: 'ephemeral', spec: each }));
+}
+
+/** Whether a container that ended so is started again. */
+export function restartsAfter(container: TypedContainer, { spec }: Pod, end: Terminated): boolean {
+  return afterEnd(container, end, spec?.restartPolicy ?? 'Always') !== 'nothing';
 }
 
 export function isTerminal(phase: string | undefined): boolean {

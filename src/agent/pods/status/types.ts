@@ -3,6 +3,11 @@ import type { ContainerRecord, Plan, PlanInput } from '../plan/index.ts';
 
 export type PodStatus = NonNullable<Pod['status']>;
 
+/** As in `containerStatuses[].allocatedResourcesStatus`. */
+export type AllocatedResourcesStatus = NonNullable<
+  NonNullable<PodStatus['containerStatuses']>[number]['allocatedResourcesStatus']
+>;
+
 /** Everything a status is computed from, beside what the plan rests on. */
 export interface StatusInput extends PlanInput {
   readonly plan: Plan;
@@ -13,6 +18,8 @@ export interface StatusInput extends PlanInput {
   readonly messages: ReadonlyMap<string, string>;
   /** Such as `containerd`, for the ids of containers. */
   readonly runtimeName: string;
+  /** The health of the devices that a container holds; empty: it holds none. */
+  readonly deviceHealth?: (container: string) => AllocatedResourcesStatus;
   /** By container name, for those whose container the runtime has lost. */
   readonly lost?: ReadonlyMap<string, ContainerRecord['lastExit']>;
   /** For a pod that no API server has given a class yet. */

@@ -7,7 +7,7 @@ import { ConnectionError, createOutageLog, retryAfterMs } from '../../../client/
 import type { Lane, PodName, Task } from './lane.ts';
 import { newestOf, nextTask } from './lane.ts';
 import type { StatusMetrics } from './metrics.ts';
-import { createStatusPatch, isUrgent } from './status-patch.ts';
+import { canWait, createStatusPatch, isUrgent } from './status-patch.ts';
 import type { PodStatus } from './types.ts';
 
 export interface StatusWriterOptions {
@@ -27,13 +27,15 @@ export interface StatusWriterOptions {
 const maxWrites = 8;
 /** The longest time between two comparisons of everything. */
 const checkMs = 60_000;
+/** Between two writes of what can wait: most of it is over by then. */
+const spacingMs = 1000;
 const firstWaitMs = 200;
 const maxWaitMs = 30_000;
 
 /**
  * Writes the status of all pods: one PATCH of what differs, pods beside one another, for each only the newest status. What
- * others changed of it is written again. Pods that became ready or ended go first. A pod that is gone or was replaced is
- * dropped.
+ * others changed of it is written again. Pods that became ready or ended go first; how far a start is, is written once a
+ * second at most. A pod that is gone or was replaced is dropped.
  */
 export class StatusWriter {
   readonly #options: StatusWriterOptions;
@@ -116,6 +118,7 @@ export class StatusWriter {
       },
       settled: undefined,
       ...{ isFinished: false, isUnsure: false, isWriting: false, notBeforeMs: 0 },
+      ...{ writtenMs: undefined, isDeferred: false },
     };
     this.#lanes.set(pod.uid, lane);
     return lane;
@@ -135,11 +138,31 @@ export class StatusWriter {
       this.#unqueue(lane);
       return;
     }
-    lane.changedMs ??= this.#options.clock.monotonicMs();
     const known = newestOf(lane.written, watched)?.status;
+    if (this.#isDeferred(lane, task, known)) return;
+    lane.changedMs ??= this.#options.clock.monotonicMs();
     const goesFirst = task.kind === 'delete' || (wanted !== undefined && isUrgent(known, wanted));
     (goesFirst ? this.#urgent : this.#queue).add(lane);
     this.#pump();
+  }
+
+  /** A status that can wait, soon after another, is compared again when its time has come. */
+  #isDeferred(lane: Lane, task: Task, known: PodStatus | undefined): boolean {
+    const { clock } = this.#options;
+    const { wanted, writtenMs, isUnsure } = lane;
+    const signal = this.#signal;
+    if (task.kind !== 'patch' || isUnsure || signal === undefined) return false;
+    if (writtenMs === undefined || wanted === undefined || known === undefined) return false;
+    const waitMs = writtenMs + spacingMs - clock.monotonicMs();
+    if (waitMs <= 0 || !canWait(known, wanted)) return false;
+    if (lane.isDeferred) return true;
+    lane.isDeferred = true;
+    void clock.sleep(waitMs, signal).then(() => {
+      lane.isDeferred = false;
+      lane.compared = undefined;
+      if (!signal.aborted && this.#lanes.get(lane.pod.uid) === lane) this.#compare(lane);
+    });
+    return true;
   }
 
   #unqueue(lane: Lane): void {
@@ -208,6 +231,7 @@ export class StatusWriter {
     const { clock, metrics } = this.#options;
     if (lane.changedMs !== undefined) metrics.took((clock.monotonicMs() - lane.changedMs) / 1000);
     lane.changedMs = lane.wanted === wanted ? undefined : clock.monotonicMs();
+    lane.writtenMs = clock.monotonicMs();
     lane.isUnsure = false;
     lane.complaint = undefined;
     if (isAgain) this.#hold(lane, lane.backoff.next(), signal);

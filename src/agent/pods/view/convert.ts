@@ -1,3 +1,4 @@
+import { stopSignalName } from '../../containers/index.ts';
 import type { PodCalls } from '../../runtime/index.ts';
 import { CriContainerState, CriSandboxState } from '../../runtime/index.ts';
 import type { ContainerLimits, ContainerUser, ContainerView, SandboxView } from './types.ts';
@@ -95,8 +96,10 @@ export function toContainerView(status: ContainerAnswer, sandboxId: string): Con
     annotations: status.annotations,
     user: toUser(status),
     resources: toLimits(status),
+    ...stopSignalOf(status),
     mounts: status.mounts.map((mount) => ({
       containerPath: mount.containerPath,
+      hostPath: mount.hostPath,
       isReadOnly: mount.readonly,
       isRecursiveReadOnly: mount.recursiveReadOnly,
     })),
@@ -114,7 +117,7 @@ export function toListedContainerView(item: ListedContainer, message: string): C
     sandboxId: item.podSandboxId,
     name: item.metadata?.name ?? item.labels[containerLabel] ?? '',
     attempt: item.metadata?.attempt ?? 0,
-    state: state === 'exited' ? 'unknown' : state,
+    ...(state === 'exited' ? { state: 'unknown', isUnread: true } : { state }),
     createdMs: toMs(item.createdAt),
     startedMs: undefined,
     finishedMs: undefined,
@@ -155,6 +158,11 @@ function imagesOf({
   const named = image?.userSpecifiedImage ?? '';
   const id = [imageId, imageRef, asked].find((each) => /^(?:sha256:)?[0-9a-f]{64}$/.test(each)) ?? imageId;
   return { image: named || asked, imageRef: imageRef || id || asked, imageId: id };
+}
+
+function stopSignalOf({ stopSignal }: ContainerAnswer): Pick<ContainerView, 'stopSignal'> {
+  const name = stopSignalName(stopSignal);
+  return name === undefined ? {} : { stopSignal: name };
 }
 
 function toUser({ user }: ContainerAnswer): ContainerUser | undefined {

@@ -21,6 +21,8 @@ const puzzleMs = 500;
 
 export interface PodRuntimeViewOptions {
   readonly calls: ViewCalls;
+  /** Called when everything was listed, with how long that took. */
+  readonly onListed?: (seconds: number) => void;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -39,6 +41,7 @@ interface Reading {
 export class PodRuntimeView implements RuntimeView {
   readonly #clock: Clock;
   readonly #log: Logger;
+  readonly #onListed: ((seconds: number) => void) | undefined;
   readonly #table = new PodTable();
   readonly #reader: PodReader;
   readonly #events: EventStream;
@@ -56,9 +59,10 @@ export class PodRuntimeView implements RuntimeView {
   #isComplete = false;
   #outage: { readonly sinceMs: number; readonly message: string } | undefined;
 
-  constructor({ calls, clock, log }: PodRuntimeViewOptions) {
+  constructor({ calls, onListed, clock, log }: PodRuntimeViewOptions) {
     this.#clock = clock;
     this.#log = log;
+    this.#onListed = onListed;
     this.#reader = new PodReader(calls, this.#table, clock);
     this.#events = new EventStream({
       events: (cancel) => calls.events(cancel),
@@ -149,11 +153,13 @@ export class PodRuntimeView implements RuntimeView {
 
   async #listAll(signal: AbortSignal): Promise<boolean> {
     const moment = this.#reader.moment();
+    const startMs = this.#clock.monotonicMs();
     try {
       const listed = await this.#reader.list(signal);
       const plan = this.#table.applyList(listed, moment);
       this.#announce();
       this.#answered();
+      this.#onListed?.((this.#clock.monotonicMs() - startMs) / 1000);
       const uids = new Set(plan.map(({ podUid }) => podUid));
       for (const uid of this.#unread.keys()) if (!uids.has(uid)) this.#noteRead(uid);
       const reads = plan.map((toRead) => this.#readPod(toRead, signal));

@@ -30,6 +30,8 @@ export interface ContainerView {
   /** The runtime's; it is also the restart count, unless an annotation says otherwise. */
   readonly attempt: number;
   readonly state: 'created' | 'running' | 'exited' | 'unknown';
+  /** `unknown` only because it was listed as exited and its status has not been read yet. */
+  readonly isUnread?: boolean;
   readonly createdMs: number;
   /** Undefined before it started. */
   readonly startedMs: number | undefined;
@@ -48,6 +50,8 @@ export interface ContainerView {
   readonly user: ContainerUser | undefined;
   /** In force, by the runtime; undefined where it does not say. */
   readonly resources: ContainerLimits | undefined;
+  /** By which it is asked to stop, such as `SIGTERM`; undefined where the runtime does not say. */
+  readonly stopSignal?: string;
   /** Paths in the container, as they were mounted. */
   readonly mounts: readonly MountView[];
 }
@@ -68,6 +72,8 @@ export interface ContainerLimits {
 
 export interface MountView {
   readonly containerPath: string;
+  /** Empty for what is no path of this machine. */
+  readonly hostPath: string;
   readonly isReadOnly: boolean;
   readonly isRecursiveReadOnly: boolean;
 }

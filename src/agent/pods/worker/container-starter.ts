@@ -16,6 +16,7 @@ import type { StartStep } from '../plan/index.ts';
 import type { PodView } from '../view/types.ts';
 import { runHook } from './hooks.ts';
 import { findContainer, ipOf, namesOf, podFolder } from './pod-names.ts';
+import { isUnanswered } from './record.ts';
 import type { ExecutorOptions, StartOutcome, StartWork } from './types.ts';
 
 /** Why a container was not started, with the reason of its status. */
@@ -54,7 +55,7 @@ export class ContainerStarter {
       log.debug(`pod ${fullName(pod)}: container ${step.container}: ${reason}: ${message}`);
       const event = { type: 'Warning', reason: 'Failed', message: `Error: ${message}` } as const;
       if (reason !== 'PostStartHookError') teller.event(pod, event, step.container);
-      return { isStarted: false, reason, message };
+      return { isStarted: false, reason, message, isUnanswered: isUnanswered(error) };
     }
   }
 
@@ -74,8 +75,8 @@ export class ContainerStarter {
     const { calls, teller } = this.#options;
     const { pod, step } = work;
     const { container } = step;
-    using _slot = await this.#options.enter(pod, signal);
-    const [config, sandbox] = await this.#configure(work);
+    using _slot = await this.#options.enter(pod, 'container', signal);
+    const [config, sandbox] = await this.#configure(work, signal);
     signal.throwIfAborted();
     // a call that is given up is carried out half: the runtime could neither start nor remove that container
     const making = calls.createContainer(step.sandboxId, config, sandbox);
@@ -84,20 +85,27 @@ export class ContainerStarter {
       teller.event(pod, { type: 'Normal', reason, message }, container);
     report('Created', `Created container: ${container}`);
     await asReason('PreStartHookError', this.#options.beforeStart(pod.metadata?.uid ?? '', container));
+    if (work.isEnding()) throw new Error('the pod ends');
     await asReason('RunContainerError', calls.startContainer(id));
     report('Started', `Started container ${container}`);
     return id;
   }
 
-  async #configure({ pod, step, image, view }: StartWork): Promise<[ContainerConfig, SandboxConfig]> {
+  async #configure(
+    { pod, step, image, view }: StartWork,
+    signal: AbortSignal,
+  ): Promise<[ContainerConfig, SandboxConfig]> {
     const { volumes, rootDir, logsDir } = this.#options;
     const cgroups = await this.#options.cgroups();
     const { container, attempt, restartCount, type } = step;
     const node = this.#options.node();
-    const userIds = this.#options.userIdsOf(pod);
+    const userIds = await this.#options.userIdsOf(pod);
     const profiles = await this.#options.security(pod, container);
     if ('reason' in profiles) throw new StartError(profiles.reason, profiles.message);
-    const devices = await asReason('UnexpectedAdmissionError', this.#options.devicesOf(pod, container));
+    const devices = await asReason(
+      'UnexpectedAdmissionError',
+      this.#options.devicesOf(pod, container, signal),
+    );
     const podIps = view?.sandboxes.find(({ id }) => id === step.sandboxId)?.ips ?? [];
     const environment = resolveEnvironment(pod, container, { podIps, node });
     const mounts = await asReason(
@@ -180,7 +188,9 @@ export class ContainerStarter {
       teller.event(pod, event, step.container);
       const killing = 'FailedPostStartHook';
       teller.event(pod, { type: 'Normal', reason: 'Killing', message: killing }, step.container);
-      await calls.stopContainer(containerId, pod.spec?.terminationGracePeriodSeconds ?? 30, signal);
+      const graceSeconds = pod.spec?.terminationGracePeriodSeconds ?? 30;
+      using _stop = await this.#options.beforeStop({ containerId, graceSeconds }, signal);
+      await calls.stopContainer(containerId, graceSeconds, signal);
       throw new StartError('PostStartHookError', 'the postStart hook failed', { cause: error });
     }
   }

@@ -23,3 +23,8 @@ export function describeStep(step: Step): string {
 }
 
 const shorten = (id: string): string => id.slice(0, 12);
+
+/** Whether the runtime may have something else afterwards, so that it is asked. */
+export function changesRuntime({ kind }: Step): boolean {
+  return kind !== 'prepare' && kind !== 'release';
+}

@@ -1,5 +1,5 @@
 import { mkdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Pod } from '../../../api/index.ts';
 import type { Clock } from '../../../base/index.ts';
 import { describeError } from '../../../base/index.ts';
@@ -7,18 +7,27 @@ import { sandboxConfig } from '../../containers/index.ts';
 import {
   containerLogPath,
   cutToBytes,
+  findLoggedAttempts,
   messageBytesOf,
   podLogFolder,
   readTerminationMessage,
+  removeLogsBefore,
   removePodLogs,
 } from '../logs/index.ts';
-import { annotationOf, firstObservedAnnotation, fullName, sourceAnnotation } from '../names.ts';
-import type { StopStep } from '../plan/index.ts';
+import {
+  agentAnnotation,
+  annotationOf,
+  firstObservedAnnotation,
+  fullName,
+  sourceAnnotation,
+} from '../names.ts';
+import type { RemoveContainerStep, StopStep } from '../plan/index.ts';
 import type { ContainerView, PodView } from '../view/types.ts';
 import { ContainerStarter } from './container-starter.ts';
 import { runHook } from './hooks.ts';
-import { findContainer, ipOf, namesOf, podFolder } from './pod-names.ts';
+import { findContainer, ipOf, listContainers, namesOf, podFolder } from './pod-names.ts';
 import type { Executor, ExecutorOptions, StartOutcome, StartWork } from './types.ts';
+import { ClaimsError } from './types.ts';
 
 /** Carries out the steps of plans through the runtime, the disk and the cgroups of this node. */
 export class NodeExecutor implements Executor {
@@ -39,24 +48,34 @@ export class NodeExecutor implements Executor {
   }
 
   async runSandbox(pod: Pod, attempt: number, signal: AbortSignal): Promise<void> {
-    const { calls, logsDir, cgroups, teller, node, clock } = this.#options;
+    const { calls, logsDir, cgroups, teller, node, clock, agentMark } = this.#options;
+    await this.#prepareClaims(pod, signal);
     const { config, warnings } = sandboxConfig({
       pod,
       attempt,
-      annotations: annotationsOf(pod, clock),
+      annotations: { ...annotationsOf(pod, clock), [agentAnnotation]: agentMark },
       logFolder: podLogFolder(logsDir, namesOf(pod)),
       cgroupParent: (await cgroups()).parentOf(pod),
-      userIds: this.#options.userIdsOf(pod),
+      userIds: await this.#options.userIdsOf(pod),
       node: node(),
     });
     for (const { reason, message } of warnings) teller.event(pod, { type: 'Warning', reason, message });
     const handler = await this.#options.handlerOf(pod);
     try {
-      using _slot = await this.#options.enter(pod, signal);
-      await calls.runSandbox(config, handler); // never given up half way: it may hold an address
+      using _slot = await this.#options.enter(pod, 'sandbox', signal);
+      using given = abortedLater(signal, giveUpMs, clock);
+      await calls.runSandbox(config, handler, given.signal);
     } catch (error) {
       await this.#removeFailedSandbox(pod, attempt);
       throw error;
+    }
+  }
+
+  async #prepareClaims(pod: Pod, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#options.prepareClaims(pod, signal);
+    } catch (error) {
+      throw new ClaimsError(describeError(error), { cause: error });
     }
   }
 
@@ -75,12 +94,12 @@ export class NodeExecutor implements Executor {
     }
   }
 
-  async stopSandbox(_pod: Pod, sandboxId: string, signal: AbortSignal): Promise<void> {
-    await this.#options.calls.stopSandbox(sandboxId, signal);
+  async stopSandbox(_pod: Pod, sandboxId: string): Promise<void> {
+    await this.#options.calls.stopSandbox(sandboxId);
   }
 
-  async removeSandbox(sandboxId: string, signal: AbortSignal): Promise<void> {
-    await this.#options.calls.removeSandbox(sandboxId, signal);
+  async removeSandbox(sandboxId: string): Promise<void> {
+    await this.#options.calls.removeSandbox(sandboxId);
   }
 
   async start(work: StartWork, signal: AbortSignal): Promise<StartOutcome> {
@@ -90,9 +109,11 @@ export class NodeExecutor implements Executor {
   async stop(pod: Pod, step: StopStep, view: PodView | undefined, signal: AbortSignal): Promise<void> {
     const { calls, teller, clock } = this.#options;
     const { container, containerId, graceSeconds } = step;
-    const startedMs = clock.monotonicMs();
     teller.event(pod, { type: 'Normal', reason: 'Killing', message: step.message }, container);
-    await this.#options.afterCheckpoint(containerId, signal);
+    const onWait = (seconds: number) =>
+      teller.did(pod, `the stop of container ${container} waits for its checkpoint, at most ${seconds} s`);
+    using _stop = await this.#options.beforeStop({ containerId, graceSeconds, onWait }, signal);
+    const startedMs = clock.monotonicMs(); // what was frozen could not use its grace
     if (step.runsPreStop && graceSeconds > 0) await this.#preStop(pod, step, view, signal);
     const usedSeconds = (clock.monotonicMs() - startedMs) / 1000;
     const rest = graceSeconds === 0 ? 0 : Math.max(minimumStopSeconds, Math.ceil(graceSeconds - usedSeconds));
@@ -121,15 +142,29 @@ export class NodeExecutor implements Executor {
     }
   }
 
-  async removeContainer(containerId: string, signal: AbortSignal): Promise<void> {
-    await this.#options.calls.removeContainer(containerId, signal);
+  async removeContainer(
+    pod: Pod,
+    step: RemoveContainerStep,
+    view: PodView | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { calls, logsDir, log } = this.#options;
+    const { container, containerId } = step;
+    await calls.removeContainer(containerId, signal);
+    const attempt = oldestLogged(step, view?.containers ?? []);
+    if (attempt === undefined) return;
+    await removeLogsBefore(logsDir, namesOf(pod), container, attempt).catch((error: unknown) =>
+      log.debug(`pod ${fullName(pod)}: old logs of ${container} are left: ${describeError(error)}`),
+    );
   }
 
   async release(pod: Pod): Promise<void> {
-    const { volumes, madeCgroups, releaseDevices } = this.#options;
+    const { volumes, madeCgroups, releaseDevices, releaseUserIds, releaseClaims } = this.#options;
     const { uid, namespace, name } = namesOf(pod);
+    await releaseClaims(uid);
     await volumes.release({ uid, namespace, name });
     await releaseDevices(uid);
+    await releaseUserIds(uid);
     await madeCgroups()?.remove(uid);
   }
 
@@ -139,17 +174,50 @@ export class NodeExecutor implements Executor {
     await removePodLogs(logsDir, namesOf(pod));
   }
 
+  async loggedAttempts(pod: Pod): Promise<ReadonlyMap<string, number>> {
+    const names = listContainers(pod).map(({ name }) => name);
+    return await findLoggedAttempts(this.#options.logsDir, namesOf(pod), names);
+  }
+
   async messageOf(pod: Pod, container: ContainerView): Promise<string> {
     const { rootDir, logsDir } = this.#options;
+    const { name, attempt } = container;
     const message = await readTerminationMessage({
-      file: this.#starter.messageFileOf(rootDir, pod, container.name, container.attempt),
+      file: findMessageFile(pod, container) ?? this.#starter.messageFileOf(rootDir, pod, name, attempt),
       policy: findContainer(pod, container.name)?.terminationMessagePolicy ?? 'File',
       logPath:
         container.logPath || containerLogPath(logsDir, namesOf(pod), container.name, container.attempt),
       exitCode: container.exitCode,
     });
-    return cutToBytes(message, messageBytesOf(countContainers(pod)));
+    return cutToBytes(message, messageBytesOf(listContainers(pod).length));
   }
+}
+
+const messagePathAnnotation = 'io.kubernetes.container.terminationMessagePath';
+
+/**
+ * The file that was mounted for its message, which another agent may have named otherwise. Only one in the folder of that
+ * container counts: a pod may mount another file of the machine at the same path.
+ */
+function findMessageFile(pod: Pod, { name, annotations, mounts }: ContainerView): string | undefined {
+  const path = annotations[messagePathAnnotation];
+  const folder = `/pods/${pod.metadata?.uid}/containers/${name}`;
+  return mounts.find(
+    ({ containerPath, hostPath }) =>
+      containerPath === path && dirname(hostPath).endsWith(folder) && /\/[0-9a-f]{1,16}$/.test(hostPath),
+  )?.hostPath;
+}
+
+/** The oldest attempt whose log stays, as in the reference: of those that are left, and of one that was removed for a restart of all. */
+function oldestLogged(
+  { container, containerId, forRestart }: RemoveContainerStep,
+  views: readonly ContainerView[],
+): number | undefined {
+  const removed = views.find(({ id }) => id === containerId);
+  if (removed === undefined) return undefined;
+  const left = views.filter(({ name, id }) => name === container && id !== containerId);
+  const own = forRestart === true ? removed.attempt : removed.attempt + 1;
+  return Math.min(own, ...left.map(({ attempt }) => attempt));
 }
 
 /** As the reference: a runtime needs so long to tell a process that ends from one that hangs. */
@@ -161,9 +229,26 @@ function annotationsOf(pod: Pod, clock: Clock): Record<string, string> {
   return { [sourceAnnotation]: 'api', [firstObservedAnnotation]: new Date(clock.now()).toISOString() };
 }
 
-function countContainers({ spec }: Pod): number {
-  const { containers = [], initContainers = [], ephemeralContainers = [] } = spec ?? {};
-  return containers.length + initContainers.length + ephemeralContainers.length;
+/** A sandbox that nobody needs any more may take so long yet: the runtime undoes one that was given up, which is not quicker. */
+const giveUpMs = 5000;
+
+/** Aborts so long after `signal` has, unless it is disposed of before. */
+function abortedLater(signal: AbortSignal, ms: number, clock: Clock): Disposable & { signal: AbortSignal } {
+  const later = new AbortController();
+  const settled = new AbortController();
+  const begin = () =>
+    void clock.sleep(ms, settled.signal).then(() => {
+      if (!settled.signal.aborted) later.abort();
+    });
+  if (signal.aborted) begin();
+  signal.addEventListener('abort', begin, { once: true });
+  return {
+    signal: later.signal,
+    [Symbol.dispose]() {
+      settled.abort();
+      signal.removeEventListener('abort', begin);
+    },
+  };
 }
 
 async function unlessAborted<T>(waiting: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -4,11 +4,16 @@ import type { Service } from '../../../base/index.ts';
 import { BoundedMap, createWaker, describeError } from '../../../base/index.ts';
 import type { Neighbour } from '../admission/index.ts';
 import { compareForAdmission } from '../admission/index.ts';
-import { annotationOf, fullName, sourceAnnotation } from '../names.ts';
-import type { PodOrigin, PodRecord } from '../plan/index.ts';
+import { agentAnnotation, fullName, isManifestSource, originOf, sourceAnnotation } from '../names.ts';
+import type { PodOrigin, PodRecord, Wait } from '../plan/index.ts';
+import { planUnseen, withLogged } from '../plan/index.ts';
 import type { PodSource } from '../types.ts';
 import type { PodView } from '../view/types.ts';
-import { newRecord } from './record.ts';
+import type { HeldPod } from './held-pods.ts';
+import { HeldPods, inputOfHeld, notAdmitted, waitForObject } from './held-pods.ts';
+import { isNotBegun } from './look.ts';
+import { orphanOf } from './pod-names.ts';
+import { mayStillBeMade, newRecord } from './record.ts';
 import type { WorkerParts } from './types.ts';
 import { PodWorker } from './worker.ts';
 
@@ -30,6 +35,8 @@ export interface PodManagerOptions extends WorkerParts {
   isComplete(): boolean;
   /** Decides about a pod that was not known before, beside those that are admitted and have not ended. */
   admit(pod: Pod, origin: PodOrigin, admitted: readonly Neighbour[]): Promise<Verdict | undefined>;
+  /** Called when a record was removed without a worker: what the pod left on the disk belongs to nobody. */
+  onAbandoned(): void;
   /** Calls `listener` when what all pods depend on has changed: the runtime, its network. */
   onNodeChange(listener: () => void): Disposable;
 }
@@ -64,8 +71,11 @@ export class PodManager {
   /** The uids of pods of others that have been logged of. */
   readonly #foreign = new BoundedMap<string, true>({ maxEntries: 1000 });
 
+  readonly #held: HeldPods;
+
   constructor(options: PodManagerOptions) {
     this.#options = options;
+    this.#held = new HeldPods(options.clock);
     this.#waker = createWaker(options.clock);
   }
 
@@ -75,6 +85,11 @@ export class PodManager {
 
   workers(): readonly PodWorker[] {
     return [...this.#workers.values()].map(({ worker }) => worker);
+  }
+
+  /** The pods for this node that have no worker, and why. */
+  heldPods(): readonly HeldPod[] {
+    return this.#held.list().filter(({ pod }) => this.worker(pod.metadata?.uid ?? '') === undefined);
   }
 
   readonly run: Service['run'] = async (signal, ready) => {
@@ -105,22 +120,65 @@ export class PodManager {
     );
     for (const uid of this.#finished) if (!wanted.has(uid)) this.#finished.delete(uid);
     this.#followObjects(wanted);
+    const idle = [...wanted.values()].filter(({ metadata }) => !this.#workers.has(metadata?.uid ?? ''));
+    for (const pod of this.#held.follow(idle))
+      if (!wanted.has(pod.metadata?.uid ?? '')) this.#options.teller.ended(pod, 'gone');
     this.#isUndecided = false;
     for (const pod of this.#inOrder(wanted.values())) {
       if (signal.aborted) return;
       const uid = pod.metadata?.uid ?? '';
-      const isDone = this.#workers.has(uid) || this.#finished.has(uid);
-      if (isDone || this.#isNameTaken(pod)) continue;
-      if (!this.#recorded.has(uid) && this.#mayBeOrphaned(wanted)) this.#isUndecided = true;
-      else await this.#take(pod, signal).catch((error: unknown) => this.#complain(uid, fullName(pod), error));
+      if (this.#workers.has(uid)) continue;
+      const wait = this.#waitToTake(pod, wanted);
+      if (wait !== undefined) this.#hold(pod, wait);
+      else await this.#take(pod, signal).catch((error: unknown) => this.#complain(pod, error));
     }
     await this.#endOrphans(signal);
+  }
+
+  /** Keeps why it is not taken up; while nothing of it has begun, its status says so, too. */
+  #hold(pod: Pod, wait: Wait): void {
+    const isNews = this.#held.hold(pod, wait);
+    const uid = pod.metadata?.uid ?? '';
+    if (!isNews || this.#recorded.has(uid) || this.#finished.has(uid)) return;
+    const input = inputOfHeld(pod, this.#options);
+    if (!isNotBegun(pod, input.record)) return;
+    const why = input.isNetworkReady ? wait.message : input.networkMessage;
+    this.#options.teller.planned(pod, input, planUnseen(input, why), new Map());
+  }
+
+  /** Why the pod is not taken up now; undefined: nothing keeps it. */
+  #waitToTake(pod: Pod, wanted: ReadonlyMap<string, Pod>): Wait | undefined {
+    const uid = pod.metadata?.uid ?? '';
+    if (this.#finished.has(uid)) return waitForObject(pod);
+    const earlier = this.#findNameHolder(pod);
+    if (earlier !== undefined) return notAdmitted(`an earlier pod of its name is still here: ${earlier}`);
+    if (this.#recorded.has(uid)) return undefined;
+    if (!this.#mayBeOrphaned(wanted) && !this.#mayHavePredecessor(pod)) return undefined;
+    this.#isUndecided = true;
+    return notAdmitted('the container runtime has not listed yet what it has of earlier pods');
   }
 
   /** What an earlier agent took up and nobody wants may still run, under the name of a new pod. */
   #mayBeOrphaned(wanted: ReadonlyMap<string, Pod>): boolean {
     if (this.#options.view.isComplete()) return false;
     return [...this.#recorded].some((uid) => !wanted.has(uid) && !this.#workers.has(uid));
+  }
+
+  /** What another agent runs of the same manifest is known only when everything was listed. */
+  #mayHavePredecessor(pod: Pod): boolean {
+    return originOf(pod) !== 'api' && !this.#options.view.isComplete();
+  }
+
+  /** Whether another agent has run it from a manifest that is wanted here: it must end before ours begins. */
+  #isPredecessor({ uid, namespace, name, sandboxes }: PodView): boolean {
+    const isStatic = sandboxes.some(({ annotations }) => isManifestSource(annotations[sourceAnnotation]));
+    return (
+      isStatic &&
+      this.#options.source.pods().some((pod) => {
+        const isSame = fullName(pod) === `${namespace}/${name}` && pod.metadata?.uid !== uid;
+        return isSame && originOf(pod) !== 'api';
+      })
+    );
   }
 
   /** Those that were taken up before keep their place; then the important ones, and the oldest. */
@@ -130,11 +188,13 @@ export class PodManager {
   }
 
   /** Logs each reason once; the other pods go on. */
-  #complain(uid: string, name: string, error: unknown): void {
+  #complain(pod: Pod, error: unknown): void {
+    const uid = pod.metadata?.uid ?? '';
     const why = describeError(error);
+    this.#held.hold(pod, notAdmitted(`it cannot be taken up: ${why}`));
     if (this.#complaints.get(uid) === why) return;
     this.#complaints.set(uid, why);
-    this.#options.log.warn(`pod ${name} cannot be taken up, trying on: ${why}`);
+    this.#options.log.warn(`pod ${fullName(pod)} cannot be taken up, trying on: ${why}`);
   }
 
   /** Passes what has changed on to the workers; those whose object is in no source end. */
@@ -152,14 +212,15 @@ export class PodManager {
     }
   }
 
-  #isNameTaken(pod: Pod): boolean {
+  /** The uid of another pod of that name, of which something is left here. */
+  #findNameHolder(pod: Pod): string | undefined {
     const { uid: own, name = '', namespace = 'default' } = pod.metadata ?? {};
-    const isLeft = ({ uid, ...left }: PodView) =>
-      uid !== own && left.name === name && left.namespace === namespace && this.#recorded.has(uid);
-    return (
-      this.workers().some((worker) => fullName(worker.pod) === fullName(pod)) ||
-      this.#options.view.pods().some(isLeft)
-    );
+    const isLeft = (left: PodView) => {
+      const isSame = left.uid !== own && left.name === name && left.namespace === namespace;
+      return isSame && (this.#recorded.has(left.uid) || this.#isPredecessor(left));
+    };
+    const worker = this.workers().find((each) => fullName(each.pod) === fullName(pod));
+    return worker?.uid ?? this.#options.view.pods().find(isLeft)?.uid;
   }
 
   async #take(pod: Pod, signal: AbortSignal): Promise<void> {
@@ -167,20 +228,35 @@ export class PodManager {
     const { records, clock, log } = this.#options;
     const uid = pod.metadata?.uid ?? '';
     const before = await records.read(uid);
-    const record = before ?? (await this.#admit(pod, origin));
-    if (record === undefined) {
+    const taken = before ?? (await this.#admit(pod, origin));
+    if (taken === undefined) {
       this.#isUndecided = true;
       return;
     }
+    const record = await this.#withLogged(pod, taken);
     this.#recorded.add(uid);
-    if (before === undefined)
+    // nothing is done yet for one that was accepted: its first step writes it
+    const isWritten = before !== undefined || record.termination !== undefined;
+    if (before === undefined && isWritten)
       await records
         .write(uid, record)
         .catch((error: unknown) =>
           log.warn(`pod ${fullName(pod)} cannot be remembered: ${describeError(error)}`),
         );
-    this.#begin(new PodWorker(this.#partsOf(), pod, origin, record), signal);
+    this.#begin(new PodWorker(this.#partsOf(), pod, origin, record, isWritten), signal);
     log.debug(`pod ${fullName(pod)} is taken up at ${new Date(clock.now()).toISOString()}`);
+  }
+
+  /** Where the record knows of no container, one may have run all the same: under another agent, or before a file was lost. */
+  async #withLogged(pod: Pod, record: PodRecord): Promise<PodRecord> {
+    if (Object.keys(record.containers).length > 0) return record;
+    const { executor, log } = this.#options;
+    try {
+      return withLogged(record, await executor.loggedAttempts(pod));
+    } catch (error) {
+      log.warn(`the logs of pod ${fullName(pod)} cannot be looked through: ${describeError(error)}`);
+      return record;
+    }
   }
 
   /** The first record of a pod; undefined while others must go first. */
@@ -203,6 +279,8 @@ export class PodManager {
     if (verdict.isAdmitted) return { ...record, isAdmitted: true };
     if (verdict.preempt !== undefined) {
       this.#preempt(verdict.preempt);
+      const names = verdict.preempt.map(fullName).join(', ');
+      this.#held.hold(pod, notAdmitted(`less important pods are ended to make room for it: ${names}`));
       return undefined;
     }
     teller.event(pod, { type: 'Warning', reason: verdict.reason, message: verdict.message });
@@ -215,9 +293,17 @@ export class PodManager {
     const toNeighbour = (worker: PodWorker): Neighbour => ({ pod: worker.pod, origin: worker.origin });
     const staying = here.filter(({ record }) => record.termination === undefined);
     const verdict = await this.#options.admit(pod, origin, staying.map(toNeighbour));
+    if (verdict === undefined)
+      this.#held.hold(pod, notAdmitted('the Node of this machine has not been read from the API yet'));
     if (verdict?.isAdmitted !== true || staying.length === here.length) return verdict;
     const beside = await this.#options.admit(pod, origin, here.map(toNeighbour));
-    return beside?.isAdmitted === true ? beside : undefined;
+    if (beside?.isAdmitted === true) return beside;
+    const ending = here.flatMap((each) =>
+      each.record.termination === undefined ? [] : [fullName(each.pod)],
+    );
+    const why = beside === undefined ? '' : `; now: ${beside.reason}: ${beside.message}`;
+    this.#held.hold(pod, notAdmitted(`it has room only when these have ended: ${ending.join(', ')}${why}`));
+    return undefined;
   }
 
   #preempt(victims: readonly Pod[]): void {
@@ -240,6 +326,7 @@ export class PodManager {
 
   #begin(worker: PodWorker, signal: AbortSignal): void {
     const { uid } = worker;
+    this.#held.release(uid);
     const done = worker
       .run(signal)
       .catch((error: unknown) =>
@@ -247,7 +334,8 @@ export class PodManager {
       )
       .finally(() => {
         this.#workers.delete(uid);
-        if (!signal.aborted) this.#recorded.delete(uid);
+        if (!signal.aborted && !mayStillBeMade(worker.record, this.#options.clock.now()))
+          this.#recorded.delete(uid);
         if (worker.record.termination?.cause === 'deleted') this.#finished.add(uid);
         this.#waker.wake();
       });
@@ -256,19 +344,24 @@ export class PodManager {
 
   /**
    * What the runtime has of pods that this agent took up and no source has any more is ended; records of which nothing is left
-   * are removed. Without a record a pod is another agent's, and is let be.
+   * are removed. Without a record a pod is another agent's, and is let be, unless it was made from a manifest that is ours.
    */
   async #endOrphans(signal: AbortSignal): Promise<void> {
-    const { view, records } = this.#options;
+    const { view, records, clock, onAbandoned } = this.#options;
     for (const found of view.pods()) {
       if (!this.#isOrphan(found.uid)) continue;
-      if (this.#recorded.has(found.uid)) await this.#endOrphan(found, signal);
+      const isOurs = this.#recorded.has(found.uid) || this.#isPredecessor(found);
+      if (isOurs) await this.#endOrphan(found, signal);
       else this.#tellOfForeign(found);
     }
     for (const uid of [...this.#recorded]) {
       if (signal.aborted || !this.#isOrphan(uid) || view.pod(uid) !== undefined) continue;
+      const record = await records.read(uid);
+      if (record !== undefined && mayStillBeMade(record, clock.now())) continue;
+      if (!this.#isOrphan(uid) || view.pod(uid) !== undefined) continue;
       this.#recorded.delete(uid);
       await records.remove(uid);
+      onAbandoned();
     }
   }
 
@@ -276,7 +369,7 @@ export class PodManager {
     const { records, clock } = this.#options;
     const record = (await records.read(found.uid)) ?? { ...newRecord(clock.now()), isAdmitted: true };
     if (signal.aborted || !this.#isOrphan(found.uid)) return;
-    const worker = new PodWorker(this.#partsOf(), orphanOf(found), 'api', record);
+    const worker = new PodWorker(this.#partsOf(), orphanOf(found, orphanGraceSeconds), 'api', record, true);
     worker.terminate({ cause: 'gone', graceSeconds: orphanGraceSeconds, sinceMs: clock.now() });
     this.#begin(worker, signal);
   }
@@ -294,34 +387,19 @@ export class PodManager {
   }
 
   /** Logs each once. */
-  #tellOfForeign({ uid, namespace, name }: PodView): void {
+  #tellOfForeign({ uid, namespace, name, sandboxes }: PodView): void {
     if (this.#foreign.get(uid) !== undefined) return;
     this.#foreign.set(uid, true);
+    const mark = sandboxes[0]?.annotations[agentAnnotation];
+    const by = mark === undefined ? '' : ` but by that of ${JSON.stringify(mark)}`;
     this.#options.log.info(
-      `pod ${namespace}/${name} (${uid}) runs in the container runtime, was not started by this agent and is meant for no pod of this node: it is let be`,
+      `pod ${namespace}/${name} (${uid}) runs in the container runtime, was not started by this agent${by} and is meant for no pod of this node: it is let be`,
     );
   }
-}
-
-function originOf(pod: Pod): PodOrigin {
-  const source = annotationOf(pod, sourceAnnotation);
-  return source === 'file' || source === 'http' ? source : 'api';
 }
 
 /** The oldest first, so that it keeps its place when there is not room for all. */
 function inOrderOfAge(pods: Iterable<Pod>): Pod[] {
   const priority = ({ spec }: Pod) => spec?.priority ?? 0;
   return [...pods].sort((a, b) => priority(b) - priority(a) || compareForAdmission(a, b));
-}
-
-/** What is needed to end a pod of which only the runtime knows. */
-function orphanOf({ uid, namespace, name, containers }: PodView): Pod {
-  const names = [...new Set(containers.map((each) => each.name))];
-  return {
-    metadata: { uid, namespace, name },
-    spec: {
-      containers: names.map((each) => ({ name: each })),
-      terminationGracePeriodSeconds: orphanGraceSeconds,
-    },
-  };
 }

@@ -14,11 +14,28 @@ export function podFolder(rootDir: string, { metadata }: Pod): string {
   return join(rootDir, 'pods', metadata?.uid ?? '');
 }
 
-export function findContainer({ spec }: Pod, name: string) {
+/** Of all lists. */
+export function listContainers({ spec }: Pod) {
   const { containers = [], initContainers = [], ephemeralContainers = [] } = spec ?? {};
-  return [...initContainers, ...containers, ...ephemeralContainers].find((each) => each.name === name);
+  return [...initContainers, ...containers, ...ephemeralContainers];
+}
+
+export function findContainer(pod: Pod, name: string) {
+  return listContainers(pod).find((each) => each.name === name);
 }
 
 export function ipOf(view: PodView | undefined): string | undefined {
   return view?.sandboxes.find(({ isReady }) => isReady)?.ips[0];
+}
+
+/** What is needed to end a pod of which only the runtime knows. */
+export function orphanOf({ uid, namespace, name, containers }: PodView, graceSeconds: number): Pod {
+  const names = [...new Set(containers.map((each) => each.name))];
+  return {
+    metadata: { uid, namespace, name },
+    spec: {
+      containers: names.map((each) => ({ name: each })),
+      terminationGracePeriodSeconds: graceSeconds,
+    },
+  };
 }

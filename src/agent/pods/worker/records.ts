@@ -84,7 +84,7 @@ export class PodRecords implements AsyncDisposable {
 
 /** Throws for members that no agent of this version writes: the file is then set aside. */
 function parse(members: StateRecord): PodRecord {
-  const { takenMs, isAdmitted, ips, containers, termination, sandboxAttempt, isReleased } = members;
+  const { takenMs, isAdmitted, ips, containers, termination, sandboxAttempt, askedMs, isReleased } = members;
   if (typeof takenMs !== 'number' || typeof isAdmitted !== 'boolean')
     throw new Error('does not say when the pod was taken up');
   if (!Array.isArray(ips) || !isRecord(containers)) throw new Error('has no containers');
@@ -96,6 +96,7 @@ function parse(members: StateRecord): PodRecord {
       Object.entries(containers).map(([name, each]) => [name, parseContainer(each)]),
     ),
     ...(typeof sandboxAttempt === 'number' ? { sandboxAttempt } : {}),
+    ...(typeof askedMs === 'number' ? { askedMs } : {}),
     ...(isReleased === true ? { isReleased } : {}),
     ...(termination === undefined ? {} : { termination: parseTermination(termination) }),
   };
@@ -115,10 +116,11 @@ function parseTermination(value: unknown): NonNullable<PodRecord['termination']>
 
 function parseContainer(value: unknown): PodRecord['containers'][string] {
   if (!isRecord(value)) throw new Error('has a container that is no object');
-  const { attempt, made, backoff, lastExit, failure, restartOf } = value;
+  const { attempt, made, loggedAttempt, backoff, lastExit, failure, restartOf } = value;
   return {
     ...(typeof attempt === 'number' ? { attempt } : {}),
     ...(isMade(made) ? { made } : {}),
+    ...(typeof loggedAttempt === 'number' ? { loggedAttempt } : {}),
     ...(typeof restartOf === 'string' ? { restartOf } : {}),
     ...(isBackoff(backoff) ? { backoff } : {}),
     ...(isExit(lastExit) ? { lastExit } : {}),

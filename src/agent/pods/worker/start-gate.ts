@@ -1,10 +1,22 @@
+/** Who wants to enter. */
+export interface Entrant {
+  readonly priority: number;
+  /** Whether a part of it runs already: it needs its sandbox's time no second time. */
+  readonly hasBegun: boolean;
+}
+
+interface Waiter extends Entrant {
+  readonly enter: () => void;
+}
+
 /**
- * Lets a bounded number of pods start at a time, the most important first, and among equals who came first. Unbounded parallel
- * starts share the processors, and all become ready at the very end; a bound has the same end and a third of the median.
+ * Lets a bounded number of pods start at a time: the most important first, among equals those that have begun, then who came
+ * first. Unbounded parallel starts share the processors, and all become ready at the very end; so do they when all sandboxes
+ * are made before the first container. A bound has the same end and half of the median.
  */
 export class StartGate {
   readonly #limit: () => number;
-  readonly #waiting: { readonly priority: number; readonly enter: () => void }[] = [];
+  readonly #waiting: Waiter[] = [];
   #held = 0;
 
   /** `limit` is read whenever a slot is given. */
@@ -12,12 +24,17 @@ export class StartGate {
     this.#limit = limit;
   }
 
+  /** Whether who comes now has to wait. */
+  get isFull(): boolean {
+    return this.#held >= this.#limit();
+  }
+
   /** Disposing of the result gives the slot back. Rejects with the signal's reason when that aborts first. */
-  async enter(priority: number, signal: AbortSignal): Promise<Disposable> {
+  async enter(entrant: Entrant, signal: AbortSignal): Promise<Disposable> {
     signal.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const waiter = { priority, enter: resolve };
-    const later = this.#waiting.findIndex((other) => other.priority < priority);
+    const waiter = { ...entrant, enter: resolve };
+    const later = this.#waiting.findIndex((other) => goesBefore(waiter, other));
     this.#waiting.splice(later === -1 ? this.#waiting.length : later, 0, waiter);
     const abandon = () => {
       const at = this.#waiting.indexOf(waiter);
@@ -54,4 +71,9 @@ export class StartGate {
       next.enter();
     }
   }
+}
+
+function goesBefore(one: Entrant, other: Entrant): boolean {
+  if (one.priority !== other.priority) return one.priority > other.priority;
+  return one.hasBegun && !other.hasBegun;
 }

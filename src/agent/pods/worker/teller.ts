@@ -2,8 +2,9 @@ import type { Pod } from '../../../api/index.ts';
 import type { EventRecorder, Happening } from '../../node/events/index.ts';
 import type { PodTimeline, WaitTimes } from '../explain/index.ts';
 import type { Plan, PlanInput, Termination } from '../plan/index.ts';
-import type { PodStatus } from '../status/index.ts';
-import { computeStatus } from '../status/index.ts';
+import type { AllocatedResourcesStatus, PodStatus } from '../status/index.ts';
+import { computeStatus, ownConditions } from '../status/index.ts';
+import type { PodLifeMetrics } from './life-metrics.ts';
 import type { PodTeller } from './types.ts';
 
 /** Where the statuses of pods go: the API, for its pods and for the mirrors of others. */
@@ -22,21 +23,19 @@ export interface NodeTellerOptions {
   readonly timeline: PodTimeline;
   readonly waits: WaitTimes;
   readonly events: EventRecorder;
+  readonly metrics?: Pick<PodLifeMetrics, 'reported' | 'ended'>;
   hostIps(): readonly string[];
   runtimeName(): string;
   qosClassOf(pod: Pod): string;
+  /** The health of the devices that a container holds. */
+  deviceHealth(podUid: string, container: string): AllocatedResourcesStatus;
 }
 
-/** Conditions that this agent writes; those of others are kept as the API has them. */
-const ownConditions: ReadonlySet<string> = new Set([
-  'PodReadyToStartContainers',
-  'Initialized',
-  'ContainersReady',
-  'Ready',
-  'PodScheduled',
-  'DisruptionTarget',
-  'AllContainersRestarting',
-]);
+/** Conditions that this agent may have written; those of others are kept as the API has them. */
+const ownTypes: ReadonlySet<string> = new Set([...ownConditions, 'DisruptionTarget']);
+
+/** Warnings of steps that failed: the timeline has these from the steps themselves. */
+const ownReasons: ReadonlySet<string> = new Set(['FailedCreatePodSandBox', 'FailedKillPod']);
 
 /** Tells the API, its Events and every client that asks what becomes of the pods. */
 export class NodeTeller implements PodTeller {
@@ -60,16 +59,18 @@ export class NodeTeller implements PodTeller {
   }
 
   planned(pod: Pod, input: PlanInput, plan: Plan, messages: ReadonlyMap<string, string>): void {
-    const { hostIps, runtimeName, sink, qosClassOf, waits } = this.#options;
+    const { hostIps, runtimeName, sink, qosClassOf, deviceHealth, waits } = this.#options;
     const uid = pod.metadata?.uid ?? '';
     const before = this.#before(pod);
     waits.update(uid, plan);
     const status = computeStatus({
       ...input,
       ...{ plan, before, messages, qosClassOf },
+      deviceHealth: (container) => deviceHealth(uid, container),
       hostIps: hostIps(),
       runtimeName: runtimeName(),
     });
+    this.#options.metrics?.reported(pod, input, status);
     const isNew = JSON.stringify(status) !== JSON.stringify(this.#statuses.get(uid));
     this.#statuses.set(uid, status);
     if (!isNew) return;
@@ -83,6 +84,8 @@ export class NodeTeller implements PodTeller {
 
   event(pod: Pod, happening: Happening, container?: string): void {
     const { uid = '', namespace = '', name = '' } = pod.metadata ?? {};
+    const { type, reason, message } = happening;
+    if (type === 'Warning' && !ownReasons.has(reason)) this.did(pod, `${reason}: ${message}`);
     const fieldPath = container === undefined ? undefined : fieldPathOf(pod, container);
     const subject = { kind: 'Pod', uid, namespace, name } as const;
     this.#options.events.record(fieldPath === undefined ? subject : { ...subject, fieldPath }, happening);
@@ -93,6 +96,7 @@ export class NodeTeller implements PodTeller {
     const uid = pod.metadata?.uid ?? '';
     if (cause === 'deleted') sink.confirmDeletion(pod);
     else sink.forget(uid);
+    this.#options.metrics?.ended(uid);
     timeline.forget(uid);
     waits.forget(uid);
     this.#statuses.delete(uid);
@@ -103,8 +107,8 @@ export class NodeTeller implements PodTeller {
   #before({ metadata, status }: Pod): PodStatus | undefined {
     const computed = this.#statuses.get(metadata?.uid ?? '');
     if (computed === undefined) return status;
-    const own = computed.conditions?.filter(({ type }) => ownConditions.has(type)) ?? [];
-    const others = status?.conditions?.filter(({ type }) => !ownConditions.has(type)) ?? [];
+    const own = computed.conditions?.filter(({ type }) => ownTypes.has(type)) ?? [];
+    const others = status?.conditions?.filter(({ type }) => !ownTypes.has(type)) ?? [];
     return { ...computed, conditions: [...own, ...others] };
   }
 }

@@ -1,20 +1,35 @@
 import type { Pod } from '../../../api/index.ts';
 import type { Clock, Logger } from '../../../base/index.ts';
-import type { ContainerDevices, IdRange, NodeSettings } from '../../containers/index.ts';
+import type { ContainerDevices, NodeSettings } from '../../containers/index.ts';
 import type { ContainerUserOfImage, Images } from '../../images/index.ts';
-import type { PodCgroups } from '../../resources/index.ts';
+import type { IdRange, PodCgroups } from '../../resources/index.ts';
 import type { PodCalls } from '../../runtime/index.ts';
 import type { CriSecurityProfile } from '../../seccomp/index.ts';
 import type { Volumes } from '../../volumes/index.ts';
-import type { Plan, PlanInput, PlanSettings, PodRecord, StartStep, StopStep } from '../plan/index.ts';
+import type {
+  Plan,
+  PlanInput,
+  PlanSettings,
+  PodRecord,
+  RemoveContainerStep,
+  StartStep,
+  StopStep,
+} from '../plan/index.ts';
 import type { ContainerView, PodView, RuntimeView } from '../view/types.ts';
+import type { LookKind } from './life-metrics.ts';
 import type { PodRecords } from './records.ts';
 
 /** What became of the start of a container. */
 export type StartOutcome =
   | { readonly isStarted: true }
   /** As `state.waiting` says it. */
-  | { readonly isStarted: false; readonly reason: string; readonly message: string };
+  | {
+      readonly isStarted: false;
+      readonly reason: string;
+      readonly message: string;
+      /** The runtime has not answered, and may still make it. */
+      readonly isUnanswered?: boolean;
+    };
 
 /** A container to start. */
 export interface StartWork {
@@ -22,6 +37,8 @@ export interface StartWork {
   readonly step: StartStep;
   readonly image: { readonly id: string; readonly user: ContainerUserOfImage };
   readonly view: PodView | undefined;
+  /** Whether the pod ends by now: what was made meanwhile is not started. */
+  isEnding(): boolean;
 }
 
 /**
@@ -32,18 +49,32 @@ export interface Executor {
   /** Makes the folders and the cgroup of the pod. */
   prepare(pod: Pod, signal: AbortSignal): Promise<void>;
   runSandbox(pod: Pod, attempt: number, signal: AbortSignal): Promise<void>;
-  stopSandbox(pod: Pod, sandboxId: string, signal: AbortSignal): Promise<void>;
-  removeSandbox(sandboxId: string, signal: AbortSignal): Promise<void>;
+  /** Never given up half way: the plugins of the network would be killed. */
+  stopSandbox(pod: Pod, sandboxId: string): Promise<void>;
+  removeSandbox(sandboxId: string): Promise<void>;
   /** Never rejects for what is the pod's own fault: that is an outcome. */
   start(work: StartWork, signal: AbortSignal): Promise<StartOutcome>;
   stop(pod: Pod, step: StopStep, view: PodView | undefined, signal: AbortSignal): Promise<void>;
-  removeContainer(containerId: string, signal: AbortSignal): Promise<void>;
+  /** With the logs of what is older than all that is left of it. */
+  removeContainer(
+    pod: Pod,
+    step: RemoveContainerStep,
+    view: PodView | undefined,
+    signal: AbortSignal,
+  ): Promise<void>;
   /** Releases everything outside the runtime but the logs. */
   release(pod: Pod): Promise<void>;
   /** Removes the last of it, logs too: its object is gone. */
   forget(pod: Pod): Promise<void>;
+  /** By container: the highest attempt of which there is a log. */
+  loggedAttempts(pod: Pod): Promise<ReadonlyMap<string, number>>;
   /** What an exited container left as its message; empty where it left none. Never rejects. */
   messageOf(pod: Pod, container: ContainerView): Promise<string>;
+}
+
+/** The ResourceClaims of a pod could not be prepared. */
+export class ClaimsError extends Error {
+  override readonly name = 'ClaimsError';
 }
 
 /** What is logged of a pod, and kept to be asked for. */
@@ -77,21 +108,37 @@ export interface ExecutorOptions {
   readonly teller: PodTeller;
   /** Absolute: that of the agent. */
   readonly rootDir: string;
+  /** Written on sandboxes, to name this agent. */
+  readonly agentMark: string;
   /** Absolute: the folder of the pods' logs. */
   readonly logsDir: string;
   node(): NodeSettings;
   /** The runtime's handler for the pod's runtime class; rejects with an Error for people. */
   handlerOf(pod: Pod): Promise<string>;
-  userIdsOf(pod: Pod): IdRange | undefined;
+  /** The ids of a pod with a user namespace of its own, whose folder exists; rejects with an Error for people. */
+  userIdsOf(pod: Pod): Promise<IdRange | undefined>;
+  /** Nothing of the pod runs any more. */
+  releaseUserIds(podUid: string): Promise<void>;
   security(pod: Pod, container: string): Promise<SecurityProfiles>;
   /** Rejects with an Error for people. */
-  devicesOf(pod: Pod, container: string): Promise<ContainerDevices>;
+  devicesOf(pod: Pod, container: string, signal: AbortSignal): Promise<ContainerDevices>;
+  /** Has the devices of the pod's ResourceClaims prepared; rejects with an Error for people. */
+  prepareClaims(pod: Pod, signal: AbortSignal): Promise<void>;
+  /** Nothing of the pod runs any more; rejects while a driver does not let go. */
+  releaseClaims(podUid: string): Promise<void>;
   beforeStart(podUid: string, container: string): Promise<void>;
   releaseDevices(podUid: string): Promise<void>;
   /** Waits for a slot to start: a bounded number of pods start at a time. */
-  enter(pod: Pod, signal: AbortSignal): Promise<Disposable>;
-  /** How long a stop may wait for a checkpoint of the container; resolves when none is under way. */
-  afterCheckpoint(containerId: string, signal: AbortSignal): Promise<void>;
+  enter(pod: Pod, next: 'sandbox' | 'container', signal: AbortSignal): Promise<Disposable>;
+  /** Waits a bounded time for a checkpoint of the container; none begins until the result is disposed of. */
+  beforeStop(
+    stop: {
+      readonly containerId: string;
+      readonly graceSeconds: number;
+      onWait?(maxSeconds: number): void;
+    },
+    signal: AbortSignal,
+  ): Promise<Disposable>;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -107,6 +154,8 @@ export interface WorkerParts {
   readonly settings: () => PlanSettings;
   /** Called when a pod holds nothing of the node any more. */
   readonly onReleased?: () => void;
+  /** How long a look and its plan took. */
+  readonly onLooked?: (kind: LookKind, seconds: number) => void;
   readonly network: () => { readonly isReady: boolean; readonly message: string };
   readonly clock: Clock;
   readonly log: Logger;

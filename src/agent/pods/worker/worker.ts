@@ -1,23 +1,16 @@
 import type { Pod } from '../../../api/index.ts';
 import { createBackoff, createWaker, describeError } from '../../../base/index.ts';
-import type { ImageState } from '../../images/index.ts';
-import { RuntimeError } from '../../runtime/index.ts';
-import type {
-  Plan,
-  PlanInput,
-  PodFailure,
-  PodOrigin,
-  PodRecord,
-  StartStep,
-  Step,
-  Termination,
-} from '../plan/index.ts';
-import { planPod, stepKey, withBegun, withObserved, withStartFailure } from '../plan/index.ts';
+import type { Plan, PlanInput, PodFailure, PodOrigin, PodRecord, Step, Termination } from '../plan/index.ts';
+import { planPod, planUnseen, stepKey, withObserved } from '../plan/index.ts';
+import { differsInOwnStatusOnly } from '../status/index.ts';
 import type { PodView } from '../view/types.ts';
-import { describeStep } from './describe-step.ts';
-import { findContainer } from './pod-names.ts';
-import { joinTerminations, withMessage, withoutFailure } from './record.ts';
+import { changesRuntime } from './describe-step.ts';
+import { KeptRecord } from './kept-record.ts';
+import { isNotBegun, lookAt } from './look.ts';
+import { joinTerminations, mayStillBeMade, WallClockChanges, withClockSet, withMessage } from './record.ts';
+import { StepRunner } from './step-runner.ts';
 import type { WorkerParts } from './types.ts';
+import { WantedImages } from './wanted-images.ts';
 
 interface UnderWay {
   readonly step: Step;
@@ -26,9 +19,7 @@ interface UnderWay {
   readonly done: Promise<void>;
 }
 
-/** A view that takes longer is logged as the reason why nothing happens. */
-const lookTimeoutMs = 10_000;
-/** How long a stop of the agent waits for starts that are under way. */
+/** How long a stop of the agent waits for what must not be cut off. */
 const finishMs = 5000;
 /** How many images of a plan are asked for before the next look. */
 const maxRounds = 3;
@@ -42,28 +33,33 @@ export class PodWorker {
   readonly #origin: PodOrigin;
   readonly #underWay = new Map<string, UnderWay>();
   readonly #waker: ReturnType<typeof createWaker>;
-  /** The attempt of each container whose image was asked for. */
-  readonly #wanted = new Map<string, number>();
+  readonly #images: WantedImages;
+  readonly #steps: StepRunner;
   readonly #messages = new Map<string, string>();
   #pod: Pod;
-  #record: PodRecord;
-  #isPrepared = false;
+  readonly #record: KeptRecord;
+  /** The object that was looked at last. */
+  #lookedAt: Pod | undefined;
   /** How many actions have ended, and how many had when the last look began. */
   #actions = 1;
   #knownActions = 0;
-  #sandboxFailure: PodFailure | undefined;
-  #cleanupFailure: PodFailure | undefined;
-  /** By `stepKey`. */
-  readonly #stopFailures = new Map<string, PodFailure>();
+  readonly #wallClock: WallClockChanges;
+  /** Whether the last look at it failed. */
+  #isUnseen = false;
   #plan: Plan | undefined;
+  #problem: PodFailure | undefined;
 
-  constructor(parts: WorkerParts, pod: Pod, origin: PodOrigin, record: PodRecord) {
+  /** `isWritten`: the record is on disk. */
+  constructor(parts: WorkerParts, pod: Pod, origin: PodOrigin, record: PodRecord, isWritten: boolean) {
     this.#parts = parts;
     this.#origin = origin;
     this.#pod = pod;
-    this.#record = record;
+    this.#record = new KeptRecord(parts, pod.metadata?.uid ?? '', record, isWritten);
+    this.#images = new WantedImages(parts.images);
+    this.#steps = new StepRunner(parts, this.#record, this.#images);
+    this.#wallClock = new WallClockChanges(parts.clock);
     this.#waker = createWaker(parts.clock);
-    this.update(pod);
+    this.#take(pod);
   }
 
   get uid(): string {
@@ -79,7 +75,7 @@ export class PodWorker {
   }
 
   get record(): PodRecord {
-    return this.#record;
+    return this.#record.value;
   }
 
   /** Undefined before the first look. */
@@ -87,8 +83,19 @@ export class PodWorker {
     return this.#plan;
   }
 
+  /** Why it does not go on, while it does not: the plan is older than that. */
+  get problem(): PodFailure | undefined {
+    return this.#problem;
+  }
+
   /** Takes a newer state of the pod's object. */
   update(pod: Pod): void {
+    const isEcho = differsInOwnStatusOnly(this.#pod, pod);
+    if (isEcho) this.#pod = pod;
+    else this.#take(pod);
+  }
+
+  #take(pod: Pod): void {
     this.#pod = pod;
     const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata ?? {};
     const { terminationGracePeriodSeconds = 30 } = pod.spec ?? {};
@@ -99,14 +106,19 @@ export class PodWorker {
 
   /** Decides that the pod ends; a second reason can only make it quicker. */
   terminate(termination: Termination): void {
-    const next = joinTerminations(this.#record.termination, termination);
-    if (JSON.stringify(next) !== JSON.stringify(this.#record.termination)) {
-      this.#change({ ...this.#record, termination: next });
+    this.#followClock();
+    const next = joinTerminations(this.#record.value.termination, termination);
+    if (JSON.stringify(next) !== JSON.stringify(this.#record.value.termination)) {
+      this.#record.change({ ...this.#record.value, termination: next });
       for (const { step, end } of this.#underWay.values())
         if (step.kind === 'start' || step.kind === 'runSandbox' || step.kind === 'prepare')
           end.abort(new Error('the pod ends'));
     }
     this.wake();
+  }
+
+  #followClock(): void {
+    this.#record.change(withClockSet(this.#record.value, this.#wallClock.takeChange()));
   }
 
   wake(): void {
@@ -115,31 +127,53 @@ export class PodWorker {
 
   /** Resolves when nothing of the pod is left, or when `signal` aborts; containers run on then. */
   async run(signal: AbortSignal): Promise<void> {
-    const backoff = createBackoff({ initialMs: 500, maxMs: lookTimeoutMs, jitter: 0.2 });
+    this.#record.start(signal);
+    const backoff = createBackoff({ initialMs: 500, maxMs: 10_000, jitter: 0.2 });
     while (!signal.aborted) {
       try {
         if (await this.#step(signal)) return;
         backoff.reset();
       } catch (error) {
         if (signal.aborted) return;
-        this.#parts.teller.did(this.#pod, `cannot go on: ${describeError(error)}`);
+        this.#noteProblem(describeError(error));
         await this.#waker.sleep(backoff.next(), signal);
       }
     }
-    await this.#finishStarts();
+    await this.#finish();
   }
 
-  /** The runtime must not be left in the middle of making something: waits for that a bounded time. */
-  async #finishStarts(): Promise<void> {
+  #noteProblem(message: string): void {
+    const { teller, clock } = this.#parts;
+    const before = this.#problem;
+    const atMs = before?.atMs ?? clock.now();
+    this.#problem = { reason: 'RuntimeNotReady', message, atMs, count: (before?.count ?? 0) + 1 };
+    teller.did(this.#pod, `cannot go on: ${message}`);
+  }
+
+  /**
+   * The runtime must not be left in the middle of making something, nor of freeing a network, of which a plugin that is
+   * killed leaves a part: waits for that a bounded time.
+   */
+  async #finish(): Promise<void> {
     const settled = new AbortController();
-    const isStart = ({ step }: UnderWay) => step.kind === 'start' || step.kind === 'runSandbox';
-    const starts = [...this.#underWay.values()].filter(isStart).map(({ done }) => done);
-    await Promise.race([Promise.allSettled(starts), this.#parts.clock.sleep(finishMs, settled.signal)]);
+    const kinds: ReadonlySet<Step['kind']> = new Set([
+      'start',
+      'runSandbox',
+      'stopSandbox',
+      'removeSandbox',
+      'release',
+    ]);
+    const work = [...this.#underWay.values()]
+      .filter(({ step }) => kinds.has(step.kind))
+      .map(({ done }) => done);
+    await Promise.race([Promise.allSettled(work), this.#parts.clock.sleep(finishMs, settled.signal)]);
     settled.abort();
   }
 
   /** One look, its plan and its steps. Returns whether nothing of the pod is left. */
   async #step(signal: AbortSignal): Promise<boolean> {
+    const startMs = this.#parts.clock.monotonicMs();
+    this.#followClock();
     const view = await this.#look(signal);
     const [input, plan] = this.#makePlan(view);
     this.#reportWaits(plan, this.#plan);
@@ -150,7 +184,8 @@ export class PodWorker {
     }
     await this.#readMessages(view);
     this.#parts.teller.planned(this.#pod, input, plan, this.#messages);
-    const { cause } = this.#record.termination ?? {};
+    this.#tellLook(startMs);
+    const { cause } = this.#record.value.termination ?? {};
     if (plan.stage === 'ended' && cause !== undefined && cause !== 'failed') {
       await this.#end(cause);
       return true;
@@ -160,6 +195,14 @@ export class PodWorker {
       plan.wakeMs === undefined ? Number.POSITIVE_INFINITY : plan.wakeMs - this.#parts.clock.now();
     if (this.#knownActions === this.#actions) await this.#waker.sleep(Math.max(0, waitMs), signal);
     return false;
+  }
+
+  #tellLook(startMs: number): void {
+    const { clock, onLooked } = this.#parts;
+    const isChanged = this.#lookedAt !== this.#pod;
+    const kind = this.#lookedAt === undefined ? 'create' : isChanged ? 'update' : 'sync';
+    this.#lookedAt = this.#pod;
+    onLooked?.(this.#isEnding() ? 'kill' : kind, (clock.monotonicMs() - startMs) / 1000);
   }
 
   /** An Event for each wait that is new; images report their own. */
@@ -178,53 +221,48 @@ export class PodWorker {
 
   /** Not older than the last action. */
   async #look(signal: AbortSignal): Promise<PodView | undefined> {
-    const { view } = this.#parts;
     const actions = this.#actions;
-    const isFresh = this.#knownActions === actions;
-    const known = isFresh ? view.pod(this.uid) : await this.#refresh(signal);
+    const isFresh = this.#knownActions === actions || this.#isNew();
+    const known = isFresh ? this.#parts.view.pod(this.uid) : await this.#refresh(signal);
     this.#knownActions = actions;
-    this.#change(withObserved(this.#record, known));
+    this.#record.note(withObserved(this.#record.value, known), signal);
+    this.#problem = undefined;
     return known;
   }
 
-  /** A runtime that is not there has nothing of a pod that was never begun: such a one waits for it, and may end without it. */
+  /** Nothing was done for it yet, and what the runtime has is known: it is not asked for each pod of a burst. */
+  #isNew(): boolean {
+    const isFirst = this.#actions === 1 && this.#knownActions === 0;
+    return isFirst && this.#parts.view.isComplete() && isNotBegun(this.#pod, this.#record.value);
+  }
+
   async #refresh(signal: AbortSignal): Promise<PodView | undefined> {
-    const { view, clock } = this.#parts;
-    const settled = new AbortController();
-    const late = new AbortController();
-    void clock
-      .sleep(lookTimeoutMs, settled.signal)
-      .then(() => late.abort(new Error('the runtime does not answer')));
     try {
-      return await view.refresh(this.uid, AbortSignal.any([signal, late.signal]));
+      const known = await lookAt(this.#parts, this.#pod, this.#record.value, signal);
+      this.#isUnseen = false;
+      return known;
     } catch (error) {
-      const isAway = error instanceof RuntimeError && error.reason === 'unavailable';
-      if (isAway && !signal.aborted && this.#isNotBegun()) return undefined;
+      if (!signal.aborted) this.#tellUnseen(describeError(error));
       throw error;
-    } finally {
-      settled.abort();
     }
   }
 
-  /** By what the agent remembers, and by what another agent has logged the API. */
-  #isNotBegun(): boolean {
-    const { sandboxAttempt, containers } = this.#record;
-    const { containerStatuses = [], initContainerStatuses = [] } = this.#pod.status ?? {};
-    const logged = [...containerStatuses, ...initContainerStatuses].some(
-      ({ containerID = '' }) => containerID !== '',
-    );
-    return sandboxAttempt === undefined && Object.keys(containers).length === 0 && !logged;
+  /** What was known of it stands, with why it does not go on; what ran before this agent is not said to wait. */
+  #tellUnseen(why: string): void {
+    const { teller, view } = this.#parts;
+    const message = `error determining status: ${why}`;
+    if (!this.#isUnseen) teller.event(this.#pod, { type: 'Warning', reason: 'FailedSync', message });
+    this.#isUnseen = true;
+    if (this.#plan === undefined && !isNotBegun(this.#pod, this.#record.value)) return;
+    const input = this.#inputOf(view.pod(this.uid));
+    teller.planned(this.#pod, input, planUnseen(input, why), this.#messages);
   }
 
   #makePlan(view: PodView | undefined): [PlanInput, Plan] {
     for (let round = 1; ; round += 1) {
       const input = this.#inputOf(view);
       const plan = planPod(input);
-      const wanted = plan.imagesWanted.filter(
-        ({ container, attempt }) => this.#wanted.get(container) !== attempt,
-      );
-      for (const { container, attempt } of wanted) this.#wanted.set(container, attempt);
-      if (wanted.length === 0 || round === maxRounds) return [input, plan];
+      if (!this.#images.ask(plan) || round === maxRounds) return [input, plan];
     }
   }
 
@@ -235,41 +273,27 @@ export class PodWorker {
       pod: this.#pod,
       origin: this.#origin,
       view,
-      record: this.#record,
+      record: this.#record.value,
       underWay: [...this.#underWay.values()].map(({ step }) => step),
       nowMs: clock.now(),
-      isPrepared: this.#isPrepared,
+      isPrepared: this.#steps.isPrepared,
       isNetworkReady: isReady,
       networkMessage: message,
       volumes: this.#isEnding() ? { state: 'ready' } : this.#parts.volumes.want(this.#pod),
-      images: this.#isEnding() ? new Map() : this.#readImages(),
+      images: this.#isEnding() ? new Map() : this.#images.states(this.#pod),
       probes: new Map(),
-      sandboxFailure: this.#sandboxFailure,
-      cleanupFailure: this.#cleanupFailure,
-      stopFailures: this.#stopFailures,
+      sandboxFailure: this.#steps.failures.sandbox,
+      cleanupFailure: this.#steps.failures.cleanup,
+      stopFailures: this.#steps.failures.stops,
       settings: settings(),
     };
   }
 
   /** Nothing is set up any more: what was there may have been released. */
   #isEnding(): boolean {
-    const { termination, isReleased } = this.#record;
+    const { termination, isReleased } = this.#record.value;
     const isOver = this.#plan?.stage === 'terminating' || this.#plan?.stage === 'ended';
     return isOver || termination !== undefined || isReleased === true;
-  }
-
-  #readImages(): Map<string, ImageState> {
-    const { images } = this.#parts;
-    const states = new Map<string, ImageState>();
-    for (const [container, attempt] of this.#wanted) {
-      const found = findContainer(this.#pod, container);
-      if (found === undefined) continue;
-      const { image = '', imagePullPolicy } = found;
-      const pullPolicy =
-        imagePullPolicy === 'Always' || imagePullPolicy === 'Never' ? imagePullPolicy : 'IfNotPresent';
-      states.set(container, images.want({ pod: this.#pod, container, image, pullPolicy, attempt }));
-    }
-    return states;
   }
 
   async #readMessages(view: PodView | undefined): Promise<void> {
@@ -280,7 +304,7 @@ export class PodWorker {
       if (this.#messages.has(each.id)) continue;
       const message = await this.#parts.executor.messageOf(this.#pod, each);
       this.#messages.set(each.id, message);
-      this.#change(withMessage(this.#record, each, message));
+      this.#record.change(withMessage(this.#record.value, each, message));
     }
   }
 
@@ -289,135 +313,25 @@ export class PodWorker {
     const key = stepKey(step);
     this.#underWay.get(key)?.end.abort(new Error('a quicker stop takes its place'));
     const end = new AbortController();
-    const done = this.#carryOut(step, AbortSignal.any([signal, end.signal]))
+    const done = this.#steps
+      .run(this.#pod, step, AbortSignal.any([signal, end.signal]))
       .catch((error: unknown) => {
-        if (!signal.aborted && !end.signal.aborted) this.#failed(step, error);
+        if (!signal.aborted && !end.signal.aborted) this.#steps.note(this.#pod, step, error);
       })
       .finally(() => {
         if (this.#underWay.get(key)?.end === end) this.#underWay.delete(key);
-        this.#actions += 1;
+        if (changesRuntime(step)) this.#actions += 1;
         this.wake();
       });
     this.#underWay.set(key, { step, end, done });
   }
 
-  async #carryOut(step: Step, signal: AbortSignal): Promise<void> {
-    const { executor, view, teller } = this.#parts;
-    const pod = this.#pod;
-    teller.did(pod, describeStep(step));
-    const begun = withBegun(this.#record, step, view.pod(this.uid));
-    if (begun !== this.#record) await this.#save(begun);
-    switch (step.kind) {
-      case 'prepare':
-        await executor.prepare(pod, signal);
-        this.#isPrepared = true;
-        return;
-      case 'runSandbox':
-        for (const id of step.stopFirst ?? []) await executor.stopSandbox(pod, id, signal);
-        await executor.runSandbox(pod, step.attempt, signal);
-        this.#sandboxFailure = undefined;
-        return;
-      case 'stopSandbox':
-        await executor.stopSandbox(pod, step.sandboxId, signal);
-        this.#stopFailures.delete(stepKey(step));
-        return;
-      case 'removeSandbox':
-        await executor.stopSandbox(pod, step.sandboxId, signal);
-        await executor.removeSandbox(step.sandboxId, signal);
-        this.#cleanupFailure = undefined;
-        return;
-      case 'start':
-        return await this.#start(step, signal);
-      case 'stop':
-        await executor.stop(pod, step, view.pod(this.uid), signal);
-        this.#stopFailures.delete(stepKey(step));
-        return;
-      case 'removeContainer':
-        await executor.removeContainer(step.containerId, signal);
-        this.#stopFailures.delete(stepKey(step));
-        this.#cleanupFailure = undefined;
-        return;
-      case 'release':
-        for (const id of step.stopFirst ?? []) await executor.stopSandbox(pod, id, signal);
-        await executor.release(pod);
-        this.#cleanupFailure = undefined;
-        await this.#save({ ...this.#record, isReleased: true });
-        this.#parts.onReleased?.();
-    }
-  }
-
-  async #start(step: StartStep, signal: AbortSignal): Promise<void> {
-    const { executor, view, clock } = this.#parts;
-    const work = { pod: this.#pod, step, image: this.#imageOf(step), view: view.pod(this.uid) };
-    const outcome = await executor.start(work, signal);
-    this.#change(
-      outcome.isStarted
-        ? withoutFailure(this.#record, step.container)
-        : withStartFailure(this.#record, step.container, outcome, clock.now()),
-    );
-  }
-
-  #imageOf({ container, imageId }: StartStep) {
-    const state = this.#readImages().get(container);
-    return state?.state === 'present' && state.id === imageId ? state : { id: imageId, user: {} };
-  }
-
-  #failed(step: Step, error: unknown): void {
-    const { teller, clock, log } = this.#parts;
-    const message = describeError(error);
-    const { name = '', namespace = '' } = this.#pod.metadata ?? {};
-    log.debug({ pod: `${namespace}/${name}` }, `cannot ${describeStep(step)}: ${message}`);
-    teller.did(this.#pod, `cannot ${describeStep(step)}: ${message}`);
-    const failure = (before: PodFailure | undefined, reason: string): PodFailure => ({
-      ...{ reason, message, atMs: clock.now(), count: (before?.count ?? 0) + 1 },
-    });
-    switch (step.kind) {
-      case 'prepare':
-      case 'runSandbox': {
-        this.#sandboxFailure = failure(this.#sandboxFailure, 'FailedCreatePodSandBox');
-        const text = `Failed to create pod sandbox: ${message}`;
-        teller.event(this.#pod, { type: 'Warning', reason: 'FailedCreatePodSandBox', message: text });
-        break;
-      }
-      case 'stop':
-      case 'stopSandbox': {
-        const key = stepKey(step);
-        this.#stopFailures.set(key, failure(this.#stopFailures.get(key), 'FailedKillPod'));
-        const text = `error killing pod: ${message}`;
-        teller.event(this.#pod, { type: 'Warning', reason: 'FailedKillPod', message: text });
-        break;
-      }
-      case 'start': {
-        const failed = { reason: 'CreateContainerError', message };
-        this.#change(withStartFailure(this.#record, step.container, failed, clock.now()));
-        break;
-      }
-      case 'removeContainer': {
-        const key = stepKey(step);
-        this.#stopFailures.set(key, failure(this.#stopFailures.get(key), 'FailedCleanup'));
-        this.#cleanupFailure = failure(this.#cleanupFailure, 'FailedCleanup');
-        break;
-      }
-      default:
-        this.#cleanupFailure = failure(this.#cleanupFailure, 'FailedCleanup');
-    }
-  }
-
   async #end(cause: Termination['cause']): Promise<void> {
-    const { executor, teller, records, images } = this.#parts;
+    const { executor, teller, images, clock } = this.#parts;
     await executor.forget(this.#pod);
+    this.#record.end();
     teller.ended(this.#pod, cause);
     images.forget(this.uid);
-    await records.remove(this.uid);
-  }
-
-  /** Keeps it now, and on disk as soon as that is possible. */
-  #change(record: PodRecord): void {
-    if (record !== this.#record) void this.#save(record).catch(() => undefined); // logged and tried again by the file
-  }
-
-  async #save(record: PodRecord): Promise<void> {
-    this.#record = record;
-    await this.#parts.records.write(this.uid, record);
+    await this.#record.remove(!mayStillBeMade(this.#record.value, clock.now()));
   }
 }

@@ -5,6 +5,7 @@ import {
   explainPod,
   explainRoutes,
   PodTimeline,
+  podReasons,
   WaitTimes,
 } from '../../../../../src/agent/pods/explain/index.ts';
 import { RefusedError } from '../../../../../src/agent/server/index.ts';
@@ -48,13 +49,23 @@ describe('the explanation of a pod', () => {
     const { waitsFor } = explain({ wait: waits }, { waitsSinceMs: new Map([['', Date.parse(startedAt)]]) });
     assert.deepEqual(waitsFor, {
       ...{ reason: 'FailedMount', message: 'secret "db" not found', since: startedAt, next: now },
+      advice: podReasons.FailedMount.advice,
     });
   });
 
   test('names the container that waits where the pod as a whole does not', () => {
     const { waitsFor } = explain({ waits: { c: wait('ErrImagePull', 'not found') } });
-    assert.deepEqual(waitsFor, { reason: 'ErrImagePull', message: 'container c: not found' });
+    const { advice } = podReasons.ErrImagePull;
+    assert.deepEqual(waitsFor, { reason: 'ErrImagePull', message: 'container c: not found', advice });
     assert.equal(explain({ containers: [running('c')] }).waitsFor, undefined);
+  });
+
+  test('names a container that something is wrong with, while the sandbox is still being made', () => {
+    const waits = { c: wait('ContainerCreating', 'later'), d: wait('ErrImagePull', 'not found') };
+    const { waitsFor } = explain({ wait: wait('ContainerCreating', 'the sandbox is being made'), waits });
+    assert.deepEqual([waitsFor?.reason, waitsFor?.message], ['ErrImagePull', 'container d: not found']);
+    const mount = explain({ wait: wait('FailedMount', 'no volume'), waits });
+    assert.equal(mount.waitsFor?.reason, 'FailedMount');
   });
 
   test('has why it ends', () => {
@@ -69,6 +80,7 @@ describe('the explanation of a pod', () => {
       cause: 'failed',
       reason: 'Evicted',
       message: 'M',
+      advice: podReasons.Evicted.advice,
     });
   });
 
@@ -172,6 +184,7 @@ describe('the routes', () => {
   const explainer = {
     list: () => [one],
     find: (namespace: string, name: string) => (namespace === 'default' && name === 'web' ? one : undefined),
+    whyMissing: () => 'the API has not been heard yet',
   };
 
   test('are authorized as the pods of the node', () => {
@@ -204,7 +217,11 @@ describe('the routes', () => {
         return GET({ params, reply } as unknown as Parameters<typeof GET>[0]); // what the routes use of a request
       };
       if (expected === 404) {
-        assert.throws(answer, (error) => error instanceof RefusedError && error.code === 404);
+        assert.throws(
+          answer,
+          (error) =>
+            error instanceof RefusedError && error.code === 404 && /not been heard/.test(error.message),
+        );
         return;
       }
       answer();

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import type { HousekeeperOptions } from '../../../../../src/agent/pods/housekeeping/index.ts';
 import { Housekeeper, mountsBelow } from '../../../../../src/agent/pods/housekeeping/index.ts';
 import { silentLogger } from '../../../../../src/base/index.ts';
-import { runSuccessfully, temporaryFolder, unmountBelow } from '../../../../support/index.ts';
+import { runSuccessfully, temporaryFolder, unmountBelow, waitFor } from '../../../../support/index.ts';
 import { createManualClock } from '../../../../support/manual-clock.ts';
 
 const needsRoot = process.getuid?.() === 0 ? {} : { skip: 'mounting needs root' };
@@ -89,6 +89,20 @@ describe('what is left over from pods', () => {
   test('is left while it is not known who is known', async () => {
     await using it = await start(['pods/gone/etc-hosts'], { isKnown: () => undefined });
     assert.deepEqual(await it.sweep(), []);
+  });
+
+  test('is removed soon after it is known who is known', async () => {
+    const clock = createManualClock();
+    let isKnown: boolean | undefined;
+    await using it = await start(['pods/gone/x'], { clock, isKnown: () => isKnown });
+    const end = new AbortController();
+    const running = it.housekeeper.run(end.signal, () => undefined);
+    await waitFor('a look', () => clock.sleepers > 0);
+    isKnown = false;
+    await clock.advance(2000);
+    await waitFor('it to go', async () => (await readdir(join(it.root, 'pods'))).length === 0);
+    end.abort();
+    await running;
   });
 
   test('links are removed and not followed', async () => {

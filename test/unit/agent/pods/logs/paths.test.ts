@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import {
   containerLogPath,
+  findLoggedAttempts,
   linkLog,
   logLinkName,
   makeContainerLogFolder,
@@ -11,6 +12,7 @@ import {
   placeOfLog,
   podLogFolder,
   pruneLogLinks,
+  removeLogsBefore,
   removePodLogs,
   unlinkLog,
 } from '../../../../../src/agent/pods/logs/index.ts';
@@ -40,6 +42,44 @@ describe('where logs are', () => {
     ])
       assert.equal(placeOfLog('/logs', path), undefined, path);
     assert.deepEqual(placeOfLog('/logs', '/logs/a/b/0.log'), { folders: ['a', 'b'], log: '0.log' });
+  });
+
+  test('tells how often a container has run, by rotated logs too', async () => {
+    await using folder = await temporaryFolder();
+    const logs = {
+      a: ['0.log', '1.log', '2.log.20260101-000000.gz'],
+      b: ['145.log.log.rotated', '12log.rotated', 'c.log', '92233720368547758089.log', '7.logs'],
+      c: ['other'],
+      stranger: ['3.log'],
+    };
+    for (const [name, files] of Object.entries(logs)) {
+      const at = await makeContainerLogFolder(folder.path, pod, name);
+      for (const file of files) await writeFile(join(at, file), '');
+    }
+    const found = await findLoggedAttempts(folder.path, pod, ['a', 'b', 'c', 'd']);
+    assert.deepEqual(Object.fromEntries(found), { a: 2, b: 145 });
+    assert.equal((await findLoggedAttempts(join(folder.path, 'none'), pod, ['a'])).size, 0);
+  });
+
+  test('goes with the attempts that are gone, and nothing else', async () => {
+    await using folder = await temporaryFolder();
+    const at = await makeContainerLogFolder(folder.path, pod, 'a');
+    const files = [
+      '0.log',
+      '2.log',
+      '2.log.20260101-000000.gz',
+      '3.log',
+      '3.log.20260101-000000',
+      'notes',
+      '1.logs',
+    ];
+    for (const file of files) await writeFile(join(at, file), '');
+    await symlink('/etc/hostname', join(at, '1.log'));
+    await removeLogsBefore(folder.path, pod, 'a', 3);
+    assert.deepEqual((await readdir(at)).sort(), ['1.logs', '3.log', '3.log.20260101-000000', 'notes']);
+    await removeLogsBefore(folder.path, pod, 'b', 3);
+    await symlink(at, join(folder.path, 'default_web_u-1', 'linked'));
+    await assert.rejects(removeLogsBefore(folder.path, pod, 'linked', 9));
   });
 
   test('is made with its parents', async () => {

@@ -110,13 +110,16 @@ describe('the rotator', limit, () => {
   async function start(files: Record<string, string>, maxBytes = 1000) {
     const it = await logFolder(files);
     const clock = createManualClock();
-    const state = { isRunning: true, reopened: 0, isKnown: true };
+    const state = { isRunning: true, reopened: 0, isKnown: true, isHung: false };
+    const results: string[] = [];
     const log = join(it.path, '0.log');
     const rotator = new LogRotator({
       logsDir: it.root,
       limits: () => ({ maxBytes, maxFiles: 3, workers: 1, intervalMs: 10_000 }),
       containers: () => (state.isKnown ? [{ id: 'c', logPath: log, isRunning: state.isRunning }] : undefined),
+      onRotated: (result) => void results.push(result),
       reopen: async () => {
+        if (state.isHung) throw new Error('the runtime hangs');
         state.reopened += 1;
         await writeFile(log, '', { flag: 'a' });
       },
@@ -129,6 +132,7 @@ describe('the rotator', limit, () => {
       ...it,
       clock,
       state,
+      results,
       log,
       write: (bytes: number) => appendFile(log, 'x'.repeat(bytes)),
       /** Lets time pass until it is so. */
@@ -157,6 +161,10 @@ describe('the rotator', limit, () => {
       (await it.names()).some((name) => name.endsWith('.gz')),
     );
     assert.ok(compressed !== undefined && newest !== undefined);
+    assert.deepEqual(it.results, ['done', 'done', 'done', 'done']);
+    it.state.isHung = true;
+    await it.write(1100);
+    await it.until('a rotation to fail', () => it.results.at(-1) === 'failed');
   });
 
   test('mends a log that is missing, and one that somebody removes later', async () => {

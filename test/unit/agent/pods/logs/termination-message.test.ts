@@ -84,6 +84,29 @@ describe('the last message of a container', () => {
     assert.equal(cut, `${'y'.repeat(2044)}€\n`);
   });
 
+  test('of a log that was rotated just before: what is missing is at the end of the rotated one', async () => {
+    await using folder = await temporaryFolder();
+    const numbered = (from: number, to: number) =>
+      Array.from({ length: to - from }, (_, index) => `${time} stdout F ${from + index}\n`).join('');
+    const texts = (from: number, to: number) =>
+      Array.from({ length: to - from }, (_, index) => `${from + index}\n`).join('');
+    const log = join(folder.path, '3.log');
+    await write(folder.path, '3.log.20260101-000000', numbered(0, 50));
+    await write(folder.path, '3.log.20260101-000001', numbered(50, 200));
+    await write(folder.path, '2.log.20260101-000002', numbered(900, 999));
+    assert.equal(await ofLog(log), texts(120, 200), 'the current one is not there yet');
+    await write(folder.path, '3.log', '');
+    assert.equal(await ofLog(log), texts(120, 200));
+    await write(folder.path, '3.log', numbered(200, 230));
+    assert.equal(await ofLog(log), texts(150, 230));
+    const long = `${time} stdout F ${'x'.repeat(16_000)}\n`;
+    await write(folder.path, '3.log', long.repeat(5));
+    assert.equal((await ofLog(log)).length, 2048);
+    await symlink('/etc/passwd', join(folder.path, '3.log.20260101-000009'));
+    await write(folder.path, '3.log', numbered(1, 2));
+    assert.equal(await ofLog(log), '1\n', 'no link is followed');
+  });
+
   test('shares the limit of its pod', () => {
     assert.deepEqual([0, 1, 3, 12].map(messageBytesOf), [12_288, 12_288, 4096, 1024]);
   });

@@ -38,6 +38,36 @@ describe('attempts and restart counts', () => {
       { known: { web: { attempt: 5, made: { attempt: 5, restartCount: 3 }, lastExit: lastExit(5, 1) } } },
       [6, 4],
     ],
+    ['only logs are left, as after a reboot', { known: { web: { loggedAttempt: 4 } } }, [5, 5]],
+    [
+      'only a log is left, and a call failed since',
+      { known: { web: { loggedAttempt: 4, attempt: 5 } } },
+      [6, 5],
+    ],
+    [
+      'logs do not count when one is known that ran',
+      {
+        known: {
+          web: {
+            loggedAttempt: 4,
+            attempt: 6,
+            made: { attempt: 6, restartCount: 5 },
+            lastExit: lastExit(6, 1),
+          },
+        },
+      },
+      [7, 6],
+    ],
+    [
+      'another agent has left one that ran',
+      { containers: [exited('web', 1, 3, counted(3))], known: { web: { loggedAttempt: 9 } } },
+      [10, 4],
+    ],
+    [
+      'one vanished that was started',
+      { known: { web: { attempt: 5, made: { attempt: 5, restartCount: 2 }, lastExit: lastExit(3, 1) } } },
+      [6, 3],
+    ],
     [
       'the runtime knows more than the record',
       {

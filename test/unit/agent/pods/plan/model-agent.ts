@@ -34,8 +34,8 @@ export interface World {
   diesAt(point: 'beforeWrite' | 'afterWrite' | 'betweenCalls'): boolean;
   /** Notes what must not be. */
   complain(what: string): void;
-  /** How many containers of that name have been started so far. */
-  startedBefore(name: string): number;
+  /** The restart count that a container is about to be started with. */
+  expectRestartCount(name: string, restartCount: number): void;
 }
 
 class Killed extends Error {}
@@ -174,12 +174,9 @@ export class ModelAgent {
   }
 
   async #start(step: StartStep, cancel: AbortSignal): Promise<void> {
-    const { runtime, pod, clock, postStartMs, complain, startedBefore } = this.#world;
+    const { runtime, pod, clock, postStartMs, expectRestartCount } = this.#world;
     const config = containerConfig(pod, step);
-    const before = startedBefore(step.container);
-    if (step.restartCount !== before) {
-      complain(`${step.container} has restart count ${step.restartCount}, and has run ${before} times`);
-    }
+    expectRestartCount(step.container, step.restartCount);
     const id = await failAs(
       'CreateContainerError',
       runtime.createContainer(step.sandboxId, config, {}, cancel),

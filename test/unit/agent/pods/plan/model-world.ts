@@ -1,18 +1,20 @@
 import type { PlanInput, PodRecord, ProbeResults } from '../../../../../src/agent/pods/plan/index.ts';
 import type { Pod } from '../../../../../src/api/index.ts';
-import type { Behaviour, SimulatedCall, SimulatedContainer } from '../../../../support/index.ts';
-import { SimulatedRuntime } from '../../../../support/index.ts';
+import type { SimulatedCall, SimulatedContainer } from '../../../../support/index.ts';
+import { ContainerRuns, SimulatedRuntime } from '../../../../support/index.ts';
 import { createManualClock } from '../../../../support/manual-clock.ts';
+import {
+  calmBehaviour,
+  exitCodes,
+  pick,
+  randomBehaviour,
+  randomPodSpec,
+} from '../../../../support/random-pods.ts';
 import type { Random } from '../../../../support/repetition.ts';
 import { randomFrom } from '../../../../support/repetition.ts';
 import type { World } from './model-agent.ts';
 import { ModelAgent, uid } from './model-agent.ts';
-import type { Container } from './support.ts';
 
-const pick = <T>(random: Random, values: readonly [T, ...T[]]): T =>
-  values[Math.floor(random() * values.length)] ?? values[0];
-
-const exitCodes = [0, 0, 1, 2, 42, 137] as const;
 const failingCalls = [
   'runSandbox',
   'stopSandbox',
@@ -28,24 +30,23 @@ const failingCalls = [
 /** A pod of any shape, with an agent and a runtime, in which everything goes wrong that can until it is calm. */
 export class ModelWorld implements World {
   readonly clock = createManualClock();
-  readonly complaints: string[] = [];
+  readonly runs = new ContainerRuns();
   readonly runtime: SimulatedRuntime;
   readonly disk: { record: PodRecord };
   pod: Pod;
   agent: ModelAgent;
   isCalm = false;
   readonly #random: Random;
-  readonly #started = new Map<string, Set<string>>();
   readonly #failedProbes = new Set<string>();
   #imagesAtMs = 0;
   #volumesAtMs = 0;
 
   constructor(seed: number) {
     this.#random = randomFrom(seed);
-    this.pod = randomPod(this.#random);
+    this.pod = { metadata: { name: 'pod', namespace: 'ns', uid }, spec: randomPodSpec(this.#random) };
     this.runtime = new SimulatedRuntime({
       clock: this.clock,
-      behaviours: (each) => this.#behaviour(each.name),
+      behaviours: ({ name }) => (this.isCalm ? calmBehaviour(name) : randomBehaviour(this.#random, name)),
     });
     this.disk = { record: { takenMs: this.clock.now(), isAdmitted: true, ips: [], containers: {} } };
     this.#imagesAtMs = this.clock.now() + this.#random() * 5000;
@@ -80,19 +81,16 @@ export class ModelWorld implements World {
   observe(): void {
     for (const { id, state, config } of this.runtime.containers()) {
       if (state === 'created') continue;
-      const name = config.metadata?.name ?? '';
-      this.#started.set(name, (this.#started.get(name) ?? new Set()).add(id));
+      this.runs.began(config.metadata?.name ?? '', id);
     }
   }
 
-  startedBefore = (name: string): number => {
+  expectRestartCount = (name: string, restartCount: number): void => {
     this.observe();
-    return this.#started.get(name)?.size ?? 0;
+    this.runs.expectRestartCount(name, restartCount);
   };
 
-  complain = (what: string): void => {
-    this.complaints.push(what);
-  };
+  complain = (what: string): void => this.runs.complain(what);
 
   diesAt = (): boolean => !this.isCalm && this.#random() < 0.02;
 
@@ -169,64 +167,4 @@ export class ModelWorld implements World {
     const image = first.image === 'app:1' ? 'app:2' : 'app:1';
     this.pod = { ...this.pod, spec: { ...this.pod.spec, containers: [{ ...first, image }, ...others] } };
   }
-
-  #behaviour(name: string): Behaviour {
-    const isInit = name.startsWith('init');
-    if (this.isCalm) return isInit || name.startsWith('job') ? { exitAfterMs: 1000 } : {};
-    const obeysAfterMs = pick(this.#random, [0, 0, 500, 'never'] as const);
-    const isShort = isInit || this.#random() < 0.3;
-    if (!isShort) return { obeysAfterMs };
-    const startError = this.#random() < 0.03 ? { startError: 'no such command' } : {};
-    return {
-      exitAfterMs: this.#random() * 8000,
-      exitCode: isInit && this.#random() < 0.7 ? 0 : pick(this.#random, exitCodes),
-      obeysAfterMs,
-      ...startError,
-    };
-  }
-}
-
-function randomPod(random: Random): Pod {
-  const restartPolicy = pick(random, ['Always', 'OnFailure', 'Never'] as const);
-  const inits = Array.from({ length: Math.floor(random() * 4) }, (_, index) => randomInit(random, index));
-  const regular = Array.from({ length: 1 + Math.floor(random() * 3) }, (_, index) =>
-    randomContainer(random, restartPolicy !== 'Always' && random() < 0.7 ? `job${index}` : `web${index}`),
-  );
-  const ephemeral = random() < 0.2 ? [{ name: 'debug', image: 'app:1' }] : [];
-  const deadline = random() < 0.05 ? { activeDeadlineSeconds: 60 } : {};
-  return {
-    metadata: { name: 'pod', namespace: 'ns', uid },
-    spec: {
-      restartPolicy,
-      initContainers: inits,
-      containers: regular,
-      ephemeralContainers: ephemeral,
-      terminationGracePeriodSeconds: 10,
-      ...deadline,
-    },
-  };
-}
-
-function randomInit(random: Random, index: number): Container {
-  if (random() < 0.5) {
-    const { restartPolicy, ...init } = randomContainer(random, `init${index}`);
-    return restartPolicy === undefined || restartPolicy === 'Always' ? init : { ...init, restartPolicy };
-  }
-  const probe = random() < 0.5 ? { startupProbe: {} } : {};
-  return { ...probe, name: `side${index}`, image: 'app:1', restartPolicy: 'Always' };
-}
-
-function randomContainer(random: Random, name: string): Container {
-  const dice = random();
-  if (dice < 0.6) return { name, image: 'app:1' };
-  const action = dice < 0.8 ? 'Restart' : 'RestartAllContainers';
-  const operator = random() < 0.8 ? 'In' : 'NotIn';
-  const values = operator === 'In' ? [42] : [0, 1, 2, 137, 143, 128, 255];
-  const rules = [{ action, exitCodes: { operator, values } }];
-  return {
-    name,
-    image: 'app:1',
-    restartPolicy: pick(random, ['Always', 'OnFailure', 'Never'] as const),
-    restartPolicyRules: rules,
-  };
 }

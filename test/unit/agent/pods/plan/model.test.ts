@@ -71,6 +71,6 @@ function isAtRest({ stage, steps, waits }: Plan, { runtime, pod, disk }: ModelWo
   return containers.every(({ name }) => hasRun(name)) && sidecars.every(({ name }) => runtime.running(name));
 }
 
-function assertSound({ runtime, complaints }: ModelWorld): void {
-  assert.deepEqual([...runtime.violations, ...complaints], []);
+function assertSound({ runtime, runs }: ModelWorld): void {
+  assert.deepEqual([...runtime.violations, ...runs.complaints], []);
 }

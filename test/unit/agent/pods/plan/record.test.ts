@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { PodRecord, Step } from '../../../../../src/agent/pods/plan/index.ts';
-import { withBegun, withObserved, withStartFailure } from '../../../../../src/agent/pods/plan/index.ts';
+import {
+  withBegun,
+  withLogged,
+  withObserved,
+  withStarted,
+  withStartFailure,
+} from '../../../../../src/agent/pods/plan/index.ts';
 import type { Given } from './support.ts';
 import { created, deadSandbox, exited, inputOf, lastExit, nowMs, running, sandbox } from './support.ts';
 
@@ -122,18 +128,42 @@ describe('what is written before a step', () => {
       container: 'web',
       forRestart: true,
     } as const;
-    const { lastExit: killed } = begun(step, { containers: [exited('web', 137)] }).containers['web'] ?? {};
-    assert.partialDeepStrictEqual(killed ?? {}, {
-      isHistory: true,
-      reason: 'RestartingAllContainers',
-      exitCode: 137,
-    });
     const { lastExit: ended } = begun(step, { containers: [exited('web', 42)] }).containers['web'] ?? {};
     assert.partialDeepStrictEqual(ended ?? {}, { isHistory: true, reason: 'Error', exitCode: 42 });
   });
   it('nothing for another removal', () => {
     const step = { kind: 'removeContainer', containerId: 'web-0', container: 'web' } as const;
     assert.deepEqual(begun(step, { containers: [exited('web', 1)] }).containers, {});
+  });
+});
+
+describe('a start that succeeded', () => {
+  const started = {
+    kind: 'start',
+    container: 'web',
+    type: 'regular',
+    sandboxId: 's0',
+    attempt: 3,
+    restartCount: 1,
+    imageId: '',
+  } as const;
+
+  it('is remembered at once, for the container may be gone before it is seen', () => {
+    const failure = { reason: 'CreateContainerError', message: 'no', atMs: 1, count: 2 };
+    const { record } = inputOf({ known: { web: { attempt: 3, failure } } });
+    assert.deepEqual(withStarted(record, started).containers['web'], {
+      attempt: 3,
+      made: { attempt: 3, restartCount: 1 },
+    });
+  });
+});
+
+describe('logs that were left', () => {
+  it('say nothing of what the record knows', () => {
+    const { record } = inputOf({ known: { web: { attempt: 1 } } });
+    const logged = withLogged(record, new Map(Object.entries({ web: 9, b: 4 })));
+    assert.deepEqual(logged.containers, { web: { attempt: 1 }, b: { loggedAttempt: 4 } });
+    assert.equal(withLogged(record, new Map()), record);
   });
 });
 

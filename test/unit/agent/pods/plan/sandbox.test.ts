@@ -44,6 +44,14 @@ table('when a sandbox is made', [
     ['stopSandbox s0'],
   ],
   [
+    'the newest is being stopped, the other was: nothing is started in it',
+    {
+      sandboxes: [sandbox(1), deadSandbox(0)],
+      underWay: [{ kind: 'stopSandbox', sandboxId: 's1' }],
+    },
+    [],
+  ],
+  [
     'an older one is ready, the newest is not',
     { sandboxes: [deadSandbox(1), sandbox(0)] },
     ['stopSandbox s0'],

@@ -44,6 +44,8 @@ async function following(
   fake: { api: Api },
   work: (parts: {
     pods(): Pod[];
+    /** How often a listener was called. */
+    heard(): number;
     lines: string[];
     clock: ReturnType<typeof createManualClock>;
   }) => Promise<void>,
@@ -59,9 +61,11 @@ async function following(
     random: () => 0,
   });
   const stop = new AbortController();
+  let calls = 0;
+  using _listener = source.onChange(() => void calls++);
   const running = source.run(stop.signal, () => undefined);
   try {
-    await work({ pods: () => [...source.pods()], lines, clock });
+    await work({ pods: () => [...source.pods()], heard: () => calls, lines, clock });
   } finally {
     stop.abort();
     await running;
@@ -83,6 +87,32 @@ test('pods of this node are listed and then followed', async () => {
       ['12'],
     );
   });
+});
+
+test('what this agent wrote itself is known at once, and passed on a moment later; what others write at once', async () => {
+  const at = (name: string, version: string, status: NonNullable<Pod['status']>, generation = 1): Pod => ({
+    metadata: { name, namespace: 'default', generation, resourceVersion: version },
+    status,
+  });
+  const ready = { type: 'Ready', status: 'True' };
+  const gate = { type: 'example.com/gate', status: 'True' };
+  const cases: [Pod, number][] = [
+    [at('a', '12', { phase: 'Running', podIP: '10.0.0.1', conditions: [ready] }), 0],
+    [at('a', '13', { phase: 'Running', conditions: [ready, gate] }), 1],
+    [at('a', '14', { phase: 'Running', resourceClaimStatuses: [{ name: 'claim' }] }), 1],
+    [at('a', '15', { phase: 'Failed' }), 1],
+    [at('a', '16', { phase: 'Pending' }, 2), 1],
+  ];
+  for (const [object, atOnce] of cases) {
+    const fake = fakeApi([[at('a', '9', { phase: 'Pending' })]], [[{ type: 'MODIFIED', object }]]);
+    await following(fake, async ({ pods, clock, heard }) => {
+      await clock.advance(1);
+      assert.deepEqual(pods(), [object]);
+      assert.equal(heard(), 1 + atOnce, object.metadata?.resourceVersion);
+      await clock.advance(1000);
+      assert.equal(heard(), 2);
+    });
+  }
 });
 
 test('a watch that ends goes on where it was, bookmarks counted; only what is too old is listed anew', async () => {

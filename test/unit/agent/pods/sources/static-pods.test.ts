@@ -110,6 +110,20 @@ describe('static pods', () => {
     assert.equal(statics.pods()[0]?.spec?.hostNetwork, true);
   });
 
+  test('changed 1,000 times in a row, the last one counts and few of the others', async () => {
+    await using followed = await follow((at) => writeOld(at('web.yaml'), manifest('web')));
+    const { statics, folder } = followed;
+    const seen: (string | undefined)[] = [];
+    using _listening = statics.onChange((pods) => void seen.push(pods[0]?.spec?.containers?.[0]?.image));
+    for (let count = 1; count <= 1000; count += 1) {
+      const broken = count % 7 === 0 ? 'kind: [' : '';
+      await writeFile(join(folder, 'web.yaml'), manifest('web', `app:${count}`, broken));
+    }
+    await waitFor('the last one', () => seen.at(-1) === 'app:1000');
+    assert.ok(seen.length < 50, `${seen.length} were seen`);
+    assert.equal(statics.pods().length, 1);
+  });
+
   test('wrong in the end, the last good one still counts, and that is told once', async () => {
     await using followed = await follow((at) => writeOld(at('web.yaml'), manifest('web')));
     await writeFile(join(followed.folder, 'web.yaml'), 'kind: Pod\n');

@@ -58,6 +58,7 @@ const podJson = (name: string, image = 'app:1') => ({
   metadata: { name },
   spec: { containers: [{ name: 'main', image }] },
 });
+const withUid = (name: string) => ({ ...podJson(name), metadata: { name, uid: '6f0a' } });
 const listJson = (...items: object[]) => JSON.stringify({ apiVersion: 'v1', kind: 'PodList', items });
 
 describe('the static pods of a URL', () => {
@@ -126,6 +127,7 @@ describe('the static pods of a URL', () => {
         send(listJson(podJson('a'), podJson('a'))),
         /items\[1\]\.metadata\.name: default\/a-n1 is there twice/,
       ],
+      [send(listJson(withUid('a'), withUid('b'))), /items\[1\]\.metadata\.uid: 6f0a is there twice/],
       [send(listJson({ ...podJson('a'), extra: 1 })), /items\[0\].*unknown field/],
       [send('x'.repeat(10 * 1024 * 1024 + 1)), /the answer is longer than 10485760 bytes$/],
       [

@@ -224,6 +224,17 @@ const states: readonly (readonly [what: string, given: Case, status: object])[] 
     { state: { terminated: ended(0, 'c-3') }, restartCount: 3 },
   ],
   [
+    'it is forgotten after failed tries, which are no restarts',
+    {
+      record: {
+        containers: {
+          c: { attempt: 7, made: { attempt: 5, restartCount: 2 }, lastExit: exitRecord('c', 5, 1) },
+        },
+      },
+    },
+    { state: { terminated: ended(1, 'c-5') }, restartCount: 2 },
+  ],
+  [
     'it is lost, without its end',
     { more: { lost: new Map([['c', undefined]]) } },
     { lastState: { terminated: { exitCode: 137, reason: 'ContainerStatusUnknown' } } },
@@ -234,11 +245,71 @@ const states: readonly (readonly [what: string, given: Case, status: object])[] 
     { state: { waiting: { reason: 'ContainerCreating' } } },
   ],
   [
+    'it has ended, and how has not been read yet',
+    {
+      containers: [{ ...lostView('c'), isUnread: true }],
+      before: before({ containerID: `containerd://${lostView('c').id}`, state: { running: {} } }),
+    },
+    { state: { running: {} }, restartCount: 0 },
+  ],
+  [
     'the runtime does not know what became of one that ran',
     { containers: [lostView('c')], before: before({ state: { running: {} } }) },
     {
       state: { terminated: { exitCode: 137, reason: 'ContainerStatusUnknown', message: lostAtEnd } },
-      restartCount: 1,
+      restartCount: 0,
+    },
+  ],
+  [
+    'it has ended since it ran last, how is not read yet, and neither is the end of the one before it',
+    {
+      containers: [
+        { ...lostView('c', 1), isUnread: true },
+        { ...lostView('c'), isUnread: true },
+      ],
+      before: before({ containerID: 'containerd://c-0', state: { running: {} } }),
+    },
+    { containerID: 'containerd://c-0', state: { running: {} }, restartCount: 0 },
+  ],
+  [
+    'it was made, and another ran before it',
+    { containers: [created('c', 1), exited('c', 1)], before: before({ state: { terminated: ended(1) } }) },
+    { state: { waiting: { reason: 'ContainerCreating' } }, restartCount: 0 },
+  ],
+  [
+    'it was made, and only the record knows of the one before it',
+    {
+      containers: [created('c', 5)],
+      record: { containers: { c: { made: { attempt: 4, restartCount: 2 } } } },
+      before: before({ restartCount: 1 }),
+    },
+    { restartCount: 2 },
+  ],
+  [
+    'it was made, and what ran before it is said to be lost',
+    { containers: [created('c', 3)], before: before({ restartCount: 3 }) },
+    { restartCount: 3 },
+  ],
+  ['it was made, and nothing is known of others', { containers: [created('c', 3)] }, { restartCount: 3 }],
+  [
+    'it ran, and is gone, and the record has only the end of an older one',
+    {
+      record: {
+        containers: {
+          c: { made: { attempt: 6, restartCount: 2 }, lastExit: exitRecord('c', 5, 1) },
+        },
+      },
+      before: before({
+        containerID: 'containerd://c-6',
+        restartCount: 2,
+        state: { running: {} },
+        lastState: { terminated: ended(1, 'c-5') },
+      }),
+    },
+    {
+      state: { waiting: { reason: 'ContainerCreating' } },
+      lastState: { terminated: ended(1, 'c-5') },
+      restartCount: 2,
     },
   ],
   [
@@ -294,6 +365,15 @@ describe('the status of a container', () => {
     assert.equal(containerOf({ containers: [running('c')] })?.lastState, undefined);
     const record = { containers: { c: { lastExit: exitRecord('c', 1, 9) } } };
     assert.equal(containerOf({ containers: [exited('c', 9, 1)], record })?.lastState, undefined);
+  });
+
+  test('one before it whose end is not read yet is not lost', () => {
+    const given: Case = {
+      containers: [running('c', 1), { ...lostView('c'), isUnread: true }],
+      before: before({ state: { running: {} } }),
+    };
+    assert.equal(containerOf(given)?.lastState, undefined);
+    assert.equal(containerOf(given)?.restartCount, 1);
   });
 
   test('regular ones stand by name, init containers by the spec', () => {
@@ -437,6 +517,28 @@ describe('what a container has', () => {
     assert.deepEqual(done?.resources, { limits, requests });
   });
 
+  test('is the health of its devices, also after they were released, of the same container', () => {
+    const healthy = [{ name: 'vendor.test/gpu', resources: [{ resourceID: '0', health: 'Healthy' }] }];
+    const lost = [{ name: 'vendor.test/gpu', resources: [{ resourceID: '0', health: 'Unhealthy' }] }];
+    const said = before({ allocatedResourcesStatus: lost });
+    const given = (id: number, health: typeof healthy): Case => ({
+      before: said,
+      containers: [running('c', id)],
+      more: { deviceHealth: (name) => (name === 'c' ? health : []) },
+    });
+    assert.deepEqual(containerOf(given(0, healthy))?.allocatedResourcesStatus, healthy);
+    assert.deepEqual(containerOf(given(0, []))?.allocatedResourcesStatus, lost);
+    assert.equal(containerOf(given(1, []))?.allocatedResourcesStatus, undefined);
+  });
+
+  test('is the signal that stops it, where the runtime says one', () => {
+    const lifecycle = { stopSignal: 'SIGUSR1' };
+    const spec = { containers: [container('c', { lifecycle })] };
+    const given = { spec, containers: [running('c', 0, { stopSignal: 'SIGUSR1' })] };
+    assert.equal(containerOf(given)?.stopSignal, 'SIGUSR1');
+    assert.equal(containerOf({ spec, containers: [running('c')] })?.stopSignal, undefined);
+  });
+
   test('is its user and its mounts', () => {
     const volumeMounts = [
       { name: 'a', mountPath: '/a' },
@@ -444,8 +546,8 @@ describe('what a container has', () => {
       { name: 'd', mountPath: 'd', readOnly: true },
     ];
     const mounts = [
-      { containerPath: '/b', isReadOnly: true, isRecursiveReadOnly: true },
-      { containerPath: '/d', isReadOnly: true, isRecursiveReadOnly: false },
+      { containerPath: '/b', hostPath: '', isReadOnly: true, isRecursiveReadOnly: true },
+      { containerPath: '/d', hostPath: '', isReadOnly: true, isRecursiveReadOnly: false },
     ];
     const user = { uid: 1000, gid: 7, supplementalGroups: [8] };
     const given = {

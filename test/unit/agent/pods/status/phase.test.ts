@@ -95,6 +95,17 @@ const phases: readonly (readonly [what: string, given: Case, phase: string])[] =
     'Failed',
   ],
   [
+    'Never, and a rule for a code that the runtime made up',
+    {
+      spec: {
+        ...policy('Never'),
+        containers: [container('c', { restartPolicy: 'Never', restartPolicyRules: onlyExit([255]) })],
+      },
+      containers: [exited('c', 255, 0, { reason: 'Unknown' })],
+    },
+    'Failed',
+  ],
+  [
     'Always, but its own policy is Never',
     { spec: { containers: [container('c', { restartPolicy: 'Never' })] }, containers: [exited('c', 1)] },
     'Failed',

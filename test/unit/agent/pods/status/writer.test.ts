@@ -63,6 +63,46 @@ describe('a status that is set', () => {
     assert.equal(statusOf('web')?.phase, 'Running');
   });
 
+  test('that only says more about a wait is written a second after the last, what others wait for at once', async () => {
+    const { writer, asked, statusOf, running, clock } = writerWorld(['web']);
+    const waits = (message: string): PodStatus => {
+      const state = { waiting: { reason: 'ContainerCreating', message } };
+      const main = { name: 'main', ready: false, restartCount: 0, image: '', imageID: '', state };
+      return status('Pending', 'False', { containerStatuses: [main] });
+    };
+    const message = () => statusOf('web')?.containerStatuses?.[0]?.state?.waiting?.message;
+    await running(async () => {
+      writer.set(nameOf('web'), waits('folders'));
+      await clock.advance(10);
+      for (const next of ['sandbox', 'address']) writer.set(nameOf('web'), waits(next));
+      await clock.advance(900);
+      assert.equal(message(), 'folders');
+      await clock.advance(100);
+      assert.equal(message(), 'address');
+      writer.set(nameOf('web'), waits('container'));
+      writer.set(nameOf('web'), status('Running', 'True'));
+      await clock.advance(10);
+      assert.equal(statusOf('web')?.phase, 'Running');
+      await clock.advance(120_000);
+    });
+    assert.deepEqual(asked, ['patch web', 'patch web', 'patch web']);
+  });
+
+  test('that only says more about a wait does not delay the deletion', async () => {
+    const { writer, asked, put, running, clock } = writerWorld(['web']);
+    put('web', (pod) => ({ ...pod, metadata: { ...pod.metadata, ...dying } }));
+    const releasing = { ...condition('PodReadyToStartContainers', 'False'), message: 'being released' };
+    const ended = status('Succeeded');
+    await running(async () => {
+      writer.set(nameOf('web'), ended);
+      await clock.advance(10);
+      writer.set(nameOf('web'), { ...ended, conditions: [...(ended.conditions ?? []), releasing] });
+      writer.confirmDeletion(nameOf('web'));
+      await clock.advance(10);
+    });
+    assert.deepEqual(asked, ['patch web', 'delete web']);
+  });
+
   test('goes back to what the watch still shows, though that was overwritten since', async () => {
     const { writer, state, statusOf, show, running, clock } = writerWorld(['web']);
     await running(async () => {

@@ -97,7 +97,22 @@ describe('a container', () => {
       cpuShares: 512,
       memoryLimitBytes: 1,
     });
-    assert.deepEqual(full.mounts, [{ containerPath: '/data', isReadOnly: true, isRecursiveReadOnly: true }]);
+    assert.deepEqual(full.mounts, [
+      { containerPath: '/data', hostPath: '/x', isReadOnly: true, isRecursiveReadOnly: true },
+    ]);
+  });
+
+  test('its stop signal has a name, where the runtime says one', () => {
+    const cases: [number, string | undefined][] = [
+      [0, undefined],
+      [1, 'SIGABRT'],
+      [23, 'SIGTERM'],
+      [65, 'SIGRTMAX'],
+      [66, undefined],
+      [-1, undefined],
+    ];
+    for (const [stopSignal, name] of cases)
+      assert.equal(toContainerView(create(ContainerStatusSchema, { stopSignal }), 's').stopSignal, name);
   });
 
   test('of a list alone: one that has ended is not known to have ended well', () => {

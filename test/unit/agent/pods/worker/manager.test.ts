@@ -24,6 +24,7 @@ const runs = (count: number) => waitFor(`${count} containers`, () => world.runni
 const hears = (what: string) => waitFor(what, () => world.happened.includes(what));
 const deleted = (name: string) =>
   podOf(name, { deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 1 });
+const records = () => readdir(join(folder.path, 'pod-records'));
 const isEmpty = () => world.runtime.sandboxes().length === 0 && world.runtime.containers().length === 0;
 
 describe('the pods of a node', () => {
@@ -33,9 +34,50 @@ describe('the pods of a node', () => {
     world.want(deleted('a'), podOf('b'));
     await hears('deleted a');
     await runs(1);
-    const records = () => readdir(join(folder.path, 'pod-records'));
-    await waitFor('one record', async () => (await records()).length === 1);
-    assert.deepEqual(await records(), ['uid-b.json']);
+    await waitFor('only the record of b is left', async () => (await records()).join() === 'uid-b.json');
+  });
+
+  test('leave no record, however soon the API has deleted them', async () => {
+    world.want(podOf('a'));
+    await runs(1);
+    const worker = world.manager?.worker('uid-a');
+    // at any moment while its record is being removed, as when the watch tells that its object has gone
+    let sinceMs = 0;
+    const vanish = () => {
+      sinceMs -= 1;
+      worker?.terminate({ cause: 'gone', graceSeconds: 0, sinceMs });
+      if (world.manager?.worker('uid-a') !== undefined) setImmediate(vanish);
+    };
+    world.onEnded = () => void setImmediate(vanish);
+    world.want(deleted('a'));
+    await hears('deleted a');
+    world.want();
+    await waitFor('its worker to end', () => world.manager?.workers().length === 0);
+    await world.stop();
+    assert.deepEqual(await readdir(join(folder.path, 'pod-records')), []);
+  });
+
+  test('cost the runtime no call twice', async () => {
+    world.want(podOf('a', { generation: 1 }));
+    await runs(1);
+    const started = ['runSandbox', 'createContainer', 'startContainer'];
+    assert.deepEqual(world.runtime.calls, started);
+    assert.equal(world.looks, 2); // after the sandbox was made, and after the container
+    const { plan } = world.manager?.worker('uid-a') ?? {};
+    world.want({ ...podOf('a', { generation: 1, resourceVersion: '2' }), status: { podIP: '10.0.0.1' } });
+    await waitFor('the newer object', () => world.manager?.worker('uid-a')?.pod.status !== undefined);
+    assert.equal(world.manager?.worker('uid-a')?.plan, plan);
+    world.want(deleted('a'));
+    await hears('deleted a');
+    const ended = ['stopContainer', 'stopSandbox', 'removeContainer', 'removeSandbox'];
+    assert.deepEqual(world.runtime.calls, [...started, ...ended]);
+  });
+
+  test('are in a record soon, also one whose image does not come', async () => {
+    world.runtime.fault({ call: 'runSandbox', kind: 'hang' });
+    world.want(podOf('a'));
+    await waitFor('the call', () => world.runtime.calls.includes('runSandbox'));
+    assert.deepEqual(await records(), ['uid-a.json']);
   });
 
   test('that were deleted are not begun again while the API still has them', async () => {
@@ -46,6 +88,26 @@ describe('the pods of a node', () => {
     world.want(deleted('a'), podOf('b'));
     await runs(1);
     assert.equal(world.happened.filter((what) => what === 'deleted a').length, 1);
+  });
+
+  test('that are not taken up, or are done with, are held with the reason', async () => {
+    const held = () => world.manager?.heldPods().map(({ pod, wait }) => [pod.metadata?.uid, wait.message]);
+    world.want(podOf('a'));
+    await runs(1);
+    const goOn = world.runtime.fault({ call: 'stopContainer', kind: 'hang' });
+    world.want(podOf('a', { uid: 'another' }));
+    await waitFor('the second is held', () => held()?.length === 1);
+    assert.deepEqual(held(), [['another', 'an earlier pod of its name is still here: uid-a']]);
+    goOn();
+    await waitFor('the second is begun', () => held()?.length === 0);
+
+    const finalizers = ['example.com/a', 'example.com/b'];
+    world.want({ ...deleted('b'), metadata: { ...deleted('b').metadata, finalizers } });
+    await hears('deleted b');
+    await waitFor('its object is waited for', () => held()?.length === 1);
+    assert.match(held()?.[0]?.[1] ?? '', /nothing of it is left .*: example.com\/a, example.com\/b$/);
+    world.want();
+    await waitFor('it is forgotten', () => held()?.length === 0);
   });
 
   test('that are in no source any more end', async () => {
@@ -113,6 +175,26 @@ describe('the pods of a node', () => {
     assert.equal(world.runtime.sandboxes().length, 1);
   });
 
+  test('of a manifest follow what another agent made of it under another uid', async () => {
+    const annotations = { 'kubernetes.io/config.source': 'file' };
+    const metadata = { name: 'a', namespace: 'default', uid: 'other-hash', attempt: 0 };
+    const labels = { 'io.kubernetes.pod.uid': 'other-hash' };
+    const sandbox = await world.runtime.runSandbox({ metadata, labels, annotations }, '');
+    const config = { metadata: { name: 'main', attempt: 0 }, labels };
+    const old = await world.runtime.createContainer(sandbox, config, {});
+    await world.runtime.startContainer(old);
+    world.want(podOf('b', { name: 'a', annotations }));
+    await waitFor(
+      'its own',
+      () => world.runtime.running('main') !== undefined && world.runtime.running('main')?.id !== old,
+    );
+    assert.deepEqual(
+      world.runtime.sandboxes().map(({ config: made }) => made.metadata?.uid),
+      ['uid-b'],
+    );
+    assert.deepEqual(world.happened.slice(0, 2), ['release a', 'forget a']);
+  });
+
   test('run beside one whose uid cannot be kept', async () => {
     world.want(podOf('odd', { uid: 'a/b' }), podOf('a'));
     await runs(1);
@@ -154,6 +236,20 @@ describe('an agent that starts again', () => {
     assert.ok(isEmpty());
   });
 
+  test('says that what is left on the disk of one that went meanwhile belongs to nobody', async () => {
+    world.want(podOf('a'));
+    await runs(1);
+    await world.stop();
+    for (const { id } of world.runtime.sandboxes()) {
+      await world.runtime.stopSandbox(id);
+      await world.runtime.removeSandbox(id);
+    }
+    world.want();
+    world.start();
+    await hears('abandoned');
+    assert.deepEqual(await readdir(join(folder.path, 'pod-records')), []);
+  });
+
   test('ends nothing that a source names while another pod is being admitted', async () => {
     world.want(podOf('a'));
     await runs(1);
@@ -183,6 +279,31 @@ describe('an agent that starts again', () => {
     await runs(1);
     const made = world.runtime.calls.lastIndexOf('runSandbox');
     assert.ok(made > world.runtime.calls.lastIndexOf('removeSandbox'), 'the old one went first');
+  });
+
+  test('counts a container that vanished before it was seen', async () => {
+    world.lostStarts = 2;
+    world.want(podOf('a'));
+    await runs(1);
+    const [{ config } = assert.fail('there is none')] = world.runtime.containers();
+    assert.equal(config.annotations?.['io.kubernetes.container.restartCount'], '2');
+  });
+
+  test('counts the restarts by the logs where nothing else is left, and never twice', async () => {
+    const counts = () =>
+      world.runtime
+        .containers()
+        .map(({ config }) => config.annotations?.['io.kubernetes.container.restartCount']);
+    world.logged = new Map([['main', 3]]);
+    world.want(podOf('a'));
+    await runs(1);
+    assert.deepEqual(counts(), ['4']);
+    await world.stop();
+    for (const { id } of world.runtime.containers()) await world.runtime.removeContainer(id);
+    world.logged = new Map([['main', 9]]);
+    world.start();
+    await runs(1);
+    assert.deepEqual(counts(), ['5']);
   });
 
   for (let steps = 0; steps <= 4; steps += 1)

@@ -1,15 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Termination } from '../../../../../src/agent/pods/plan/index.ts';
-import { joinTerminations, newRecord, withoutFailure } from '../../../../../src/agent/pods/worker/record.ts';
-
-const failed = { reason: 'CreateContainerError', message: 'no', atMs: 1, count: 2 };
-
-test('a container that was started is not said to have failed', () => {
-  const record = { ...newRecord(0), containers: { web: { attempt: 3, failure: failed } } };
-  assert.deepEqual(withoutFailure(record, 'web').containers, { web: { attempt: 3 } });
-  assert.equal(withoutFailure(newRecord(0), 'web').containers['web'], undefined);
-});
+import { joinTerminations } from '../../../../../src/agent/pods/worker/record.ts';
 
 describe('a second reason to end', () => {
   const ends = (cause: Termination['cause'], graceSeconds: number, sinceMs: number): Termination => ({

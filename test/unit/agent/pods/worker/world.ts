@@ -43,8 +43,18 @@ export class PodWorld {
   #done: Promise<unknown> = Promise.resolve();
   #records: PodRecords | undefined;
   manager: PodManager | undefined;
+  /** Called when a pod has ended, before it is forgotten. */
+  onEnded = (): void => undefined;
   /** Whether all sources have been heard. */
   isComplete = true;
+  /** Why the runtime does not tell of any pod. */
+  viewError: Error | undefined;
+  /** How many containers vanish as they are started, before anybody can see them. */
+  lostStarts = 0;
+  /** Attempts of which there are logs, by container. */
+  logged: ReadonlyMap<string, number> = new Map();
+  /** How often the runtime was asked what it has of a pod. */
+  looks = 0;
 
   constructor(folder: string) {
     this.#folder = join(folder, 'pod-records');
@@ -80,6 +90,7 @@ export class PodWorld {
       source: this.#source(),
       isComplete: () => this.isComplete,
       admit: async (pod, _origin, others) => await this.#verdict(pod, others.length),
+      onAbandoned: () => void this.happened.push('abandoned'),
       onNodeChange: () => nothing,
       clock: systemClock,
       log: silentLogger(),
@@ -112,7 +123,11 @@ export class PodWorld {
       isComplete: () => true,
       pod: (uid) => runtime.podView(uid),
       pods: () => uids().flatMap((uid) => runtime.podView(uid) ?? []),
-      refresh: async (uid) => runtime.podView(uid),
+      refresh: async (uid) => {
+        if (this.viewError !== undefined) throw this.viewError;
+        this.looks += 1;
+        return runtime.podView(uid);
+      },
       onChange(listener) {
         const follow = async () => {
           for await (const event of runtime.events(signal))
@@ -126,12 +141,14 @@ export class PodWorld {
 
   #executor(): Executor {
     const { runtime } = this;
+    const isLost = () => this.lostStarts-- > 0;
     return {
       prepare: async () => undefined,
       runSandbox: async (pod, attempt) => void (await runtime.runSandbox(sandboxOf(pod, attempt), '')),
       stopSandbox: async (_pod, id) => await runtime.stopSandbox(id),
       removeSandbox: async (id) => await runtime.removeSandbox(id),
       async start({ pod, step }) {
+        if (isLost()) return { isStarted: true };
         try {
           const config = containerOf(pod, step);
           const id = await runtime.createContainer(step.sandboxId, config, sandboxOf(pod, 0));
@@ -143,10 +160,11 @@ export class PodWorld {
       },
       stop: async (_pod, { containerId, graceSeconds }) =>
         await runtime.stopContainer(containerId, graceSeconds),
-      removeContainer: async (id) => await runtime.removeContainer(id),
+      removeContainer: async (_pod, { containerId }) => await runtime.removeContainer(containerId),
       release: async (pod) => void this.happened.push(`release ${pod.metadata?.name}`),
       forget: async (pod) => void this.happened.push(`forget ${pod.metadata?.name}`),
       messageOf: async () => '',
+      loggedAttempts: async () => this.logged,
     };
   }
 
@@ -155,7 +173,10 @@ export class PodWorld {
       planned: () => undefined,
       did: ({ metadata }, what) => this.timeline.add(metadata?.uid ?? '', what),
       event: (pod, { reason }) => void this.happened.push(`${reason} ${pod.metadata?.name}`),
-      ended: (pod, cause) => void this.happened.push(`${cause} ${pod.metadata?.name}`),
+      ended: (pod, cause) => {
+        this.happened.push(`${cause} ${pod.metadata?.name}`);
+        this.onEnded();
+      },
     };
   }
 }
