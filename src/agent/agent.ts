@@ -9,16 +9,17 @@ import {
   exitCodes,
   registerBuildInfo,
   runServices,
-  untilAborted,
 } from '../base/index.ts';
 import { agentUrl } from './assembly/agent-url.ts';
 import { assembleHeartbeats } from './assembly/assemble-heartbeats.ts';
 import { assembleIdentity } from './assembly/assemble-identity.ts';
 import { assembleLocal } from './assembly/assemble-local.ts';
 import { assembleServer } from './assembly/assemble-server.ts';
+import { checkMachine } from './assembly/check-machine.ts';
 import type { AgentContext } from './assembly/context.ts';
 import { part } from './assembly/context.ts';
 import { describeAgent, toRunningAgent } from './assembly/describe-agent.ts';
+import { acquireLockUnlessStopped, claimRuntimeUnlessStopped, lockService } from './assembly/locks.ts';
 import type { AgentOptions, Announce } from './assembly/options.ts';
 import { readiness } from './assembly/readiness.ts';
 import { createReload } from './assembly/reload.ts';
@@ -28,10 +29,9 @@ import { createCheckpointer, readRecipients } from './checkpoint/index.ts';
 import { controlSocketService } from './config/control-socket/index.ts';
 import type { EffectiveConfig } from './config/index.ts';
 import { LiveConfig, loadConfig } from './config/index.ts';
-import { createHostChecksService } from './doctor/index.ts';
-import type { Lock } from './lock/index.ts';
-import { acquireAgentLock } from './lock/index.ts';
-import { findNodeIpsFault, listNodeAddresses } from './node/index.ts';
+import { createHostChecksService, createKernelReader } from './doctor/index.ts';
+import type { Lock, RuntimeLock } from './lock/index.ts';
+import { createAddressReader, findNodeIpsFault } from './node/index.ts';
 import type { Runtime } from './runtime/index.ts';
 import { connectRuntime } from './runtime/index.ts';
 import type { ServingFiles } from './server/index.ts';
@@ -56,14 +56,17 @@ export async function runAgent(
   checkNodeIps(options);
   const servingFiles = createServingFiles();
   const live = await openConfig(options, servingFiles);
+  checkMachine(live.current.pods.refuses, createKernelReader('/'));
   await ensurePrivateFolder(rootDir);
   await using lock = await acquireLockUnlessStopped(options, signal);
   if (lock === undefined) return;
+  await using runtimeLock = await claimRuntimeUnlessStopped(options, live.current, signal);
+  if (runtimeLock === undefined) return;
   await ensurePrivateFolder(options.certDir);
   await using stack = new AsyncDisposableStack();
   const { nodeIps = [], externalIps = [] } = options;
-  const nodeAddressesNow = () => listNodeAddresses({ hostname: nodeName, nodeIps, externalIps });
-  const addresses = () => nodeAddressesNow().map(({ address }) => address);
+  const nodeAddresses = createAddressReader({ hostname: nodeName, nodeIps, externalIps }, options.clock);
+  const addresses = () => nodeAddresses().map(({ address }) => address);
   const metrics = createMetrics();
   registerBuildInfo(metrics, version.gitVersion);
   const context = {
@@ -73,24 +76,26 @@ export async function runAgent(
     nodeName,
     hostname: nodeName,
     addresses,
-    nodeAddresses: nodeAddressesNow,
+    nodeAddresses,
     metrics,
+    claim: (socket: string) => runtimeLock.claim(socket),
     stack,
   };
   const runtime = stack.use(openRuntime(context));
   const stop = AbortSignal.any([signal, lock.contended]);
-  await runParts(context, { lock, runtime, servingFiles }, stop, announce);
+  await runParts(context, { lock, runtimeLock, runtime, servingFiles }, stop, announce);
 }
 
 interface Opened {
   lock: Lock;
+  runtimeLock: RuntimeLock;
   runtime: Runtime;
   servingFiles: ServingFiles;
 }
 
 async function runParts(
   context: AgentContext,
-  { lock, runtime, servingFiles }: Opened,
+  { lock, runtimeLock, runtime, servingFiles }: Opened,
   stop: AbortSignal,
   announce: Announce,
 ): Promise<void> {
@@ -100,7 +105,7 @@ async function runParts(
   const { identity, controlPlane, services } = await assembleIdentity(context, url);
   const standalone = options.controlPlane.mode === 'standalone';
   stack.use(servingFiles.follow(identity.serving));
-  const local = await assembleLocal(context, identity, runtime);
+  const local = await assembleLocal(context, identity, runtime, checkpointer);
   const { server, services: serving } = assembleServer(context, {
     identity,
     checkpointer,
@@ -122,6 +127,7 @@ async function runParts(
   const heartbeats = assembleHeartbeats(context, identity, runtime, port, {
     conditions: hostChecks.conditions,
     devices: local.devices,
+    onNode: local.running.onNode,
   });
   const manager = serviceManager(context, runtime);
   const reload = createReload(context, live, manager);
@@ -133,7 +139,7 @@ async function runParts(
   }
 
   const parts = [
-    lockService(lock),
+    lockService([lock.lost, runtimeLock.lost]),
     checkpointerService(checkpointer),
     servingFilesService(servingFiles, () => live.current.files, part(context, 'server')),
     ...services,
@@ -172,26 +178,6 @@ async function runParts(
     },
     stop,
   );
-}
-
-/** Undefined where the agent was stopped while it waited, which is no failure. */
-async function acquireLockUnlessStopped(
-  options: AgentOptions,
-  signal: AbortSignal,
-): Promise<Lock | undefined> {
-  try {
-    return await acquireAgentLock({
-      lockFile: options.lockFile,
-      rootDir: options.rootDir,
-      clock: options.clock,
-      log: options.log.child({ part: 'lock' }),
-      exitOnContention: options.exitOnLockContention,
-      signal,
-    });
-  } catch (error) {
-    if (signal.aborted) return undefined;
-    throw error;
-  }
 }
 
 async function openConfig(options: AgentOptions, servingFiles: ServingFiles): Promise<LiveConfig> {
@@ -257,20 +243,6 @@ function openCheckpointer(context: AgentContext, runtime: Runtime): Checkpointer
     metrics: context.metrics,
     ...part(context, 'checkpoint'),
   });
-}
-
-/** Shuts the agent down cleanly when the lock is lost: another agent may already be running. */
-function lockService(lock: Lock): Service {
-  return {
-    name: 'lock',
-    dependsOn: [],
-    onFailure: 'stop',
-    async run(signal, ready) {
-      ready();
-      await untilAborted(AbortSignal.any([signal, lock.lost]));
-      if (lock.lost.aborted) throw lock.lost.reason;
-    },
-  };
 }
 
 /** Cleans up what earlier checkpoints have left, before a new one of the same container is taken. */

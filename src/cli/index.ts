@@ -1,7 +1,9 @@
+import type { Command } from 'commander';
 import { CommanderError } from 'commander';
 import { describeError, ExitError, exitCodes } from '../base/index.ts';
+import { createServerProgram } from './build-program.ts';
 import { bindOptionalValues } from './optional-values.ts';
-import { createProgram } from './program.ts';
+
 import type { CommandContext } from './terminal/context.ts';
 import { isJournal, ReportedError } from './terminal/context.ts';
 
@@ -9,13 +11,18 @@ export type { CommandContext } from './terminal/context.ts';
 
 /** Runs the command line and returns the exit code (docs/errors.md). Never throws. */
 export async function run(args: readonly string[], context: CommandContext): Promise<number> {
-  const program = createProgram(context);
+  const program = createServerProgram(args[0], context) ?? (await createWholeProgram(context));
   try {
     await program.parseAsync(bindOptionalValues(program, args), { from: 'user' });
     return exitCodes.ok;
   } catch (error) {
     return reportError(error, context);
   }
+}
+
+async function createWholeProgram(context: CommandContext): Promise<Command> {
+  const { createProgram } = await import('./program.ts');
+  return createProgram(context);
 }
 
 /** Of an entry in systemd's journal. */

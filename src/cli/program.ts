@@ -1,10 +1,9 @@
 import { Command } from 'commander';
-import { version } from '../api/index.ts';
 import { exitCodes } from '../base/index.ts';
 import { accessCommand } from './access/command.ts';
 import { agentCommand } from './agent.ts';
-import { fillPlace } from './agent-client/fill-place.ts';
 import { apiServerCommand } from './apiserver.ts';
+import { buildProgram } from './build-program.ts';
 import { checkpointCommand } from './checkpoint/command.ts';
 import { configCommand } from './config.ts';
 import { devicesCommand } from './devices.ts';
@@ -44,27 +43,10 @@ const commands: readonly ((context: CommandContext) => Command)[] = [
 
 /** The tree of all commands. */
 export function createProgram(context: CommandContext): Command {
-  const program = new Command('nodeward')
-    .description('A Linux node agent, and a control plane that speaks the Kubernetes API conventions.')
-    .version(version.nodeward, '--version', 'print the version');
-  for (const command of commands) program.addCommand(command(context));
-  program.hook('preAction', (_program, command) => fillPlace(command, context));
-  program.addCommand(completionCommand(program, context));
-  program.helpCommand(false).addCommand(helpCommand(program));
-  const all = [program, ...program.commands, ...program.commands.flatMap((command) => command.commands)];
-  for (const command of all) {
-    command.exitOverride().showHelpAfterError(`(see ${fullNameOf(command)} --help)`);
-    command.configureOutput({
-      writeOut: (text) => context.stdout.write(text),
-      writeErr: (text) => context.stderr.write(text),
-    });
-  }
-  return program;
-}
-
-/** `nodeward checkpoint ls` */
-function fullNameOf(command: Command): string {
-  return command.parent === null ? command.name() : `${fullNameOf(command.parent)} ${command.name()}`;
+  return buildProgram(context, commands, (program) => {
+    program.addCommand(completionCommand(program, context));
+    program.helpCommand(false).addCommand(helpCommand(program));
+  });
 }
 
 /** `nodeward help [COMMAND]`. Unlike the one of commander it refuses further arguments. */

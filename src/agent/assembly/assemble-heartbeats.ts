@@ -24,6 +24,8 @@ export interface Heartbeats {
 export interface StatusSources {
   readonly conditions: NonNullable<NodeStatusOptions['conditions']>;
   readonly devices: Pick<DeviceParts, 'amounts' | 'inventory'>;
+  /** Called with the Node after each look at it. */
+  readonly onNode: NonNullable<NodeStatusOptions['onNode']>;
 }
 
 /** Assembles the services of the node's status and its lease. */
@@ -32,7 +34,7 @@ export function assembleHeartbeats(
   identity: Identity,
   runtime: Runtime,
   port: () => number,
-  { conditions, devices }: StatusSources,
+  { conditions, devices, onNode }: StatusSources,
 ): Heartbeats {
   const { options, config, live, nodeName, hostname, metrics, stack } = context;
   if (options.controlPlane.mode === 'standalone') return { services: [], heartbeat: () => undefined };
@@ -47,7 +49,7 @@ export function assembleHeartbeats(
     port,
     addresses: context.nodeAddresses,
     remarks: () => [...lease.remarks(), ...certificates.remarks()],
-    conditions,
+    ...{ conditions, onNode },
     extraResources: devices.amounts,
     onExtraResources: (listener) => devices.inventory.onChange(listener),
     settings: () => settingsOf(live.current, options.nodeLabels),

@@ -1,5 +1,6 @@
 import type { Pod } from '../../api/index.ts';
 import type { Service } from '../../base/index.ts';
+import type { Checkpointer } from '../checkpoint/index.ts';
 import type { Identity } from '../identity/index.ts';
 import { pluginRoutes } from '../plugins/index.ts';
 import type { Runtime } from '../runtime/index.ts';
@@ -32,6 +33,7 @@ export async function assembleLocal(
   context: AgentContext,
   identity: Identity,
   runtime: Runtime,
+  checkpointer: Pick<Checkpointer, 'beforeStop'>,
 ): Promise<LocalParts> {
   const pods = assemblePods(context, identity);
   const events = assembleEvents(context, identity);
@@ -50,13 +52,13 @@ export async function assembleLocal(
     onChange: source.onChange,
   };
   const resources = assembleResources(context, { inventory, remember, pods: users, isComplete });
+  const drivers = assembleDrivers(context, identity);
   const running = await assembleRunningPods(context, {
-    ...{ runtime, pods, devices },
+    ...{ runtime, pods, devices, drivers, checkpointer },
     events: events.recorder,
     allocator: resources.allocator,
   });
   held = running.held;
-  const drivers = assembleDrivers(context, identity);
   const handlers = [devices.handler, ...drivers.handlers];
   const plugins = assemblePlugins(context, handlers);
   const kubeletPlugins = assembleKubeletPlugins(context, handlers, plugins);

@@ -56,12 +56,12 @@ export function assemblePods(context: AgentContext, identity: Identity): PodPart
   const { log } = part(context, 'pods');
   const metrics = podMetrics(context.metrics);
   const { folder, sources, services } = assembleStatics(context, metrics);
-  const statics = joinStatics(sources);
+  const statics = joinStatics(sources, stack.use(joinSources(sources, log)));
   const onApi =
     options.controlPlane.mode === 'standalone'
       ? undefined
       : assembleOnApi(context, identity, { statics, metrics });
-  const all = onApi === undefined ? sources : [...sources, onApi.pods];
+  const all = onApi === undefined ? [statics] : [statics, onApi.pods];
   return {
     routes: staticPodRoutes(folder),
     text: () => formatStaticPods(folder),
@@ -108,19 +108,8 @@ function assembleStatics(context: AgentContext, metrics: PodMetrics): Statics {
 }
 
 /** Without static pods, the mirrors of earlier ones are removed. */
-function joinStatics(sources: readonly StaticSource[]): StaticSource {
-  return {
-    pods: () => sources.flatMap((source) => source.pods()),
-    isComplete: () => sources.every((source) => source.isComplete()),
-    onChange(listener) {
-      const all = sources.map((source) => source.onChange(() => listener(this.pods())));
-      return {
-        [Symbol.dispose]() {
-          for (const each of all) each[Symbol.dispose]();
-        },
-      };
-    },
-  };
+function joinStatics(sources: readonly StaticSource[], { pods, onChange }: PodSource): StaticSource {
+  return { pods, onChange, isComplete: () => sources.every((source) => source.isComplete()) };
 }
 
 function assembleOnApi(

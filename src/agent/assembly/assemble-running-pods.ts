@@ -1,56 +1,50 @@
-import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import type { Pod } from '../../api/index.ts';
-import { runtimeClassKind, secretKind } from '../../api/index.ts';
-import type { Clock, Service } from '../../base/index.ts';
-import { describeError, ExitError, exitCodes } from '../../base/index.ts';
-import { ifFound } from '../../client/index.ts';
-import type { NodeSettings } from '../containers/index.ts';
-import { readThermalPaths } from '../containers/index.ts';
-import { CredentialProviders, ImageAccess, ImageRoom, readProviders } from '../images/index.ts';
+import type { Node, Pod } from '../../api/index.ts';
+import type { Service } from '../../base/index.ts';
 import type { EventRecorder } from '../node/events/index.ts';
-import { createMeasure } from '../node/index.ts';
-import type { DeviceAllocator } from '../plugins/allocation/index.ts';
+import { createMeasure, PodCidr } from '../node/index.ts';
+import type { ResourceClaim } from '../plugins/claims/index.ts';
+import { PodClaims, resourceClaim } from '../plugins/claims/index.ts';
 import { explainRoutes, PodTimeline, WaitTimes } from '../pods/explain/index.ts';
+import type { Housekeeper } from '../pods/housekeeping/index.ts';
 import { PodRuntimeView } from '../pods/index.ts';
-import { NodeExecutor, NodeTeller, PodManager, PodRecords, StartGate } from '../pods/worker/index.ts';
-import { qosClassOf, readNodeCgroups } from '../resources/index.ts';
-import type { Runtime } from '../runtime/index.ts';
-import { defaultEndpoints, openConnection, podCalls } from '../runtime/index.ts';
+import { measureSteps, NodeTeller, PodManager, PodRecords } from '../pods/worker/index.ts';
+import { qosClassOf } from '../resources/index.ts';
+import type { Connection, Runtime } from '../runtime/index.ts';
+import { measureCalls, openConnection, podCalls, RuntimeError, RuntimeService } from '../runtime/index.ts';
 import type { AgentRoute } from '../server/index.ts';
 import { PodVolumes } from '../volumes/index.ts';
 import { createAdmission } from './admission.ts';
 import { ApiStatuses, noStatuses } from './api-statuses.ts';
-import type { DeviceParts } from './assemble-devices.ts';
+import type { Drivers } from './assemble-drivers.ts';
+import type { ExecutorSources } from './assemble-executor.ts';
+import { createExecutor, hostIpsOf } from './assemble-executor.ts';
+import { listEndpoints, openImages } from './assemble-images.ts';
 import type { PodParts } from './assemble-pods.ts';
 import type { AgentContext } from './context.ts';
 import { part } from './context.ts';
-import { createDeviceSource } from './device-source.ts';
+import { createDeviceHealth } from './device-source.ts';
 import { NodeFacts } from './node-facts.ts';
 import { PodCgroupsService } from './pod-cgroups.ts';
 import { createExplainer } from './pod-explainer.ts';
+import { createRunningMetrics, observeRunning } from './pod-metrics.ts';
 import { collectImages, isKnownPod, keepHouse, keepLogLinks, rotateLogs } from './pod-upkeep.ts';
-import { createProfileResolver } from './profile-resolver.ts';
 
-export interface RunningPodSources {
-  runtime: Runtime;
-  pods: PodParts;
+export interface RunningPodSources extends ExecutorSources {
   events: EventRecorder;
-  devices: DeviceParts;
-  allocator: DeviceAllocator;
+  drivers: Pick<Drivers, 'dra'>;
 }
 
 export interface RunningPods {
   readonly services: readonly Service[];
   readonly routes: readonly AgentRoute[];
+  /** Takes the Node as the API has it. */
+  onNode(node: Node): void;
   /** The pod with its status as this agent has it. */
   withStatus(pod: Pod): Pod;
   /** Pods that hold something of the node, also those that no source has any more. */
   held(): readonly Pod[];
 }
-
-/** How many pods start at a time for each processor: more share it and become ready no sooner. */
-const startsPerCpu = 2;
 
 /** Assembles what runs the pods of this node: the view of the runtime, images, volumes, and a worker for each pod. */
 export async function assembleRunningPods(
@@ -62,11 +56,18 @@ export async function assembleRunningPods(
   const sink =
     pods.onApi === undefined ? noStatuses : stack.use(new ApiStatuses(pods.onApi.writer, pods.onApi.pods));
   const endpoints = listEndpoints(config.containerRuntimeEndpoint);
-  const connection = stack.use(openConnection(endpoints));
+  const metrics = createRunningMetrics(context);
+  const connection = measureCalls(
+    stack.use(openConnection(endpoints, context)),
+    metrics.calls,
+    options.clock,
+  );
   const calls = podCalls(connection, { timeoutMs: config.runtimeRequestTimeoutMs });
   const facts = createFacts(context, sources);
-  const view = new PodRuntimeView({ calls, ...part(context, 'pod-view') });
-  const images = stack.use(await openImages(context, sources));
+  const view = new PodRuntimeView({ calls, onListed: metrics.onListed, ...part(context, 'pod-view') });
+  const timeline = new PodTimeline(options.clock);
+  const noted = { ...sources, events: withTimeline(events, timeline) };
+  const images = stack.use(await openImages(context, noted, metrics));
   const volumes = new PodVolumes({
     rootDir: options.rootDir,
     memoryBytes: () => facts.allPodsLimits().memoryBytes,
@@ -77,12 +78,12 @@ export async function assembleRunningPods(
   const records = stack.use(
     new PodRecords({ folder: join(options.rootDir, 'pod-records'), ...part(context, 'pods') }),
   );
-  const timeline = new PodTimeline(options.clock);
   const waits = new WaitTimes(options.clock);
   const teller = new NodeTeller({
-    ...{ sink, events, timeline, waits, qosClassOf },
+    ...{ sink, events, timeline, waits, qosClassOf, metrics: metrics.lives },
     hostIps: () => hostIpsOf(context),
     runtimeName: () => runtime.status().name,
+    deviceHealth: createDeviceHealth(sources.allocator, sources.devices.inventory),
   });
   const cgroups: PodCgroupsService = new PodCgroupsService({
     connection,
@@ -92,9 +93,23 @@ export async function assembleRunningPods(
     isKnown: (uid) => isKnownPod(uid, pods, { view, manager }),
     ...part(context, 'cgroups'),
   });
-  const executor = createExecutor(context, sources, { calls, volumes, teller, facts, cgroups });
+  const claims: PodClaims = stack.use(
+    new PodClaims({
+      path: join(options.rootDir, 'resource-claims.json'),
+      drivers: sources.drivers.dra,
+      readClaim: (namespace, name, signal) => readClaim(pods, namespace, name, signal),
+      isKnown: (uid) => isKnownPod(uid, pods, { view, manager }),
+      ...part(context, 'resource-claims'),
+    }),
+  );
+  const executor = measureSteps(
+    createExecutor(context, sources, { calls, volumes, teller, timeline, facts, cgroups, claims }),
+    metrics.steps,
+    options.clock,
+  );
   const manager: PodManager = new PodManager({
     ...{ view, images, volumes, records, executor, teller },
+    onLooked: (kind, seconds) => metrics.lives.looked(kind, seconds),
     settings: () => ({ maxRestartWaitMs: context.live.current.pods.maxRestartWaitMs }),
     network: () => {
       const { networkReady, message } = runtime.status();
@@ -107,43 +122,82 @@ export async function assembleRunningPods(
       isStandalone: options.controlPlane.mode === 'standalone',
       config: () => context.live.current,
     }),
+    onAbandoned: () => house.wake(),
     onNodeChange(listener) {
       const [status, complete] = [runtime.onStatusChange(listener), view.onComplete(listener)];
+      const health = sources.devices.inventory.onChange(listener);
       return {
         [Symbol.dispose]() {
           status[Symbol.dispose]();
           complete[Symbol.dispose]();
+          health[Symbol.dispose]();
         },
       };
     },
     ...part(context, 'pods'),
   });
+  const house: Housekeeper = keepHouse(context, pods, { view, manager });
+  observeRunning(context.metrics, { view, manager, housekeeper: house, source: pods.source });
+  const podCidr = createPodCidr(context, connection, runtime);
   const service = (name: string, dependsOn: readonly string[], run: Service['run']): Service => ({
     ...{ name, dependsOn, onFailure: 'restart', run },
   });
   return {
-    routes: explainRoutes(createExplainer({ manager, teller, timeline, waits, view })),
+    routes: explainRoutes(
+      createExplainer({ manager, teller, timeline, waits, view, isComplete: pods.isComplete }),
+    ),
+    onNode: ({ spec }) => podCidr.follow(spec?.podCIDRs ?? []),
     held: () => manager.workers().flatMap(({ pod, record }) => (record.isReleased === true ? [] : [pod])),
     withStatus(pod) {
       const status = teller.statusOf(pod.metadata?.uid ?? '');
       return status === undefined ? pod : { ...pod, status };
     },
     services: [
-      collectImages(context, events, { view, images }),
-      service('pod-logs', ['pod-view'], rotateLogs(context, { calls, view }).run),
+      collectImages(context, events, { view, images, metrics: metrics.calls }),
+      service(
+        'pod-logs',
+        ['pod-view'],
+        rotateLogs(context, { calls, view, onRotated: metrics.onRotated }).run,
+      ),
       service('log-links', ['pod-view'], keepLogLinks(context, view).run),
-      service('housekeeping', ['pod-view'], keepHouse(context, pods, { view, manager }).run),
+      service('housekeeping', ['pod-view'], house.run),
       service('node-facts', ['lock'], facts.run),
       service('pod-view', ['lock'], view.run),
+      service('pod-cidr', ['lock'], podCidr.run),
       service('pod-cgroups', ['node-facts'], cgroups.run),
       ...(pods.onApi === undefined ? [] : [pods.onApi.mirrors(teller)]),
-      service('pods', ['pod-view', 'node-facts', 'device-allocations', 'checkpointer'], manager.run),
+      service('resource-claims', ['lock'], claims.run),
+      service(
+        'pods',
+        ['pod-view', 'node-facts', 'device-allocations', 'resource-claims', 'checkpointer'],
+        manager.run,
+      ),
     ],
   };
 }
 
-function listEndpoints(endpoint: string): readonly string[] {
-  return endpoint === '' ? defaultEndpoints : [endpoint];
+/** What is reported of a pod's images also stands among what happened to the pod. */
+function withTimeline(events: EventRecorder, timeline: PodTimeline): EventRecorder {
+  return {
+    record(subject, happening) {
+      timeline.add(subject.uid, `${happening.reason}: ${happening.message}`);
+      events.record(subject, happening);
+    },
+  };
+}
+
+function createPodCidr(context: AgentContext, connection: Connection, runtime: Runtime): PodCidr {
+  const { pods, runtimeRequestTimeoutMs: deadlineMs } = context.config;
+  return new PodCidr({
+    configured: pods.podCidrs,
+    async send(podCidr, cancel) {
+      const request = { runtimeConfig: { networkConfig: { podCidr } } };
+      await connection.call(RuntimeService.method.updateRuntimeConfig, request, { deadlineMs, cancel });
+    },
+    isRefused: (error) => error instanceof RuntimeError && error.reason === 'unimplemented',
+    onRuntimeStart: (listener) => runtime.onStatusChange(({ ready }) => ready && listener()),
+    ...part(context, 'pod-cidr'),
+  });
 }
 
 function createFacts(context: AgentContext, { devices, pods, runtime }: RunningPodSources): NodeFacts {
@@ -166,123 +220,15 @@ function createFacts(context: AgentContext, { devices, pods, runtime }: RunningP
   });
 }
 
-async function openImages(context: AgentContext, { pods, events }: RunningPodSources): Promise<ImageRoom> {
-  const { config, options, stack } = context;
-  const api = pods.onApi?.api;
-  const endpoint = config.imageServiceEndpoint || config.containerRuntimeEndpoint;
-  return new ImageRoom({
-    connection: stack.use(openConnection(listEndpoints(endpoint))),
-    timeoutMs: config.runtimeRequestTimeoutMs,
-    pulls: config.images.pulls,
-    access: stack.use(
-      await ImageAccess.open({
-        settings: config.images.access,
-        path: join(options.rootDir, 'pulled-images.json'),
-        ...part(context, 'images'),
-      }),
-    ),
-    providers: await openProviders(context),
-    nodeCredentialsFile: join(options.rootDir, 'config.json'),
-    readSecret: async (namespace, name, signal) =>
-      api === undefined ? undefined : (await ifFound(api.get(secretKind, name, { namespace, signal })))?.data,
-    events,
-    ...part(context, 'images'),
-  });
-}
+const readTimeoutMs = 10_000;
 
-/** Throws an ExitError for a description that cannot be used. */
-async function openProviders(context: AgentContext): Promise<CredentialProviders | undefined> {
-  const { credentialProviders: given } = context.options;
-  if (given === undefined) return undefined;
-  const { file, folder } = given;
-  try {
-    const providers = await readProviders(file);
-    return new CredentialProviders({ providers, folder, env: process.env, ...part(context, 'images') });
-  } catch (error) {
-    const message = `--image-credential-provider-config: ${describeError(error)}`;
-    throw new ExitError(exitCodes.configuration, message, { cause: error });
-  }
-}
-
-interface ExecutorParts {
-  calls: ReturnType<typeof podCalls>;
-  volumes: PodVolumes;
-  teller: NodeTeller;
-  facts: NodeFacts;
-  cgroups: PodCgroupsService;
-}
-
-function createExecutor(
-  context: AgentContext,
-  { pods, devices, allocator }: RunningPodSources,
-  { calls, volumes, teller, facts, cgroups }: ExecutorParts,
-): NodeExecutor {
-  const { options, config } = context;
-  const gate = new StartGate(() => startsPerCpu * availableParallelism());
-  const host = { cgroups: readNodeCgroups('/', false), maskedPaths: readThermalPaths('/') };
-  return new NodeExecutor({
-    ...{ calls, volumes, teller },
-    rootDir: options.rootDir,
-    logsDir: config.logs.folder,
-    cgroups: () => cgroups.get(),
-    madeCgroups: () => cgroups.current(),
-    node: () => ({ ...nodeSettings(context, facts), ...host }),
-    handlerOf: (pod) => readHandler(pod, pods.onApi?.api),
-    userIdsOf: refuseUserNamespace,
-    security: createProfileResolver(context),
-    devicesOf: createDeviceSource(allocator, devices.inventory),
-    beforeStart: (uid, container) => allocator.beforeStart(uid, container),
-    releaseDevices: (uid) => allocator.release(uid),
-    enter: (pod, signal) => enterGate(gate, pod, signal, options.clock),
-    afterCheckpoint: async () => undefined,
-    ...part(context, 'pods'),
-  });
-}
-
-/** Longer calls hang: others need not wait for them. */
-const slotMs = 15_000;
-/** From this priority on a pod is critical. */
-const criticalPriority = 2_000_000_000;
-
-/** What the others may need, such as the network's own pods, waits for nothing. */
-async function enterGate(gate: StartGate, pod: Pod, signal: AbortSignal, clock: Clock): Promise<Disposable> {
-  const { priority = 0, hostNetwork = false } = pod.spec ?? {};
-  if (hostNetwork || priority >= criticalPriority) return { [Symbol.dispose]: () => undefined };
-  const slot = await gate.enter(priority, signal);
-  const done = new AbortController();
-  void clock.sleep(slotMs, done.signal).then(() => slot[Symbol.dispose]());
-  return { [Symbol.dispose]: () => done.abort() };
-}
-
-function nodeSettings(context: AgentContext, facts: NodeFacts): NodeSettings {
-  const { clusterDns, clusterDomain, defaultSysctls, cpuQuota } = context.live.current.pods;
-  return {
-    nodeName: context.nodeName,
-    hostIps: hostIpsOf(context),
-    ...{ clusterDns, clusterDomain, defaultSysctls, cpuQuota },
-    hostDns: facts.hostDns(),
-    ...facts.resources(),
-  };
-}
-
-function hostIpsOf(context: AgentContext): string[] {
-  return context
-    .nodeAddresses()
-    .filter(({ type }) => type === 'InternalIP')
-    .map(({ address }) => address);
-}
-
-async function readHandler(
-  pod: Pod,
-  api: NonNullable<PodParts['onApi']>['api'] | undefined,
-): Promise<string> {
-  const name = pod.spec?.runtimeClassName;
-  if (name === undefined || name === '') return '';
-  if (api === undefined) throw new Error(`runtime class ${JSON.stringify(name)} needs a control plane`);
-  return (await api.get(runtimeClassKind, name)).handler ?? '';
-}
-
-function refuseUserNamespace({ spec }: Pod): undefined {
-  if (spec?.hostUsers === false)
-    throw new Error('this agent gives pods no user namespaces of their own; leave spec.hostUsers unset');
+async function readClaim(
+  { onApi }: PodParts,
+  namespace: string,
+  name: string,
+  signal: AbortSignal,
+): Promise<ResourceClaim> {
+  if (onApi === undefined) throw new Error('resource claims need a control plane');
+  const until = AbortSignal.any([signal, AbortSignal.timeout(readTimeoutMs)]);
+  return await onApi.api.get(resourceClaim, name, { namespace, signal: until });
 }

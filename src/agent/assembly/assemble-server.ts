@@ -147,15 +147,15 @@ function routesOf(
 
 /** Over a connection of their own, so that a list of hundreds of containers does not delay a checkpoint. */
 function statsOf(context: AgentContext, { runtime, pods, withStatus }: ServerParts): readonly AgentRoute[] {
-  const { options, config, nodeName, addresses, stack } = context;
+  const { options, config, nodeName, addresses, stack, claim } = context;
   const { clock } = options;
   const runtimes =
     config.containerRuntimeEndpoint === '' ? defaultEndpoints : [config.containerRuntimeEndpoint];
-  const connection = stack.use(openConnection(runtimes));
+  const connection = stack.use(openConnection(runtimes, { claim }));
   const images =
     config.imageServiceEndpoint === ''
       ? connection
-      : stack.use(openConnection([config.imageServiceEndpoint]));
+      : stack.use(openConnection([config.imageServiceEndpoint], { claim }));
   const measure = createMeasure({
     rootDir: options.rootDir,
     runtimeDisks: () => {

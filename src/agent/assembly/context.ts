@@ -17,6 +17,8 @@ export interface AgentContext {
   /** The same with their types, for the Node. */
   nodeAddresses(): readonly NodeAddress[];
   metrics: MetricsRegistry;
+  /** Makes the runtime behind a socket this agent's, or rejects; connections call it. */
+  claim(socket: string): Promise<void>;
   /** Closed, in reverse, after the last service has ended. */
   stack: AsyncDisposableStack;
 }

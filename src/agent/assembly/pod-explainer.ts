@@ -1,43 +1,79 @@
 import type { Explainer, PodExplanation, PodTimeline, WaitTimes } from '../pods/explain/index.ts';
 import { explainPod } from '../pods/explain/index.ts';
 import type { PodRuntimeView } from '../pods/index.ts';
-import { fullName } from '../pods/index.ts';
-import type { NodeTeller, PodManager, PodWorker } from '../pods/worker/index.ts';
+import { originOf } from '../pods/index.ts';
+import type { Plan, PlanInput, Wait } from '../pods/plan/index.ts';
+import type { HeldPod, NodeTeller, PodManager, PodWorker } from '../pods/worker/index.ts';
 
 interface ExplainParts {
-  manager: PodManager;
-  teller: NodeTeller;
+  manager: Pick<PodManager, 'workers' | 'heldPods'>;
+  teller: Pick<NodeTeller, 'statusOf'>;
   timeline: PodTimeline;
   waits: WaitTimes;
-  view: PodRuntimeView;
+  view: Pick<PodRuntimeView, 'pod' | 'podProblem'>;
+  /** Whether all sources of pods have been heard. */
+  isComplete(): boolean;
 }
 
-/** Explains the pods that have a worker here. */
-export function createExplainer({ manager, teller, timeline, waits, view }: ExplainParts): Explainer {
-  const explain = ({ uid, pod, origin, plan, record }: PodWorker): PodExplanation[] => {
-    if (plan === undefined) return [];
-    const phase = teller.statusOf(uid)?.phase;
-    return [
-      explainPod({
-        ...{ pod, origin, plan, record },
-        view: view.pod(uid),
-        timeline: timeline.entries(uid),
-        waitsSinceMs: waits.of(uid),
-        ...(phase === undefined ? {} : { phase }),
-      }),
-    ];
-  };
-  const nameOf = ({ pod }: PodWorker) => fullName(pod);
+/** Explains the pods that are meant for this node or of which it still has something. */
+export function createExplainer(parts: ExplainParts): Explainer {
+  const { manager, isComplete } = parts;
+  const all = () =>
+    [
+      ...manager.workers().map((worker) => explainWorker(worker, parts)),
+      ...manager.heldPods().map((held) => explainHeld(held, parts)),
+    ].toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
   return {
-    list: () =>
-      manager
-        .workers()
-        .toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
-        .flatMap(explain),
-    find: (namespace, name) =>
-      manager
-        .workers()
-        .filter((worker) => nameOf(worker) === `${namespace}/${name}`)
-        .flatMap(explain)[0],
+    list: all,
+    find: (namespace, name) => all().find((each) => nameOf(each) === `${namespace}/${name}`),
+    whyMissing: () =>
+      isComplete() ? undefined : 'the API, or a source of manifests, has not been heard yet since the start',
   };
+}
+
+const nameOf = ({ namespace, name }: PodExplanation) => `${namespace}/${name}`;
+
+function explainWorker(worker: PodWorker, { teller, timeline, waits, view }: ExplainParts): PodExplanation {
+  const { uid, pod, origin, record, problem } = worker;
+  const phase = teller.statusOf(uid)?.phase;
+  const wait = problemOf(worker, view.podProblem(uid));
+  const known = worker.plan ?? waitingPlan(wait ?? unread);
+  const plan = wait === undefined ? known : { ...known, wait };
+  return explainPod({
+    ...{ pod, origin, plan, record },
+    view: view.pod(uid),
+    timeline: timeline.entries(uid),
+    waitsSinceMs:
+      wait === undefined ? waits.of(uid) : new Map([...waits.of(uid), ['', problem?.atMs ?? record.takenMs]]),
+    ...(phase === undefined ? {} : { phase }),
+  });
+}
+
+const unread: Wait = {
+  reason: 'RuntimeNotReady',
+  message: 'the container runtime has not told yet what it has of the pod',
+};
+
+/** A plan is no news while the worker cannot look. */
+function problemOf({ problem }: PodWorker, ofView: string | undefined): Wait | undefined {
+  const why = problem?.message ?? ofView;
+  if (why === undefined) return undefined;
+  return { reason: 'RuntimeNotReady', message: `the pod cannot be looked at, trying on: ${why}` };
+}
+
+function explainHeld({ pod, wait, sinceMs }: HeldPod, { timeline, view }: ExplainParts): PodExplanation {
+  const uid = pod.metadata?.uid ?? '';
+  const isOver = wait.reason === 'Terminating';
+  const record: PlanInput['record'] = { takenMs: sinceMs, isAdmitted: false, ips: [], containers: {} };
+  return explainPod({
+    ...{ pod, record, origin: originOf(pod) },
+    plan: waitingPlan(wait, isOver ? 'ended' : 'starting'),
+    view: view.pod(uid),
+    timeline: timeline.entries(uid),
+    waitsSinceMs: new Map([['', sinceMs]]),
+  });
+}
+
+function waitingPlan(wait: Wait, stage: Plan['stage'] = 'starting'): Plan {
+  return { stage, steps: [], wait, waits: new Map(), imagesWanted: [] };
 }

@@ -7,8 +7,8 @@ import { Housekeeper } from '../pods/housekeeping/index.ts';
 import type { PodRuntimeView } from '../pods/index.ts';
 import { LinkKeeper, LogRotator, listContainerLogs } from '../pods/logs/index.ts';
 import type { PodManager } from '../pods/worker/index.ts';
-import type { PodCalls } from '../runtime/index.ts';
-import { defaultEndpoints, openConnection } from '../runtime/index.ts';
+import type { CallMetrics, PodCalls } from '../runtime/index.ts';
+import { defaultEndpoints, measureCalls, openConnection } from '../runtime/index.ts';
 import type { PodParts } from './assemble-pods.ts';
 import type { AgentContext } from './context.ts';
 import { part } from './context.ts';
@@ -17,12 +17,16 @@ import { part } from './context.ts';
 export function collectImages(
   context: AgentContext,
   events: EventRecorder,
-  { view, images }: { view: PodRuntimeView; images: ImageRoom },
+  { view, images, metrics }: { view: PodRuntimeView; images: ImageRoom; metrics: CallMetrics },
 ): Service {
-  const { config, nodeName, stack } = context;
+  const { config, nodeName, options, stack, claim } = context;
   const endpoint = config.imageServiceEndpoint || config.containerRuntimeEndpoint;
   return new ImageCollector({
-    connection: stack.use(openConnection(endpoint === '' ? defaultEndpoints : [endpoint])),
+    connection: measureCalls(
+      stack.use(openConnection(endpoint === '' ? defaultEndpoints : [endpoint], { claim })),
+      metrics,
+      options.clock,
+    ),
     timeoutMs: config.runtimeRequestTimeoutMs,
     settings: config.images.collection,
     usedImages() {
@@ -43,14 +47,16 @@ export function collectImages(
 /** Rotates the logs of all containers that the runtime has. */
 export function rotateLogs(
   context: AgentContext,
-  { calls, view }: { calls: PodCalls; view: PodRuntimeView },
+  parts: { calls: PodCalls; view: PodRuntimeView; onRotated: (result: 'done' | 'failed') => void },
 ): LogRotator {
   const { config } = context;
+  const { calls, view, onRotated } = parts;
   return new LogRotator({
     logsDir: config.logs.folder,
     limits: () => config.logs,
     containers: () => listContainerLogs(view),
     reopen: (id) => calls.reopenLog(id),
+    onRotated,
     ...part(context, 'pod-logs'),
   });
 }

@@ -74,50 +74,68 @@ const logging = struct('LoggingConfiguration', {
 
 /** By name, in groups of one reason. */
 export const inertFields: Readonly<Record<string, InertField>> = {
-  ...inert('the agent does not do that', {
+  ...inert('pods are looked at when something changes, and when their plans say so', {
     syncFrequency: duration,
-    runOnce: harmless(bool, false),
-    hairpinMode: string,
-    failSwapOn: bool,
-    memorySwap: struct('MemorySwapConfiguration', { swapBehavior: field(1, string, 'How swap is used.') }),
-    configMapAndSecretChangeDetectionStrategy: string,
-    volumePluginDir: string,
-    volumeStatsAggPeriod: duration,
-    enableControllerAttachDetach: bool,
-    userNamespaces: struct('UserNamespaces', { idsPerPod: field(1, int64, 'User ids of a pod.') }),
-    shutdownGracePeriod: duration,
-    shutdownGracePeriodCriticalPods: duration,
-    shutdownGracePeriodByPodPriority: list(shutdownPeriod),
-    localStorageCapacityIsolation: bool,
-    makeIPTablesUtilChains: bool,
+  }),
+  ...inert('the agent runs until it is stopped', { runOnce: harmless(bool, false) }),
+  ...inert('the network of pods, and its rules in the kernel, are up to the network plugin', {
+    hairpinMode: harmless(string, 'none'),
+    makeIPTablesUtilChains: harmless(bool, false),
     iptablesMasqueradeBit: int32,
     iptablesDropBit: int32,
-    streamingConnectionIdleTimeout: duration,
   }),
-  ...inert('the agent assigns no processors and no memory, and makes no cgroups but those of pods', {
+  ...inert('pods get no swap', {
+    memorySwap: harmless(
+      struct('MemorySwapConfiguration', { swapBehavior: field(1, string, 'How swap is used.') }),
+      { swapBehavior: 'NoSwap' },
+    ),
+  }),
+  ...inert('config maps and secrets are not mounted yet', {
+    configMapAndSecretChangeDetectionStrategy: string,
+  }),
+  ...inert('there are no FlexVolumes', { volumePluginDir: string }),
+  ...inert('the volumes of pods are not measured', { volumeStatsAggPeriod: duration }),
+  ...inert('volumes are attached by a controller, never by the agent', {
+    enableControllerAttachDetach: harmless(bool, true),
+  }),
+  ...inert('the agent does not delay the shutdown of the machine', {
+    shutdownGracePeriod: harmless(duration, '0s'),
+    shutdownGracePeriodCriticalPods: harmless(duration, '0s'),
+    shutdownGracePeriodByPodPriority: list(shutdownPeriod),
+  }),
+  ...inert('the disk that a pod uses is not limited', {
+    localStorageCapacityIsolation: harmless(bool, false),
+  }),
+  ...inert('the agent serves no streams', { streamingConnectionIdleTimeout: duration }),
+  ...inert('each pod has a cgroup of its own, below that of its class', {
+    cgroupsPerQOS: harmless(bool, true),
+  }),
+  ...inert('the agent moves no processes but those of pods', {
     kubeletCgroups: string,
     systemCgroups: string,
-    failCgroupV1: bool,
-    singleProcessOOMKill: bool,
-    cpuManagerPolicy: string,
+  }),
+  ...inert('containers share the processors and the memory of the node by their requests and limits alone', {
+    cpuManagerPolicy: harmless(string, 'none'),
     cpuManagerPolicyOptions: map(string),
     cpuManagerReconcilePeriod: duration,
-    memoryManagerPolicy: string,
+    memoryManagerPolicy: harmless(string, 'None'),
     reservedMemory: list(memoryReservation),
     memoryThrottlingFactor: double,
-    memoryReservationPolicy: string,
-    topologyManagerPolicy: string,
-    topologyManagerScope: string,
+    memoryReservationPolicy: harmless(string, 'None'),
+    topologyManagerPolicy: harmless(string, 'none'),
+    topologyManagerScope: harmless(string, 'container'),
     topologyManagerPolicyOptions: map(string),
     qosReserved: map(string),
     reservedSystemCPUs: string,
+  }),
+  ...inert('what pods may use together is limited in any case, the rest of the system never', {
     systemReservedCgroup: string,
     kubeReservedCgroup: string,
-    enforceNodeAllocatable: list(string),
-    kernelMemcgNotification: bool,
+    enforceNodeAllocatable: harmless(list(string), ['pods']),
   }),
   ...inert('the agent evicts no pods; thresholds count for the conditions of the node', {
     evictionMaxPodGracePeriod: int32,
+    kernelMemcgNotification: harmless(bool, false),
   }),
   ...inert('everything is served over HTTPS on port, to callers who may', {
     readOnlyPort: harmless(int32, 0),
@@ -134,15 +152,21 @@ export const inertFields: Readonly<Record<string, InertField>> = {
     serverTLSBootstrap: harmless(bool, true),
   }),
   ...inert('use --log-format and --verbose', { logging }),
-  ...inert('nodeward has nothing like it', {
+  ...inert('Events that repeat are counted up, and limited by the object that they are about', {
     eventRecordQPS: int32,
     eventBurst: int32,
+  }),
+  ...inert('the agent sends what has changed and nothing else, in the form that the server has', {
     kubeAPIQPS: int32,
     kubeAPIBurst: int32,
     contentType: string,
+  }),
+  ...inert('the unit of systemd sets it (systemctl edit nodeward)', {
     oomScoreAdj: int32,
     maxOpenFiles: int64,
-    protectKernelDefaults: bool,
+  }),
+  ...inert('the agent changes no parameters of the kernel', { protectKernelDefaults: harmless(bool, true) }),
+  ...inert('nodeward has nothing like it', {
     showHiddenMetricsForVersion: string,
     tracing: struct('TracingConfiguration', {
       endpoint: field(1, string, 'Where traces go.'),
@@ -157,7 +181,8 @@ export function inertWarnings(fields: Fields, merged: LocatedMap): string[] {
     if (isDefault(entry)) return [];
     const known = Object.hasOwn(inertFields, name) ? inertFields[name] : undefined;
     if (known !== undefined) {
-      const isHarmless = 'harmless' in known && known.harmless === toPlain(entry.value);
+      const isHarmless =
+        'harmless' in known && JSON.stringify(known.harmless) === JSON.stringify(toPlain(entry.value));
       return isHarmless ? [] : [warning(name, entry, known.why)];
     }
     const keys = Object.hasOwn(fields, name) ? fields[name]?.inertKeys : undefined;

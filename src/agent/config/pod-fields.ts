@@ -82,11 +82,6 @@ const cgroups = {
     check: (plain) =>
       isAbsolute(textOf(plain)) ? undefined : `${quote(plain)} is no absolute path such as /nodes`,
   }),
-  cgroupsPerQOS: bool({
-    doc: 'Whether pods have cgroups of their own below those of their class of service.',
-    default: true,
-    needsRestart: true,
-  }),
   cgroupDriver: choice(['cgroupfs', 'systemd'], {
     doc: 'Who makes cgroups, where the runtime does not say what it uses: the agent itself, or systemd.',
     default: 'cgroupfs',
@@ -109,6 +104,25 @@ const cgroups = {
   }),
 } as const satisfies Fields;
 
+/** What the machine must not be. The reference demands both unless it is configured otherwise. */
+const machine = {
+  failSwapOn: bool({
+    doc: 'Whether the agent refuses to start where swap is in use (exit code 3); in the reference it does by default. Pods get no swap either way.',
+    default: false,
+    needsRestart: true,
+  }),
+  failCgroupV1: bool({
+    doc: 'Whether the agent refuses to start on a machine with version 1 of control groups (exit code 3); in the reference it does by default.',
+    default: false,
+    needsRestart: true,
+  }),
+  singleProcessOOMKill: bool({
+    doc: 'Whether the kernel kills a single process of a container that is out of memory, instead of all of it. Version 1 of control groups knows nothing else.',
+    default: false,
+    needsRestart: true,
+  }),
+} as const satisfies Fields;
+
 const restarts = {
   crashLoopBackOff: section({
     doc: 'How long a container that keeps ending waits before it is started again.',
@@ -125,6 +139,26 @@ const restarts = {
     default: 0,
     keepsZero: true,
     needsRestart: true,
+  }),
+} as const satisfies Fields;
+
+const minIdsPerPod = 65_536;
+
+const users = {
+  userNamespaces: section({
+    doc: 'The ids of pods with user namespaces of their own (`hostUsers: false`).',
+    needsRestart: true,
+    fields: {
+      idsPerPod: integer(minIdsPerPod, 2 ** 31 - minIdsPerPod, {
+        doc: 'How many ids of users, and of groups, such a pod gets. Its folder keeps them, so a change is for new pods.',
+        range: 'a multiple of 65536',
+        default: minIdsPerPod,
+        check: (plain) =>
+          Number(plain) >= minIdsPerPod && Number(plain) % minIdsPerPod === 0
+            ? undefined
+            : `must be a multiple of ${minIdsPerPod}, not ${String(plain)}`,
+      }),
+    },
   }),
 } as const satisfies Fields;
 
@@ -157,7 +191,15 @@ const urlPods = {
   }),
 } as const satisfies Fields;
 
-export const podFields = { ...network, ...sysctls, ...cgroups, ...restarts, ...urlPods } as const;
+export const podFields = {
+  ...network,
+  ...sysctls,
+  ...cgroups,
+  ...machine,
+  ...restarts,
+  ...users,
+  ...urlPods,
+} as const;
 
 /** How pods run on this node. */
 export interface PodSettings {
@@ -173,15 +215,19 @@ export interface PodSettings {
   readonly cgroups: {
     /** Absolute; `/` is the root of the tree. */
     readonly root: string;
-    readonly perQos: boolean;
     readonly driver: 'cgroupfs' | 'systemd';
   };
+  /** What the machine must not be, for the agent to start. */
+  readonly refuses: { readonly swap: boolean; readonly cgroupV1: boolean };
+  readonly killsSingleProcess: boolean;
   readonly cpuQuota: { readonly isEnforced: boolean; readonly periodUs: number };
   /** Undefined: not limited. */
   readonly maxPids: number | undefined;
   readonly maxRestartWaitMs: number;
   /** Undefined: only `maxPods` limits them. */
   readonly podsPerCore: number | undefined;
+  /** For pods with user namespaces of their own. */
+  readonly idsPerPod: number;
   /** Undefined: no manifests are fetched. */
   readonly url: UrlPodSettings | undefined;
 }
@@ -204,13 +250,15 @@ export function toPodSettings(values: Settings<typeof podFields>): PodSettings {
     defaultSysctls: values.defaultPodSysctls,
     cgroups: {
       root: values.cgroupRoot === '' ? '/' : values.cgroupRoot,
-      perQos: values.cgroupsPerQOS,
       driver: values.cgroupDriver,
     },
+    refuses: { swap: values.failSwapOn, cgroupV1: values.failCgroupV1 },
+    killsSingleProcess: values.singleProcessOOMKill,
     cpuQuota: { isEnforced: values.cpuCFSQuota, periodUs: Math.round(cpuCfsQuotaPeriodMs * 1000) },
     maxPids: podPidsLimit > 0 ? podPidsLimit : undefined,
     maxRestartWaitMs: values.crashLoopBackOff.maxRestartWaitMs,
     podsPerCore: podsPerCore > 0 ? podsPerCore : undefined,
+    idsPerPod: values.userNamespaces.idsPerPod,
     url:
       staticPodURL === ''
         ? undefined

@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import type { ControlPlanePlace } from '../config/control-socket/index.ts';
 import type { ConfigSources, EffectiveConfig } from '../config/index.ts';
-import { RuntimeError } from '../runtime/index.ts';
+import { findRuntimePlace } from '../lock/index.ts';
+import { agentMark } from '../pods/index.ts';
+import { defaultEndpoints, findExistingEndpoint, parseEndpoint, RuntimeError } from '../runtime/index.ts';
 import { createCertificateCheck } from './checks/certificates.ts';
 import { cgroupChecks } from './checks/cgroups.ts';
 import { clockChecks } from './checks/clock.ts';
@@ -15,15 +17,18 @@ import { createFeatureChecks } from './checks/kernel-features.ts';
 import { createSysctlChecks } from './checks/kernel-sysctls.ts';
 import { createLeftoverChecks } from './checks/leftovers.ts';
 import { viewLock } from './checks/lock.ts';
+import { createPodLeftoverCheck } from './checks/pod-leftovers.ts';
+import { createPodChecks, podHostChecks } from './checks/pods.ts';
 import { createPortCheck } from './checks/ports.ts';
 import { createRuntimeChecks } from './checks/runtime.ts';
+import { createRuntimeAgentCheck } from './checks/runtime-agent.ts';
 import { securityChecks } from './checks/security.ts';
-import { swapCheck } from './checks/swap.ts';
+import { createSwapCheck } from './checks/swap.ts';
 import type { Host } from './host.ts';
 import type { RuntimeProcess } from './runtime-process.ts';
 import { findRuntimeProcess } from './runtime-process.ts';
 import type { RuntimeReport } from './runtime-report.ts';
-import { findFrozenContainers, queryRuntime } from './runtime-report.ts';
+import { countSandboxes, findFrozenContainers, queryRuntime } from './runtime-report.ts';
 import type { Check } from './types.ts';
 
 /** What an agent on this machine would be started with, according to flags and configuration. */
@@ -59,12 +64,24 @@ export async function createAllChecks(
   const apiPort = controlPlane.mode === 'embedded' ? examined.apiPort : undefined;
   const agentPort = view.config?.port ?? 10_250;
   return [
-    ...createFastKernelChecks(runtime.answers),
+    ...createFastKernelChecks(runtime.answers, view.config),
     ...createRuntimeChecks(runtime.answers, runtime.checkpointEnabled),
+    createRuntimeAgentCheck({
+      rootDir,
+      agentMark: agentMark(examined.nodeName, rootDir),
+      place: runtime.lockPlace,
+      sandboxes: runtime.sandboxes,
+    }),
     ...createCriuChecks(runtime.process, runtime.checkpointEnabled),
     ...createLeftoverChecks({ rootDir, process: runtime.process, frozen: runtime.frozen }),
     ...createFolderChecks({ rootDir, certDir }),
-    ...createDiskChecks(rootDir, runtime.answers),
+    ...createPodChecks({
+      runtime: runtime.answers,
+      config: view.config,
+      isDriverStated: view.states('cgroupDriver'),
+    }),
+    createPodLeftoverCheck(rootDir),
+    ...createDiskChecks(rootDir, view.config?.logs.folder ?? '/var/log/pods', runtime.answers),
     lock.check,
     view.check,
     createCertificateCheck([certDir, join(rootDir, 'pki')], listServingFiles(view)),
@@ -87,25 +104,32 @@ export async function createAllChecks(
 }
 
 /** The checks that read the kernel's files. */
-function createFastKernelChecks(answers: () => Promise<RuntimeReport>): Check[] {
+function createFastKernelChecks(
+  answers: () => Promise<RuntimeReport>,
+  config: Partial<Pick<EffectiveConfig, 'pods'>> | undefined,
+): Check[] {
   return [
     ...createSysctlChecks(),
     ...createFeatureChecks(answers),
     ...cgroupChecks,
     ...securityChecks,
-    swapCheck,
+    createSwapCheck(config?.pods?.refuses.swap ?? false),
+    ...podHostChecks,
     ...clockChecks,
   ];
 }
 
+/** Without `pods`: the defaults. */
+export type FastCheckConfig = Pick<EffectiveConfig, 'containerRuntimeEndpoint' | 'featureGates'> &
+  Partial<Pick<EffectiveConfig, 'pods'>>;
+
 /** The checks of the agent's start: they take milliseconds, and leave out what the agent notices anyway. */
-export function createFastChecks(
-  config: Pick<EffectiveConfig, 'containerRuntimeEndpoint' | 'featureGates'>,
-  host: Host,
-  signal: AbortSignal,
-): Check[] {
+export function createFastChecks(config: FastCheckConfig, host: Host, signal: AbortSignal): Check[] {
   const { answers, checkpointEnabled } = createRuntimeQueries(config, host, signal);
-  const checks = [...createFastKernelChecks(answers), ...createRuntimeChecks(answers, checkpointEnabled)];
+  const checks = [
+    ...createFastKernelChecks(answers, config),
+    ...createRuntimeChecks(answers, checkpointEnabled),
+  ];
   return checks.filter(({ fast }) => fast);
 }
 
@@ -125,16 +149,27 @@ function createRuntimeQueries(
       answers ??= queryRuntime(ask);
       return answers;
     },
-    frozen: () =>
-      findFrozenContainers(ask).catch((error: unknown) => {
-        if (error instanceof RuntimeError) return undefined;
-        throw error;
-      }),
+    frozen: () => unlessUnreachable(findFrozenContainers(ask)),
+    sandboxes: () => unlessUnreachable(countSandboxes(ask)),
+    lockPlace: async () => {
+      const found = endpoint ?? (await findExistingEndpoint(defaultEndpoints));
+      return found === undefined ? undefined : await findRuntimePlace(parseEndpoint(found));
+    },
     process: () => {
       process ??= { found: findRuntimeProcess(host, endpoint) };
       return process.found;
     },
   };
+}
+
+/** Undefined where the runtime could not be asked. */
+async function unlessUnreachable<T>(asking: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asking;
+  } catch (error) {
+    if (error instanceof RuntimeError) return undefined;
+    throw error;
+  }
 }
 
 function listServingFiles({ config }: ConfigView): readonly string[] {

@@ -1,5 +1,7 @@
+import { agentAnnotation } from '../pods/index.ts';
 import type { Connection } from '../runtime/index.ts';
 import {
+  CriCgroupDriver,
   CriContainerState,
   defaultEndpoints,
   ImageService,
@@ -22,6 +24,8 @@ export interface RuntimeReport {
   readonly features: { recursiveReadOnly: boolean; userNamespaces: boolean } | undefined;
   /** `ok`, or why it cannot checkpoint. */
   readonly checkpoint: 'ok' | RuntimeError | undefined;
+  /** Who makes its cgroups; undefined where it does not tell. */
+  readonly cgroupDriver: 'systemd' | 'cgroupfs' | undefined;
   /** The folder of its images and containers, as the runtime names it. */
   readonly folder: string | undefined;
 }
@@ -49,10 +53,11 @@ export async function queryRuntime(options: QueryOptions): Promise<RuntimeReport
   const call = { deadlineMs, cancel };
   try {
     const about = await connection.call(RuntimeService.method.version, {}, call);
-    const [state, checkpoint, folder] = await Promise.all([
+    const [state, checkpoint, folder, cgroupDriver] = await Promise.all([
       connection.call(RuntimeService.method.status, {}, call),
       canCheckpoint(connection, deadlineMs, cancel),
       readImageFolder(connection, call),
+      readCgroupDriver(connection, call),
     ]);
     return {
       endpoint: connection.endpoint,
@@ -67,6 +72,7 @@ export async function queryRuntime(options: QueryOptions): Promise<RuntimeReport
         userNamespaces: state.runtimeHandlers.some(({ features }) => features?.userNamespaces),
       },
       checkpoint,
+      cgroupDriver,
       folder,
     };
   } catch (error) {
@@ -81,6 +87,7 @@ const emptyReport: Omit<RuntimeReport, 'endpoint' | 'fault'> = {
   troubles: undefined,
   features: undefined,
   checkpoint: undefined,
+  cgroupDriver: undefined,
   folder: undefined,
 };
 
@@ -119,6 +126,18 @@ function isNotFound({ reason, message }: RuntimeError): boolean {
 type Call = { deadlineMs: number; cancel: AbortSignal };
 
 /** Undefined where the runtime does not report it. */
+async function readCgroupDriver(connection: Connection, call: Call): Promise<RuntimeReport['cgroupDriver']> {
+  try {
+    const { linux } = await connection.call(RuntimeService.method.runtimeConfig, {}, call);
+    if (linux === undefined) return undefined;
+    return linux.cgroupDriver === CriCgroupDriver.CGROUPFS ? 'cgroupfs' : 'systemd';
+  } catch (error) {
+    if (error instanceof RuntimeError) return undefined;
+    throw error;
+  }
+}
+
+/** Undefined where the runtime does not report it. */
 async function readImageFolder(connection: Connection, call: Call): Promise<string | undefined> {
   try {
     const { imageFilesystems } = await connection.call(ImageService.method.imageFsInfo, {}, call);
@@ -150,4 +169,17 @@ export async function findFrozenContainers(options: QueryOptions): Promise<Froze
     if (task.state === 'paused') frozen.push({ name: [...pod, metadata?.name ?? '?'].join('/'), id });
   }
   return { containers: frozen, running: containers.length, inspected };
+}
+
+/** How many sandboxes each agent has in the runtime, by the mark that it left on them; those without one are left out. */
+export async function countSandboxes(options: QueryOptions): Promise<ReadonlyMap<string, number>> {
+  const { endpoint, timeoutMs: deadlineMs, signal: cancel } = options;
+  using connection = openConnection(endpoint ? [endpoint] : defaultEndpoints);
+  const { items } = await connection.call(RuntimeService.method.listPodSandbox, {}, { deadlineMs, cancel });
+  const counts = new Map<string, number>();
+  for (const { annotations } of items) {
+    const mark = annotations[agentAnnotation];
+    if (mark !== undefined) counts.set(mark, (counts.get(mark) ?? 0) + 1);
+  }
+  return counts;
 }

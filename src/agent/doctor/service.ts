@@ -1,8 +1,8 @@
 import type { Clock, Logger, MetricsRegistry, Service } from '../../base/index.ts';
 import { createWaker, Gauge } from '../../base/index.ts';
-import type { EffectiveConfig } from '../config/index.ts';
 import type { Finding as Condition } from '../node/index.ts';
 import type { Runtime } from '../runtime/index.ts';
+import type { FastCheckConfig } from './catalogue.ts';
 import { createFastChecks } from './catalogue.ts';
 import type { Host } from './host.ts';
 import { createLocalHost } from './host.ts';
@@ -12,7 +12,7 @@ import type { Row } from './types.ts';
 import { verdicts } from './types.ts';
 
 interface HostChecksOptions {
-  config(): Pick<EffectiveConfig, 'containerRuntimeEndpoint' | 'featureGates'>;
+  config(): FastCheckConfig;
   runtime: Pick<Runtime, 'status' | 'onStatusChange'>;
   metrics: MetricsRegistry;
   clock: Clock;

@@ -16,6 +16,7 @@ export const topics = [
   'security',
   'memory',
   'runtime',
+  'pods',
   'checkpoints',
   'storage',
   'clock',

@@ -1,4 +1,3 @@
-import { METHODS } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { HttpsLimits } from '../../base/https/index.ts';
 import { HttpsServer } from '../../base/https/index.ts';
@@ -62,19 +61,17 @@ export class AgentHttp {
     const { routes } = this.#options;
     const byPattern = new Map(routes.map((route) => [route.path, route]));
     app.addHook('onRequest', async (request, reply) => {
-      const route = byPattern.get(request.routeOptions.url ?? '');
+      const route = byPattern.get(request.routeOptions.url ?? '') ?? findRoute(routes, request);
       this.#admitted.set(request, await this.#admit(request, reply, route));
     });
-    app.setNotFoundHandler(() => {
-      throw new RefusedError(404, '404 page not found');
+    app.setNotFoundHandler(async (request, reply) => {
+      const route = findRoute(routes, request);
+      if (route === undefined) throw new RefusedError(404, '404 page not found');
+      return await this.#answer(route, request, reply);
     });
-    const unknown = METHODS.filter(
-      (method) => method !== 'CONNECT' && !app.supportedMethods.includes(method),
-    );
-    for (const method of unknown) app.addHttpMethod(method);
     for (const route of routes) {
       app.route({
-        method: app.supportedMethods,
+        method: [...routedMethods],
         url: route.path,
         handler: (request, reply) => this.#answer(route, request, reply),
       });
@@ -121,6 +118,23 @@ export class AgentHttp {
       reply,
     };
   }
+}
+
+/** What a route may serve and clients use by mistake. The router keeps 2 KiB for each of them and each route. */
+const routedMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+
+/** The route of a request whose method the router does not know: it is refused as any other that a route does not serve. */
+function findRoute(routes: readonly AgentRoute[], { method, url }: FastifyRequest): AgentRoute | undefined {
+  if (routedMethods.includes(method)) return undefined;
+  const [path = ''] = url.split(/[?;#]/);
+  const asked = path.split('/');
+  return routes.find((route) => {
+    const parts = route.path.split('/');
+    return (
+      parts.length === asked.length &&
+      parts.every((part, at) => (part.startsWith(':') ? asked[at] !== '' : part === asked[at]))
+    );
+  });
 }
 
 const isStopping = () => new RefusedError(503, 'the agent is being stopped');

@@ -29,6 +29,7 @@ export function describePod(pod: Item, nowMs: number): TextResult {
 
 function describeOrigin(origin: unknown): string {
   if (origin === 'api') return 'the API';
+  if (origin === 'http') return 'a manifest at a URL';
   return origin === 'file' ? 'a manifest on the node' : textCell(origin);
 }
 
@@ -36,7 +37,7 @@ function describeEnd(ends: unknown, paint: Paint): string[] {
   if (!isRecord(ends)) return [];
   const why = [ends['reason'], ends['message']].filter((each) => typeof each === 'string').join(': ');
   const text = `it ends: ${causes[String(ends['cause'])] ?? textCell(ends['cause'])}`;
-  return [paint(sanitize(why === '' ? text : `${text}: ${why}`), 'doubtful')];
+  return [paint(sanitize(why === '' ? text : `${text}: ${why}`), 'doubtful'), ...describeAdvice(ends, '')];
 }
 
 const causes: Readonly<Record<string, string>> = {
@@ -57,6 +58,7 @@ function describeWait(waitsFor: unknown, nowMs: number, paint: Paint): string[] 
   return [
     paint(sanitize(`waits${age}: ${why} (${textCell(reason)})`), 'doubtful'),
     `next: ${sanitize(then)}`,
+    ...describeAdvice(waitsFor, ''),
   ];
 }
 
@@ -70,6 +72,7 @@ function describeContainer(container: Item, nowMs: number, paint: Paint): string
     '',
     paint(sanitize(head), tone),
     ...describeReason(container),
+    ...describeAdvice(container, '  '),
     ...(typeof failedStarts === 'number' ? [`  its start failed ${failedStarts} times in a row`] : []),
     ...(next === undefined ? [] : [`  is tried again ${formatNext(next, nowMs)}`]),
     ...describeExit(container['lastExit'], nowMs),
@@ -79,6 +82,10 @@ function describeContainer(container: Item, nowMs: number, paint: Paint): string
 function describeReason({ reason, message }: Item): string[] {
   const parts = [reason, message].filter((each) => typeof each === 'string' && each !== '');
   return parts.length === 0 ? [] : [`  ${sanitize(parts.join(': '))}`];
+}
+
+function describeAdvice({ advice }: Item, indent: string): string[] {
+  return typeof advice === 'string' ? [sanitize(`${indent}to do: ${advice}`)] : [];
 }
 
 function describeExit(exit: unknown, nowMs: number): string[] {

@@ -22,12 +22,16 @@ export function listPods(list: Item, nowMs: number): TableResult<Item> {
       { head: 'STAGE', cell: ({ stage }) => textCell(stage) },
       { head: 'RUNNING', cell: countRunning },
       { head: 'RESTARTS', cell: ({ containers }) => String(sumRestarts(containers)) },
-      { head: 'WAITS FOR', cell: (item) => textCell(waitOf(item)['reason']), tone: toneOfWait },
+      {
+        head: 'REASON',
+        cell: (item) => textCell(waitOf(item)['reason'] ?? endOf(item)['reason']),
+        tone: toneOfWait,
+      },
       { head: 'SINCE', cell: sinceOf },
       { head: 'NEXT', cell: (item) => formatNext(waitOf(item)['next'], nowMs) },
       { head: 'ORIGIN', cell: ({ origin }) => textCell(origin), wide: true },
       { head: 'UID', cell: ({ uid }) => textCell(uid), wide: true },
-      { head: 'WHY', cell: (item) => textCell(waitOf(item)['message']), wide: true },
+      { head: 'WHY', cell: (item) => shorten(whyOf(item)) },
     ],
     name: nameOf,
     empty: 'the agent has no pods\n',
@@ -36,10 +40,19 @@ export function listPods(list: Item, nowMs: number): TableResult<Item> {
 
 const phaseTones: Readonly<Record<string, Tone>> = { Running: 'good', Pending: 'doubtful', Failed: 'bad' };
 
+/** The whole text is in `nodeward pods explain` and in `-o json`. */
+const maxWhyLength = 100;
+
+const shorten = (text: string) => (text.length > maxWhyLength ? `${text.slice(0, maxWhyLength - 1)}…` : text);
+
+const endOf = ({ ends }: Item): Item => (isRecord(ends) ? ends : {});
+
+const whyOf = (item: Item) => textCell(waitOf(item)['message'] ?? endOf(item)['message']);
+
 const waitOf = ({ waitsFor }: Item): Item => (isRecord(waitsFor) ? waitsFor : {});
 
 const toneOfWait = (item: Item): Tone | undefined =>
-  waitOf(item)['reason'] === undefined ? undefined : 'doubtful';
+  waitOf(item)['reason'] === undefined && endOf(item)['reason'] === undefined ? undefined : 'doubtful';
 
 function nameOf({ namespace, name }: Item): string {
   return `${textCell(namespace)}/${textCell(name)}`;

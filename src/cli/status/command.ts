@@ -35,7 +35,7 @@ export function statusCommand(context: CommandContext): Command {
   for (const option of agentOptions()) command.addOption(option);
   return command.action(async (flags: Flags) => {
     const findings = await inspectAll(flags, context);
-    writeResult(context, flags.output, toReport(findings));
+    writeResult(context, flags.output, toReport(findings, context.env['NODEWARD_COMMAND'] ?? 'nodeward'));
     if (!isWell(findings)) throw new ReportedError(exitCodes.failed);
   });
 }

@@ -27,27 +27,27 @@ const tones: Readonly<Record<State, Tone | undefined>> = {
 export const isWell = (findings: readonly Finding[]): boolean =>
   findings.every(({ state }) => state === 'ok' || state === 'unknown');
 
-/** What is wrong comes first, with the command that mends it. */
-export function toReport(findings: readonly Finding[]): TextResult {
+/** What is wrong comes first, with the command that mends it; `program` is nodeward as the user can run it here. */
+export function toReport(findings: readonly Finding[], program: string): TextResult {
   const sorted = order.flatMap((each) => findings.filter(({ state }) => state === each));
   const well = isWell(findings);
   return {
     document: { well, parts: sorted },
     names: sorted.map(({ part }) => part.replaceAll(' ', '-')),
     text: (paint) =>
-      `${sorted.map((finding) => formatFinding(finding, paint)).join('')}\n${formatEnd(findings)}\n`,
+      `${sorted.map((finding) => formatFinding(finding, program, paint)).join('')}\n${formatEnd(findings)}\n`,
   };
 }
 
 const stateWidth = 'warning'.length;
 const partWidth = 'control plane'.length;
 
-function formatFinding({ part, state, found, mend }: Finding, paint: Paint): string {
+function formatFinding({ part, state, found, mend }: Finding, program: string, paint: Paint): string {
   const first = `${paint(state, tones[state])}${' '.repeat(stateWidth - state.length)}`;
   const line = `${first}  ${part.padEnd(partWidth)}  ${sanitize(found)}\n`;
-  return mend === undefined
-    ? line
-    : `${line}${' '.repeat(stateWidth + partWidth + 4)}to do: ${sanitize(mend)}\n`;
+  if (mend === undefined) return line;
+  const command = mend.replaceAll(/(?<=^|; )nodeward(?= )/g, program);
+  return `${line}${' '.repeat(stateWidth + partWidth + 4)}to do: ${sanitize(command)}\n`;
 }
 
 function formatEnd(findings: readonly Finding[]): string {

@@ -23,9 +23,19 @@ async function loadedWith(entry: string): Promise<{ files: Set<string>; packages
 }
 
 test('the command line loads agent, control plane, gRPC and HTTP server only for the commands that need them', async () => {
-  const { files, packages } = await loadedWith('src/cli/index.ts');
+  const { files, packages } = await loadedWith('src/cli/program.ts');
   assert.ok(files.has('src/cli/checkpoint/archive/diff.ts'), 'the walk finds what is there');
   const parts = [...files].filter((path) => /^src\/(agent|apiserver)\//.test(path));
   assert.deepEqual(parts, []);
   assert.deepEqual([...packages].sort(), ['@bufbuild/protobuf/wire', 'commander', 'pino', 'prom-client']);
+});
+
+test('an agent and a control plane load no other command', async () => {
+  const { files } = await loadedWith('src/cli/index.ts');
+  assert.ok(files.has('src/cli/agent.ts') && files.has('src/cli/apiserver.ts'));
+  const others = [...files].filter((path) =>
+    /^src\/cli\/.*(?<!flags)\/(command|list|create)\.ts$/.test(path),
+  );
+  assert.deepEqual(others, []);
+  assert.ok(!files.has('src/cli/program.ts') && !files.has('src/cli/doctor.ts'));
 });

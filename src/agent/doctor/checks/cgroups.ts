@@ -16,7 +16,7 @@ interface Cgroups {
   readonly controllers: ReadonlySet<string>;
 }
 
-function readCgroups(host: Host): Cgroups {
+function readCgroups(host: Pick<Host, 'read'>): Cgroups {
   const mounts = parseMounts(host.read('/proc/self/mountinfo') ?? '');
   const unified = mounts.find(({ type, point }) => type === 'cgroup2' && point.startsWith(root))?.point;
   const old = mounts.filter(({ type }) => type === 'cgroup');
@@ -28,6 +28,12 @@ function readCgroups(host: Host): Cgroups {
 }
 
 const known = ['cpu', 'cpuset', 'memory', 'pids', 'freezer', 'devices', 'blkio', 'hugetlb'];
+
+/** Whether the controllers are those of version 1. */
+export function usesVersion1(host: Pick<Host, 'read'>): boolean {
+  const { version } = readCgroups(host);
+  return version === 'v1' || version === 'hybrid';
+}
 
 /** A mount of version 1 has its controllers among its options. */
 function listControllers({ options }: Mount): string[] {

@@ -9,6 +9,8 @@ import { failed, ok, unknown, warning } from '../types.ts';
 export interface ConfigView {
   /** The effective configuration of an agent; undefined where it would not start. */
   readonly config: EffectiveConfig | undefined;
+  /** Whether a file or a flag states the field. */
+  states(field: string): boolean;
   readonly check: Check;
 }
 
@@ -31,19 +33,21 @@ export async function viewConfig(
     for (const path of [sources.config, sources.configDir])
       if (path !== undefined)
         await withDeadline(limits, path, (inner) => host.inspectPath({ path, entries: 1 }, inner));
-    const { config, warnings } = await loadConfig(sources);
+    const { config, warnings, provenance } = await loadConfig(sources);
     await checkServingFiles(config.files);
     const finding =
       warnings.length === 0 ? ok('good') : warning(warnings.join('; '), 'correct what has no effect');
-    return { config, check: { ...row, run: () => finding } };
+    const states = (field: string) =>
+      provenance.some(({ path, origin }) => path === field && origin.kind !== 'default');
+    return { config, states, check: { ...row, run: () => finding } };
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof DeadlineError) {
       const finding = unknown(describeError(error), 'look for a disk or a mount that hangs');
-      return { config: undefined, check: { ...row, run: () => finding } };
+      return { config: undefined, states: () => false, check: { ...row, run: () => finding } };
     }
     const problems = describeError(error).replaceAll('\n', '; ');
     const finding = failed(problems, 'correct it: nodeward config check tells all that is wrong');
-    return { config: undefined, check: { ...row, run: () => finding } };
+    return { config: undefined, states: () => false, check: { ...row, run: () => finding } };
   }
 }

@@ -8,7 +8,11 @@ import type { RuntimeReport } from '../runtime-report.ts';
 import type { Check, Finding } from '../types.ts';
 import { asRoot, failed, ok, unknown, warning } from '../types.ts';
 
-export function createDiskChecks(rootDir: string, runtime: () => Promise<RuntimeReport>): Check[] {
+export function createDiskChecks(
+  rootDir: string,
+  podLogsDir: string,
+  runtime: () => Promise<RuntimeReport>,
+): Check[] {
   return [
     {
       id: 'root-dir-disk',
@@ -16,6 +20,13 @@ export function createDiskChecks(rootDir: string, runtime: () => Promise<Runtime
       title: 'disk of the root folder',
       needed: 'room, inodes, writable, a file system of this machine that lasts',
       run: (host, signal) => judgeDisk(host, rootDir, { keeps: true }, signal),
+    },
+    {
+      id: 'pod-logs-disk',
+      topic: 'storage',
+      title: 'disk of the logs of pods',
+      needed: 'room, inodes, writable',
+      run: (host, signal) => judgeDisk(host, podLogsDir, { keeps: false }, signal),
     },
     {
       id: 'runtime-disk',

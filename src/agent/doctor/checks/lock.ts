@@ -10,7 +10,13 @@ interface LockView {
   agent(host: Host, signal: AbortSignal): Promise<number | undefined>;
 }
 
-type LockFinding = { finding: Finding; agent: number | undefined };
+interface LockFinding {
+  finding: Finding;
+  /** The pid of the holder, which runs. */
+  agent: number | undefined;
+  /** The root folder of the holder, where the lock names it. */
+  rootDir?: string | undefined;
+}
 
 export function viewLock(path: string): LockView {
   let result: Promise<LockFinding> | undefined;
@@ -30,7 +36,7 @@ export function viewLock(path: string): LockView {
   };
 }
 
-async function inspectLock(path: string, host: Host, signal: AbortSignal): Promise<LockFinding> {
+export async function inspectLock(path: string, host: Host, signal: AbortSignal): Promise<LockFinding> {
   const slash = path.lastIndexOf('/');
   const [folder, name] = [path.slice(0, slash) || '/', path.slice(slash + 1)];
   const there = await host.inspectPath({ path }, signal);
@@ -67,6 +73,7 @@ async function inspectLock(path: string, host: Host, signal: AbortSignal): Promi
     return {
       finding: ok(`held by process ${record.pid}${program} since ${record.since}`),
       agent: record.pid,
+      rootDir: record.rootDir,
     };
   }
   const finding = warning(

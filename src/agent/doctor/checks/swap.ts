@@ -1,7 +1,7 @@
 import { formatBytes, formatList } from '../format.ts';
 import type { Host } from '../host.ts';
 import type { Check } from '../types.ts';
-import { ok, unknown, warning } from '../types.ts';
+import { failed, ok, unknown, warning } from '../types.ts';
 import { isAtLeast } from '../versions.ts';
 
 interface Swap {
@@ -12,7 +12,7 @@ interface Swap {
 }
 
 /** The files and devices that the kernel swaps to (proc_swaps(5)). */
-export function listActiveSwap(host: Host): Swap[] {
+export function listActiveSwap(host: Pick<Host, 'read'>): Swap[] {
   const lines = host.read('/proc/swaps')?.trim().split('\n').slice(1) ?? [];
   return lines.map((line) => {
     const [path = '', , kibibytes = ''] = line.split(/\s+/);
@@ -20,7 +20,8 @@ export function listActiveSwap(host: Host): Swap[] {
   });
 }
 
-export const swapCheck: Check = {
+/** `isRefused`: the agent does not start with any (failSwapOn). */
+export const createSwapCheck = (isRefused: boolean): Check => ({
   id: 'swap',
   topic: 'memory',
   title: 'swap',
@@ -31,6 +32,11 @@ export const swapCheck: Check = {
     const swaps = listActiveSwap(host);
     if (swaps.length === 0) return ok('none is in use');
     const found = formatList(swaps.map(({ path, bytes }) => `${path} (${formatBytes(bytes)})`));
+    if (isRefused)
+      return failed(
+        `${found}; the agent does not start with it (failSwapOn)`,
+        'switch it off (swapoff -a and /etc/fstab), or set failSwapOn: false',
+      );
     if (swaps.every(({ inMemory }) => inMemory)) return ok(`${found}: compressed memory, not a disk`);
     if (isAtLeast(host.kernelRelease, '6.3')) return ok(found);
     return warning(
@@ -38,4 +44,4 @@ export const swapCheck: Check = {
       'switch it off (swapoff -a and /etc/fstab): pods have no limits of it, and secrets may reach the disk',
     );
   },
-};
+});

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { fork } from 'node:child_process';
-import { boundedMemoryEnvironment, boundedMemoryFlags } from '../../../base/bounded-memory/index.ts';
+import { boundedMemoryFlags, toControlPlaneEnvironment } from '../../../base/bounded-memory/index.ts';
 import type { Clock } from '../../../base/index.ts';
 import type { ReadyMessage, SignMessage, ToControlPlane } from '../../../client/embedded/index.ts';
 import { readToAgent } from '../../../client/embedded/index.ts';
@@ -52,7 +52,7 @@ export class Child {
     this.#process = fork(options.script, ['apiserver', ...options.args], {
       stdio: [...stdio],
       execArgv: [...boundedMemoryFlags],
-      env: { ...process.env, ...boundedMemoryEnvironment },
+      env: toControlPlaneEnvironment(process.env),
     });
     this.pid = this.#process.pid;
     this.ended = waitForEnd(this.#process).then((end) => this.#onEnd(end));

@@ -206,17 +206,26 @@ describe('fields without effect', () => {
       'featureGates: {WatchList: true}',
     ];
     assert.deepEqual((await warningsOf(text.join('\n'))).sort(), [
-      '3: eventRecordQPS has no effect here: nodeward has nothing like it',
-      '4: kubeAPIQPS has no effect here: nodeward has nothing like it',
-      '6: shutdownGracePeriod has no effect here: the agent does not do that',
+      '3: eventRecordQPS has no effect here: Events that repeat are counted up, and limited by the object that they are about',
+      '4: kubeAPIQPS has no effect here: the agent sends what has changed and nothing else, in the form that the server has',
+      '6: shutdownGracePeriod has no effect here: the agent does not delay the shutdown of the machine',
       '7: logging has no effect here: use --log-format and --verbose',
       '9: featureGates.WatchList has no effect here: it is of the control plane; use --feature-gates',
     ]);
   });
 
   test('that ask for what is done anyway need no warning', async () => {
-    const text = 'readOnlyPort: 0\nrotateCertificates: true\nenableDebuggingHandlers: false';
+    const text = [
+      ...['readOnlyPort: 0', 'rotateCertificates: true', 'enableDebuggingHandlers: false'],
+      ...['enforceNodeAllocatable: [pods]', 'memorySwap: {swapBehavior: NoSwap}', 'cgroupsPerQOS: true'],
+    ].join('\n');
     assert.deepEqual(await warningsOf(text), []);
-    assert.equal((await warningsOf('enableDebuggingHandlers: true')).length, 1);
+    for (const other of [
+      'enableDebuggingHandlers: true',
+      'enforceNodeAllocatable: [pods, system-reserved]',
+      'memorySwap: {swapBehavior: LimitedSwap}',
+      'cgroupsPerQOS: false',
+    ])
+      assert.equal((await warningsOf(other)).length, 1, other);
   });
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createFeatureChecks } from '../../../../src/agent/doctor/checks/kernel-features.ts';
 import { createSysctlChecks } from '../../../../src/agent/doctor/checks/kernel-sysctls.ts';
-import { swapCheck } from '../../../../src/agent/doctor/checks/swap.ts';
+import { createSwapCheck } from '../../../../src/agent/doctor/checks/swap.ts';
 import type { RuntimeReport } from '../../../../src/agent/doctor/runtime-report.ts';
 import { isAtLeast } from '../../../../src/agent/doctor/versions.ts';
 import type { MachineOptions } from './machine.ts';
@@ -16,6 +16,7 @@ const silent: RuntimeReport = {
   troubles: undefined,
   features: undefined,
   checkpoint: undefined,
+  cgroupDriver: undefined,
   folder: undefined,
 };
 
@@ -24,7 +25,7 @@ async function verdicts(options: MachineOptions, features?: RuntimeReport['featu
   const checks = [
     ...createSysctlChecks(),
     ...createFeatureChecks(async () => ({ ...silent, features })),
-    swapCheck,
+    createSwapCheck(false),
   ];
   const found = await Promise.all(
     checks.map(async ({ id }) => [id, (await machine.run(checks, id)).verdict] as const),

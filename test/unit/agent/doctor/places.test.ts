@@ -55,7 +55,7 @@ describe('folders', () => {
 });
 
 describe('disks', () => {
-  const checks = createDiskChecks(rootDir, async () => {
+  const checks = createDiskChecks(rootDir, rootDir, async () => {
     throw new Error('nobody is to ask');
   });
 

@@ -18,6 +18,7 @@ const pod = {
     message: 'container main: back-off 20s restarting failed container',
     since: '2026-05-01T11:59:50Z',
     next: '2026-05-01T12:00:10Z',
+    advice: 'look at its log',
   },
   containers: [
     {
@@ -47,18 +48,31 @@ const pod = {
     { time: '2026-05-01T11:59:50Z', what: 'container main ended with exit code 1', count: 3 },
   ],
 };
+const refusal = { cause: 'failed', reason: 'OutOfcpu', message: 'x'.repeat(200), advice: 'lower requests' };
 const explain = (item: Record<string, unknown>) => describePod(item, nowMs).text(withoutColour);
 
 describe('nodeward pods ls', () => {
   test('shows each pod with what it waits for', () => {
     const quiet = { ...pod, name: 'db', waitsFor: undefined, containers: [] };
-    const table = renderForPeople(listPods({ items: [pod, quiet] }, nowMs), 'table', withoutColour);
+    const refused = { ...quiet, name: 'big', phase: 'Failed', stage: 'ended', ends: refusal };
+    const table = renderForPeople(listPods({ items: [pod, quiet, refused] }, nowMs), 'table', withoutColour);
     assert.deepEqual(
       table.split('\n').map((line) => line.split(/ {2,}/)),
       [
-        ['POD', 'PHASE', 'STAGE', 'RUNNING', 'RESTARTS', 'WAITS FOR', 'SINCE', 'NEXT'],
-        ['shop/web', 'Running', 'running', '1/2', '3', 'CrashLoopBackOff', '10s', 'in 10s'],
-        ['shop/db', 'Running', 'running', '0/0', '0', '-', '-', '-'],
+        ['POD', 'PHASE', 'STAGE', 'RUNNING', 'RESTARTS', 'REASON', 'SINCE', 'NEXT', 'WHY'],
+        [
+          'shop/web',
+          'Running',
+          'running',
+          '1/2',
+          '3',
+          'CrashLoopBackOff',
+          '10s',
+          'in 10s',
+          pod.waitsFor.message,
+        ],
+        ['shop/db', 'Running', 'running', '0/0', '0', '-', '-', '-', '-'],
+        ['shop/big', 'Failed', 'ended', '0/0', '0', 'OutOfcpu', '-', '-', `${'x'.repeat(99)}…`],
         [''],
       ],
     );
@@ -72,6 +86,7 @@ describe('nodeward pods explain', () => {
       'phase Running, running',
       'waits for 10s: container main: back-off 20s restarting failed container (CrashLoopBackOff)',
       'next: it is tried again in 10s (2026-05-01T12:00:10Z)',
+      'to do: look at its log',
       '',
       'container main: waiting for 10s, 3 restarts, image shop/web:1',
       '  CrashLoopBackOff: back-off 20s',
@@ -89,10 +104,10 @@ describe('nodeward pods explain', () => {
   });
 
   test('says why a pod ends, and that nothing is waited for', () => {
-    const ends = { cause: 'failed', reason: 'Evicted', message: 'low on memory' };
+    const ends = { cause: 'failed', reason: 'Evicted', message: 'low on memory', advice: 'make room' };
     const text = explain({ ...pod, waitsFor: undefined, ends, origin: 'file' });
     assert.match(text, /from a manifest on the node/);
-    assert.match(text, /^it ends: the node ends it: Evicted: low on memory$/m);
+    assert.match(text, /^it ends: the node ends it: Evicted: low on memory\nto do: make room$/m);
     assert.match(text, /^it waits for nothing$/m);
     const event = explain({ ...pod, waitsFor: { reason: 'FailedMount', message: '' } });
     assert.match(event, /^waits: FailedMount \(FailedMount\)\nnext: it goes on as soon as that changes$/m);

@@ -129,8 +129,18 @@ describe('nothing shows the state of a node at a glance', () => {
   });
 
   test('a finding is one line, whatever is in it', () => {
-    const { text } = toReport([{ part: 'node', state: 'failed', found: 'a\nb\u001b[2J', mend: 'c\nd' }]);
+    const findings = [{ part: 'node', state: 'failed', found: 'a\nb\u001b[2J', mend: 'c\nd' }] as const;
+    const { text } = toReport(findings, 'nodeward');
     assert.equal(text((each) => each).split('\n').length, 5);
+  });
+
+  test('in a checkout the commands are those that can be run there', () => {
+    const mend = 'nodeward doctor; nodeward history nodeward a';
+    const { text } = toReport([{ part: 'node', state: 'failed', found: 'x', mend }], './nodeward');
+    assert.match(
+      text((each) => each),
+      /to do: \.\/nodeward doctor; \.\/nodeward history nodeward a$/m,
+    );
   });
 });
 

@@ -1,0 +1,64 @@
+import { join } from 'node:path';
+import { secretKind } from '../../api/index.ts';
+import { describeError, ExitError, exitCodes } from '../../base/index.ts';
+import { ifFound } from '../../client/index.ts';
+import { CredentialProviders, ImageAccess, ImageRoom, readProviders } from '../images/index.ts';
+import type { EventRecorder } from '../node/events/index.ts';
+import { defaultEndpoints, measureCalls, openConnection } from '../runtime/index.ts';
+import type { PodParts } from './assemble-pods.ts';
+import type { AgentContext } from './context.ts';
+import { part } from './context.ts';
+import type { RunningMetrics } from './pod-metrics.ts';
+
+/** Where a service of the runtime may be, for what the configuration says. */
+export function listEndpoints(endpoint: string): readonly string[] {
+  return endpoint === '' ? defaultEndpoints : [endpoint];
+}
+
+/** The images of the node: pulled, remembered with their credentials, and shared by pods. */
+export async function openImages(
+  context: AgentContext,
+  { pods, events }: { readonly pods: PodParts; readonly events: EventRecorder },
+  metrics: RunningMetrics,
+): Promise<ImageRoom> {
+  const { config, options, stack } = context;
+  const api = pods.onApi?.api;
+  const endpoint = config.imageServiceEndpoint || config.containerRuntimeEndpoint;
+  return new ImageRoom({
+    connection: measureCalls(
+      stack.use(openConnection(listEndpoints(endpoint), context)),
+      metrics.calls,
+      options.clock,
+    ),
+    metrics: metrics.images,
+    timeoutMs: config.runtimeRequestTimeoutMs,
+    pulls: config.images.pulls,
+    access: stack.use(
+      await ImageAccess.open({
+        settings: config.images.access,
+        path: join(options.rootDir, 'pulled-images.json'),
+        ...part(context, 'images'),
+      }),
+    ),
+    providers: await openProviders(context),
+    nodeCredentialsFile: join(options.rootDir, 'config.json'),
+    readSecret: async (namespace, name, signal) =>
+      api === undefined ? undefined : (await ifFound(api.get(secretKind, name, { namespace, signal })))?.data,
+    events,
+    ...part(context, 'images'),
+  });
+}
+
+/** Throws an ExitError for a description that cannot be used. */
+async function openProviders(context: AgentContext): Promise<CredentialProviders | undefined> {
+  const { credentialProviders: given } = context.options;
+  if (given === undefined) return undefined;
+  const { file, folder } = given;
+  try {
+    const providers = await readProviders(file);
+    return new CredentialProviders({ providers, folder, env: process.env, ...part(context, 'images') });
+  } catch (error) {
+    const message = `--image-credential-provider-config: ${describeError(error)}`;
+    throw new ExitError(exitCodes.configuration, message, { cause: error });
+  }
+}
