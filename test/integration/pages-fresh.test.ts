@@ -1,52 +1,65 @@
-/** README.md and how-to pages, block by block as they are pasted on a fresh Debian 12 and 13, as root and as another user. */
+/** The commands of README.md and of the how-to pages, as they are pasted on a fresh Debian 12 and 13, as root and as another user. */
 import assert from 'node:assert/strict';
-import { readdir } from 'node:fs/promises';
+import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { TemporaryFolder } from '../support/index.ts';
-import { temporaryFolder } from '../support/index.ts';
+import { runSuccessfully, temporaryFolder } from '../support/index.ts';
 import { blocksOf } from '../support/page-commands.ts';
 import { repository } from './lab/index.ts';
-import { deviations, notRead } from './pages/deviations.ts';
-import type { FreshMachine } from './pages/fresh-machine.ts';
-import { bootFreshMachine } from './pages/fresh-machine.ts';
+import { deviations } from './pages/deviations.ts';
+import type { FreshMachine, Person } from './pages/fresh-machine.ts';
+import { bootFreshMachine, connect } from './pages/fresh-machine.ts';
 import { makeOrigin } from './pages/origin.ts';
 import { deviationsOf, PageStory, readPage } from './pages/page-story.ts';
+import type { StandInRegistry } from './pages/stand-in-registry.ts';
+import { startStandInRegistry } from './pages/stand-in-registry.ts';
+import { whyNoNetwork } from './two-agents-network.ts';
 
-/** What root reads after README.md; these work on the machine that it leaves. */
-const forRoot = ['docs/how-to/change-the-authority.md', 'docs/how-to/rotate-certificates.md'];
+const howTo = (await readdir(join(repository, 'docs/how-to')))
+  .filter((name) => name.endsWith('.md'))
+  .map((name) => `docs/how-to/${name}`)
+  .sort();
 /** It has sudo where root is needed. */
-const forUser = 'docs/how-to/upgrade.md';
-const read = ['README.md', ...forRoot, forUser];
+const forEveryone = 'docs/how-to/upgrade.md';
+/** These change what other pages expect: the node's name, and where its folder is. */
+const last = ['docs/how-to/remove-a-node.md', 'docs/how-to/move-the-root-folder.md'];
+const inOrder = [...howTo.filter((page) => !last.includes(page)), ...last];
+const administrator = 'export KUBECONFIG=/var/lib/nodeward/admin.kubeconfig';
 
-test('every how-to page is read here, or has a reason why not', async () => {
-  const found = (await readdir(join(repository, 'docs/how-to'))).map((name) => `docs/how-to/${name}`);
-  assert.deepEqual(new Set([...read, ...Object.keys(notRead)]), new Set(['README.md', ...found]));
-});
-
-test('every deviation is that of one block, and every block of a known kind', async () => {
-  for (const page of Object.keys(deviations)) assert.ok(read.includes(page), page);
-  for (const page of read) {
+test('every deviation is that of one block, and of its kind', async () => {
+  const pages = ['README.md', ...howTo];
+  for (const page of Object.keys(deviations)) assert.ok(pages.includes(page), page);
+  for (const page of pages) {
     const blocks = blocksOf(await readPage(page));
     const used = blocks.flatMap((block) => deviationsOf(page, block));
-    assert.equal(new Set(used).size, used.length, `${page}: two blocks have the same deviation`);
-    assert.equal(used.length, Object.keys(deviations[page] ?? {}).length, `${page}: a block is gone`);
+    assert.deepEqual(new Set(used).size, used.length, `${page}: two blocks have the same`);
+    assert.deepEqual(
+      new Set(used),
+      new Set(Object.values(deviations[page] ?? {})),
+      `${page}: a block is gone`,
+    );
     for (const block of blocks) {
-      assert.ok(deviationsOf(page, block).length <= 1, `${page}:${block.line} has two deviations`);
-      assert.ok(['sh', ''].includes(block.language), `${page}:${block.line} is of no known kind`);
+      const [{ file } = {}, more] = deviationsOf(page, block);
+      assert.equal(more, undefined, `${page}:${block.line} has two deviations`);
+      assert.ok(
+        ['sh', ''].includes(block.language) || file !== undefined,
+        `${page}:${block.line} is of no known kind`,
+      );
     }
   }
 });
 
-describe('pasted on a fresh machine', { concurrency: true }, () => {
+describe('pasted on a fresh machine', { skip: (await whyNoNetwork()) ?? false, concurrency: true }, () => {
+  const all = new AsyncDisposableStack();
   let folder: TemporaryFolder;
-  let origin: string;
+  let registry: StandInRegistry;
   before(async () => {
-    folder = await temporaryFolder('pages-');
-    origin = join(folder.path, 'origin');
-    await makeOrigin(origin);
+    folder = all.use(await temporaryFolder('pages-'));
+    registry = all.use(await startStandInRegistry(folder.path));
+    await makeOrigin(join(folder.path, 'origin'));
   });
-  after(() => folder?.[Symbol.asyncDispose]());
+  after(() => all.disposeAsync());
 
   for (const release of ['bookworm', 'trixie'] as const) {
     describe(release, { concurrency: 1 }, () => {
@@ -55,14 +68,19 @@ describe('pasted on a fresh machine', { concurrency: true }, () => {
       let me: FreshMachine;
 
       before(async () => {
-        root = stack.use(await bootFreshMachine({ release, person: 'root', origin }));
-        me = stack.use(await bootFreshMachine({ release, person: 'me', origin }));
+        const between = join(folder.path, release);
+        await mkdir(between);
+        await runSuccessfully('truncate', ['--size=128M', join(between, 'disk')]);
+        await runSuccessfully('mkfs.ext4', ['-q', join(between, 'disk')]);
+        const origin = join(folder.path, 'origin');
+        const boot = (person: Person) => bootFreshMachine({ release, person, origin, registry, between });
+        root = stack.use(await boot('root'));
+        me = stack.use(await boot('me'));
+        await connect(root, me);
       });
       after(() => stack.disposeAsync());
 
-      for (const page of ['README.md', ...forRoot]) {
-        test(`${page}, as root`, () => new PageStory(page, root).run());
-      }
+      test('README.md, as root', () => new PageStory('README.md', { here: root }).run());
 
       test('README.md, as a user without npm, who is told how to install it', async () => {
         await me.newShell();
@@ -70,9 +88,19 @@ describe('pasted on a fresh machine', { concurrency: true }, () => {
         const [, command] = /npm is missing; install it with: (.*)\n/.exec(stderr) ?? [];
         assert.ok(code === 1 && command !== undefined, stderr);
         assert.equal((await me.run(command)).code, 0);
-        await new PageStory('README.md', me).run();
+        await new PageStory('README.md', { here: me }).run();
       });
-      test(`${forUser}, as that user`, () => new PageStory(forUser, me).run());
+
+      test(`${forEveryone}, as a user`, () => new PageStory(forEveryone, { here: me }).run());
+      for (const page of howTo.filter((each) => each !== forEveryone)) {
+        test(`${page}, as a user, who is refused and knows why`, () =>
+          new PageStory(page, { here: me }).runUntilRefused());
+      }
+      test('docs/observability.md, as root: the marked blocks', () =>
+        new PageStory('docs/observability.md', { here: root }).runMarked(administrator));
+      for (const page of inOrder) {
+        test(`${page}, as root`, () => new PageStory(page, { here: root, newMachine: me.rootShell }).run());
+      }
     });
   }
 });

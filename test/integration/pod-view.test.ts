@@ -102,7 +102,8 @@ describe('the view of a containerd that has events', { timeout: 300_000 }, () =>
       const pod = await containerd.startPod();
       const container = await pod.startContainer({ workload: index % 2 === 0 ? idle() : exiting(index) });
       void it.view.refresh(pod.uid).catch(() => undefined);
-      if (index % 3 === 0) await container.stop(0);
+      // containerd may lose the connection to a shim that ends at that moment
+      if (index % 3 === 0) await container.stop(0).catch(() => container.stop(0));
       await pod.startContainer({ name: 'second', workload: exiting(0), start: index !== 4 });
       if (index === 5) await pod.remove();
     });

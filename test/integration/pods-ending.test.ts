@@ -1,10 +1,6 @@
 /** How pods end: told to stop, given time, killed when it is over, and gone from the API when nothing of them is left. */
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { RuntimeService } from '../../src/agent/runtime/gen/cri_pb.js';
 import type { Pod } from '../../src/api/index.ts';
 import { waitFor } from '../support/index.ts';
 import { ensureBuilt } from './installation.ts';
@@ -13,7 +9,9 @@ import {
   containerOf,
   ending,
   forkBomb,
+  inRuntime,
   isRunningAndReady,
+  leavesNothing,
   noting,
   script,
   sharedVolume,
@@ -36,33 +34,8 @@ const ready = async (pod: Pod) =>
 const gone = (pod: Pod, timeoutMs?: number) =>
   lab.pods.until('it to be gone', uidOf(pod), ({ isGone }) => isGone, timeoutMs);
 
-/** Sandboxes and containers of a pod in the runtime, whatever their state. */
-async function inRuntime(pod: Pod): Promise<string[]> {
-  const { cri } = lab.node.containerd;
-  const labelSelector = { 'io.kubernetes.pod.uid': uidOf(pod) };
-  const { items } = await cri.call(RuntimeService.method.listPodSandbox, { filter: { labelSelector } });
-  const { containers } = await cri.call(RuntimeService.method.listContainers, { filter: { labelSelector } });
-  return [...items, ...containers].map(({ id }) => id);
-}
-
 describe('a pod that is deleted', () => {
-  test('stops its container, then leaves the API, the runtime and the disk', async () => {
-    const pod = await ready(await lab.run('plain', { containers: [sleeper()] }));
-    await lab.delete('plain');
-    const { pod: last } = await gone(pod);
-    const { terminated } = containerOf(last)?.state ?? {};
-    assert.deepEqual([terminated?.exitCode, terminated?.reason], [0, 'Completed']);
-    assert.ok(['Succeeded', 'Failed'].includes(last.status?.phase ?? ''), 'the end was told before');
-    assert.ok(last.metadata?.deletionTimestamp);
-
-    await waitFor('the runtime to have nothing of it', async () => (await inRuntime(pod)).length === 0);
-    await waitFor('its folder to go', () => !existsSync(join(lab.rootDir, 'pods', uidOf(pod))));
-    const logs = await readdir(join(lab.node.logFolder, 'pods'));
-    assert.equal(
-      logs.some((name) => name.includes(uidOf(pod))),
-      false,
-    );
-  });
+  test('stops its container, then leaves the API, the runtime and the disk', () => leavesNothing(lab));
 
   test('that does not obey is killed when its time is over, not earlier', async () => {
     const spec = { containers: [stubborn()], terminationGracePeriodSeconds: 3 };
@@ -135,7 +108,10 @@ describe('a pod that is deleted', () => {
     });
     await lab.delete('imageless');
     await gone(pod, 20_000);
-    await waitFor('the runtime to have nothing of it', async () => (await inRuntime(pod)).length === 0);
+    await waitFor(
+      'the runtime to have nothing of it',
+      async () => (await inRuntime(lab, uidOf(pod))).length === 0,
+    );
   });
 
   test('while its container starts is gone, from the runtime too', async () => {
@@ -144,7 +120,10 @@ describe('a pod that is deleted', () => {
     await lab.pods.until('a restart', uidOf(pod), isRestarted);
     await lab.delete('starting', 0);
     await gone(pod);
-    await waitFor('the runtime to have nothing of it', async () => (await inRuntime(pod)).length === 0);
+    await waitFor(
+      'the runtime to have nothing of it',
+      async () => (await inRuntime(lab, uidOf(pod))).length === 0,
+    );
   });
 
   test('with all its processes, however many it starts', async () => {

@@ -1,9 +1,8 @@
 /** Pods outlive what runs them: an agent that is killed, a runtime that is killed. Static pods run without an API. */
 import assert from 'node:assert/strict';
-import { rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { RuntimeService } from '../../src/agent/runtime/gen/cri_pb.js';
 import type { Pod } from '../../src/api/index.ts';
 import { waitFor } from '../support/index.ts';
 import { ensureBuilt } from './installation.ts';
@@ -12,12 +11,18 @@ import type { PodNode } from './pods/index.ts';
 import {
   containerOf,
   ending,
+  inRuntime,
   isRunningAndReady,
+  noting,
+  outlivesTheAgent,
+  reboot,
+  sharedVolume,
   sleeper,
   startPodNode,
   uidOf,
   waitingReason,
 } from './pods/index.ts';
+import { findLeaks } from './pods/model/index.ts';
 
 before(ensureBuilt);
 
@@ -32,44 +37,17 @@ const ready = async (pod: Pod) =>
 /** From the API and the runtime. */
 async function gone(pod: Pod): Promise<void> {
   await lab.pods.until('it to be gone', uidOf(pod), ({ isGone }) => isGone);
-  await waitFor('the runtime to have nothing of it', async () => (await inRuntime(uidOf(pod))).length === 0);
-}
-
-/** The ids of the sandboxes and containers in the runtime, of one pod or of all, with their state. */
-async function inRuntime(uid?: string): Promise<string[]> {
-  const { cri } = lab.node.containerd;
-  const filter = uid === undefined ? {} : { labelSelector: { 'io.kubernetes.pod.uid': uid } };
-  const { items } = await cri.call(RuntimeService.method.listPodSandbox, { filter });
-  const { containers } = await cri.call(RuntimeService.method.listContainers, { filter });
-  return [...items, ...containers].map(({ id, state }) => `${id} ${state}`).toSorted();
+  await waitFor(
+    'the runtime to have nothing of it',
+    async () => (await inRuntime(lab, uidOf(pod))).length === 0,
+  );
 }
 
 const countOf = (pod: Pod): number => containerOf(pod)?.restartCount ?? -1;
 
 describe('an agent that starts again', () => {
   for (const how of ['kill9', 'interrupt'] as const) {
-    test(`after ${how} touches no container, and tells the same of them`, async () => {
-      const name = `kept-${how}`.toLowerCase();
-      const pod = await ready(await lab.run(name, { containers: [sleeper(), sleeper('other')] }));
-      const before = await inRuntime(uidOf(pod));
-      await lab.restartAgent(how);
-
-      const after = await ready(await lab.run(`${name}-new`, { containers: [sleeper()] }));
-      assert.deepEqual(await inRuntime(uidOf(pod)), before);
-      const now = lab.pods.history(uidOf(pod)).at(-1)?.pod ?? pod;
-      assert.ok(isRunningAndReady(now));
-      assert.equal(containerOf(now)?.containerID, containerOf(pod)?.containerID);
-      assert.equal(countOf(now), 0);
-      const wasUnready = lab.pods.history(uidOf(pod)).some(({ pod: state, isGone }) => {
-        return (
-          isGone || (Boolean(containerOf(state)?.ready) !== true && state !== pod && isAfter(state, pod))
-        );
-      });
-      assert.equal(wasUnready, false, 'it was told unready in between');
-      for (const each of [pod, after]) await lab.delete(each.metadata?.name ?? '', 0);
-      await gone(pod);
-      await gone(after);
-    });
+    test(`after ${how} touches no container, and tells the same of them`, () => outlivesTheAgent(lab, how));
   }
 
   test('finishes what was deleted and what ended while it was away, and counts on', async () => {
@@ -96,19 +74,14 @@ describe('an agent that starts again', () => {
   });
 });
 
-/** Whether a state was stored after another, by their resource versions. */
-function isAfter(a: Pod, b: Pod): boolean {
-  return Number(a.metadata?.resourceVersion) > Number(b.metadata?.resourceVersion);
-}
-
 test('a runtime that is killed and comes back has all its containers, and goes on', async () => {
   const pod = await ready(await lab.run('kept', { containers: [sleeper()] }));
-  const before = await inRuntime(uidOf(pod));
+  const before = await inRuntime(lab, uidOf(pod));
   await lab.node.containerd.kill9();
   const late = await lab.run('late', { containers: [sleeper()] });
   await lab.node.containerd.restart();
   await ready(late);
-  assert.deepEqual(await inRuntime(uidOf(pod)), before);
+  assert.deepEqual(await inRuntime(lab, uidOf(pod)), before);
   const now = lab.pods.history(uidOf(pod)).at(-1)?.pod ?? pod;
   assert.equal(containerOf(now)?.containerID, containerOf(pod)?.containerID);
   assert.equal(countOf(now), 0);
@@ -153,7 +126,7 @@ spec:
 
     await rm(join(lab.manifests, 'web.yaml'));
     await lab.pods.untilAll('the mirror to go', () => mirrorOf('web') === undefined);
-    await waitFor('the runtime to be empty', async () => (await inRuntime()).length === 0);
+    await waitFor('the runtime to be empty', async () => (await inRuntime(lab)).length === 0);
   });
 
   test('runs on when its mirror is deleted, which comes back', async () => {
@@ -180,6 +153,66 @@ spec:
     await gone(goes);
     await rm(join(lab.manifests, 'stays.yaml'));
     await lab.pods.untilAll('the mirror to go', () => mirrorOf('stays') === undefined);
-    await waitFor('the runtime to be empty', async () => (await inRuntime()).length === 0);
+    await waitFor('the runtime to be empty', async () => (await inRuntime(lab)).length === 0);
   });
+});
+
+test('after a reboot of the machine all comes back, counted once, with what was on the disk', async () => {
+  const memory = { name: 'memory', emptyDir: { medium: 'Memory' } };
+  const both = [
+    { name: 'shared', mountPath: '/shared' },
+    { name: 'memory', mountPath: '/memory' },
+  ];
+  const note = 'echo run >> /memory/notes; cat /shared/notes /memory/notes > /shared/all;';
+  const work = `${note} trap "exit 0" TERM; while :; do sleep 1; done`;
+  const spec = {
+    initContainers: [noting('init', 'init')],
+    containers: [noting('main', 'main', work, { volumeMounts: both })],
+    volumes: [...sharedVolume, memory],
+  };
+  const pod = await ready(await lab.run('comes-back', spec));
+  const done = await lab.run('done', { containers: [ending(0)], restartPolicy: 'Never' });
+  const { pod: succeeded } = await lab.pods.until(
+    'success',
+    uidOf(done),
+    (state) => state.pod.status?.phase === 'Succeeded',
+  );
+  await writeFile(
+    join(lab.manifests, 'static.json'),
+    JSON.stringify({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'static' },
+      spec: { containers: [sleeper()] },
+    }),
+  );
+  const mirror = (): Pod | undefined =>
+    lab.pods.current.find(({ metadata }) => metadata?.name === 'static-lab');
+  await lab.pods.untilAll('the mirror to run', () => isRunningAndReady(mirror() ?? {}));
+
+  await reboot(lab);
+
+  const { pod: again } = await lab.pods.until(
+    'it to run again',
+    uidOf(pod),
+    (state) => isRunningAndReady(state.pod) && countOf(state.pod) > 0,
+  );
+  assert.equal(countOf(again), 1);
+  assert.equal(containerOf(again, 'init')?.restartCount, 1);
+  assert.equal(containerOf(again)?.lastState?.terminated?.exitCode, 255);
+  const notes = join(lab.rootDir, 'pods', uidOf(pod), 'volumes/kubernetes.io~empty-dir/shared/all');
+  await waitFor('its notes', async () => (await readFile(notes, 'utf8')) === 'init\nmain\ninit\nmain\nrun\n');
+  await lab.pods.untilAll('the mirror to run again', () => {
+    const now = mirror() ?? {};
+    return isRunningAndReady(now) && countOf(now) === 1;
+  });
+  const last = lab.pods.history(uidOf(done)).at(-1)?.pod ?? done;
+  assert.deepEqual([last.status?.phase, countOf(last)], ['Succeeded', countOf(succeeded)]);
+
+  await rm(join(lab.manifests, 'static.json'));
+  for (const each of [pod, done]) await lab.delete(each.metadata?.name ?? '', 0);
+  const leaks = async () => (await findLeaks(lab)).join('\n');
+  await waitFor('nothing to be left', async () => (await leaks()) === '').catch(async () =>
+    assert.equal(await leaks(), ''),
+  );
 });

@@ -1,7 +1,7 @@
 /** Pods that run: a real containerd, networks of CNI, an agent with its control plane. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { chmod, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { RuntimeService } from '../../src/agent/runtime/gen/cri_pb.js';
@@ -12,13 +12,18 @@ import type { PodNode } from './pods/index.ts';
 import {
   containerOf,
   ending,
+  until as findState,
   isRunningAndReady,
   isTrue,
+  logOf,
   noting,
+  restartsOnFailure,
+  runsAndTells,
   script,
   sharedVolume,
   sleeper,
   startPodNode,
+  startsInOrder,
   uidOf,
   waitingReason,
 } from './pods/index.ts';
@@ -31,40 +36,33 @@ before(async () => {
 });
 after(() => lab?.[Symbol.asyncDispose]());
 
-const until = async (what: string, pod: Pod, fits: (pod: Pod) => boolean, timeoutMs?: number) =>
-  (await lab.pods.until(what, uidOf(pod), (state) => fits(state.pod), timeoutMs)).pod;
+const until = (what: string, pod: Pod, fits: (pod: Pod) => boolean) => findState(lab, what, pod, fits);
 const ready = (pod: Pod) => until('it to run and be ready', pod, isRunningAndReady);
 const phase = (pod: Pod, wanted: string) =>
   until(`phase ${wanted}`, pod, ({ status }) => status?.phase === wanted);
 
-/** What a container wrote, as the file of the log has it. */
-async function logOf({ metadata }: Pod, container = 'main', attempt = 0): Promise<string> {
-  const folder = `default_${metadata?.name}_${metadata?.uid}`;
-  const path = join(lab.node.logFolder, 'pods', folder, container, `${attempt}.log`);
-  const lines = (await readFile(path, 'utf8')).trim().split('\n');
-  return lines.map((line) => line.split(' ').slice(3).join(' ')).join('\n');
+/** What the agent says at a path of its own, by the control plane. */
+const askAgent = async (path: string) =>
+  (await lab.kubectl.run(['get', '--raw', `/api/v1/nodes/lab/proxy/${path}`])).stdout;
+
+async function assertMetrics(): Promise<void> {
+  const text = await askAgent('metrics');
+  const read = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN);
+  for (const name of [
+    'kubelet_running_pods',
+    'kubelet_running_containers\\{container_state="running"\\}',
+    'kubelet_pod_start_sli_duration_seconds_count',
+    'kubelet_runtime_operations_total\\{operation_type="start_container"\\}',
+    'nodeward_pod_step_seconds_count\\{step="start",result="done"\\}',
+    'nodeward_pod_view_complete',
+  ])
+    assert.ok(read(name) >= 1, name);
+  assert.ok(read('nodeward_pod_view_age_seconds') < 60);
 }
 
 describe('a pod that runs', () => {
-  test('is Running and Ready with its address, and says since when and by which runtime', async () => {
-    const pod = await ready(await lab.run('plain', { containers: [sleeper()] }));
-    const { status } = pod;
-    assert.match(status?.podIP ?? '', /^10\.88\./);
-    assert.deepEqual(status?.podIPs, [{ ip: status?.podIP }]);
-    assert.equal(status?.hostIP, lab.node.address);
-    assert.equal(status?.qosClass, 'BestEffort');
-    for (const condition of ['PodReadyToStartContainers', 'Initialized', 'ContainersReady', 'PodScheduled'])
-      assert.ok(isTrue(pod, condition), condition);
-    const main = containerOf(pod);
-    assert.ok(main?.ready && main.started);
-    assert.equal(main.restartCount, 0);
-    assert.match(main.containerID ?? '', /^containerd:\/\/[0-9a-f]{64}$/);
-    assert.ok(Date.parse(main.state?.running?.startedAt ?? '') > 0);
-    assert.ok(Date.parse(status?.startTime ?? '') > 0);
-    const { stdout } = await lab.kubectl.run(['get', 'pod', 'plain', '--no-headers']);
-    assert.match(stdout, /^plain +1\/1 +Running +0 /);
-    await lab.delete('plain', 0);
-  });
+  test('is Running and Ready with its address, and says since when and by which runtime', () =>
+    runsAndTells(lab, assertMetrics));
 
   test('knows its name, its hosts and its variables', async () => {
     const tell = 'hostname; cat /etc/hosts; echo "$GREETING from $NODE at $WHERE"; sleep 3600';
@@ -77,7 +75,7 @@ describe('a pod that runs', () => {
     const pod = await ready(await lab.run('knows', { containers: [script('main', tell, { env })] }));
     const ip = pod.status?.podIP ?? '';
     const text = await waitFor('its words', async () => {
-      const log = await logOf(pod);
+      const log = await logOf(lab, pod);
       return log.includes('hello from') && log;
     });
     assert.match(text, /^knows$/m);
@@ -109,14 +107,7 @@ describe('a pod whose container ends', () => {
     assert.deepEqual([terminated?.exitCode, terminated?.reason], [3, 'Error']);
   });
 
-  test('is restarted on failure until it ends with 0', async () => {
-    const container = noting('main', 'run', '[ $(wc -l < /shared/notes) -ge 2 ] || exit 1');
-    const spec = { containers: [container], volumes: sharedVolume, restartPolicy: 'OnFailure' };
-    const pod = await phase(await lab.run('again', spec), 'Succeeded');
-    const main = containerOf(pod);
-    assert.equal(main?.restartCount, 1);
-    assert.equal(main?.lastState?.terminated?.exitCode, 1);
-  });
+  test('is restarted on failure until it ends with 0', () => restartsOnFailure(lab));
 
   test('again and again waits longer each time, and says so', async () => {
     const pod = await lab.run('crash', { containers: [ending(1)] });
@@ -141,36 +132,8 @@ describe('a pod whose container ends', () => {
 });
 
 describe('containers of one pod', () => {
-  test('start in order: each init container when the one before is done, sidecars run on', async () => {
-    const initContainers = [
-      noting('first', 'first', 'sleep 0.3; echo first-done >> /shared/notes'),
-      noting(
-        'side',
-        'side',
-        `trap 'echo side-ends >> /shared/notes; exit 0' TERM; while :; do sleep 3600 & wait $!; done`,
-        {
-          restartPolicy: 'Always',
-        },
-      ),
-      noting('second', 'second', 'echo second-done >> /shared/notes'),
-    ];
-    const main = noting('main', 'main', 'cat /shared/notes; sleep 0.2');
-    const spec = { initContainers, containers: [main], volumes: sharedVolume, restartPolicy: 'Never' };
-    const pod = await lab.run('order', spec);
-    const waiting = await until('initialization', pod, (state) => waitingReason(state) === 'PodInitializing');
-    assert.equal(waiting.status?.phase, 'Pending');
-    const done = await phase(pod, 'Succeeded');
-    const order = ['first', 'first-done', 'side', 'second', 'second-done', 'main'];
-    const told = (await logOf(done)).split('\n');
-    // a sidecar counts as started before its own first word
-    assert.deepEqual(told.toSorted(), order.toSorted());
-    const [places] = [order.filter((each) => each !== 'side').map((each) => told.indexOf(each))];
-    assert.deepEqual(
-      places,
-      places.toSorted((a, b) => a - b),
-    );
-    assert.equal(containerOf(done, 'side')?.state?.terminated?.exitCode, 0);
-  });
+  test('start in order: each init container when the one before is done, sidecars run on', () =>
+    startsInOrder(lab));
 
   test('share a volume, and each has its own files otherwise', async () => {
     const writer = noting('writer', 'from the writer', 'touch /mine; sleep 3600');
@@ -179,7 +142,7 @@ describe('containers of one pod', () => {
     const spec = { containers: [writer, reader], volumes: sharedVolume, terminationGracePeriodSeconds: 0 };
     const pod = await ready(await lab.run('share', spec));
     const log = await waitFor('the reader', async () => {
-      const text = await logOf(pod, 'reader');
+      const text = await logOf(lab, pod, 'reader');
       return text.includes('/mine') && text;
     });
     assert.match(log, /^from the writer$/m);
@@ -227,6 +190,13 @@ describe('a pod that cannot start', () => {
       containerOf(failed)?.state?.waiting?.message,
       'Container image "localhost:1/lab/missing:1" is not present with pull policy of Never',
     );
+    const { waitsFor, timeline } = JSON.parse(await askAgent('pods/explain/default/never'));
+    assert.equal(waitsFor.reason, 'ErrImageNeverPull');
+    assert.match(waitsFor.message, /not present with pull policy of Never/);
+    assert.ok(Date.parse(waitsFor.next) >= Date.parse(waitsFor.since));
+    assert.match(waitsFor.advice, /bring the image to the node/);
+    assert.match(JSON.stringify(timeline), /ErrImageNeverPull: /);
+    assert.match(await askAgent('metrics'), /^nodeward_pods_waiting\{reason="ErrImageNeverPull"\} 1$/m);
     await lab.delete('never', 0);
   });
 
@@ -252,3 +222,67 @@ test('nothing runs of pods that are gone', async () => {
     return containers.length === 0 && items.length === 0;
   });
 });
+
+describe('a pod that wants users of its own', () => {
+  test('gets them where the runtime can, with its volumes, over a restart of the agent; else it is told why not', async () => {
+    const { runtimeHandlers } = await lab.node.containerd.cri.call(RuntimeService.method.status, {});
+    const isAble = runtimeHandlers.some(({ name, features }) => name === '' && features?.userNamespaces);
+    await chmod(lab.node.containerd.folder, 0o711); // users of the pod have to get to their root file system
+    const tell = 'cat /proc/self/uid_map; touch /shared/mine; ls -ln /shared/mine; sleep 3600';
+    const volumes = [{ name: 'shared', emptyDir: {} }];
+    const container = script('main', tell, { volumeMounts: [{ name: 'shared', mountPath: '/shared' }] });
+    const pod = await lab.run('users', { hostUsers: false, volumes, containers: [container] });
+    if (!isAble) {
+      const { status } = await phase(pod, 'Failed');
+      assert.equal(status?.reason, 'PodFeatureUnsupported');
+      assert.match(status?.message ?? '', /handler "" does not support user namespaces$/);
+      return;
+    }
+    await ready(pod);
+    const text = await waitFor('its words', async () => {
+      const log = await logOf(lab, pod);
+      return log.includes('/shared/mine') && log;
+    });
+    const [, first = ''] = /^ *0 +(\d+) +65536$/m.exec(text) ?? [];
+    assert.ok(Number(first) >= 65_536 && Number(first) % 65_536 === 0, text);
+    assert.match(text, / 0 +0 .* \/shared\/mine$/m, 'it is root of its own files');
+    const folder = join(lab.rootDir, 'pods', uidOf(pod));
+    const mine = await stat(join(folder, 'volumes/kubernetes.io~empty-dir/shared/mine'));
+    assert.equal(mine.uid, 0, 'the volume is mapped, not given away');
+    const ids = await readFile(join(folder, 'userns'), 'utf8');
+    await lab.restartAgent('kill9');
+    await ready(pod);
+    assert.equal(await readFile(join(folder, 'userns'), 'utf8'), ids);
+    await lab.delete('users', 0);
+    await waitFor('its folder to go', () => !existsSync(folder));
+  });
+});
+
+describe('a pod with a claim of devices', () => {
+  test('gets no sandbox before it has that, is told why, and ends all the same', async () => {
+    const container = { ...sleeper(), resources: { claims: [{ name: 'gpu' }] } };
+    const resourceClaims = [{ name: 'gpu', resourceClaimName: 'absent' }];
+    const pod = await lab.run('claims', { resourceClaims, containers: [container] });
+    const reason = 'FailedPrepareDynamicResources';
+    const ofPod = `involvedObject.name=claims,reason=${reason}`;
+    const text = await waitFor('the event', async () => {
+      const argv = ['get', 'events', '--field-selector', ofPod, '-o', 'jsonpath={.items[0].message}'];
+      return (await lab.kubectl.run(argv)).stdout;
+    });
+    const what =
+      'Failed to prepare dynamic resources: prepare dynamic resources: fetch ResourceClaim absent: ';
+    assert.ok(text.startsWith(what), text);
+    const waiting = await until('its wait', pod, (each) => (waitingMessage(each) ?? '').includes('absent'));
+    assert.match(waitingMessage(waiting) ?? '', /prepare dynamic resources: fetch ResourceClaim absent/);
+    const { items } = await lab.node.containerd.cri.call(RuntimeService.method.listPodSandbox, {});
+    assert.deepEqual(
+      items.filter(({ metadata }) => metadata?.uid === uidOf(pod)),
+      [],
+    );
+    await lab.delete('claims', 0);
+    const argv = ['get', 'pod', 'claims', '--ignore-not-found', '-o', 'name'];
+    await waitFor('it to go', async () => (await lab.kubectl.run(argv)).stdout === '');
+  });
+});
+
+const waitingMessage = (pod: Pod) => containerOf(pod)?.state?.waiting?.message;

@@ -170,7 +170,7 @@ describe('a container with a limit on its memory', () => {
     await becomes('MemoryPressure', 'False');
     const { status } = await api.get(nodeKind, name);
     assert.equal(status?.capacity?.['memory'], '1Gi');
-    await using eater = await eats(group.path, 500);
+    await using eater = await eats(group.path, 600);
     assert.equal((await becomes('MemoryPressure', 'True')).reason, 'KubeletHasInsufficientMemory');
     await eater.kill9();
     await becomes('MemoryPressure', 'False');

@@ -67,7 +67,6 @@ describe('the link of a node is cut and healed', { skip }, () => {
       return join(home.path, name);
     };
     network = stack.use(await hostNetwork(hosts));
-    const runtime = stack.use(await startContainerd({ cni: true }));
     auditLog = join(home.path, 'audit.log');
     const audit = [
       '--audit-policy-file',
@@ -92,10 +91,11 @@ describe('the link of a node is cut and healed', { skip }, () => {
       joining,
     ]);
     assert.equal(made.code, 0, made.stderr);
-    const cgroupRoot = `/${cgroupName(runtime.folder)}`; // removed with containerd
-    const config = await file('agent.yaml', `${agentConfig}cgroupRoot: ${cgroupRoot}\n`);
-    const common = ['--bootstrap-kubeconfig', joining, '--config', config];
     for (const host of hosts) {
+      const runtime = stack.use(await startContainerd({ cni: true }));
+      const cgroupRoot = `/${cgroupName(runtime.folder)}`; // removed with containerd
+      const config = await file(`${host}.yaml`, `${agentConfig}cgroupRoot: ${cgroupRoot}\n`);
+      const common = ['--bootstrap-kubeconfig', joining, '--config', config];
       const own = ['--hostname-override', host, '--lock-file', join(home.path, `${host}.lock`)];
       const agent = await launchAgent({
         rootDir: join(home.path, host),

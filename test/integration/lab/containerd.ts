@@ -31,6 +31,10 @@ export interface ContainerdOptions {
   namespace?: LabNamespace;
   /** Without criu in the folders where it is looked for; default false. */
   withoutCriu?: boolean;
+  /** With a namespace: its root is a file system of that size, which a test can fill; default the disk of the test. */
+  rootMiB?: number;
+  /** A network that fails or hangs as files in `FOLDER/cni-faults` say: `fail-ADD`, `hang-DEL`; default false. */
+  cniFaults?: boolean;
 }
 
 /**
@@ -65,7 +69,14 @@ export interface LabContainerd extends AsyncDisposable {
 
 /** Starts a real containerd and resolves when its CRI answers and the image is there. Needs root. */
 export async function startContainerd(options: ContainerdOptions = {}): Promise<LabContainerd> {
-  const { version = '2.1', cni = false, withoutCriu = false, namespace } = options;
+  const {
+    version = '2.1',
+    cni = false,
+    withoutCriu = false,
+    rootMiB,
+    cniFaults = false,
+    namespace,
+  } = options;
   if (process.getuid?.() !== 0) throw new Error('containerd needs root');
   await using setup = new AsyncDisposableStack();
   const { path: folder } = setup.use(await temporaryFolder('containerd-'));
@@ -74,11 +85,16 @@ export async function startContainerd(options: ContainerdOptions = {}): Promise<
   const socket = join(folder, 'containerd.sock');
   const runc = join(binaries, 'runc');
   const cgroup = cgroupName(folder);
-  const cniBinaries = fetched('cni/bin');
+  const cniBinaries = cniFaults ? await faultyPlugins(folder) : fetched('cni/bin');
   const network =
     namespace !== undefined ? bridgeConfiguration(folder) : cni ? cniConfiguration(folder) : undefined;
   await prepare(folder, containerdConfig({ version, folder, socket, runc, cniBinaries }), network);
   const run = namespace?.run ?? runCommand;
+  if (rootMiB !== undefined) {
+    const mounting = ['-t', 'tmpfs', '-o', `size=${rootMiB}m`, 'root', join(folder, 'root')];
+    const { code, stderr } = await run('mount', mounting);
+    if (code !== 0) throw new Error(`cannot mount the root of containerd: ${stderr}`);
+  }
   setup.defer(() => removeRemains({ folder, socket, runc, cgroup, run }));
   const commandLine = (name: string, argv: readonly string[]): [string, ...string[]] =>
     namespace?.inside(join(binaries, name), argv) ?? [join(binaries, name), ...argv];
@@ -150,9 +166,26 @@ async function linksWithout(name: string, from: string, to: string): Promise<str
   return to;
 }
 
+/** The last plugin of the chain does what a file says, before it does its work. */
+async function faultyPlugins(folder: string): Promise<string> {
+  const all = fetched('cni/bin');
+  const faults = join(folder, 'cni-faults');
+  await mkdir(faults);
+  const binaries = await linksWithout('portmap', all, join(folder, 'cni-bin'));
+  const failure = '{"cniVersion":"1.0.0","code":100,"msg":"the network is broken"}';
+  const text = `#!/bin/sh
+if [ -e "${faults}/hang-$CNI_COMMAND" ]; then exec sleep 3600; fi
+if [ -e "${faults}/fail-$CNI_COMMAND" ]; then echo '${failure}'; exit 1; fi
+exec "${join(all, 'portmap')}"
+`;
+  await writeFile(join(binaries, 'portmap'), text, { mode: 0o755 });
+  return binaries;
+}
+
 async function prepare(folder: string, config: string, network: string | undefined): Promise<void> {
   await mkdir(join(folder, 'tmp'));
   await mkdir(join(folder, 'cni'));
+  await mkdir(join(folder, 'root'));
   await writeFile(join(folder, 'config.toml'), config);
   if (network !== undefined) await writeFile(join(folder, 'cni/10-lab.conflist'), network);
 }

@@ -22,6 +22,13 @@ export {
   type ServedImage,
   startRegistry,
 } from './registry.ts';
+export {
+  type CallPoint,
+  type ChangingCall,
+  changingCalls,
+  type RuntimeRelay,
+  startRuntimeRelay,
+} from './runtime-relay.ts';
 export { bootSystemd, type LabMachine, type SystemdOptions } from './systemd.ts';
 export { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 export { counting, holdingMemory, idle, serving, type Workload } from './workload.ts';

@@ -13,4 +13,16 @@ export {
   webServer,
 } from './containers.ts';
 export { type PodNode, type PodNodeOptions, startPodNode } from './pod-node.ts';
+export { reboot } from './reboot.ts';
+export {
+  inRuntime,
+  leavesNothing,
+  logOf,
+  outlivesTheAgent,
+  restartsOnFailure,
+  runsAndTells,
+  startsInOrder,
+  until,
+  waitsLongerEachTime,
+} from './stories.ts';
 export { type Observed, WatchedPods } from './watched-pods.ts';

@@ -5,8 +5,8 @@ import { podKind } from '../../../src/api/index.ts';
 import type { ApiClient } from '../../../src/client/index.ts';
 import { clientOptionsOf, createClient, ifFound, readKubeconfig } from '../../../src/client/index.ts';
 import { temporaryFolder } from '../../support/index.ts';
-import type { Kubectl, LabNode } from '../lab/index.ts';
-import { kubectl, startLabNode } from '../lab/index.ts';
+import type { ContainerdOptions, Kubectl, LabNode, RuntimeRelay } from '../lab/index.ts';
+import { kubectl, startLabNode, startRuntimeRelay } from '../lab/index.ts';
 import type { RunningAgent } from '../nodeward/index.ts';
 import { startAgent } from '../nodeward/index.ts';
 import type { PodSpec } from './containers.ts';
@@ -17,6 +17,9 @@ export interface PodNodeOptions {
   config?: string;
   /** Further arguments of the agent. */
   args?: readonly string[];
+  /** The agent reaches the runtime through a relay; default false. */
+  relayed?: boolean;
+  containerd?: Omit<ContainerdOptions, 'namespace'>;
 }
 
 /**
@@ -25,6 +28,8 @@ export interface PodNodeOptions {
  */
 export interface PodNode extends AsyncDisposable {
   readonly node: LabNode;
+  /** Between the agent and the runtime, where it was asked for. */
+  readonly relay: RuntimeRelay | undefined;
   /** What the Node is called. */
   readonly name: string;
   /** The one running now; another after `restartAgent`. */
@@ -51,14 +56,16 @@ const agentPort = '10250';
 export async function startPodNode(options: PodNodeOptions = {}): Promise<PodNode> {
   await using setup = new AsyncDisposableStack();
   const home = setup.use(await temporaryFolder('pods-'));
-  const node = setup.use(await startLabNode());
+  const node = setup.use(await startLabNode(options.containerd));
   const [rootDir, manifests] = [join(home.path, 'root'), join(home.path, 'manifests')];
+  const { containerd } = node;
+  const relay = options.relayed === true ? setup.use(await startRuntimeRelay(containerd.socket)) : undefined;
   const configPath = join(home.path, 'config.yaml');
   await mkdir(manifests);
   await writeFile(configPath, configuration(node, manifests, options.config));
   const args = [
     ...['--config', configPath, '--hostname-override', name],
-    ...['--container-runtime-endpoint', node.containerd.endpoint],
+    ...['--container-runtime-endpoint', (relay ?? containerd).endpoint],
     ...['--bind-address', node.address, '--secure-port', securePort, '--port', agentPort],
     ...(options.args ?? []),
   ];
@@ -72,7 +79,7 @@ export async function startPodNode(options: PodNodeOptions = {}): Promise<PodNod
 
   const resources = setup.move();
   return {
-    ...{ node, name, api, pods, rootDir, manifests },
+    ...{ node, relay, name, api, pods, rootDir, manifests },
     kubectl: kubectl(kubeconfig, home.path),
     get agent() {
       return agent;

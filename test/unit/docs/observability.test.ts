@@ -77,9 +77,23 @@ describe('the rules, the dashboard and the page on them', () => {
 
   test('every metric in the docs is one that the programs export', async () => {
     const page = await readFile(join(root, 'docs/observability.md'), 'utf8');
-    const named = [...page.matchAll(/`((?:nodeward|apiserver|process|nodejs)[_:][a-z0-9_:]+)(?:\{[^`]*)?`/g)];
+    const named = [
+      ...page.matchAll(/`((?:nodeward|apiserver|kubelet|process|nodejs)[_:][a-z0-9_:]+)(?:\{[^`]*)?`/g),
+    ];
     assert.ok(named.length > 10);
     for (const [, name = ''] of named) assert.ok(isExported(name), name);
+  });
+
+  test('every metric of running pods is in the page', async () => {
+    const page = await readFile(join(root, 'docs/observability.md'), 'utf8');
+    const files = ['pods/worker/life-metrics', 'pods/worker/step-metrics', 'pods/status/metrics'];
+    files.push('assembly/pod-metrics', 'images/image-metrics', 'runtime/call-metrics');
+    const texts = files.map((file) => readFile(join(root, `src/agent/${file}.ts`), 'utf8'));
+    const names = (await Promise.all(texts)).flatMap((text) =>
+      [...text.matchAll(/name: '((?:kubelet|nodeward)_[a-z_]+)'/g)].map(([, name]) => name),
+    );
+    assert.ok(names.length > 25, `only ${names.length} were found`);
+    for (const name of names) assert.ok(page.includes(`\`${name}\``), name);
   });
 
   test('the dashboard has what Grafana needs: places that do not overlap, ids of their own, queries with letters', async () => {
