@@ -116,7 +116,11 @@ describe('one lock in the root folder, taken before anything else is opened', { 
     ]);
     await using _back = back;
     assert.equal(other.code, exitCodes.locked, other.stderr);
-    assert.match(other.stderr, /until just now; it has \d s to come back/);
+    // the one that comes back may have been quicker
+    assert.match(
+      other.stderr,
+      /until just now; it has \d s to come back|uses the container runtime .*\/one, since/,
+    );
   });
 
   test('a control plane started on it is refused by the store’s lock before it touches a key', async () => {
