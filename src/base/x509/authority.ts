@@ -5,7 +5,7 @@ import type { X509Library } from './library.ts';
 import { loadX509 } from './library.ts';
 import type { ParsedRequest } from './request.ts';
 import type { AlternativeNames, Subject } from './subject.ts';
-import { nameParts, subjectParts } from './subject.ts';
+import { nameParts, subjectName } from './subject.ts';
 
 /** A certificate with its key, both PEM. */
 export interface Pair {
@@ -44,7 +44,7 @@ export async function createAuthority(
   const keys = await importKeyPair(key);
   const { KeyUsageFlags } = x509;
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
-    name: subjectParts({ commonName, organizations: [] }),
+    name: subjectName(x509, { commonName, organizations: [] }),
     keys,
     signingAlgorithm: keys.algorithm,
     serialNumber: serialNumber(),
@@ -89,7 +89,7 @@ async function sign(
   const signer = await importKeyPair(authority.key);
   const names = nameParts(issue.names);
   const certificate = await x509.X509CertificateGenerator.create({
-    subject: subjectParts(issue.subject),
+    subject: subjectName(x509, issue.subject),
     issuer: issuer.subjectName, // in the authority's own encoding: verifiers compare bytes
     publicKey,
     signingKey: signer.privateKey,

@@ -3,7 +3,7 @@ import { findKeyFault, importKeyPair } from './keys.ts';
 import type { X509Library } from './library.ts';
 import { loadX509 } from './library.ts';
 import type { AlternativeNames, Subject } from './subject.ts';
-import { nameParts, subjectParts, toCanonicalName } from './subject.ts';
+import { nameParts, subjectName, toCanonicalName } from './subject.ts';
 
 /** What a certificate signing request (RFC 2986) asks for, its signature verified. */
 export interface ParsedRequest {
@@ -36,7 +36,7 @@ export async function createRequest(
   const parts = nameParts(names);
   const keys = await importKeyPair(keyPem);
   const request = await x509.Pkcs10CertificateRequestGenerator.create({
-    name: subjectParts(subject),
+    name: subjectName(x509, subject),
     keys,
     signingAlgorithm: keys.algorithm,
     extensions: parts.length === 0 ? [] : [new x509.SubjectAlternativeNameExtension(parts)],

@@ -1,4 +1,5 @@
 import { isIP, isIPv4, SocketAddress } from 'node:net';
+import type { X509Library } from './library.ts';
 
 /** Who a certificate is for. */
 export interface Subject {
@@ -14,9 +15,12 @@ export interface AlternativeNames {
 
 export const noNames: AlternativeNames = { dnsNames: [], ipAddresses: [] };
 
-/** The subject in the form that the library expects. */
-export function subjectParts(subject: Subject): Record<string, string[]>[] {
-  return [...subject.organizations.map((name) => ({ O: [name] })), { CN: [subject.commonName] }];
+/** The subject as the library writes it. A text without a type would be read as an escaped one (RFC 4514). */
+export function subjectName({ Name }: X509Library, { commonName, organizations }: Subject) {
+  const typed = (text: string) => [
+    Name.isPrintableString(text) ? { printableString: text } : { utf8String: text },
+  ];
+  return new Name([...organizations.map((name) => ({ O: typed(name) })), { CN: typed(commonName) }]);
 }
 
 /** The names in the form that the library expects. */

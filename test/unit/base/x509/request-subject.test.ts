@@ -7,6 +7,7 @@ import {
   noNames,
   RequestError,
   readOrganizations,
+  readRequest,
 } from '../../../../src/base/x509/index.ts';
 
 const key = await generateKeyPem();
@@ -21,6 +22,17 @@ test('the organizations of a subject are those that it was made with', async () 
     for (const organization of organizations) assert.ok(found.includes(organization), organization);
   });
   await fc.assert(property, { numRuns: 100 });
+});
+
+test('what means something elsewhere is a plain text in a subject', async () => {
+  const organizations = ['a\\b', '\\41', '#04', 'a, O=b', ' a '];
+  const pem = await createRequest(key, { commonName: 'x', organizations }, noNames);
+  const found = readOrganizations(pem);
+  assert.deepEqual(
+    organizations.filter((name) => !found.includes(name)),
+    [],
+  );
+  assert.deepEqual((await readRequest(pem)).subject.organizations, organizations);
 });
 
 test('a subject of none has none', async () => {
