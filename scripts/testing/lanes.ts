@@ -1,13 +1,17 @@
 /**
- * A test file may ask not to run beside others, in one of its first five lines:
+ * A test file may ask in one of its first five lines not to run beside others, or say that it mostly waits and takes nobody's
+ * place:
  *
  *   // lane: exclusive (it fills the disk that all use)
+ *   // lane: waiting (a node is given up after half a minute)
  *
  * Every other file is in the lane `shared`.
  */
 import { readFile } from 'node:fs/promises';
 
-export type Lane = 'shared' | 'exclusive';
+const named = ['exclusive', 'waiting'] as const;
+
+export type Lane = 'shared' | (typeof named)[number];
 
 const linesLookedAt = 5;
 
@@ -22,7 +26,8 @@ export async function readLane(file: string): Promise<Lane> {
 function parseLane(line: string): Lane {
   const [, name, reason = ''] = /^\/\/ lane: (\S+)(?: \((.*)\))?\s*$/.exec(line) ?? [];
   if (name === undefined) throw new Error(`not of the form "// lane: exclusive (reason)": ${line}`);
-  if (name !== 'exclusive') throw new Error(`there is no lane ${name}; only exclusive can be named`);
+  const lane = named.find((each) => each === name);
+  if (lane === undefined) throw new Error(`there is no lane ${name}; those are: ${named.join(', ')}`);
   if (reason.trim() === '') throw new Error(`the reason in parentheses is missing: ${line}`);
-  return name;
+  return lane;
 }

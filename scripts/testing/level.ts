@@ -5,11 +5,12 @@ import { testEnvironment } from './compile-cache.ts';
 import type { Counts } from './counts.ts';
 import { none, sum } from './counts.ts';
 import { keepDurations, readEstimates } from './durations.ts';
+import { failuresIn } from './failures.ts';
 import { runFileGroup } from './file-group.ts';
 import type { FileResult, TestFileOptions } from './guarded-run.ts';
 import type { Level } from './levels.ts';
 import { levelNames, levels } from './levels.ts';
-import type { Batch } from './plan.ts';
+import type { Batch, Plan } from './plan.ts';
 import { makePlan } from './plan.ts';
 import { slowestFiles } from './slowest.ts';
 import { runTestFile } from './test-file.ts';
@@ -24,6 +25,8 @@ export interface RunContext {
   /** Ends tests when it aborts; they count as failed. */
   signal: AbortSignal;
   write(text: string): void;
+  /** What failed, as sections for the end of the run; each level and step adds its own. */
+  readonly failures: string[];
 }
 
 /** Runs every test file below `test/NAME`. A level without test files counts as one failure. */
@@ -42,7 +45,7 @@ export async function runLevel(name: string, context: RunContext): Promise<Count
   const plan = await makePlan(files, { root, groupedFolders, estimate: await readEstimates(root) });
   for (const [file, why] of plan.refused) write(`── ${relative(root, file)}\n✖ not run: ${why}\n`);
   const parallel = Math.min(level.parallel, context.parallel ?? level.parallel);
-  const results = await runAtOnce(plan.shared, parallel, level, context);
+  const results = await runBeside(plan, parallel, level, context);
   results.push(...(await runAtOnce(plan.exclusive, 1, level, context)));
   await keepDurations(root, passedDurations(results, root));
   write(slowestFiles(results, root));
@@ -65,15 +68,31 @@ function passedDurations(results: readonly FileResult[], root: string): Map<stri
   return durations;
 }
 
+/** Those that mostly wait have a process of their own, unless there is to be one process only. */
+async function runBeside(
+  { shared, waiting }: Plan,
+  parallel: number,
+  level: Level,
+  context: RunContext,
+): Promise<FileResult[]> {
+  if (parallel === 1 || waiting.length === 0)
+    return await runAtOnce([...waiting, ...shared], parallel, level, context);
+  const both = [
+    runAtOnce(shared, parallel, level, context),
+    runAtOnce(waiting, 1, level, context, { live: false }),
+  ];
+  return (await Promise.all(both)).flat();
+}
+
 async function runAtOnce(
   batches: readonly Batch[],
   parallel: number,
   level: Level,
   context: RunContext,
+  { live = parallel === 1 } = {},
 ): Promise<FileResult[]> {
   const results: FileResult[] = [];
   const waiting = batches.values();
-  const live = parallel === 1;
   const worker = async (): Promise<void> => {
     for (const batch of waiting) results.push(...(await runBatch(batch, level, live, context)));
   };
@@ -86,13 +105,13 @@ async function runBatch(
   batch: Batch,
   level: Level,
   live: boolean,
-  { root, signal, write, timeoutMs = level.timeoutMs }: RunContext,
+  { root, signal, write, failures, timeoutMs = level.timeoutMs }: RunContext,
 ): Promise<FileResult[]> {
   let output = '';
-  const keep = (text: string): void => {
+  const say = (text: string): void => {
     output += text;
+    if (live) write(text);
   };
-  const say = live ? write : keep;
   say(batch.map((file) => `── ${relative(root, file)}\n`).join(''));
   let results: FileResult[];
   if (signal.aborted) {
@@ -102,7 +121,8 @@ async function runBatch(
     const options: TestFileOptions = { timeoutMs, signal, write: say, ...testEnvironment(root, level) };
     results = await runFiles(batch, options);
   }
-  write(output);
+  if (!live) write(output);
+  if (results.some(({ counts }) => counts.failed > 0)) failures.push(...failuresIn(output));
   return results;
 }
 

@@ -7,6 +7,8 @@ export type Batch = readonly string[];
 export interface Plan {
   /** To run several at once, the longest first. */
   readonly shared: readonly Batch[];
+  /** To run one at a time beside those, the longest first: they mostly wait. */
+  readonly waiting: readonly Batch[];
   /** To run one at a time, with nothing beside it. */
   readonly exclusive: readonly Batch[];
   /** Files that cannot be placed, with the reason. */
@@ -27,6 +29,7 @@ const filesInGroup = 8;
 /** Decides which files run together and in which order. `files` are absolute paths, sorted. */
 export async function makePlan(files: readonly string[], options: PlanOptions): Promise<Plan> {
   const exclusive: Batch[] = [];
+  const waiting: Batch[] = [];
   const single: Batch[] = [];
   const grouped = new Map(options.groupedFolders.map((folder): [string, string[]] => [folder, []]));
   const refused = new Map<string, string>();
@@ -37,11 +40,17 @@ export async function makePlan(files: readonly string[], options: PlanOptions): 
     if (lane === undefined) continue;
     const folder = options.groupedFolders.find((each) => file.startsWith(each + sep));
     if (lane === 'exclusive') exclusive.push([file]);
+    else if (lane === 'waiting') waiting.push([file]);
     else if (folder === undefined) single.push([file]);
     else grouped.get(folder)?.push(file);
   }
   const shared = [...single, ...[...grouped.values()].flatMap(inGroups)];
-  return { shared: sortByDuration(shared, options), exclusive: sortByDuration(exclusive, options), refused };
+  return {
+    shared: sortByDuration(shared, options),
+    waiting: sortByDuration(waiting, options),
+    exclusive: sortByDuration(exclusive, options),
+    refused,
+  };
 }
 
 /** Neighbours stay together, as they load the same modules; and the same files do in each run, as long as none is added. */

@@ -1,6 +1,7 @@
 import { removeRemainsOfEndedRuns, startReaper } from '../../test/support/index.ts';
 import type { Counts } from './counts.ts';
 import { formatCounts, isGreen, none, sum } from './counts.ts';
+import { formatFailures } from './failures.ts';
 import type { RunContext } from './level.ts';
 import { runLevel } from './level.ts';
 import { levelNames } from './levels.ts';
@@ -41,12 +42,13 @@ export async function runParts(names: readonly string[], options: RunOptions): P
     write: (text) => {
       process.stdout.write(text);
     },
+    failures: [],
   };
   const counts: Counts[] = [];
   for (const name of partNames.filter((each) => names.includes(each)))
     counts.push(await runPart(name, context));
   const total = sum(counts);
-  context.write(`\n${formatCounts(total)}\n`);
+  context.write(`${formatFailures(context.failures)}\n${formatCounts(total)}\n`);
   return isGreen(total, process.env['CI'] === 'true') ? exitCodes.green : exitCodes.red;
 }
 

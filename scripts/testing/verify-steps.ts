@@ -20,6 +20,8 @@ const steps: readonly Step[] = [
 ];
 
 const timeoutMs = 300_000;
+/** At the end of the run. */
+const maxReportLines = 40;
 
 /** Runs the checks that are no tests, each counted as one. What a failing one wrote is shown. */
 export async function runVerifySteps(context: RunContext): Promise<Counts> {
@@ -28,7 +30,7 @@ export async function runVerifySteps(context: RunContext): Promise<Counts> {
   return sum(counts);
 }
 
-async function runStep({ name, command }: Step, { root, write }: RunContext): Promise<Counts> {
+async function runStep({ name, command }: Step, { root, write, failures }: RunContext): Promise<Counts> {
   const [program, ...argv] = command;
   const bin = join(root, 'node_modules/.bin');
   const env = { ...process.env, PATH: `${bin}:${process.env['PATH'] ?? ''}` };
@@ -40,6 +42,8 @@ async function runStep({ name, command }: Step, { root, write }: RunContext): Pr
     return { ...none, passed: 1 };
   }
   const how = result.timedOut ? 'took too long' : command.join(' ');
-  write(`✖ ${name} (${seconds} s): ${how}\n${result.stdout}${result.stderr}\n`);
+  const report = `✖ ${name} (${seconds} s): ${how}\n${result.stdout}${result.stderr}\n`;
+  write(report);
+  failures.push(report.split('\n').slice(0, maxReportLines).join('\n'));
   return { ...none, failed: 1 };
 }

@@ -1,11 +1,15 @@
 export { createAddressReader, findNodeIpsFault } from './addresses.ts';
 export type { Finding } from './conditions.ts';
+export { createDiskProbes, type DiskSpace, type StatFs } from './disk.ts';
 export { createMeasure, type Measure, type Measurements } from './measure.ts';
+export { type Memory, readMemory } from './memory.ts';
 export { PodCidr, type PodCidrOptions } from './pod-cidr.ts';
+export { formatBytes } from './quantity.ts';
 export { computeResources, type ExtraResources, type NodeResources, withExtra } from './resources.ts';
 export type { ImageView, RuntimeCondition, RuntimeView } from './runtime-view.ts';
 export { createNodeStatusService, type NodeSettings, type NodeStatusOptions } from './service.ts';
 export {
+  amountOf,
   type Eviction,
   type EvictionSignal,
   evictionSignals,

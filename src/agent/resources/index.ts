@@ -1,5 +1,5 @@
 /** What pods ask for and may use: sums, classes, the limits of containers, and the cgroups of pods. */
-export { type CgroupDriver, type CgroupNaming, parentFor, podPath } from './cgroup-names.ts';
+export { type CgroupDriver, type CgroupNaming, kubepodsPath, parentFor, podPath } from './cgroup-names.ts';
 export { type CgroupTree, openCgroupTree } from './cgroup-tree.ts';
 export { cpuMillis, divideUp, quotaOf, sharesOf, weightOf, wholeOf } from './cpu-share.ts';
 export {

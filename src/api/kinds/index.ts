@@ -26,6 +26,7 @@ export type {
   AccessRemedy,
   AccessRight,
 } from './access/parts.ts';
+export { checkCidr, familyOfCidr } from './addresses.ts';
 export { type SelfSubjectReview, selfSubjectReviewKind } from './authentication/self-subject-review.ts';
 export { type TokenRequest, tokenRequest } from './authentication/token-request.ts';
 export { type TokenReview, tokenReviewKind } from './authentication/token-review.ts';
@@ -95,7 +96,7 @@ export {
   type View,
 } from './kind.ts';
 export { type DeleteOptions, deleteOptions, deleteOptionsBody } from './meta/delete-options.ts';
-export { labelCauses } from './meta/label-selector.ts';
+export { type LabelSelector as ObjectSelector, labelCauses } from './meta/label-selector.ts';
 export {
   type ListMeta,
   listMeta,

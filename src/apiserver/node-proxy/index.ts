@@ -1,8 +1,3 @@
-export { readNodeName } from './node-name.ts';
-export {
-  createNodeProxy,
-  type NodeProxy,
-  type NodeProxyOptions,
-  type ProxiedRequest,
-} from './node-proxy.ts';
+export { type NamedNode, readNodeName } from './node-name.ts';
+export { createNodeProxy, type NodeProxy, type NodeProxyOptions, type ProxiedRequest } from './node-proxy.ts';
 export { readProxiedPath } from './path.ts';

@@ -1,3 +1,4 @@
+export { freeSubnet } from './cni.ts';
 export { type ContainerdOptions, type LabContainerd, startContainerd } from './containerd.ts';
 export { type ContainerdVersion, image } from './containerd-config.ts';
 export { type CriClient, connectCri } from './cri.ts';
@@ -7,13 +8,7 @@ export { fetched, repository } from './folder.ts';
 export { type Kubectl, type KubectlOptions, kubectl } from './kubectl.ts';
 export { insideEnvironment, type LabNamespace, startNamespace } from './namespace.ts';
 export { type LabNode, startLabNode } from './node.ts';
-export type {
-  ContainerOptions,
-  ExecResult,
-  LabContainer,
-  Pod,
-  PodOptions,
-} from './pod.ts';
+export type { ContainerOptions, ExecResult, LabContainer, Pod, PodOptions } from './pod.ts';
 export {
   type LabRegistry,
   type RegistryFaults,

@@ -1,11 +1,17 @@
 import { Readable, Writable } from 'node:stream';
 import type { CommandContext } from '../../../src/cli/index.ts';
 import { run } from '../../../src/cli/index.ts';
+import type { OutputFormat } from '../../../src/cli/terminal/output.ts';
+import { writeResult } from '../../../src/cli/terminal/output.ts';
+import type { Result } from '../../../src/cli/terminal/result.ts';
 
-export interface CommandEnd {
-  code: number;
+export interface Written {
   stdout: string;
   stderr: string;
+}
+
+export interface CommandEnd extends Written {
+  code: number;
 }
 
 export interface RunOptions {
@@ -42,6 +48,13 @@ export async function runCommandWith(
   const streams = { stdout: output ?? stdout.stream, stderr: stderr.stream };
   const code = await run(args, createContext({ ...streams, ...surroundings }));
   return { code, stdout: stdout.text(), stderr: stderr.text() };
+}
+
+/** What a command writes of this result with `-o`, for results that only other programs bring about. */
+export function written<Row>(output: OutputFormat, result: Result<Row>, terminal = false): Written {
+  const [stdout, stderr] = [recorder(terminal), recorder(terminal)];
+  writeResult(createContext({ stdout: stdout.stream, stderr: stderr.stream }), output, result);
+  return { stdout: stdout.text(), stderr: stderr.text() };
 }
 
 /** What a command gets of a process, for tests that make the tree of commands. */

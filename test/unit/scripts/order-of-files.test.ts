@@ -52,6 +52,42 @@ describe('lanes', { concurrency: 2 }, () => {
     assert.equal(titles(result.stdout)[0], 'a');
   });
 
+  test('a file that mostly waits takes nobody’s place', async () => {
+    await using root = await temporaryFolder();
+    /** Ends when the others run too. */
+    const meets = (name: string, others: readonly string[]) =>
+      `const { existsSync, writeFileSync } = process.getBuiltinModule('node:fs');
+test('a', async () => {
+  writeFileSync('${root.path}/${name}', '');
+  while (!${JSON.stringify(others)}.every((each) => existsSync('${root.path}/' + each))) await new Promise((r) => setTimeout(r, 20));
+});`;
+    await writeProject(root.path, {
+      'integration/a.test.ts': meets('a', ['b', 'c']),
+      'integration/b.test.ts': meets('b', ['a', 'c']),
+      'integration/c.test.ts': `// lane: waiting (for the others)\n${meets('c', ['a', 'b'])}`,
+    });
+    const result = await runIn(root.path, { levels: ['--parallel', '2', 'integration'] });
+    assert.equal(lastLine(result), '3 passed, 0 failed, 0 skipped', result.stdout);
+  });
+
+  test('such files run one after the other, and beside nothing where there is to be one process', async () => {
+    await using root = await temporaryFolder();
+    const waiting = `// lane: waiting (for a long time)\n${timed}`;
+    await writeProject(root.path, { 'integration/a.test.ts': waiting, 'integration/b.test.ts': waiting });
+    const spans = async (parallel: number): Promise<(readonly [from: number, to: number])[]> => {
+      const result = await runIn(root.path, { levels: ['--parallel', String(parallel), 'integration'] });
+      const found = [...result.stdout.matchAll(/ran (\d+) (\d+)/g)];
+      return found.map(([, from, to]) => [Number(from), Number(to)] as const).sort(([a], [b]) => a - b);
+    };
+    const areApart = (all: Awaited<ReturnType<typeof spans>>) =>
+      all.every(([from], index) => from >= (all[index - 1]?.[1] ?? 0));
+    const two = await spans(2);
+    assert.ok(two.length === 2 && areApart(two), String(two));
+    await writeProject(root.path, { 'integration/c.test.ts': timed });
+    const three = await spans(1);
+    assert.ok(three.length === 3 && areApart(three), String(three));
+  });
+
   const wrong: Record<string, [line: string, said: RegExp]> = {
     'that does not exist': ['// lane: fast (it is small)', /there is no lane fast/],
     'without a reason': ['// lane: exclusive', /the reason in parentheses is missing/],
@@ -78,7 +114,7 @@ test('what starts the built program has no compile cache in its environment, oth
   await using root = await temporaryFolder();
   const prints = `test('a', () => console.log('cache:', process.env.NODE_COMPILE_CACHE ?? 'none'));`;
   await writeProject(root.path, { 'unit/a.test.ts': prints, 'integration/b.test.ts': prints });
-  const { stdout } = await runIn(root.path, { levels: ['unit', 'integration'] });
+  const { stdout } = await runIn(root.path, { levels: ['unit', 'integration'], hasOwnCache: true });
   assert.deepEqual(
     [...stdout.matchAll(/^cache: (.*)$/gm)].map(([, found]) => found),
     [join(root.path, '.cache/compile'), 'none'],
@@ -106,12 +142,12 @@ describe('the order of files', () => {
     );
   });
 
-  test('is that of the committed table where nothing has run yet, and files not in it are short', async () => {
+  test('is that of the committed table where nothing has run yet, and files not in it do not come last', async () => {
     await using root = await temporaryFolder();
     await writeProject(root.path, exclusive);
-    const table = { 'test/integration/b.test.ts': 6, 'test/integration/c.test.ts': 9 };
+    const table = { 'test/integration/b.test.ts': 6, 'test/integration/c.test.ts': 90 };
     await write(join(root.path, 'scripts/testing/durations.json'), JSON.stringify(table));
-    assert.deepEqual(await order(root.path), ['c', 'b', 'a']);
+    assert.deepEqual(await order(root.path), ['c', 'a', 'b']);
   });
 
   test('a table that is damaged is as none', async () => {

@@ -1,8 +1,12 @@
 /** The runner must never look green when it should not: it is run on test files that go wrong in every way. */
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import type { CommandResult } from '../../support/index.ts';
 import { isAlive } from '../../support/index.ts';
 import { lastLine, runOver } from './test-project.ts';
+
+const whatFailed = ({ stdout }: CommandResult): string => stdout.split('\n══ what failed\n')[1] ?? '';
 
 describe('the test runner', { concurrency: 4 }, () => {
   test('sums tests over suites, files and levels', async () => {
@@ -55,6 +59,39 @@ describe('the test runner', { concurrency: 4 }, () => {
       const result = await runOver({ 'unit/x.test.ts': text });
       assert.match(lastLine(result) ?? '', /^\d+ passed, [1-9]\d* failed, \d+ skipped$/);
       assert.equal(result.code, 10);
+      assert.match(whatFailed(result), /^── \S*x\.test\.ts\n.*✖ /s, 'the end of the output names the file');
+    });
+  }
+
+  test('ends with what failed in each file and why, whatever came after it', async () => {
+    const result = await runOver(
+      {
+        'unit/a.test.ts': `describe('s', () => { before(() => { throw new Error('the hook'); }); test('a', () => {}); });`,
+        'unit/b.test.ts': `test('b', () => assert.equal(1, 2));`,
+        'unit/c.test.ts': `test('c', () => { throw new Error(Array.from({ length: 1000 }, (_, i) => 'line ' + i).join('\\n')); });`,
+        'contract/d.test.ts': `test('d', () => { for (let i = 0; i < 1000; i += 1) console.log(i); });`,
+      },
+      { levels: ['unit', 'contract'] },
+    );
+    const end = whatFailed(result);
+    assert.match(end, /^── test\/unit\/a\.test\.ts\ntest at .*\n✖ s .*\n {2}Error: the hook$/m);
+    assert.match(end, /^── test\/unit\/b\.test\.ts\ntest at .*\n✖ b .*\n.* 1 == 2$/m);
+    assert.doesNotMatch(end, /cancelled|d\.test\.ts/);
+    assert.ok(end.split('\n').length < 150, 'long reports are cut');
+    assert.match(end, /line 0\n.*… \d+ lines …/s);
+  });
+
+  for (const [where, text] of Object.entries({
+    'a test': `test('a', async () => { await start(); throw new Error('x'); });`,
+    'a hook': `describe('s', () => { before(async () => { await start(); throw new Error('x'); }); test('a', () => {}); });`,
+  })) {
+    test(`what the processes of ${where} that failed wrote is at the end of the output`, async () => {
+      const support = join(import.meta.dirname, '../../support/index.ts');
+      const script = 'echo hello; echo no luck >&2; exit 3';
+      const start = `import { startProcess } from ${JSON.stringify(support)};
+const start = async () => await (await startProcess('sh', ['-c', '${script}'])).exited;`;
+      const end = whatFailed(await runOver({ 'unit/a.test.ts': `${start}\n${text}` }));
+      assert.match(end, /^┄ sh -c .* \(ended with 3\)\n┄ {3}hello\n┄ {3}no luck$/m);
     });
   }
 

@@ -10,6 +10,8 @@ export interface ProjectRun {
   levels?: readonly string[];
   strict?: boolean;
   timeoutSeconds?: number;
+  /** It has the compile cache of its own folder, which is empty at first; by default that of the tests. */
+  hasOwnCache?: boolean;
 }
 
 /** Writes test files with their imports; a path is relative to `test`, and a text that begins with `//` stays first. */
@@ -22,16 +24,20 @@ export async function writeTests(root: string, files: Record<string, string>): P
 }
 
 /** The environment of a runner that is itself run by a test. */
-export function runnerEnvironment(strict = false): NodeJS.ProcessEnv {
-  const { NODE_TEST_CONTEXT: _context, NODE_COMPILE_CACHE: _cache, ...outside } = process.env;
-  return { ...outside, CI: String(strict) };
+export function runnerEnvironment({
+  strict = false,
+  hasOwnCache = false,
+}: ProjectRun = {}): NodeJS.ProcessEnv {
+  const { NODE_TEST_CONTEXT: _context, NODE_COMPILE_CACHE: cache, ...outside } = process.env;
+  const shared = cache === undefined || hasOwnCache ? {} : { NODE_COMPILE_CACHE: cache };
+  return { ...outside, ...shared, CI: String(strict) };
 }
 
 /** Runs the runner on the tests below a folder. */
 export async function runIn(root: string, options: ProjectRun = {}): Promise<CommandResult> {
-  const { levels = ['unit'], timeoutSeconds = 30, strict } = options;
+  const { levels = ['unit'], timeoutSeconds = 30 } = options;
   const argv = [runner, '--root', root, '--timeout', String(timeoutSeconds), ...levels];
-  return await runCommand(process.execPath, argv, { env: runnerEnvironment(strict), timeoutMs: 100_000 });
+  return await runCommand(process.execPath, argv, { env: runnerEnvironment(options), timeoutMs: 100_000 });
 }
 
 /** Runs the runner over a folder with these test files. */

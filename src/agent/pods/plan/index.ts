@@ -6,4 +6,5 @@ export { withBegun, withLogged, withObserved, withStarted, withStartFailure } fr
 export { afterEnd, canRestartAll, hasFailed } from './restart.ts';
 export { restartingAll } from './restart-all.ts';
 export { formatWait } from './starts.ts';
+export { ownGrace, stopStep } from './stops.ts';
 export * from './types.ts';

@@ -9,6 +9,7 @@ import {
   validateLifetime,
   validateMetadata,
 } from '../../../../src/api/index.ts';
+import { cpuMsOf } from '../../../support/cpu-time.ts';
 
 /** What is wrong with the metadata of a lease `a` in namespace `x` that also says `meta`; `field: message` each. */
 function causes(meta: ObjectMeta, options: { kind?: Kind; old?: ObjectMeta } = {}): string[] {
@@ -160,11 +161,12 @@ describe('metadata', () => {
 
   test('many finalizers are looked at in a moment', () => {
     const finalizers = Array.from({ length: 50_000 }, (_, index) => `example.com/f${index}`);
-    const before = performance.now();
-    assert.deepEqual(
-      causes({ finalizers }, { old: { finalizers, deletionTimestamp: '2024-01-01T00:00:00Z' } }),
-      [],
+    const tookMs = cpuMsOf(() =>
+      assert.deepEqual(
+        causes({ finalizers }, { old: { finalizers, deletionTimestamp: '2024-01-01T00:00:00Z' } }),
+        [],
+      ),
     );
-    assert.ok(performance.now() - before < 2000);
+    assert.ok(tookMs < 2000, `${tookMs} ms`);
   });
 });

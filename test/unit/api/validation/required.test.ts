@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { certificateSigningRequestKind, findMissingFields, nodeKind } from '../../../../src/api/index.ts';
+import { cpuMsOf } from '../../../support/cpu-time.ts';
 
 const paths = (value: unknown) => findMissingFields(nodeKind.root, value).map(({ field }) => field);
 
@@ -29,9 +30,8 @@ describe('required fields', () => {
   });
 
   test('of a million empty items are told a hundred times, in a moment', () => {
-    const before = performance.now();
     const items = Array.from({ length: 1_000_000 }, () => ({}));
-    assert.equal(paths({ status: { conditions: items } }).length, 100);
-    assert.ok(performance.now() - before < 2000);
+    const tookMs = cpuMsOf(() => assert.equal(paths({ status: { conditions: items } }).length, 100));
+    assert.ok(tookMs < 2000, `${tookMs} ms`);
   });
 });

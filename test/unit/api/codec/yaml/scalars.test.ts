@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { parseYaml } from '../../../../../src/api/codec/yaml/read.ts';
+import { cpuMsOf } from '../../../../support/cpu-time.ts';
 
 const read = (text: string) => parseYaml(`- ${text}`).value;
 
@@ -122,10 +123,8 @@ describe('a plain scalar', () => {
   });
 
   test('of very many digits is read in good time', () => {
-    const startedMs = performance.now();
     const digits = '9'.repeat(1_000_000);
-    assert.deepEqual(read(digits), [digits]);
-    assert.ok(performance.now() - startedMs < 1000);
+    assert.ok(cpuMsOf(() => assert.deepEqual(read(digits), [digits])) < 1000);
   });
 });
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { featureGates } from '../../../../../src/api/index.ts';
-import { configMaps, named, startServer } from '../../support/index.ts';
+import { leases, named, startServer } from '../../support/index.ts';
 
-const path = configMaps('default');
+const path = leases('default');
 const streaming = 'sendInitialEvents=true&resourceVersionMatch=NotOlderThan';
 
 describe('a streaming list, with the gate WatchList on, as by default', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { waitFor } from '../../../../support/index.ts';
-import { bellClock, configMaps, named, namespaces, nodes, startServer } from '../../support/index.ts';
+import { allLeases, bellClock, leases, named, namespaces, nodes, startServer } from '../../support/index.ts';
 
 /** Without streaming lists. */
 const server = await startServer({ gates: { WatchList: false } });
@@ -15,14 +15,14 @@ const { admin } = server;
 const future = '999999999';
 const ofList = 'sendInitialEvents=true&resourceVersionMatch=NotOlderThan';
 
-/** A namespace with two config maps, one of them changed; the versions of all. */
+/** A namespace with two leases, one of them changed; the versions of all. */
 async function furnished({ admin }: typeof server, name: string) {
   await admin.must('POST', namespaces, named(name));
-  const path = configMaps(name);
+  const path = leases(name);
   const { metadata: before } = await admin.must('GET', path);
   const a = await admin.must('POST', path, named('a'));
   await admin.must('POST', path, named('b'));
-  await admin.must('PUT', `${path}/a`, { ...a, data: { changed: 'yes' } });
+  await admin.must('PUT', `${path}/a`, { ...a, spec: { holderIdentity: 'changed' } });
   const { metadata: now } = await admin.must('GET', path);
   return { path, before: before.resourceVersion ?? '', now: now.resourceVersion ?? '' };
 }
@@ -81,7 +81,7 @@ describe('what a watch begins with', () => {
   });
 
   test('a streaming list of a version that does not come is 504, in time', async () => {
-    const path = `${configMaps('default')}?watch=1&${ofList}&resourceVersion=${future}`;
+    const path = `${leases('default')}?watch=1&${ofList}&resourceVersion=${future}`;
     const [{ details, reply }] = await Promise.all([
       listing.admin.refused('Timeout', 'GET', path),
       clock.ringForOne(),
@@ -126,7 +126,7 @@ describe('one object', () => {
     await admin.must('POST', path, named('a-longer'));
     const query = `resourceVersion=${before}&fieldSelector=metadata.name%3Da`;
     const state = 'fieldSelector=metadata.name%3Da,metadata.namespace%3Dsingle';
-    const seen = [told(server, path, query), told(server, '/api/v1/configmaps', state)];
+    const seen = [told(server, path, query), told(server, allLeases, state)];
     assert.deepEqual(await Promise.all(seen), [['ADDED a', 'MODIFIED a'], ['ADDED a']]);
   });
 
