@@ -5,6 +5,7 @@ import type { Plugin } from 'esbuild';
 import { build } from 'esbuild';
 import { askGit } from '../src/base/build.ts';
 import { writeCommandFiles } from './build/command-files.ts';
+import { leanBuiltins } from './build/lean-builtins.ts';
 import { leanPackages } from './build/lean-packages.ts';
 import { writeTestingTypes } from './build/testing-types.ts';
 
@@ -42,6 +43,14 @@ const lazyPackages: Plugin = {
 /** Tests build programs of checkouts without git, too: then both are `unknown`. */
 const nodewardBuild = JSON.stringify(JSON.stringify(askGit(root)));
 
+/**
+ * First in every chunk, as nobody knows which of them is run first: an older Node.js would fail in any of them, for a reason
+ * that tells its user nothing.
+ */
+const needsNode24 =
+  'if (Number.parseInt(process.versions.node) < 24) ' +
+  'throw new Error("nodeward needs Node.js 24 or later; this is " + process.versions.node + ", " + process.execPath);';
+
 const shared = {
   absWorkingDir: root,
   outdir,
@@ -52,9 +61,10 @@ const shared = {
   sourcemap: 'linked',
   sourcesContent: false,
   legalComments: 'linked',
-  minifyWhitespace: true, // the text stays in memory for as long as the process runs
+  minify: true, // the text stays in memory for as long as the process runs
   logLevel: 'warning',
-  define: { nodewardBuild },
+  // the second: without undici's other parser of HTTP/1, an experiment
+  define: { nodewardBuild, esbuildDetection: 'true' },
 } as const;
 
 await rm(outdir, { recursive: true, force: true });
@@ -65,14 +75,15 @@ await build({
   chunkNames: '[name]-[hash]',
   // CommonJS packages inside the bundle ask for Node's own modules through require
   banner: {
-    js: "import { createRequire as __createRequire } from 'node:module';const require = __createRequire(import.meta.url);",
+    js: `${needsNode24}\nconst require = process.getBuiltinModule('node:module').createRequire(import.meta.url);`,
   },
-  plugins: [leanPackages, lazyPackages],
+  plugins: [leanPackages, leanBuiltins, lazyPackages],
 });
 // by itself: from the chunks of the others its thread would load ten times of what it needs
-await build({ ...shared, entryPoints: { 'sqlite-writer': 'src/apiserver/storage/sqlite/writer/writer.ts' } });
-await build({ ...shared, entryPoints: { 'archive-digest': 'src/agent/checkpoint/dump/digest-worker.ts' } });
-await build({ ...shared, entryPoints: { 'archive-seal': 'src/agent/checkpoint/sealing/seal-worker.ts' } });
+const thread = { ...shared, plugins: [leanBuiltins] };
+await build({ ...thread, entryPoints: { 'sqlite-writer': 'src/apiserver/storage/sqlite/writer/writer.ts' } });
+await build({ ...thread, entryPoints: { 'archive-digest': 'src/agent/checkpoint/dump/digest-worker.ts' } });
+await build({ ...thread, entryPoints: { 'archive-seal': 'src/agent/checkpoint/sealing/seal-worker.ts' } });
 await chmod(join(outdir, 'main.js'), 0o755);
 await writeTestingTypes(root, outdir);
 await writeCommandFiles(join(outdir, 'share'));

@@ -10,13 +10,32 @@ const seldom: ReadonlyMap<string, string> = new Map([
   ['@fastify/fast-json-stringify-compiler', 'fastify-stringify'],
   ['light-my-request', 'fastify-inject'],
   ['@grpc/proto-loader', 'grpc-proto-loader'],
-  ['../milo/simd.js', 'undici-milo-simd'],
-  ['../milo/no-simd.js', 'undici-milo'],
   ['../llhttp/llhttp-wasm.js', 'undici-llhttp'],
   ['../web/fetch/formdata', 'undici-formdata'],
   ['../web/fetch/body.js', 'undici-body'],
   ['../web/webidl', 'undici-webidl'],
 ]);
+
+/**
+ * The same for what packages require at once and use only in such cases: they get a stand-in, which reads the file when it
+ * is called or asked for a member.
+ */
+const deferred: ReadonlyMap<string, string> = new Map([
+  ['semver', 'semver'],
+  ['@fastify/proxy-addr', 'fastify-proxy-addr'],
+  ['@opentelemetry/api', 'opentelemetry'],
+  ['thread-stream', 'pino-thread'],
+]);
+
+function standIn(name: string): string {
+  return `
+const load = () => require("./seldom-${name}.cjs");
+module.exports = new Proxy(function () {}, {
+  get: (_, member) => load()[member],
+  apply: (_, self, values) => Reflect.apply(load(), self, values),
+  construct: (_, values) => Reflect.construct(load(), values),
+});`;
+}
 
 /** Of undici what the program uses: no fetch, WebSocket, caches or mocks. A name that is missing here fails the build. */
 const undici = `
@@ -32,6 +51,8 @@ function request(url, { dispatcher = (shared ??= new Agent()), ...options } = {}
 }
 export { Agent, Pool, request };
 `;
+
+const standInOf = 'stand-in';
 
 type Found = { readonly entry: string; readonly name: string };
 
@@ -50,14 +71,17 @@ export const leanPackages: Plugin = {
       contents: undici,
       resolveDir: String(pluginData),
     }));
-    setup.onResolve({ filter: /./ }, async ({ path, kind, resolveDir, pluginData }) => {
-      const name = seldom.get(path);
+    setup.onResolve({ filter: /./ }, async ({ path, kind, resolveDir, namespace, pluginData }) => {
+      const name = seldom.get(path) ?? deferred.get(path);
+      if (namespace === standInOf && path.startsWith('./seldom-')) return { path, external: true };
       if (name === undefined || kind !== 'require-call' || pluginData === seldom) return undefined;
       const { path: entry } = await setup.resolve(path, { kind, resolveDir, pluginData: seldom });
       if (entry === '') return undefined;
       found.set(name, { entry, name });
+      if (deferred.has(path)) return { path: name, namespace: standInOf };
       return { path: `./seldom-${name}.cjs`, external: true };
     });
+    setup.onLoad({ filter: /.*/, namespace: standInOf }, ({ path }) => ({ contents: standIn(path) }));
     setup.onEnd(async () => {
       await build({
         absWorkingDir: setup.initialOptions.absWorkingDir ?? '.',
@@ -68,7 +92,7 @@ export const leanPackages: Plugin = {
         format: 'cjs',
         outExtension: { '.js': '.cjs' },
         legalComments: 'linked',
-        minifyWhitespace: true,
+        minify: true,
         logLevel: 'warning',
         entryPoints: Object.fromEntries(
           [...found.values()].map(({ entry, name }) => [`seldom-${name}`, entry]),

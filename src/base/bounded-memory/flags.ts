@@ -9,6 +9,7 @@
 export const boundedMemoryFlags: readonly string[] = [
   '--max-semi-space-size=8',
   '--heap-growing-percent=50',
+  '--no-sparkplug', // a third form of each function, 8 MiB in all, for at most 4 % less CPU
   '--expose-gc',
 ];
 
@@ -21,16 +22,26 @@ export const smallMemoryFlags: readonly string[] = [
   '--expose-gc',
 ];
 
-export const boundedMemoryEnvironment: Readonly<Record<string, string>> = { MALLOC_ARENA_MAX: '1' };
+/**
+ * The thresholds are those with which malloc begins, here for good: by default the first large piece that is freed raises them,
+ * up to 32 MiB, and what malloc has then stays between what is in use.
+ */
+export const boundedMemoryEnvironment: Readonly<Record<string, string>> = {
+  MALLOC_ARENA_MAX: '1',
+  MALLOC_MMAP_THRESHOLD_: '131072',
+  MALLOC_TRIM_THRESHOLD_: '131072',
+};
 
 /**
  * For an agent. V8 compiles in pieces of 32 KiB, which each are a mapping of their own then, and go back to the system when they are
- * free; otherwise a third of what malloc holds is room between what is in use. At full speed that would cost too much.
+ * free; otherwise a third of what malloc holds is room between what is in use. And malloc keeps next to nothing at the end of its
+ * own memory: that is a megabyte more. At full speed both would cost too much.
  */
 export const smallMemoryEnvironment: Readonly<Record<string, string>> = {
   ...boundedMemoryEnvironment,
   MALLOC_MMAP_THRESHOLD_: '32768',
-  MALLOC_TRIM_THRESHOLD_: '131072',
+  MALLOC_TRIM_THRESHOLD_: '65536',
+  MALLOC_TOP_PAD_: '0',
 };
 
 /** The environment of a control plane that a process with `smallMemoryEnvironment` starts. */
