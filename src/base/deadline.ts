@@ -15,8 +15,8 @@ export interface DeadlineLimits {
 /** What is waited for, as the subject of a sentence; or what to say in its place when it takes too long, computed then. */
 export type AwaitedCall = string | (() => string);
 
-/** As a reason it costs nothing; without one, an abort makes an error with a stack. */
-const done = Symbol('done');
+/** As a reason of an abort it costs nothing; without one, an abort makes an error with a stack. For signals that nobody asks why. */
+export const noReason = Symbol('no reason');
 
 /**
  * Waits for `call` at most `timeoutMs`. Then the signal given to `call` aborts, and this rejects even if `call` ignores
@@ -31,7 +31,7 @@ export async function withDeadline<T>(
   signal.throwIfAborted();
   const inner = new AbortController();
   const settled = new AbortController();
-  const onAbort = () => settled.abort(done);
+  const onAbort = () => settled.abort(noReason);
   signal.addEventListener('abort', onAbort, { once: true });
   const deadline = clock.sleep(timeoutMs, settled.signal).then((): never => {
     signal.throwIfAborted();
@@ -46,6 +46,6 @@ export async function withDeadline<T>(
     throw error;
   } finally {
     signal.removeEventListener('abort', onAbort);
-    settled.abort(done);
+    settled.abort(noReason);
   }
 }

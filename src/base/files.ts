@@ -7,6 +7,8 @@ import { describeError, ExitError, errorCode, exitCodes } from './errors.ts';
 export interface WriteOptions {
   /** Permissions of the new file; default 0600. */
   mode?: number;
+  /** Makes the names in a folder durable; default `syncFolder`. */
+  syncFolder?: (path: string) => Promise<void>;
 }
 
 /**
@@ -24,7 +26,7 @@ export async function writeFileAtomic(
   try {
     await using file = await open(temporary, 'wx', mode);
     await file.writeFile(data);
-    await file.chmod(mode); // the umask may have taken bits away
+    if ((mode & 0o077) !== 0) await file.chmod(mode); // the umask may have taken bits away that are not the owner's
     await file.sync();
   } catch (error) {
     await rm(temporary, { force: true });
@@ -36,13 +38,43 @@ export async function writeFileAtomic(
     await rm(temporary, { force: true });
     throw error;
   }
-  await syncFolder(dirname(path));
+  await (options.syncFolder ?? syncFolder)(dirname(path));
 }
 
 /** Makes the names in a folder durable. */
 export async function syncFolder(path: string): Promise<void> {
   await using folder = await open(path, constants.O_RDONLY | constants.O_DIRECTORY);
   await folder.sync();
+}
+
+/** Makes the names in one folder durable for many that write there at once: those that come while it does share the next time. */
+export class SharedFolderSync {
+  readonly #syncFolder: typeof syncFolder;
+  #running: Promise<void> | undefined;
+  #next: Promise<void> | undefined;
+
+  constructor(how: typeof syncFolder = syncFolder) {
+    this.#syncFolder = how;
+  }
+
+  /** Resolves when all names are durable that were there when this was called. */
+  readonly sync = (path: string): Promise<void> => {
+    if (this.#running === undefined) return this.#start(path);
+    this.#next ??= this.#running.then(
+      () => this.#start(path),
+      () => this.#start(path),
+    );
+    return this.#next;
+  };
+
+  #start(path: string): Promise<void> {
+    this.#next = undefined;
+    const running = this.#syncFolder(path).finally(() => {
+      if (this.#running === running) this.#running = undefined;
+    });
+    this.#running = running;
+    return running;
+  }
 }
 
 export interface ReadOptions {

@@ -1,14 +1,14 @@
 import type { Clock } from './clock.ts';
+import { noReason } from './deadline.ts';
 
 /** A sleep that another part may end early. A `wake` while none is under way ends the next sleep at once. */
 export interface Waker {
   wake(): void;
+  /** A `wake` so far does not end the next sleep: what it was for has been seen to. */
+  forget(): void;
   /** Resolves after `ms`, on `wake`, or when `signal` aborts. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
 }
-
-/** As a reason it costs nothing; without one, an abort makes an error with a stack. */
-const woken = Symbol('woken');
 
 export function createWaker(clock: Clock): Waker {
   let isWoken = false;
@@ -16,13 +16,16 @@ export function createWaker(clock: Clock): Waker {
   return {
     wake() {
       isWoken = true;
-      current?.abort(woken);
+      current?.abort(noReason);
+    },
+    forget() {
+      isWoken = false;
     },
     async sleep(ms, signal) {
       const end = new AbortController();
-      const onAbort = () => end.abort(woken);
+      const onAbort = () => end.abort(noReason);
       signal.addEventListener('abort', onAbort, { once: true });
-      if (isWoken || signal.aborted) end.abort(woken);
+      if (isWoken || signal.aborted) end.abort(noReason);
       current = end;
       await clock.sleep(ms, end.signal);
       current = undefined;

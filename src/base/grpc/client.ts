@@ -10,7 +10,7 @@ import type { ChannelCredentials } from '@grpc/grpc-js';
 import { Client, credentials } from '@grpc/grpc-js';
 import type { CallOptions } from './call.ts';
 import { callStream, callUnary } from './call.ts';
-import { followConnection } from './connectivity.ts';
+import { followConnection, untilConnected } from './connectivity.ts';
 import { findSocketPathFault } from './unix-path.ts';
 
 export interface UnixClientOptions {
@@ -36,6 +36,17 @@ export interface UnixClient extends Disposable {
   follow(listener: (isConnected: boolean) => void): void;
 }
 
+export interface TcpClientOptions extends UnixClientOptions {
+  /** What the server learns of this program, before what grpc-js says of itself. */
+  readonly userAgent?: string;
+}
+
+/** A client of one server at an address, without TLS. */
+export interface TcpClient extends Pick<UnixClient, 'unary'>, Disposable {
+  /** Tries to connect, again and again, until it has or `signal` aborts; resolves to which of both. */
+  untilConnected(signal: AbortSignal): Promise<boolean>;
+}
+
 const defaultMessageBytes = 4 * 1024 * 1024;
 
 /**
@@ -45,11 +56,39 @@ const defaultMessageBytes = 4 * 1024 * 1024;
 export function openUnixClient(path: string, options: UnixClientOptions = {}): UnixClient {
   const fault = findSocketPathFault(path);
   if (fault !== undefined) throw new Error(`${path}: ${fault}`);
-  const { maxMessageBytes = defaultMessageBytes } = options;
+  const { client, signal, unary, dispose } = openClient(`unix:${path}`, options);
+  return {
+    unary,
+    stream: (method, request, call) => callStream(client, method, request, { ...call, closing: signal }),
+    follow: (listener) => followConnection(client, listener, signal),
+    [Symbol.dispose]: dispose,
+  };
+}
+
+/** `address`: an IP address, one of IPv6 in brackets, and the port. Otherwise as `openUnixClient`. */
+export function openTcpClient(address: string, options: TcpClientOptions = {}): TcpClient {
+  const scheme = address.startsWith('[') ? 'ipv6' : 'ipv4';
+  const { client, unary, dispose } = openClient(`${scheme}:${address}`, options);
+  return {
+    unary,
+    untilConnected: (signal) => untilConnected(client, signal),
+    [Symbol.dispose]: dispose,
+  };
+}
+
+interface OpenClient extends Pick<UnixClient, 'unary'> {
+  readonly client: Client;
+  /** Aborts when it is disposed of. */
+  readonly signal: AbortSignal;
+  dispose(): void;
+}
+
+function openClient(target: string, options: TcpClientOptions): OpenClient {
+  const { maxMessageBytes = defaultMessageBytes, userAgent } = options;
   const end = new AbortController();
   const insecure = credentials.createInsecure();
   const sockets = trackSockets(insecure);
-  const client = new Client(`unix:${path}`, insecure, {
+  const client = new Client(target, insecure, {
     'grpc.max_receive_message_length': maxMessageBytes,
     'grpc.max_send_message_length': maxMessageBytes,
     'grpc.initial_reconnect_backoff_ms': 200,
@@ -58,13 +97,14 @@ export function openUnixClient(path: string, options: UnixClientOptions = {}): U
     'grpc.enable_http_proxy': 0,
     'grpc.client_idle_timeout_ms': 2 ** 31 - 1, // a followed connection ends only with its server
     'grpc.enable_retries': 0, // the caller decides what may be sent twice
+    ...(userAgent === undefined ? {} : { 'grpc.primary_user_agent': userAgent }),
   });
 
   return {
+    client,
+    signal: end.signal,
     unary: (method, request, call) => callUnary(client, method, request, { ...call, closing: end.signal }),
-    stream: (method, request, call) => callStream(client, method, request, { ...call, closing: end.signal }),
-    follow: (listener) => followConnection(client, listener, end.signal),
-    [Symbol.dispose]() {
+    dispose() {
       end.abort(); // a closed client lets calls under way run on, and with them the process
       client.close();
       setImmediate(() => sockets[Symbol.dispose]()); // by then the peer has been notified

@@ -43,3 +43,24 @@ export function followConnection(
   signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
   check();
 }
+
+/** Tries to connect, with the backoff of the client, until it has or `signal` aborts; resolves to which of both. */
+export async function untilConnected(client: Client, signal: AbortSignal): Promise<boolean> {
+  const channel = client.getChannel();
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const check = (): void => {
+    if (signal.aborted) return;
+    const state = channel.getConnectivityState(true);
+    if (state === connectivityState.READY) resolve(true);
+    else if (state !== connectivityState.SHUTDOWN) channel.watchConnectivityState(state, Infinity, check);
+  };
+  const abort = () => resolve(false);
+  signal.addEventListener('abort', abort, { once: true });
+  if (signal.aborted) abort();
+  check();
+  try {
+    return await promise;
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}

@@ -1,5 +1,5 @@
 export { type CallOptions, callStream, callUnary } from './call.ts';
-export { openUnixClient, type UnixClient } from './client.ts';
+export { openTcpClient, openUnixClient, type TcpClient, type UnixClient } from './client.ts';
 export { GrpcError, grpcCodes } from './errors.ts';
 export { type Handlers, type Implementation, implement } from './implement.ts';
 export { keepServing } from './keep-serving.ts';

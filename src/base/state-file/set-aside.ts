@@ -38,17 +38,20 @@ async function removeOldest(path: string, newest: string): Promise<void> {
   await Promise.allSettled(superfluous.map((name) => rm(join(folder, name)))); // folders are kept: the agent did not fill them
 }
 
+const draftPattern = /\.\d+\.[0-9a-f-]{36}\.tmp$/;
+
 /** Removes the temporary files of writes that were killed midway. Only one process writes the file. */
 export async function removeDrafts(path: string): Promise<void> {
-  const folder = dirname(path);
   const namePrefix = basename(path).slice(0, 50);
-  const pattern = /^\d+\.[0-9a-f-]{36}\.tmp$/;
+  await removeDraftsIn(dirname(path), (name) => name.replace(draftPattern, '') === `.${namePrefix}`);
+}
+
+/** The same for all state files of a folder in which only one process writes, and has not begun to. */
+export async function removeDraftsIn(folder: string, isOurs = (_name: string) => true): Promise<void> {
   const names = await readdir(folder).catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT') return [];
     throw error;
   });
-  const drafts = names.filter(
-    (name) => name.startsWith(`.${namePrefix}.`) && pattern.test(name.slice(namePrefix.length + 2)),
-  );
+  const drafts = names.filter((name) => name.startsWith('.') && draftPattern.test(name) && isOurs(name));
   await Promise.allSettled(drafts.map((name) => rm(join(folder, name))));
 }

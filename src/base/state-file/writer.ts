@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Backoff, Clock, Logger } from '../index.ts';
-import { createBackoff, describeError, errorCode, writeFileAtomic } from '../index.ts';
+import { createBackoff, describeError, errorCode, noReason, writeFileAtomic } from '../index.ts';
 
 /** A state could not be written. It is kept in memory and tried again; the file has an older one. */
 export class StateWriteError extends Error {
@@ -36,7 +36,8 @@ export class StateWriter<T> {
   readonly #backoff: Backoff = createBackoff(retryBackoff);
   #next: Job<T> | undefined;
   #running: Promise<void> | undefined;
-  #wake = new AbortController();
+  /** While a write waits for its next try. */
+  #wake: AbortController | undefined;
   #closed = false;
   #problem: string | undefined;
 
@@ -52,7 +53,7 @@ export class StateWriter<T> {
     if (this.#closed) throw new StateWriteError(`${this.#options.path} is closed`);
     const done = Promise.withResolvers<void>();
     this.#next = { value, waiting: [...(this.#next?.waiting ?? []), done] };
-    this.#wake.abort();
+    this.#wake?.abort(noReason);
     this.#running ??= this.#run();
     await done.promise;
   }
@@ -60,14 +61,13 @@ export class StateWriter<T> {
   /** Tries once more, and no further, to write what has not been written. */
   async close(): Promise<void> {
     this.#closed = true;
-    this.#wake.abort();
+    this.#wake?.abort(noReason);
     await this.#running;
   }
 
   async #run(): Promise<void> {
     while (this.#next !== undefined) {
       const isLast = this.#closed;
-      this.#wake = new AbortController();
       const job = this.#next;
       this.#next = undefined;
       try {
@@ -78,11 +78,19 @@ export class StateWriter<T> {
         const failure = this.#reportFailed(error);
         for (const each of job.waiting) each.reject(failure);
         if (isLast && this.#next === undefined) break;
+        const isNews = this.#next !== undefined || this.#closed;
         this.#next ??= { value: job.value, waiting: [] };
-        await this.#options.clock.sleep(this.#backoff.next(), this.#wake.signal);
+        const waitMs = this.#backoff.next();
+        if (!isNews) await this.#rest(waitMs);
       }
     }
     this.#running = undefined;
+  }
+
+  async #rest(ms: number): Promise<void> {
+    this.#wake = new AbortController();
+    await this.#options.clock.sleep(ms, this.#wake.signal);
+    this.#wake = undefined;
   }
 
   async #replace(value: T): Promise<void> {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { StatusError } from '../../../src/api/index.ts';
 import { createWaker, DeadlineError, withDeadline } from '../../../src/base/index.ts';
 import { createOutageLog } from '../../../src/client/index.ts';
@@ -76,6 +77,30 @@ describe('an outage', () => {
   });
 });
 
+describe('the node’s credentials need the name system:node:NAME … (the last half misleads here)', () => {
+  const told = (message: string) => {
+    const { log, lines } = recordingLog();
+    const outage = createOutageLog('update it', createManualClock(), log);
+    outage.succeeded();
+    outage.failed(new StatusError('Forbidden', message));
+    return lines.join();
+  };
+
+  test('is said to whoever has another name', () => {
+    const name =
+      'nodes "a" is forbidden: User "jane" cannot patch resource "nodes" in API group "" at the cluster scope';
+    assert.match(told(name), /at the cluster scope; the node’s credentials need the name system:node:NAME/);
+  });
+
+  test('is not said to a node that asks for what no node may', () => {
+    for (const rest of [
+      'is not allowed to set the following labels: node-restriction.kubernetes.io/x',
+      'User "system:node:a" cannot patch resource "nodes" in API group "" at the cluster scope',
+    ])
+      assert.doesNotMatch(told(`nodes "a" is forbidden: ${rest}`), /credentials/);
+  });
+});
+
 describe('a waker', () => {
   test('ends a sleep early, or the next one when nobody sleeps', async () => {
     const clock = createManualClock();
@@ -95,5 +120,29 @@ describe('a waker', () => {
     assert.ok(!ended);
     await clock.advance(1);
     await third;
+  });
+
+  test('without an end sleeps until it is woken or its signal aborts', async () => {
+    const stop = new AbortController();
+    const waker = createWaker(createManualClock());
+    let ended = 0;
+    const sleep = () =>
+      waker.sleep(Number.POSITIVE_INFINITY, stop.signal).then(() => {
+        ended += 1;
+      });
+    const first = sleep();
+    await setImmediate();
+    assert.equal(ended, 0);
+    waker.wake();
+    await first;
+    waker.wake();
+    waker.forget();
+    const second = sleep();
+    await setImmediate();
+    assert.equal(ended, 1, 'what was forgotten wakes nobody');
+    stop.abort();
+    await second;
+    await sleep();
+    assert.equal(ended, 3);
   });
 });

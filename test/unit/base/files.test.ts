@@ -15,10 +15,41 @@ import {
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { ExitError, ensurePrivateFolder, readRegularFile, writeFileAtomic } from '../../../src/base/index.ts';
+import { setImmediate } from 'node:timers/promises';
+import {
+  ExitError,
+  ensurePrivateFolder,
+  readRegularFile,
+  SharedFolderSync,
+  writeFileAtomic,
+} from '../../../src/base/index.ts';
 import { runSuccessfully, startProcess, temporaryFolder } from '../../support/index.ts';
 
 const program = (name: string) => join(import.meta.dirname, 'programs', name);
+
+describe('making names durable for many', () => {
+  test('who comes during a sync shares the next one, also after one that failed', async () => {
+    const begun: PromiseWithResolvers<void>[] = [];
+    const { sync } = new SharedFolderSync(() => {
+      const next = Promise.withResolvers<void>();
+      begun.push(next);
+      return next.promise;
+    });
+    const first = sync('/folder');
+    let settled = 0;
+    const others = [sync('/folder'), sync('/folder')].map((each) => each.then(() => (settled += 1)));
+    assert.equal(begun.length, 1);
+    begun[0]?.reject(new Error('the disk is gone'));
+    await assert.rejects(first, /the disk is gone/);
+    await setImmediate();
+    assert.equal(begun.length, 2);
+    assert.equal(settled, 0, 'the first began before their names were there');
+    begun[1]?.resolve();
+    assert.deepEqual(await Promise.all(others), [1, 2]);
+    void sync('/folder');
+    assert.equal(begun.length, 3);
+  });
+});
 
 describe('writing a file atomically', () => {
   test('leaves exactly the new content, private unless told otherwise, and nothing beside it', async () => {
