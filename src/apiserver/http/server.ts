@@ -76,7 +76,7 @@ function serverOptions(options: HttpOptions): HttpsServerOptions {
     credentials: tls,
     limits,
     ignoreTrailingSlash: true,
-    ...(http2 && { http2: { defaultContentType: 'application/json' } }),
+    http2: { defaultContentType: 'application/json', isPreferred: http2 },
     contentTypes: [...mediaTypes.keys(), ...patchTypes.keys()],
     onError: (error, request, reply) => sendError(error, request, reply, log),
     onBadPath: (bad, request, reply) =>

@@ -26,6 +26,8 @@ interface Connection extends Newcomer {
   /** When the handshake must be done, by the monotonic clock. */
   readonly handshakeEndMs: number;
   progress: Progress;
+  /** How long its client may read nothing. */
+  stallMs: number;
 }
 
 /** How much the client has read by `sinceMs` of the monotonic clock. */
@@ -44,6 +46,14 @@ const onAuthenticated = Symbol('onAuthenticated');
 export function reportAuthenticated(socket: TLSSocket): void {
   const report: unknown = Reflect.get(socket, onAuthenticated);
   if (typeof report === 'function') report();
+}
+
+const onStallAllowed = Symbol('onStallAllowed');
+
+/** The client of this connection may read nothing for as long, whatever the server's limit: what it reads has no end. */
+export function allowStall(socket: Socket, stallMs: number): void {
+  const allow: unknown = Reflect.get(socket, onStallAllowed);
+  if (typeof allow === 'function') allow(stallMs);
 }
 
 /** Every connection of a server, including those in the middle of a handshake. */
@@ -67,6 +77,7 @@ export class Connections {
     server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) =>
       this.#countRequest(socket, response),
     );
+    server.on('upgrade', ({ socket }: IncomingMessage) => this.#countUpgrade(socket));
     server.once('close', () => this.#stopSweeping());
   }
 
@@ -119,6 +130,7 @@ export class Connections {
       requests: 0,
       handshakeEndMs: sinceMs + this.#limits.handshakeMs,
       progress: { waitingBytes: 0, sentBytes: 0, sinceMs: 0 },
+      stallMs: this.#limits.stallMs,
     };
     this.#open.set(peer, connection);
     this.#newcomers.add(connection);
@@ -138,6 +150,9 @@ export class Connections {
     connection.tls = tls;
     if (tls.authorized) this.#newcomers.delete(connection);
     else Reflect.set(tls, onAuthenticated, () => this.#newcomers.delete(connection));
+    Reflect.set(tls, onStallAllowed, (stallMs: number) => {
+      connection.stallMs = stallMs;
+    });
     this.#byTls.set(tls, connection);
   }
 
@@ -153,6 +168,12 @@ export class Connections {
       connection.requests -= 1;
       if (this.#draining && connection.requests === 0) socket.end(() => socket.destroy());
     });
+  }
+
+  /** Its last request, which ends with the connection. */
+  #countUpgrade(socket: Socket): void {
+    const connection = this.#byTls.get(socket);
+    if (connection !== undefined) connection.requests += 1;
   }
 
   /**
@@ -190,7 +211,7 @@ export class Connections {
       connection.progress = { waitingBytes, sentBytes, sinceMs: nowMs };
       return false;
     }
-    return waitingBytes > 0 && nowMs - progress.sinceMs >= this.#limits.stallMs;
+    return waitingBytes > 0 && nowMs - progress.sinceMs >= connection.stallMs;
   }
 }
 

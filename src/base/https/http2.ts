@@ -9,8 +9,15 @@ import type { TLSSocket } from 'node:tls';
  * use and Node's compatibility API lacks is added below.
  */
 
-/** The protocols offered to clients, best first. */
-export const alpnProtocols = ['h2', 'http/1.1'];
+/**
+ * Chooses among the protocols that a client offers; undefined: none will do. Where HTTP/2 is `preferred` it is taken from each
+ * client that can; otherwise only from one that offers nothing else, since for a client with a single request at a time a
+ * session costs more than a connection.
+ */
+export function chooseProtocol(offered: readonly string[], preferred: boolean): string | undefined {
+  const order = preferred ? ['h2', 'http/1.1'] : ['http/1.1', 'h2'];
+  return order.find((protocol) => offered.includes(protocol));
+}
 
 export interface Http2Options {
   /** How long a session may be without a request before it is closed. */

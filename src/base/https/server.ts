@@ -9,11 +9,12 @@ import { answerClientError } from './client-error.ts';
 import { Connections } from './connections.ts';
 import type { TlsCredentials, TlsSettings } from './credentials.ts';
 import { secureContext, trustsAll } from './credentials.ts';
-import { alpnProtocols, serveHttp2 } from './http2.ts';
+import { chooseProtocol, serveHttp2 } from './http2.ts';
 import type { HttpsLimits } from './limits.ts';
 import { defaultLimits } from './limits.ts';
 import type { ListenAddress } from './listen.ts';
 import { listenError } from './listen.ts';
+import { serveUpgrades } from './upgrades.ts';
 
 /** The router. Bodies are read whole, as buffers, whatever their content type. */
 export type HttpsApp = FastifyInstance<Server, IncomingMessage, ServerResponse>;
@@ -27,11 +28,15 @@ export interface HttpsServerOptions {
   readonly limits?: Partial<HttpsLimits> | undefined;
   /** Whether one slash at the end of a path is as none, in a route as in a request. Default false. */
   readonly ignoreTrailingSlash?: boolean;
-  /** Offers HTTP/2 beside HTTP/1.1. Default: not offered. */
+  /** Speaks HTTP/2 beside HTTP/1.1. Default: it does not. */
   readonly http2?: {
     /** The content type of a body whose request names none. */
     readonly defaultContentType: string;
+    /** Whether with each client that can, or only with those that speak nothing else. */
+    readonly isPreferred: boolean;
   };
+  /** Whether on this path, without its query, a connection may go on with another protocol; see `upgradeOf`. Default: on none. */
+  upgrades?(path: string): boolean;
   /** Content types that clients usually send: they are recognized without the header being parsed. */
   readonly contentTypes?: readonly string[];
   /** Answers when a hook or handler has thrown, or a body is too large. */
@@ -63,11 +68,12 @@ export class HttpsServer {
     if (options.http2 !== undefined) {
       removeConnectionHeader(this.app);
       serveHttp2(server, {
-        ...options.http2,
+        defaultContentType: options.http2.defaultContentType,
         ...limits,
         onSession: (socket, session) => this.#connections.addSession(socket, session),
       });
     }
+    if (options.upgrades !== undefined) serveUpgrades(this.app);
     this.#connections = new Connections(server, limits, options.clock ?? systemClock);
   }
 
@@ -129,13 +135,23 @@ function createApp(options: HttpsServerOptions, limits: HttpsLimits): HttpsApp {
   return app;
 }
 
-function serverOptions({ credentials, http2 }: HttpsServerOptions, limits: HttpsLimits) {
+function serverOptions({ credentials, http2, upgrades }: HttpsServerOptions, limits: HttpsLimits) {
   const { tcpKeepAliveMs } = limits;
   return {
     // without any authority of its own a context would get all that Node.js knows, some 2 MB
     ...(credentials === undefined ? { minVersion: 'TLSv1.2' as const, ca: [] } : secureContext(credentials)),
-    ...(http2 === undefined ? {} : { ALPNProtocols: alpnProtocols }),
+    ...(http2 === undefined
+      ? {}
+      : {
+          ALPNCallback: ({ protocols }: { protocols: string[] }) =>
+            chooseProtocol(protocols, http2.isPreferred),
+        }),
     ...(tcpKeepAliveMs === undefined ? {} : { keepAlive: true, keepAliveInitialDelay: tcpKeepAliveMs }),
+    ...(upgrades === undefined
+      ? {}
+      : {
+          shouldUpgradeCallback: ({ url = '' }: IncomingMessage) => upgrades(url.split('?', 1)[0] ?? ''),
+        }),
     requestCert: true,
     rejectUnauthorized: false,
     handshakeTimeout: limits.handshakeIdleMs,
@@ -152,7 +168,8 @@ function noSchemas(): never {
 
 /** HTTP/2 has no such header (RFC 9113, 8.2.2), but the framework sets it when it gives up reading a body. */
 function removeConnectionHeader(app: Pick<HttpsApp, 'addHook'>): void {
-  app.addHook('onSend', async ({ raw }, reply) => {
+  app.addHook('onSend', ({ raw }, reply, payload, done) => {
     if (raw.httpVersionMajor === 2) reply.removeHeader('connection');
+    done(null, payload);
   });
 }

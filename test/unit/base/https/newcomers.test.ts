@@ -18,7 +18,7 @@ async function startGuarded(maxUnauthenticated: number) {
   const running = await startServer({
     clock: { ...systemClock, monotonicMs: () => passedMs },
     limits: { maxUnauthenticated },
-    http2: { defaultContentType: 'text/plain' },
+    http2: { defaultContentType: 'text/plain', isPreferred: true },
     addRoutes: (app) =>
       app.get('/me', ({ raw: { socket } }, reply) => {
         if (socket instanceof TLSSocket) reportAuthenticated(socket);

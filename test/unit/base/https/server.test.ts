@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { connect as connectPlain } from 'node:net';
 import { describe, test } from 'node:test';
+import { chooseProtocol } from '../../../../src/base/https/http2.ts';
 import { HttpsServer } from '../../../../src/base/https/index.ts';
 import { systemClock } from '../../../../src/base/index.ts';
 import { waitFor } from '../../../support/index.ts';
@@ -162,8 +163,33 @@ describe('HTTP/2', () => {
     await assert.rejects(Http2Client.open(running.tlsOptions));
   });
 
+  const choices: [offered: string[], isPreferred: boolean, chosen: string | undefined][] = [
+    [['h2', 'http/1.1'], true, 'h2'],
+    [['http/1.1', 'h2'], true, 'h2'],
+    [['h2', 'http/1.1'], false, 'http/1.1'],
+    [['h2'], false, 'h2'],
+    [['http/1.1'], true, 'http/1.1'],
+    [['spdy/3'], true, undefined],
+  ];
+  for (const [offered, isPreferred, chosen] of choices) {
+    test(`${isPreferred ? '' : 'not '}preferred, is it of ${offered.join(', ')}: ${chosen}`, () =>
+      assert.equal(chooseProtocol(offered, isPreferred), chosen));
+  }
+
+  test('is for those alone that speak nothing else, unless it is preferred', async () => {
+    await using running = await startServer({
+      http2: { defaultContentType: 'text/x-test', isPreferred: false },
+    });
+    using client = await Http2Client.open(running.tlsOptions);
+    assert.equal((await client.send('POST', '/echo', 'abc')).text, 'text/x-test abc');
+    using both = await running.connect({ ALPNProtocols: ['h2', 'http/1.1'] });
+    assert.equal(await both.exchange(get('/quick')), 200);
+  });
+
   test('reads a body of which nothing is said as what the server takes it for', async () => {
-    await using running = await startServer({ http2: { defaultContentType: 'text/x-test' } });
+    await using running = await startServer({
+      http2: { defaultContentType: 'text/x-test', isPreferred: true },
+    });
     using client = await Http2Client.open(running.tlsOptions);
     assert.equal((await client.send('POST', '/echo', 'abc')).text, 'text/x-test abc');
     using old = await running.connect({ ALPNProtocols: ['http/1.1'] });
@@ -171,7 +197,9 @@ describe('HTTP/2', () => {
   });
 
   test('ends in order at the stop', async () => {
-    await using running = await startServer({ http2: { defaultContentType: 'text/plain' } });
+    await using running = await startServer({
+      http2: { defaultContentType: 'text/plain', isPreferred: true },
+    });
     using client = await Http2Client.open(running.tlsOptions);
     assert.equal((await client.send('GET', '/quick')).code, 200);
     await running.server.close(60_000);
