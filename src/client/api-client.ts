@@ -1,4 +1,4 @@
-import type { ApiObject, Kind, ListOf } from '../api/index.ts';
+import type { ApiObject, BodyType, Kind, ListOf } from '../api/index.ts';
 import { apiVersionOf } from '../api/index.ts';
 import { unintelligibleError } from './errors.ts';
 import { splitLines } from './lines.ts';
@@ -7,6 +7,7 @@ import type {
   DeleteOptions,
   ListOptions,
   ObjectOptions,
+  Owner,
   PatchForm,
   Place,
   WatchOptions,
@@ -67,6 +68,15 @@ export class ApiClient implements AsyncDisposable {
     );
   }
 
+  /** POST of what a subresource of another object takes, such as a TokenRequest; returns the answer, which is of the same type. */
+  async post<T extends ApiObject>(type: BodyType<T>, body: T, of: Owner, options: Place = {}): Promise<T> {
+    const { kind, ...owner } = of;
+    const path = objectPath(kind, this.#suffix, owner);
+    return this.#parser(type).parseObject(
+      await this.#send('POST', path, options, this.#serialize(type, body)),
+    );
+  }
+
   /** PUT; fails with a Conflict if `object` has a resourceVersion and the stored one is newer. */
   async replace<T extends ApiObject>(kind: Kind<T>, object: T, options: ObjectOptions = {}): Promise<T> {
     const namespace = options.namespace ?? object.metadata?.namespace;
@@ -103,7 +113,8 @@ export class ApiClient implements AsyncDisposable {
 
   /**
    * Yields events until the server or `signal` ends the watch, neither of which is an error; leaving the loop ends it, too.
-   * An ERROR event is thrown as a StatusError (Expired: list again). Each watch has a connection of its own.
+   * An ERROR event is thrown as a StatusError (Expired: list again). Watches share connections where the server speaks HTTP/2;
+   * otherwise each has its own.
    */
   async *watch<T extends ApiObject>(
     kind: Kind<T>,
@@ -112,11 +123,14 @@ export class ApiClient implements AsyncDisposable {
     const query = selectionQuery(options);
     const path = `${collectionPath(kind, this.#suffix, options.namespace)}${query}${query ? '&' : '?'}watch=true`;
     const parser = this.#parser(kind);
-    const { signal, idleTimeoutMs = 0 } = options;
+    const { signal, idleTimeoutMs = 0, onOpened } = options;
     try {
-      const chunks = this.#transport.stream(toRequest('GET', path, options), idleTimeoutMs, (answer) =>
-        toStatusError(this.server, answer),
-      );
+      const chunks = this.#transport.stream(toRequest('GET', path, options), {
+        idleTimeoutMs,
+        onOpened,
+        isWatch: true,
+        toError: (answer) => toStatusError(this.server, answer),
+      });
       for await (const line of splitLines(chunks, this.#maxEventBytes)) {
         if (line === undefined)
           throw unintelligibleError(this.server, `an event of more than ${this.#maxEventBytes} bytes`);
@@ -137,7 +151,11 @@ export class ApiClient implements AsyncDisposable {
    * nothing arrives for `idleTimeoutMs`; 0: no limit.
    */
   download(request: RawRequest, idleTimeoutMs: number): AsyncGenerator<Uint8Array, void, undefined> {
-    return this.#transport.stream(request, idleTimeoutMs, (answer) => toStatusError(this.server, answer));
+    return this.#transport.stream(request, {
+      idleTimeoutMs,
+      isWatch: false,
+      toError: (answer) => toStatusError(this.server, answer),
+    });
   }
 
   /** Closes all connections; requests in flight fail. The next request opens a new one. */
@@ -154,11 +172,11 @@ export class ApiClient implements AsyncDisposable {
     await this.close();
   }
 
-  #parser<T extends ApiObject>(kind: Kind<T>): ResponseParser<T> {
+  #parser<T extends ApiObject>(kind: BodyType<T>): ResponseParser<T> {
     return new ResponseParser(this.server, kind, this.#suffix);
   }
 
-  #serialize<T extends ApiObject>(kind: Kind<T>, object: T): string {
+  #serialize<T extends ApiObject>(kind: BodyType<T>, object: T): string {
     return JSON.stringify({ ...object, kind: kind.kind, apiVersion: apiVersionOf(kind, this.#suffix) });
   }
 

@@ -5,6 +5,7 @@ import type { buildConnector, Pool } from 'undici';
 import { errorCode } from '../base/index.ts';
 import type { Endpoint } from './endpoint.ts';
 import { timeoutError } from './errors.ts';
+import { SharedStreams } from './shared-streams.ts';
 
 interface ConnectionOptions {
   /** Max connections for calls. */
@@ -16,21 +17,49 @@ interface ConnectionOptions {
 const keepAliveTimeout = 90_000;
 
 /**
- * All connections to one server, from one reset to the next. A watch occupies a connection for as long as it lives, so
- * watches have a pool of their own, without a limit.
+ * All connections to one server, from one reset to the next. What streams for long occupies a connection, so it has a pool of
+ * its own, without a limit. Watches share connections where the server speaks HTTP/2: an agent has hundreds of them, and each
+ * connection costs both sides some 80 KiB, a watch on a shared one a tenth.
  */
 export class Connections {
   readonly #connector: Connector;
   /** The HTTP library is loaded on first use: a process that only renders a kubeconfig does not need it. */
-  readonly pools: Promise<{ calls: Pool; watches: Pool }>;
+  readonly pools: Promise<{ calls: Pool; streams: Pool }>;
+  readonly #origin: string;
+  #shared: Promise<SharedStreams | undefined> | undefined;
 
   constructor(endpoint: Endpoint, { connections, connectTimeoutMs }: ConnectionOptions) {
     this.#connector = new Connector(endpoint, connectTimeoutMs);
+    this.#origin = endpoint.origin;
     const common = { connect: this.#connector.connect, allowH2: false, pipelining: 1, keepAliveTimeout };
     this.pools = import('undici').then(({ Pool }) => ({
       calls: new Pool(endpoint.origin, { ...common, connections }),
-      watches: new Pool(endpoint.origin, common),
+      streams: new Pool(endpoint.origin, common),
     }));
+  }
+
+  /** For watches; undefined where the server does not speak HTTP/2. The first call connects to see that; rejects when it cannot. */
+  async shared(): Promise<SharedStreams | undefined> {
+    this.#shared ??= this.#openShared();
+    try {
+      return await this.#shared;
+    } catch (error) {
+      this.#shared = undefined;
+      if (errorCode(error) === 'ECONNRESET') return undefined; // as some proxies refuse a protocol; a server that starts, too
+      throw error;
+    }
+  }
+
+  async #openShared(): Promise<SharedStreams | undefined> {
+    const first = await this.#connector.dialShared(this.#origin);
+    return first && new SharedStreams(this.#origin, () => this.#dialAgain(), first);
+  }
+
+  async #dialAgain(): Promise<TLSSocket> {
+    const socket = await this.#connector.dialShared(this.#origin);
+    if (socket !== undefined) return socket;
+    this.#shared = undefined;
+    throw new Error('the server does not speak HTTP/2 any more');
   }
 
   /**
@@ -43,7 +72,11 @@ export class Connections {
 
   /** Closes every connection at once, including those that are being established. */
   destroy(): void {
-    void this.pools.then(({ calls, watches }) => Promise.allSettled([calls.destroy(), watches.destroy()]));
+    void this.pools.then(({ calls, streams }) => Promise.allSettled([calls.destroy(), streams.destroy()]));
+    void this.#shared?.then(
+      (shared) => shared?.destroy(),
+      () => undefined,
+    );
     this.#connector.destroyAll();
   }
 }
@@ -66,8 +99,26 @@ class Connector {
     return this.#lastTlsError;
   }
 
-  readonly connect: buildConnector.connector = ({ hostname, port }, callback) => {
-    const socket = this.#open(hostname, Number(port) || 443);
+  readonly connect: buildConnector.connector = ({ hostname, port }, callback) =>
+    this.#connect(hostname, port, 'http/1.1', callback);
+
+  /** A connection over HTTP/2; undefined where the server does not speak it. */
+  async dialShared(origin: string): Promise<TLSSocket | undefined> {
+    const { hostname, port } = new URL(origin);
+    const { promise, resolve, reject } = Promise.withResolvers<TLSSocket | undefined>();
+    this.#connect(hostname.replace(/^\[(.*)\]$/, '$1'), port, 'h2', (...[error, socket]) => {
+      if (error === null) resolve(socket);
+      else if (refusesProtocol(error)) resolve(undefined);
+      else reject(error);
+    });
+    const socket = await promise;
+    if (socket === undefined || socket.alpnProtocol === 'h2') return socket;
+    socket.destroy();
+    return undefined;
+  }
+
+  #connect(host: string, port: string, protocol: string, callback: ConnectCallback): void {
+    const socket = this.#open(host, Number(port) || 443, protocol);
     this.#sockets.add(socket);
     this.#lastTlsError = undefined;
     const timeout = timeoutError(this.#endpoint.server, this.#timeoutMs);
@@ -86,9 +137,9 @@ class Connector {
       clearTimeout(timer);
       this.#sockets.delete(socket);
     });
-  };
+  }
 
-  #open(host: string, port: number): TLSSocket {
+  #open(host: string, port: number, protocol: string): TLSSocket {
     const { serverName = host, secureContext } = this.#endpoint;
     const socket = connectTls({
       host,
@@ -96,7 +147,7 @@ class Connector {
       secureContext,
       ...(isIP(serverName) === 0 ? { servername: serverName } : {}), // RFC 6066: never an address
       checkServerIdentity: (_name, certificate) => checkServerIdentity(serverName, certificate),
-      ALPNProtocols: ['http/1.1'],
+      ALPNProtocols: [protocol],
       rejectUnauthorized: true, // whatever NODE_TLS_REJECT_UNAUTHORIZED says
     });
     return socket.setNoDelay(true).setKeepAlive(true, keepAliveDelayMs);
@@ -105,4 +156,12 @@ class Connector {
   destroyAll(): void {
     for (const socket of this.#sockets) socket.destroy();
   }
+}
+
+type ConnectCallback = (
+  ...connected: [error: null, socket: TLSSocket] | [error: Error, socket: null]
+) => void;
+
+function refusesProtocol(error: Error): boolean {
+  return errorCode(error)?.endsWith('_NO_APPLICATION_PROTOCOL') ?? false;
 }

@@ -1,3 +1,5 @@
+import type { Kind } from '../api/index.ts';
+
 /** The address of a server and the credentials for it. */
 export interface ClientOptions {
   /** `https://host:port`, with the prefix of all paths if there is one. */
@@ -37,6 +39,14 @@ export interface ObjectOptions extends Place {
   subresource?: string;
 }
 
+/** The object, and which of its subresources, that a body is sent to. */
+export interface Owner {
+  kind: Kind;
+  namespace?: string;
+  name: string;
+  subresource: string;
+}
+
 /** `merge`: RFC 7386. `strategic`: lists are merged as the description of the kind defines. */
 export type PatchForm = 'merge' | 'strategic';
 
@@ -70,4 +80,6 @@ export interface WatchOptions extends Selection {
   sendInitialEvents?: boolean;
   /** Max time without an event, after which the watch fails; default 0: none. Useful only with bookmarks. */
   idleTimeoutMs?: number;
+  /** Called when the server has accepted the watch, before its first event. */
+  onOpened?: () => void;
 }

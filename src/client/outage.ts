@@ -47,7 +47,8 @@ function advice(error: unknown): string {
   if (error.reason === 'Unauthorized') {
     return '; the API server does not accept this node’s credentials: check its certificate and the cluster’s CA';
   }
-  if (error.reason === 'Forbidden') {
+  // other refusals say themselves what a node may not do
+  if (error.reason === 'Forbidden' && / is forbidden: User "(?!system:node:)/.test(error.message)) {
     return '; the node’s credentials need the name system:node:NAME and the group system:nodes';
   }
   return '';

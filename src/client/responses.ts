@@ -1,4 +1,4 @@
-import type { ApiObject, Kind, ListOf, Status, StatusReason } from '../api/index.ts';
+import type { ApiObject, BodyType, ListOf, Status, StatusReason } from '../api/index.ts';
 import { apiVersionOf, fromStatus, isRecord, replaceNulls, StatusError } from '../api/index.ts';
 import { tryParseRecord } from '../base/index.ts';
 import { unintelligibleError } from './errors.ts';
@@ -16,10 +16,10 @@ export interface WatchEvent<T> {
  */
 export class ResponseParser<T extends ApiObject> {
   readonly #server: string;
-  readonly #kind: Kind<T>;
+  readonly #kind: BodyType<T>;
   readonly #apiVersion: string;
 
-  constructor(server: string, kind: Kind<T>, groupSuffix: string) {
+  constructor(server: string, kind: BodyType<T>, groupSuffix: string) {
     this.#server = server;
     this.#kind = kind;
     this.#apiVersion = apiVersionOf(kind, groupSuffix);
@@ -28,23 +28,23 @@ export class ResponseParser<T extends ApiObject> {
   parseObject(text: string): T {
     const value: unknown = this.#parse(text);
     if (this.#isOfKind(value)) return this.#withoutNulls(value);
-    throw this.#unintelligible(`something else than a ${this.#kind.kind}: ${excerpt(text)}`);
+    throw this.#unintelligible(`something else than a ${this.#kind.kind}: ${this.#excerpt(text)}`);
   }
 
   /** Items get the kind and apiVersion that servers leave out in lists. */
   parseList(text: string): ListOf<T> {
-    const { kind, resource } = this.#kind;
+    const { kind } = this.#kind;
     const { kind: listKind, items, metadata } = this.#parse(text);
     const all: unknown = items ?? []; // null for an empty list from some servers
     if (listKind !== `${kind}List` || !Array.isArray(all) || !isRecord(metadata ?? {})) {
-      throw this.#unintelligible(`something else than a list of ${resource}: ${excerpt(text)}`);
+      throw this.#unintelligible(`something else than a list of ${kind} objects: ${this.#excerpt(text)}`);
     }
     const apiVersion = this.#apiVersion;
     const typed = all.map((item: unknown): unknown =>
       isRecord(item) ? { kind, apiVersion, ...item } : item,
     );
     if (!typed.every((item) => this.#isOfKind(item)))
-      throw this.#unintelligible(`a list of other things than ${resource}`);
+      throw this.#unintelligible(`a list of other things than ${kind} objects`);
     for (const item of typed) this.#withoutNulls(item);
     return { kind: listKind, apiVersion, metadata: isRecord(metadata) ? metadata : {}, items: typed };
   }
@@ -54,16 +54,16 @@ export class ResponseParser<T extends ApiObject> {
     const { type, object } = this.#parse(line);
     if (type === 'ERROR') throw fromStatus(isStatus(object) ? object : {}, 500);
     if (type !== 'ADDED' && type !== 'MODIFIED' && type !== 'DELETED' && type !== 'BOOKMARK') {
-      throw this.#unintelligible(`an event of an unknown type: ${excerpt(line)}`);
+      throw this.#unintelligible(`an event of an unknown type: ${this.#excerpt(line)}`);
     }
     if (this.#isOfKind(object)) return { type, object: this.#withoutNulls(object) };
-    throw this.#unintelligible(`an event without a ${this.#kind.kind}: ${excerpt(line)}`);
+    throw this.#unintelligible(`an event without a ${this.#kind.kind}: ${this.#excerpt(line)}`);
   }
 
   #parse(text: string): Record<string, unknown> {
     const value = tryParseRecord(text);
     if (value !== undefined) return value;
-    throw this.#unintelligible(`what is no JSON object: ${excerpt(text)}`);
+    throw this.#unintelligible(`what is no JSON object: ${this.#excerpt(text)}`);
   }
 
   #isOfKind(value: unknown): value is T {
@@ -73,6 +73,11 @@ export class ResponseParser<T extends ApiObject> {
   #withoutNulls(object: T): T {
     replaceNulls(this.#kind.root, object);
     return object;
+  }
+
+  /** What is secret appears in no message. */
+  #excerpt(text: string): string {
+    return this.#kind.sensitive === true ? 'it may be secret, and is not shown' : excerpt(text);
   }
 
   #unintelligible(what: string): Error {

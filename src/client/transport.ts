@@ -1,11 +1,12 @@
-import type { Dispatcher } from 'undici';
 import { version } from '../api/index.ts';
 import { errorCode } from '../base/index.ts';
 import { Connections } from './connections.ts';
 import type { Endpoint } from './endpoint.ts';
 import { readEndpoint } from './endpoint.ts';
 import { ConnectionError, timeoutError, toConnectionError, unintelligibleError } from './errors.ts';
+import { exchange } from './exchange.ts';
 import type { ClientOptions } from './options.ts';
+import type { StreamedResponse } from './shared-streams.ts';
 
 /** An HTTP request. */
 export interface RawRequest {
@@ -30,6 +31,17 @@ export interface RawAnswer {
   body: string;
   /** The header Retry-After in seconds. */
   retryAfterSeconds?: number;
+}
+
+export interface StreamOptions {
+  /** Max time without a byte; 0: no limit. */
+  idleTimeoutMs: number;
+  /** Many of them share a connection, where the server can. */
+  isWatch: boolean;
+  /** The error to throw for another response than a successful one. */
+  toError(answer: RawAnswer): Error;
+  /** Called when a successful response has begun. */
+  onOpened?: (() => void) | undefined;
 }
 
 const mebibyte = 1024 * 1024;
@@ -61,31 +73,46 @@ export class Transport {
   async send(request: RawRequest): Promise<RawAnswer> {
     using deadline = this.#deadline(request);
     try {
-      return await this.#read(await this.#request(request, deadline));
+      return await this.#ask(request, deadline.signal);
     } catch (error) {
       throw this.#explain(error, deadline);
     }
   }
 
+  async #ask(request: RawRequest, signal: AbortSignal): Promise<RawAnswer> {
+    const { calls } = await this.#open(signal).pools;
+    const { method, path, body } = request;
+    const { statusCode, headers, text, isTruncated } = await exchange(
+      calls,
+      {
+        ...{ method, path: this.#endpoint.pathPrefix + path },
+        headers: headersOf(request, this.#endpoint.authorization),
+        ...(body === undefined ? {} : { body }),
+        ...{ headersTimeout: 0, bodyTimeout: 0 }, // covered by the deadline, which includes the wait for a connection
+      },
+      { signal, maxBytes: (code) => this.#maxBytesOf(code) },
+    );
+    return this.#toAnswer({ statusCode, headers }, text, isTruncated);
+  }
+
   /**
-   * Yields the body of a successful response as it arrives; the timeout covers the time until it begins. For another
-   * status code it throws the error that `toError` returns.
+   * Yields the body of a successful response as it arrives; the timeout covers the time until it begins.
    */
   async *stream(
     request: RawRequest,
-    idleTimeoutMs: number,
-    toError: (answer: RawAnswer) => Error,
+    { idleTimeoutMs, isWatch, toError, onOpened }: StreamOptions,
   ): AsyncGenerator<Uint8Array, void, undefined> {
     using deadline = this.#deadline(request);
     let failure: Error | undefined;
     try {
-      const response = await this.#request(request, deadline, { idleTimeoutMs });
+      const response = await this.#request(request, deadline, { idleTimeoutMs, isWatch });
       const isPart = request.headers?.['range'] !== undefined;
       if (response.statusCode === (isPart ? 206 : 200)) {
         deadline.clearTimeout();
+        onOpened?.();
         yield* response.body;
       } else if (response.statusCode === 200) {
-        response.body.on('error', () => undefined).destroy();
+        response.discard();
         failure = unintelligibleError(this.server, 'the whole where a part of it was asked for');
       } else {
         failure = toError(await this.#read(response));
@@ -113,28 +140,60 @@ export class Transport {
     return new Deadline(this.server, request.timeoutMs ?? this.#options.timeoutMs, request.signal);
   }
 
-  async #request(request: RawRequest, { signal }: Deadline, watch?: { idleTimeoutMs: number }) {
-    if (this.#isClosed) throw new ConnectionError('broken', `the client of ${this.server} is closed`);
-    this.#connections ??= new Connections(this.#endpoint, this.#options);
-    const { calls, watches } = await this.#connections.pools;
-    signal.throwIfAborted();
-    const response = (watch === undefined ? calls : watches).request({
-      path: this.#endpoint.pathPrefix + request.path,
-      method: request.method,
-      headers: headersOf(request, this.#endpoint.authorization),
-      ...(request.body === undefined ? {} : { body: request.body }),
-      headersTimeout: 0, // covered by the deadline, which includes the wait for a connection
-      bodyTimeout: watch?.idleTimeoutMs ?? 0,
-      signal,
-    });
-    return await orAborted(response, signal);
+  async #request(
+    request: RawRequest,
+    { signal }: Deadline,
+    stream: Pick<StreamOptions, 'idleTimeoutMs' | 'isWatch'>,
+  ) {
+    return await orAborted(this.#begin(this.#open(signal), request, signal, stream), signal);
   }
 
-  async #read({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<RawAnswer> {
-    const maxBytes = statusCode >= 400 ? maxErrorBytes : this.#options.answerLimitBytes;
-    const { text, isTruncated } = await readText(body, maxBytes);
+  #open(signal: AbortSignal): Connections {
+    if (this.#isClosed) throw new ConnectionError('broken', `the client of ${this.server} is closed`);
+    this.#connections ??= new Connections(this.#endpoint, this.#options);
+    signal.throwIfAborted();
+    return this.#connections;
+  }
+
+  async #begin(
+    connections: Connections,
+    request: RawRequest,
+    signal: AbortSignal,
+    { idleTimeoutMs, isWatch }: Pick<StreamOptions, 'idleTimeoutMs' | 'isWatch'>,
+  ): Promise<StreamedResponse> {
+    const path = this.#endpoint.pathPrefix + request.path;
+    const headers = headersOf(request, this.#endpoint.authorization);
+    const shared = isWatch ? await connections.shared() : undefined;
+    if (shared !== undefined) return await shared.open({ path, headers, idleTimeoutMs, signal });
+    const { streams } = await connections.pools;
+    signal.throwIfAborted();
+    const response = await streams.request({
+      ...{ path, headers, signal, method: request.method },
+      ...(request.body === undefined ? {} : { body: request.body }),
+      headersTimeout: 0, // covered by the deadline, which includes the wait for a connection
+      bodyTimeout: idleTimeoutMs,
+    });
+    const { statusCode, body } = response;
+    const discard = () => void body.on('error', () => undefined).destroy();
+    return { statusCode, headers: response.headers, body, discard };
+  }
+
+  async #read(response: StreamedResponse): Promise<RawAnswer> {
+    const { text, isTruncated } = await readText(response.body, this.#maxBytesOf(response.statusCode));
+    return this.#toAnswer(response, text, isTruncated);
+  }
+
+  #maxBytesOf(statusCode: number): number {
+    return statusCode >= 400 ? maxErrorBytes : this.#options.answerLimitBytes;
+  }
+
+  #toAnswer(
+    { statusCode, headers }: Pick<StreamedResponse, 'statusCode' | 'headers'>,
+    text: string,
+    isTruncated: boolean,
+  ): RawAnswer {
     if (isTruncated && statusCode < 400)
-      throw unintelligibleError(this.server, `an answer of more than ${maxBytes} bytes`);
+      throw unintelligibleError(this.server, `an answer of more than ${this.#maxBytesOf(statusCode)} bytes`);
     const seconds = Number(headers['retry-after']);
     return { code: statusCode, body: text, ...(seconds > 0 ? { retryAfterSeconds: seconds } : {}) };
   }

@@ -20,7 +20,8 @@ const messageLimitBytes = 1024;
 
 /** The same thing twice is one Event with a higher count. */
 export function draftKey(component: string, subject: Subject, happening: Happening): string {
-  return JSON.stringify([component, subject, happening]);
+  const { type, reason, message } = happening;
+  return JSON.stringify([component, subject, { type, reason, message }]);
 }
 
 /**
@@ -43,10 +44,14 @@ export function namespaceOf({ namespace }: Subject): string {
 
 /** `host`: the node of who reports it, where that is one of the node's. */
 export function eventOf(name: string, draft: Draft, host: string | undefined): Event {
-  const { component, subject, happening, count, firstMs, lastMs } = draft;
+  const { component, subject, count, firstMs, lastMs } = draft;
+  const { annotations, ...happening } = draft.happening;
   const { namespace, ...cluster } = subject;
   return {
-    metadata: { name, namespace: namespaceOf(subject) },
+    metadata: {
+      ...{ name, namespace: namespaceOf(subject) },
+      ...(annotations === undefined ? {} : { annotations: { ...annotations } }),
+    },
     involvedObject: { apiVersion: 'v1', ...(namespace === '' ? cluster : subject) },
     ...happening,
     source: host === undefined ? { component } : { component, host },

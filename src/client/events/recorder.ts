@@ -56,13 +56,13 @@ class Recorder implements EventRecorder {
     this.#written = new BoundedMap({ maxEntries: maxRemembered });
   }
 
-  record(component: string, subject: Subject, { type, reason, message }: Happening): void {
+  record(component: string, subject: Subject, given: Happening): void {
     const { clock } = this.#options;
     if (!this.#limits.take(`${component} ${subject.kind} ${subject.uid}`, clock.monotonicMs())) {
       this.#count('limited');
       return;
     }
-    const happening = { type, reason, message: shortened(message) };
+    const happening = { ...given, message: shortened(given.message) };
     const key = draftKey(component, subject, happening);
     const nowMs = clock.now();
     const draft = { component, subject, happening, count: 1, firstMs: nowMs, lastMs: nowMs };

@@ -2,7 +2,7 @@ import type { Event } from '../../api/index.ts';
 
 /** What an Event is about. */
 export interface Subject {
-  readonly kind: 'Node' | 'Pod';
+  readonly kind: 'Node' | 'PersistentVolumeClaim' | 'Pod';
   /** Empty for an object of the cluster; its Events stand in `default`. */
   readonly namespace: string;
   readonly name: string;
@@ -18,6 +18,8 @@ export interface Happening {
   readonly reason: string;
   /** For people; longer ones than 1 KiB are cut. */
   readonly message: string;
+  /** Of the Event; what happens again keeps those of its first time. */
+  readonly annotations?: Readonly<Record<string, string>>;
 }
 
 /** Records what happens as Events of the API. */

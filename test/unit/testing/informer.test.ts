@@ -18,7 +18,9 @@ test("the JavaScript client's informer misses nothing when its watch is cut, and
   const api = config.makeApiClient(CoreV1Api);
   const seen: string[] = [];
   const informer = makeInformer<V1ConfigMap>(config, maps, () => api.listNamespacedConfigMap({ namespace }));
-  const see = (what: string) => (map: V1ConfigMap) => void seen.push(`${what} ${map.metadata?.name}`);
+  const see = (what: string) => (map: V1ConfigMap) => {
+    if (map.metadata?.name !== 'kube-root-ca.crt') seen.push(`${what} ${map.metadata?.name}`); // in every namespace
+  };
   informer.on('add', see('add'));
   informer.on('update', see('update'));
   informer.on('delete', see('delete'));

@@ -16,6 +16,7 @@ function recording(t: TestContext) {
   const written: string[] = [];
   const counts: CountedEvent[] = [];
   const names: string[] = [];
+  const annotated: Record<string, string>[] = [];
   const outcomes: EventOutcome[] = [];
   const state: { fail?: Error | undefined; there?: WrittenEvent } = {};
   const attempt = () => {
@@ -23,9 +24,10 @@ function recording(t: TestContext) {
   };
   const recorder = createEventRecorder({
     writer: {
-      async create({ involvedObject, count, metadata: { name = '' } = {} }) {
+      async create({ involvedObject, count, metadata: { name = '', annotations } = {} }) {
         attempt();
         names.push(name);
+        if (annotations !== undefined) annotated.push({ ...annotations });
         if (state.there !== undefined) throw new StatusError('AlreadyExists', 'it is there');
         written.push(`${involvedObject.name} ${count}`);
       },
@@ -48,7 +50,7 @@ function recording(t: TestContext) {
     stop.abort();
     await running;
   });
-  return { recorder, clock, written, counts, names, outcomes, state };
+  return { recorder, clock, written, counts, names, annotated, outcomes, state };
 }
 
 describe('an Event that is to be counted up', () => {
@@ -111,6 +113,16 @@ describe('an Event that was written before the start', () => {
       ],
     );
     assert.deepEqual([again.written, again.outcomes], [[], ['written', 'written']]);
+  });
+
+  test('keeps the annotations of its first time', async (t) => {
+    const { recorder, clock, names, annotated, counts } = recording(t);
+    recorder.record('a', pod, { ...happening, annotations: { use: '1' } });
+    await clock.advance(0);
+    recorder.record('a', pod, { ...happening, annotations: { use: '2' } });
+    await clock.advance(0);
+    assert.deepEqual([names.length, annotated], [1, [{ use: '1' }]]);
+    assert.deepEqual(counts[0]?.count, 2);
   });
 
   test('of another pod, container, reason or message has another name', async (t) => {
