@@ -69,6 +69,12 @@ export {
   clientSignerName,
   nodeSignerNames,
 } from './certificates/signing-request.ts';
+export {
+  apiServingSigner,
+  type ClusterTrustBundle,
+  clusterTrustBundleKind,
+} from './certificates/trust-bundle.ts';
+export { bundlePrefixOf } from './certificates/trust-bundle-causes.ts';
 export { ageOf } from './columns.ts';
 export { type ConfigMap, configMapKind } from './core/config-map.ts';
 export { type Namespace, namespaceKind } from './core/namespace.ts';

@@ -2,6 +2,7 @@ import type { MetricsRegistry, Service } from '../../base/index.ts';
 import type { ServiceAccountTokens } from '../authn/index.ts';
 import type { Authorizer } from '../authz/index.ts';
 import {
+  apiTrustBundle,
   bootstrapTokenExpiry,
   certificateSigner,
   defaultServiceAccounts,
@@ -63,6 +64,7 @@ function controllersOf(options: ApiServerOptions, parts: Parts): readonly Servic
     certificateSigner({ ...controller, signer, authorizer, controlPlaneNames }),
     bootstrapTokenExpiry(controller),
     defaultServiceAccounts(controller),
+    apiTrustBundle({ ...controller, ca }),
     tokenSecrets({ ...controller, tokens, ca }),
     eventExpiry({ ...controller, ttlMs: eventTtlMs }),
   ];

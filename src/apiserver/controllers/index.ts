@@ -1,3 +1,4 @@
+export { apiTrustBundle } from './api-trust-bundle.ts';
 export { bootstrapTokenExpiry } from './bootstrap-token-expiry.ts';
 export { certificateSigner } from './certificate-signer/index.ts';
 export { ensureDefaultPolicy } from './default-policy/index.ts';

@@ -6,14 +6,17 @@ import type { Cause } from '../kind.ts';
 const maxNameLength = 571;
 const legacyName = 'kubernetes.io/legacy-unknown';
 
-/** The causes why the name of a signer is invalid: `example.com/signer-name`. */
-export function signerNameCauses(signerName: string): Cause[] {
+/** The causes why requests cannot name this signer. */
+export function requestedSignerCauses(signerName: string): Cause[] {
   const field = 'spec.signerName';
+  if (signerName !== legacyName) return signerNameCauses(field, signerName);
+  return [invalidValue(field, signerName, 'the legacy signerName is not allowed via this API version')];
+}
+
+/** The causes why the name of a signer is invalid: `example.com/signer-name`. */
+export function signerNameCauses(field: string, signerName: string): Cause[] {
   if (signerName === '') return [requiredValue(field)];
   if (signerName.length > maxNameLength) return [tooLongValue(field, maxNameLength)];
-  if (signerName === legacyName) {
-    return [invalidValue(field, signerName, 'the legacy signerName is not allowed via this API version')];
-  }
   const [domain = '', path = '', ...more] = signerName.split('/');
   if (path === '' || more.length > 0) {
     const detail = "must be a fully qualified domain and path of the form 'example.com/signer-name'";

@@ -9,7 +9,7 @@ import {
 } from '../cause.ts';
 import type { Cause } from '../kind.ts';
 import type { CertificateSigningRequest } from './description.ts';
-import { signerNameCauses } from './signer-name.ts';
+import { requestedSignerCauses } from './signer-name.ts';
 
 type Status = NonNullable<CertificateSigningRequest['status']>;
 type Condition = NonNullable<Status['conditions']>[number];
@@ -41,7 +41,7 @@ function specCauses({
     const message = 'Invalid value: PEM block type must be CERTIFICATE REQUEST';
     causes.push({ reason: 'FieldValueInvalid', field: 'spec.request', message });
   }
-  causes.push(...signerNameCauses(signerName));
+  causes.push(...requestedSignerCauses(signerName));
   if (expirationSeconds !== undefined && expirationSeconds < minSeconds) {
     const detail = `may not specify a duration less than ${minSeconds} seconds (10 minutes)`;
     causes.push(invalidValue('spec.expirationSeconds', expirationSeconds, detail));

@@ -9,6 +9,7 @@ import { selfSubjectAccessReviewKind } from '../authorization/self-subject-acces
 import { selfSubjectRulesReviewKind } from '../authorization/self-subject-rules-review.ts';
 import { subjectAccessReviewKind } from '../authorization/subject-access-review.ts';
 import { certificateSigningRequestKind } from '../certificates/signing-request.ts';
+import { clusterTrustBundleKind } from '../certificates/trust-bundle.ts';
 import { configMapKind } from '../core/config-map.ts';
 import { namespaceKind } from '../core/namespace.ts';
 import { secretKind } from '../core/secret.ts';
@@ -38,6 +39,7 @@ export const servedKinds: readonly Kind[] = [
   selfSubjectRulesReviewKind,
   subjectAccessReviewKind,
   certificateSigningRequestKind,
+  clusterTrustBundleKind,
   configMapKind,
   namespaceKind,
   secretKind,

@@ -1,5 +1,10 @@
 import type { CertificateSigningRequest } from '../../../api/index.ts';
-import { certificateSigningRequestKind, clientSignerName, nodeSignerNames } from '../../../api/index.ts';
+import {
+  certificateSigningRequestKind,
+  clientSignerName,
+  nodeKind,
+  nodeSignerNames,
+} from '../../../api/index.ts';
 import type { Service } from '../../../base/index.ts';
 import { SigningRefusedError } from '../../pki/index.ts';
 import { followWritten } from '../../registry/index.ts';
@@ -10,7 +15,7 @@ import { keepSweeping } from './old-requests.ts';
 import { RequestDecisions } from './request-decisions.ts';
 import { isFinished, nameOf } from './requests.ts';
 import type { Delay, SignedUsage, SigningOptions } from './sign-request.ts';
-import { RequestSigner } from './sign-request.ts';
+import { AddressesMissingError, RequestSigner } from './sign-request.ts';
 
 export interface SignerOptions extends ControllerOptions, SigningOptions {}
 
@@ -35,6 +40,7 @@ const usages: Readonly<Record<string, SignedUsage>> = {
 export function certificateSigner(options: SignerOptions): Service {
   const { registry, storage, clock, log } = options;
   const requests = registry.of(certificateSigningRequestKind);
+  const nodes = registry.of(nodeKind);
   const prefix = requests.prefix('');
   const liveNodes = createLiveNodes(options);
   const signer = new RequestSigner({ ...options, findSignOfLife: liveNodes.findSignOfLife });
@@ -42,15 +48,21 @@ export function certificateSigner(options: SignerOptions): Service {
 
   /** Requests that wait because the node is alive: the node's name by the request's. */
   const delayed = new Map<string, string>();
+  /** The same for those that wait for the addresses of the node: they are looked at again when the Node changes. */
+  const unaddressed = new Map<string, string>();
 
   async function work(name: string): Promise<void> {
     delayed.delete(name);
+    unaddressed.delete(name);
     const stored = storage.get(prefix + name);
     if (stored === undefined) return;
     const request = requests.encoding.read(stored);
     const usage = usages[request.spec.signerName];
     if (usage === undefined || isFinished(request)) return;
-    const signed = await signer.sign(request, usage);
+    const signed = await signer.sign(request, usage).catch((error: unknown) => {
+      if (error instanceof AddressesMissingError) unaddressed.set(name, error.node);
+      throw error;
+    });
     if (signed === undefined) return; // it waits for an approval
     if (signed instanceof SigningRefusedError) await decisions.refuse(request, signed.message);
     else if (typeof signed === 'string') await decisions.issue(request, signed);
@@ -81,7 +93,16 @@ export function certificateSigner(options: SignerOptions): Service {
       {
         resource: requests,
         ...followWritten((key) => enqueue(requests.placeOf(key).name)),
-        gone: ({ key }) => delayed.delete(requests.placeOf(key).name),
+        gone({ key }) {
+          delayed.delete(requests.placeOf(key).name);
+          unaddressed.delete(requests.placeOf(key).name);
+        },
+      },
+      {
+        resource: nodes,
+        ...followWritten((key) => {
+          for (const [name, node] of unaddressed) if (node === nodes.placeOf(key).name) enqueue(name);
+        }),
       },
     ],
     work,

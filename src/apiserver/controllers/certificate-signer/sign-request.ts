@@ -30,6 +30,17 @@ export interface Delay {
   why: string;
 }
 
+/** A serving certificate needs the addresses of `node`, which it has not reported yet. */
+export class AddressesMissingError extends Error {
+  override readonly name = 'AddressesMissingError';
+  readonly node: string;
+
+  constructor(node: string) {
+    super(`node ${node} has not told its addresses yet`);
+    this.node = node;
+  }
+}
+
 /** What a certificate is for: a node as a client or as a server, or any approved user. */
 export type SignedUsage = 'client' | 'serving' | 'user';
 
@@ -82,7 +93,7 @@ export class RequestSigner {
     if (typeof node !== 'string') return node;
     const known = this.#findAddresses(node, request);
     if (usage === 'serving' && known === undefined) {
-      throw new Error(`node ${node} has not told its addresses yet`);
+      throw new AddressesMissingError(node);
     }
     return await signer.sign({ csrPem, node, usage, ...(known ?? { addresses: [] }), ...wishesOf(request) });
   }

@@ -19,6 +19,8 @@ const unauthenticatedGroup = 'system:unauthenticated';
 const bindings: readonly DefaultBinding[] = [
   { name: 'cluster-admin', groups: [mastersGroup] },
   { name: 'system:basic-user', groups: [authenticatedGroup] },
+  // they are public: every pod may mount them
+  { name: 'system:cluster-trust-bundle-discovery', groups: [serviceAccountsGroup] },
   { name: 'system:discovery', groups: [authenticatedGroup] },
   { name: 'system:kubelet-api-admin', groups: [], users: [agentClientUser] },
   { name: 'system:monitoring', groups: ['system:monitoring'] },

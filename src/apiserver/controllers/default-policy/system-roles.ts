@@ -6,7 +6,7 @@ import { pathRule, read, rule } from './policy.ts';
 const health = ['/healthz', '/livez', '/readyz'];
 
 /** What every user may read, and what users may ask about themselves. */
-export function everyonesRoles({ authentication, authorization }: Groups): DefaultRole[] {
+export function everyonesRoles({ authentication, authorization, certificates }: Groups): DefaultRole[] {
   const checks = health.flatMap((path) => [path, `${path}/*`]);
   const documents = ['/api', '/apis', '/openapi', '/version'].flatMap((path) => [path, `${path}/*`]);
   return [
@@ -22,6 +22,10 @@ export function everyonesRoles({ authentication, authorization }: Groups): Defau
     {
       name: 'system:service-account-issuer-discovery',
       rules: [pathRule('/.well-known/openid-configuration', '/openid/v1/jwks')],
+    },
+    {
+      name: 'system:cluster-trust-bundle-discovery',
+      rules: [rule(read, certificates, 'clustertrustbundles')],
     },
   ];
 }

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import type { CertificateSigningRequest } from '../../../../src/api/index.ts';
 import { certificateSigningRequestKind } from '../../../../src/api/index.ts';
 import { createAuthority } from '../../../../src/base/x509/index.ts';
+import { cpuMsOf } from '../../../support/cpu-time.ts';
 
 const pem = '-----BEGIN CERTIFICATE REQUEST-----\nQQ==\n-----END CERTIFICATE REQUEST-----\n';
 const spec: CertificateSigningRequest['spec'] = {
@@ -124,11 +125,12 @@ describe('the answer to a certificate signing request', () => {
   test('of a hundred thousand conditions and usages is looked at in a moment', () => {
     const conditions = Array.from({ length: 100_000 }, (_, index) => ({ type: `T${index}`, status: 'True' }));
     const usages = [...conditions.map(({ type }) => type), ...conditions.map(() => 'any')];
-    const before = performance.now();
-    certificateSigningRequestKind.validate(
-      { spec: { ...spec, usages }, status: { conditions } },
-      { spec, status: { conditions } },
+    const tookMs = cpuMsOf(() =>
+      certificateSigningRequestKind.validate(
+        { spec: { ...spec, usages }, status: { conditions } },
+        { spec, status: { conditions } },
+      ),
     );
-    assert.ok(performance.now() - before < 3000);
+    assert.ok(tookMs < 3000, `${tookMs} ms`);
   });
 });

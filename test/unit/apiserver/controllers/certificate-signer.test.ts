@@ -11,6 +11,7 @@ import {
   selfSubjectReviewKind,
 } from '../../../../src/api/index.ts';
 import type { Store } from '../../../../src/apiserver/storage/index.ts';
+import { systemClock } from '../../../../src/base/index.ts';
 import type { Subject } from '../../../../src/base/x509/index.ts';
 import { alternativeNames, createRequest, generateKeyPem } from '../../../../src/base/x509/index.ts';
 import { ApiClient } from '../../../../src/client/index.ts';
@@ -90,6 +91,23 @@ describe('certificates of node agents through the API', () => {
     const removed = await store.commit({ key, expect: hidden.revision, value: null });
     assert.ok(removed.ok);
     assert.equal(namesIn(await answered), 'DNS:a, IP Address:192.0.2.7');
+  });
+
+  test('a node that tells its addresses late gets one at once, not when it is tried again', async () => {
+    const slow = {
+      ...systemClock,
+      sleep: (ms: number, signal?: AbortSignal) => systemClock.sleep(1000 * ms, signal),
+    };
+    await using server = await startServer({ clock: slow });
+    await using client = await nodeClient(server, 'late', []);
+    const answered = ask(client, 'late', ['late', '192.0.2.7']);
+    await waitFor('the reason in the log', async () =>
+      /late has not told its addresses yet/.test(server.logged()),
+    );
+    const addresses = [{ type: 'InternalIP', address: '192.0.2.7' }];
+    const node = await client.get(nodeKind, 'late');
+    await client.replace(nodeKind, { ...node, status: { addresses } }, { subresource: 'status' });
+    assert.equal(namesIn(await answered), 'DNS:late, IP Address:192.0.2.7');
   });
 
   for (const stolen of ['127.0.0.1', 'localhost', 'kubernetes.default.svc', '192.0.2.8', 'b']) {

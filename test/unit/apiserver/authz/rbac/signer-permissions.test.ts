@@ -163,3 +163,71 @@ describe('members of system:masters', () => {
     assert.deepEqual(Object.keys(await statusOf(asked.path)).sort(), ['certificate', 'conditions']);
   });
 });
+
+describe('whoever may write trust bundles', () => {
+  const bundles = `/apis/${group}/v1beta1/clustertrustbundles`;
+  const attest = `user not permitted to attest for signerName "${signerName}"`;
+  const authorities = server.running.ca;
+  const bundle = (name: string, more: object = {}, metadata: object = {}) => ({
+    apiVersion: `${group}/v1beta1`,
+    kind: 'ClusterTrustBundle',
+    metadata: { name, ...metadata },
+    spec: { trustBundle: authorities, ...more },
+  });
+  const merge = async (path: string, body: object) => {
+    const { code, text } = await jane.request('PATCH', path, { body, headers: merging });
+    assert.equal(code, 200, text);
+  };
+  const signed = (name: string, metadata: object = {}) =>
+    bundle(`example.org:workload:${name}`, { signerName }, metadata);
+
+  before(async () => {
+    const rule = {
+      verbs: ['create', 'get', 'update', 'patch', 'delete'],
+      ...{ apiGroups: [group], resources: ['clustertrustbundles'] },
+    };
+    await admin.must('POST', clusterRoles, role('bundlers', rule));
+    await admin.must('POST', clusterBindings, binding('bundlers', 'ClusterRole', 'bundlers', user('jane')));
+  });
+
+  test('makes and changes those of no signer', async () => {
+    await jane.must('POST', bundles, bundle('plain'));
+    await merge(`${bundles}/plain`, { metadata: { labels: { a: 'b' } } });
+    await jane.must('DELETE', `${bundles}/plain`);
+  });
+
+  test('makes none of a signer without the verb attest, whichever way', async () => {
+    const { metadata } = signed('refused');
+    const posted = await jane.refused('Forbidden', 'POST', bundles, { body: signed('refused') });
+    assert.equal(posted.message, `clustertrustbundles.${group} "${metadata.name}" is forbidden: ${attest}`);
+    const send = { body: signed('refused'), headers: applying };
+    await jane.refused('Forbidden', 'PATCH', `${bundles}/${metadata.name}?fieldManager=jane`, send);
+    await having('sign', [signerName], async () => {
+      await jane.refused('Forbidden', 'POST', bundles, { body: signed('refused') });
+    });
+    await having('attest', ['example.org/other'], async () => {
+      await jane.refused('Forbidden', 'POST', bundles, { body: signed('refused') });
+    });
+  });
+
+  for (const name of [signerName, 'example.org/*']) {
+    test(`makes and changes it with the verb attest on ${name}`, async () => {
+      const own = signed(name.endsWith('*') ? 'all' : 'one');
+      await having('attest', [name], async () => {
+        await jane.must('POST', bundles, own);
+        await merge(`${bundles}/${own.metadata.name}`, { metadata: { labels: { a: 'b' } } });
+      });
+      const change = { body: { metadata: { labels: { a: 'c' } } }, headers: merging };
+      await jane.refused('Forbidden', 'PATCH', `${bundles}/${own.metadata.name}`, change);
+    });
+  }
+
+  test('changes finalizers, or nothing, without it, and deletes without it', async () => {
+    const own = signed('collected', { finalizers: ['example.org/one'] });
+    const path = `${bundles}/${own.metadata.name}`;
+    await admin.must('POST', bundles, own);
+    await merge(path, { metadata: { finalizers: [] } });
+    await merge(path, { spec: { signerName } });
+    await jane.must('DELETE', path);
+  });
+});
