@@ -73,6 +73,7 @@ export async function runApiServer(
     authorizer,
     tokens,
     ca: pki.authority.cert,
+    port: serving.port,
     metrics,
     dependsOn,
   });

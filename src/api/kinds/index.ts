@@ -26,7 +26,7 @@ export type {
   AccessRemedy,
   AccessRight,
 } from './access/parts.ts';
-export { checkCidr, familyOfCidr } from './addresses.ts';
+export { addressOf, checkCidr, extentOfCidr, familyOfCidr, numberOf } from './addresses.ts';
 export { type SelfSubjectReview, selfSubjectReviewKind } from './authentication/self-subject-review.ts';
 export { type TokenRequest, tokenRequest } from './authentication/token-request.ts';
 export { type TokenReview, tokenReviewKind } from './authentication/token-review.ts';
@@ -135,3 +135,8 @@ export { type Role, roleKind } from './rbac/role.ts';
 export { type RoleBinding, roleBindingKind } from './rbac/role-binding.ts';
 export type { RoleRef } from './rbac/role-ref.ts';
 export type { Subject } from './rbac/subject.ts';
+export { clusterIpCauses, familyOf } from './services/address-causes.ts';
+export type { Service, ServicePort, ServiceSpec } from './services/description.ts';
+export { hasClusterIP, hasHealthCheckPort, hasNodePorts, isHeadless } from './services/needs.ts';
+export { checkServiceRanges } from './services/ranges.ts';
+export { serviceKind } from './services/service.ts';

@@ -1,14 +1,15 @@
-/** How names of a kind are checked: as RFC 1123 subdomain or label, or any one path segment. */
-export type NameRule = 'subdomain' | 'label' | 'pathSegment';
+/** How names of a kind are checked: as RFC 1123 subdomain or label, as RFC 1035 label, or any one path segment. */
+export type NameRule = 'subdomain' | 'label' | 'hostLabel' | 'pathSegment';
 
 const labelPattern = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/;
 const labelLimit = 63;
 const subdomainLimit = 253;
 
-/** What is wrong with a name under a rule, or undefined. RFC 1123 for labels and subdomains. */
+/** What is wrong with a name under a rule, or undefined. RFC 1123 for labels and subdomains, RFC 1035 for host labels. */
 export function checkName(rule: NameRule, name: string): string | undefined {
   if (rule === 'pathSegment') return checkPathSegment(name);
   if (rule === 'label') return checkLabel(name);
+  if (rule === 'hostLabel') return checkHostLabel(name);
   if (name.length > subdomainLimit) return `must be no more than ${subdomainLimit} characters`;
   if (name.split('.').every((part) => labelPattern.test(part))) return undefined;
   return "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com')";
@@ -27,6 +28,13 @@ function checkLabel(name: string): string | undefined {
   if (name.length > labelLimit) return `must be no more than ${labelLimit} characters`;
   if (labelPattern.test(name)) return undefined;
   return "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc')";
+}
+
+/** As a label that begins with a letter. */
+function checkHostLabel(name: string): string | undefined {
+  if (name.length > labelLimit) return `must be no more than ${labelLimit} characters`;
+  if (labelPattern.test(name) && /^[a-z]/.test(name)) return undefined;
+  return "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123')";
 }
 
 function checkPathSegment(name: string): string | undefined {

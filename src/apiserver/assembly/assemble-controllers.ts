@@ -2,6 +2,7 @@ import type { MetricsRegistry, Service } from '../../base/index.ts';
 import type { ServiceAccountTokens } from '../authn/index.ts';
 import type { Authorizer } from '../authz/index.ts';
 import {
+  apiService,
   apiTrustBundle,
   bootstrapTokenExpiry,
   certificateSigner,
@@ -31,6 +32,8 @@ interface Parts {
   tokens: ServiceAccountTokens;
   /** PEM of the cluster's authority. */
   ca: string;
+  /** Of the API, once it listens. */
+  port: Promise<number>;
   metrics: MetricsRegistry;
   /** The services of what the controllers use; they are closed after them. */
   dependsOn: readonly string[];
@@ -51,7 +54,7 @@ export function assembleControllers(options: ApiServerOptions, parts: Parts): re
 
 function controllersOf(options: ApiServerOptions, parts: Parts): readonly Service[] {
   const { clock, log, bindAddress, eventTtlMs, nodeLifecycle: settings = {} } = options;
-  const { registry, storage, signer, authorizer, tokens, ca } = parts;
+  const { registry, storage, signer, authorizer, tokens, ca, port } = parts;
   const controller = { registry, storage, clock, log };
   const controlPlaneNames = () => [...ownNames(bindAddress), ...listServerNames(registry)];
   return [
@@ -65,6 +68,7 @@ function controllersOf(options: ApiServerOptions, parts: Parts): readonly Servic
     bootstrapTokenExpiry(controller),
     defaultServiceAccounts(controller),
     apiTrustBundle({ ...controller, ca }),
+    apiService({ ...controller, port }),
     tokenSecrets({ ...controller, tokens, ca }),
     eventExpiry({ ...controller, ttlMs: eventTtlMs }),
   ];

@@ -41,6 +41,7 @@ export async function assembleRegistry(
     admission: access.admission,
     advice: access.rbac.advice,
     operations: access.operations,
+    ...(options.serviceRanges === undefined ? {} : { serviceRanges: options.serviceRanges }),
     gates: options.featureGates ?? resolveGates({}),
   });
   await ensureSystemNamespaces(registry);

@@ -30,6 +30,8 @@ export interface Serving {
   services: readonly Service[];
   /** `https://host:port`; undefined until it listens. */
   readonly url: string | undefined;
+  /** Resolves once it listens. */
+  readonly port: Promise<number>;
 }
 
 /**
@@ -49,6 +51,7 @@ export async function assembleServing(
   const nodeProxy = resources.use('node-proxy', createNodeProxy(proxy));
   const tls = () => tlsOf(inUse.pki, inUse.clientCa);
   let url: string | undefined;
+  const listening = Promise.withResolvers<number>();
   const http = httpService({
     address: bindAddress,
     port: options.securePort,
@@ -59,6 +62,7 @@ export async function assembleServing(
       const reached = `https://${hostAndPort(reachable(bindAddress), port)}`;
       await keys.publish(reached, pki);
       url = reached;
+      listening.resolve(port);
     },
   });
   const renewal = pkiRenewal({
@@ -85,6 +89,7 @@ export async function assembleServing(
     onChanged,
   };
   return {
+    port: listening.promise,
     services: [http, renewal, ...(reload ? [clientCaReload(reload)] : [])],
     get url() {
       return url;

@@ -4,6 +4,7 @@ import type { WebhookOptions } from '../authz/index.ts';
 import type { NodeLifecycleSettings } from '../controllers/index.ts';
 import type { HttpOptions } from '../http/index.ts';
 import type { Keys } from '../pki/index.ts';
+import type { ServiceRanges } from '../registry/index.ts';
 import type { EtcdSettings, OpenStorageOptions, StorageKind } from '../storage/index.ts';
 import type { AuthenticationOptions } from './authentication.ts';
 import type { AuditSettings } from './open-audit.ts';
@@ -29,6 +30,8 @@ export interface ApiServerOptions {
   audit?: AuditSettings | undefined;
   /** How long an Event is kept after its last change; default an hour. */
   eventTtlMs?: number;
+  /** The addresses and ports that services are given; default: those of the reference. */
+  serviceRanges?: ServiceRanges;
   /** How nodes are watched over. */
   nodeLifecycle?: NodeLifecycleSettings;
   /** Whether the controllers run in one server only, of several on one store. Default: with etcd. */

@@ -1,3 +1,4 @@
+export { apiService } from './api-service.ts';
 export { apiTrustBundle } from './api-trust-bundle.ts';
 export { bootstrapTokenExpiry } from './bootstrap-token-expiry.ts';
 export { certificateSigner } from './certificate-signer/index.ts';

@@ -6,6 +6,7 @@ export { createValueReader } from './read-value.ts';
 export { createRegistry } from './registry.ts';
 export { Resource } from './resource.ts';
 export { runOperation } from './run-operation.ts';
+export { AddressRange, defaultServiceRanges, type ServiceRanges } from './services/ranges.ts';
 export type { Splice } from './splice.ts';
 export { isMirrorPod, mirrorAnnotation, permanentNamespaces } from './strategies/index.ts';
 export type { Admission, Advice, WriteContext } from './strategy.ts';

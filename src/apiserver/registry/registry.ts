@@ -1,16 +1,27 @@
-import type { ApiObject, FeatureGates, Kind, StatusError } from '../../api/index.ts';
-import { namespaceKind, namespaceTerminating, notFound, resolveGates, servedKinds } from '../../api/index.ts';
+import type { ApiObject, FeatureGates, Kind } from '../../api/index.ts';
+import {
+  namespaceKind,
+  namespaceTerminating,
+  notFound,
+  resolveGates,
+  StatusError,
+  servedKinds,
+  serviceKind,
+} from '../../api/index.ts';
 import type { Clock } from '../../base/index.ts';
+import { controlPlaneUser } from '../authn/index.ts';
 import type { CachedStore } from '../storage/index.ts';
 import { isReadable } from '../storage/index.ts';
 import { podBinding } from './operations/pod-binding.ts';
 import { podEviction } from './operations/pod-eviction.ts';
 import { Resource } from './resource.ts';
-import { strategies } from './strategies/index.ts';
-import type { Admission, Advice } from './strategy.ts';
+import type { ServiceRanges } from './services/ranges.ts';
+import { defaultServiceRanges } from './services/ranges.ts';
+import { createServiceStrategy, strategies } from './strategies/index.ts';
+import type { Admission, Advice, Strategy } from './strategy.ts';
 import type { Operation, Registry } from './types.ts';
 import { createUnreadableError } from './unreadable.ts';
-import { keyOf } from './write/keys.ts';
+import { keyOf, prefixOf } from './write/keys.ts';
 
 export interface RegistryOptions {
   storage: CachedStore;
@@ -23,6 +34,8 @@ export interface RegistryOptions {
   operations?: readonly Operation[];
   /** Default: the default of each feature. */
   gates?: FeatureGates;
+  /** Default: the reference's. */
+  serviceRanges?: ServiceRanges;
 }
 
 /** The operations that need nothing but the stored objects. */
@@ -33,9 +46,16 @@ export function createRegistry(options: RegistryOptions): Registry {
   const operations = [...registryOperations, ...(options.operations ?? [])];
   const gates = options.gates ?? resolveGates({});
   const byKind = new Map<Kind, Resource>();
+  const stored = { find, list, create };
+  const services = createServiceStrategy(
+    storage,
+    (state) => of(serviceKind).encoding.read(state),
+    options.serviceRanges ?? defaultServiceRanges,
+  );
+  const ownStrategies = new Map<Kind, Strategy>([...strategies, [serviceKind, services]]);
   for (const kind of kinds) {
-    const strategy = strategies.get(kind) ?? {};
-    byKind.set(kind, new Resource({ ...options, gates, kind, strategy, checkNamespace, stored: { find } }));
+    const strategy = ownStrategies.get(kind) ?? {};
+    byKind.set(kind, new Resource({ ...options, gates, kind, strategy, checkNamespace, stored }));
   }
   const namespaces = of(namespaceKind);
 
@@ -72,6 +92,19 @@ export function createRegistry(options: RegistryOptions): Registry {
     if (state === undefined) return undefined;
     if (!isReadable(state)) throw createUnreadableError(kind, groupSuffix, name, state);
     return encoding.read(state);
+  }
+
+  function list<T extends ApiObject>(kind: Kind<T>): readonly T[] {
+    const { encoding } = of(kind);
+    return storage.list(prefixOf(kind, ''), '', 0).items.map((stored) => encoding.read(stored));
+  }
+
+  async function create<T extends ApiObject>(kind: Kind<T>, namespace: string, object: T): Promise<void> {
+    try {
+      await of(kind).create(namespace, object, { user: controlPlaneUser, dryRun: false });
+    } catch (error) {
+      if (!(error instanceof StatusError && error.reason === 'AlreadyExists')) throw error;
+    }
   }
 
   return {

@@ -1,5 +1,6 @@
-import type { ApiObject, Cause, FeatureGates, Kind } from '../../api/index.ts';
+import type { ApiObject, Cause, FeatureGates, Kind, StatusError } from '../../api/index.ts';
 import type { User } from '../authn/index.ts';
+import type { Stored } from '../storage/index.ts';
 
 /** Who writes, and how. */
 export interface WriteContext {
@@ -16,6 +17,10 @@ export interface WriteContext {
 export interface StoredObjects {
   /** Undefined when there is none; throws when it cannot be read. `namespace` is empty for cluster-scoped kinds. */
   find<T extends ApiObject>(kind: Kind<T>, namespace: string, name: string): T | undefined;
+  /** All that can be read, of a kind without namespaces and with few objects. */
+  list<T extends ApiObject>(kind: Kind<T>): readonly T[];
+  /** Makes an object for the control plane itself, unless another has made it meanwhile. */
+  create<T extends ApiObject>(kind: Kind<T>, namespace: string, object: T): Promise<void>;
 }
 
 /** How an object is changed. */
@@ -27,6 +32,14 @@ export interface Change {
   context: Pick<WriteContext, 'user' | 'warn'>;
 }
 
+/** How an object is admitted. */
+export interface Admittance {
+  /** Empty for the object's own path. */
+  subresource: string;
+  context: Pick<WriteContext, 'user' | 'dryRun'>;
+  stored: StoredObjects;
+}
+
 /**
  * What a kind does on writes beyond its description, because it needs the server's state or the caller. Any of the
  * hooks may throw a StatusError to refuse the write.
@@ -34,10 +47,24 @@ export interface Change {
 export interface Strategy<T extends ApiObject = ApiObject> {
   /** Takes off what belongs to a feature that is off, unless the stored object has it already. */
   withoutGated?(next: T, old: T | undefined, gates: FeatureGates): T;
+  /**
+   * Makes what a new object needs and the control plane is about to make by itself; undefined where nothing is to be made. Not
+   * called in a dry run.
+   */
+  provide?(object: T, namespace: string, stored: StoredObjects): Promise<void> | undefined;
   /** Fills in what the server knows, before defaulting and validation. */
   beforeCreate?(object: T, context: WriteContext, stored: StoredObjects): T;
   /** Fills in what the server knows of a change, before defaulting and validation. */
   beforeUpdate?(next: T, old: T, change: Change): T;
+  /**
+   * Keeps what must be unique in the cluster and is not stored yet, until the result is disposed of: when the write has
+   * ended. Called with what is about to be written, in the same step as the hook that fills it in.
+   */
+  hold?(next: T): Disposable;
+  /** Adds what is nobody's in metadata.managedFields, before validation; what it adds has its defaults. */
+  admit?(next: T, old: T | undefined, how: Admittance): T;
+  /** Why a write that has landed cannot stay, because another server was first; it is undone. */
+  overtaken?(now: Stored): StatusError | undefined;
   /** Further causes against a new object, or a change through the object's own path or a subresource. */
   check?(next: T, old: T | undefined, subresource: string): readonly Cause[];
   beforeDelete?(object: T): void;

@@ -11,6 +11,8 @@ import type { EtcdFlags } from './etcd-flags.ts';
 import { etcdOptions } from './etcd-flags.ts';
 import type { NodeLifecycleFlags } from './node-lifecycle-flags.ts';
 import { nodeLifecycleOptions } from './node-lifecycle-flags.ts';
+import type { ServiceFlags } from './service-flags.ts';
+import { serviceOptions } from './service-flags.ts';
 import {
   durationParser,
   parseByteSize,
@@ -27,6 +29,7 @@ export type ControlPlaneFlags = ServingFlags &
   AuthenticationFlags &
   AuthorizationFlags &
   AuditFlags &
+  ServiceFlags &
   NodeLifecycleFlags;
 
 /** For a control plane that runs by itself, and for one that an agent starts. */
@@ -36,6 +39,7 @@ export const controlPlaneOptions = () => [
   ...authenticationOptions(),
   ...authorizationOptions(),
   ...auditOptions(),
+  ...serviceOptions(),
   ...nodeLifecycleOptions(),
 ];
 

@@ -25,6 +25,7 @@ import { clusterRoleBindingKind } from '../rbac/cluster-role-binding.ts';
 import { clusterRoleKind } from '../rbac/cluster-role.ts';
 import { roleBindingKind } from '../rbac/role-binding.ts';
 import { roleKind } from '../rbac/role.ts';
+import { serviceKind } from '../services/service.ts';
 import type { Kind } from '../kind.ts';
 
 /** Every kind that is served. */
@@ -55,4 +56,5 @@ export const servedKinds: readonly Kind[] = [
   clusterRoleKind,
   roleBindingKind,
   roleKind,
+  serviceKind,
 ];

@@ -13,8 +13,9 @@ import { signingRequestStrategy } from './signing-request.ts';
 
 export { permanentNamespaces } from './namespace.ts';
 export { isMirrorPod, mirrorAnnotation } from './pod.ts';
+export { createServiceStrategy } from './service.ts';
 
-/** What the kinds do beyond their descriptions; a kind that is not here does nothing. */
+/** What the kinds do beyond their descriptions, wherever they are stored; a kind that is not here does nothing. */
 export const strategies: ReadonlyMap<Kind, Strategy> = new Map([
   entry(namespaceKind, namespaceStrategy),
   entry(certificateSigningRequestKind, signingRequestStrategy),

@@ -29,6 +29,19 @@ export function commit(
   return storage.commit({ key, expect: previous?.revision ?? 0, value, previous }).then(landed);
 }
 
+/** Takes a write back that cannot stay beside that of another server, and throws why. `value` is what was there before. */
+export async function undoOvertaken<T extends ApiObject>(
+  parts: Parts<T>,
+  now: Stored,
+  value: Uint8Array | null,
+  context: WriteContext,
+): Promise<void> {
+  const error = context.dryRun ? undefined : parts.strategy.overtaken?.(now);
+  if (error === undefined) return;
+  await commit(parts, now.key, now, value, context);
+  throw error;
+}
+
 function landed(outcome: Outcome): Landed {
   if (outcome.ok || outcome.code === 'conflict') return outcome;
   throw storageFailure(outcome.code, outcome.cause);

@@ -1,13 +1,13 @@
-import { randomInt } from 'node:crypto';
 import type { ApiObject, ObjectMeta } from '../../../api/index.ts';
 import { alreadyExists, StatusError } from '../../../api/index.ts';
 import type { State, Stored } from '../../storage/index.ts';
 import { isReadable } from '../../storage/index.ts';
 import { newMetadata } from '../metadata.ts';
+import { randomSuffix, suffixLength } from '../random-suffix.ts';
 import type { WriteContext } from '../strategy.ts';
 import { createTakenError } from '../unreadable.ts';
 import { admit, validate, warn } from './checks.ts';
-import { commit } from './commit.ts';
+import { commit, undoOvertaken } from './commit.ts';
 import { keyOf } from './keys.ts';
 import type { WriteOperation } from './managed-fields.ts';
 import { managersSaid, withManagers } from './managed-fields.ts';
@@ -32,9 +32,12 @@ export async function createObject<T extends ApiObject>(
   if (given.resourceVersion) {
     throw new StatusError('BadRequest', 'resourceVersion should not be set on objects to be created');
   }
+  const providing = context.dryRun ? undefined : parts.strategy.provide?.(object, namespace, parts.stored);
+  if (providing !== undefined) await providing;
   const attempts = !given.name && given.generateName ? nameAttempts : 1;
   for (let attempt = 1; ; attempt++) {
     const name = nameFor(given);
+    if (parts.kind.namespaced) parts.checkNamespace(namespace, parts.kind, name);
     const metadata = metadataFor(parts, given, name, namespace);
     const prepare = (wanted: T) => prepareNew(parts, { ...wanted, metadata }, context);
     const { object: settled, prepared } = prepareWrite(
@@ -45,13 +48,16 @@ export async function createObject<T extends ApiObject>(
     const operation: WriteOperation = again === undefined ? 'Update' : 'Apply';
     const managers = managersSaid(operation, settled.metadata ?? {}, undefined, '');
     const write = { operation, given: managers, subresource: '', context };
-    const next = withManagers(parts, prepared, undefined, write);
-    admit(parts, 'create', '', context, next, undefined);
+    const managed = withManagers(parts, prepared, undefined, write);
+    admit(parts, 'create', '', context, managed, undefined);
+    const { strategy, stored } = parts;
+    const next = strategy.admit?.(managed, undefined, { subresource: '', context, stored }) ?? managed;
     validate(parts, next, undefined, { given, managers: operation === 'Apply' ? undefined : managers });
-    if (parts.kind.namespaced) parts.checkNamespace(namespace, parts.kind, name);
     const key = keyOf(parts.kind, namespace, name);
+    using _held = context.dryRun ? undefined : parts.strategy.hold?.(next);
     const outcome = await commit(parts, key, undefined, parts.encoding.encode(next), context);
     if (outcome.ok && outcome.now) {
+      if (parts.strategy.overtaken) await undoOvertaken(parts, outcome.now, null, context);
       warn(parts, next, undefined, context);
       return outcome.now;
     }
@@ -90,13 +96,9 @@ function taken<T extends ApiObject>(parts: Parts<T>, name: string, now: State | 
   });
 }
 
-/** Letters and digits that make no words, as the reference uses. */
-const alphabet = 'bcdfghjklmnpqrstvwxz2456789';
-const suffixLength = 5;
 const baseLimit = 63 - suffixLength;
 
 /** A name from a prefix (`generateName`): the prefix, shortened to 58 characters, and five random ones. */
 function generateName(prefix: string): string {
-  const suffix = Array.from({ length: suffixLength }, () => alphabet[randomInt(alphabet.length)]).join('');
-  return prefix.slice(0, baseLimit) + suffix;
+  return prefix.slice(0, baseLimit) + randomSuffix();
 }

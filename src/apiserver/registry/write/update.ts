@@ -5,7 +5,7 @@ import { isNewest } from '../confirm.ts';
 import { carriedMetadata } from '../metadata.ts';
 import type { Change as StrategyChange, WriteContext } from '../strategy.ts';
 import { admit, checkPreconditions, modified, validate, warn } from './checks.ts';
-import { commit, getStored } from './commit.ts';
+import { commit, getStored, undoOvertaken } from './commit.ts';
 import { isFinished } from './deletion-plan.ts';
 import { keyOf } from './keys.ts';
 import type { WriteOperation } from './managed-fields.ts';
@@ -106,8 +106,10 @@ function changed<T extends ApiObject>(
   );
   const { operation } = change;
   const managers = managersSaid(operation, object.metadata ?? {}, old.metadata, subresource);
-  const next = withManagers(parts, prepared, old, { operation, given: managers, subresource, context });
-  admit(parts, 'update', subresource, context, next, old);
+  const managed = withManagers(parts, prepared, old, { operation, given: managers, subresource, context });
+  admit(parts, 'update', subresource, context, managed, old);
+  const { strategy, stored } = parts;
+  const next = strategy.admit?.(managed, old, { subresource, context, stored }) ?? managed;
   const said = operation === 'Apply' ? undefined : managers; // what is settled here is in order
   validate(parts, next, old, { given, managers: said, subresource });
   return next;
@@ -125,9 +127,12 @@ export async function replaceStored<T extends ApiObject>(
   if (Buffer.compare(value, stored.value) === 0 || isSame(parts.kind, next, old)) {
     return (await isNewest(parts.storage, stored)) ? stored : undefined;
   }
+  using _held = context.dryRun ? undefined : parts.strategy.hold?.(next);
   const isLast = isFinished(next, parts.strategy); // the last finalizer went: the object goes with it
   const outcome = await commit(parts, stored.key, stored, isLast ? null : value, context);
   if (!outcome.ok) return undefined;
+  if (outcome.now !== null && parts.strategy.overtaken)
+    await undoOvertaken(parts, outcome.now, stored.value, context);
   return outcome.now ?? { ...stored, revision: outcome.revision, value };
 }
 

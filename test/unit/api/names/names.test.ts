@@ -9,6 +9,7 @@ import {
   checkNamePrefix,
   checkQualifiedName,
 } from '../../../../src/api/names/index.ts';
+import { cpuMsOf } from '../../../support/cpu-time.ts';
 
 function allows(rule: NameRule, ...names: string[]): void {
   for (const name of names) assert.equal(checkName(rule, name), undefined, name);
@@ -116,13 +117,14 @@ test('values of labels may be empty', () => {
 
 test('a name of megabytes is refused in a moment', () => {
   const long = 'a'.repeat(3_000_000);
-  const before = performance.now();
-  for (const rule of ['subdomain', 'label'] as const)
-    forbids(rule, long, `${long}!`, `${'a.'.repeat(1_000_000)}`);
-  assert.ok(
-    checkQualifiedName(`${long}!`) &&
-      checkQualifiedName('/'.repeat(1_000_000)) &&
-      checkLabelValue(`${long}!`),
-  );
-  assert.ok(performance.now() - before < 1000);
+  const tookMs = cpuMsOf(() => {
+    for (const rule of ['subdomain', 'label'] as const)
+      forbids(rule, long, `${long}!`, `${'a.'.repeat(1_000_000)}`);
+    assert.ok(
+      checkQualifiedName(`${long}!`) &&
+        checkQualifiedName('/'.repeat(1_000_000)) &&
+        checkLabelValue(`${long}!`),
+    );
+  });
+  assert.ok(tookMs < 1000, `${tookMs} ms`);
 });

@@ -44,6 +44,8 @@ const values: Readonly<Record<string, string>> = {
   '--audit-log-path': '-',
   '--audit-log-maxsize': '1',
   '--audit-log-maxbackup': '0',
+  '--service-cluster-ip-range': '10.96.0.0/16,fd00:10::/112',
+  '--service-node-port-range': '31000-31999',
   '--node-monitor-grace-period': '1m30.5s',
   '--node-monitor-period': '250ms',
   '--node-eviction-rate': '0.000001',
