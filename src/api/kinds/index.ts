@@ -102,7 +102,7 @@ export {
   type View,
 } from './kind.ts';
 export { type DeleteOptions, deleteOptions, deleteOptionsBody } from './meta/delete-options.ts';
-export { type LabelSelector as ObjectSelector, labelCauses } from './meta/label-selector.ts';
+export { type LabelSelector as ObjectSelector, labelCauses, selectsLabels } from './meta/label-selector.ts';
 export {
   type ListMeta,
   listMeta,
@@ -140,3 +140,12 @@ export type { Service, ServicePort, ServiceSpec } from './services/description.t
 export { hasClusterIP, hasHealthCheckPort, hasNodePorts, isHeadless } from './services/needs.ts';
 export { checkServiceRanges } from './services/ranges.ts';
 export { serviceKind } from './services/service.ts';
+export { claimSpecCauses, requestedSize } from './storage/claim-causes.ts';
+export type { PersistentVolumeClaim, PersistentVolumeClaimSpec } from './storage/claim-description.ts';
+export { type CSIDriver, csiDriverKind } from './storage/csi-driver.ts';
+export { classInAnnotation } from './storage/display.ts';
+export { persistentVolumeKind } from './storage/persistent-volume.ts';
+export { persistentVolumeClaimKind } from './storage/persistent-volume-claim.ts';
+export { isDefaultClass, type StorageClass, storageClassKind } from './storage/storage-class.ts';
+export { type VolumeAttachment, volumeAttachmentKind } from './storage/volume-attachment.ts';
+export type { PersistentVolume, PersistentVolumeSpec } from './storage/volume-description.ts';

@@ -6,7 +6,9 @@ import {
   apiTrustBundle,
   bootstrapTokenExpiry,
   certificateSigner,
+  claimProtection,
   defaultServiceAccounts,
+  ephemeralVolumes,
   eventExpiry,
   namespaceDeletion,
   nodeHistory,
@@ -15,6 +17,7 @@ import {
   PodGarbageService,
   roleAggregation,
   tokenSecrets,
+  volumeProtection,
 } from '../controllers/index.ts';
 import { leaderElection } from '../leader-election/index.ts';
 import type { NodeSigner } from '../pki/index.ts';
@@ -70,6 +73,9 @@ function controllersOf(options: ApiServerOptions, parts: Parts): readonly Servic
     apiTrustBundle({ ...controller, ca }),
     apiService({ ...controller, port }),
     tokenSecrets({ ...controller, tokens, ca }),
+    claimProtection(controller),
+    volumeProtection(controller),
+    ephemeralVolumes(controller),
     eventExpiry({ ...controller, ttlMs: eventTtlMs }),
   ];
 }

@@ -4,6 +4,7 @@ export { bootstrapTokenExpiry } from './bootstrap-token-expiry.ts';
 export { certificateSigner } from './certificate-signer/index.ts';
 export { ensureDefaultPolicy } from './default-policy/index.ts';
 export { defaultServiceAccounts } from './default-service-accounts.ts';
+export { ephemeralVolumes } from './ephemeral-volumes.ts';
 export { eventExpiry } from './event-expiry.ts';
 export { namespaceDeletion } from './namespace-deletion.ts';
 export {
@@ -21,3 +22,4 @@ export { PodGarbageService } from './pod-garbage/index.ts';
 export { roleAggregation, selectsAny } from './role-aggregation/index.ts';
 export { ensureSystemNamespaces } from './system-namespaces.ts';
 export { tokenSecrets } from './token-secrets/index.ts';
+export { claimProtection, volumeProtection } from './volume-protection.ts';

@@ -8,7 +8,13 @@ export { Resource } from './resource.ts';
 export { runOperation } from './run-operation.ts';
 export { AddressRange, defaultServiceRanges, type ServiceRanges } from './services/ranges.ts';
 export type { Splice } from './splice.ts';
-export { isMirrorPod, mirrorAnnotation, permanentNamespaces } from './strategies/index.ts';
+export {
+  claimFinalizer,
+  isMirrorPod,
+  mirrorAnnotation,
+  permanentNamespaces,
+  volumeFinalizer,
+} from './strategies/index.ts';
 export type { Admission, Advice, WriteContext } from './strategy.ts';
 export type { Operation, Registry } from './types.ts';
 export { refuseUnreadable, UnreadableError } from './unreadable.ts';

@@ -6,6 +6,7 @@ import (
 	authentication "k8s.io/api/authentication/v1"
 	authorization "k8s.io/api/authorization/v1"
 	certificates "k8s.io/api/certificates/v1"
+	beta "k8s.io/api/certificates/v1beta1"
 	coordination "k8s.io/api/coordination/v1"
 	core "k8s.io/api/core/v1"
 	events "k8s.io/api/events/v1"
@@ -55,13 +56,15 @@ func of(group schema.GroupVersion, objects ...runtime.Object) []entry {
 func kinds() []entry {
 	groups := [][]entry{
 		of(core.SchemeGroupVersion, &core.Namespace{}, &core.Node{}, &core.Pod{}, &core.ConfigMap{}, &core.Secret{},
-			&core.ServiceAccount{}, &core.Event{}, &core.Binding{}),
+			&core.ServiceAccount{}, &core.Event{}, &core.Binding{}, &core.Service{},
+			&core.PersistentVolume{}, &core.PersistentVolumeClaim{}),
 		of(schema.GroupVersion{Version: "v1"}, &meta.Status{}, &meta.DeleteOptions{}, &meta.APIGroup{},
 			&meta.APIGroupList{}, &meta.APIResourceList{}, &meta.APIVersions{}),
 		of(meta.SchemeGroupVersion, &meta.PartialObjectMetadata{}, &meta.PartialObjectMetadataList{}),
 		of(events.SchemeGroupVersion, &events.Event{}),
 		of(coordination.SchemeGroupVersion, &coordination.Lease{}, &coordination.LeaseList{}),
 		of(certificates.SchemeGroupVersion, &certificates.CertificateSigningRequest{}),
+		of(beta.SchemeGroupVersion, &beta.ClusterTrustBundle{}),
 		of(rbac.SchemeGroupVersion, &rbac.Role{}, &rbac.RoleBinding{}, &rbac.ClusterRole{}, &rbac.ClusterRoleBinding{}),
 		of(authorization.SchemeGroupVersion, &authorization.SubjectAccessReview{},
 			&authorization.LocalSubjectAccessReview{}, &authorization.SelfSubjectAccessReview{},
@@ -69,7 +72,8 @@ func kinds() []entry {
 		of(authentication.SchemeGroupVersion, &authentication.TokenReview{}, &authentication.SelfSubjectReview{},
 			&authentication.TokenRequest{}),
 		of(policy.SchemeGroupVersion, &policy.Eviction{}),
-		of(storage.SchemeGroupVersion, &storage.CSINode{}),
+		of(storage.SchemeGroupVersion, &storage.CSINode{}, &storage.StorageClass{}, &storage.VolumeAttachment{},
+			&storage.CSIDriver{}),
 		of(node.SchemeGroupVersion, &node.RuntimeClass{}),
 	}
 	var all []entry

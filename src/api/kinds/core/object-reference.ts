@@ -24,7 +24,7 @@ export const localObjectReference = struct(
 );
 
 /** A Secret of any namespace. */
-const secretReference = struct(
+export const secretReference = struct(
   'SecretReference',
   {
     name: field(1, string, 'Name of the Secret.'),

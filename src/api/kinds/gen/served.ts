@@ -26,6 +26,11 @@ import { clusterRoleKind } from '../rbac/cluster-role.ts';
 import { roleBindingKind } from '../rbac/role-binding.ts';
 import { roleKind } from '../rbac/role.ts';
 import { serviceKind } from '../services/service.ts';
+import { csiDriverKind } from '../storage/csi-driver.ts';
+import { persistentVolumeClaimKind } from '../storage/persistent-volume-claim.ts';
+import { persistentVolumeKind } from '../storage/persistent-volume.ts';
+import { storageClassKind } from '../storage/storage-class.ts';
+import { volumeAttachmentKind } from '../storage/volume-attachment.ts';
 import type { Kind } from '../kind.ts';
 
 /** Every kind that is served. */
@@ -57,4 +62,9 @@ export const servedKinds: readonly Kind[] = [
   roleBindingKind,
   roleKind,
   serviceKind,
+  csiDriverKind,
+  persistentVolumeClaimKind,
+  persistentVolumeKind,
+  storageClassKind,
+  volumeAttachmentKind,
 ];

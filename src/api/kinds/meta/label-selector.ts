@@ -28,6 +28,39 @@ export const labelSelector = struct(
 export interface LabelSelector extends Infer<typeof labelSelector> {}
 export interface LabelSelectorRequirement extends Infer<typeof labelRequirement> {}
 
+type Labels = Readonly<Record<string, string>>;
+
+/** Whether the selector selects an object with these labels; an empty one selects everything. */
+export function selectsLabels(
+  { matchLabels = {}, matchExpressions = [] }: LabelSelector,
+  labels: Labels,
+): boolean {
+  return (
+    Object.entries(matchLabels).every(([key, value]) => valueIn(labels, key) === value) &&
+    matchExpressions.every((requirement) => holds(requirement, labels))
+  );
+}
+
+function holds({ key, operator, values = [] }: LabelSelectorRequirement, labels: Labels): boolean {
+  const value = valueIn(labels, key);
+  switch (operator) {
+    case 'In':
+      return value !== undefined && values.includes(value);
+    case 'NotIn':
+      return value === undefined || !values.includes(value);
+    case 'Exists':
+      return value !== undefined;
+    case 'DoesNotExist':
+      return value === undefined;
+    default:
+      return false; // validation refuses all others
+  }
+}
+
+function valueIn(labels: Labels, key: string): string | undefined {
+  return Object.hasOwn(labels, key) ? labels[key] : undefined;
+}
+
 /** The causes why a selector at `path` is invalid. */
 export function labelSelectorCauses(selector: LabelSelector | undefined, path: string): Cause[] {
   return [

@@ -11,7 +11,7 @@ const volumeResourceRequirements = struct('VolumeResourceRequirements', {
   requests: field(2, map(quantity), 'Least that is wanted.'),
 });
 
-const persistentVolumeClaimSpec = struct('PersistentVolumeClaimSpec', {
+export const persistentVolumeClaimSpec = struct('PersistentVolumeClaimSpec', {
   accessModes: field(1, list(string), 'ReadWriteOnce, ReadOnlyMany, ReadWriteMany, ReadWriteOncePod.'),
   selector: field(4, labelSelector, 'Which volumes may be bound, by their labels.'),
   resources: field(2, volumeResourceRequirements, 'How much storage is wanted.', { default: {} }),

@@ -21,12 +21,22 @@ export function affinityCauses(affinity: Affinity | undefined, path: string): Ca
 
 type NodeTerm = NonNullable<NodeAffinity[typeof required]>['nodeSelectorTerms'][number];
 
-function nodeAffinityCauses(affinity: NodeAffinity, path: string): Cause[] {
-  const terms = affinity[required]?.nodeSelectorTerms;
-  const at = `${path}.${required}.nodeSelectorTerms`;
+/** The causes why a selector of nodes, which must match, is invalid. */
+export function nodeSelectorCauses(
+  { nodeSelectorTerms: terms }: NonNullable<NodeAffinity[typeof required]>,
+  path: string,
+): Cause[] {
+  const at = `${path}.nodeSelectorTerms`;
   return [
-    ...(terms?.length === 0 ? [requiredValue(at, 'must have at least one node selector term')] : []),
+    ...(terms.length === 0 ? [requiredValue(at, 'must have at least one node selector term')] : []),
     ...causesOf(terms, (term, index) => nodeTermCauses(term, `${at}[${index}]`, true)),
+  ];
+}
+
+function nodeAffinityCauses(affinity: NodeAffinity, path: string): Cause[] {
+  const must = affinity[required];
+  return [
+    ...(must === undefined ? [] : nodeSelectorCauses(must, `${path}.${required}`)),
     ...causesOf(affinity[preferred], ({ weight, preference }, index) => [
       ...weightCauses(weight, `${path}.${preferred}[${index}].weight`),
       ...nodeTermCauses(preference, `${path}.${preferred}[${index}].preference`, false),

@@ -3,6 +3,8 @@ import {
   certificateSigningRequestKind,
   clusterRoleKind,
   namespaceKind,
+  persistentVolumeClaimKind,
+  persistentVolumeKind,
   podKind,
 } from '../../../api/index.ts';
 import type { Strategy } from '../strategy.ts';
@@ -10,10 +12,12 @@ import { clusterRoleStrategy } from './cluster-role.ts';
 import { namespaceStrategy } from './namespace.ts';
 import { podStrategy } from './pod.ts';
 import { signingRequestStrategy } from './signing-request.ts';
+import { claimStrategy, volumeStrategy } from './storage.ts';
 
 export { permanentNamespaces } from './namespace.ts';
 export { isMirrorPod, mirrorAnnotation } from './pod.ts';
 export { createServiceStrategy } from './service.ts';
+export { claimFinalizer, volumeFinalizer } from './storage.ts';
 
 /** What the kinds do beyond their descriptions, wherever they are stored; a kind that is not here does nothing. */
 export const strategies: ReadonlyMap<Kind, Strategy> = new Map([
@@ -21,6 +25,8 @@ export const strategies: ReadonlyMap<Kind, Strategy> = new Map([
   entry(certificateSigningRequestKind, signingRequestStrategy),
   entry(clusterRoleKind, clusterRoleStrategy),
   entry(podKind, podStrategy),
+  entry(persistentVolumeKind, volumeStrategy),
+  entry(persistentVolumeClaimKind, claimStrategy),
 ]);
 
 function entry<T extends ApiObject>(kind: Kind<T>, strategy: Strategy<T>): [Kind, Strategy] {

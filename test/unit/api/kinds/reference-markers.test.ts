@@ -45,6 +45,14 @@ function structDifferences(type: StructType, shape: string, path: string, seen: 
     ...Object.entries(type.fields).flatMap(([name, field]) => {
       const place = `${path}.${name}`;
       const goType = (shapes[shape]?.[name] ?? '').split(' ')[1] ?? '';
+      if (ofFields[name] === 'structType=granular') {
+        // of this field only, whatever the type says of itself
+        return difference(
+          place,
+          field.type.t === 'struct' && !field.type.atomic ? ofFields[name] : 'none',
+          ofFields[name],
+        );
+      }
       return [
         ...difference(place, markersOf(field.type), explicit(ofFields[name])),
         ...innerDifferences(field.type, goType, place, seen),
@@ -90,7 +98,7 @@ function patchMarkers({ patch = {} }: ListType): string[] {
   ];
 }
 
-/** A list of which nothing is said is atomic. */
+/** A list of which nothing is said is atomic, and a map is not. */
 function explicit(marker: string | undefined): string | undefined {
-  return marker === 'listType=atomic' ? undefined : marker;
+  return marker === 'listType=atomic' || marker === 'mapType=granular' ? undefined : marker;
 }

@@ -18,4 +18,15 @@ export const coreReferenceNumbers: Readonly<Record<string, string>> = {
   RuntimeClass: 'metadata=1 handler=2 overhead=3 scheduling=4',
   Overhead: 'podFixed=1',
   Scheduling: 'nodeSelector=1 tolerations=2',
+  Condition: 'type=1 status=2 observedGeneration=3 lastTransitionTime=4 reason=5 message=6',
+  Service: 'metadata=1 spec=2 status=3',
+  ServiceSpec:
+    'ports=1 selector=2 clusterIP=3 clusterIPs=18 type=4 externalIPs=5 sessionAffinity=7 loadBalancerIP=8 loadBalancerSourceRanges=9 externalName=10 externalTrafficPolicy=11 healthCheckNodePort=12 publishNotReadyAddresses=13 sessionAffinityConfig=14 ipFamilies=19 ipFamilyPolicy=17 allocateLoadBalancerNodePorts=20 loadBalancerClass=21 internalTrafficPolicy=22 trafficDistribution=23',
+  ServicePort: 'name=1 protocol=2 appProtocol=6 port=3 targetPort=4 nodePort=5',
+  ServiceStatus: 'loadBalancer=1 conditions=2',
+  LoadBalancerStatus: 'ingress=1',
+  LoadBalancerIngress: 'ip=1 hostname=2 ipMode=3 ports=4',
+  PortStatus: 'port=1 protocol=2 error=3',
+  SessionAffinityConfig: 'clientIP=1',
+  ClientIPConfig: 'timeoutSeconds=1',
 };

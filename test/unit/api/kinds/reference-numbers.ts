@@ -3,6 +3,7 @@ import { authNumbers } from './reference-numbers-auth.ts';
 
 import { coreReferenceNumbers } from './reference-numbers-core.ts';
 import { podNumbers } from './reference-numbers-pod.ts';
+import { storageReferenceNumbers } from './reference-numbers-storage.ts';
 
 /**
  * The numbers of the fields in the published protobuf messages of the same names (k8s.io/api, k8s.io/apimachinery).
@@ -13,6 +14,7 @@ export const referenceNumbers: Readonly<Record<string, string>> = {
   ...accessNumbers,
   ...authNumbers,
   ...podNumbers,
+  ...storageReferenceNumbers,
   Namespace: 'metadata=1 spec=2 status=3',
   NamespaceSpec: 'finalizers=1',
   NamespaceStatus: 'phase=1 conditions=2',
