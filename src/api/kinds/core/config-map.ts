@@ -22,7 +22,7 @@ function validate(next: ConfigMap, old: ConfigMap | undefined): Cause[] {
     ...dataKeyCauses('data', data),
     ...dataKeyCauses('binaryData', binaryData),
     ...overlapCauses(data, binaryData),
-    ...(size > dataLimitBytes ? [tooLongValue('', dataLimitBytes)] : []),
+    ...(size > dataLimitBytes ? [tooLongValue('[]', dataLimitBytes)] : []),
     ...immutableCauses(next, old, ['data', 'binaryData']),
   ];
 }

@@ -35,10 +35,22 @@ export function checkNoBacksteps(path: string): string | undefined {
   return path.split('/').includes('..') ? "must not contain '..'" : undefined;
 }
 
+/** As `checkDescendingPath`, with everything that is wrong. */
+export function descendingPathCauses(field: string, path: string): Cause[] {
+  return [
+    ...(path.startsWith('/') ? [invalidValue(field, path, 'must be a relative path')] : []),
+    ...invalidUnless(field, path, checkNoBacksteps(path)),
+  ];
+}
+
 /** The path of a file in a volume; names that begin with two dots are reserved for the node agent. */
-export function checkFilePath(path: string): string | undefined {
-  const wrong = checkDescendingPath(path);
-  return wrong ?? (path.startsWith('..') ? "must not start with '..'" : undefined);
+export function filePathCauses(field: string, path: string | undefined): Cause[] {
+  if (!path) return [requiredValue(field)];
+  const isReserved = path.startsWith('..') && !path.startsWith('../');
+  return [
+    ...descendingPathCauses(field, path),
+    ...(isReserved ? [invalidValue(field, path, "must not start with '..'")] : []),
+  ];
 }
 
 export function checkFileMode(mode: number): string | undefined {

@@ -6,6 +6,7 @@ import {
   invalidValue,
   notFoundValue,
   requiredValue,
+  tooManyItems,
 } from '../cause.ts';
 import type { Cause } from '../kind.ts';
 import type { Container, ContainerPort, EphemeralContainer, PodSpec } from '../pods/types.ts';
@@ -31,10 +32,9 @@ const protocols = ['SCTP', 'TCP', 'UDP'];
 const restartPolicies = ['Always', 'Never', 'OnFailure'];
 
 /** Validates all three lists of containers; names are unique across them. */
-export function containersCauses(spec: PodSpec, path: string): Cause[] {
+export function containersCauses(spec: PodSpec, volumes: VolumesByName, path: string): Cause[] {
   const around: Surroundings = {
-    spec,
-    volumes: new Map(spec.volumes?.map((volume) => [volume.name, volume])),
+    ...{ spec, volumes },
     claims: new Set(spec.resourceClaims?.map(({ name }) => name)),
     grace: spec.terminationGracePeriodSeconds ?? 0,
   };
@@ -140,6 +140,7 @@ function resizeCauses({ resizePolicy }: Container, spec: PodSpec, path: string):
 }
 
 const rulesLimit = 20;
+const exitCodesLimit = 255;
 
 /** The restart policy of one container, in place of the pod's. */
 function restartCauses({ restartPolicy, restartPolicyRules }: Container, at: string): Cause[] {
@@ -150,14 +151,24 @@ function restartCauses({ restartPolicy, restartPolicyRules }: Container, at: str
       ? [requiredValue(`${at}.restartPolicy`, 'must specify restartPolicy when restart rules are used')]
       : []),
     ...((restartPolicyRules?.length ?? 0) > rulesLimit
-      ? [invalidValue(rules, restartPolicyRules?.length, `must have at most ${rulesLimit} items`)]
+      ? [tooManyItems(rules, restartPolicyRules?.length ?? 0, rulesLimit)]
       : []),
     ...causesOf(restartPolicyRules?.slice(0, rulesLimit), ({ action, exitCodes }, index) => [
       ...oneOf(`${rules}[${index}].action`, action, ['Restart', 'RestartAllContainers']),
       ...(exitCodes === undefined
         ? [requiredValue(`${rules}[${index}].exitCodes`, 'must be specified')]
-        : oneOf(`${rules}[${index}].exitCodes.operator`, exitCodes.operator, ['In', 'NotIn'])),
+        : exitCodeCauses(exitCodes, `${rules}[${index}].exitCodes`)),
     ]),
+  ];
+}
+
+type ExitCodes = NonNullable<NonNullable<Container['restartPolicyRules']>[number]['exitCodes']>;
+
+function exitCodeCauses({ operator, values = [] }: ExitCodes, at: string): Cause[] {
+  const isTooMany = values.length > exitCodesLimit;
+  return [
+    ...oneOf(`${at}.operator`, operator, ['In', 'NotIn']),
+    ...(isTooMany ? [tooManyItems(`${at}.values`, values.length, exitCodesLimit)] : []),
   ];
 }
 

@@ -3,7 +3,7 @@ import { causesOf, invalidUnless, invalidValue, requiredValue, unsupportedValue 
 import type { Cause } from '../kind.ts';
 import type { EnvFromSource, EnvVar, ObjectFieldSelector, ResourceFieldSelector } from '../pods/types.ts';
 import { billionths } from '../quantity.ts';
-import { checkDescendingPath, labelName, notEmpty, subdomainName } from './formats.ts';
+import { descendingPathCauses, labelName, notEmpty, subdomainName } from './formats.ts';
 
 /* The environment, and the downward API within it. */
 
@@ -62,34 +62,61 @@ function countCauses(sources: number, value: string, path: string): Cause[] {
     : [invalidValue(path, '', 'may not have more than one field specified at a time')];
 }
 
-const subscripted = /^(.*)\['(.*)'\]$/;
+const subscripted = /^(.+?)\['(.*)'\]$/s;
+
+/** All fields of a pod that are known by a name; the last one is how old clients call `spec.nodeName`. */
+const namedFields: ReadonlySet<string> = new Set([
+  ...['metadata.annotations', 'metadata.labels', 'metadata.name', 'metadata.namespace', 'metadata.uid'],
+  ...['spec.nodeName', 'spec.restartPolicy', 'spec.serviceAccountName', 'spec.schedulerName'],
+  ...['status.phase', 'status.hostIP', 'status.hostIPs', 'status.podIP', 'status.podIPs', 'spec.host'],
+]);
 
 /** A field of the pod: one of `known`, or one label or annotation, `metadata.labels['app']`. */
 export function fieldCauses(ref: ObjectFieldSelector, known: readonly string[], path: string): Cause[] {
-  const { fieldPath } = ref;
-  if (ref.apiVersion !== 'v1')
-    return [invalidValue(`${path}.fieldPath`, fieldPath, `unsupported pod version: ${ref.apiVersion}`)];
-  if (fieldPath === '') return [requiredValue(`${path}.fieldPath`)];
+  const { fieldPath = '', apiVersion } = ref;
+  const field = `${path}.fieldPath`;
+  if (fieldPath === '') return [requiredValue(field)];
+  const unnamed = (why: string) => [invalidValue(field, fieldPath, `error converting fieldPath: ${why}`)];
+  if (apiVersion !== 'v1') return unnamed(`unsupported pod version: ${apiVersion}`);
   const [, of, key = ''] = subscripted.exec(fieldPath) ?? [];
-  if (of === undefined)
-    return known.includes(fieldPath) ? [] : [unsupportedValue(`${path}.fieldPath`, fieldPath, known)];
   if (of === 'metadata.annotations') return invalidUnless(path, key, checkQualifiedName(key.toLowerCase()));
   if (of === 'metadata.labels') return invalidUnless(path, key, checkQualifiedName(key));
-  return [invalidValue(path, of, 'does not support subscript')];
+  if (of !== undefined) return unnamed(`field label does not support subscript: ${fieldPath}`);
+  if (!namedFields.has(fieldPath)) return unnamed(`field label not supported: ${fieldPath}`);
+  const name = fieldPath === 'spec.host' ? 'spec.nodeName' : fieldPath;
+  return known.includes(name) ? [] : [unsupportedValue(field, name, known)];
 }
 
 export function resourceFieldCauses(ref: ResourceFieldSelector, path: string): Cause[] {
   const { resource, divisor = '0' } = ref;
-  if (resource === '') return [requiredValue(`${path}.resource`)];
-  const known = resourceFields.includes(resource) || /^(?:limits|requests)\.hugepages-/.test(resource);
-  if (!known) return [unsupportedValue(`${path}.resource`, resource, resourceFields)];
-  const units = resource.endsWith('.cpu') ? ['1m', '1'] : memoryUnits;
+  const isKnown = resourceFields.includes(resource) || hugePages.test(resource);
+  return [
+    ...(resource === '' ? [requiredValue(`${path}.resource`)] : []),
+    ...(resource === '' || isKnown ? [] : [unsupportedValue(`${path}.resource`, resource, resourceFields)]),
+    ...divisorCauses(resource, divisor, `${path}.divisor`),
+  ];
+}
+
+const hugePages = /^(?:limits|requests)\.hugepages-/;
+/** How resources are called where a divisor does not fit them. */
+const resourceWords: Readonly<Record<string, string>> = {
+  cpu: 'cpu',
+  memory: 'memory',
+  'ephemeral-storage': 'local ephemeral storage',
+};
+
+function divisorCauses(resource: string, divisor: string, field: string): Cause[] {
   const size = billionths(divisor);
-  if (size === 0n || units.some((unit) => billionths(unit) === size)) return [];
-  const divisors = resource.endsWith('.cpu') ? '1m and 1' : memoryUnits.join(', ');
   const of = resource.slice(resource.indexOf('.') + 1);
-  const wrong = `only divisor's values ${divisors} are supported with the ${of} resource`;
-  return [invalidValue(`${path}.divisor`, resource, wrong)];
+  const word = hugePages.test(resource)
+    ? 'hugepages'
+    : resourceFields.includes(resource) && resourceWords[of];
+  if (size === 0n || !word) return [];
+  const units = of === 'cpu' ? ['1m', '1'] : memoryUnits;
+  if (units.some((unit) => billionths(unit) === size)) return [];
+  const divisors = of === 'cpu' ? '1m and 1' : memoryUnits.join(', ');
+  const wrong = `only divisor's values ${divisors} are supported with the ${word} resource`;
+  return [invalidValue(field, resource, wrong)];
 }
 
 const memoryUnits = [
@@ -108,7 +135,7 @@ function fileKeyCauses(ref: NonNullable<ValueFrom['fileKeyRef']>, path: string):
   return [
     ...labelName(`${path}.volumeName`, ref.volumeName),
     ...notEmpty(`${path}.path`, ref.path),
-    ...invalidUnless(`${path}.path`, ref.path, checkDescendingPath(ref.path)),
+    ...descendingPathCauses(`${path}.path`, ref.path),
     ...notEmpty(`${path}.key`, ref.key),
   ];
 }

@@ -1,14 +1,7 @@
-import {
-  causesOf,
-  forbiddenValue,
-  invalidUnless,
-  invalidValue,
-  notFoundValue,
-  requiredValue,
-} from '../cause.ts';
+import { causesOf, forbiddenValue, invalidValue, notFoundValue, requiredValue } from '../cause.ts';
 import type { Cause } from '../kind.ts';
 import type { Container, Volume, VolumeDevice, VolumeMount } from '../pods/types.ts';
-import { checkDescendingPath, checkNoBacksteps, oneOfIfSet } from './formats.ts';
+import { checkNoBacksteps, descendingPathCauses, oneOfIfSet } from './formats.ts';
 
 /* Mounts and devices refer to volumes of the pod; each path in the container is used once. */
 
@@ -41,9 +34,9 @@ export function mountCauses(container: Container, volumes: VolumesByName, path: 
             ),
           ]
         : []),
-      ...subPathCauses(mount, volumes.get(mount.name), at),
-      ...propagationCauses(mount, container, at),
-      ...recursiveCauses(mount, at),
+      ...subPathCauses(mount, path, at),
+      ...propagationCauses(mount, container, path),
+      ...recursiveCauses(mount, path),
     ];
   });
 }
@@ -55,27 +48,21 @@ function nameCauses(name: string, volumes: VolumesByName, at: string): Cause[] {
   ];
 }
 
-function subPathCauses(
-  { subPath = '', subPathExpr = '' }: VolumeMount,
-  volume: Volume | undefined,
-  at: string,
-) {
-  const both = subPath !== '' && subPathExpr !== '';
-  const ofImage = volume?.image !== undefined;
-  return Object.entries({ subPath, subPathExpr }).flatMap(([name, path]): Cause[] => {
-    if (path === '') return [];
-    return [
-      ...(ofImage ? [invalidValue(`${at}.${name}`, path, 'not allowed in image volume sources')] : []),
-      ...(both && name === 'subPathExpr'
-        ? [invalidValue(`${at}.${name}`, path, 'subPathExpr and subPath are mutually exclusive')]
-        : []),
-      ...invalidUnless(`${at}.${name}`, path, checkDescendingPath(path)),
-    ];
-  });
+/* As in the reference, some causes are of all mounts of the container, at `path`: which of them is wrong is not said. */
+
+function subPathCauses({ subPath = '', subPathExpr = '' }: VolumeMount, path: string, at: string): Cause[] {
+  const isBoth = subPath !== '' && subPathExpr !== '';
+  return [
+    ...descendingPathCauses(`${path}.subPath`, subPath),
+    ...(isBoth
+      ? [invalidValue(`${at}.subPathExpr`, subPathExpr, 'subPathExpr and subPath are mutually exclusive')]
+      : []),
+    ...descendingPathCauses(`${path}.subPathExpr`, subPathExpr),
+  ];
 }
 
-function propagationCauses({ mountPropagation }: VolumeMount, container: Container, at: string): Cause[] {
-  const field = `${at}.mountPropagation`;
+function propagationCauses({ mountPropagation }: VolumeMount, container: Container, path: string): Cause[] {
+  const field = `${path}.mountPropagation`;
   const forPrivileged = mountPropagation === 'Bidirectional' && !container.securityContext?.privileged;
   return [
     ...oneOfIfSet(field, mountPropagation, propagations),
@@ -85,9 +72,9 @@ function propagationCauses({ mountPropagation }: VolumeMount, container: Contain
   ];
 }
 
-function recursiveCauses(mount: VolumeMount, at: string): Cause[] {
+function recursiveCauses(mount: VolumeMount, path: string): Cause[] {
   const { recursiveReadOnly, readOnly, mountPropagation } = mount;
-  const field = `${at}.recursiveReadOnly`;
+  const field = `${path}.recursiveReadOnly`;
   if (recursiveReadOnly !== 'Enabled' && recursiveReadOnly !== 'IfPossible')
     return oneOfIfSet(field, recursiveReadOnly, recursions);
   return [
@@ -105,39 +92,30 @@ export function deviceCauses(container: Container, volumes: VolumesByName, path:
   const mounted = new Set(container.volumeMounts?.map(({ name }) => name));
   return causesOf(container.volumeDevices, (device, index) => {
     const at = `${path}[${index}]`;
+    const { name, devicePath } = device;
+    const wrongName = (why: string) => [invalidValue(`${at}.name`, name, why)];
+    const wrongPath = (why: string) => [invalidValue(`${at}.devicePath`, devicePath, why)];
+    const climbs = checkNoBacksteps(devicePath) !== undefined;
     const causes = [
-      ...nameCauses(device.name, volumes, at),
-      ...blockCauses(device, volumes.get(device.name), at),
-      ...(names.has(device.name) ? [invalidValue(`${at}.name`, device.name, 'must be unique')] : []),
-      ...(places.has(device.devicePath)
-        ? [invalidValue(`${at}.devicePath`, device.devicePath, 'must be unique')]
-        : []),
-      ...(mounted.has(device.name)
-        ? [invalidValue(`${at}.name`, device.name, 'must not already exist in volumeMounts')]
-        : []),
-      ...(mounts.has(device.devicePath)
-        ? [
-            invalidValue(
-              `${at}.devicePath`,
-              device.devicePath,
-              'must not already exist as a path in volumeMounts',
-            ),
-          ]
-        : []),
+      ...(name === '' ? [requiredValue(`${at}.name`)] : []),
+      ...(names.has(name) ? wrongName('must be unique') : []),
+      ...deviceVolumeCauses(device, volumes, at),
+      ...(devicePath === '' ? [requiredValue(`${at}.devicePath`)] : []),
+      ...(places.has(devicePath) ? wrongPath('must be unique') : []),
+      ...(climbs ? wrongPath("can not contain backsteps ('..')") : []),
+      ...(mounted.has(name) ? wrongName('must not already exist in volumeMounts') : []),
+      ...(mounts.has(devicePath) ? wrongPath('must not already exist as a path in volumeMounts') : []),
     ];
-    names.add(device.name);
-    places.add(device.devicePath);
+    if (name !== '') names.add(name);
+    if (!climbs) places.add(devicePath);
     return causes;
   });
 }
 
-function blockCauses({ name, devicePath }: VolumeDevice, volume: Volume | undefined, at: string): Cause[] {
-  const isClaim = volume?.persistentVolumeClaim !== undefined || volume?.ephemeral !== undefined;
-  const wrongSource = 'can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode';
-  const steps = checkNoBacksteps(devicePath) === undefined ? undefined : "can not contain backsteps ('..')";
-  return [
-    ...(volume !== undefined && !isClaim ? [invalidValue(`${at}.name`, name, wrongSource)] : []),
-    ...(devicePath === '' ? [requiredValue(`${at}.devicePath`)] : []),
-    ...invalidUnless(`${at}.devicePath`, devicePath, steps),
-  ];
+function deviceVolumeCauses({ name }: VolumeDevice, volumes: VolumesByName, at: string): Cause[] {
+  const volume = volumes.get(name);
+  if (volume === undefined) return [notFoundValue(`${at}.name`, name)];
+  if (volume.persistentVolumeClaim !== undefined || volume.ephemeral !== undefined) return [];
+  const detail = 'can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode';
+  return [invalidValue(`${at}.name`, name, detail)];
 }

@@ -1,8 +1,10 @@
 import { causesOf, forbiddenValue, invalidUnless, invalidValue, requiredValue } from '../cause.ts';
+import { signerNameCauses } from '../certificates/signer-name.ts';
+import { checkBundleName } from '../certificates/trust-bundle-causes.ts';
 import type { Cause } from '../kind.ts';
 import { labelSelectorCauses } from '../meta/label-selector.ts';
 import type { KeyToPath, Volume, VolumeProjection } from '../pods/types.ts';
-import { checkFileMode, checkFilePath, notEmpty } from './formats.ts';
+import { checkFileMode, filePathCauses, notEmpty } from './formats.ts';
 import { fieldCauses, resourceFieldCauses } from './validate-env.ts';
 
 /* The files of Secrets, ConfigMaps, the downward API and projected volumes. */
@@ -17,27 +19,21 @@ export function fileCauses(items: readonly KeyToPath[] | undefined, path: string
     const at = `${path}[${index}]`;
     return [
       ...notEmpty(`${at}.key`, key),
-      ...filePathCauses(file, `${at}.path`),
+      ...filePathCauses(`${at}.path`, file),
       ...(mode === undefined ? [] : invalidUnless(`${at}.mode`, mode, checkFileMode(mode))),
     ];
   });
-}
-
-function filePathCauses(file: string | undefined, field: string): Cause[] {
-  return file ? invalidUnless(field, file, checkFilePath(file)) : [requiredValue(field)];
 }
 
 type DownwardFile = NonNullable<NonNullable<Volume['downwardAPI']>['items']>[number];
 
-export function downwardFileCauses(items: readonly DownwardFile[] | undefined, path: string): Cause[] {
-  return causesOf(items, ({ path: file, fieldRef, resourceFieldRef, mode }, index) => {
-    const at = `${path}[${index}]`;
-    return [
-      ...filePathCauses(file, `${at}.path`),
-      ...downwardSourceCauses({ fieldRef, resourceFieldRef }, at),
-      ...(mode === undefined ? [] : invalidUnless(`${at}.mode`, mode, checkFileMode(mode))),
-    ];
-  });
+/** As in the reference, `at` is the source of the files: which of them is wrong is not said. */
+export function downwardFileCauses(items: readonly DownwardFile[] | undefined, at: string): Cause[] {
+  return causesOf(items, ({ path: file, fieldRef, resourceFieldRef, mode }) => [
+    ...filePathCauses(`${at}.path`, file),
+    ...downwardSourceCauses({ fieldRef, resourceFieldRef }, at),
+    ...(mode === undefined ? [] : invalidUnless(`${at}.mode`, mode, checkFileMode(mode))),
+  ]);
 }
 
 interface DownwardSource {
@@ -59,14 +55,21 @@ function downwardSourceCauses({ fieldRef, resourceFieldRef }: DownwardSource, at
   return resourceFieldCauses(resourceFieldRef, `${at}.resourceFieldRef`);
 }
 
-/** Validates the sources of a projected volume at `path`; no two of them may create the same file. */
+/**
+ * Validates the sources of a projected volume at `path`. Of what they name no two may be at the same path; a token may, as in the
+ * reference: the node agent takes the later one.
+ */
 export function projectionCauses(sources: readonly VolumeProjection[] | undefined, path: string): Cause[] {
   const files = new Set<string>();
   return causesOf(sources, (source, index) => {
-    const again = filesOf(source).filter((file) => file !== '' && !addFile(files, file));
+    const at = `${path}.sources[${index}]`;
+    const isMany = Object.values(source).filter((each) => each !== undefined).length > 1;
     return [
-      ...oneSourceCauses(source, `${path}.sources[${index}]`),
-      ...again.map((file) => invalidValue(path, file, 'conflicting duplicate paths')),
+      ...sourceCauses(source, path, at),
+      ...namedFilesOf(source).flatMap(({ file, owner }) =>
+        file === '' || addFile(files, file) ? [] : [invalidValue(path, owner, 'conflicting duplicate paths')],
+      ),
+      ...(isMany ? [forbiddenValue(at, 'may not specify more than 1 volume type per source')] : []),
     ];
   });
 }
@@ -77,43 +80,41 @@ function addFile(files: Set<string>, file: string): boolean {
   return isNew;
 }
 
-function filesOf(source: VolumeProjection): string[] {
-  const { podCertificate } = source;
-  return [
-    ...[source.secret, source.configMap, source.downwardAPI].flatMap((part) =>
-      (part?.items ?? []).map((item) => item.path),
-    ),
-    ...[source.serviceAccountToken, source.clusterTrustBundle].flatMap((part) => part?.path ?? []),
+interface NamedFile {
+  readonly file: string;
+  /** What a conflict is said of. */
+  readonly owner: string;
+}
+
+function namedFilesOf({ secret, configMap, ...rest }: VolumeProjection): NamedFile[] {
+  const { downwardAPI, clusterTrustBundle, podCertificate } = rest;
+  const own = [
+    ...(downwardAPI?.items ?? []).map(({ path }) => path),
+    clusterTrustBundle?.path ?? '',
     podCertificate?.credentialBundlePath ?? '',
     podCertificate?.keyPath ?? '',
     podCertificate?.certificateChainPath ?? '',
   ];
-}
-
-function oneSourceCauses(source: VolumeProjection, at: string): Cause[] {
-  const [first, ...others] = (
-    [
-      ...(['secret', 'configMap', 'downwardAPI'] as const),
-      ...(['serviceAccountToken', 'clusterTrustBundle', 'podCertificate'] as const),
-    ] as const
-  ).filter((name) => source[name] !== undefined);
-  if (first === undefined) return [requiredValue(at, 'must specify a volume type')];
   return [
-    ...sourceCauses({ [first]: source[first] }, at),
-    ...others.map((name) =>
-      forbiddenValue(`${at}.${name}`, 'may not specify more than 1 volume type per source'),
+    ...[secret, configMap].flatMap((named) =>
+      (named?.items ?? []).map(({ path }) => ({ file: path, owner: named?.name ?? '' })),
     ),
+    ...own.map((file = '') => ({ file, owner: file })),
   ];
 }
 
-function sourceCauses(source: VolumeProjection, at: string): Cause[] {
+function sourceCauses(source: VolumeProjection, path: string, at: string): Cause[] {
   const { secret, configMap, downwardAPI, serviceAccountToken, clusterTrustBundle, podCertificate } = source;
-  if (secret !== undefined) return namedFileCauses(secret, `${at}.secret`);
-  if (configMap !== undefined) return namedFileCauses(configMap, `${at}.configMap`);
-  if (downwardAPI !== undefined) return downwardFileCauses(downwardAPI.items, `${at}.downwardAPI.items`);
-  if (serviceAccountToken !== undefined) return tokenCauses(serviceAccountToken, `${at}.serviceAccountToken`);
-  if (clusterTrustBundle !== undefined) return bundleCauses(clusterTrustBundle, `${at}.clusterTrustBundle`);
-  return podCertificate === undefined ? [] : certificateCauses(podCertificate, `${at}.podCertificate`);
+  return [
+    ...(secret === undefined ? [] : namedFileCauses(secret, `${at}.secret`)),
+    ...(configMap === undefined ? [] : namedFileCauses(configMap, `${at}.configMap`)),
+    ...(downwardAPI === undefined ? [] : downwardFileCauses(downwardAPI.items, `${at}.downwardAPI`)),
+    ...(serviceAccountToken === undefined
+      ? []
+      : tokenCauses(serviceAccountToken, path, `${at}.serviceAccountToken`)),
+    ...(clusterTrustBundle === undefined ? [] : bundleCauses(clusterTrustBundle, `${at}.clusterTrustBundle`)),
+    ...(podCertificate === undefined ? [] : certificateCauses(podCertificate, `${at}.podCertificate`)),
+  ];
 }
 
 type Named = NonNullable<VolumeProjection['secret']>;
@@ -125,15 +126,21 @@ function namedFileCauses({ name, items }: Named, at: string): Cause[] {
 const minTokenSeconds = 600;
 const maxTokenSeconds = 2 ** 32;
 
-function tokenCauses(token: NonNullable<VolumeProjection['serviceAccountToken']>, at: string): Cause[] {
-  const { expirationSeconds = minTokenSeconds, path } = token;
+type Token = NonNullable<VolumeProjection['serviceAccountToken']>;
+
+/** As in the reference, what is wrong with the path of a token is said of the volume. */
+function tokenCauses(
+  { expirationSeconds = minTokenSeconds, path }: Token,
+  volume: string,
+  at: string,
+): Cause[] {
   const field = `${at}.expirationSeconds`;
   const short = 'may not specify a duration less than 10 minutes';
   const long = 'may not specify a duration larger than 2^32 seconds';
   return [
     ...(expirationSeconds < minTokenSeconds ? [invalidValue(field, expirationSeconds, short)] : []),
     ...(expirationSeconds > maxTokenSeconds ? [invalidValue(field, expirationSeconds, long)] : []),
-    ...filePathCauses(path, `${at}.path`),
+    ...filePathCauses(`${volume}.path`, path),
   ];
 }
 
@@ -144,11 +151,39 @@ function bundleCauses(bundle: NonNullable<VolumeProjection['clusterTrustBundle']
   return [
     ...(both ? [invalidValue(at, bundle, 'only one of name and signerName may be used')] : []),
     ...(none ? [requiredValue(at, 'either name or signerName must be specified')] : []),
-    ...(name !== undefined && labelSelector !== undefined
-      ? [invalidValue(`${at}.labelSelector`, labelSelector, 'must not be set when name is specified')]
-      : []),
+    ...(name === undefined || both ? [] : bundleNameCauses(name, labelSelector, at)),
+    ...(signerName === undefined || both ? [] : bundleSignerCauses(signerName, labelSelector, at)),
+    ...filePathCauses(`${at}.path`, path),
+  ];
+}
+
+type BundleSelector = NonNullable<VolumeProjection['clusterTrustBundle']>['labelSelector'];
+
+function bundleNameCauses(name: string, labelSelector: BundleSelector, at: string): Cause[] {
+  const field = `${at}.name`;
+  const isUnset = 'labelSelector must be unset if name is specified';
+  const wrong = checkBundleName(name, signerInName(name));
+  return [
+    ...(name === '' ? [requiredValue(field, 'must be a valid object name')] : []),
+    ...(wrong === undefined
+      ? []
+      : [invalidValue(field, name, `not a valid clustertrustbundlename: ${wrong}`)]),
+    ...(labelSelector === undefined ? [] : [invalidValue(`${at}.labelSelector`, labelSelector, isUnset)]),
+  ];
+}
+
+/** Of `example.com:signer:name`; empty where the name has no signer. */
+function signerInName(name: string): string {
+  return name.slice(0, Math.max(0, name.lastIndexOf(':'))).replaceAll(':', '/');
+}
+
+function bundleSignerCauses(signerName: string, labelSelector: BundleSelector, at: string): Cause[] {
+  const field = `${at}.signerName`;
+  return [
+    ...(signerName === ''
+      ? [requiredValue(field, 'must be a valid signer name')]
+      : signerNameCauses(field, signerName)),
     ...labelSelectorCauses(labelSelector, `${at}.labelSelector`),
-    ...filePathCauses(path, `${at}.path`),
   ];
 }
 
@@ -163,6 +198,6 @@ function certificateCauses(certificate: Certificate, at: string): Cause[] {
     ...notEmpty(`${at}.keyType`, certificate.keyType),
     ...(paths.length === 0
       ? [requiredValue(at, 'specify at least one of credentialBundlePath, keyPath, and certificateChainPath')]
-      : paths.flatMap((name) => filePathCauses(certificate[name], `${at}.${name}`))),
+      : paths.flatMap((name) => filePathCauses(`${at}.${name}`, certificate[name]))),
   ];
 }

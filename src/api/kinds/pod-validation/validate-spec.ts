@@ -10,14 +10,15 @@ import { containersCauses } from './validate-containers.ts';
 import { podClaimCauses, quantityCauses, resourceCauses } from './validate-resources.ts';
 import { gateCauses, spreadCauses, tolerationCauses } from './validate-scheduling.ts';
 import { podSecurityCauses } from './validate-security.ts';
-import { volumeCauses } from './validate-volumes.ts';
+import { checkVolumes } from './validate-volumes.ts';
 
 /** The causes why the spec of a pod is invalid. */
-export function podSpecCauses(spec: PodSpec, path: string): Cause[] {
+export function podSpecCauses(spec: PodSpec, podName: string, path: string): Cause[] {
+  const volumes = checkVolumes(spec.volumes, podName, `${path}.volumes`);
   return [
-    ...volumeCauses(spec.volumes, `${path}.volumes`),
+    ...volumes.causes,
     ...podClaimCauses(spec.resourceClaims, `${path}.resourceClaims`),
-    ...containersCauses(spec, path),
+    ...containersCauses(spec, volumes.valid, path),
     ...ofWholePodCauses(spec, `${path}.resources`),
     ...policyCauses(spec, path),
     ...labelCauses(spec.nodeSelector ?? {}, `${path}.nodeSelector`),

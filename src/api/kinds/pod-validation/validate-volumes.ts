@@ -1,3 +1,4 @@
+import { checkName, checkQualifiedName } from '../../names/index.ts';
 import {
   causesOf,
   duplicateValue,
@@ -7,25 +8,18 @@ import {
   requiredValue,
 } from '../cause.ts';
 import type { Cause } from '../kind.ts';
+import { labelCauses } from '../meta/label-selector.ts';
 import { sourcesOf } from '../pod-spec/volume.ts';
 import type { Volume } from '../pods/types.ts';
 import { billionths } from '../quantity.ts';
-import {
-  checkFileMode,
-  checkNoBacksteps,
-  labelName,
-  notEmpty,
-  oneOf,
-  oneOfIfSet,
-  subdomainName,
-} from './formats.ts';
+import { claimSpecCauses } from '../storage/claim-causes.ts';
+import { driverNameCauses } from '../storage/volume-causes.ts';
+import { checkFileMode, labelName, notEmpty, oneOf } from './formats.ts';
+import { essentialCauses, hostPathCauses, nfsCauses } from './source-causes.ts';
+import type { VolumesByName } from './validate-mounts.ts';
 import { downwardFileCauses, fileCauses, projectionCauses } from './validate-projections.ts';
 
 /* Volumes: a name of its own and exactly one source each. */
-
-const hostPathTypes = [
-  ...['', 'BlockDevice', 'CharDevice', 'Directory', 'DirectoryOrCreate', 'File', 'FileOrCreate', 'Socket'],
-];
 
 /** Required fields of the sources of storage systems. */
 const essential: Readonly<Record<string, readonly string[]>> = {
@@ -45,28 +39,38 @@ const essential: Readonly<Record<string, readonly string[]>> = {
   portworxVolume: ['volumeID'],
   quobyte: ['registry', 'volume'],
   rbd: ['monitors', 'image'],
-  scaleIO: ['gateway', 'system'],
+  scaleIO: ['gateway', 'system', 'volumeName'],
   secret: ['secretName'],
   storageos: ['volumeName'],
   vsphereVolume: ['volumePath'],
 };
 
-export function volumeCauses(volumes: readonly Volume[] | undefined, path: string): Cause[] {
-  const earlier = new Set<string>();
-  return causesOf(volumes, (volume, index) => {
+/** The causes why volumes are invalid, and the others by name: containers can mount only those. */
+export function checkVolumes(
+  volumes: readonly Volume[] | undefined,
+  podName: string,
+  path: string,
+): { readonly causes: Cause[]; readonly valid: VolumesByName } {
+  const valid = new Map<string, Volume>();
+  const made = new Set(volumes?.flatMap(({ name, ephemeral }) => (ephemeral ? [`${podName}-${name}`] : [])));
+  const causes = causesOf(volumes, (volume, index) => {
     const at = `${path}[${index}]`;
-    const again = volume.name !== '' && earlier.has(volume.name);
-    earlier.add(volume.name);
-    return [
-      ...sourceCauses(volume, at),
+    const own = [
+      ...sourceCauses(volume, podName, at),
       ...labelName(`${at}.name`, volume.name),
-      ...(again ? [duplicateValue(`${at}.name`, volume.name)] : []),
+      ...(valid.has(volume.name) ? [duplicateValue(`${at}.name`, volume.name)] : []),
     ];
+    if (own.length === 0) valid.set(volume.name, volume);
+    const claim = volume.persistentVolumeClaim?.claimName ?? '';
+    if (podName === '' || !made.has(claim)) return own;
+    const detail = 'must not reference a PVC that gets created for an ephemeral volume';
+    return [...own, invalidValue(`${at}.persistentVolumeClaim.claimName`, claim, detail)];
   });
+  return { causes, valid };
 }
 
 /** Of several sources the first is validated, the others are refused. */
-function sourceCauses(volume: Volume, at: string): Cause[] {
+function sourceCauses(volume: Volume, podName: string, at: string): Cause[] {
   const [first, ...others] = sourcesOf(volume);
   if (first === undefined) return [requiredValue(at, 'must specify a volume type')];
   const source: unknown = Reflect.get(volume, first);
@@ -74,37 +78,19 @@ function sourceCauses(volume: Volume, at: string): Cause[] {
     ...essentialCauses(source, essential[first] ?? [], `${at}.${first}`),
     ...localCauses(first, volume, at),
     ...contentCauses(first, volume, at),
+    ...(first === 'ephemeral' ? claimNameCauses(volume.name, podName, at) : []),
     ...others.map((name) => forbiddenValue(`${at}.${name}`, 'may not specify more than 1 volume type')),
   ];
 }
 
-function essentialCauses(source: unknown, names: readonly string[], at: string): Cause[] {
-  if (typeof source !== 'object' || source === null) return [];
-  return names
-    .filter((name) => {
-      const value: unknown = Reflect.get(source, name);
-      return value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
-    })
-    .map((name) => requiredValue(`${at}.${name}`));
-}
-
 /** Sources that the node itself provides. */
 function localCauses(first: string, { hostPath, emptyDir, nfs, image }: Volume, at: string): Cause[] {
-  if (first === 'hostPath' && hostPath !== undefined) {
-    const { path, type } = hostPath;
-    if (path === '') return [requiredValue(`${at}.hostPath.path`)];
-    return [
-      ...invalidUnless(`${at}.hostPath.path`, path, checkNoBacksteps(path)),
-      ...oneOfIfSet(`${at}.hostPath.type`, type, hostPathTypes),
-    ];
-  }
+  if (first === 'hostPath' && hostPath !== undefined) return hostPathCauses(hostPath, `${at}.hostPath`);
   if (first === 'emptyDir' && billionths(emptyDir?.sizeLimit ?? '0') < 0n) {
     const wrong = 'SizeLimit field must be a valid resource quantity';
     return [forbiddenValue(`${at}.emptyDir.sizeLimit`, wrong)];
   }
-  if (first === 'nfs' && nfs !== undefined && !nfs.path.startsWith('/')) {
-    return nfs.path === '' ? [] : [invalidValue(`${at}.nfs.path`, nfs.path, 'must be an absolute path')];
-  }
+  if (first === 'nfs' && nfs !== undefined) return nfsCauses(nfs, `${at}.nfs`);
   if (first === 'image' && image !== undefined) {
     return [
       ...notEmpty(`${at}.image.reference`, image.reference),
@@ -127,7 +113,7 @@ function contentCauses(first: string, volume: Volume, at: string): Cause[] {
   if (first === 'downwardAPI' && downwardAPI !== undefined) {
     return [
       ...modeCauses(downwardAPI.defaultMode, `${at}.downwardAPI.defaultMode`),
-      ...downwardFileCauses(downwardAPI.items, `${at}.downwardAPI.items`),
+      ...downwardFileCauses(downwardAPI.items, `${at}.downwardAPI`),
     ];
   }
   if (first === 'projected' && projected !== undefined) {
@@ -137,9 +123,27 @@ function contentCauses(first: string, volume: Volume, at: string): Cause[] {
     ];
   }
   if (first === 'csi' && csi !== undefined) return csiCauses(csi, `${at}.csi`);
-  if (first === 'ephemeral' && ephemeral?.volumeClaimTemplate === undefined)
-    return [requiredValue(`${at}.ephemeral.volumeClaimTemplate`)];
+  if (first === 'ephemeral') return templateCauses(ephemeral?.volumeClaimTemplate, at);
   return [];
+}
+
+type Template = NonNullable<Volume['ephemeral']>['volumeClaimTemplate'];
+
+/** The claim is made as the template says, so it is checked with the pod. */
+function templateCauses(template: Template, at: string): Cause[] {
+  const path = `${at}.ephemeral.volumeClaimTemplate`;
+  if (template === undefined) return [requiredValue(path)];
+  const { annotations = {}, labels = {}, ...others } = template.metadata ?? {};
+  return [
+    ...causesOf(Object.keys(annotations), (key) =>
+      invalidUnless(`${path}.metadata.annotations`, key, checkQualifiedName(key.toLowerCase())),
+    ),
+    ...labelCauses(labels, `${path}.metadata.labels`),
+    ...causesOf(Object.entries(others), ([name, value]) =>
+      value === undefined ? [] : [forbiddenValue(`${path}.metadata.${name}`, 'cannot be set')],
+    ),
+    ...claimSpecCauses(template.spec, `${path}.spec`),
+  ];
 }
 
 type Filled = Pick<NonNullable<Volume['secret']>, 'defaultMode' | 'items'>;
@@ -152,11 +156,20 @@ function modeCauses(mode: number | undefined, field: string): Cause[] {
   return mode === undefined ? [] : invalidUnless(field, mode, checkFileMode(mode));
 }
 
+/** The claim of an ephemeral volume is named after the pod and the volume. */
+function claimNameCauses(volume: string, podName: string, at: string): Cause[] {
+  const claim = `${podName}-${volume}`;
+  const wrong = podName === '' || volume === '' ? undefined : checkName('subdomain', claim);
+  return invalidUnless(`${at}.name`, volume, wrong && `PVC name ${JSON.stringify(claim)}: ${wrong}`);
+}
+
 function csiCauses({ driver, nodePublishSecretRef }: NonNullable<Volume['csi']>, at: string): Cause[] {
+  const secret = nodePublishSecretRef?.name ?? '';
   return [
-    ...subdomainName(`${at}.driver`, driver.toLowerCase()),
-    ...(nodePublishSecretRef === undefined
-      ? []
-      : subdomainName(`${at}.nodePublishSecretRef.name`, nodePublishSecretRef.name)),
+    ...driverNameCauses(`${at}.driver`, driver),
+    ...(nodePublishSecretRef !== undefined && secret === ''
+      ? [requiredValue(`${at}.nodePublishSecretRef.name`)]
+      : []),
+    ...(secret === '' ? [] : invalidUnless(`${at}.name`, secret, checkName('subdomain', secret))),
   ];
 }

@@ -33,8 +33,9 @@ function withDefaults(pod: Pod): Pod {
 /** An unchanged spec is not validated again: it was valid when it was written. */
 function validate({ spec }: Pod, old: Pod | undefined): Cause[] {
   if (spec === undefined) return [requiredValue('spec.containers')];
-  if (old?.spec === undefined) return [...podSpecCauses(spec, 'spec'), ...createCauses(spec, 'spec')];
-  return findDifferences(podSpec, spec, old.spec, 'spec').length === 0 ? [] : podSpecCauses(spec, 'spec');
+  if (old?.spec !== undefined && findDifferences(podSpec, spec, old.spec, 'spec').length === 0) return [];
+  const causes = podSpecCauses(spec, metadata?.name ?? '', 'spec');
+  return old?.spec === undefined ? [...causes, ...createCauses(spec, 'spec')] : causes;
 }
 
 /** The causes why a change of a pod through its own path (the empty one) or a subresource is invalid. */

@@ -29,7 +29,7 @@ describe('a ConfigMap', () => {
     const half = mebibyte / 2;
     assert.deepEqual(causes({ data: { a: 'ä'.repeat(half / 2) }, binaryData: { b: base64(half) } }), []);
     assert.deepEqual(causes({ data: { a: 'x'.repeat(half) }, binaryData: { b: base64(half + 1) } }), [
-      ': Too long: may not be more than 1048576 bytes',
+      '[]: Too long: may not be more than 1048576 bytes',
     ]);
   });
 

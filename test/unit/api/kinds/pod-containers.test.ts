@@ -110,10 +110,17 @@ describe('the environment', () => {
       [`${at}: Invalid value: "": may not be specified when \`value\` is not empty`],
     );
     assert.match(from({})[0] ?? '', /valueFrom: Invalid value: "": must specify one of: `fieldRef`/);
-    assert.match(
-      from({ fieldRef: { fieldPath: 'spec.secret' } })[0] ?? '',
-      /fieldRef.fieldPath: Unsupported value: "spec.secret"/,
-    );
+    const field = (fieldPath: string) => from({ fieldRef: { fieldPath } });
+    const converting = (path: string, why: string) =>
+      `${at}.fieldRef.fieldPath: Invalid value: ${JSON.stringify(path)}: error converting fieldPath: ${why}`;
+    assert.deepEqual(field('spec.secret'), [
+      converting('spec.secret', 'field label not supported: spec.secret'),
+    ]);
+    assert.deepEqual(field("metadata.name['a']"), [
+      converting("metadata.name['a']", "field label does not support subscript: metadata.name['a']"),
+    ]);
+    assert.match(field('status.phase').join(), /fieldPath: Unsupported value: "status.phase": supported/);
+    assert.deepEqual(field('spec.host'), []); // the name of old clients for spec.nodeName
     assert.deepEqual(from({ fieldRef: { fieldPath: "metadata.annotations['a b']" } }).length, 1);
     assert.match(
       from({ resourceFieldRef: { resource: 'cpu' } })[0] ?? '',
@@ -123,6 +130,14 @@ describe('the environment', () => {
       from({ resourceFieldRef: { resource: 'limits.cpu', divisor: '1Mi' } })[0] ?? '',
       /divisor: Invalid value: "limits.cpu": only divisor's values 1m and 1 are supported with the cpu resource/,
     );
+    for (const [resource, word] of [
+      ['requests.ephemeral-storage', 'local ephemeral storage'],
+      ['limits.hugepages-2Mi', 'hugepages'],
+    ])
+      assert.match(
+        from({ resourceFieldRef: { resource, divisor: '3' } }).join(),
+        new RegExp(`1Pi, 1Ei are supported with the ${word} resource$`),
+      );
     assert.deepEqual(from({ secretKeyRef: { name: 's', key: '' } }), [
       `${at}.secretKeyRef.key: Required value`,
     ]);
@@ -314,6 +329,22 @@ describe('restarts', () => {
       wrongWithContainer({ restartPolicy: 'Never', restartPolicyRules: [{ action: 'Dance' }] }).length,
       2,
     );
+  });
+
+  test('have bounded rules', () => {
+    const ruleOf = (count: number) => ({
+      action: 'Restart',
+      exitCodes: { operator: 'NotIn', values: Array.from({ length: count }, (_, code) => code) },
+    });
+    const wrong = (rules: unknown[]) =>
+      wrongWithContainer({ restartPolicy: 'Never', restartPolicyRules: rules });
+    assert.deepEqual(wrong(Array.from({ length: 20 }, () => ruleOf(255))), []);
+    assert.deepEqual(wrong([ruleOf(256)]), [
+      `${path}.restartPolicyRules[0].exitCodes.values: Too many: 256: must have at most 255 items`,
+    ]);
+    assert.deepEqual(wrong(Array.from({ length: 21 }, () => ruleOf(1))), [
+      `${path}.restartPolicyRules: Too many: 21: must have at most 20 items`,
+    ]);
   });
 
   test('by a resize are not, where there are none at all', () => {

@@ -24,16 +24,31 @@ describe('volumes', () => {
     ]);
   });
 
+  test('have a template of a claim that could be made', () => {
+    const of = (spec: object, metadata: object = {}) =>
+      source({ ephemeral: { volumeClaimTemplate: { metadata, spec } } });
+    const requests = { storage: '1Gi' };
+    assert.deepEqual(of({ accessModes: ['ReadWriteOnce'], resources: { requests } }), []);
+    const at = `${path}.ephemeral.volumeClaimTemplate`;
+    assert.deepEqual(of({ accessModes: [] }), [
+      `${at}.spec.accessModes: Required value: at least 1 access mode is required`,
+      `${at}.spec.resources[storage]: Required value`,
+    ]);
+    assert.match(
+      of({ accessModes: ['ReadWriteOnce'], resources: { requests } }, { labels: { a: '?' } }).join(),
+      /metadata\.labels: Invalid value: "\?"/,
+    );
+  });
+
   test('say what their source needs', () => {
     const needed: Record<string, [object, string[]]> = {
       secret: [{}, ['secretName']],
       configMap: [{}, ['name']],
       hostPath: [{ path: '' }, ['path']],
       persistentVolumeClaim: [{ claimName: '' }, ['claimName']],
-      nfs: [{ server: '', path: '' }, ['server', 'path']],
       iscsi: [{ targetPortal: '', iqn: '', lun: 0 }, ['targetPortal', 'iqn']],
       rbd: [{ monitors: [], image: '' }, ['monitors', 'image']],
-      csi: [{ driver: '' }, ['driver']],
+      scaleIO: [{ gateway: '', system: '', secretRef: {} }, ['gateway', 'system', 'volumeName']],
       ephemeral: [{}, ['volumeClaimTemplate']],
       image: [{}, ['reference']],
     };
@@ -41,6 +56,36 @@ describe('volumes', () => {
       const expected = fields.map((field) => `${path}.${name}.${field}: Required value`);
       assert.deepEqual(source({ [name]: given }), expected, name);
     }
+    assert.deepEqual(source({ nfs: { server: '', path: '' } }), [
+      `${path}.nfs.server: Required value`,
+      `${path}.nfs.path: Required value`,
+      `${path}.nfs.path: Invalid value: "": must be an absolute path`,
+    ]);
+    assert.match(
+      source({ csi: { driver: '' } }).join(),
+      /^spec\.volumes\[0\]\.csi\.driver: Required value,spec\.volumes\[0\]\.csi\.driver: Invalid value: ""/,
+    );
+  });
+
+  test('have claims of their own where they are ephemeral', () => {
+    const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
+    const ephemeral = { name: 'v', ephemeral: { volumeClaimTemplate: { spec } } };
+    const named = { name: 'w', persistentVolumeClaim: { claimName: 'a-v' } };
+    assert.deepEqual(wrongWith({ volumes: [named, ephemeral] }), [
+      `${path}.persistentVolumeClaim.claimName: Invalid value: "a-v": must not reference a PVC that gets created for an ephemeral volume`,
+    ]);
+    const template = { metadata: { name: 'x', labels: { a: 'b' } }, spec };
+    assert.deepEqual(source({ ephemeral: { volumeClaimTemplate: template } }), [
+      `${path}.ephemeral.volumeClaimTemplate.metadata.name: Forbidden: cannot be set`,
+    ]);
+  });
+
+  test('can be mounted only where they are valid', () => {
+    const containers = [{ ...main, volumeMounts: [{ name: 'v', mountPath: '/v' }] }];
+    assert.deepEqual(wrongWith({ containers, volumes: [{ name: 'v', secret: {} }] }), [
+      `${path}.secret.secretName: Required value`,
+      'spec.containers[0].volumeMounts[0].name: Not found: "v"',
+    ]);
   });
 
   test('lead nowhere else', () => {
@@ -68,11 +113,17 @@ describe('volumes', () => {
       `${path}.secret.items[0].mode: Invalid value: 512: must be a number between 0 and 0777 (octal), both inclusive`,
     ]);
     assert.equal(source({ configMap: { name: 'c', defaultMode: -1 } }).length, 1);
+    const at = `${path}.secret.items[0].path: Invalid value`;
+    assert.deepEqual(items({ key: 'k', path: '/a/../b' }), [
+      `${at}: "/a/../b": must be a relative path`,
+      `${at}: "/a/../b": must not contain '..'`,
+    ]);
+    assert.deepEqual(items({ key: 'k', path: '../b' }), [`${at}: "../b": must not contain '..'`]);
   });
 
   test('tell about the pod what can be told', () => {
     const file = (given: object) => source({ downwardAPI: { items: [{ path: 'p', ...given }] } });
-    const at = `${path}.downwardAPI.items[0]`;
+    const at = `${path}.downwardAPI`;
     assert.deepEqual(file({}), [`${at}: Required value: one of fieldRef and resourceFieldRef is required`]);
     assert.match(
       file({ fieldRef: { fieldPath: 'status.podIP' } })[0] ?? '',
@@ -98,9 +149,9 @@ describe('a projected volume', () => {
 
   test('has one source at a time', () => {
     assert.deepEqual(projected({ secret: { name: 's' }, configMap: { name: 'c' } }), [
-      `${at}.configMap: Forbidden: may not specify more than 1 volume type per source`,
+      `${at}: Forbidden: may not specify more than 1 volume type per source`,
     ]);
-    assert.equal(projected({}).length, 1);
+    assert.deepEqual(projected({}), []); // as in the reference, one without any has no files
     assert.deepEqual(projected({ secret: {} }), [`${at}.secret.name: Required value`]);
   });
 
@@ -110,7 +161,19 @@ describe('a projected volume', () => {
       { secret: { name: 's', items: [item] } },
       { configMap: { name: 'c', items: [item] } },
     );
-    assert.deepEqual(found, [`${path}.projected: Invalid value: "same": conflicting duplicate paths`]);
+    assert.deepEqual(found, [`${path}.projected: Invalid value: "c": conflicting duplicate paths`]);
+    const facts = { items: [{ path: 'same', fieldRef: { fieldPath: 'metadata.name' } }] };
+    assert.deepEqual(projected({ secret: { name: 's', items: [item] } }, { downwardAPI: facts }), [
+      `${path}.projected: Invalid value: "same": conflicting duplicate paths`,
+    ]);
+  });
+
+  test('may have a token where another source has a file: the later one counts', () => {
+    const token = { serviceAccountToken: { path: 'same', expirationSeconds: 600 } };
+    assert.deepEqual(projected({ secret: { name: 's', items: [{ key: 'k', path: 'same' }] } }, token), []);
+    assert.deepEqual(projected({ serviceAccountToken: { path: '../t', expirationSeconds: 600 } }), [
+      `${path}.projected.path: Invalid value: "../t": must not contain '..'`,
+    ]);
   });
 
   test('holds tokens that live for ten minutes or more, of a pod with an account', () => {
@@ -128,6 +191,26 @@ describe('a projected volume', () => {
   test('holds bundles by name or by signer, and certificates at some path', () => {
     assert.equal(projected({ clusterTrustBundle: { path: 'p' } }).length, 1);
     assert.equal(projected({ clusterTrustBundle: { path: 'p', name: 'n', signerName: 's' } }).length, 1);
+    const bundle = (more: object) =>
+      projected({ clusterTrustBundle: { path: 'p', ...more } }).map((cause) =>
+        cause.replace(`${at}.clusterTrustBundle`, ''),
+      );
+    assert.deepEqual(bundle({ name: 'a.b' }), []);
+    assert.deepEqual(bundle({ name: 'e.com:s:v1' }), []);
+    assert.deepEqual(bundle({ signerName: 'e.com/s', labelSelector: {} }), []);
+    assert.match(
+      bundle({ name: 'e.com:s:V' }).join(),
+      /^.name: .*: not a valid clustertrustbundlename: a lowercase/,
+    );
+    assert.match(
+      bundle({ name: 'a', labelSelector: {} }).join(),
+      /labelSelector must be unset if name is specified$/,
+    );
+    assert.equal(bundle({ name: '' })[0], '.name: Required value: must be a valid object name');
+    assert.deepEqual(bundle({ signerName: '' }), [
+      '.signerName: Required value: must be a valid signer name',
+    ]);
+    assert.match(bundle({ signerName: 's' }).join(), /of the form 'example.com\/signer-name'$/);
     assert.equal(projected({ podCertificate: { signerName: 'a/b', keyType: 'ED25519' } }).length, 1);
     assert.deepEqual(
       projected({ podCertificate: { signerName: 'a/b', keyType: 'ED25519', keyPath: 'k' } }),
@@ -158,23 +241,23 @@ describe('mounts', () => {
 
   test('are of a part of the volume that is in it', () => {
     assert.deepEqual(mounted([{ name: 'v', mountPath: '/a', subPath: '../b' }]), [
-      `${at}[0].subPath: Invalid value: "../b": must not contain '..'`,
+      `${at}.subPath: Invalid value: "../b": must not contain '..'`,
     ]);
     assert.deepEqual(mounted([{ name: 'v', mountPath: '/a', subPath: 'b', subPathExpr: 'c' }]), [
       `${at}[0].subPathExpr: Invalid value: "c": subPathExpr and subPath are mutually exclusive`,
     ]);
     const image = { image: { reference: 'i' } };
-    assert.equal(mounted([{ name: 'v', mountPath: '/a', subPath: 'b' }], {}, image).length, 1);
+    assert.deepEqual(mounted([{ name: 'v', mountPath: '/a', subPath: 'b' }], {}, image), []);
   });
 
   test('reach the node for privileged containers only', () => {
     const mount = { name: 'v', mountPath: '/a', mountPropagation: 'Bidirectional' };
     assert.deepEqual(mounted([mount], { securityContext: { privileged: true } }), []);
     assert.deepEqual(mounted([mount]), [
-      `${at}[0].mountPropagation: Forbidden: Bidirectional mount propagation is available only to privileged containers`,
+      `${at}.mountPropagation: Forbidden: Bidirectional mount propagation is available only to privileged containers`,
     ]);
     assert.deepEqual(mounted([{ name: 'v', mountPath: '/a', recursiveReadOnly: 'Enabled' }]), [
-      `${at}[0].recursiveReadOnly: Forbidden: may only be specified when readOnly is true`,
+      `${at}.recursiveReadOnly: Forbidden: may only be specified when readOnly is true`,
     ]);
   });
 
