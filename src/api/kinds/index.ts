@@ -100,6 +100,7 @@ export {
   type Subresource,
   type Verb,
   type View,
+  withoutGated,
 } from './kind.ts';
 export { type DeleteOptions, deleteOptions, deleteOptionsBody } from './meta/delete-options.ts';
 export { type LabelSelector as ObjectSelector, labelCauses, selectsLabels } from './meta/label-selector.ts';
@@ -123,11 +124,13 @@ export {
   type Taint,
 } from './nodes/node.ts';
 export { type RuntimeClass, runtimeClassKind } from './nodes/runtime-class.ts';
+export { resizedSpec } from './pod-validation/validate-resize.ts';
 export { type Binding, bindingBody } from './pods/binding.ts';
 export { type Eviction, evictionBody } from './pods/eviction.ts';
+export { type PodLogOptions, podLogOptions } from './pods/log-options.ts';
 export { computeQosClass } from './pods/new-status.ts';
 export { type Pod, podChangeCauses, podHasEnded, podKind } from './pods/pod.ts';
-export { billionths } from './quantity.ts';
+export { billionths, formatBillionths, formatBinary } from './quantity.ts';
 export { type ClusterRole, clusterRoleKind } from './rbac/cluster-role.ts';
 export { type ClusterRoleBinding, clusterRoleBindingKind } from './rbac/cluster-role-binding.ts';
 export type { PolicyRule } from './rbac/policy-rule.ts';

@@ -67,6 +67,20 @@ export interface Subresource {
   body?: BodyType;
   /** Requests are forwarded to the thing that the object represents and have no object as body: nodes/proxy. */
   connects?: true;
+  /** Of one that is forwarded: what its query may say. Without a body it is answered with text: pods/log. */
+  query?: BodyType;
+  /** The feature gate that it belongs to: while that is off, there is no such path. */
+  gate?: string;
+}
+
+/** The kind without the subresources whose feature is off; the same object where it has none of these. */
+export function withoutGated<K extends Pick<Kind, 'subresources'>>(
+  kind: K,
+  gates: Readonly<Record<string, boolean>>,
+): K {
+  const isServed = ({ gate }: Subresource) => gate === undefined || gates[gate] === true;
+  if (kind.subresources.every(isServed)) return kind;
+  return { ...kind, subresources: kind.subresources.filter(isServed) };
 }
 
 /** A type with a name and a wire format: it can be decoded, encoded and documented. */
@@ -105,7 +119,10 @@ export interface Kind<T extends ApiObject = ApiObject> extends BodyType<T> {
   verbs: readonly Verb[];
   subresources: readonly Subresource[];
   nameRule: NameRule;
-  /** Nothing is stored: a create is answered by an operation (specification, section 1: virtual resources). */
+  /**
+   * Nothing is stored: a create is answered by an operation (specification, section 1: virtual resources), a get and a list by
+   * measuring.
+   */
   virtual: boolean;
   /** Whether a PUT to a name that does not exist creates the object. */
   createOnUpdate: boolean;

@@ -42,3 +42,19 @@ const one = 1_000_000_000n;
 export function isWhole(quantity: string): boolean {
   return billionths(quantity) % one === 0n;
 }
+
+const decimalSuffixes = ['n', 'u', 'm', '', 'k', 'M', 'G'];
+const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi'];
+
+/** Billionths with the largest decimal suffix that leaves no fraction, as the reference writes cores. */
+export const formatBillionths = (amount: bigint): string => formatScaled(amount, 1000n, decimalSuffixes);
+
+/** Bytes with the largest binary suffix that leaves no fraction. */
+export const formatBinary = (bytes: bigint): string => formatScaled(bytes, 1024n, binarySuffixes);
+
+function formatScaled(value: bigint, base: bigint, [suffix = '', ...larger]: readonly string[]): string {
+  if (value === 0n) return '0';
+  return larger.length > 0 && value % base === 0n
+    ? formatScaled(value / base, base, larger)
+    : `${value}${suffix}`;
+}

@@ -1,4 +1,4 @@
-import type { Kind, ObjectType, Subresource } from '../kinds/index.ts';
+import type { BodyType, Kind, ObjectType, Subresource } from '../kinds/index.ts';
 import { groupName } from '../kinds/index.ts';
 import { componentName, homeOf } from './names.ts';
 import type { Parameter } from './parameters.ts';
@@ -9,6 +9,7 @@ import {
   nameParameter,
   namespaceParameter,
   pretty,
+  queryParameters,
 } from './parameters.ts';
 import type { GroupVersionKind } from './schema.ts';
 
@@ -102,7 +103,8 @@ export function describePaths(kind: Kind, groupSuffix: string): PathDescription[
   }
   for (const part of kind.subresources) {
     if (part.connects) {
-      paths.push(...connectPaths({ ...place, part }, `${item}/${part.name}`));
+      const path = `${item}/${part.name}`;
+      paths.push(...forwardedPaths({ ...place, part }, path));
       continue;
     }
     const actions = ['get', 'create', 'update', 'patch', 'delete'] as const;
@@ -157,6 +159,12 @@ function describeOperation(place: Place, action: Action): Operation {
   };
 }
 
+function forwardedPaths(place: Place, path: string): PathDescription[] {
+  const { query, body } = place.part ?? {};
+  if (query === undefined) return connectPaths(place, path);
+  return [body === undefined ? textPath(place, path, query) : streamPath(place, path, query)];
+}
+
 const connectMethods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch'] as const;
 
 /** The paths of a subresource that forwards requests: one for itself, and one for all paths below it. */
@@ -176,7 +184,7 @@ function connectOperation(place: Place, method: Method, suffix: string): Operati
   const where = `${upperFirst(groupWord(kind))}${upperFirst(kind.version)}`;
   return {
     method,
-    id: `connect${where}${upperFirst(method)}${kind.kind}${upperFirst(part?.name ?? '')}${suffix}`,
+    id: `connect${where}${upperFirst(method)}${kind.namespaced ? 'Namespaced' : ''}${kind.kind}${upperFirst(part?.name ?? '')}${suffix}`,
     description: `connect ${method.toUpperCase()} requests to ${part?.name} of ${kind.kind}`,
     tag: `${lowerFirst(groupWord(kind))}_${kind.version}`,
     parameters: [],
@@ -184,6 +192,28 @@ function connectOperation(place: Place, method: Method, suffix: string): Operati
     action: 'connect',
     kind: { group: groupName(group, groupSuffix), version, kind: name },
   };
+}
+
+/** The path of a subresource whose connection becomes a stream. */
+function streamPath(place: Place, path: string, { root }: BodyType): PathDescription {
+  const methods = ['get', 'post'] as const;
+  return {
+    path,
+    parameters: [...queryParameters(root), nameParameter(place.kind.kind), namespaceParameter],
+    operations: methods.map((method) => connectOperation(place, method, '')),
+  };
+}
+
+/** The path of a subresource that is read as text. */
+function textPath(place: Place, path: string, { root }: BodyType): PathDescription {
+  const described = describePath(place, path, ['get'], ['get']);
+  const operations = described.operations.map((operation) => ({
+    ...operation,
+    description: `read ${place.part?.name} of the specified ${place.kind.kind}`,
+    parameters: queryParameters(root),
+    responses: { codes: [200], mediaTypes: ['text/plain', ...answerTypes] },
+  }));
+  return { ...described, operations };
 }
 
 function bodyOf(action: Action, subject: ObjectType): Operation['body'] {

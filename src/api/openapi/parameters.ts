@@ -1,3 +1,5 @@
+import type { StructType } from '../schema/index.ts';
+
 /** A parameter of a request, other than its body. */
 export interface Parameter {
   name: string;
@@ -95,3 +97,19 @@ export function nameParameter(kind: string): Parameter {
 /** The forwarded path of a subresource that forwards requests: in the query, or as the rest of the path. */
 export const connectQuery = query('path', 'string', 'What is asked for behind it.');
 export const connectRest = path('path', 'What is asked for behind it.');
+
+const parameterTypes: Readonly<Record<string, Parameter['type']>> = {
+  string: 'string',
+  time: 'string',
+  bool: 'boolean',
+  int32: 'integer',
+  int64: 'integer',
+};
+
+/** What the query of a request may say, by the fields of its options. A list may be given several times. */
+export function queryParameters({ fields }: StructType): Parameter[] {
+  return Object.entries(fields).flatMap(([name, { proto, type, doc }]) => {
+    const known = parameterTypes[type.t === 'list' ? type.of.t : type.t];
+    return known === undefined || proto === 0 ? [] : [query(name, known, doc)];
+  });
+}

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { StatusError } from '../../api/index.ts';
+import { StatusError, withoutGated } from '../../api/index.ts';
 import type { HttpsApp } from '../../base/https/index.ts';
 import { authenticate, authorizePath } from './admission/access.ts';
 import { refuse } from './admission/refuse.ts';
@@ -19,7 +19,7 @@ export function addDocuments(
   counts: RequestCounts,
 ): void {
   const { registry, metrics } = options;
-  const kinds = registry.resources.map(({ kind }) => kind);
+  const kinds = registry.resources.map(({ kind }) => withoutGated(kind, registry.gates));
   const routes: DocumentRoute[] = [
     ...createHealthRoutes(options),
     ...createDiscoveryRoutes(kinds, registry.groupSuffix),

@@ -3,9 +3,10 @@ import { field } from '../../schema/index.ts';
 import { requiredValue } from '../cause.ts';
 import { ageColumn } from '../columns.ts';
 import { defineKind, objectStruct } from '../define.ts';
-import type { Cause, Column } from '../kind.ts';
+import type { BodyType, Cause, Column, Subresource } from '../kind.ts';
 import { podSpec } from '../pod-spec/spec.ts';
 import { findDifferences } from '../pod-validation/difference.ts';
+import { resizeCauses } from '../pod-validation/validate-resize.ts';
 import { createCauses, podSpecCauses } from '../pod-validation/validate-spec.ts';
 import { statusCauses } from '../pod-validation/validate-status.ts';
 import { ephemeralUpdateCauses, updateCauses } from '../pod-validation/validate-update.ts';
@@ -13,8 +14,15 @@ import { bindingBody } from './binding.ts';
 import { defaultPodSpec } from './defaults.ts';
 import { addressOf, formatGates, hasEnded, restartsText, summarizePod } from './display.ts';
 import { evictionBody } from './eviction.ts';
+import { podLogOptions } from './log-options.ts';
 import { newStatus } from './new-status.ts';
 import { podStatus } from './status.ts';
+import {
+  podAttachOptions,
+  podExecOptions,
+  podPortForwardOptions,
+  podProxyOptions,
+} from './stream-options.ts';
 import { podWarnings } from './warnings.ts';
 
 const root = objectStruct('Pod', {
@@ -31,7 +39,7 @@ function withDefaults(pod: Pod): Pod {
 }
 
 /** An unchanged spec is not validated again: it was valid when it was written. */
-function validate({ spec }: Pod, old: Pod | undefined): Cause[] {
+function validate({ metadata, spec }: Pod, old: Pod | undefined): Cause[] {
   if (spec === undefined) return [requiredValue('spec.containers')];
   if (old?.spec !== undefined && findDifferences(podSpec, spec, old.spec, 'spec').length === 0) return [];
   const causes = podSpecCauses(spec, metadata?.name ?? '', 'spec');
@@ -47,6 +55,13 @@ export function podChangeCauses(next: Pod, old: Pod, subresource: string): Cause
       return updateCauses(spec, old.spec, 'spec');
     case 'ephemeralcontainers':
       return ephemeralUpdateCauses(spec, old.spec, 'spec');
+    case 'resize':
+      return resizeCauses(
+        spec,
+        old.spec,
+        { annotations: old.metadata?.annotations, status: old.status },
+        'spec',
+      );
     case 'status':
       return statusCauses(next.status ?? {}, old.status ?? {}, spec, 'status');
     default:
@@ -74,6 +89,11 @@ function readyText(pod: Pod): string {
 }
 
 /** Containers that are placed on a node together. */
+/** By GET where it begins as a WebSocket. */
+const stream = (name: string, options: BodyType): Subresource => ({
+  ...{ name, verbs: ['create', 'get'], fields: [], body: options, query: options, connects: true },
+});
+
 export const podKind = defineKind<Pod>({
   group: '',
   version: 'v1',
@@ -99,6 +119,13 @@ export const podKind = defineKind<Pod>({
       shared: true,
     },
     {
+      name: 'resize',
+      verbs: ['get', 'patch', 'update'],
+      fields: ['spec.containers', 'spec.initContainers', 'spec.resources'],
+      shared: true,
+      gate: 'InPlacePodVerticalScaling',
+    },
+    {
       name: 'binding',
       verbs: ['create'],
       fields: ['spec', 'status'],
@@ -107,6 +134,17 @@ export const podKind = defineKind<Pod>({
       body: bindingBody,
     },
     { name: 'eviction', verbs: ['create'], fields: [], body: evictionBody },
+    stream('exec', podExecOptions),
+    stream('attach', podAttachOptions),
+    stream('portforward', podPortForwardOptions),
+    { name: 'log', verbs: ['get'], fields: [], query: podLogOptions, connects: true },
+    {
+      name: 'proxy',
+      verbs: ['create', 'delete', 'get', 'patch', 'update'],
+      fields: [],
+      body: podProxyOptions,
+      connects: true,
+    },
   ],
   prepare: (next, old) => (old === undefined ? { ...next, status: newStatus(next.spec) } : next),
   default: withDefaults,

@@ -27,12 +27,13 @@ const usualVerbs: Readonly<Record<string, string>> = {
 
 /** The verb of a request for authorization, and as it is served; `served` is undefined when the path does not serve it. */
 export function verbOf(
-  { methods, collection }: Route,
+  { methods, collection, resource }: Route,
   { method }: FastifyRequest,
   isWatch: boolean,
 ): { asked: string; served: Verb | undefined } {
   const served = methods.get(method);
-  if (served === 'list' && isWatch) return { asked: 'watch', served: 'watch' };
+  if (served === 'list' && isWatch)
+    return { asked: 'watch', served: resource.kind.verbs.includes('watch') ? 'watch' : undefined };
   if (served !== undefined) return { asked: served, served };
   if (method === 'DELETE' && collection) return { asked: 'deletecollection', served };
   return { asked: usualVerbOf(method), served };

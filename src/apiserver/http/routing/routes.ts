@@ -1,5 +1,5 @@
 import type { Verb } from '../../../api/index.ts';
-import { groupName } from '../../../api/index.ts';
+import { groupName, withoutGated } from '../../../api/index.ts';
 import type { Registry, Resource } from '../../registry/index.ts';
 
 /** A path pattern of a resource, with the verb of each method on it. */
@@ -54,7 +54,7 @@ export function listRoutes(registry: Registry): Route[] {
         ),
       );
     }
-    for (const part of kind.subresources.filter(({ connects }) => !connects)) {
+    for (const part of withoutGated(kind, registry.gates).subresources.filter(({ connects }) => !connects)) {
       routes.push(
         createRoute(
           resource,

@@ -200,6 +200,8 @@ test('a struct is one component however it is reached, and a component is one st
     [],
     'one struct under two names: give it a home',
   );
-  const doubles = [...structs].filter(([, found]) => found.size > 1).map(([name]) => name);
+  // structs that differ only in how they merge in one place, with the same fields
+  const fieldsOf = (found: Set<StructType>) => new Set([...found].map(({ fields }) => fields));
+  const doubles = [...structs].filter(([, found]) => fieldsOf(found).size > 1).map(([name]) => name);
   assert.deepEqual(doubles, [], 'two structs under one name');
 });
