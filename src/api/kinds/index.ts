@@ -130,6 +130,12 @@ export { type Eviction, evictionBody } from './pods/eviction.ts';
 export { type PodLogOptions, podLogOptions } from './pods/log-options.ts';
 export { computeQosClass } from './pods/new-status.ts';
 export { type Pod, podChangeCauses, podHasEnded, podKind } from './pods/pod.ts';
+export {
+  listEnvironmentReferences,
+  listPodReferences,
+  type PodReference,
+  type ReferencedResource,
+} from './pods/references.ts';
 export { billionths, formatBillionths, formatBinary } from './quantity.ts';
 export { type ClusterRole, clusterRoleKind } from './rbac/cluster-role.ts';
 export { type ClusterRoleBinding, clusterRoleBindingKind } from './rbac/cluster-role-binding.ts';

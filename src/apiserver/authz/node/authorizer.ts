@@ -1,3 +1,4 @@
+import type { ReferencedResource } from '../../../api/index.ts';
 import { groupName } from '../../../api/index.ts';
 import type { User } from '../../authn/index.ts';
 import { CompiledRules, nameIn, questionOf } from '../rbac/index.ts';
@@ -6,7 +7,6 @@ import { allow, noOpinion, noRules } from '../types.ts';
 import type { NodeFacts } from './facts.ts';
 import { noFacts } from './facts.ts';
 import { nodeLeaseNamespace, nodeNameOf } from './node-name.ts';
-import type { ReferencedResource } from './pod-references.ts';
 import { listNodeRules } from './rules.ts';
 
 type Asked = Extract<Attributes, { resource: string }>;
@@ -41,12 +41,14 @@ export class NodeAuthorizer implements Authorizer {
     this.#narrowRules = new Map<string, NarrowRule>([
       ['secrets.', referenced('secrets', readVerbs)],
       ['configmaps.', referenced('configmaps', readVerbs)],
-      ['persistentvolumeclaims.', referenced('persistentvolumeclaims', onlyGet)],
+      ['persistentvolumeclaims.', (node, asked) => this.#decideClaims(node, asked)],
+      ['persistentvolumes.', (node, asked) => this.#decideVolumes(node, asked)],
       ['serviceaccounts.', (node, asked) => this.#decideAccount(node, asked)],
       ['pods.', (node, asked) => this.#decidePods(node, asked)],
       ['nodes.', (node, asked) => toDecision(refusalOfNode(node, asked))],
       [`leases.${group('coordination')}`, (node, asked) => toDecision(refusalOfLease(node, asked))],
       [`csinodes.${group('storage')}`, (node, asked) => toDecision(refusalOfCsiNode(node, asked))],
+      [`volumeattachments.${group('storage')}`, (node, asked) => this.#decideAttachments(node, asked)],
       [
         `certificatesigningrequests.${group('certificates')}`,
         (node, asked) => this.#decideRequests(node, asked),
@@ -81,10 +83,46 @@ export class NodeAuthorizer implements Authorizer {
   }
 
   #decideByReference(node: string, resource: ReferencedResource, namespace: string, name: string): Answer {
-    const answer = this.#facts.names(node, resource, namespace, name);
+    const answer = this.#names(node, resource, namespace, name);
     return answer instanceof Promise
       ? answer.then((isSo) => decideRelated(node, isSo))
       : decideRelated(node, answer);
+  }
+
+  /** A Secret may also belong to a volume whose claim a pod names. */
+  #names(node: string, resource: ReferencedResource, namespace: string, name: string) {
+    const claims = resource === 'secrets' ? this.#facts.claimsWithSecret(namespace, name) : [];
+    const answers = [
+      this.#facts.names(node, resource, namespace, name),
+      ...claims.map((claim) =>
+        this.#facts.names(node, 'persistentvolumeclaims', claim.namespace, claim.name),
+      ),
+    ];
+    if (answers.includes(true)) return true;
+    const pending = answers.filter((answer) => answer instanceof Promise);
+    return pending.length === 0 ? false : Promise.all(pending).then((found) => found.includes(true));
+  }
+
+  #decideClaims(node: string, asked: Asked): Answer {
+    const { verb, subresource, namespace } = asked;
+    if (subresource === '') return this.#decideReferenced('persistentvolumeclaims', onlyGet, node, asked);
+    if (!isOneOf(verb, 'patch update')) return refuse('can only get/update/patch this type');
+    if (subresource !== 'status') return refuse('can only update status subresource');
+    return this.#decideByReference(node, 'persistentvolumeclaims', namespace, nameOf(asked));
+  }
+
+  #decideVolumes(node: string, asked: Asked): Answer {
+    const refusal = refusalToGet(asked);
+    if (refusal !== undefined) return refuse(refusal);
+    const claim = this.#facts.claimOf(nameOf(asked));
+    if (claim === undefined) return decideRelated(node, false);
+    return this.#decideByReference(node, 'persistentvolumeclaims', claim.namespace, claim.name);
+  }
+
+  #decideAttachments(node: string, asked: Asked): Answer {
+    const refusal = refusalToGet(asked);
+    if (refusal !== undefined) return refuse(refusal);
+    return decideRelated(node, this.#facts.attachedTo(nameOf(asked)) === node);
   }
 
   #decideAccount(node: string, asked: Asked): Answer {
@@ -148,6 +186,13 @@ function selectsNode({ nodeName, selectors }: Asked, node: string): boolean {
   return (selectors?.fields ?? []).some(
     ({ field, operator, value }) => field === 'spec.nodeName' && operator === '=' && value === node,
   );
+}
+
+/** Of an object without a namespace. */
+function refusalToGet({ verb, subresource, name }: Asked): string | undefined {
+  if (verb !== 'get') return 'can only get individual resources of this type';
+  if (subresource !== '') return 'cannot get subresource';
+  return name === '' ? 'No Object name found' : undefined;
 }
 
 function refusalToRead({ verb, subresource, namespace }: Asked, verbs: readonly string[], name: string) {

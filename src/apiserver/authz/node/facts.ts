@@ -1,9 +1,17 @@
-import type { ApiObject, Kind, Pod } from '../../../api/index.ts';
-import { certificateSigningRequestKind, nodeKind, podKind } from '../../../api/index.ts';
+import type { ApiObject, Kind, Pod, ReferencedResource } from '../../../api/index.ts';
+import {
+  certificateSigningRequestKind,
+  csiDriverKind,
+  nodeKind,
+  persistentVolumeClaimKind,
+  persistentVolumeKind,
+  podKind,
+  volumeAttachmentKind,
+} from '../../../api/index.ts';
 import type { Registry } from '../../registry/index.ts';
-import type { ReferencedResource } from './pod-references.ts';
-import { referenceKey } from './pod-references.ts';
-import { PodsByNode } from './pods-by-node.ts';
+import { PodsByNode, referenceKey } from './pods-by-node.ts';
+import type { ClaimName } from './volume-secrets.ts';
+import { claimOfVolume, VolumeSecrets } from './volume-secrets.ts';
 
 /** The stored facts that decide what a node may do. */
 export interface NodeFacts {
@@ -17,6 +25,16 @@ export interface NodeFacts {
   pod(namespace: string, name: string): Pod | undefined;
   /** The UID of a Node. */
   nodeUid(name: string): string | undefined;
+  /** The claim that a volume is bound to. */
+  claimOf(volume: string): ClaimName | undefined;
+  /** The CSI driver of the volume behind a claim. */
+  driverOf(claim: ClaimName): string | undefined;
+  /** For whom a CSI driver is given tokens of pods. */
+  audiencesOf(driver: string): readonly string[];
+  /** The claims whose volumes need a Secret on the node. */
+  claimsWithSecret(namespace: string, name: string): readonly ClaimName[];
+  /** The node that an attachment is for. */
+  attachedTo(attachment: string): string | undefined;
   /** The name of the user who created a CertificateSigningRequest. */
   requester(name: string): string | undefined;
 }
@@ -29,6 +47,7 @@ export interface StoredFacts extends NodeFacts {
 /** Facts from the registry, as of the last applied write. */
 export function storedFacts(registry: () => Registry): StoredFacts {
   let known: PodsByNode | undefined;
+  let secrets: VolumeSecrets | undefined;
   const pods = () => {
     known ??= new PodsByNode(registry());
     return known;
@@ -41,9 +60,25 @@ export function storedFacts(registry: () => Registry): StoredFacts {
   }
 
   return {
-    names: (node, resource, namespace, name) => pods().names(node, namespace, referenceKey(resource, name)),
+    names: (node, resource, namespace, name) =>
+      pods().names(node, namespace, referenceKey({ resource, name })),
     pod: (namespace, name) => (namespace === '' ? undefined : find(podKind, namespace, name)),
     nodeUid: (name) => find(nodeKind, '', name)?.metadata?.uid,
+    claimOf(name) {
+      const volume = find(persistentVolumeKind, '', name);
+      return volume && claimOfVolume(volume);
+    },
+    driverOf({ namespace, name }) {
+      const claim = find(persistentVolumeClaimKind, namespace, name);
+      return find(persistentVolumeKind, '', claim?.spec?.volumeName ?? '')?.spec?.csi?.driver;
+    },
+    audiencesOf: (driver) =>
+      (find(csiDriverKind, '', driver)?.spec.tokenRequests ?? []).map(({ audience }) => audience),
+    claimsWithSecret(namespace, name) {
+      secrets ??= new VolumeSecrets(registry());
+      return secrets.claimsOf(namespace, name);
+    },
+    attachedTo: (name) => find(volumeAttachmentKind, '', name)?.spec.nodeName,
     requester: (name) => find(certificateSigningRequestKind, '', name)?.spec.username,
     load: () => void pods(),
   };
@@ -54,5 +89,10 @@ export const noFacts: NodeFacts = {
   names: () => false,
   pod: () => undefined,
   nodeUid: () => undefined,
+  claimOf: () => undefined,
+  driverOf: () => undefined,
+  audiencesOf: () => [],
+  claimsWithSecret: () => [],
+  attachedTo: () => undefined,
   requester: () => undefined,
 };

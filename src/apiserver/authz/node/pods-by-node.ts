@@ -1,10 +1,9 @@
-import type { Pod } from '../../../api/index.ts';
-import { podKind } from '../../../api/index.ts';
+import type { Pod, PodReference } from '../../../api/index.ts';
+import { listPodReferences, podKind } from '../../../api/index.ts';
 import { EventLoopYielder } from '../../../base/index.ts';
 import type { Registry, Resource } from '../../registry/index.ts';
 import { isMirrorPod, namedNodes } from '../../registry/index.ts';
 import type { Stored } from '../../storage/index.ts';
-import { listPodReferences } from './pod-references.ts';
 
 /*
  * Which objects the pods of each node refer to. A pod is written far more often than its node asks for an object, so a write
@@ -106,7 +105,7 @@ export class PodsByNode {
     const pod = stored && this.#pods.encoding.read(stored);
     const counts = pod !== undefined && pod.spec?.nodeName === node && !isMirrorPod(pod);
     const namespace = pod?.metadata?.namespace ?? '';
-    pods.set(key, counts ? listPodReferences(pod).map((reference) => `${namespace}/${reference}`) : []);
+    pods.set(key, counts ? listPodReferences(pod).map((each) => `${namespace}/${referenceKey(each)}`) : []);
   }
 
   #follow(key: string, next: Stored | null): void {
@@ -141,4 +140,9 @@ export class PodsByNode {
     this.#nodes.set(node, known);
     return known;
   }
+}
+
+/** What `PodsByNode.names` is asked with. */
+export function referenceKey({ resource, name }: PodReference): string {
+  return `${resource}/${name}`;
 }

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ApiObject, Pod } from '../../../api/index.ts';
+import type { ApiObject, Pod, ReferencedResource } from '../../../api/index.ts';
+import { listPodReferences } from '../../../api/index.ts';
 import { isMirrorPod, mirrorAnnotation } from '../../registry/index.ts';
 import type { NodeFacts } from './facts.ts';
 import type { NodeWrite } from './node-write.ts';
-import { listPodReferences } from './pod-references.ts';
 
 /**
  * Returns why a node agent may not make this write of a pod; undefined when it may. It may write the status of its own pods,
@@ -73,7 +73,7 @@ function checkOwners({ metadata }: Pod, node: string, facts: NodeFacts): string 
     : `node ${node} UID mismatch: expected ${owner.uid} got ${uid}`;
 }
 
-const referenceNames: Readonly<Record<string, string>> = {
+const referenceNames: Readonly<Record<ReferencedResource, string>> = {
   serviceaccounts: 'a service account',
   secrets: 'secrets',
   configmaps: 'configmaps',
@@ -81,9 +81,9 @@ const referenceNames: Readonly<Record<string, string>> = {
 };
 
 function checkReferences(pod: Pod, me: string): string | undefined {
-  const [first = ''] = listPodReferences(pod);
-  const what = referenceNames[first.slice(0, first.indexOf('/'))];
-  if (what !== undefined) return `${me} can not create pods that reference ${what}`;
+  const [first] = listPodReferences(pod);
+  if (first !== undefined)
+    return `${me} can not create pods that reference ${referenceNames[first.resource]}`;
   const sources = (pod.spec?.volumes ?? []).flatMap(({ projected }) => projected?.sources ?? []);
   if (sources.some(({ clusterTrustBundle }) => clusterTrustBundle !== undefined))
     return `${me} can not create pods that reference clustertrustbundles`;

@@ -1,4 +1,6 @@
-import { nodeSignerNames, StatusError } from '../../../api/index.ts';
+import { isDeepStrictEqual } from 'node:util';
+import type { ApiObject } from '../../../api/index.ts';
+import { isRecord, nodeSignerNames, StatusError } from '../../../api/index.ts';
 import type { Admission } from '../../registry/index.ts';
 import type { NodeFacts } from './facts.ts';
 import { noFacts } from './facts.ts';
@@ -32,6 +34,8 @@ function explainRefusal(write: NodeWrite, facts: NodeFacts): string | undefined 
       return write.name === write.node
         ? undefined
         : 'can only access CSINode with the same name as the requesting node';
+    case 'persistentvolumeclaims':
+      return explainClaimRefusal(write);
     case 'certificatesigningrequests':
       return explainRequestRefusal(write);
     default:
@@ -44,6 +48,24 @@ function explainLeaseRefusal({ node, name, namespace }: NodeWrite): string | und
     return `can only access leases in the "${nodeLeaseNamespace}" system namespace`;
   }
   return name === node ? undefined : 'can only access node lease with the same name as the requesting node';
+}
+
+/** What a node reports of the volume of a claim: its size and how far an expansion is. */
+const reported = ['allocatedResources', 'allocatedResourceStatuses', 'capacity', 'conditions'];
+
+function explainClaimRefusal({ node, verb, subresource, next, old }: NodeWrite): string | undefined {
+  if (subresource !== 'status') return 'may only update PVC status';
+  if (verb !== 'update') return `unexpected operation ${JSON.stringify(verb.toUpperCase())}`;
+  if (isDeepStrictEqual(withoutReported(next), withoutReported(old))) return undefined;
+  const me = `node ${JSON.stringify(node)}`;
+  return `${me} is not allowed to update fields other than status.capacity and status.conditions`;
+}
+
+function withoutReported(object: ApiObject | undefined): unknown {
+  const { resourceVersion: _version, managedFields: _managers, ...metadata } = object?.metadata ?? {};
+  const status: unknown = object && Reflect.get(object, 'status');
+  const rest = Object.entries(isRecord(status) ? status : {}).filter(([name]) => !reported.includes(name));
+  return { ...object, metadata, status: Object.fromEntries(rest) };
 }
 
 /** The signers for node agents; requests to others would stay unanswered. */

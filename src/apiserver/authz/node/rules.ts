@@ -15,12 +15,16 @@ export function listNodeRules(groupSuffix: string): PolicyRule[] {
     createRule('create delete get list watch', '', 'pods'),
     createRule('create', '', 'pods/eviction serviceaccounts/token'),
     createRule('get list watch', '', 'configmaps secrets services'),
-    createRule('get', '', 'persistentvolumeclaims serviceaccounts'),
+    createRule('get', '', 'persistentvolumeclaims persistentvolumes serviceaccounts'),
+    createRule('get patch update', '', 'persistentvolumeclaims/status'),
     createRule('create patch update', '', 'events'),
     createRule('create patch update', group('events'), 'events'),
     createRule('create get list watch', group('certificates'), 'certificatesigningrequests'),
+    createRule('get list watch', group('certificates'), 'clustertrustbundles'),
     createRule('create delete get patch update', group('coordination'), 'leases'),
     createRule('create delete get patch update', group('storage'), 'csinodes'),
+    createRule('get', group('storage'), 'volumeattachments'),
+    createRule('get list watch', group('storage'), 'csidrivers'),
     createRule('get list watch', group('node'), 'runtimeclasses'),
   ];
 }

@@ -12,6 +12,15 @@ const facts = {
       ? { spec: { containers: [], nodeName: name === 'mine' ? 'a' : 'b' } }
       : undefined,
   nodeUid: () => undefined,
+  claimOf: (name: string) =>
+    ({ bound: { namespace: 'team', name: 'named' }, foreign: { namespace: 'team', name: 'other' } })[name],
+  claimsWithSecret: (namespace: string, name: string) =>
+    namespace === 'storage' && name === 'key'
+      ? ['other', 'named'].map((claim) => ({ namespace: 'team', name: claim }))
+      : [],
+  driverOf: () => undefined,
+  audiencesOf: () => [],
+  attachedTo: (name: string) => ({ mine: 'a', foreign: 'b' })[name],
   requester: (name: string) => ({ mine: 'system:node:a', foreign: 'system:node:b' })[name],
 };
 const authorizer = new NodeAuthorizer('k8s.io', facts);
@@ -31,8 +40,11 @@ function asking(text: string, more: Asked = {}): Attributes {
 const groups: Readonly<Record<string, string>> = {
   leases: 'coordination.k8s.io',
   csinodes: 'storage.k8s.io',
+  csidrivers: 'storage.k8s.io',
+  volumeattachments: 'storage.k8s.io',
   runtimeclasses: 'node.k8s.io',
   certificatesigningrequests: 'certificates.k8s.io',
+  clustertrustbundles: 'certificates.k8s.io',
   tokenreviews: 'authentication.k8s.io',
   subjectaccessreviews: 'authorization.k8s.io',
 };
@@ -48,6 +60,15 @@ const allowed: [string, Asked?][] = [
   ['watch configmaps team/named'],
   ['list configmaps team/', requirement('metadata.name', '=', 'named')],
   ['get persistentvolumeclaims team/named'],
+  ['patch persistentvolumeclaims/status team/named'],
+  ['get persistentvolumes bound'],
+  ['get secrets storage/key'],
+  ['get volumeattachments mine'],
+  ['list csidrivers'],
+  ['get clustertrustbundles any'],
+  ['list clustertrustbundles'],
+  ['watch clustertrustbundles'],
+  ['watch csidrivers'],
   ['get serviceaccounts team/named'],
   ['create serviceaccounts/token team/named'],
   ['get pods team/mine'],
@@ -99,6 +120,19 @@ const refused: [string, string, Asked?][] = [
   ['get secrets/x team/named', 'cannot read subresource'],
   ['* secrets team/named', 'can only read resources of this type'],
   ['list persistentvolumeclaims team/named', 'can only get individual resources of this type'],
+  ['update persistentvolumeclaims team/named', 'can only get individual resources of this type'],
+  ['patch persistentvolumeclaims/status team/other', noRelation],
+  ['get persistentvolumeclaims/status team/named', 'can only get/update/patch this type'],
+  ['update persistentvolumeclaims/other team/named', 'can only update status subresource'],
+  ['get persistentvolumes foreign', noRelation],
+  ['get persistentvolumes free', noRelation],
+  ['get persistentvolumes', 'No Object name found'],
+  ['get persistentvolumes/status bound', 'cannot get subresource'],
+  ['list persistentvolumes', 'can only get individual resources of this type'],
+  ['get secrets storage/other', noRelation],
+  ['get volumeattachments foreign', noRelation],
+  ['update volumeattachments mine', 'can only get individual resources of this type'],
+  ['update csidrivers any', ''],
   ['list serviceaccounts team/named', 'can only get individual resources of this type'],
   ['create serviceaccounts/token team/other', noRelation],
   ['create serviceaccounts/token team/', 'can only create tokens for individual service accounts'],

@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import type { Pod } from '../../../../../src/api/index.ts';
-import { namespaceKind, podKind } from '../../../../../src/api/index.ts';
+import { listPodReferences, namespaceKind, podKind } from '../../../../../src/api/index.ts';
 import { controlPlaneUser } from '../../../../../src/apiserver/authn/index.ts';
-import { listPodReferences } from '../../../../../src/apiserver/authz/node/pod-references.ts';
-import { PodsByNode } from '../../../../../src/apiserver/authz/node/pods-by-node.ts';
+import { PodsByNode, referenceKey } from '../../../../../src/apiserver/authz/node/pods-by-node.ts';
 import type { Registry, Resource } from '../../../../../src/apiserver/registry/index.ts';
 import { createRegistry } from '../../../../../src/apiserver/registry/index.ts';
 import { createCache, openStore } from '../../../../../src/apiserver/storage/index.ts';
@@ -14,7 +13,7 @@ import { systemClock } from '../../../../../src/base/index.ts';
 const context = { user: controlPlaneUser, dryRun: false };
 const nodes = ['a', 'b'];
 const places = ['x', 'y'];
-const secrets = ['s1', 's2', 's3'];
+const maps = ['s1', 's2', 's3'];
 
 async function world() {
   const clock = systemClock;
@@ -27,12 +26,12 @@ interface Wanted {
   name: string;
   place: string;
   node: string;
-  secret: string;
+  map: string;
   mirror: boolean;
   label: string;
 }
 
-function podOf({ name, place, node, secret, mirror, label }: Wanted): Pod {
+function podOf({ name, place, node, map, mirror, label }: Wanted): Pod {
   return {
     metadata: {
       name,
@@ -41,8 +40,8 @@ function podOf({ name, place, node, secret, mirror, label }: Wanted): Pod {
       ...(mirror ? { annotations: { 'kubernetes.io/config.mirror': 'm' } } : {}),
     },
     spec: {
-      containers: [{ name: 'main', image: 'app:1' }],
-      imagePullSecrets: [{ name: secret }],
+      containers: [{ name: 'main', image: 'app:1', envFrom: [{ configMapRef: { name: map } }] }],
+      automountServiceAccountToken: false,
       ...(node === '' ? {} : { nodeName: node }),
     },
   };
@@ -53,7 +52,11 @@ function naively({ pods }: { pods: Resource<Pod> }, node: string, place: string,
   return pods.storage.list(pods.prefix(place), '', 0).items.some((stored) => {
     const pod = pods.encoding.read(stored);
     const isMirror = pod.metadata?.annotations?.['kubernetes.io/config.mirror'] !== undefined;
-    return pod.spec?.nodeName === node && !isMirror && listPodReferences(pod).includes(reference);
+    return (
+      pod.spec?.nodeName === node &&
+      !isMirror &&
+      listPodReferences(pod).some((each) => referenceKey(each) === reference)
+    );
   });
 }
 
@@ -72,7 +75,7 @@ const wanted = fc.record({
   name: fc.constantFrom('p1', 'p2', 'p3'),
   place: fc.constantFrom(...places),
   node: fc.constantFrom('', ...nodes),
-  secret: fc.constantFrom(...secrets),
+  map: fc.constantFrom(...maps),
   mirror: fc.boolean(),
   label: fc.constantFrom(...nodes),
 });
@@ -88,8 +91,8 @@ test('a node may read what its pods name at the moment, whatever became of them 
       if (!isAsked) continue;
       for (const node of nodes)
         for (const place of places)
-          for (const secret of secrets) {
-            const reference = `secrets/${secret}`;
+          for (const map of maps) {
+            const reference = `configmaps/${map}`;
             const told = index.names(node, place, reference);
             assert.equal(await told, naively(at, node, place, reference), `${node} ${place} ${reference}`);
           }
@@ -103,23 +106,23 @@ test('pods that were there before are known, and very many are looked at without
   await makeNamespaces(at.registry);
   const one = { place: 'x', node: 'a', mirror: false, label: 'b' };
   for (let count = 0; count < 500; count++) {
-    await at.pods.create('x', podOf({ ...one, name: `p${count}`, secret: `s${count}` }), context);
+    await at.pods.create('x', podOf({ ...one, name: `p${count}`, map: `s${count}` }), context);
   }
   const index = new PodsByNode(at.registry);
-  const answer = index.names('a', 'x', 'secrets/s499');
+  const answer = index.names('a', 'x', 'configmaps/s499');
   assert.ok(answer instanceof Promise);
   await at.pods.delete('x', 'p0', { gracePeriodSeconds: 0 }, context);
   assert.equal(await answer, true);
-  assert.equal(index.names('a', 'x', 'secrets/s1'), true);
-  assert.equal(index.names('a', 'x', 'secrets/s0'), false);
-  assert.equal(index.names('a', 'y', 'secrets/s1'), false);
+  assert.equal(index.names('a', 'x', 'configmaps/s1'), true);
+  assert.equal(index.names('a', 'x', 'configmaps/s0'), false);
+  assert.equal(index.names('a', 'y', 'configmaps/s1'), false);
 });
 
 test('a pod that seems to name very many nodes costs no more than another one', async () => {
   await using at = await world();
   await makeNamespaces(at.registry);
   const index = new PodsByNode(at.registry);
-  const pod = podOf({ name: 'p', place: 'x', node: 'a', secret: 's1', mirror: false, label: 'b' });
+  const pod = podOf({ name: 'p', place: 'x', node: 'a', map: 's1', mirror: false, label: 'b' });
   const volumes = Array.from({ length: 5_000 }, (_, at) => ({
     name: `v${at}`,
     csi: { driver: 'd', volumeAttributes: { nodeName: `n${at}` } },
@@ -130,10 +133,10 @@ test('a pod that seems to name very many nodes costs no more than another one', 
     context,
   );
   assert.equal(index.size, 1);
-  assert.equal(index.names('a', 'x', 'secrets/s1'), true);
-  assert.equal(index.names('n1', 'x', 'secrets/s1'), false);
+  assert.equal(index.names('a', 'x', 'configmaps/s1'), true);
+  assert.equal(index.names('n1', 'x', 'configmaps/s1'), false);
   await at.pods.delete('x', 'p', { gracePeriodSeconds: 0 }, context);
-  assert.equal(index.names('a', 'x', 'secrets/s1'), false);
+  assert.equal(index.names('a', 'x', 'configmaps/s1'), false);
   assert.equal(index.size, 0);
 });
 

@@ -188,15 +188,24 @@ describe('a mirror pod', () => {
   }
 
   test('gives its node nothing, whoever made it', async () => {
-    const body = await mirror('trap', { spec: { imagePullSecrets: [{ name: 'other' }] } });
+    const body = await mirror('trap', { spec: { volumes: [{ name: 'v', configMap: { name: 'other' } }] } });
     await admin.must('POST', pods, body);
-    await nodeA.refused('Forbidden', 'GET', `${secrets}/other`);
+    await nodeA.refused('Forbidden', 'GET', `${configMaps('default')}/other`);
   });
 });
 
 describe('a token of a service account', () => {
   before(async () => {
-    await admin.must('POST', pods, pod('bots', { serviceAccountName: 'bot' }));
+    const token = (audience: string) => ({ serviceAccountToken: { path: 't', audience } });
+    const spec = {
+      serviceAccountName: 'bot',
+      volumes: [
+        { name: 'v', projected: { sources: [token('vault')] } },
+        { name: 'd', csi: { driver: 'disks.example.com' } },
+        { name: 'c', persistentVolumeClaim: { claimName: 'claim' } },
+      ],
+    };
+    await admin.must('POST', pods, pod('bots', spec));
     await bind('bots', 'node-a');
     await admin.must('POST', pods, pod('bots-b', { serviceAccountName: 'bot' }));
     await bind('bots-b', 'node-b');
@@ -211,6 +220,55 @@ describe('a token of a service account', () => {
     const reference = { apiVersion: 'v1', kind: 'Pod', name: 'bots', uid: await uidOf('bots') };
     const { status } = await nodeA.must('POST', `${accounts}/bot/token`, ask(reference).body);
     assert.equal(typeof status?.['token'], 'string');
+  });
+
+  test('is for whom the volumes of the pod have tokens, or a role says', async () => {
+    const boundObjectRef = { apiVersion: 'v1', kind: 'Pod', name: 'bots', uid: await uidOf('bots') };
+    const path = `${accounts}/bot/token`;
+    const spec = (...audiences: string[]) => ({ spec: { audiences, boundObjectRef } });
+    await nodeA.must('POST', path, spec('vault'));
+    for (const audience of ['disk-keys', 'claimed', 'elsewhere']) {
+      const { message = '' } = await nodeA.refused('Forbidden', 'POST', path, { body: spec(audience) });
+      assert.equal(
+        message,
+        `serviceaccounts "bot" is forbidden: audience "${audience}" not found in pod spec volume, system:node:node-a is not authorized to request tokens for this audience`,
+      );
+    }
+    const { message = '' } = await nodeA.refused('Forbidden', 'POST', path, { body: spec('vault', 'b') });
+    assert.match(message, /node may only request 0 or 1 audiences$/);
+    const driver = (name: string, audience: string) =>
+      admin.must('POST', '/apis/storage.k8s.io/v1/csidrivers', {
+        metadata: { name },
+        spec: { tokenRequests: [{ audience }] },
+      });
+    await driver('disks.example.com', 'disk-keys');
+    await nodeA.must('POST', path, spec('disk-keys'));
+    await driver('shares.example.com', 'claimed');
+    const storage = { accessModes: ['ReadWriteOnce'] };
+    await admin.must('POST', '/api/v1/persistentvolumes', {
+      metadata: { name: 'volume' },
+      spec: {
+        ...{ ...storage, capacity: { storage: '1Gi' } },
+        csi: { driver: 'shares.example.com', volumeHandle: 'h' },
+      },
+    });
+    await admin.must('POST', '/api/v1/namespaces/default/persistentvolumeclaims', {
+      metadata: { name: 'claim' },
+      spec: { ...storage, volumeName: 'volume', resources: { requests: { storage: '1Gi' } } },
+    });
+    await nodeA.must('POST', path, spec('claimed'));
+    const verbs = ['request-serviceaccounts-token-audience'];
+    const roles = '/apis/rbac.authorization.k8s.io/v1';
+    await admin.must('POST', `${roles}/clusterroles`, {
+      metadata: { name: 'elsewhere' },
+      rules: [{ verbs, apiGroups: [''], resources: ['elsewhere'] }],
+    });
+    await admin.must('POST', `${roles}/clusterrolebindings`, {
+      metadata: { name: 'elsewhere' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'elsewhere' },
+      subjects: [{ kind: 'Group', name: 'system:nodes', apiGroup: 'rbac.authorization.k8s.io' }],
+    });
+    await nodeA.must('POST', path, spec('elsewhere'));
   });
 
   test('is refused for whatever else', async () => {

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Pod } from '../../../../../src/api/index.ts';
-import { listPodReferences } from '../../../../../src/apiserver/authz/node/pod-references.ts';
+import type { Pod } from '../../../../src/api/index.ts';
+import { listPodReferences } from '../../../../src/api/index.ts';
 
 type Spec = Partial<NonNullable<Pod['spec']>>;
 const containers = [{ name: 'main', image: 'app:1' }];
-const names = (spec: Spec) => listPodReferences({ metadata: { name: 'web' }, spec: { containers, ...spec } });
+const names = (spec: Spec) =>
+  listPodReferences({ metadata: { name: 'web' }, spec: { containers, ...spec } }).map(
+    ({ resource, name }) => `${resource}/${name}`,
+  );
 const env = (more: object) => [{ name: 'main', image: 'app:1', ...more }];
 const volume = (source: object) => [{ name: 'v', ...source }];
 const secretRef = { name: 's' };

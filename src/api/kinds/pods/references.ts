@@ -1,62 +1,64 @@
-import type { Pod } from '../../../api/index.ts';
+import type { Pod } from './pod.ts';
 
 type Spec = NonNullable<Pod['spec']>;
 type Volume = NonNullable<Spec['volumes']>[number];
-type Containers = Pick<NonNullable<Spec['ephemeralContainers']>[number], 'env' | 'envFrom'>[];
+type Container = Pick<NonNullable<Spec['ephemeralContainers']>[number], 'env' | 'envFrom'>;
 
 /** The resources whose objects a pod can refer to, so that its node may read them. */
 export type ReferencedResource = 'configmaps' | 'persistentvolumeclaims' | 'secrets' | 'serviceaccounts';
 
+/** An object in the namespace of the pod. */
+export interface PodReference {
+  readonly resource: ReferencedResource;
+  readonly name: string;
+}
+
 /**
- * Lists the objects of its own namespace that a pod refers to, as `RESOURCE/NAME`, possibly with duplicates. The same ones
- * as in the reference: image pull secrets, secrets of volumes, sources of the environment, claims, and the service account.
+ * Lists the objects of its own namespace that a pod refers to, possibly with duplicates. The same ones as in the reference:
+ * image pull secrets, secrets of volumes, sources of the environment, claims, and the service account.
  */
-export function listPodReferences(pod: Pod): string[] {
-  const { spec, metadata } = pod;
+export function listPodReferences({ spec, metadata }: Pod): PodReference[] {
   if (spec === undefined) return [];
   const { containers, initContainers = [], ephemeralContainers = [], volumes = [] } = spec;
   return [
-    ...toKeys('serviceaccounts', [spec.serviceAccountName]),
-    ...toKeys('secrets', (spec.imagePullSecrets ?? []).map(nameOf)),
-    ...listEnvironmentReferences([...containers, ...initContainers, ...ephemeralContainers]),
+    ...toReferences('serviceaccounts', [spec.serviceAccountName]),
+    ...toReferences('secrets', (spec.imagePullSecrets ?? []).map(nameOf)),
+    ...[...containers, ...initContainers, ...ephemeralContainers].flatMap(listEnvironmentReferences),
     ...volumes.flatMap(listVolumeSecrets),
     ...volumes.flatMap(listVolumeConfigMaps),
-    ...toKeys(
+    ...toReferences(
       'persistentvolumeclaims',
       volumes.map((volume) => claimOf(volume, metadata?.name ?? '')),
     ),
   ];
 }
 
-function toKeys(resource: ReferencedResource, names: readonly (string | undefined)[]): string[] {
-  return names.flatMap((name) => (name ? [referenceKey(resource, name)] : []));
+/** The same, of the environment of one container: ConfigMaps and Secrets. */
+export function listEnvironmentReferences({ env = [], envFrom = [] }: Container): PodReference[] {
+  return [
+    ...toReferences('secrets', [
+      ...env.map(({ valueFrom }) => nameOf(valueFrom?.secretKeyRef)),
+      ...envFrom.map(({ secretRef }) => nameOf(secretRef)),
+    ]),
+    ...toReferences('configmaps', [
+      ...env.map(({ valueFrom }) => nameOf(valueFrom?.configMapKeyRef)),
+      ...envFrom.map(({ configMapRef }) => nameOf(configMapRef)),
+    ]),
+  ];
 }
 
-export function referenceKey(resource: ReferencedResource, name: string): string {
-  return `${resource}/${name}`;
+function toReferences(resource: ReferencedResource, names: readonly (string | undefined)[]): PodReference[] {
+  return names.flatMap((name) => (name ? [{ resource, name }] : []));
 }
 
 function nameOf(reference: { name?: string } | undefined): string | undefined {
   return reference?.name;
 }
 
-function listEnvironmentReferences(containers: Containers): string[] {
-  return containers.flatMap(({ env = [], envFrom = [] }) => [
-    ...toKeys('secrets', [
-      ...env.map(({ valueFrom }) => nameOf(valueFrom?.secretKeyRef)),
-      ...envFrom.map(({ secretRef }) => nameOf(secretRef)),
-    ]),
-    ...toKeys('configmaps', [
-      ...env.map(({ valueFrom }) => nameOf(valueFrom?.configMapKeyRef)),
-      ...envFrom.map(({ configMapRef }) => nameOf(configMapRef)),
-    ]),
-  ]);
-}
-
-function listVolumeSecrets({ secret, azureFile, csi, projected, ...volume }: Volume): string[] {
+function listVolumeSecrets({ secret, azureFile, csi, projected, ...volume }: Volume): PodReference[] {
   const { cephfs, cinder, flexVolume, iscsi, rbd, scaleIO, storageos } = volume;
   const withSecret = [cephfs, cinder, flexVolume, iscsi, rbd, scaleIO, storageos];
-  return toKeys('secrets', [
+  return toReferences('secrets', [
     secret?.secretName,
     azureFile?.secretName,
     nameOf(csi?.nodePublishSecretRef),
@@ -65,9 +67,9 @@ function listVolumeSecrets({ secret, azureFile, csi, projected, ...volume }: Vol
   ]);
 }
 
-function listVolumeConfigMaps({ configMap, projected }: Volume): string[] {
+function listVolumeConfigMaps({ configMap, projected }: Volume): PodReference[] {
   const projections = (projected?.sources ?? []).map((source) => nameOf(source.configMap));
-  return toKeys('configmaps', [nameOf(configMap), ...projections]);
+  return toReferences('configmaps', [nameOf(configMap), ...projections]);
 }
 
 /** A claim that is created for the pod is named after the pod and the volume. */
