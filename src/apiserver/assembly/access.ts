@@ -78,7 +78,7 @@ export async function createAccess(options: AccessOptions): Promise<Access> {
       ...createReviewOperations({
         authorizer,
         tokens,
-        mayHaveToken: tokenRestriction(facts),
+        mayHaveToken: tokenRestriction(facts, authorizer),
         otherTokens: known.tokens,
         clock,
       }),

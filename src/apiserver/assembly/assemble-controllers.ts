@@ -16,6 +16,7 @@ import {
   ownerGarbage,
   PodGarbageService,
   roleAggregation,
+  rootCertificates,
   tokenSecrets,
   volumeProtection,
 } from '../controllers/index.ts';
@@ -70,6 +71,7 @@ function controllersOf(options: ApiServerOptions, parts: Parts): readonly Servic
     certificateSigner({ ...controller, signer, authorizer, controlPlaneNames }),
     bootstrapTokenExpiry(controller),
     defaultServiceAccounts(controller),
+    rootCertificates({ ...controller, ca }),
     apiTrustBundle({ ...controller, ca }),
     apiService({ ...controller, port }),
     tokenSecrets({ ...controller, tokens, ca }),

@@ -18,6 +18,8 @@ export interface Identity {
   impersonator?: User;
   /** When the credential expires: wall clock, milliseconds. */
   untilMs: number;
+  /** What the audit log is to say of the credential. */
+  annotations?: Readonly<Record<string, string>>;
 }
 
 /** Identifies the sender of a request; undefined when it knows none of the credentials. */

@@ -29,12 +29,17 @@ export function bearerAuthenticator(tokens: TokenAuthenticator): Authenticator {
   return { authenticate: ({ token }) => (token === undefined ? undefined : tokens.identify(token)) };
 }
 
+/** As in the reference. */
+const staleAnnotation = 'authentication.k8s.io/stale-token';
+
 /** Tokens of service accounts that are for this server. */
 export function serviceAccountAuthenticator(tokens: ServiceAccountTokens): TokenAuthenticator {
   return {
     async identify(token) {
       const verdict = await tokens.check(token, tokens.audiences);
-      return 'fault' in verdict ? undefined : { user: verdict.user, untilMs: verdict.untilMs };
+      if ('fault' in verdict) return undefined;
+      const { user, untilMs, stale } = verdict;
+      return { user, untilMs, ...(stale === undefined ? {} : { annotations: { [staleAnnotation]: stale } }) };
     },
   };
 }

@@ -19,6 +19,8 @@ export type TokenVerdict =
       audiences: readonly string[];
       /** When the token ends: wall clock, milliseconds. */
       untilMs: number;
+      /** Whose it is, and for how long its program should have had another one, for the audit log; undefined where that is not so. */
+      stale?: string;
     }
   | { fault: string };
 
@@ -116,7 +118,8 @@ export function serviceAccountTokens({ key, clock, objects }: TokenOptions): Ser
       const meant = audiences.filter((audience) => own.includes(audience));
       if (meant.length === 0) return { fault: 'the token is for other audiences' };
       const user = serviceAccountUser({ namespace: claims.namespace, ...claims.account }, extra);
-      return { user, audiences: meant, untilMs };
+      const stale = describeStale(claims, user, clock.now());
+      return { user, audiences: meant, untilMs, ...(stale === undefined ? {} : { stale }) };
     },
   };
 }
@@ -125,6 +128,13 @@ export function serviceAccountTokens({ key, clock, objects }: TokenOptions): Ser
 function gradeOf(claims: Claims) {
   if ('heldBy' in claims) return { audiences: [issuer], extra: {}, untilMs: Number.POSITIVE_INFINITY };
   return { audiences: claims.audiences, extra: extraOf(claims), untilMs: claims.expiresAt * 1000 };
+}
+
+/** As the reference says it. */
+function describeStale(claims: Claims, { name }: User, nowMs: number): string | undefined {
+  const warnAfter = 'heldBy' in claims ? undefined : claims.warnAfter;
+  const seconds = Math.floor(nowMs / 1000) - (warnAfter ?? Number.POSITIVE_INFINITY);
+  return seconds <= 0 ? undefined : `subject: ${name}, seconds after warning threshold: ${seconds}`;
 }
 
 class UnknownKeyError extends Error {}

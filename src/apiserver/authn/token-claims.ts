@@ -22,17 +22,19 @@ export interface TokenClaims {
   secret?: Named | undefined;
   /** Beside a pod: where that runs. Its uid may be unknown then. */
   node?: { name: string; uid?: string } | undefined;
+  /** From then on a program that still uses it has missed that tokens are replaced. */
+  warnAfter?: number | undefined;
 }
 
 /** Everything in the token but the issuer (RFC 7519, section 4), as the reference has it. */
 export function payloadOf(claims: TokenClaims): Record<string, unknown> {
-  const { id, audiences, issuedAt, expiresAt, namespace, account, pod, secret, node } = claims;
+  const { id, audiences, issuedAt, expiresAt, namespace, account, pod, secret, node, warnAfter } = claims;
   return {
     aud: [...audiences],
     exp: expiresAt,
     iat: issuedAt,
     jti: id,
-    'kubernetes.io': { namespace, node, pod, secret, serviceaccount: account },
+    'kubernetes.io': { namespace, node, pod, secret, serviceaccount: account, warnafter: warnAfter },
     nbf: issuedAt,
     sub: serviceAccountUserName(namespace, account.name),
   };
@@ -42,7 +44,7 @@ export function payloadOf(claims: TokenClaims): Record<string, unknown> {
 export function readPayload(payload: Readonly<Record<string, unknown>>): TokenClaims | undefined {
   const { aud, exp, iat, jti, sub, 'kubernetes.io': own } = payload;
   if (!isRecord(own)) return undefined;
-  const { namespace, serviceaccount } = own;
+  const { namespace, serviceaccount, warnafter } = own;
   const audiences = typeof aud === 'string' ? [aud] : aud;
   if (!isTextList(audiences) || typeof exp !== 'number' || typeof iat !== 'number') return undefined;
   if (typeof namespace !== 'string' || !isNamed(serviceaccount)) return undefined;
@@ -50,7 +52,9 @@ export function readPayload(payload: Readonly<Record<string, unknown>>): TokenCl
     return undefined;
   const bound = boundIn(own);
   if (bound === undefined) return undefined;
-  return { id: jti, audiences, issuedAt: iat, expiresAt: exp, namespace, account: serviceaccount, ...bound };
+  const warnAfter = typeof warnafter === 'number' ? warnafter : undefined;
+  const times = { issuedAt: iat, expiresAt: exp, warnAfter };
+  return { id: jti, audiences, ...times, namespace, account: serviceaccount, ...bound };
 }
 
 type Bound = Pick<TokenClaims, 'pod' | 'secret' | 'node'>;

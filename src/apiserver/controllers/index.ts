@@ -20,6 +20,7 @@ export { type NodeLifecycleSettings, nodeLifecycle } from './node-lifecycle/inde
 export { ownerGarbage } from './owner-garbage/index.ts';
 export { PodGarbageService } from './pod-garbage/index.ts';
 export { roleAggregation, selectsAny } from './role-aggregation/index.ts';
+export { rootCertificates } from './root-certificates.ts';
 export { ensureSystemNamespaces } from './system-namespaces.ts';
 export { tokenSecrets } from './token-secrets/index.ts';
 export { claimProtection, volumeProtection } from './volume-protection.ts';

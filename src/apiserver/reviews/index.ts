@@ -15,7 +15,7 @@ export { createTokenObjects } from './token-bound-objects.ts';
 export interface ReviewOptions {
   authorizer: Authorizer;
   tokens: ServiceAccountTokens;
-  /** Throws unless the caller may have the token that they request. */
+  /** Rejects unless the caller may have the token that they request. */
   mayHaveToken: TokenRestriction;
   /** Identifies the tokens that are not those of service accounts. */
   otherTokens: TokenAuthenticator;

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Pod, RuntimeClass } from '../../../api/index.ts';
-import { billionths, podKind, runtimeClassKind, StatusError } from '../../../api/index.ts';
+import { billionths, runtimeClassKind } from '../../../api/index.ts';
 import type { StoredObjects } from '../strategy.ts';
+import { podRefusal } from './pod-refusal.ts';
 
 type Toleration = NonNullable<NonNullable<Pod['spec']>['tolerations']>[number];
 type Quantities = Readonly<Record<string, string>>;
@@ -24,7 +25,8 @@ function runtimeClassOf(pod: Pod, stored: StoredObjects): RuntimeClass | undefin
   const name = pod.spec?.runtimeClassName;
   if (name === undefined) return undefined;
   const found = stored.find(runtimeClassKind, '', name);
-  if (found === undefined) throw refuse(pod, `pod rejected: RuntimeClass ${JSON.stringify(name)} not found`);
+  if (found === undefined)
+    throw podRefusal(pod, `pod rejected: RuntimeClass ${JSON.stringify(name)} not found`);
   return found;
 }
 
@@ -32,11 +34,14 @@ function overheadOf(pod: Pod, runtimeClass: RuntimeClass | undefined): Quantitie
   const said = pod.spec?.overhead;
   if (runtimeClass?.overhead === undefined) {
     if (said === undefined) return undefined;
-    throw refuse(pod, 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead');
+    throw podRefusal(
+      pod,
+      'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead',
+    );
   }
   const { podFixed = {} } = runtimeClass.overhead;
   if (said === undefined || areSame(said, podFixed)) return podFixed;
-  throw refuse(pod, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead");
+  throw podRefusal(pod, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead");
 }
 
 function areSame(a: Quantities, b: Quantities): boolean {
@@ -51,7 +56,7 @@ function placeOf(pod: Pod, { nodeSelector = {}, tolerations = [] }: Scheduling) 
     const said = own[label];
     if (said === undefined || said === value) continue;
     const why = `conflict: runtimeClass.scheduling.nodeSelector[${label}] = ${value}; pod.spec.nodeSelector[${label}] = ${said}`;
-    throw refuse(pod, why);
+    throw podRefusal(pod, why);
   }
   return {
     nodeSelector: { ...own, ...nodeSelector },
@@ -88,12 +93,4 @@ function covers(wide: Toleration, narrow: Toleration): boolean {
 /** As the reference has it, only the wider one may leave the operator out. */
 function isEqual(operator: string): boolean {
   return operator === '' || operator === 'Equal';
-}
-
-function refuse({ metadata }: Pod, why: string): StatusError {
-  const name = metadata?.name ?? '';
-  const { resource } = podKind;
-  return new StatusError('Forbidden', `${resource} "${name}" is forbidden: ${why}`, {
-    details: { name, kind: resource },
-  });
 }

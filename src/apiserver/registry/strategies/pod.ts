@@ -1,7 +1,20 @@
 import type { Cause, Pod } from '../../../api/index.ts';
-import { forbiddenValue, formatTime, podChangeCauses, podHasEnded } from '../../../api/index.ts';
+import {
+  forbiddenValue,
+  formatTime,
+  podChangeCauses,
+  podHasEnded,
+  resizedSpec,
+  serviceAccountKind,
+} from '../../../api/index.ts';
 import type { Strategy } from '../strategy.ts';
 import { withRuntimeClass } from './pod-runtime-class.ts';
+import {
+  checkEphemeralSecrets,
+  checkMirrorPod,
+  defaultAccountName,
+  withServiceAccount,
+} from './pod-service-account.ts';
 
 /**
  * Each path to a pod changes its own part. A pod that a node has taken is stopped there before it goes: it stays until
@@ -10,14 +23,28 @@ import { withRuntimeClass } from './pod-runtime-class.ts';
 export const podStrategy: Strategy<Pod> = {
   withoutGated: (pod, old, gates) =>
     gates.InPlacePodVerticalScaling || usesResizePolicy(old) ? pod : withoutResizePolicy(pod),
+  provide(pod, namespace, stored) {
+    const name = pod.spec?.serviceAccountName || pod.spec?.serviceAccount || defaultAccountName;
+    if (isMirrorPod(pod) || name !== defaultAccountName) return undefined;
+    if (stored.find(serviceAccountKind, namespace, name) !== undefined) return undefined;
+    return stored.create(serviceAccountKind, namespace, { metadata: { name, namespace } });
+  },
   beforeCreate(pod, _context, stored) {
-    const owned = isMirrorPod(pod) ? pod : withAccount(pod, 'default');
+    const owned = isMirrorPod(pod) ? pod : withAccount(pod, defaultAccountName);
     return withRuntimeClass(owned, stored);
   },
   beforeUpdate(next, old, { subresource, now }) {
     if (subresource === 'ephemeralcontainers') return next;
+    if (subresource === 'resize') return resized(next, old);
     if (subresource === 'status') return observed(next, old);
     return subresource === 'binding' ? bound(next, now) : withAccount(next, old.spec?.serviceAccountName);
+  },
+  admit(next, old, { subresource, context, stored }) {
+    if (old === undefined && isMirrorPod(next)) checkMirrorPod(next);
+    if (isMirrorPod(next)) return next;
+    if (old === undefined) return withServiceAccount(next, stored, context.dryRun);
+    if (subresource === 'ephemeralcontainers') checkEphemeralSecrets(next, stored);
+    return next;
   },
   check: (next, old, subresource) =>
     old === undefined ? [] : [...podChangeCauses(next, old, subresource), ...mirrorCauses(next, old)],
@@ -84,6 +111,11 @@ function observed(next: Pod, old: Pod): Pod {
       ...(address === undefined ? {} : { podIP: address, podIPs: addresses }),
     },
   };
+}
+
+function resized(next: Pod, old: Pod): Pod {
+  if (next.spec === undefined || old.spec === undefined) return next;
+  return { ...next, spec: resizedSpec(next.spec, old.spec) };
 }
 
 function bound(next: Pod, now: number): Pod {

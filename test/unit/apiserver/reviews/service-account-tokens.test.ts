@@ -219,6 +219,50 @@ describe('a token that is bound to another object', () => {
   });
 });
 
+describe('the token that a pod gets by itself', () => {
+  const spec = (pod: Shown, change: object = {}) => ({
+    expirationSeconds: 3607,
+    boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name: pod.metadata.name, uid: pod.metadata.uid },
+    ...change,
+  });
+  const podOf = async (name: string) => {
+    await account(name);
+    const containers = [{ name: 'a', image: 'a' }];
+    return await server.admin.must('POST', pods, {
+      ...named(name),
+      spec: { serviceAccountName: name, containers },
+    });
+  };
+  const livesFor = ({ token }: Issued) => {
+    const { exp, iat } = partsOf(token).payload;
+    return Number(exp) - Number(iat);
+  };
+
+  test('is good for a year, says when it should have been replaced, and ends with the pod', async () => {
+    const pod = await podOf('by-itself');
+    const issued = await tokenOf('by-itself', spec(pod));
+    const { payload } = partsOf(issued.token);
+    assert.equal(livesFor(issued), 365 * 24 * 3600);
+    assert.equal(Reflect.get(Object(payload['kubernetes.io']), 'warnafter'), Number(payload['iat']) + 3607);
+    const { status } = issued.answer;
+    assert.equal(Date.parse(String(status?.['expirationTimestamp'])) / 1000, Number(payload['iat']) + 3607);
+    clock.shiftMs = 30 * 24 * 3600_000;
+    assert.equal((await whoIs(issued.token)).code, 201);
+    clock.shiftMs = 0;
+    await server.admin.must('DELETE', `${pods}/by-itself`, { gracePeriodSeconds: 0 });
+    assert.equal((await whoIs(issued.token)).code, 401);
+  });
+
+  test('lives no longer than asked for, for another audience, another life, or bound to no pod', async () => {
+    const pod = await podOf('by-request');
+    assert.equal(livesFor(await tokenOf('by-request', spec(pod, { audiences: ['vault'] }))), 3607);
+    assert.equal(livesFor(await tokenOf('by-request', spec(pod, { audiences: [issuer, 'vault'] }))), 3607);
+    assert.equal(livesFor(await tokenOf('by-request', spec(pod, { expirationSeconds: 3608 }))), 3608);
+    assert.equal(livesFor(await tokenOf('by-request', { expirationSeconds: 3607 })), 3607);
+    assert.equal(livesFor(await tokenOf('by-request', spec(pod, { audiences: [issuer] }))), 365 * 24 * 3600);
+  });
+});
+
 describe('a request for a token', () => {
   test('is for an account that exists, by its own name', async () => {
     const path = (name: string) => `${accounts}/${name}/token`;
