@@ -3,7 +3,7 @@ import type { MetricsRegistry } from '../../base/index.ts';
 import { describeError } from '../../base/index.ts';
 import { continueTokens } from '../handlers/index.ts';
 import type { HealthCheck, HttpOptions } from '../http/index.ts';
-import type { NodeProxy } from '../node-proxy/index.ts';
+import type { NodeProxy, PodProxy } from '../node-proxy/index.ts';
 import type { Pki } from '../pki/index.ts';
 import { continueTokenKey } from '../pki/index.ts';
 import type { Registry } from '../registry/index.ts';
@@ -32,13 +32,14 @@ export interface Parts {
   metrics: MetricsRegistry;
   audit: HttpOptions['audit'];
   nodeProxy: NodeProxy;
+  podProxy: PodProxy;
 }
 
 /** Assembles the options of the HTTP server, and registers the metrics of features and storage. */
 export function httpOptions(options: ApiServerOptions, parts: Parts): HttpOptions {
   const { registry, access, storage, maintenance, tls, pki, signal } = parts;
   const { clock, log } = options;
-  const { metrics, audit, nodeProxy } = parts;
+  const { metrics, audit, nodeProxy, podProxy } = parts;
   tellFeatures(registry.gates, metrics);
   if (maintenance !== undefined) registerStorageMetrics(maintenance, metrics);
   registerObjectMetrics(registry, storage, metrics);
@@ -58,6 +59,7 @@ export function httpOptions(options: ApiServerOptions, parts: Parts): HttpOption
     inFlight: options.inFlight,
     audit,
     nodeProxy,
+    podProxy,
     metrics,
     clock,
     log: log.child({ part: 'http' }),

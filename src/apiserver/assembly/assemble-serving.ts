@@ -1,6 +1,6 @@
 import type { MetricsRegistry, Service } from '../../base/index.ts';
 import type { HttpOptions } from '../http/index.ts';
-import { createNodeProxy } from '../node-proxy/index.ts';
+import { createNodeProxy, PodProxy } from '../node-proxy/index.ts';
 import type { Keys, Pki } from '../pki/index.ts';
 import { pkiRenewal } from '../pki/index.ts';
 import type { Registry } from '../registry/index.ts';
@@ -49,6 +49,7 @@ export async function assembleServing(
   const inUse = { pki, clientCa: path === undefined ? '' : await readClientCa(path) };
   const proxy = { ca: pki.authority.cert, identity: () => inUse.pki.agentClient, metrics, clock };
   const nodeProxy = resources.use('node-proxy', createNodeProxy(proxy));
+  const podProxy = new PodProxy({ metrics, clock });
   const tls = () => tlsOf(inUse.pki, inUse.clientCa);
   let url: string | undefined;
   const listening = Promise.withResolvers<number>();
@@ -57,7 +58,7 @@ export async function assembleServing(
     port: options.securePort,
     dependsOn: resources.services.map(({ name }) => name),
     storage,
-    http: httpOptions(options, { ...parts, tls: tls(), nodeProxy }),
+    http: httpOptions(options, { ...parts, tls: tls(), nodeProxy, podProxy }),
     async onListening(port) {
       const reached = `https://${hostAndPort(reachable(bindAddress), port)}`;
       await keys.publish(reached, pki);

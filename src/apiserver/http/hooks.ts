@@ -21,6 +21,13 @@ export function refuseWhenClosing(app: Hooks): void {
   });
 }
 
+/** Aborts once the server stops. */
+export function signalStop(app: Hooks): AbortSignal {
+  const stopping = new AbortController();
+  app.addHook('preClose', async () => stopping.abort());
+  return stopping.signal;
+}
+
 function serverStopping(): StatusError {
   return new StatusError('ServiceUnavailable', 'the server is stopping', {
     details: { retryAfterSeconds: 1 },

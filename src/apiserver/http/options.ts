@@ -3,7 +3,7 @@ import type { Clock, Logger, MetricsRegistry } from '../../base/index.ts';
 import type { Authenticator } from '../authn/index.ts';
 import type { Authorizer } from '../authz/index.ts';
 import type { ContinueTokens } from '../handlers/index.ts';
-import type { NodeProxy } from '../node-proxy/index.ts';
+import type { NodeProxy, PodProxy } from '../node-proxy/index.ts';
 import type { Registry } from '../registry/index.ts';
 import type { AuditOptions } from './admission/audit.ts';
 import type { DocumentRoute } from './documents/route.ts';
@@ -24,6 +24,7 @@ export interface HttpOptions {
   documents?: readonly DocumentRoute[] | undefined;
   /** Forwards requests to node agents. */
   nodeProxy: NodeProxy;
+  podProxy: PodProxy;
   /** How many requests run at once. */
   inFlight?: InFlightLimits | undefined;
   /** Which requests are recorded, and where; default none. */

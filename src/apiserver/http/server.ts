@@ -8,11 +8,15 @@ import { refuse } from './admission/refuse.ts';
 import { addDocuments } from './documents.ts';
 import { bodyLimitBytes, renderClientError, sendError } from './errors.ts';
 import { createInFlightLimiter } from './flow/in-flight.ts';
-import { addIntercept, measureDuration, refuseFragments, refuseWhenClosing } from './hooks.ts';
+import { addIntercept, measureDuration, refuseFragments, refuseWhenClosing, signalStop } from './hooks.ts';
 import { mediaTypes } from './negotiation/media-types.ts';
 import { patchTypes } from './negotiation/patch-body.ts';
 import { addNodeProxy } from './node-proxy.ts';
 import type { HttpOptions } from './options.ts';
+import { podLog } from './pods/log.ts';
+import { addPodPath } from './pods/path.ts';
+import { podProxy } from './pods/proxy.ts';
+import { isStreamPath, podStreams } from './pods/streams.ts';
 import { RequestCounts } from './request-counts.ts';
 import { createResourceHandler } from './resource-handler.ts';
 import { methodNotAllowed, routedMethods } from './routing/methods.ts';
@@ -77,6 +81,7 @@ function serverOptions(options: HttpOptions): HttpsServerOptions {
     limits,
     ignoreTrailingSlash: true,
     http2: { defaultContentType: 'application/json', isPreferred: http2 },
+    upgrades: isStreamPath,
     contentTypes: [...mediaTypes.keys(), ...patchTypes.keys()],
     onError: (error, request, reply) => sendError(error, request, reply, log),
     onBadPath: (bad, request, reply) =>
@@ -88,7 +93,11 @@ function serverOptions(options: HttpOptions): HttpsServerOptions {
 function addRoutes(app: HttpsApp, options: HttpOptions, streams: WeakSet<FastifyRequest>): void {
   const counts = new RequestCounts(options.metrics);
   addDocuments(app, options, counts);
-  addNodeProxy(app, options.nodeProxy, options, { streams, counts });
+  const { nodeProxy, podProxy: podProxies } = options;
+  const stopping = signalStop(app);
+  addNodeProxy(app, nodeProxy, options, { streams, counts, stopping });
+  const ofPods = [podLog(nodeProxy), ...podStreams(nodeProxy, stopping), podProxy(podProxies, stopping)];
+  for (const path of ofPods) addPodPath(app, options, { streams, counts }, path);
   const shared = {
     options,
     streams,

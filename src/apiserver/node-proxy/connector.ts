@@ -29,17 +29,18 @@ export function createNodeConnector(
   limits: DialLimits = dialLimits,
 ): buildConnector.connector {
   return (_options, callback) => {
-    dialAll(target, secureContext, limits).then(
+    dialNode(target, secureContext, limits).then(
       (socket) => callback(null, socket),
       (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), null),
     );
   };
 }
 
-async function dialAll(
+/** A connection to a node's agent, whose identity was verified. Rejects with a NodeAwayError. */
+export async function dialNode(
   target: Target,
   secureContext: SecureContext,
-  { eachMs, allMs }: DialLimits,
+  { eachMs, allMs }: DialLimits = dialLimits,
 ): Promise<TLSSocket> {
   const latestMs = performance.now() + allMs;
   const tried: string[] = [];

@@ -1,23 +1,34 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { Duplex, Writable } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import { createCallerHeaders } from './headers.ts';
-import { badGateway, toProxyError } from './proxy-errors.ts';
+import type { StatusError } from '../../api/index.ts';
+import { toProxyError } from './proxy-errors.ts';
 
 export interface ExchangeOptions {
-  node: string;
+  /** Who answers, as errors name it, such as `the agent of node a`. */
+  peer: string;
   response: ServerResponse;
-  /** Where the node's paths are for the caller. */
-  prefix: string;
+  /** The headers for the caller of those that the other side answers with. */
+  toCaller(headers: IncomingHttpHeaders): Record<string, string | string[]>;
+  /** What an answer with these headers goes through on its way to the caller. Default: nothing. */
+  through?: ((headers: IncomingHttpHeaders) => readonly Duplex[]) | undefined;
+  /** The error for an answer 401. Default: it is forwarded. */
+  untrusted?: StatusError | undefined;
   /** Called when an answer begins: the exchange then takes over `response`, with the headers that are set by then. */
   onAnswer(code: number): void;
+  /** The error for an answer that is not one of success, by the begin of its text. Default: it is forwarded. */
+  refuse?: ((code: number, text: string) => StatusError) | undefined;
   /** How long the caller may read no bytes. */
   stallMs: number;
 }
 
+/** What is read of the text of a refusal. */
+const maxTextBytes = 2000;
+
 /**
- * Forwards an answer from a node to the caller. Bytes are forwarded as they arrive and as fast as the caller reads them:
- * while the caller reads none, none are read from the node. When one side goes away, the other one notices: when the caller
- * closes, the request to the node is ended, and an answer that breaks off is never ended cleanly.
+ * Forwards an answer from a node or a pod to the caller. Bytes are forwarded as they arrive and as fast as the caller reads
+ * them: while the caller reads none, none are read from the other side. When one side goes away, the other one notices: when
+ * the caller closes, the forwarded request is ended, and an answer that breaks off is never ended cleanly.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #options: ExchangeOptions;
@@ -25,11 +36,16 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined;
   #gone: Error | undefined;
   #stalled: NodeJS.Timeout | undefined;
+  /** Where the answer's body is written. */
+  #sink: Writable;
   /** From here on only this exchange sends the answer. */
   #begun = false;
+  /** Of an answer that is not forwarded: its code, and the begin of its text. */
+  #refused: { readonly code: number; text: Buffer } | undefined;
 
   constructor(options: ExchangeOptions) {
     this.#options = options;
+    this.#sink = options.response;
   }
 
   /** Resolves when nothing is left of it; rejects with a StatusError where no answer has begun. */
@@ -55,43 +71,68 @@ export class Exchange implements Dispatcher.DispatchHandler {
     headers: IncomingHttpHeaders,
   ): void {
     if (code < 200) return;
-    const { node, response, prefix, onAnswer } = this.#options;
-    if (code === 401) {
-      // the caller's credentials are never sent to the node: the node does not accept those of the control plane
-      controller.abort(
-        badGateway(`the agent of node ${node} does not accept the control plane's certificate`),
-      );
+    const { response, toCaller, onAnswer, refuse, untrusted } = this.#options;
+    if (code === 401 && untrusted !== undefined) {
+      controller.abort(untrusted);
       return;
     }
+    if (refuse !== undefined && code > 206) {
+      this.#refused = { code, text: Buffer.alloc(0) };
+      return;
+    }
+    const passed = toCaller(headers);
+    this.#sink = leadTo(response, this.#options.through?.(headers) ?? []);
     this.#begun = true;
     onAnswer(code);
-    response.writeHead(code, createCallerHeaders(headers, prefix));
+    response.writeHead(code, passed);
     // the head of an answer that takes its time does not wait for the first of it
     setImmediate(() => !response.destroyed && response.flushHeaders());
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    const { response, stallMs } = this.#options;
-    if (response.write(chunk)) return;
+    const { stallMs } = this.#options;
+    if (this.#refused !== undefined) {
+      this.#refused.text = Buffer.concat([this.#refused.text, chunk]).subarray(0, maxTextBytes);
+      return;
+    }
+    if (this.#sink.write(chunk)) return;
     controller.pause();
     this.#stalled = setTimeout(() => this.cancel(new Error('the caller takes nothing')), stallMs);
-    response.once('drain', () => {
+    this.#sink.once('drain', () => {
       clearTimeout(this.#stalled);
       controller.resume();
     });
   }
 
   onResponseEnd(): void {
-    this.#options.response.end();
+    const { refuse } = this.#options;
+    if (this.#refused !== undefined && refuse !== undefined) {
+      this.#done.reject(refuse(this.#refused.code, this.#refused.text.toString()));
+      return;
+    }
+    this.#sink.end();
     this.#done.resolve();
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     clearTimeout(this.#stalled);
-    const { node, response } = this.#options;
+    const { peer, response } = this.#options;
     if (this.#begun) {
       response.destroy(error); // without an error HTTP/2 would report a clean end
       this.#done.resolve();
-    } else this.#done.reject(toProxyError(node, error));
+    } else this.#done.reject(toProxyError(peer, error));
   }
+}
+
+/** Returns where the body is written. What fails on the way destroys the response, and its end them. */
+function leadTo(response: ServerResponse, through: readonly Duplex[]): Writable {
+  for (const [index, each] of through.entries()) {
+    each.on('error', (error) => response.destroy(error));
+    each.pipe(through[index + 1] ?? response);
+  }
+  if (through.length > 0)
+    response.once('close', () => {
+      for (const each of through) each.destroy();
+    });
+  return through[0] ?? response;
 }

@@ -73,6 +73,10 @@ export function createCallerHeaders(
 }
 
 /** The headers that the sender declares to be about one connection. */
-function listConnectionHeaders(connection: string | undefined): string[] {
-  return (connection ?? '').split(',').map((name) => name.trim().toLowerCase());
+export function listConnectionHeaders(connection: string | readonly string[] | undefined): string[] {
+  return [connection ?? '']
+    .flat()
+    .join(',')
+    .split(',')
+    .map((name) => name.trim().toLowerCase());
 }

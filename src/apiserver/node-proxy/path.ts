@@ -8,22 +8,32 @@ export interface ProxiedPath {
   target: string;
 }
 
-const form = /^\/api\/v1\/nodes\/([^/]+)\/proxy(\/.*)?$/;
+const nodePath = /^\/api\/v1\/nodes\/([^/]+)\/proxy(\/.*)?$/;
+
+/** The node that a URL names, and the path at its agent. Throws 400 as splitProxiedPath does. */
+export function readProxiedPath(url: string): ProxiedPath {
+  const { name, target } = splitProxiedPath(url, nodePath);
+  return { node: name, target };
+}
 
 /**
- * Parses the URL of a request. The path is forwarded unchanged, without decoding and encoding it again, so that the agent
- * reads what was authorized. Throws 400 for a path that two parsers could read differently: `..` in any encoding,
- * backslashes, control characters, and the fixed parts of this path in another spelling.
+ * Parses the URL of a request by a form whose groups are a name, which is decoded once, and the path behind `proxy`. The path is
+ * forwarded unchanged, without decoding and encoding it again, so that the other side reads what was authorized. Throws 400 for
+ * a path that two parsers could read differently: `..` in any encoding, backslashes, control characters, and the fixed parts of
+ * this path in another spelling.
  */
-export function readProxiedPath(url: string): ProxiedPath {
+export function splitProxiedPath(
+  url: string,
+  form: RegExp,
+): { readonly name: string; readonly target: string; readonly rest: string } {
   const at = url.indexOf('?');
   const [path, query] = at < 0 ? [url, ''] : [url.slice(0, at), url.slice(at)];
   // a server's name may stand before the path (RFC 9112, 3.2.2)
-  const [, name = '', rest = ''] = form.exec(path.replace(/^https?:\/\/[^/]*\//, '/')) ?? [];
-  const node = decodePart(name);
-  if (node === '' || !/^[\x21-\x7e]*$/.test(url) || !isPlain(rest)) throw invalid();
-  if (rest !== '' && rest !== '/') return { node, target: rest + query };
-  return { node, target: readPathParameter(query) + query };
+  const [, named = '', rest = ''] = form.exec(path.replace(/^https?:\/\/[^/]*\//, '/')) ?? [];
+  const name = decodePart(named);
+  if (name === '' || !/^[\x21-\x7e]*$/.test(url) || !isPlain(rest)) throw invalid();
+  if (rest !== '' && rest !== '/') return { name, rest, target: rest + query };
+  return { name, rest, target: readPathParameter(query) + query };
 }
 
 /** Where nothing stands behind `proxy`, the parameter `path` may (NodeProxyOptions). */

@@ -1,9 +1,10 @@
-import type { SecureContext } from 'node:tls';
+import type { SecureContext, TLSSocket } from 'node:tls';
 import { createSecureContext } from 'node:tls';
 import type { Pool } from 'undici';
+import { Semaphore } from '../../base/index.ts';
 import type { Pair } from '../../base/x509/index.ts';
 import type { DialLimits } from './connector.ts';
-import { createNodeConnector } from './connector.ts';
+import { createNodeConnector, dialNode } from './connector.ts';
 import type { Target } from './target.ts';
 
 export interface PoolsOptions {
@@ -34,6 +35,8 @@ interface Entry {
 /** Shorter than the agents' two minutes, so that this side closes idle connections. */
 const keepAliveMs = 60_000;
 const idleMs = 90_000;
+/** With one node at once, for streams: of 200 that are not done an agent cuts some, and there may be three servers. */
+const maxHandshakes = 60;
 /** A placeholder that is never resolved: the connector knows the node's addresses. */
 const origin = 'https://agent.invalid';
 
@@ -45,6 +48,8 @@ export class NodePools implements AsyncDisposable {
   readonly #options: PoolsOptions;
   readonly #entries = new Map<string, Entry>();
   readonly #open = new Set<Pool>();
+  /** The handshakes for streams, by node. */
+  readonly #dialing = new Map<string, Semaphore>();
   #context: { cert: string; secure: SecureContext } | undefined;
 
   constructor(options: PoolsOptions) {
@@ -61,6 +66,18 @@ export class NodePools implements AsyncDisposable {
     } catch (error) {
       this.#release(target.node, entry);
       throw error;
+    }
+  }
+
+  /** A connection of its own, for a stream. */
+  async dial(target: Target): Promise<TLSSocket> {
+    const { node } = target;
+    const dialing = this.#dialing.get(node) ?? new Semaphore(() => maxHandshakes);
+    this.#dialing.set(node, dialing);
+    try {
+      return await dialing.run(() => dialNode(target, this.#secureContext(), this.#options.dial));
+    } finally {
+      if (dialing.size === 0) this.#dialing.delete(node);
     }
   }
 

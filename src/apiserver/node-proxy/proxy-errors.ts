@@ -2,15 +2,15 @@ import { StatusError } from '../../api/index.ts';
 import { describeError, errorCode } from '../../base/index.ts';
 import { NodeAwayError } from './connector.ts';
 
-/** The error for the caller when a node gave no answer: 503 not reachable, 504 timeout, 502 not the node, or broken off. */
-export function toProxyError(node: string, error: unknown): StatusError {
+/** The error for the caller when a node or pod gave no answer: 503 not reachable, 504 timeout, 502 not the node, or broken off. */
+export function toProxyError(peer: string, error: unknown): StatusError {
   if (error instanceof StatusError) return error;
   if (error instanceof NodeAwayError) return awayError(error);
   const code = errorCode(error) ?? '';
   if (/^UND_ERR_(HEADERS|BODY|CONNECT)_TIMEOUT$/.test(code)) {
-    return new StatusError('Timeout', `the agent of node ${node} did not answer in time`, { cause: error });
+    return new StatusError('Timeout', `${peer} did not answer in time`, { cause: error });
   }
-  return badGateway(`the agent of node ${node} broke off: ${describeError(error)}`, error);
+  return badGateway(`${peer} broke off: ${describeError(error)}`, error);
 }
 
 function awayError(error: NodeAwayError): StatusError {
