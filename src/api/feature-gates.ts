@@ -21,6 +21,8 @@ export const featureGates = {
   ContainerCheckpoint: { stage: 'beta', byDefault: true, since: '1.30', part: 'agent' },
   DryRun: { stage: 'stable', byDefault: true, since: '1.19', locked: true, part: 'apiserver' },
   InPlacePodVerticalScaling: { stage: 'alpha', byDefault: false, since: '1.27', part: 'both' },
+  /** Not one of the reference, where another program serves metrics.k8s.io. */
+  ResourceMetricsAPI: { stage: 'beta', byDefault: true, part: 'apiserver' },
   ServerSideFieldValidation: {
     stage: 'stable',
     byDefault: true,
@@ -57,8 +59,8 @@ export function findGateProblem(name: string, on: boolean): string | undefined {
   return `cannot set feature gate ${name} to ${on}: it is locked to ${gate.byDefault}`;
 }
 
-/** The same for an agent, whose configuration may be one that was written for the reference. */
-export function findAgentGateProblem(name: string, on: boolean): string | undefined {
+/** The same for what may have been written for the reference: its gates that have no effect here can be set. */
+export function findForeignGateProblem(name: string, on: boolean): string | undefined {
   return hasNoEffect(name) ? undefined : findGateProblem(name, on);
 }
 
@@ -82,6 +84,7 @@ export function resolveGates(asked: AskedGates): FeatureGates {
     ContainerCheckpoint: resolve('ContainerCheckpoint'),
     DryRun: resolve('DryRun'),
     InPlacePodVerticalScaling: resolve('InPlacePodVerticalScaling'),
+    ResourceMetricsAPI: resolve('ResourceMetricsAPI'),
     ServerSideFieldValidation: resolve('ServerSideFieldValidation'),
     WatchList: resolve('WatchList'),
   });

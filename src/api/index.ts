@@ -6,7 +6,7 @@ export {
   apiServerGates,
   type FeatureGates,
   featureGates,
-  findAgentGateProblem,
+  findForeignGateProblem,
   findGateProblem,
   gateNames,
   hasNoEffect,

@@ -42,9 +42,11 @@ async function serve(flags: Flags, context: CommandContext): Promise<void> {
 }
 
 async function run(flags: Flags, context: CommandContext, agent: ChildEnd | undefined): Promise<void> {
-  checkGates(flags.featureGates ?? {});
+  const warnings = checkGates(flags.featureGates ?? {});
   const { runApiServer } = await import('../apiserver/index.ts'); // an agent need not load a control plane
-  await runApiServer(toApiServerOptions(flags, context), context.signal, ({ url, ca, kubeconfig, sign }) => {
+  const options = toApiServerOptions(flags, context);
+  for (const warning of warnings) options.log.warn(warning);
+  await runApiServer(options, context.signal, ({ url, ca, kubeconfig, sign }) => {
     if (agent) agent.ready({ url, ca, kubeconfig }, sign);
     else context.stdout.write(`serving on ${url} (kubeconfig ${kubeconfig})\n`);
   });

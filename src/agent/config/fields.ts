@@ -1,5 +1,5 @@
 import { isAbsolute } from 'node:path';
-import { findAgentGateProblem, resolveGates } from '../../api/index.ts';
+import { findForeignGateProblem, resolveGates } from '../../api/index.ts';
 import { bool as schemaBool, string as schemaString } from '../../api/schema/index.ts';
 import { checkpointSection } from './checkpoint-fields.ts';
 import { evictionFields, mergingFields, reservedFields } from './eviction-fields.ts';
@@ -71,7 +71,7 @@ const featureFields = {
     flag: true,
     needsRestart: true,
     of: schemaBool,
-    checkKey: (name, plain) => findAgentGateProblem(name, plain !== false),
+    checkKey: (name, plain) => findForeignGateProblem(name, plain !== false),
     readEntries(entries) {
       const stated = Object.entries(entries).filter(isSwitch);
       return resolveGates(Object.fromEntries(stated));

@@ -112,6 +112,13 @@ export {
   objectMeta,
 } from './meta/object-meta.ts';
 export { type Status, type StatusCause, type StatusDetails, status } from './meta/status.ts';
+export {
+  measuredKinds,
+  type NodeMetrics,
+  nodeMetrics,
+  type PodMetrics,
+  podMetrics,
+} from './metrics/usage.ts';
 export { type CSINode, type CSINodeDriver, csiNodeKind } from './nodes/csi-node.ts';
 export { type Lease, type LeaseSpec, leaseKind } from './nodes/lease.ts';
 export {

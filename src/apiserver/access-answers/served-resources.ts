@@ -1,4 +1,4 @@
-import { servedKinds } from '../../api/index.ts';
+import { measuredKinds, servedKinds } from '../../api/index.ts';
 import type { Attributes } from '../authz/index.ts';
 import { namespaceInQuestion } from '../authz/index.ts';
 
@@ -15,7 +15,7 @@ export function isServed(attributes: Attributes): boolean {
   if ('path' in attributes) return true;
   const { verb, group, resource } = attributes;
   if (resource === '*' || verb === 'impersonate' || resource === 'signers') return true;
-  return servedKinds.some((kind) => {
+  return [...servedKinds, ...measuredKinds].some((kind) => {
     const isNamed = kind.group !== '' && group.startsWith(`${kind.group}.`);
     return kind.resource === resource && (group === '*' || group === kind.group || isNamed);
   });

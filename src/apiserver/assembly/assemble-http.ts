@@ -33,13 +33,14 @@ export interface Parts {
   audit: HttpOptions['audit'];
   nodeProxy: NodeProxy;
   podProxy: PodProxy;
+  measured: HttpOptions['measured'];
 }
 
 /** Assembles the options of the HTTP server, and registers the metrics of features and storage. */
 export function httpOptions(options: ApiServerOptions, parts: Parts): HttpOptions {
   const { registry, access, storage, maintenance, tls, pki, signal } = parts;
   const { clock, log } = options;
-  const { metrics, audit, nodeProxy, podProxy } = parts;
+  const { metrics, audit, nodeProxy, podProxy, measured } = parts;
   tellFeatures(registry.gates, metrics);
   if (maintenance !== undefined) registerStorageMetrics(maintenance, metrics);
   registerObjectMetrics(registry, storage, metrics);
@@ -60,6 +61,7 @@ export function httpOptions(options: ApiServerOptions, parts: Parts): HttpOption
     audit,
     nodeProxy,
     podProxy,
+    measured,
     metrics,
     clock,
     log: log.child({ part: 'http' }),

@@ -1,4 +1,4 @@
-import { resolveGates } from '../../api/index.ts';
+import { measuredKinds, resolveGates, servedKinds } from '../../api/index.ts';
 import type { Authorizer } from '../authz/index.ts';
 import { ensureDefaultPolicy, ensureSystemNamespaces } from '../controllers/index.ts';
 import type { ServiceAccountKey } from '../pki/index.ts';
@@ -34,7 +34,9 @@ export async function assembleRegistry(
     groupSuffix,
     registry: () => registry,
   });
+  const gates = options.featureGates ?? resolveGates({});
   const registry: Registry = createRegistry({
+    kinds: gates.ResourceMetricsAPI ? [...servedKinds, ...measuredKinds] : servedKinds,
     storage,
     clock,
     groupSuffix,
@@ -42,7 +44,7 @@ export async function assembleRegistry(
     advice: access.rbac.advice,
     operations: access.operations,
     ...(options.serviceRanges === undefined ? {} : { serviceRanges: options.serviceRanges }),
-    gates: options.featureGates ?? resolveGates({}),
+    gates,
   });
   await ensureSystemNamespaces(registry);
   await ensureDefaultPolicy(registry, log);

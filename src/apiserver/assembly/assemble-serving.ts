@@ -1,5 +1,6 @@
 import type { MetricsRegistry, Service } from '../../base/index.ts';
 import type { HttpOptions } from '../http/index.ts';
+import { createMeasured, NodeAnswers } from '../metrics-api/index.ts';
 import { createNodeProxy, PodProxy } from '../node-proxy/index.ts';
 import type { Keys, Pki } from '../pki/index.ts';
 import { pkiRenewal } from '../pki/index.ts';
@@ -49,6 +50,12 @@ export async function assembleServing(
   const inUse = { pki, clientCa: path === undefined ? '' : await readClientCa(path) };
   const proxy = { ca: pki.authority.cert, identity: () => inUse.pki.agentClient, metrics, clock };
   const nodeProxy = resources.use('node-proxy', createNodeProxy(proxy));
+  const answers = resources.use(
+    'metrics-api',
+    new NodeAnswers({ proxy: nodeProxy, clock, log: log.child({ part: 'metrics-api' }) }),
+  );
+  const { registry } = parts;
+  const measured = registry.gates.ResourceMetricsAPI ? createMeasured({ registry, answers, clock }) : [];
   const podProxy = new PodProxy({ metrics, clock });
   const tls = () => tlsOf(inUse.pki, inUse.clientCa);
   let url: string | undefined;
@@ -58,7 +65,7 @@ export async function assembleServing(
     port: options.securePort,
     dependsOn: resources.services.map(({ name }) => name),
     storage,
-    http: httpOptions(options, { ...parts, tls: tls(), nodeProxy, podProxy }),
+    http: httpOptions(options, { ...parts, tls: tls(), nodeProxy, podProxy, measured }),
     async onListening(port) {
       const reached = `https://${hostAndPort(reachable(bindAddress), port)}`;
       await keys.publish(reached, pki);

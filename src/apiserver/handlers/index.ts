@@ -3,6 +3,7 @@ export { isAsked, parseBoolean } from './parameters.ts';
 export { type ContinueTokens, continueTokens } from './read/continue-token.ts';
 export { get } from './read/get.ts';
 export { list } from './read/list.ts';
+export { type Measured, readMeasured } from './read/measured.ts';
 export { SharedReads } from './read/shared-reads.ts';
 export { type WatchRequest, watch } from './read/watch.ts';
 export { type Answer, type ApiRequest, bodyTypeOf, type PatchBody, type PatchFormat } from './request.ts';

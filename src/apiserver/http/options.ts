@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock, Logger, MetricsRegistry } from '../../base/index.ts';
 import type { Authenticator } from '../authn/index.ts';
 import type { Authorizer } from '../authz/index.ts';
-import type { ContinueTokens } from '../handlers/index.ts';
+import type { ContinueTokens, Measured } from '../handlers/index.ts';
 import type { NodeProxy, PodProxy } from '../node-proxy/index.ts';
 import type { Registry } from '../registry/index.ts';
 import type { AuditOptions } from './admission/audit.ts';
@@ -25,6 +25,8 @@ export interface HttpOptions {
   /** Forwards requests to node agents. */
   nodeProxy: NodeProxy;
   podProxy: PodProxy;
+  /** What answers reads of kinds that are not stored. */
+  measured?: readonly Measured[] | undefined;
   /** How many requests run at once. */
   inFlight?: InFlightLimits | undefined;
   /** Which requests are recorded, and where; default none. */

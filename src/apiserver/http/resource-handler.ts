@@ -8,6 +8,7 @@ import {
   get,
   list,
   patch,
+  readMeasured,
   remove,
   removeCollection,
   update,
@@ -65,6 +66,7 @@ export function createResourceHandler(route: Route, shared: Shared & { count: Ro
   const { options, encodings, streams, enter, count } = shared;
   const admissions = new WeakMap<FastifyRequest, Admitted>();
   const negotiator = createNegotiator(route.resource.groupSuffix);
+  const measured = options.measured?.find(({ kind }) => kind === route.resource.kind);
   return {
     async onRequest(request: FastifyRequest, reply: FastifyReply): Promise<void> {
       const admitted = await admit(route, request, reply, options);
@@ -97,7 +99,8 @@ export function createResourceHandler(route: Route, shared: Shared & { count: Ro
       const slot = entered instanceof Promise ? await entered : entered;
       try {
         auditBody(request, admitted, admitted.patch?.body ?? admitted.body);
-        const plain = handlers[admitted.verb];
+        const plain: Handle =
+          measured === undefined ? handlers[admitted.verb] : (asked) => readMeasured(asked, measured);
         const handle = (admitted.body ?? admitted.patch) ? withComplaints(plain, reply) : plain;
         const answer = isDiff ? await accessDiff(admitted, handle) : await handle(admitted);
         const compress = options.registry.gates.APIResponseCompression;

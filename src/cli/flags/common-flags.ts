@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { findGateProblem } from '../../api/index.ts';
+import { findForeignGateProblem, hasNoEffect } from '../../api/index.ts';
 import { ExitError, exitCodes } from '../../base/index.ts';
 import { parseDomain, parseFeatureGates, parseFilePath } from './values.ts';
 
@@ -60,10 +60,12 @@ export const featureGatesOption = () =>
     parseFeatureGates,
   );
 
-/** Throws an ExitError with all problems of the gates that the flags set. */
-export function checkGates(gates: Readonly<Record<string, boolean>>): void {
-  const problems = Object.entries(gates).flatMap(([name, on]) => findGateProblem(name, on) ?? []);
-  if (problems.length === 0) return;
+/** Returns warnings about gates that the flags set; throws an ExitError with all problems. */
+export function checkGates(gates: Readonly<Record<string, boolean>>): string[] {
+  const problems = Object.entries(gates).flatMap(([name, on]) => findForeignGateProblem(name, on) ?? []);
+  const warn = (name: string) =>
+    `--feature-gates: ${name} has no effect here: it is a feature of the reference that is not switched here`;
+  if (problems.length === 0) return Object.keys(gates).filter(hasNoEffect).map(warn);
   throw new ExitError(
     exitCodes.configuration,
     `the value of --feature-gates cannot be used: ${problems.join('; ')}`,

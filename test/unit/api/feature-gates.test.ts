@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import {
   apiServerGates,
   featureGates,
-  findAgentGateProblem,
+  findForeignGateProblem,
   findGateProblem,
   gateNames,
   hasNoEffect,
@@ -12,7 +12,7 @@ import {
 } from '../../../src/api/index.ts';
 
 describe('feature gates', () => {
-  test('stand as the specification has them, but for WatchList', () => {
+  test('stand as the specification has them, but for WatchList, and one of ours', () => {
     const shown = Object.entries(featureGates).map(
       ([name, { stage, byDefault }]) => `${name} ${stage} ${byDefault}`,
     );
@@ -23,6 +23,7 @@ describe('feature gates', () => {
       'ContainerCheckpoint beta true',
       'DryRun stable true',
       'InPlacePodVerticalScaling alpha false',
+      'ResourceMetricsAPI beta true',
       'ServerSideFieldValidation stable true',
       'WatchList beta true',
     ]);
@@ -61,14 +62,14 @@ describe('feature gates', () => {
 
   test('of the reference have no effect here, and are not passed on; none of them is one of ours', () => {
     for (const name of ['MemoryQoS', 'KubeletSeparateDiskGC', 'NodeSwap', 'GracefulNodeShutdown']) {
-      assert.equal(findAgentGateProblem(name, true), undefined);
+      assert.equal(findForeignGateProblem(name, true), undefined);
       assert.equal(hasNoEffect(name), true);
-      assert.match(findGateProblem(name, true) ?? '', /there is no feature gate/, 'for the control plane');
+      assert.match(findGateProblem(name, true) ?? '', /there is no feature gate/, 'inside a test');
     }
     assert.deepEqual(apiServerGates({ MemoryQoS: true, WatchList: true }), { WatchList: true });
     for (const name of gateNames) assert.equal(hasNoEffect(name), false, name);
-    assert.match(findAgentGateProblem('Nope', true) ?? '', /there is no feature gate "Nope"/);
-    assert.match(findAgentGateProblem('DryRun', false) ?? '', /it is locked to true/);
+    assert.match(findForeignGateProblem('Nope', true) ?? '', /there is no feature gate "Nope"/);
+    assert.match(findForeignGateProblem('DryRun', false) ?? '', /it is locked to true/);
   });
 
   test('of the agent alone are not for the control plane', () => {

@@ -10,6 +10,7 @@ export interface Groups {
   coordination: string;
   discovery: string;
   events: string;
+  metrics: string;
   networking: string;
 }
 
@@ -24,6 +25,7 @@ export function resolveGroups(suffix: string): Groups {
     coordination: group('coordination'),
     discovery: group('discovery'),
     events: group('events'),
+    metrics: group('metrics'),
     networking: group('networking'),
   };
 }

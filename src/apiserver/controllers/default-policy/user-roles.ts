@@ -28,7 +28,17 @@ export function userRoles(groups: Groups): DefaultRole[] {
     { name: 'system:aggregate-to-admin', rules: adminRules(groups), ...labels('admin') },
     { name: 'system:aggregate-to-edit', rules: editRules(groups), ...labels('edit') },
     { name: 'system:aggregate-to-view', rules: viewRules(groups), ...labels('view') },
+    metricsReader(groups, ['view', 'edit', 'admin'].map(aggregationLabel)),
   ];
+}
+
+/** As the program ships it that serves these in the reference. */
+function metricsReader({ metrics }: Groups, labels: readonly string[]): DefaultRole {
+  return {
+    name: 'system:aggregated-metrics-reader',
+    labels: Object.fromEntries(labels.map((label) => [label, 'true'])),
+    rules: [rule(read, metrics, 'nodes pods')],
+  };
 }
 
 /** Access queries. Their results reveal all roles and bindings, so these may be read as well. */

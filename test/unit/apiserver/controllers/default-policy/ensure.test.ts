@@ -80,6 +80,7 @@ describe('the first start', () => {
     assert.deepEqual(shown(world.roles).toSorted(), [
       ...['admin', 'cluster-admin', 'edit', 'nodeward:access-reader'],
       ...['system:aggregate-to-admin', 'system:aggregate-to-edit', 'system:aggregate-to-view'],
+      'system:aggregated-metrics-reader',
       ...['system:auth-delegator', 'system:basic-user'],
       ...ofCertificates(
         'certificatesigningrequests:nodeclient',
@@ -89,15 +90,16 @@ describe('the first start', () => {
         'kubelet-serving-approver',
         'legacy-unknown-approver',
       ),
-      ...['system:discovery', 'system:kubelet-api-admin', 'system:monitoring', 'system:node'],
+      ...['system:cluster-trust-bundle-discovery', 'system:discovery', 'system:kubelet-api-admin'],
+      ...['system:monitoring', 'system:node'],
       ...['system:node-bootstrapper', 'system:node-problem-detector', 'system:public-info-viewer'],
       ...['system:service-account-issuer-discovery', 'view'],
     ]);
     assert.deepEqual(shown(world.bindings).toSorted(), [
       ...['cluster-admin', 'system:basic-user'],
       ...ofCertificates('certificatesigningrequests:nodeclient', 'certificatesigningrequests:selfnodeclient'),
-      ...['system:discovery', 'system:kubelet-api-admin', 'system:monitoring'],
-      ...['system:node', 'system:node-bootstrapper'],
+      ...['system:cluster-trust-bundle-discovery', 'system:discovery', 'system:kubelet-api-admin'],
+      ...['system:monitoring', 'system:node', 'system:node-bootstrapper'],
       ...['system:public-info-viewer', 'system:service-account-issuer-discovery'],
     ]);
     assert.deepEqual(world.role('system:certificates.k8s.io:kubelet-serving-approver').rules, [
