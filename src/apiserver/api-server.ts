@@ -4,11 +4,12 @@ import { assembleControllers } from './assembly/assemble-controllers.ts';
 import { assembleRegistry } from './assembly/assemble-registry.ts';
 import { assembleServing } from './assembly/assemble-serving.ts';
 import { openAuthorizationWebhook } from './assembly/authorization-webhook.ts';
+import { lockFolder } from './assembly/folder-lock.ts';
 import { openAudit } from './assembly/open-audit.ts';
 import type { ApiServerOptions } from './assembly/options.ts';
 import { Resources } from './assembly/resources.ts';
 import type { NodeRequest } from './pki/index.ts';
-import { fileKeys, nodeSigner } from './pki/index.ts';
+import { fileKeys, namesWithRelays, nodeSigner } from './pki/index.ts';
 import { createValueReader } from './registry/index.ts';
 import { openStorage } from './storage/index.ts';
 
@@ -25,8 +26,8 @@ export interface RunningApiServer {
 }
 
 /**
- * Runs a control plane until `signal` aborts. The store comes first, whose lock keeps others from the files of the root
- * folder, then keys, then whatever else is opened for the services; the services say by `dependsOn` what they stand on, and so in which order they start and stop:
+ * Runs a control plane until `signal` aborts. The lock of the root folder comes first, then the store, keys, and whatever else
+ * is opened for the services; the services say by `dependsOn` what they stand on, and so in which order they start and stop:
  *
  *     storage ─┬─► controllers (or those of the leader), server-lease
  *              └─► http ──► certificates, client-ca           audit, node-proxy, webhook ──► http, authorization-webhook
@@ -40,9 +41,11 @@ export async function runApiServer(
 ): Promise<void> {
   const { rootDir, groupSuffix, bindAddress, clock, log, metrics = createMetrics() } = options;
   registerBuildInfo(metrics, version.gitVersion);
-  const files = fileKeys({ rootDir, serverNames: [bindAddress], clock, log });
+  const serverNames = namesWithRelays(bindAddress);
+  const files = fileKeys({ rootDir, serverNames, clock, log });
   const keys = options.keys ?? files;
   if (keys === files) await ensurePrivateFolder(rootDir);
+  using _lock = keys === files ? lockFolder(rootDir) : undefined;
   await using resources = new Resources();
   const { storage, maintenance } = await openStorage({
     ...options,

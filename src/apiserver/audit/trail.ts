@@ -21,6 +21,8 @@ export interface AuditAsked {
   impersonated: User | undefined;
   attributes: Attributes;
   decision: Decision;
+  /** What else is to be said of the credentials. */
+  annotations?: Readonly<Record<string, string>>;
 }
 
 /** The audit events of one request. Without a call of `asked` it was refused before the user was known; events name none. */
@@ -67,7 +69,7 @@ export function startTrail(
       ...(stage === 'RequestReceived' ? {} : bodies),
       requestReceivedTimestamp: receivedAt,
       stageTimestamp: at,
-      ...(known === undefined ? {} : annotationsOf(known.decision)),
+      ...(known === undefined ? {} : annotationsOf(known)),
     };
     sink.write(renderLine(event));
   }
@@ -135,9 +137,16 @@ function objectRefOf(attributes: Attributes): Pick<AuditEvent, 'objectRef'> {
 }
 
 /** The annotations of the reference. */
-function annotationsOf({ verdict, reason }: Decision): Pick<AuditEvent, 'annotations'> {
+function annotationsOf({
+  decision: { verdict, reason },
+  annotations,
+}: AuditAsked): Pick<AuditEvent, 'annotations'> {
   const decision = verdict === 'allow' ? 'allow' : 'forbid';
   return {
-    annotations: { 'authorization.k8s.io/decision': decision, 'authorization.k8s.io/reason': reason },
+    annotations: {
+      ...annotations,
+      'authorization.k8s.io/decision': decision,
+      'authorization.k8s.io/reason': reason,
+    },
   };
 }

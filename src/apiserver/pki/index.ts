@@ -3,7 +3,7 @@ export { continueTokenKey } from './continue-token-key.ts';
 export { fileKeys, type Keys } from './keys.ts';
 export { openPki, type Pki } from './pki.ts';
 export { pkiRenewal } from './renewal.ts';
-export { isUsualServerName, servingNames } from './server-names.ts';
+export { isUsualServerName, namesWithRelays, servingNames } from './server-names.ts';
 export {
   openServiceAccountKey,
   readServiceAccountKey,

@@ -2,7 +2,7 @@ import { chmod, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { agentClientUser } from '../../api/index.ts';
 import type { Clock, Logger } from '../../base/index.ts';
-import { describeError, ExitError, ensurePrivateFolder, exitCodes } from '../../base/index.ts';
+import { describeError, ExitError, ensurePrivateFolder, errorCode, exitCodes } from '../../base/index.ts';
 import type { Expected, Issue, Pair } from '../../base/x509/index.ts';
 import { findFault, issuePair, noNames, readPair, validity, writePair } from '../../base/x509/index.ts';
 import { openAuthority } from './authority.ts';
@@ -77,16 +77,25 @@ async function openLeaf(
     await writePair(folder, name, made);
   } catch (error) {
     const message = `cannot write ${join(folder, name)}.crt and .key: ${describeError(error)}`;
-    throw new ExitError(exitCodes.unwritable, message, { cause: error });
+    // an API that is away because its disk is full could not be asked to delete anything
+    if (found === noneYet || !noRoom.includes(errorCode(error) ?? ''))
+      throw new ExitError(exitCodes.unwritable, message, { cause: error });
+    log.warn(
+      { certificate: name },
+      `${message}; the new certificate is used and not kept: the next start makes another`,
+    );
   }
   return made;
 }
+
+const noneYet = 'there is none yet';
+const noRoom = ['ENOSPC', 'EDQUOT', 'EROFS'];
 
 /** Returns the pair on disk, or why it cannot be used. */
 async function readLeaf(folder: string, name: string, expected: Expected): Promise<Pair | string> {
   try {
     const found = await readPair(folder, name);
-    if (found === undefined) return 'there is none yet';
+    if (found === undefined) return noneYet;
     const fault = findFault(found, { ...expected, minLeft: 0 });
     if (fault !== undefined) return fault;
     // a leaf ends with its authority at the latest: a new one would end no later

@@ -19,6 +19,15 @@ export function servingNames(given: readonly string[]): AlternativeNames {
   return alternativeNames([...usual, hostname(), ...given, ...(isForAll ? ownAddresses() : [])]);
 }
 
+/**
+ * What a server that listens on `bindAddress` is reached by. One that listens for this machine alone is reached by the
+ * machine's pods at all of its addresses: their agent passes connections on.
+ */
+export function namesWithRelays(bindAddress: string): string[] {
+  const isLocal = bindAddress === '::1' || bindAddress.startsWith('127.');
+  return isLocal ? [bindAddress, '0.0.0.0'] : [bindAddress];
+}
+
 function ownAddresses(): string[] {
   return Object.values(networkInterfaces())
     .flatMap((addresses: readonly NetworkInterfaceInfo[] | undefined) => addresses ?? [])

@@ -35,7 +35,7 @@ export interface ObjectEncoding<T extends ApiObject> {
   metadataAt(stored: Stored): number;
   /** The JSON to send: the stored bytes with the version spliced in. */
   show(stored: Stored): Uint8Array;
-  /** Does the same in a buffer of the caller; undefined for a view, which must be converted. */
+  /** Does the same in a buffer of the caller; undefined for a view, which must be converted, and for what is not stored. */
   readonly splice: Splice | undefined;
 }
 
@@ -80,7 +80,7 @@ export function objectEncoding<T extends ApiObject>(kind: Kind<T>, groupSuffix: 
       splice.write(stored, json, 0);
       return json;
     },
-    splice,
+    splice: kind.virtual ? undefined : splice, // what is not stored has no version
   };
 }
 

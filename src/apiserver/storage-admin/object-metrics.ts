@@ -11,7 +11,7 @@ export function registerObjectMetrics(
   metrics: MetricsRegistry,
 ): void {
   const stored = registry.resources.filter(
-    ({ kind }) => kind.storedAs === undefined && kind.verbs.includes('list'),
+    ({ kind }) => !kind.virtual && kind.storedAs === undefined && kind.verbs.includes('list'),
   );
   new Gauge({
     name: 'apiserver_storage_objects',

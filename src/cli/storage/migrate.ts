@@ -10,6 +10,7 @@ import { commandLogger } from '../terminal/context.ts';
 import type { OutputFlags } from '../terminal/output.ts';
 import { textOutputOption, writeResult } from '../terminal/output.ts';
 import { showProgress } from '../terminal/progress.ts';
+import type { TextResult } from '../terminal/result.ts';
 import { formatBytes } from '../terminal/text.ts';
 import { accessStorage } from './access.ts';
 
@@ -43,15 +44,26 @@ export function migrateCommand(context: CommandContext): Command {
     );
   for (const option of etcd) command.addOption(option);
   return command.addOption(textOutputOption()).action(async (flags: Flags) => {
-    const { report, from, to } = await run(flags, context);
-    const objects = `${report.objects} objects (${formatBytes(report.bytes)})`;
-    const next = formatNextStep(flags.to, flags.etcdPrefix);
-    writeResult(context, flags.output, {
-      document: { from, to, ...report },
-      names: [to],
-      text: () => `${objects} moved from ${from} to ${to}, revision ${report.revision}\n${next}`,
-    });
+    const moved = await run(flags, context);
+    writeResult(context, flags.output, describeMoved(moved, formatNextStep(flags.to, flags.etcdPrefix)));
   });
+}
+
+interface Moved {
+  readonly report: Migrated;
+  /** Without passwords. */
+  readonly from: string;
+  readonly to: string;
+}
+
+/** `next`: what the user must do now. */
+export function describeMoved({ report, from, to }: Moved, next: string): TextResult {
+  const objects = `${report.objects} objects (${formatBytes(report.bytes)})`;
+  return {
+    document: { from, to, ...report },
+    names: [to],
+    text: () => `${objects} moved from ${from} to ${to}, revision ${report.revision}\n${next}`,
+  };
 }
 
 /** `sqlite:ROOTDIR` or `etcd:URL,URL`. Its servers are checked later, by a message that does not repeat a password in them. */
@@ -72,10 +84,7 @@ export function formatNextStep(to: Place, etcdPrefix: string | undefined): strin
   return `now stop the servers on the old store, which takes no writes any more, and start them with ${how}\n`;
 }
 
-async function run(
-  flags: Flags,
-  context: CommandContext,
-): Promise<{ report: Migrated; from: string; to: string }> {
+async function run(flags: Flags, context: CommandContext): Promise<Moved> {
   const { toOperatorError } = await import('../../apiserver/storage-admin/index.ts');
   const { migrate } = await import('../../apiserver/storage/index.ts');
   using progress = new MigrationProgress(context);

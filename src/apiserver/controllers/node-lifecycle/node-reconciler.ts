@@ -107,7 +107,8 @@ export class NodeReconciler {
   async #writeTaints(name: string): Promise<void> {
     const { log, fleet } = this.#options;
     const before = await this.#write(name, (node) => this.#withTaints(name, node), '');
-    if (before !== undefined) log.info({ node: name, ...fleet.judge(name)?.tainted }, 'a node’s taints');
+    if (before !== undefined)
+      log.info({ node: name, ...fleet.judge(name)?.tainted }, 'the taints of a node have changed');
   }
 
   /** Returns the node as it was before; undefined when another write has made this one unnecessary. */

@@ -48,14 +48,14 @@ export function addAudit(app: Pick<HttpsApp, 'addHook'>, { policy, sink }: Audit
 /** Records who asked for what, and the decision. */
 export function auditAsked(
   request: FastifyRequest,
-  { user, impersonator }: Identity,
+  { user, impersonator, annotations = {} }: Identity,
   attributes: Attributes,
   decision: Decision,
 ): void {
   const trail = trails.get(request);
   if (trail === undefined) return;
   const impersonated = impersonator && user;
-  trail.asked({ user: impersonator ?? user, impersonated, attributes, decision });
+  trail.asked({ user: impersonator ?? user, impersonated, attributes, decision, annotations });
 }
 
 /** Records the body of the request as a JSON value, where the policy asks for it. */

@@ -15,9 +15,13 @@ interface UserQueue<T> {
  * thousand requests at once waits behind their own requests, other users do not. Every operation takes constant time.
  */
 export class FairQueue<T extends Waiting> {
+  /** Who is served next comes first. */
   readonly #users = new Map<string, UserQueue<T>>();
   readonly #all = new Set<T>();
+  /** Over `#users`; it also reaches users that are added later. */
   #round: Iterator<UserQueue<T>> = this.#users.values();
+  /** Who was served last and has more: behind all who have come by the time that the next one is served. */
+  #served: string | undefined;
 
   get size(): number {
     return this.#all.size;
@@ -46,14 +50,26 @@ export class FairQueue<T extends Waiting> {
   /** Removes and returns the next entry; undefined when the queue is empty. */
   next(): T | undefined {
     if (this.size === 0) return undefined;
+    this.#moveServed();
     const nextUser = this.#round.next();
     if (nextUser.done) {
       this.#round = this.#users.values();
       return this.next();
     }
     const first = nextUser.value.order.next().value;
-    if (first !== undefined) this.remove(first);
-    return first ?? this.next();
+    if (first === undefined) return this.next();
+    this.remove(first);
+    if (this.#users.has(first.user)) this.#served = first.user;
+    return first;
+  }
+
+  #moveServed(): void {
+    const user = this.#served;
+    this.#served = undefined;
+    const userQueue = user === undefined ? undefined : this.#users.get(user);
+    if (user === undefined || userQueue === undefined) return;
+    this.#users.delete(user);
+    this.#users.set(user, userQueue);
   }
 
   remove(entry: T): void {

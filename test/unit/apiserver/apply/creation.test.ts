@@ -194,7 +194,7 @@ describe('many at once', () => {
 
   test('a watch hears of a change once, and of what changes nothing never', async () => {
     await using server = await startServer();
-    using watch = await server.admin.watch(configMap.path);
+    using watch = await server.admin.watch(`${configMap.path}?fieldSelector=metadata.name=watched`);
     const apply = async (data: object) => {
       const body = { apiVersion: 'v1', kind: 'ConfigMap', data };
       const path = `${configMap.path}/watched?fieldManager=A`;

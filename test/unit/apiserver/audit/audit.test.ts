@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { AuditEvent } from '../../../../src/apiserver/audit/index.ts';
 import { temporaryFolder, waitFor } from '../../../support/index.ts';
-import { nodes, startServer } from '../support/index.ts';
+import { named, nodes, shiftedClock, startServer } from '../support/index.ts';
 
 const configMaps = '/api/v1/namespaces/default/configmaps';
 
-async function audited(rules: object[], more: object = {}) {
+async function audited(rules: object[], more: object = {}, clock = shiftedClock()) {
   const folder = await temporaryFolder();
   const policyFile = join(folder.path, 'policy.yaml');
   const logPath = join(folder.path, 'audit.log');
@@ -17,7 +17,7 @@ async function audited(rules: object[], more: object = {}) {
     policyFile,
     JSON.stringify({ apiVersion: 'audit.k8s.io/v1', kind: 'Policy', ...more, rules }),
   );
-  const server = await startServer({ audit: { policyFile, logPath } });
+  const server = await startServer({ clock, audit: { policyFile, logPath } });
   return {
     server,
     /** The entries of a request, once there are that many. */
@@ -193,5 +193,33 @@ describe('the audit log', () => {
     await at.server.nobody.request('GET', '/healthz');
     await at.server.stop();
     assert.equal(await at.text(), '');
+  });
+
+  test('tells of programs that go on with a token that was replaced', async () => {
+    const clock = shiftedClock();
+    await using at = await audited([{ level: 'Metadata' }], { omitStages: ['RequestReceived'] }, clock);
+    const { admin, nobody } = at.server;
+    const accounts = '/api/v1/namespaces/default/serviceaccounts';
+    await admin.must('POST', accounts, named('old'));
+    const spec = { serviceAccountName: 'old', containers: [{ name: 'a', image: 'a' }] };
+    await admin.must('POST', '/api/v1/namespaces/default/pods', { ...named('old'), spec });
+    const { status } = await admin.must('POST', `${accounts}/old/token`, {
+      spec: { expirationSeconds: 3607, boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name: 'old' } },
+    });
+    const annotation = async () => {
+      const headers = { authorization: `Bearer ${status?.['token']}` };
+      const reply = await nobody.request('GET', '/api', { headers });
+      assert.equal(reply.code, 200);
+      const [entry] = await at.entries(reply.headers['audit-id'], 1);
+      return entry?.annotations?.['authentication.k8s.io/stale-token'];
+    };
+    assert.equal(await annotation(), undefined);
+    clock.shiftMs = 2 * 3600_000;
+    const text = await annotation();
+    const seconds =
+      /^subject: system:serviceaccount:default:old, seconds after warning threshold: (\d+)$/.exec(
+        text ?? '',
+      )?.[1];
+    assert.ok(Math.abs(Number(seconds) - 3593) < 10, text);
   });
 });

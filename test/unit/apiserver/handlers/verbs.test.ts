@@ -40,10 +40,28 @@ const required: Record<string, object> = {
     reportingController: 'example.com/test',
     reportingInstance: 'one',
   },
-  '/Pod': { spec: { containers: [{ name: 'main', image: 'example.com/image:1' }] } },
+  '/Pod': {
+    spec: {
+      automountServiceAccountToken: false,
+      containers: [{ name: 'main', image: 'example.com/image:1' }],
+    },
+  },
   'coordination/Lease': { spec: { holderIdentity: 'somebody', leaseDurationSeconds: 40 } },
   'rbac.authorization/RoleBinding': { roleRef },
   'rbac.authorization/ClusterRoleBinding': { roleRef },
+  '/Service': { spec: { ports: [{ port: 80 }] } },
+  '/PersistentVolume': {
+    spec: { accessModes: ['ReadWriteOnce'], capacity: { storage: '1Gi' }, hostPath: { path: '/data' } },
+  },
+  '/PersistentVolumeClaim': {
+    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+  },
+  'storage/StorageClass': { provisioner: 'example.com/disk' },
+  'storage/VolumeAttachment': {
+    spec: { attacher: 'example.com', nodeName: 'one', source: { persistentVolumeName: 'data' } },
+  },
+  'storage/CSIDriver': { spec: {} },
+  'certificates/ClusterTrustBundle': { spec: { trustBundle: server.running.ca } },
   'node/RuntimeClass': { handler: 'runc' },
   'storage/CSINode': { spec: { drivers: [] } },
 };
@@ -153,7 +171,10 @@ for (const kind of servedKinds.filter(({ virtual }) => !virtual)) {
       assert.equal(after.metadata.resourceVersion, before.metadata.resourceVersion);
     });
 
-    const parts = kind.subresources.filter(({ verbs, connects }) => verbs.includes('update') && !connects);
+    // those behind a gate have tests of their own
+    const parts = kind.subresources.filter(
+      ({ verbs, connects, gate }) => verbs.includes('update') && !connects && gate === undefined,
+    );
     for (const part of parts) {
       test(`${part.name} takes its own fields and nothing else`, async () => {
         const name = `part-${part.name}`;

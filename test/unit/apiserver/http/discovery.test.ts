@@ -3,7 +3,14 @@ import { after, describe, test } from 'node:test';
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import { parse } from 'yaml';
 import { decodeEnvelope } from '../../../../src/api/codec/protobuf/index.ts';
-import { apiVersionOf, groupName, servedKinds } from '../../../../src/api/index.ts';
+import {
+  apiVersionOf,
+  groupName,
+  measuredKinds,
+  resolveGates,
+  servedKinds,
+  withoutGated,
+} from '../../../../src/api/index.ts';
 import { createAggregatedDiscovery } from '../../../../src/apiserver/http/documents/aggregated-discovery.ts';
 import { listGroupVersions } from '../../../../src/apiserver/http/documents/groups.ts';
 import { createDiscoveryDocuments } from '../../../../src/apiserver/http/documents/legacy-discovery.ts';
@@ -128,7 +135,8 @@ describe('the documents of discovery', () => {
       assert.deepEqual(names, names.toSorted(), groupVersion);
       return names.map((name) => `${groupVersion} ${name}`);
     });
-    const expected = servedKinds.flatMap(({ group, version, resource, subresources }) => {
+    const kinds = [...servedKinds, ...measuredKinds].map((kind) => withoutGated(kind, resolveGates({})));
+    const expected = kinds.flatMap(({ group, version, resource, subresources }) => {
       const groupVersion = apiVersionOf({ group, version }, 'k8s.io');
       const parts = subresources.map(({ name }) => `${groupVersion} ${resource}/${name}`);
       return [`${groupVersion} ${resource}`, ...parts];
@@ -171,8 +179,13 @@ describe('the documents of discovery', () => {
     const order = (await groupVersions()).map(({ groupVersion }) => groupVersion);
     const reference = [
       ...['v1', 'events.k8s.io/v1', 'authentication.k8s.io/v1', 'authorization.k8s.io/v1'],
-      ...['certificates.k8s.io/v1', 'rbac.authorization.k8s.io/v1', 'storage.k8s.io/v1'],
-      ...['coordination.k8s.io/v1', 'node.k8s.io/v1', 'access.nodeward.io/v1'],
+      ...[
+        'certificates.k8s.io/v1',
+        'certificates.k8s.io/v1beta1',
+        'rbac.authorization.k8s.io/v1',
+        'storage.k8s.io/v1',
+      ],
+      ...['coordination.k8s.io/v1', 'node.k8s.io/v1', 'access.nodeward.io/v1', 'metrics.k8s.io/v1beta1'],
     ];
     assert.deepEqual(
       order,

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { groupName, servedKinds } from '../../../../src/api/index.ts';
+import {
+  groupName,
+  measuredKinds,
+  resolveGates,
+  servedKinds,
+  withoutGated,
+} from '../../../../src/api/index.ts';
 import { encodeSwagger2, swagger2Document } from '../../../../src/api/openapi/index.ts';
 import { memoize } from '../../../../src/apiserver/http/documents/content.ts';
 import type { DocumentOperation } from '../../api/openapi/document-parts.ts';
@@ -9,6 +15,7 @@ import { operationsIn } from '../../api/openapi/document-parts.ts';
 import { startServer } from '../support/index.ts';
 import { getBytes } from './get-bytes.ts';
 
+const kinds = [...servedKinds, ...measuredKinds].map((kind) => withoutGated(kind, resolveGates({})));
 const server = await startServer();
 after(() => server[Symbol.asyncDispose]());
 const { admin } = server;
@@ -26,7 +33,7 @@ async function index(): Promise<Map<string, string>> {
 describe('the documents of OpenAPI 3.0', () => {
   test('are listed for every group and version, each with its hash', async () => {
     const groups = new Set(
-      servedKinds.map(({ group, version }) =>
+      kinds.map(({ group, version }) =>
         group === '' ? `api/${version}` : `apis/${groupName(group, 'k8s.io')}/${version}`,
       ),
     );
@@ -41,7 +48,7 @@ describe('the documents of OpenAPI 3.0', () => {
       const { text } = await admin.request('GET', url);
       const { openapi, paths }: { openapi: string; paths: Record<string, unknown> } = JSON.parse(text);
       assert.equal(openapi, '3.0.0');
-      const resources = servedKinds.filter(
+      const resources = kinds.filter(
         ({ group, version }) =>
           name === (group === '' ? `api/${version}` : `apis/${groupName(group, 'k8s.io')}/${version}`),
       );
@@ -91,7 +98,7 @@ describe('the documents of OpenAPI 3.0', () => {
 });
 
 describe('the document of Swagger 2.0', () => {
-  const expected = JSON.stringify(swagger2Document({ kinds: servedKinds, groupSuffix: 'k8s.io' }));
+  const expected = JSON.stringify(swagger2Document({ kinds, groupSuffix: 'k8s.io' }));
 
   test('is had in JSON', async () => {
     for (const accept of [

@@ -60,7 +60,7 @@ describe('a pod', () => {
   });
 
   test('changes its image and keeps the rest', async () => {
-    const made = await admin.must('POST', pods, pod('steady'));
+    const made = await admin.must('POST', pods, pod('steady', { automountServiceAccountToken: false }));
     const next = { ...made, spec: { ...made.spec, containers: [{ name: 'main', image: 'app:2' }] } };
     const updated = await admin.must('PUT', `${pods}/steady`, next);
     assert.equal(updated.metadata.generation, 2);

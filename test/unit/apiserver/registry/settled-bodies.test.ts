@@ -14,7 +14,7 @@ after(async () => await server?.[Symbol.asyncDispose]());
 const pods = '/api/v1/namespaces/default/pods';
 const pod = (name: string, container: object = {}) => ({
   metadata: { name },
-  spec: { containers: [{ name: 'a', image: 'a:1', ...container }] },
+  spec: { automountServiceAccountToken: false, containers: [{ name: 'a', image: 'a:1', ...container }] },
 });
 
 describe('the answer of a dry run', () => {

@@ -41,6 +41,8 @@ export class Room {
   #retryAt = 0;
   #makeAt = 0;
   #reserveAt = performance.now() + reserveMs.first;
+  /** Why the reserve could not be filled, as it was logged last. */
+  #unfilled: string | undefined;
 
   constructor(reserve: Reserve, post: (message: FromWriter) => void) {
     this.#reserve = reserve;
@@ -120,9 +122,12 @@ export class Room {
     try {
       if (!this.#reserve.grow()) this.#reserveAt += reserveMs.again;
       else if (this.#reserve.isWhole) this.#isShort = false;
+      this.#unfilled = undefined;
     } catch (error) {
-      this.#reserveAt = Number.POSITIVE_INFINITY;
-      this.#log('warn', `no room is kept for a full disk: ${describeSqlite(error)}`);
+      this.#reserveAt += reserveMs.again;
+      const why = describeSqlite(error);
+      if (why !== this.#unfilled) this.#log('warn', `no room is kept for a full disk, trying on: ${why}`);
+      this.#unfilled = why;
     }
   }
 

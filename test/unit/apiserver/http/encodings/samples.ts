@@ -1,5 +1,6 @@
 import type { ApiObject, Kind } from '../../../../../src/api/index.ts';
 import { groupName } from '../../../../../src/api/index.ts';
+import { createAuthority } from '../../../../../src/base/x509/index.ts';
 import { lease, signingRequest } from '../../support/index.ts';
 
 type Sample = ApiObject & Record<string, unknown>;
@@ -11,11 +12,13 @@ const subjects = [{ kind: 'Group', apiGroup: 'rbac.authorization.k8s.io', name: 
 const rules = [{ apiGroups: ['', 'apps'], resources: ['pods'], verbs: ['get', 'list'] }];
 
 const request = await signingRequest('node');
+const authority = await createAuthority('samples', 3600_000, Date.now());
 
 /** Something valid of each kind, with fields that encodings treat differently. */
 const samples: Readonly<Record<string, () => object>> = {
   Lease: () => ({ spec: { ...lease('x').spec, renewTime: time, leaseTransitions: 0 } }),
   CertificateSigningRequest: () => ({ spec: { ...request.spec, signerName: 'example.com/nobody' } }),
+  ClusterTrustBundle: () => ({ spec: { trustBundle: authority.cert } }),
   ConfigMap: () => ({
     data: { yes: 'no', script: '#!/bin/sh\necho "hi"\n', empty: '', number: '012' },
     binaryData: { bytes: 'AAEC/w==' },
@@ -53,6 +56,34 @@ const samples: Readonly<Record<string, () => object>> = {
   Role: () => ({ rules }),
   ClusterRoleBinding: () => ({ roleRef: roleRef('ClusterRole'), subjects }),
   RoleBinding: () => ({ roleRef: roleRef('Role'), subjects }),
+  Service: () => ({
+    spec: { clusterIP: 'None', selector: { app: 'web' }, ports: [{ port: 80, targetPort: 'http' }] },
+  }),
+  PersistentVolume: () => ({
+    spec: {
+      capacity: { storage: '1Gi' },
+      accessModes: ['ReadWriteOnce'],
+      claimRef: { namespace: 'default', name: 'data' },
+      nfs: { server: 'files.example.com', path: '/exports' },
+    },
+  }),
+  PersistentVolumeClaim: () => ({
+    spec: {
+      accessModes: ['ReadWriteMany'],
+      storageClassName: '',
+      resources: { requests: { storage: '5Gi' } },
+    },
+  }),
+  StorageClass: () => ({
+    provisioner: 'disk.example.com',
+    parameters: { type: 'fast' },
+    allowVolumeExpansion: false,
+    allowedTopologies: [{ matchLabelExpressions: [{ key: 'zone', values: ['a', 'b'] }] }],
+  }),
+  VolumeAttachment: () => ({
+    spec: { attacher: 'disk.example.com', nodeName: 'one', source: { persistentVolumeName: 'data' } },
+  }),
+  CSIDriver: () => ({ spec: { attachRequired: false, tokenRequests: [{ audience: '' }] } }),
   RuntimeClass: () => ({ handler: 'runc' }),
   CSINode: () => ({ spec: { drivers: [{ name: 'a.example.com', nodeID: 'n', allocatable: { count: 0 } }] } }),
 };

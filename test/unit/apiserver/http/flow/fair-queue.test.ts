@@ -37,6 +37,18 @@ describe('a fair line', () => {
     assert.deepEqual(drained(line), ['b9', 'a1', 'a2', 'a3']);
   });
 
+  test('nobody waits for ever: not for one who comes back at once, and not for others who come again and again', () => {
+    for (const comesNext of [() => 'b', (round: number) => `new-${round}`]) {
+      const { line } = lineOf('a', 'a', 'a', 'b');
+      const served: string[] = [];
+      for (let round = 0; round < 8; round += 1) {
+        served.push(line.next()?.user ?? '');
+        line.add({ user: comesNext(round), number: 10 + round });
+      }
+      assert.equal(served.filter((user) => user === 'a').length, 3, served.join());
+    }
+  });
+
   test('who was taken out is passed over', () => {
     const { line, all } = lineOf('a', 'b', 'a');
     for (const one of all.slice(0, 2)) line.remove(one);
