@@ -15,7 +15,7 @@ import {
   PodSandboxState,
   PodSandboxStatusSchema,
 } from '../../src/agent/runtime/gen/cri_pb.js';
-import type { ContainerConfig, SandboxConfig } from '../../src/agent/runtime/index.ts';
+import type { ContainerConfig, LinuxResources, SandboxConfig } from '../../src/agent/runtime/index.ts';
 
 /* What a simulated runtime has, as the CRI and as the agent's view say it. */
 
@@ -31,12 +31,26 @@ export interface SimulatedSandbox {
   ips: readonly string[];
 }
 
+type GivenLimits = Pick<LinuxResources, 'cpuPeriod' | 'cpuQuota' | 'cpuShares' | 'memoryLimitInBytes'>;
+
+/** Without what is only for the kernel. */
+export function toGiven({ cpuPeriod, cpuQuota, cpuShares, memoryLimitInBytes }: LinuxResources): GivenLimits {
+  return {
+    ...(cpuPeriod === undefined ? {} : { cpuPeriod }),
+    ...(cpuQuota === undefined ? {} : { cpuQuota }),
+    ...(cpuShares === undefined ? {} : { cpuShares }),
+    ...(memoryLimitInBytes === undefined ? {} : { memoryLimitInBytes }),
+  };
+}
+
 export interface SimulatedContainer {
   readonly id: string;
   readonly name: string;
   readonly sandboxId: string;
   readonly config: ContainerConfig;
   readonly createdMs: number;
+  /** As it was made, or updated since. */
+  resources: GivenLimits;
   state: 'created' | 'running' | 'exited' | 'unknown';
   startedMs: number | undefined;
   finishedMs: number | undefined;
@@ -167,6 +181,7 @@ function toSandboxView({ id, config, handler, isReady, createdMs, ips }: Simulat
 function toContainerView(container: SimulatedContainer): ContainerView {
   const { id, sandboxId, config, state, createdMs, startedMs, finishedMs, exitCode, reason, message } =
     container;
+  const { resources } = container;
   return {
     id,
     sandboxId,
@@ -185,7 +200,17 @@ function toContainerView(container: SimulatedContainer): ContainerView {
     logPath: config.logPath ?? '',
     annotations: config.annotations ?? {},
     user: undefined,
-    resources: undefined,
+    resources: toLimits(resources),
     mounts: [],
+  };
+}
+
+function toLimits({ cpuPeriod, cpuQuota, cpuShares, memoryLimitInBytes }: GivenLimits) {
+  if (cpuShares === undefined) return undefined;
+  return {
+    cpuPeriod: Number(cpuPeriod ?? 0n),
+    cpuQuota: Number(cpuQuota ?? 0n),
+    cpuShares: Number(cpuShares),
+    memoryLimitBytes: Number(memoryLimitInBytes ?? 0n),
   };
 }

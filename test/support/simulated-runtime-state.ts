@@ -10,7 +10,7 @@ import type { ContainerConfig, SandboxConfig } from '../../src/agent/runtime/ind
 import { RuntimeError } from '../../src/agent/runtime/index.ts';
 import type { Clock } from '../../src/base/index.ts';
 import type { SimulatedContainer, SimulatedSandbox } from './simulated-runtime-messages.ts';
-import { toContainerStatus, toPodView, toSandboxStatus } from './simulated-runtime-messages.ts';
+import { toContainerStatus, toGiven, toPodView, toSandboxStatus } from './simulated-runtime-messages.ts';
 
 /** What the process of a container does. */
 export interface Behaviour {
@@ -22,6 +22,8 @@ export interface Behaviour {
   readonly reason?: string;
   /** It ends this long after a TERM, default at once; `never`: it is killed when its grace is over. */
   readonly obeysAfterMs?: number | 'never';
+  /** What it ends with then; default 143. */
+  readonly obeysWith?: number;
   /** It cannot be started. */
   readonly startError?: string;
 }
@@ -116,7 +118,8 @@ export class SimulatedState {
   addContainer(id: string, name: string, sandboxId: string, config: ContainerConfig): void {
     const times = { createdMs: this.#clock.now(), startedMs: undefined, finishedMs: undefined };
     const end = { exitCode: 0, reason: '', message: '' };
-    this.containers.set(id, { id, name, sandboxId, config, state: 'created', ...times, ...end });
+    const resources = toGiven(config.linux?.resources ?? {});
+    this.containers.set(id, { id, name, sandboxId, config, resources, state: 'created', ...times, ...end });
     this.#ends.set(id, Promise.withResolvers<void>());
     this.emit(sandboxId, id, CONTAINER_CREATED_EVENT);
   }
@@ -142,12 +145,12 @@ export class SimulatedState {
     const { id, state } = container;
     if (state === 'exited') return;
     if (state !== 'running') return this.end(container, 255, 'Unknown');
-    const { obeysAfterMs = 0 } = this.#behaviourOf(container);
+    const { obeysAfterMs = 0, obeysWith = 143 } = this.#behaviourOf(container);
     if (graceSeconds <= 0) this.end(container, 137, 'Error');
-    else if (obeysAfterMs === 0) this.end(container, 143, 'Error');
+    else if (obeysAfterMs === 0) this.end(container, obeysWith, undefined);
     else {
       this.#endLater(container, graceSeconds * 1000, 137);
-      if (obeysAfterMs !== 'never') this.#endLater(container, obeysAfterMs, 143);
+      if (obeysAfterMs !== 'never') this.#endLater(container, obeysAfterMs, obeysWith);
     }
     await this.#ends.get(id)?.promise;
   }

@@ -6,7 +6,12 @@
 import type { PodView } from '../../src/agent/pods/view/types.ts';
 import type { ContainerEventResponse } from '../../src/agent/runtime/gen/cri_pb.js';
 import { ContainerEventType } from '../../src/agent/runtime/gen/cri_pb.js';
-import type { ContainerConfig, PodCalls, SandboxConfig } from '../../src/agent/runtime/index.ts';
+import type {
+  ContainerConfig,
+  LinuxResources,
+  PodCalls,
+  SandboxConfig,
+} from '../../src/agent/runtime/index.ts';
 import { RuntimeError } from '../../src/agent/runtime/index.ts';
 import type { Clock } from '../../src/base/index.ts';
 import type { Fault, SimulatedCall } from './simulated-runtime-faults.ts';
@@ -14,6 +19,7 @@ import { Faults } from './simulated-runtime-faults.ts';
 import type { SimulatedContainer, SimulatedSandbox } from './simulated-runtime-messages.ts';
 import {
   toContainerStatus,
+  toGiven,
   toListedContainer,
   toListedSandbox,
   toSandboxStatus,
@@ -167,8 +173,11 @@ export class SimulatedRuntime implements PodCalls {
     await this.#run('reopenLog', undefined, () => this.#findRunning(id));
   }
 
-  async updateResources(id: string): Promise<void> {
-    await this.#run('updateResources', undefined, () => this.#findRunning(id));
+  async updateResources(id: string, resources: LinuxResources): Promise<void> {
+    await this.#run('updateResources', undefined, () => {
+      const container = this.#findRunning(id);
+      container.resources = { ...container.resources, ...toGiven(resources) };
+    });
   }
 
   async listSandboxes(podUid?: string, cancel?: AbortSignal): ReturnType<PodCalls['listSandboxes']> {
@@ -261,8 +270,10 @@ export class SimulatedRuntime implements PodCalls {
     return container;
   }
 
-  #findRunning(id: string): void {
-    if (this.#find(id).state !== 'running') throw new RuntimeError('failed', 'container is not running');
+  #findRunning(id: string): SimulatedContainer {
+    const container = this.#find(id);
+    if (container.state === 'running') return container;
+    throw new RuntimeError('failed', 'container is not running');
   }
 }
 

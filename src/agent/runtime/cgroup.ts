@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readRegularFile } from '../../base/index.ts';
 
@@ -11,6 +11,11 @@ export interface Cgroups {
   memoryBytes(pid: number, containerId?: string): Promise<number | undefined>;
   /** Whether the process is frozen; undefined when it cannot be read. */
   frozen(pid: number): Promise<boolean | undefined>;
+  /**
+   * Has the kernel let the processes of the container's group go on, whatever its runtime says; its first process may be in a
+   * subgroup. Rejects where that is not permitted, and where it has no effect.
+   */
+  thaw(pid: number, containerId: string): Promise<void>;
   /** The same for repeated reads; undefined when there is no freezer. The caller closes it. */
   openFreezer(pid: number): Promise<Freezer | undefined>;
 }
@@ -39,6 +44,16 @@ export function openCgroups(root: string): Cgroups {
     async frozen(pid) {
       const file = await freezerFile(root, pid);
       return file && isFrozen(file, await read(file.path));
+    },
+    async thaw(pid, containerId) {
+      const folder = await cgroupFolder(root, pid, 'freezer');
+      if (folder === undefined) return;
+      const { path, unified } = toContainerGroup(folder, containerId);
+      const [name, text] = unified ? ['cgroup.freeze', '0'] : ['freezer.state', 'THAWED'];
+      await writeFile(join(path, name), text);
+      const file = await freezerFile(root, pid);
+      if (file !== undefined && isFrozen(file, await read(file.path)) === true)
+        throw new Error(`${join(path, name)} was written, and the container is frozen still`);
     },
     async openFreezer(pid) {
       const file = await freezerFile(root, pid);

@@ -7,7 +7,7 @@ import { checkpointSafely } from './checkpoint.ts';
 import type { CallOptions, Connection } from './connection.ts';
 import { openConnection } from './connection.ts';
 import { findDumpFolders } from './dump-folders.ts';
-import { killDumpProcesses } from './dump-processes.ts';
+import { killDumpProcesses, mayBeDumped } from './dump-processes.ts';
 import { defaultEndpoints } from './endpoint.ts';
 import { RuntimeError } from './errors.ts';
 import { findContainer, findPodMembers } from './find.ts';
@@ -220,11 +220,34 @@ class CriRuntime implements Runtime, AsyncDisposable {
 
   #prove(id: string, ending: Ending, cancel = this.#closing.signal): Promise<Thawed> {
     const giveUp = AbortSignal.any([cancel, this.#closing.signal]);
+    const isAnswered = ending === 'answered';
     const calls = {
-      task: (of: string) => unlessGivenUp(this.task(of), giveUp),
-      resume: (of: string) => unlessGivenUp(this.resume(of), giveUp),
+      task: (of: string) => unlessGivenUp(isAnswered ? this.task(of) : this.#taskAfterDump(of), giveUp),
+      resume: (of: string) => unlessGivenUp(isAnswered ? this.resume(of) : this.#thaw(of), giveUp),
     };
     return proveRunning({ ...this.#thawOptions, ...calls }, id, ending, giveUp);
+  }
+
+  /**
+   * The state of a task whose dump nobody waits for any more. It may go on without the runtime: criu began with a task that was
+   * frozen, and at its end it freezes it again, whatever has happened meanwhile and whatever the runtime says. What cannot be
+   * looked at on this machine is as the runtime says.
+   */
+  async #taskAfterDump(id: string): Promise<TaskState> {
+    const state = await this.task(id);
+    if (state !== 'running') return state;
+    if (await mayBeDumped(id, this.#root).catch(() => false)) {
+      throw new RuntimeError('stillFrozen', 'criu is still at a dump that may be of this container');
+    }
+    return (await this.#isFrozenInKernel(id).catch(() => false)) ? 'paused' : 'running';
+  }
+
+  /** Also one of which the runtime believes that it runs: it thaws only what it has frozen itself. */
+  async #thaw(id: string): Promise<void> {
+    const state = await this.task(id).catch(() => 'unknown');
+    if (state !== 'running') return await this.resume(id);
+    const { pid } = await this.inspect(id);
+    if (pid !== undefined) await this.#cgroups.thaw(pid, id);
   }
 
   #announceResumed(id: string): void {

@@ -24,6 +24,7 @@ const channelOptions = {
   // A checkpoint request sent twice would freeze twice. No keepalive either: the runtimes' servers close connections that
   // ping more often than every five minutes.
   'grpc.enable_retries': 0,
+  'grpc.enable_channelz': 0, // a record of each call, for a service that nobody here offers
 } as const;
 
 export interface CallOptions {

@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode } from '../../base/index.ts';
 
@@ -18,8 +18,7 @@ export async function killDumpProcesses(
   kill: (pid: number) => void = killAtOnce,
 ): Promise<number> {
   const processes = await listProcesses(join(root, 'proc'));
-  const isDump = ({ argv }: Process) => argv.includes('checkpoint') && argv.includes(containerId);
-  const dumps = processes.filter(isDump);
+  const dumps = processes.filter((each) => isDumpOf(each, containerId));
   const found = new Set(dumps.map(({ pid }) => pid));
   for (let before = -1; before !== found.size; ) {
     before = found.size;
@@ -28,6 +27,30 @@ export async function killDumpProcesses(
   for (const pid of found) kill(pid);
   return found.size;
 }
+
+/**
+ * Whether something may still dump the container: the low-level runtime that was started for it, or a criu that has outlived the
+ * one that started it, of which nothing says for which container it works. Processes in containers do not count, whatever they
+ * call themselves.
+ */
+export async function mayBeDumped(containerId: string, root: string): Promise<boolean> {
+  const processes = await listProcesses(join(root, 'proc'));
+  const isStarter = ({ argv }: Process) => argv.includes('checkpoint') || argv.includes('restore');
+  const starters = new Set(processes.filter(isStarter).map(({ pid }) => pid));
+  const isOrphan = ({ argv, parent }: Process) =>
+    /(?:^|\/)criu$/.test(argv[0] ?? '') && argv.includes('swrk') && !starters.has(parent);
+  const found = processes.filter((each) => isDumpOf(each, containerId) || isOrphan(each));
+  const host = await pidNamespaceOf(root, 1);
+  const namespaces = await Promise.all(found.map(({ pid }) => pidNamespaceOf(root, pid)));
+  return namespaces.includes(host);
+}
+
+/** Undefined for one that is gone. */
+const pidNamespaceOf = (root: string, pid: number) =>
+  readlink(join(root, 'proc', String(pid), 'ns/pid')).catch(() => undefined);
+
+const isDumpOf = ({ argv }: Process, containerId: string) =>
+  argv.includes('checkpoint') && argv.includes(containerId);
 
 function killAtOnce(pid: number): void {
   try {

@@ -40,8 +40,3 @@ export function parseEndpoint(endpoint: string): string {
 export function findExistingEndpoint(endpoints: readonly string[]): string | undefined {
   return endpoints.find((endpoint) => existsSync(parseEndpoint(endpoint)));
 }
-
-/** Whether one of these endpoints exists: whether this machine has a runtime. */
-export function hasSocket(endpoints: readonly string[]): boolean {
-  return findExistingEndpoint(endpoints) !== undefined;
-}

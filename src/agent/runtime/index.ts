@@ -2,7 +2,7 @@
 export { type CallMetrics, callMetrics, measureCalls } from './call-metrics.ts';
 export { connectRuntime, type RuntimeOptions } from './connect.ts';
 export { type CallOptions, type Connection, type ConnectionOptions, openConnection } from './connection.ts';
-export { defaultEndpoints, findExistingEndpoint, hasSocket, parseEndpoint } from './endpoint.ts';
+export { defaultEndpoints, findExistingEndpoint, parseEndpoint } from './endpoint.ts';
 export { RuntimeError, type RuntimeFailure } from './errors.ts';
 export {
   CgroupDriver as CriCgroupDriver,
@@ -19,6 +19,7 @@ export {
   podCalls,
   type SandboxConfig,
 } from './pod-calls.ts';
+export { type StreamCalls, type StreamWishes, streamCalls } from './stream-calls.ts';
 export { readTaskState } from './tasks.ts';
 export type {
   CheckpointHints,

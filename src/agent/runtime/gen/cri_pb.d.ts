@@ -2686,6 +2686,158 @@ export declare type ExecSyncResponse = Message<"runtime.v1.ExecSyncResponse"> & 
 export declare const ExecSyncResponseSchema: GenMessage<ExecSyncResponse>;
 
 /**
+ * @generated from message runtime.v1.ExecRequest
+ */
+export declare type ExecRequest = Message<"runtime.v1.ExecRequest"> & {
+  /**
+   * @generated from field: string container_id = 1;
+   */
+  containerId: string;
+
+  /**
+   * @generated from field: repeated string cmd = 2;
+   */
+  cmd: string[];
+
+  /**
+   * @generated from field: bool tty = 3;
+   */
+  tty: boolean;
+
+  /**
+   * @generated from field: bool stdin = 4;
+   */
+  stdin: boolean;
+
+  /**
+   * @generated from field: bool stdout = 5;
+   */
+  stdout: boolean;
+
+  /**
+   * Not with tty.
+   *
+   * @generated from field: bool stderr = 6;
+   */
+  stderr: boolean;
+};
+
+/**
+ * Describes the message runtime.v1.ExecRequest.
+ * Use `create(ExecRequestSchema)` to create a new message.
+ */
+export declare const ExecRequestSchema: GenMessage<ExecRequest>;
+
+/**
+ * @generated from message runtime.v1.ExecResponse
+ */
+export declare type ExecResponse = Message<"runtime.v1.ExecResponse"> & {
+  /**
+   * @generated from field: string url = 1;
+   */
+  url: string;
+};
+
+/**
+ * Describes the message runtime.v1.ExecResponse.
+ * Use `create(ExecResponseSchema)` to create a new message.
+ */
+export declare const ExecResponseSchema: GenMessage<ExecResponse>;
+
+/**
+ * @generated from message runtime.v1.AttachRequest
+ */
+export declare type AttachRequest = Message<"runtime.v1.AttachRequest"> & {
+  /**
+   * @generated from field: string container_id = 1;
+   */
+  containerId: string;
+
+  /**
+   * @generated from field: bool stdin = 2;
+   */
+  stdin: boolean;
+
+  /**
+   * @generated from field: bool tty = 3;
+   */
+  tty: boolean;
+
+  /**
+   * @generated from field: bool stdout = 4;
+   */
+  stdout: boolean;
+
+  /**
+   * Not with tty.
+   *
+   * @generated from field: bool stderr = 5;
+   */
+  stderr: boolean;
+};
+
+/**
+ * Describes the message runtime.v1.AttachRequest.
+ * Use `create(AttachRequestSchema)` to create a new message.
+ */
+export declare const AttachRequestSchema: GenMessage<AttachRequest>;
+
+/**
+ * @generated from message runtime.v1.AttachResponse
+ */
+export declare type AttachResponse = Message<"runtime.v1.AttachResponse"> & {
+  /**
+   * @generated from field: string url = 1;
+   */
+  url: string;
+};
+
+/**
+ * Describes the message runtime.v1.AttachResponse.
+ * Use `create(AttachResponseSchema)` to create a new message.
+ */
+export declare const AttachResponseSchema: GenMessage<AttachResponse>;
+
+/**
+ * @generated from message runtime.v1.PortForwardRequest
+ */
+export declare type PortForwardRequest = Message<"runtime.v1.PortForwardRequest"> & {
+  /**
+   * @generated from field: string pod_sandbox_id = 1;
+   */
+  podSandboxId: string;
+
+  /**
+   * Those that are named beforehand, which only clients over WebSocket do.
+   *
+   * @generated from field: repeated int32 port = 2;
+   */
+  port: number[];
+};
+
+/**
+ * Describes the message runtime.v1.PortForwardRequest.
+ * Use `create(PortForwardRequestSchema)` to create a new message.
+ */
+export declare const PortForwardRequestSchema: GenMessage<PortForwardRequest>;
+
+/**
+ * @generated from message runtime.v1.PortForwardResponse
+ */
+export declare type PortForwardResponse = Message<"runtime.v1.PortForwardResponse"> & {
+  /**
+   * @generated from field: string url = 1;
+   */
+  url: string;
+};
+
+/**
+ * Describes the message runtime.v1.PortForwardResponse.
+ * Use `create(PortForwardResponseSchema)` to create a new message.
+ */
+export declare const PortForwardResponseSchema: GenMessage<PortForwardResponse>;
+
+/**
  * @generated from message runtime.v1.CheckpointContainerRequest
  */
 export declare type CheckpointContainerRequest = Message<"runtime.v1.CheckpointContainerRequest"> & {
@@ -3451,6 +3603,32 @@ export declare const RuntimeService: GenService<{
     methodKind: "unary";
     input: typeof ExecSyncRequestSchema;
     output: typeof ExecSyncResponseSchema;
+  },
+  /**
+   * These three give an address at the runtime's own streaming server, good once and for a minute.
+   *
+   * @generated from rpc runtime.v1.RuntimeService.Exec
+   */
+  exec: {
+    methodKind: "unary";
+    input: typeof ExecRequestSchema;
+    output: typeof ExecResponseSchema;
+  },
+  /**
+   * @generated from rpc runtime.v1.RuntimeService.Attach
+   */
+  attach: {
+    methodKind: "unary";
+    input: typeof AttachRequestSchema;
+    output: typeof AttachResponseSchema;
+  },
+  /**
+   * @generated from rpc runtime.v1.RuntimeService.PortForward
+   */
+  portForward: {
+    methodKind: "unary";
+    input: typeof PortForwardRequestSchema;
+    output: typeof PortForwardResponseSchema;
   },
   /**
    * Never called with a deadline: when one expires in the middle, containerd leaves the workload frozen.

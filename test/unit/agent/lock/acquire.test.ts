@@ -22,7 +22,13 @@ import { after, describe, test } from 'node:test';
 import type { LockOptions, ProcessProbe } from '../../../../src/agent/lock/index.ts';
 import { acquireLock, createProcessProbe } from '../../../../src/agent/lock/index.ts';
 import { lstatIfThere, refuseForeign } from '../../../../src/agent/lock/record.ts';
-import { ExitError, exitCodes, silentLogger, systemClock } from '../../../../src/base/index.ts';
+import {
+  ExitError,
+  exitCodes,
+  silentLogger,
+  systemClock,
+  writeFileAtomic,
+} from '../../../../src/base/index.ts';
 import { fastClock } from '../../../support/fast-clock.ts';
 
 const program = join(import.meta.dirname, 'contender.ts');
@@ -223,7 +229,8 @@ describe('the lock', { concurrency: 4 }, () => {
     const path = await freshPath();
     await using lock = await take(path);
     const record = JSON.parse(await readFile(path, 'utf8'));
-    await writeFile(path, JSON.stringify({ ...record, id: 'other', pid: 4242 }));
+    // In one step, as an agent writes it: the holder would write its own over a file that it finds empty.
+    await writeFileAtomic(path, JSON.stringify({ ...record, id: 'other', pid: 4242 }));
     assert.match((await aborted(lock.lost)).message, /process 4242 has taken it over/);
   });
 

@@ -1,6 +1,6 @@
 /** CheckpointContainer against a runtime that does everything wrong. */
 import assert from 'node:assert/strict';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { status } from '@grpc/grpc-js';
@@ -11,7 +11,7 @@ import type { RuntimeOptions } from '../../../../src/agent/runtime/index.ts';
 import { connectRuntime } from '../../../../src/agent/runtime/index.ts';
 import { silentLogger } from '../../../../src/base/index.ts';
 import { fastClock } from '../../../support/fast-clock.ts';
-import { temporaryFolder } from '../../../support/index.ts';
+import { temporaryFolder, waitFor } from '../../../support/index.ts';
 import type { FakeRuntime } from './fake-runtime.ts';
 import { never, refusal, startFakeRuntime } from './fake-runtime.ts';
 
@@ -197,6 +197,34 @@ describe('checkpoint', () => {
     assert.equal(at.fake.task, Status.RUNNING);
   });
 
+  test('a dump that has outlived its runtime is waited for, and what it froze again at its end is thawed in the kernel', async () => {
+    await using at = await lab();
+    // its first process is in a subgroup, which is frozen with the group
+    await frozenProcess(at.path, 77, '4:freezer:/pods/c1/init\n');
+    const group = join(at.path, 'sys/fs/cgroup/freezer/pods/c1');
+    const freezer = join(group, 'freezer.state');
+    await mkdir(join(group, 'init'), { recursive: true });
+    await writeFile(freezer, 'THAWED');
+    await link(freezer, join(group, 'init/freezer.state'));
+    const criu = join(at.path, 'proc/78');
+    await mkdir(criu);
+    await writeFile(join(criu, 'stat'), '78 (criu) S 1 78');
+    await writeFile(join(criu, 'cmdline'), 'criu\0swrk\x005');
+    at.fake.on(containerStatus, () => ({
+      status: { state: ContainerState.CONTAINER_RUNNING },
+      info: { info: JSON.stringify({ pid: 77 }) },
+    }));
+    const looks = () => at.fake.calls.filter((name) => name === 'Get').length;
+    const thawed = at.runtime.thaw('c1');
+    await waitFor('several looks', () => looks() >= 4); // whatever the runtime says: it has said RUNNING each time
+    // in place, and of the same length: a kernel's file is never read half written or empty
+    await writeFile(freezer, 'FROZEN', { flag: 'r+' });
+    await rm(criu, { recursive: true });
+    assert.equal(await thawed, 'resumed');
+    assert.equal(await readFile(freezer, 'utf8'), 'THAWED');
+    assert.ok(!at.fake.calls.includes('Resume'));
+  });
+
   test('the runtime dies and stays away: it says that the container may be frozen', async () => {
     await using at = await lab({ thawTimeoutMs: 300 });
     const begun = freezes(at.fake);
@@ -289,9 +317,10 @@ describe('a runtime that is not containerd', () => {
   });
 });
 
-async function frozenProcess(root: string, pid: number): Promise<void> {
+/** In the unified tree, or where `cgroup` says. */
+async function frozenProcess(root: string, pid: number, cgroup = '0::/pods/p1\n'): Promise<void> {
   await mkdir(join(root, 'proc', String(pid)), { recursive: true });
   await mkdir(join(root, 'sys/fs/cgroup/pods/p1'), { recursive: true });
-  await writeFile(join(root, 'proc', String(pid), 'cgroup'), '0::/pods/p1\n');
+  await writeFile(join(root, 'proc', String(pid), 'cgroup'), cgroup);
   await writeFile(join(root, 'sys/fs/cgroup/pods/p1/cgroup.events'), 'populated 1\nfrozen 1\n');
 }

@@ -247,7 +247,7 @@ function withDeadlines(runtime: SimulatedRuntime, clock: Clock, timeoutMs: numbe
     removeContainer: (...given) => within(runtime.removeContainer(...given)),
     execSync: (...given) => within(runtime.execSync(...given)),
     reopenLog: (...given) => within(runtime.reopenLog(...given)),
-    updateResources: (id) => within(runtime.updateResources(id)),
+    updateResources: (...given) => within(runtime.updateResources(...given)),
     listSandboxes: (...given) => within(runtime.listSandboxes(...given)),
     listContainers: (...given) => within(runtime.listContainers(...given)),
     sandboxStatus: (...given) => within(runtime.sandboxStatus(...given)),
