@@ -1,17 +1,22 @@
-import type { ApiObject, Kind } from '../../api/index.ts';
+import type { ApiObject, BodyType, Kind } from '../../api/index.ts';
 import type {
   ApiCalls,
   CallOptions,
   DeleteOptions,
   ListOptions,
+  Owner,
   PatchOptions,
+  Place,
   WatchOptions,
 } from '../../client/index.ts';
 import { ApiClient } from '../../client/index.ts';
 import type { Identity } from './credentials.ts';
 
 /** A client of the API with the node's credentials: waits for them, and uses new ones when they change. */
-export interface NodeApi extends ApiCalls, Pick<ApiClient, 'list' | 'watch' | 'delete'>, AsyncDisposable {
+export interface NodeApi
+  extends ApiCalls,
+    Pick<ApiClient, 'list' | 'watch' | 'delete' | 'post'>,
+    AsyncDisposable {
   /** Destroys the connections; the next request opens new ones. */
   reset(): void;
 }
@@ -45,6 +50,9 @@ export function nodeApi(
     },
     async create<T extends ApiObject>(kind: Kind<T>, object: T, options: CallOptions = {}) {
       return await (await clientInUse(options.signal)).create(kind, object, options);
+    },
+    async post<T extends ApiObject>(type: BodyType<T>, body: T, of: Owner, options: Place = {}) {
+      return await (await clientInUse(options.signal)).post(type, body, of, options);
     },
     async replace<T extends ApiObject>(kind: Kind<T>, object: T, options: CallOptions = {}) {
       return await (await clientInUse(options.signal)).replace(kind, object, options);
