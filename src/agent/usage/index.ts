@@ -1,0 +1,33 @@
+/** What the node, its pods and their containers use: CPU, memory, tasks, pressure, disks. Read when asked, never between. */
+export { CpuRates, maxSpanMs, minSpanMs } from './cpu-rates.ts';
+export type {
+  CpuUsage,
+  GroupDetails,
+  GroupUsage,
+  IoUsage,
+  MemoryUsage,
+  Pressure,
+  PressureFigures,
+} from './figures.ts';
+export type { FolderSize } from './folder-size.ts';
+export { FolderSizes, type FolderSizesOptions } from './folder-sizes.ts';
+export { GroupFiles, type GroupPath, type Hierarchies } from './group-files.ts';
+export type { KilledProcess } from './kernel-log.ts';
+export { type OomKills, OomWatch, type OomWatchOptions, type WatchedContainer } from './oom-watch.ts';
+export { parsePressure } from './parse.ts';
+export {
+  emptyDirsOnDisk,
+  ephemeralUse,
+  type PodDiskAsked,
+  PodDisks,
+  type PodDisksOptions,
+  type PodDiskUsage,
+} from './pod-disks.ts';
+export {
+  type PodAsked,
+  PodGroups,
+  type PodGroupsOptions,
+  type PodGroupUsage,
+  type ReadOptions,
+} from './pod-groups.ts';
+export { type WritableLayer, WritableLayers, type WritableLayersOptions } from './writable-layers.ts';
