@@ -171,6 +171,7 @@ function statsOf(context: AgentContext, { runtime, pods, withStatus }: ServerPar
     source: new RuntimeSource({ connection, images, clock }),
     known: () => pods.source.pods().map(withStatus),
     nodeUsage: createNodeUsage({ measure, clock }),
+    clock,
   });
 }
 

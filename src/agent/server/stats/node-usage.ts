@@ -2,7 +2,17 @@ import { formatTime } from '../../../api/index.ts';
 import type { Clock } from '../../../base/index.ts';
 import { readKernelFile, readKernelNumber } from '../../../base/index.ts';
 import type { Measure, Measurements } from '../../node/index.ts';
-import type { CpuStats, FsStats, InterfaceStats, MemoryStats, NetworkStats } from './usage.ts';
+import { parsePressure } from '../../usage/index.ts';
+import { defined, ioStats, withPsi } from './figures.ts';
+import type {
+  CpuStats,
+  FsStats,
+  InterfaceStats,
+  IoStats,
+  MemoryStats,
+  NetworkStats,
+  SwapStats,
+} from './usage.ts';
 
 export interface NodeUsageOptions {
   /** What the node has and what of it is free, in bounded time. */
@@ -15,9 +25,14 @@ export interface NodeUsageOptions {
 
 /** The usage of the whole machine. */
 export interface NodeUsage {
+  /** When it was read; wall clock, milliseconds since 1970. */
+  readonly atMs?: number | undefined;
   readonly startTime: string | undefined;
   readonly cpu: CpuStats;
   readonly memory: MemoryStats;
+  /** Undefined where the kernel does not measure it, or nothing is known of it. */
+  readonly io?: IoStats | undefined;
+  readonly swap?: SwapStats | undefined;
   readonly network: NetworkStats | undefined;
   readonly fs: FsStats;
   /** Undefined where the file system is not known, or is the same as `fs`. */
@@ -67,14 +82,21 @@ export function createNodeUsage(options: NodeUsageOptions): (signal: AbortSignal
     };
   }
 
+  const pressureOf = (resource: string) =>
+    withPsi(parsePressure(readKernelFile(`${procDir}/pressure/${resource}`)));
+
   return async (signal) => {
     const [measured, used] = await Promise.all([measure(signal), cpu(signal)]);
-    const time = formatTime(clock.now());
+    const atMs = clock.now();
+    const time = formatTime(atMs);
     const { pids } = measured;
     return {
+      atMs,
       startTime: bootTime(procDir),
-      cpu: used,
-      memory: { time, ...readMemoryUse(measured, procDir, sysDir) },
+      cpu: { ...used, ...pressureOf('cpu') },
+      memory: { time, ...readMemoryUse(measured, procDir, sysDir), ...pressureOf('memory') },
+      io: ioStats(time, pressureOf('io')),
+      swap: readSwapUse(procDir, time),
       network: readNetwork(procDir, time),
       fs: fsStats(measured.disk, time),
       imageFs: measured.imageDisk && fsStats(measured.imageDisk, time),
@@ -132,6 +154,13 @@ function statReader(text = ''): (key: string) => number | undefined {
   };
 }
 
+function readSwapUse(procDir: string, time: string): SwapStats | undefined {
+  const meminfo = meminfoReader(procDir);
+  const [total, free] = [meminfo('SwapTotal'), meminfo('SwapFree')];
+  if (total === undefined || free === undefined) return undefined;
+  return { time, swapAvailableBytes: free, swapUsageBytes: Math.max(0, total - free) };
+}
+
 function meminfoReader(procDir: string): (name: string) => number | undefined {
   const text = readKernelFile(`${procDir}/meminfo`) ?? '';
   return (name) => {
@@ -143,8 +172,8 @@ function meminfoReader(procDir: string): (name: string) => number | undefined {
 /** Host ends of the interfaces of pods, and the loopback: their traffic is counted elsewhere. */
 const inner = /^(?:lo$|veth|docker|nerdctl|cali|lxc)/;
 
-/** proc_net(5). */
-function readNetwork(procDir: string, time: string): NetworkStats | undefined {
+/** proc_net(5): the network of the processes that see this `/proc`, or of the one whose folder in it `procDir` is. */
+export function readNetwork(procDir: string, time: string): NetworkStats | undefined {
   const lines = (readKernelFile(`${procDir}/net/dev`) ?? '').split('\n').slice(2);
   const interfaces = lines.flatMap((line): InterfaceStats[] => {
     const [name = '', rest = ''] = line.split(':').map((part) => part.trim());
@@ -182,16 +211,4 @@ function fsStats(disk: Measurements['disk'], time: string): FsStats {
 function bootTime(procDir: string): string | undefined {
   const seconds = /^btime (\d+)$/m.exec(readKernelFile(`${procDir}/stat`) ?? '')?.[1];
   return seconds === undefined ? undefined : formatTime(Number(seconds) * 1000);
-}
-
-/** Drops members that are not known. */
-function defined<K extends string>(
-  figures: Readonly<Record<K, number | undefined>>,
-): Partial<Record<K, number>> {
-  const found: Partial<Record<K, number>> = {};
-  for (const key in figures) {
-    const value = figures[key];
-    if (value !== undefined && Number.isFinite(value)) found[key] = value;
-  }
-  return found;
 }

@@ -92,7 +92,7 @@ function statusOf([newest, earlier]: readonly [ContainerAt, ...ContainerAt[]], r
     state: stateOf(newest, runtimeName),
     lastState: earlier?.state === 'exited' ? stateOf(earlier, runtimeName) : {},
     ready: running,
-    restartCount: newest.attempt,
+    restartCount: newest.restartCount,
     image: newest.image,
     imageID: newest.imageRef,
     containerID: `${runtimeName}://${newest.id}`,

@@ -25,8 +25,10 @@ export type ContainerWas = 'created' | 'running' | 'exited' | 'unknown';
 export interface ContainerAt {
   readonly id: string;
   readonly name: string;
-  /** How often it has been restarted. */
+  /** It counts the containers of one name in one sandbox. */
   readonly attempt: number;
+  /** How often it has been restarted. */
+  readonly restartCount: number;
   readonly image: string;
   readonly imageRef: string;
   readonly state: ContainerWas;
@@ -61,6 +63,7 @@ interface Container {
   reason?: string;
   message?: string;
   labels: Readonly<Record<string, string>>;
+  annotations?: Readonly<Record<string, string>>;
 }
 
 const states: readonly ContainerWas[] = ['created', 'running', 'exited'];
@@ -90,6 +93,7 @@ export function containerAt(container: Container): ContainerAt {
     id,
     name: metadata?.name || labels['io.kubernetes.container.name'] || '',
     attempt: metadata?.attempt ?? 0,
+    restartCount: restartCountOf(container),
     image: image?.userSpecifiedImage || image?.image || '',
     imageRef,
     state,
@@ -100,6 +104,12 @@ export function containerAt(container: Container): ContainerAt {
     reason,
     message,
   };
+}
+
+/** As node agents write it; attempts are those of one sandbox. */
+function restartCountOf({ metadata, annotations }: Container): number {
+  const written = annotations?.['io.kubernetes.container.restartCount'] ?? '';
+  return /^\d{1,9}$/.test(written) ? Number(written) : (metadata?.attempt ?? 0);
 }
 
 /** Nanoseconds since 1970 as milliseconds. */

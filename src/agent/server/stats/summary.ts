@@ -1,6 +1,8 @@
 import { formatTime } from '../../../api/index.ts';
+import { defined } from './figures.ts';
 import type { NodeUsage } from './node-usage.ts';
-import type { PodAt } from './pods.ts';
+import type { SystemUsage } from './own-usage.ts';
+import type { ContainerAt, PodAt } from './pods.ts';
 import { attemptsOf, currentPods } from './pods.ts';
 import type { RuntimeSource } from './runtime-source.ts';
 import type { ContainerUsage, DiskUsage, FsStats, PodUsage } from './usage.ts';
@@ -20,6 +22,8 @@ export interface SummaryParts {
 export interface Usage {
   readonly pods: readonly PodUsage[] | undefined;
   readonly containers: readonly ContainerUsage[];
+  /** The groups of the agent and of all pods. */
+  readonly system?: readonly SystemUsage[];
 }
 
 /** A Summary of stats/v1alpha1: what the node uses, and each of the pods that run. */
@@ -27,18 +31,21 @@ export function summary(parts: SummaryParts) {
   return { node: nodeOf(parts), pods: podsOf(parts) };
 }
 
-function nodeOf({ nodeName, node, disks, onlyCpuAndMemory }: SummaryParts) {
-  const { startTime, cpu, memory, network, fs, imageFs, containerFs, rlimit } = node;
+function nodeOf({ nodeName, node, usage, disks, onlyCpuAndMemory }: SummaryParts) {
+  const { startTime, cpu, memory, swap, io, network, fs, imageFs, containerFs, rlimit } = node;
   const base = {
     nodeName,
     ...(startTime === undefined ? {} : { startTime }),
     cpu,
     memory,
+    ...(swap === undefined ? {} : { swap }),
+    ...(usage.system === undefined ? {} : { systemContainers: usage.system }),
   };
   if (onlyCpuAndMemory) return base;
   const image = withUse(imageFs ?? fs, disks.images);
   return {
     ...base,
+    ...(io === undefined ? {} : { io }),
     ...(network === undefined ? {} : { network }),
     fs,
     runtime: { imageFs: image, containerFs: withUse(containerFs ?? image, disks.containers) },
@@ -57,8 +64,16 @@ function withUse(fs: FsStats, use: DiskUsage | undefined): FsStats {
   };
 }
 
-function podsOf({ pods, usage, onlyCpuAndMemory }: SummaryParts) {
-  const used = new Map((usage.pods ?? []).map((pod) => [pod.id, pod]));
+interface PodInSummary {
+  readonly at: PodAt;
+  readonly used: Partial<PodUsage>;
+  /** Those that run. */
+  readonly containers: readonly { readonly at: ContainerAt; readonly used: Partial<ContainerUsage> }[];
+}
+
+/** The pods that run, with what is known of their usage. */
+export function podsInSummary({ pods, usage }: Pick<SummaryParts, 'pods' | 'usage'>): PodInSummary[] {
+  const byId = new Map((usage.pods ?? []).map((pod) => [pod.id, pod]));
   const ofContainers = new Map(
     [...usage.containers, ...(usage.pods ?? []).flatMap(({ containers }) => containers)].map(
       (container) => [container.id, container] as const,
@@ -66,39 +81,65 @@ function podsOf({ pods, usage, onlyCpuAndMemory }: SummaryParts) {
   );
   return currentPods(pods)
     .filter(({ ready }) => ready)
-    .map((pod) => {
-      const { cpu, memory, network, processes } = used.get(pod.id) ?? sumOf(pod, ofContainers);
-      return {
-        podRef: { name: pod.name, namespace: pod.namespace, uid: pod.uid },
-        startTime: formatTime(pod.createdMs),
-        containers: containersOf(pod, ofContainers, onlyCpuAndMemory),
-        ...(cpu === undefined ? {} : { cpu }),
-        ...(memory === undefined ? {} : { memory }),
-        ...(network === undefined || onlyCpuAndMemory ? {} : { network }),
-        ...(processes === undefined || onlyCpuAndMemory
-          ? {}
-          : { process_stats: { process_count: processes } }),
-      };
-    });
+    .map((at) => ({
+      at,
+      used: byId.get(at.id) ?? sumOf(at, ofContainers),
+      containers: attemptsOf(at)
+        .filter(([{ state }]) => state === 'running')
+        .map(([container]) => ({ at: container, used: ofContainers.get(container.id) ?? {} })),
+    }));
 }
 
-function containersOf(pod: PodAt, used: ReadonlyMap<string, ContainerUsage>, onlyCpuAndMemory: boolean) {
-  return attemptsOf(pod)
-    .filter(([{ state }]) => state === 'running')
-    .map(([{ id, name, createdMs }]) => {
-      const { cpu, memory, disk } = used.get(id) ?? {};
-      return {
-        name,
-        startTime: formatTime(createdMs),
-        ...(cpu === undefined ? {} : { cpu }),
-        ...(memory === undefined ? {} : { memory }),
-        ...(disk === undefined || onlyCpuAndMemory ? {} : { rootfs: rootfsOf(disk) }),
-      };
-    });
+function podsOf(parts: SummaryParts) {
+  const { node, onlyCpuAndMemory } = parts;
+  return podsInSummary(parts).map(({ at, used, containers }) => {
+    const { cpu, memory, swap, network, processes } = used;
+    return {
+      podRef: { name: at.name, namespace: at.namespace, uid: at.uid },
+      startTime: formatTime(at.createdMs),
+      containers: containers.map((container) => containerOf(container, parts)),
+      ...(cpu === undefined ? {} : { cpu }),
+      ...(memory === undefined ? {} : { memory }),
+      ...(swap === undefined ? {} : { swap }),
+      ...(onlyCpuAndMemory ? {} : storageOf(used, node.fs)),
+      ...(network === undefined || onlyCpuAndMemory ? {} : { network }),
+      ...(processes === undefined || onlyCpuAndMemory ? {} : { process_stats: { process_count: processes } }),
+    };
+  });
 }
 
-function rootfsOf({ timeMs, usedBytes, inodesUsed }: DiskUsage): FsStats {
-  return withUse({ time: formatTime(timeMs) }, { mountpoint: '', timeMs, usedBytes, inodesUsed });
+function containerOf(
+  { at, used }: PodInSummary['containers'][number],
+  { node, onlyCpuAndMemory }: SummaryParts,
+) {
+  const { fs } = node;
+  const layerFs = node.containerFs ?? node.imageFs ?? fs;
+  const { cpu, memory, io, swap, disk, logs } = used;
+  return {
+    name: at.name,
+    startTime: formatTime(at.createdMs),
+    ...(cpu === undefined ? {} : { cpu }),
+    ...(memory === undefined ? {} : { memory }),
+    ...(swap === undefined ? {} : { swap }),
+    ...(io === undefined || onlyCpuAndMemory ? {} : { io }),
+    ...(disk === undefined || onlyCpuAndMemory ? {} : { rootfs: diskOf(disk, layerFs) }),
+    ...(logs === undefined || onlyCpuAndMemory ? {} : { logs: diskOf(logs, fs) }),
+  };
+}
+
+function storageOf({ io, volumes = [], ephemeral }: Partial<PodUsage>, fs: FsStats) {
+  return {
+    ...(io === undefined ? {} : { io }),
+    ...(volumes.length === 0 ? {} : { volume: volumes }),
+    ...(ephemeral === undefined ? {} : { 'ephemeral-storage': diskOf(ephemeral, fs) }),
+  };
+}
+
+/** What is used, of the file system that it lies on. */
+function diskOf(used: DiskUsage, fs: FsStats): FsStats {
+  const { availableBytes, capacityBytes, inodes, inodesFree } = fs;
+  const known = defined({ availableBytes, capacityBytes, inodes, inodesFree });
+  return withUse({ time: formatTime(used.timeMs), ...known }, used);
 }
 
 /** For a runtime that does not report the pod as a whole: the sum of its containers, if each is known. */

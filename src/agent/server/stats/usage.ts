@@ -8,6 +8,40 @@ export interface CpuStats {
   time: string;
   usageNanoCores?: number;
   usageCoreNanoSeconds?: number;
+  /** Not one of the reference: the span of usageNanoCores. */
+  usageSpanMilliSeconds?: number;
+  psi?: PsiStats;
+}
+
+export interface PsiFigures {
+  /** Microseconds. */
+  total: number;
+  avg10: number;
+  avg60: number;
+  avg300: number;
+}
+
+/** Time in which some, or all, tasks waited. */
+export interface PsiStats {
+  full: PsiFigures;
+  some: PsiFigures;
+}
+
+export interface IoStats {
+  time: string;
+  psi?: PsiStats;
+}
+
+export interface SwapStats {
+  time: string;
+  swapAvailableBytes?: number;
+  swapUsageBytes?: number;
+}
+
+/** A volume of a pod. */
+export interface VolumeStats extends FsStats {
+  name: string;
+  pvcRef?: { name: string; namespace: string };
 }
 
 export interface MemoryStats {
@@ -18,6 +52,7 @@ export interface MemoryStats {
   rssBytes?: number;
   pageFaults?: number;
   majorPageFaults?: number;
+  psi?: PsiStats;
 }
 
 export interface InterfaceStats {
@@ -48,9 +83,14 @@ export interface FsStats {
 export interface ContainerUsage {
   readonly id: string;
   readonly name: string;
+  /** When it was read; wall clock, milliseconds since 1970. */
+  readonly atMs?: number | undefined;
   readonly cpu: CpuStats | undefined;
   readonly memory: MemoryStats | undefined;
   readonly disk: DiskUsage | undefined;
+  readonly logs?: DiskUsage | undefined;
+  readonly io?: IoStats | undefined;
+  readonly swap?: SwapStats | undefined;
 }
 
 export interface PodUsage {
@@ -59,10 +99,15 @@ export interface PodUsage {
   readonly name: string;
   readonly namespace: string;
   readonly uid: string;
+  readonly atMs?: number | undefined;
   readonly cpu: CpuStats | undefined;
   readonly memory: MemoryStats | undefined;
   readonly network: NetworkStats | undefined;
   readonly processes: number | undefined;
+  readonly io?: IoStats | undefined;
+  readonly swap?: SwapStats | undefined;
+  readonly volumes?: readonly VolumeStats[];
+  readonly ephemeral?: DiskUsage | undefined;
   readonly containers: readonly ContainerUsage[];
 }
 
@@ -132,6 +177,7 @@ export function podUsage({ attributes, linux }: PodStats): PodUsage {
     name,
     namespace,
     uid,
+    atMs: millisOf(linux?.cpu),
     cpu: cpuOf(linux?.cpu),
     memory: memoryOf(linux?.memory),
     network: networkOf(linux?.network),
@@ -144,6 +190,7 @@ export function containerUsage({ attributes, cpu, memory, writableLayer }: Conta
   return {
     id: attributes?.id ?? '',
     name: attributes?.metadata?.name ?? '',
+    atMs: millisOf(cpu),
     cpu: cpuOf(cpu),
     memory: memoryOf(memory),
     disk: writableLayer === undefined ? undefined : diskUsage(writableLayer),
@@ -157,6 +204,10 @@ export function diskUsage({ timestamp, fsId, usedBytes, inodesUsed }: Filesystem
     usedBytes: numberOf(usedBytes),
     inodesUsed: numberOf(inodesUsed),
   };
+}
+
+function millisOf(cpu: Cpu | undefined): number | undefined {
+  return cpu === undefined ? undefined : Number(cpu.timestamp / 1_000_000n);
 }
 
 function cpuOf(cpu: Cpu | undefined): CpuStats | undefined {

@@ -6,6 +6,7 @@ import { mergeKnownPods } from '../../../../../src/agent/server/stats/known-pods
 import { podList } from '../../../../../src/agent/server/stats/pod-list.ts';
 import type { PodAt } from '../../../../../src/agent/server/stats/pods.ts';
 import type { Pod } from '../../../../../src/api/index.ts';
+import { systemClock } from '../../../../../src/base/index.ts';
 import { admin, ask, startServer } from '../running-server.ts';
 
 const options = { nodeName: 'n1', addresses: [], runtimeName: 'containerd' };
@@ -52,6 +53,7 @@ describe('/pods while the runtime is away', () => {
       source,
       nodeUsage: none,
       known: () => pods,
+      clock: systemClock,
     });
     await using server = await startServer({ more: routes });
     return await ask(server.port, 'GET', '/pods', admin);

@@ -16,6 +16,7 @@ import { RuntimeSource, statsRoutes } from '../../../../../src/agent/server/stat
 import { isRecord } from '../../../../../src/api/index.ts';
 import { systemClock } from '../../../../../src/base/index.ts';
 import { waitFor } from '../../../../support/index.ts';
+import { createManualClock } from '../../../../support/manual-clock.ts';
 import type { FakeRuntime } from '../../runtime/fake-runtime.ts';
 import { startFakeRuntime } from '../../runtime/fake-runtime.ts';
 import { admin, ask, cluster, startServer } from '../running-server.ts';
@@ -53,9 +54,10 @@ function twoPods(runtime: FakeRuntime): void {
   const image = { image: 'registry/app:1' };
   const running = { state: ContainerState.CONTAINER_RUNNING, image, imageRef: 'sha256:1', createdAt: at(12) };
   const exited = { state: ContainerState.CONTAINER_EXITED, image, imageRef: 'sha256:1', createdAt: at(11) };
+  const counted = { 'io.kubernetes.container.restartCount': '5' }; // with those in an earlier sandbox
   const containers = [
     { ...exited, id: 'c0', podSandboxId: 's1', metadata: { name: 'app', attempt: 0 } },
-    { ...running, id: 'c1', podSandboxId: 's1', metadata: { name: 'app', attempt: 1 } },
+    { ...running, id: 'c1', podSandboxId: 's1', metadata: { name: 'app', attempt: 1 }, annotations: counted },
     { ...exited, id: 'c2', podSandboxId: 's2', metadata: { name: 'work', attempt: 0 } },
   ];
   runtime.on(method.listContainers, () => ({ containers }));
@@ -91,6 +93,7 @@ async function answerOf(path: string, identity = admin) {
     runtimeName: () => 'containerd',
     source: new RuntimeSource({ connection, images: connection, clock: systemClock }),
     nodeUsage: () => Promise.resolve(node),
+    clock: systemClock,
   });
   await using server = await startServer({ more: routes });
   return await ask(server.port, 'GET', path, identity);
@@ -179,7 +182,7 @@ describe('/pods', () => {
                 },
               },
               ready: true,
-              restartCount: 1,
+              restartCount: 5,
               image: 'registry/app:1',
               imageID: 'sha256:1',
               containerID: 'containerd://c1',
@@ -256,7 +259,12 @@ describe('/stats/summary', () => {
           podRef: web,
           startTime: '2025-01-01T00:00:10Z',
           containers: [
-            { name: 'app', startTime: '2025-01-01T00:00:12Z', ...told, rootfs: { time, usedBytes: 8 } },
+            {
+              name: 'app',
+              startTime: '2025-01-01T00:00:12Z',
+              ...told,
+              rootfs: { time, capacityBytes: 100, usedBytes: 8 },
+            },
           ],
           ...told,
           network: { time, name: 'eth0', rxBytes: 3, interfaces: [{ name: 'eth0', rxBytes: 3 }] },
@@ -287,6 +295,23 @@ describe('/stats/summary', () => {
   });
 });
 
+test('a runtime that does not answer is given up', async () => {
+  const clock = createManualClock();
+  const never = () => new Promise<never>(() => undefined);
+  const routes = statsRoutes({
+    ...{ nodeName: 'node-a', addresses: () => [], runtimeName: () => 'containerd', clock },
+    source: { pods: never, usage: never, containerUsage: never, imageDisks: never },
+    nodeUsage: never,
+  });
+  await using server = await startServer({ more: routes });
+  const asked = ask(server.port, 'GET', '/pods', admin);
+  await waitFor('the question', () => clock.sleepers > 0);
+  await clock.advance(20_000);
+  const { code, body } = await asked;
+  assert.equal(code, 503);
+  assert.match(body, /the container runtime cannot be asked: it did not answer within 20 s/);
+});
+
 test('a hundred who ask at once cost the runtime one question', async () => {
   using connection = openConnection([fake.endpoint]);
   const routes = statsRoutes({
@@ -295,6 +320,7 @@ test('a hundred who ask at once cost the runtime one question', async () => {
     runtimeName: () => 'containerd',
     source: new RuntimeSource({ connection, images: connection, clock: systemClock }),
     nodeUsage: () => Promise.resolve(node),
+    clock: systemClock,
   });
   const list = Promise.withResolvers<{ items: [] }>();
   fake.on(method.listPodSandbox, () => list.promise);
