@@ -2,12 +2,13 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { ImageRoomOptions, ImageState, ImageWish, ReadSecret } from '../../src/agent/images/index.ts';
+import type { ImageRoomOptions, ImageState, ImageWish } from '../../src/agent/images/index.ts';
 import { ImageAccess, ImageCollector, ImageRoom } from '../../src/agent/images/index.ts';
 import { ImageService, openConnection } from '../../src/agent/runtime/index.ts';
 import type { Pod } from '../../src/api/index.ts';
 import { silentLogger, systemClock } from '../../src/base/index.ts';
 import { temporaryFolder, waitFor } from '../support/index.ts';
+import { secretsFrom } from '../unit/agent/images/image-lab.ts';
 import type { LabContainerd, LabRegistry } from './lab/index.ts';
 import { image, startContainerd, startRegistry } from './lab/index.ts';
 
@@ -39,7 +40,7 @@ function openRoom(options: Partial<ImageRoomOptions> = {}) {
       connection,
       timeoutMs: 10_000,
       pulls: { maxParallel: 1, ratePerSecond: 0, burst: 0 },
-      readSecret: async () => undefined,
+      secrets: secretsFrom(() => undefined),
       events: { record: (_, { reason, message }) => void events.push(`${reason}: ${message}`) },
       clock: systemClock,
       log: silentLogger(),
@@ -176,14 +177,11 @@ describe('a registry that', () => {
 });
 
 describe('a registry that wants credentials', () => {
-  const read =
-    (secrets: Record<string, Record<string, string>>): ReadSecret =>
-    async (_, name) =>
-      secrets[name];
+  const read = (byName: Record<string, Record<string, string>>) => secretsFrom((_, name) => byName[name]);
 
   test('lets in who has a secret for it, whichever of several', async () => {
     using lab = openRoom({
-      readSecret: read({
+      secrets: read({
         wrong: secretOf(registry.host, 'me', 'guess'),
         right: secretOf(`http://${registry.host}/v1/`, 'me', 'opensesame'),
       }),
@@ -200,7 +198,7 @@ describe('a registry that wants credentials', () => {
   });
 
   test('refuses others, and the errors hold no password', async () => {
-    using lab = openRoom({ readSecret: read({ wrong: secretOf(registry.host, 'me', 'guessed-password') }) });
+    using lab = openRoom({ secrets: read({ wrong: secretOf(registry.host, 'me', 'guessed-password') }) });
     const { name } = await registry.add('closed:1');
     registry.protect('closed', ['me:opensesame']);
     const without = await lab.until(wishOf(name), isFailed);
@@ -224,7 +222,7 @@ test('an image that one pod may pull is not for one that may not', async () => {
     clock: systemClock,
     log: silentLogger(),
   });
-  using lab = openRoom({ access, readSecret: async () => secretOf(registry.host, 'me', 'opensesame') });
+  using lab = openRoom({ access, secrets: secretsFrom(() => secretOf(registry.host, 'me', 'opensesame')) });
   const { name } = await registry.add('tenant:1', { user: '13' });
   registry.protect('tenant', ['me:opensesame']);
   const wish = (uid: string, secrets: string[]) => {

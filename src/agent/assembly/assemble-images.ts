@@ -1,11 +1,9 @@
 import { join } from 'node:path';
-import { secretKind } from '../../api/index.ts';
 import { describeError, ExitError, exitCodes } from '../../base/index.ts';
-import { ifFound } from '../../client/index.ts';
 import { CredentialProviders, ImageAccess, ImageRoom, readProviders } from '../images/index.ts';
 import type { EventRecorder } from '../node/events/index.ts';
+import type { PodObjects } from '../objects/index.ts';
 import { defaultEndpoints, measureCalls, openConnection } from '../runtime/index.ts';
-import type { PodParts } from './assemble-pods.ts';
 import type { AgentContext } from './context.ts';
 import { part } from './context.ts';
 import type { RunningMetrics } from './pod-metrics.ts';
@@ -18,11 +16,10 @@ export function listEndpoints(endpoint: string): readonly string[] {
 /** The images of the node: pulled, remembered with their credentials, and shared by pods. */
 export async function openImages(
   context: AgentContext,
-  { pods, events }: { readonly pods: PodParts; readonly events: EventRecorder },
+  { objects, events }: { readonly objects: PodObjects; readonly events: EventRecorder },
   metrics: RunningMetrics,
 ): Promise<ImageRoom> {
   const { config, options, stack } = context;
-  const api = pods.onApi?.api;
   const endpoint = config.imageServiceEndpoint || config.containerRuntimeEndpoint;
   return new ImageRoom({
     connection: measureCalls(
@@ -42,8 +39,7 @@ export async function openImages(
     ),
     providers: await openProviders(context),
     nodeCredentialsFile: join(options.rootDir, 'config.json'),
-    readSecret: async (namespace, name, signal) =>
-      api === undefined ? undefined : (await ifFound(api.get(secretKind, name, { namespace, signal })))?.data,
+    secrets: objects,
     events,
     ...part(context, 'images'),
   });

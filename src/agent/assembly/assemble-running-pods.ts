@@ -20,6 +20,7 @@ import type { Drivers } from './assemble-drivers.ts';
 import type { ExecutorSources } from './assemble-executor.ts';
 import { createExecutor, hostIpsOf } from './assemble-executor.ts';
 import { listEndpoints, openImages } from './assemble-images.ts';
+import { assembleObjects } from './assemble-objects.ts';
 import type { PodParts } from './assemble-pods.ts';
 import type { AgentContext } from './context.ts';
 import { part } from './context.ts';
@@ -64,10 +65,11 @@ export async function assembleRunningPods(
   );
   const calls = podCalls(connection, { timeoutMs: config.runtimeRequestTimeoutMs });
   const facts = createFacts(context, sources);
+  const { objects, lifetimes } = assembleObjects(context, pods);
   const view = new PodRuntimeView({ calls, onListed: metrics.onListed, ...part(context, 'pod-view') });
   const timeline = new PodTimeline(options.clock);
   const noted = { ...sources, events: withTimeline(events, timeline) };
-  const images = stack.use(await openImages(context, noted, metrics));
+  const images = stack.use(await openImages(context, { ...noted, objects }, metrics));
   const volumes = new PodVolumes({
     rootDir: options.rootDir,
     memoryBytes: () => facts.allPodsLimits().memoryBytes,
@@ -165,6 +167,7 @@ export async function assembleRunningPods(
       service('pod-view', ['lock'], view.run),
       service('pod-cidr', ['lock'], podCidr.run),
       service('pod-cgroups', ['node-facts'], cgroups.run),
+      ...lifetimes,
       ...(pods.onApi === undefined ? [] : [pods.onApi.mirrors(teller)]),
       service('resource-claims', ['lock'], claims.run),
       service(

@@ -55,8 +55,8 @@ export class ContainerImage {
   #name: ImageName | undefined;
   #checkedMs = 0;
   #isChecking = false;
-  /** Secrets of the pod that the last pull went without. */
-  #missingSecrets: readonly string[] = [];
+  /** What the last pull found in the secrets of the pod. */
+  #observedSecrets: ReadonlyMap<string, string> = new Map();
   /** What was reported last as an event that is not repeated. */
   #reported = '';
 
@@ -117,15 +117,15 @@ export class ContainerImage {
     }
   }
 
-  /** A secret that was missing and comes ends the wait, and what follows from the failures before does not count. */
+  /** A secret that comes, or is corrected, ends the wait, and what follows from the failures before does not count. */
   async #rest(waitMs: number): Promise<void> {
     const { clock, sources, backoffs } = this.#parts;
     const { pod, image } = this.#wish;
     const settled = new AbortController();
     const signal = AbortSignal.any([this.#end.signal, settled.signal]);
     const waits = [clock.sleep(waitMs, signal).then(() => false)];
-    if (this.#missingSecrets.length > 0)
-      waits.push(sources.untilOneIsThere(pod, this.#missingSecrets, signal).then(() => !signal.aborted));
+    if (this.#observedSecrets.size > 0)
+      waits.push(sources.untilChanged(pod, this.#observedSecrets, signal).then(() => !signal.aborted));
     const isThere = await Promise.race(waits);
     settled.abort();
     if (isThere) backoffs.succeeded(pod.metadata?.uid ?? '', image);
@@ -211,9 +211,10 @@ export class ContainerImage {
     const { clock, sources, pulls, events, calls, access } = this.#parts;
     const { pod, image } = this.#wish;
     const startMs = clock.monotonicMs();
-    const { credentials, missingSecrets } = await sources.find(pod, name.repository, this.#end.signal);
+    const found = await sources.find(pod, name.repository, this.#end.signal);
+    const { credentials, missingSecrets } = found;
     this.#end.signal.throwIfAborted();
-    this.#missingSecrets = missingSecrets;
+    this.#observedSecrets = found.observed;
     if (missingSecrets.length > 0) events.secretsMissing(this.#wish, missingSecrets);
     events.pulling(this.#wish, image);
     let pulled: { id: string; credential: Credential | undefined } | undefined;

@@ -6,7 +6,7 @@ import { PullBackoffs } from './backoffs.ts';
 import type { ContainerImageParts } from './container-image.ts';
 import { ContainerImage } from './container-image.ts';
 import type { CredentialProviders } from './credentials/providers/providers.ts';
-import type { ReadSecret } from './credentials/sources.ts';
+import type { PullSecrets } from './credentials/sources.ts';
 import { CredentialSources } from './credentials/sources.ts';
 import { ImageCalls } from './image-calls.ts';
 import { ImageEvents } from './image-events.ts';
@@ -21,7 +21,7 @@ export interface ImageRoomOptions {
   /** How long the image service may take for anything but a pull. */
   readonly timeoutMs: number;
   readonly pulls: PullSettings;
-  readonly readSecret: ReadSecret;
+  readonly secrets: PullSecrets;
   /** The node's own credentials, a file in the format of `config.json`; it may be missing. Default: the node has none. */
   readonly nodeCredentialsFile?: string | undefined;
   /** Programs of the node that are asked for credentials besides. */
@@ -42,13 +42,13 @@ export class ImageRoom implements Images, Disposable {
   readonly #images = new Map<string, Map<string, ContainerImage>>();
 
   constructor(options: ImageRoomOptions) {
-    const { clock, log, readSecret, nodeCredentialsFile: nodeFile, providers } = options;
+    const { clock, log, secrets, nodeCredentialsFile: nodeFile, providers } = options;
     const calls = new ImageCalls(options);
     this.#parts = {
       calls,
       pulls: new Pulls(calls, options.pulls, clock, (result) => options.metrics?.ended(result)),
       backoffs: new PullBackoffs(clock),
-      sources: new CredentialSources({ readSecret, nodeFile, providers, clock, log }),
+      sources: new CredentialSources({ secrets, nodeFile, providers, clock, log }),
       access: options.access,
       events: new ImageEvents(options.events),
       metrics: options.metrics,

@@ -5,7 +5,7 @@ export { ImageCollector, type ImageCollectorOptions } from './collect/collector.
 export type { CollectionSettings } from './collect/types.ts';
 export { type ProviderSettings, readProviders } from './credentials/providers/config.ts';
 export { CredentialProviders, type CredentialProvidersOptions } from './credentials/providers/providers.ts';
-export type { ReadSecret } from './credentials/sources.ts';
+export type { PullSecrets } from './credentials/sources.ts';
 export { type ImageMetrics, imageMetrics } from './image-metrics.ts';
 export { ImageRoom, type ImageRoomOptions } from './image-room.ts';
 export type { PullSettings } from './pulls.ts';

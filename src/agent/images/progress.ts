@@ -65,9 +65,12 @@ export async function whileReporting<T>(work: Promise<T>, reporting: Reporting):
 }
 
 async function keepReporting({ waker, describe, report }: Reporting, signal: AbortSignal): Promise<void> {
+  let { nextMs } = describe();
   for (;;) {
-    await waker.sleep(describe().nextMs, signal);
+    await waker.sleep(nextMs, signal);
     if (signal.aborted) return;
-    report(describe().message);
+    const now = describe(); // once: a timer may fire a little early, and what is new is then said at the next one
+    report(now.message);
+    nextMs = now.nextMs;
   }
 }

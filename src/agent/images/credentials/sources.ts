@@ -1,27 +1,19 @@
-import type { Pod } from '../../../api/index.ts';
+import { createHash } from 'node:crypto';
+import type { Pod, Secret } from '../../../api/index.ts';
 import type { Clock, Logger } from '../../../base/index.ts';
-import {
-  createBackoff,
-  describeError,
-  errorCode,
-  mapConcurrently,
-  readRegularFile,
-  withDeadline,
-} from '../../../base/index.ts';
+import { describeError, errorCode, readRegularFile } from '../../../base/index.ts';
+import type { PodObjects } from '../../objects/index.ts';
+import { untilKnown } from '../../objects/index.ts';
 import { findCredentials } from './match.ts';
 import { mergeCredentials, parseDockerConfig, parseDockercfg } from './parse.ts';
 import type { CredentialProviders } from './providers/providers.ts';
 import type { Credential, CredentialsByKey } from './types.ts';
 
-/** Returns the `data` of a Secret, its values in base64; undefined: there is none. May reject. */
-export type ReadSecret = (
-  namespace: string,
-  name: string,
-  signal: AbortSignal,
-) => Promise<Readonly<Record<string, string>> | undefined>;
+/** What is known of the Secrets that pods of this node name. */
+export type PullSecrets = Pick<PodObjects, 'secret' | 'onChange'>;
 
 export interface CredentialSourcesOptions {
-  readonly readSecret: ReadSecret;
+  readonly secrets: PullSecrets;
   /** The node's own `config.json`, which may be missing; undefined: there is none. */
   readonly nodeFile: string | undefined;
   /** Programs that are asked for credentials. */
@@ -34,12 +26,12 @@ export interface FoundCredentials {
   readonly credentials: readonly Credential[];
   /** Secrets that the pod names and that cannot be read, or hold nothing of use. */
   readonly missingSecrets: readonly string[];
+  /** By the names of the pod's secrets: a mark of what each held; empty for a missing one. */
+  readonly observed: ReadonlyMap<string, string>;
 }
 
-/** Between two looks for secrets that a pod lacks; a pod may wait for hours. */
-const missingWaits = { initialMs: 1000, maxMs: 15_000, jitter: 0.2 };
+/** How long a first answer of the API about a secret is waited for. */
 const secretTimeoutMs = 10_000;
-const maxSecretsAtOnce = 4;
 const maxFileBytes = 1024 * 1024;
 /** For one image; each one that fails is a question to the registry. */
 const maxCredentials = 20;
@@ -55,11 +47,10 @@ export class CredentialSources {
 
   /** Never rejects, except when `signal` aborts: without credentials a pull may go well too. */
   async find(pod: Pod, repository: string, signal: AbortSignal): Promise<FoundCredentials> {
-    const names = new Set((pod.spec?.imagePullSecrets ?? []).flatMap(({ name }) => name || []));
-    const secrets = await mapConcurrently([...names], maxSecretsAtOnce, async (name) => ({
-      name,
-      found: await this.#readSecret(pod.metadata?.namespace ?? '', name, signal),
-    }));
+    const names = namesOf(pod);
+    await this.#untilKnown(pod, names, signal);
+    signal.throwIfAborted();
+    const secrets = names.map((name) => ({ name, ...this.#read(pod, name) }));
     const known = secrets.flatMap(({ found }) => found ?? []);
     const all = [
       ...findCredentials(mergeCredentials(known), repository),
@@ -68,54 +59,60 @@ export class CredentialSources {
         ...((await this.#options.providers?.find(repository, signal)) ?? []),
       ].map((credential) => ({ ...credential, isOfNode: true }) as const),
     ];
-    const missingSecrets = secrets.flatMap(({ name, found }) => (found === undefined ? [name] : []));
-    return { credentials: withoutRepeated(all).slice(0, maxCredentials), missingSecrets };
+    const missingSecrets = secrets.flatMap(({ name, found, problem }) => {
+      if (problem !== undefined) this.#options.log.warn(problem);
+      return found === undefined ? [name] : [];
+    });
+    return {
+      credentials: withoutRepeated(all).slice(0, maxCredentials),
+      missingSecrets,
+      observed: new Map(secrets.map(({ name, mark }) => [name, mark])),
+    };
   }
 
   /**
-   * Resolves when one of the secrets that were missing holds credentials, or when `signal` aborts. Never rejects. A node may read
-   * the secrets that its pods name, one by one.
+   * Resolves when one of the secrets of the pod holds credentials other than those that were `observed`, or when `signal` aborts. Never
+   * rejects.
    */
-  async untilOneIsThere(pod: Pod, names: readonly string[], signal: AbortSignal): Promise<void> {
-    const backoff = createBackoff(missingWaits);
+  async untilChanged(pod: Pod, observed: ReadonlyMap<string, string>, signal: AbortSignal): Promise<void> {
+    const names = namesOf(pod);
+    const isNew = (name: string) => !['', observed.get(name)].includes(this.#read(pod, name).mark);
+    const changed = Promise.withResolvers<void>();
+    const look = () => {
+      if (signal.aborted || names.some(isNew)) changed.resolve();
+    };
+    using _follow = this.#options.secrets.onChange(({ name }) => {
+      if (names.includes(name)) look();
+    });
+    signal.addEventListener('abort', look, { once: true });
+    look();
+    await changed.promise;
+    signal.removeEventListener('abort', look);
+  }
+
+  async #untilKnown(pod: Pod, names: readonly string[], signal: AbortSignal): Promise<void> {
+    const { secrets, clock } = this.#options;
     const namespace = pod.metadata?.namespace ?? '';
-    while (!signal.aborted) {
-      await this.#options.clock.sleep(backoff.next(), signal);
-      for (const name of names) if (await this.#isThere(namespace, name, signal)) return;
-    }
+    await untilKnown({
+      isKnown: () => names.every((name) => secrets.secret(namespace, name).state !== 'waiting'),
+      onChange: (listener) => secrets.onChange(listener),
+      ...{ timeoutMs: secretTimeoutMs, clock, signal },
+    });
   }
 
-  async #isThere(namespace: string, name: string, signal: AbortSignal): Promise<boolean> {
-    const { clock, readSecret } = this.#options;
-    try {
-      const limits = { clock, timeoutMs: secretTimeoutMs, signal };
-      const data = await withDeadline(limits, name, (cancel) => readSecret(namespace, name, cancel));
-      return data !== undefined && parseSecret(data) !== undefined;
-    } catch {
-      return false; // the next pull says why
-    }
-  }
-
-  async #readSecret(
-    namespace: string,
-    name: string,
-    signal: AbortSignal,
-  ): Promise<CredentialsByKey | undefined> {
-    const { clock, log, readSecret } = this.#options;
+  #read(pod: Pod, name: string): ReadSecret {
+    const namespace = pod.metadata?.namespace ?? '';
     const where = `secret ${namespace}/${name}`;
-    try {
-      const limits = { clock, timeoutMs: secretTimeoutMs, signal };
-      const data = await withDeadline(limits, where, (cancel) => readSecret(namespace, name, cancel));
-      const found = data === undefined ? undefined : parseSecret(data);
-      if (data !== undefined && found === undefined) {
-        log.warn(`${where} holds no credentials for images: it needs .dockerconfigjson or .dockercfg`);
-      }
-      return found;
-    } catch (error) {
-      signal.throwIfAborted();
-      log.warn(`${where} cannot be read, images are pulled without it: ${describeError(error)}`);
-      return undefined;
-    }
+    const known = this.#options.secrets.secret(namespace, name);
+    if (known.state === 'absent') return { mark: '' };
+    if (known.state !== 'present')
+      return { mark: '', problem: `${where} cannot be read, images are pulled without it: ${known.message}` };
+    const found = parseSecret(known.object);
+    if (found !== undefined) return { found, mark: markOf(known.object) };
+    return {
+      mark: '',
+      problem: `${where} holds no credentials for images: it needs .dockerconfigjson or .dockercfg`,
+    };
   }
 
   async #readNodeFile(): Promise<CredentialsByKey> {
@@ -139,7 +136,23 @@ export class CredentialSources {
   }
 }
 
-function parseSecret(data: Readonly<Record<string, string>>): CredentialsByKey | undefined {
+/** One secret of a pod as it is now. */
+interface ReadSecret {
+  readonly found?: CredentialsByKey;
+  /** Another one for other values; empty for a secret that is of no use. */
+  readonly mark: string;
+  readonly problem?: string;
+}
+
+function namesOf({ spec }: Pod): string[] {
+  return [...new Set((spec?.imagePullSecrets ?? []).flatMap(({ name }) => name || []))];
+}
+
+function markOf({ data }: Secret): string {
+  return createHash('sha256').update(JSON.stringify(data)).digest('base64');
+}
+
+function parseSecret({ data = {} }: Secret): CredentialsByKey | undefined {
   const textOf = (key: string) => Buffer.from(data[key] ?? '', 'base64').toString('utf8');
   return parseDockerConfig(textOf('.dockerconfigjson')) ?? parseDockercfg(textOf('.dockercfg'));
 }

@@ -4,16 +4,16 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { needsVerification, verificationPolicies } from '../../../../src/agent/images/access/policy.ts';
 import { parseImageName } from '../../../../src/agent/images/image-name.ts';
-import type { AccessSettings, ReadSecret } from '../../../../src/agent/images/index.ts';
+import type { AccessSettings } from '../../../../src/agent/images/index.ts';
 import { ImageAccess } from '../../../../src/agent/images/index.ts';
 import { silentLogger, systemClock } from '../../../../src/base/index.ts';
 import { temporaryFolder, waitFor } from '../../../support/index.ts';
-import { describeState, podOf, startImageLab, wishOf } from './image-lab.ts';
+import { describeState, podOf, secretsFrom, startImageLab, wishOf } from './image-lab.ts';
 
-const readSecret: ReadSecret = async (_, name) => {
+const secrets = secretsFrom((_, name) => {
   const auths = { 'r.example': { username: name, password: `${name}-password` } };
   return { '.dockerconfigjson': Buffer.from(JSON.stringify({ auths })).toString('base64') };
-};
+});
 
 const name = 'r.example/app:1';
 const wish = (pod: string, secret: string | undefined, change: Partial<ReturnType<typeof wishOf>> = {}) =>
@@ -46,7 +46,7 @@ describe('an image that one pod pulled with its credentials', () => {
     await using folder = await temporaryFolder();
     {
       await using access = await openAccess(folder.path);
-      using lab = startImageLab({ readSecret, access });
+      using lab = startImageLab({ secrets, access });
       lab.service.answerPull = (pull) =>
         pull.end(pull.auth === undefined ? new Error('no credentials') : undefined);
       assert.match(await settled(lab, wish('a', 'alice')), /^present/);
@@ -62,7 +62,7 @@ describe('an image that one pod pulled with its credentials', () => {
       assert.equal(lab.service.pulls.length, 3);
     }
     await using access = await openAccess(folder.path);
-    using lab = startImageLab({ readSecret, access });
+    using lab = startImageLab({ secrets, access });
     lab.service.add(name);
     for (const user of ['alice', 'bob']) assert.match(await settled(lab, wish(user, user)), /^present/);
     assert.deepEqual(lab.service.pulls, []);
@@ -78,7 +78,7 @@ describe('an image that one pod pulled with its credentials', () => {
   test('is for all when it needs none, and stays theirs when nothing is known of it', async () => {
     await using folder = await temporaryFolder();
     await using access = await openAccess(folder.path);
-    using lab = startImageLab({ readSecret, access });
+    using lab = startImageLab({ secrets, access });
     lab.service.add(name);
     assert.match(await settled(lab, wish('a', undefined)), /^present/);
     assert.deepEqual(lab.service.pulls, []);
@@ -92,7 +92,7 @@ describe('an image that one pod pulled with its credentials', () => {
     await using folder = await temporaryFolder();
     {
       await using access = await openAccess(folder.path);
-      using lab = startImageLab({ readSecret, access });
+      using lab = startImageLab({ secrets, access });
       lab.room.want(wish('a', 'alice'));
       await waitFor('the pull', async () => {
         await lab.clock.advance(0);
@@ -102,7 +102,7 @@ describe('an image that one pod pulled with its credentials', () => {
       await lab.clock.advance(0);
     }
     await using access = await openAccess(folder.path);
-    using lab = startImageLab({ readSecret, access });
+    using lab = startImageLab({ secrets, access });
     lab.service.add(name);
     lab.service.answerPull = (pull) => pull.end(new Error('no credentials'));
     assert.equal(await settled(lab, wish('b', undefined)), 'ErrImagePull: no credentials');
@@ -111,7 +111,7 @@ describe('an image that one pod pulled with its credentials', () => {
   test('is not pulled when nobody waits any more once that is on disk', async () => {
     await using folder = await temporaryFolder();
     await using access = await openAccess(folder.path);
-    using lab = startImageLab({ readSecret, access });
+    using lab = startImageLab({ secrets, access });
     lab.room.want(wish('a', undefined));
     await waitFor('the note of the pull', async () => {
       await lab.clock.advance(0);

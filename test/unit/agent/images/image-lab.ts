@@ -1,4 +1,9 @@
-import type { ImageRoomOptions, ImageState, ImageWish } from '../../../../src/agent/images/index.ts';
+import type {
+  ImageRoomOptions,
+  ImageState,
+  ImageWish,
+  PullSecrets,
+} from '../../../../src/agent/images/index.ts';
 import { ImageRoom } from '../../../../src/agent/images/index.ts';
 import type { Happening, Subject } from '../../../../src/agent/node/events/index.ts';
 import type { Pod } from '../../../../src/api/index.ts';
@@ -20,7 +25,7 @@ export function startImageLab(options: Partial<ImageRoomOptions> = {}) {
     connection: service,
     timeoutMs: 120_000,
     pulls: { maxParallel: 1, ratePerSecond: 5, burst: 10 },
-    readSecret: async () => undefined,
+    secrets: secretsFrom(() => undefined),
     events: { record: (subject, happening) => void events.push({ ...happening, subject }) },
     clock,
     log: silentLogger(),
@@ -36,6 +41,20 @@ export function startImageLab(options: Partial<ImageRoomOptions> = {}) {
     /** `Reason: message` of each. */
     texts: () => events.map(({ reason, message }) => `${reason}: ${message}`),
     [Symbol.dispose]: () => room[Symbol.dispose](),
+  };
+}
+
+/** Secrets that never change; `find` returns the data of one, in base64, or what is not known of it. */
+export function secretsFrom(
+  find: (namespace: string, name: string) => Record<string, string> | 'waiting' | 'refused' | undefined,
+): PullSecrets {
+  return {
+    secret(namespace, name) {
+      const data = find(namespace, name);
+      if (typeof data === 'string') return { state: data, message: 'the API is away' };
+      return data === undefined ? { state: 'absent' } : { state: 'present', object: { data } };
+    },
+    onChange: () => ({ [Symbol.dispose]: () => undefined }),
   };
 }
 

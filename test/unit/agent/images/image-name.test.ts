@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseImageName } from '../../../../src/agent/images/image-name.ts';
+import { cpuMsOf } from '../../../support/cpu-time.ts';
 
 const digest = `sha256:${'ab'.repeat(32)}`;
 
@@ -56,12 +57,6 @@ test('what is no name is refused', () => {
 });
 
 test('a long hostile name takes no time', () => {
-  const start = performance.now();
-  for (const text of [
-    `${'a-'.repeat(500)}!`,
-    `${'a.'.repeat(500)}/!`,
-    `x@${'a-'.repeat(400)}:${'g'.repeat(99)}`,
-  ])
-    assert.throws(() => parseImageName(text));
-  assert.ok(performance.now() - start < 200);
+  const names = [`${'a-'.repeat(500)}!`, `${'a.'.repeat(500)}/!`, `x@${'a-'.repeat(400)}:${'g'.repeat(99)}`];
+  for (const text of names) assert.ok(cpuMsOf(() => assert.throws(() => parseImageName(text))) < 500, text);
 });

@@ -1,34 +1,23 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { RuntimeError } from '../../../../src/agent/runtime/index.ts';
+import { FakeObjects } from '../../../support/fake-objects.ts';
 import { describeState, podOf, startImageLab, wishOf } from './image-lab.ts';
 
-type Secret = Readonly<Record<string, string>>;
-
-const base64 = (text: string) => Buffer.from(text).toString('base64');
-const auths = { 'docker.io': { username: 'u', password: 'p' } };
-const usable: Secret = { '.dockerconfigjson': base64(JSON.stringify({ auths })) };
+const configOf = (password: string) => {
+  const auths = { 'docker.io': { username: 'u', password } };
+  return { '.dockerconfigjson': JSON.stringify({ auths }) };
+};
 const wish = wishOf({ image: 'web:1', pod: podOf('p', { imagePullSecrets: [{ name: 'reg' }] }) });
 
-/** A registry that lets in only who has the secret, which is not there yet. */
+/** A registry that lets in only who has the right secret, which is not there yet. */
 function privateLab() {
-  const secrets = new Map<string, Secret>();
-  const asked: string[] = [];
-  let failure: Error | undefined;
-  const lab = startImageLab({
-    readSecret: async (namespace, name) => {
-      asked.push(`${namespace}/${name}`);
-      if (failure !== undefined) throw failure;
-      return secrets.get(name);
-    },
-  });
+  const secrets = new FakeObjects();
+  const lab = startImageLab({ secrets });
   lab.service.answerPull = (pull) =>
-    pull.end(pull.auth === undefined ? new RuntimeError('failed', '401') : undefined);
+    pull.end(pull.auth === 'u:right' ? undefined : new RuntimeError('failed', '401'));
   const state = () => describeState(lab.room.want(wish));
-  const fail = (error: Error | undefined) => {
-    failure = error;
-  };
-  return { ...lab, secrets, asked, state, fail, [Symbol.dispose]: () => lab[Symbol.dispose]() };
+  return { ...lab, secrets, state, [Symbol.dispose]: () => lab[Symbol.dispose]() };
 }
 
 describe('a pull secret that is missing', () => {
@@ -37,22 +26,44 @@ describe('a pull secret that is missing', () => {
     lab.state();
     await lab.clock.advance(200_000); // far into the waits after failures
     assert.match(lab.state(), /ImagePullBackOff/);
-    lab.secrets.set('reg', usable);
     const before = lab.service.pulls.length;
-    await lab.clock.advance(15_000);
+    lab.secrets.setSecret('reg', configOf('right'));
+    await lab.clock.advance(0);
     assert.match(lab.state(), /^present /);
     assert.equal(lab.service.pulls.length, before + 1);
-    const asked = lab.asked.length;
-    await lab.clock.advance(600_000);
-    assert.equal(lab.asked.length, asked, 'nobody asks for it any more');
   });
 
-  test('is found soon when it comes soon', async () => {
+  test('that comes with another password is waited for until that is corrected', async () => {
     using lab = privateLab();
     lab.state();
-    await lab.clock.advance(3000);
-    lab.secrets.set('reg', usable);
-    await lab.clock.advance(2000);
+    await lab.clock.advance(1000);
+    lab.secrets.setSecret('reg', configOf('wrong'));
+    await lab.clock.advance(0);
+    assert.equal(lab.service.pulls.length, 2);
+    lab.secrets.setSecret('reg', configOf('wrong')); // written again
+    lab.secrets.setSecret('other', configOf('right'));
+    await lab.clock.advance(0);
+    assert.equal(lab.service.pulls.length, 2);
+    lab.secrets.setSecret('reg', configOf('right'));
+    await lab.clock.advance(0);
+    assert.match(lab.state(), /^present /);
+    assert.equal(lab.service.pulls.length, 3);
+  });
+
+  test('that comes while the pull is under way is not passed over', async () => {
+    using lab = privateLab();
+    let end: (() => void) | undefined;
+    const answer = lab.service.answerPull;
+    lab.service.answerPull = (pull) => {
+      end = () => answer?.(pull);
+      lab.service.answerPull = answer;
+    };
+    lab.state();
+    await lab.clock.advance(1000);
+    lab.secrets.setSecret('reg', configOf('right'));
+    await lab.clock.advance(0);
+    end?.();
+    await lab.clock.advance(0);
     assert.match(lab.state(), /^present /);
   });
 
@@ -60,37 +71,34 @@ describe('a pull secret that is missing', () => {
     using lab = privateLab();
     lab.state();
     await lab.clock.advance(1000);
-    lab.secrets.set('reg', { password: base64('p') });
+    lab.secrets.setSecret('reg', { password: 'p' });
     await lab.clock.advance(8000);
-    lab.fail(new Error('the API is away'));
+    lab.secrets.putSecret('reg', { state: 'refused', message: 'not for this node' });
     assert.equal(lab.service.pulls.length, 1);
     await lab.clock.advance(200_000);
     const pulls = lab.service.pulls.length;
     assert.ok(pulls <= 6, `${pulls} pulls in 209 s: after 10, 20, 40, 80 s …`);
-    lab.fail(undefined);
-    lab.secrets.set('reg', usable);
-    await lab.clock.advance(15_000);
+    lab.secrets.setSecret('reg', configOf('right'));
+    await lab.clock.advance(0);
     assert.match(lab.state(), /^present /);
   });
 
-  test('is asked for at most once in some seconds, and not for a pod that is gone', async () => {
+  test('is not waited for by a pod that is gone', async () => {
     using lab = privateLab();
     lab.state();
-    await lab.clock.advance(600_000);
-    assert.ok(lab.asked.length < 90, `${lab.asked.length} times in ten minutes`);
-    assert.deepEqual([...new Set(lab.asked)], ['shop/reg']);
-    const asked = lab.asked.length;
+    await lab.clock.advance(1000);
     lab.room.forget('uid-p');
+    lab.secrets.setSecret('reg', configOf('right'));
     await lab.clock.advance(600_000);
-    assert.equal(lab.asked.length, asked);
+    assert.equal(lab.service.pulls.length, 1);
   });
 
-  test('that is not missing is asked for only by pulls', async () => {
+  test('that is not missing does not hasten what fails for another reason', async () => {
     using lab = privateLab();
-    lab.secrets.set('reg', usable);
+    lab.secrets.setSecret('reg', configOf('right'));
     lab.service.answerPull = (pull) => pull.end(new RuntimeError('failed', '500'));
     lab.state();
-    await lab.clock.advance(600_000);
-    assert.equal(lab.asked.length, lab.service.pulls.length);
+    await lab.clock.advance(9000);
+    assert.equal(lab.service.pulls.length, 1);
   });
 });

@@ -2,11 +2,10 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import type { ReadSecret } from '../../../../src/agent/images/index.ts';
 import { RuntimeError } from '../../../../src/agent/runtime/index.ts';
 import { temporaryFolder, waitFor } from '../../../support/index.ts';
 import { recordedLog } from '../../base/recorded-log.ts';
-import { describeState, podOf, startImageLab, wishOf } from './image-lab.ts';
+import { describeState, podOf, secretsFrom, startImageLab, wishOf } from './image-lab.ts';
 
 const parallel = (maxParallel: number | undefined) => ({
   pulls: { maxParallel, ratePerSecond: 0, burst: 0 },
@@ -18,14 +17,14 @@ const secretOf = (user: string, host = 'r.example') => {
   return { '.dockerconfigjson': Buffer.from(JSON.stringify({ auths })).toString('base64') };
 };
 
-/** Secrets by name; `hang` never answers, `broken` fails. */
-const readSecret: ReadSecret = async (namespace, name) => {
+/** Secrets by name; of `hang` nothing is ever known, `broken` is refused. */
+const secrets = secretsFrom((namespace, name) => {
   assert.equal(namespace, 'shop');
-  if (name === 'hang') await new Promise(() => undefined);
-  if (name === 'broken') throw new Error('the API is away');
+  if (name === 'hang') return 'waiting';
+  if (name === 'broken') return 'refused';
   if (name === 'useless') return { other: 'x' };
   return name.startsWith('user') ? secretOf(name) : undefined;
-};
+});
 const private1 = (...secrets: string[]) =>
   wishOf({
     image: 'r.example/app:1',
@@ -164,7 +163,7 @@ describe('credentials', () => {
   const denied = () => new RuntimeError('failed', '401 Unauthorized');
 
   test('are tried in the order of the secrets until one is let in', async () => {
-    using lab = startImageLab({ readSecret });
+    using lab = startImageLab({ secrets });
     lab.service.answerPull = (pull) => pull.end(pull.auth?.startsWith('user3') ? undefined : denied());
     lab.room.want(private1('user1', 'user2', 'user3', 'user4'));
     await lab.clock.advance(0);
@@ -176,7 +175,7 @@ describe('credentials', () => {
   });
 
   test('when none is let in, each answer is told once', async () => {
-    using lab = startImageLab({ readSecret });
+    using lab = startImageLab({ secrets });
     lab.service.answerPull = (pull) =>
       pull.end(pull.auth?.startsWith('user3') ? new RuntimeError('failed', 'other') : denied());
     const wish = private1('user1', 'user2', 'user3');
@@ -186,7 +185,7 @@ describe('credentials', () => {
   });
 
   test('a pull with other ones is a pull of its own', async () => {
-    using lab = startImageLab({ readSecret, ...parallel(undefined) });
+    using lab = startImageLab({ secrets, ...parallel(undefined) });
     lab.room.want(private1('user1'));
     const other = { ...podOf('q'), spec: { containers: [], imagePullSecrets: [{ name: 'user2' }] } };
     lab.room.want(wishOf({ image: 'r.example/app:1', pod: other }));
@@ -194,13 +193,13 @@ describe('credentials', () => {
     await lab.clock.advance(0);
     assert.deepEqual(
       lab.service.pulls.map(({ auth }) => auth),
-      [undefined, 'user1:user1-password', 'user2:user2-password'],
+      ['user1:user1-password', 'user2:user2-password', undefined],
     );
   });
 
   test('secrets that cannot be read are told by name, hold up nobody for long, and the pull goes on', async () => {
     const { log, text } = recordedLog();
-    using lab = startImageLab({ readSecret, log });
+    using lab = startImageLab({ secrets, log });
     lab.room.want(private1('user1', 'hang', 'gone', 'broken', 'useless'));
     await lab.clock.advance(9000);
     assert.equal(lab.service.pulls.length, 0);
@@ -218,7 +217,7 @@ describe('credentials', () => {
     await using folder = await temporaryFolder();
     const file = join(folder.path, 'config.json');
     const { log, text } = recordedLog();
-    using lab = startImageLab({ readSecret, log, nodeCredentialsFile: file });
+    using lab = startImageLab({ secrets, log, nodeCredentialsFile: file });
     lab.service.answerPull = (pull) => pull.end(denied());
     const next = async (wish: ReturnType<typeof private1>, count: number) => {
       lab.room.want(wish);

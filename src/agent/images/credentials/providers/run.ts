@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { startChild } from '../../../../base/index.ts';
 
 export interface ProgramCall {
   /** Absolute. */
@@ -19,8 +20,10 @@ const maxErrorLength = 500;
 /** Resolves with the standard output; rejects when the program cannot be started, fails or writes too much. */
 export async function runProgram({ program, args, env, input, signal }: ProgramCall): Promise<string> {
   signal.throwIfAborted();
+  const child = await startChild(() =>
+    spawn(program, args, { env, stdio: ['pipe', 'pipe', 'pipe'], cwd: '/', detached: true }),
+  );
   const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const child = spawn(program, args, { env, stdio: ['pipe', 'pipe', 'pipe'], cwd: '/', detached: true });
   const chunks: Buffer[] = [];
   let bytes = 0;
   let errors = '';
@@ -35,6 +38,7 @@ export async function runProgram({ program, args, env, input, signal }: ProgramC
   };
   const onAbort = () => giveUp(new Error('it did not end in time'));
   signal.addEventListener('abort', onAbort, { once: true });
+  if (signal.aborted) onAbort();
   child.stdout.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
     if (bytes > maxOutputBytes) giveUp(new Error(`it wrote more than ${maxOutputBytes} bytes`));
@@ -45,7 +49,6 @@ export async function runProgram({ program, args, env, input, signal }: ProgramC
   });
   child.stdin.on('error', () => undefined); // it may end without reading
   child.stdin.end(input);
-  child.once('error', reject);
   child.once('close', (code, killedBy) => {
     if (code === 0) resolve(Buffer.concat(chunks).toString('utf8'));
     else reject(new Error(`it ended with ${code ?? killedBy}${errors === '' ? '' : `: ${errors.trim()}`}`));

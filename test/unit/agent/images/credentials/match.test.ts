@@ -7,6 +7,7 @@ import {
   parseDockercfg,
 } from '../../../../../src/agent/images/credentials/parse.ts';
 import { withoutSecrets } from '../../../../../src/agent/images/credentials/redact.ts';
+import { cpuMsOf } from '../../../../support/cpu-time.ts';
 
 /** Credentials whose user is the key. */
 const known = (...keys: string[]) =>
@@ -85,10 +86,9 @@ test('the same key twice: both are tried', () => {
 });
 
 test('a hostile key takes no time', () => {
-  const start = performance.now();
   const key = `${'*a'.repeat(31)}.example`;
-  assert.equal(findCredentials(known(key), `${'a'.repeat(63)}b.example/app`).length, 0);
-  assert.ok(performance.now() - start < 500);
+  const find = () => findCredentials(known(key), `${'a'.repeat(63)}b.example/app`);
+  assert.ok(cpuMsOf(() => assert.equal(find().length, 0)) < 500);
 });
 
 test('messages lose what opens a registry', () => {
