@@ -1,6 +1,6 @@
 import type { Pod } from '../../api/index.ts';
 import type { ContainerDevices } from '../containers/index.ts';
-import { findContainer } from '../containers/index.ts';
+import { findContainer } from '../downward/index.ts';
 import type { DeviceAllocator } from '../plugins/allocation/index.ts';
 import type { PodClaims } from '../plugins/claims/index.ts';
 import type { DeviceInventory } from '../plugins/devices/index.ts';

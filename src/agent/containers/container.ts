@@ -1,8 +1,7 @@
+import type { AnyContainer } from '../downward/index.ts';
+import { expandReferences, findContainer } from '../downward/index.ts';
 import { containerResources } from '../resources/index.ts';
 import type { ContainerConfig } from '../runtime/index.ts';
-import { expandReferences } from './expand.ts';
-import type { AnyContainer } from './find-container.ts';
-import { findContainer } from './find-container.ts';
 import { containerAnnotations, containerLabels } from './labels.ts';
 import { mountsOf } from './mounts.ts';
 import type { NamespaceOptions } from './namespaces.ts';

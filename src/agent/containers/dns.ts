@@ -1,5 +1,5 @@
 import type { Pod } from '../../api/index.ts';
-import { namespaceOf, quotePod } from './find-container.ts';
+import { namespaceOf, quotePod } from '../downward/index.ts';
 import type { DnsSettings, NodeSettings } from './types.ts';
 
 const maxServers = 3;

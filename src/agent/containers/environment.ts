@@ -1,9 +1,6 @@
 import type { Pod } from '../../api/index.ts';
-import type { DownwardFacts } from './downward.ts';
-import { containerResource, podField } from './downward.ts';
-import { expandReferences } from './expand.ts';
-import type { AnyContainer } from './find-container.ts';
-import { findContainer } from './find-container.ts';
+import type { AnyContainer, DownwardFacts } from '../downward/index.ts';
+import { containerResource, expandReferences, findContainer, podField } from '../downward/index.ts';
 import type { EnvironmentValue } from './types.ts';
 import { ContainerConfigError } from './types.ts';
 

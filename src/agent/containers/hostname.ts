@@ -1,5 +1,5 @@
 import type { Pod } from '../../api/index.ts';
-import { namespaceOf } from './find-container.ts';
+import { namespaceOf } from '../downward/index.ts';
 
 const maxLabel = 63;
 const maxKernelName = 64;

@@ -2,10 +2,7 @@
 
 export { containerConfig, containerLogPath } from './container.ts';
 export { type ConfigWarning, type PodDns, resolveDns } from './dns.ts';
-export { containerResource, type DownwardFacts, podField } from './downward.ts';
 export { resolveEnvironment } from './environment.ts';
-export { expandReferences } from './expand.ts';
-export { findContainer } from './find-container.ts';
 export { containerHash, fnv1a } from './hash.ts';
 export { hostnameOf, type PodHostname } from './hostname.ts';
 export { type HostsSettings, hostsFile } from './hosts-file.ts';

@@ -1,6 +1,6 @@
 import type { Pod } from '../../api/index.ts';
-import type { AnyContainer } from './find-container.ts';
-import { namespaceOf } from './find-container.ts';
+import type { AnyContainer } from '../downward/index.ts';
+import { namespaceOf } from '../downward/index.ts';
 import { containerHash } from './hash.ts';
 
 /*

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
+import type { AnyContainer } from '../downward/index.ts';
 import type { VolumeMount } from '../volumes/index.ts';
-import type { AnyContainer } from './find-container.ts';
 import { messagePathOf } from './labels.ts';
 import type { IdMapping } from './namespaces.ts';
 import { mappingsOf } from './namespaces.ts';

@@ -1,10 +1,10 @@
 import type { Pod } from '../../api/index.ts';
+import { namespaceOf } from '../downward/index.ts';
 import { isSidecar, overheadResources, sandboxResources } from '../resources/index.ts';
 import type { SandboxConfig } from '../runtime/index.ts';
 import { sandboxSeccomp } from '../seccomp/index.ts';
 import type { ConfigWarning } from './dns.ts';
 import { resolveDns } from './dns.ts';
-import { namespaceOf } from './find-container.ts';
 import { kernelHostname } from './hostname.ts';
 import { sandboxLabels } from './labels.ts';
 import { namespacesOf } from './namespaces.ts';

@@ -1,6 +1,6 @@
 import type { Pod } from '../../api/index.ts';
+import { quotePod } from '../downward/index.ts';
 import type { ContainerSpec } from '../resources/index.ts';
-import { quotePod } from './find-container.ts';
 import type { NamespaceOptions } from './namespaces.ts';
 import type { ContainerInput } from './types.ts';
 import { ContainerConfigError } from './types.ts';

@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import {
-  ContainerConfigError,
-  expandReferences,
-  resolveEnvironment,
-} from '../../../../src/agent/containers/index.ts';
+import { ContainerConfigError, resolveEnvironment } from '../../../../src/agent/containers/index.ts';
+import { expandReferences } from '../../../../src/agent/downward/index.ts';
 import type { ContainerSpec, Spec } from './sample.ts';
 import { node, samplePod } from './sample.ts';
 

@@ -5,10 +5,15 @@ type PodSpec = NonNullable<Pod['spec']>;
 /** A container of any list: ephemeral ones have the fields of the others. */
 export type AnyContainer = ContainerSpec | NonNullable<PodSpec['ephemeralContainers']>[number];
 
-/** Throws when the pod has no such container, which is an error of the caller. */
-export function findContainer({ spec }: Pod, name: string): AnyContainer {
+/** Of all lists. */
+export function listContainers({ spec }: Pod): AnyContainer[] {
   const { initContainers = [], containers = [], ephemeralContainers = [] } = spec ?? {};
-  const found = [...initContainers, ...containers, ...ephemeralContainers].find((each) => each.name === name);
+  return [...initContainers, ...containers, ...ephemeralContainers];
+}
+
+/** Throws when the pod has no such container, which is an error of the caller. */
+export function findContainer(pod: Pod, name: string): AnyContainer {
+  const found = listContainers(pod).find((each) => each.name === name);
   if (found === undefined) throw new Error(`the pod has no container ${JSON.stringify(name)}`);
   return found;
 }

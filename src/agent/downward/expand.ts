@@ -2,7 +2,7 @@
  * Replaces each `$(NAME)` by its value. One that has none stays as it is, and `$$` is a dollar sign that begins nothing.
  * Takes time by the length of the text, whatever is in it.
  */
-export function expandReferences(text: string, values: ReadonlyMap<string, string>): string {
+export function expandReferences(text: string, values: Pick<ReadonlyMap<string, string>, 'get'>): string {
   let expanded = '';
   let done = 0;
   for (let at = text.indexOf('$'); at >= 0; at = text.indexOf('$', done)) {

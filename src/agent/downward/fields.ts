@@ -3,12 +3,15 @@ import { billionths } from '../../api/index.ts';
 import { divideUp } from '../resources/index.ts';
 import type { AnyContainer } from './find-container.ts';
 import { namespaceOf } from './find-container.ts';
-import type { NodeSettings } from './types.ts';
 
 /* What a pod can learn about itself. Used for the environment; files of the downward API say the same. */
 
 export interface DownwardFacts {
-  readonly node: Pick<NodeSettings, 'hostIps' | 'allocatable'>;
+  readonly node: {
+    readonly hostIps: readonly string[];
+    /** Of the node, for a resource without a limit. */
+    readonly allocatable: Readonly<Record<string, string>>;
+  };
   /** The main one first; empty before the pod has a sandbox. */
   readonly podIps: readonly string[];
 }
@@ -29,6 +32,7 @@ export function podField(pod: Pod, path: string, { node, podIps }: DownwardFacts
     case 'metadata.uid':
       return pod.metadata?.uid ?? '';
     case 'spec.nodeName':
+    case 'spec.host': // as old clients call it
       return pod.spec?.nodeName ?? '';
     case 'spec.serviceAccountName':
       return pod.spec?.serviceAccountName ?? '';
