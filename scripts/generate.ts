@@ -31,6 +31,7 @@ const protobuf = [
   { from: 'proto/plugin-registration', to: 'src/agent/plugins/gen' },
   { from: 'proto/device-plugin', to: 'src/agent/plugins/devices/gen' },
   { from: 'proto/pod-resources', to: 'src/agent/plugins/pod-resources/gen' },
+  { from: 'proto/health', to: 'src/agent/probes/gen' },
   { from: 'proto/etcd', to: 'src/apiserver/storage/etcd/gen' },
 ] as const;
 
