@@ -1,5 +1,5 @@
-import { spawn } from 'node:child_process';
 import { isRecord, tryParseJson } from '../../base/index.ts';
+import { startProgram } from './child-program.ts';
 import type { Reached } from './descend.ts';
 import { descend } from './descend.ts';
 
@@ -9,40 +9,19 @@ export async function descendInChild(
   path: string,
   cancel: AbortSignal,
 ): Promise<Reached & AsyncDisposable> {
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const child = spawn(process.execPath, ['-e', program(), '--', base, path], {
-    cwd: '/',
-    env: {},
-    stdio: ['pipe', 'pipe', 'ignore'],
-  });
-  const giveUp = () => {
-    child.kill('SIGKILL');
-    child.stdin.destroy();
-    child.stdout.destroy();
-    child.unref();
-  };
-  cancel.addEventListener('abort', giveUp, { once: true });
-  child.stdin.on('error', () => undefined); // it may have ended
-  let output = '';
-  child.stdout.on('data', (chunk: Buffer) => {
-    output = (output + chunk.toString('utf8')).slice(0, maxOutputLength);
-    if (output.includes('\n')) resolve(output);
-  });
-  child.once('error', reject);
-  child.once('close', () => resolve(output));
+  const program = await startProgram(source(), [base, path], cancel);
   try {
-    const { descriptor, isFolder } = readAnswer(await promise);
-    return { pid: child.pid ?? 0, descriptor, isFolder, [Symbol.asyncDispose]: async () => giveUp() };
+    const { descriptor, isFolder } = readAnswer((await program.nextLine()) ?? '');
+    const close = () => program[Symbol.asyncDispose]();
+    return { pid: program.pid, descriptor, isFolder, [Symbol.asyncDispose]: close };
   } catch (error) {
-    giveUp();
+    await program[Symbol.asyncDispose]();
     throw error;
   }
 }
 
-const maxOutputLength = 4096;
-
 /** Answers in one line, and holds the descriptor until its input ends. */
-function program(): string {
+function source(): string {
   const answer = `(() => {
     try { return (${descend.toString()})(process.argv[1], process.argv[2]); }
     catch (error) { return { fault: String(error.message) }; }

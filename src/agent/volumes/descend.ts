@@ -7,13 +7,13 @@ export interface Reached {
 
 /**
  * Goes from the folder `base` down a path that the owner of a volume chose, and returns a descriptor (O_PATH) of its end; the
- * caller closes it. Folders that are missing are made, with the mode of `base`. Each part is opened by itself, from the
+ * caller closes it. Folders that are missing are made, with the mode of `base`, unless `makesMissing` is false. Each part is opened by itself, from the
  * descriptor of the one before, without following links; a link is read and walked in the same way, and one that leads out of
  * `base` is refused. So whatever is exchanged meanwhile, the end is something that was inside. Throws an Error.
  *
  * It reads nothing outside itself: it also runs as the program of a child process, where the volume may hang.
  */
-export function descend(base: string, path: string): Omit<Reached, 'pid'> {
+export function descend(base: string, path: string, makesMissing = true): Omit<Reached, 'pid'> {
   const fs = process.getBuiltinModule('node:fs');
   const maxLinks = 40;
   const maxParts = 1000;
@@ -31,7 +31,7 @@ export function descend(base: string, path: string): Omit<Reached, 'pid'> {
     try {
       return fs.openSync(at(parent, name), pathOnly | O_NOFOLLOW);
     } catch (error) {
-      if (!isMissing(error)) throw error;
+      if (!makesMissing || !isMissing(error)) throw error;
     }
     fs.mkdirSync(at(parent, name), { mode: mode & 0o7777 });
     const made = fs.openSync(at(parent, name), pathOnly | O_NOFOLLOW | O_DIRECTORY);

@@ -14,11 +14,22 @@ export async function emptyFolder(folder: Folder): Promise<void> {
   for (;;) {
     const names = await folder.names(batch);
     if (names.length === 0) return;
-    for (const name of names) await removeEntry(folder, name);
+    for (const name of names) await dissolve(folder, name);
   }
 }
 
-async function removeEntry(top: Folder, name: string): Promise<void> {
+/** Removes one entry of the folder, with everything in it, or nothing where there is none; see `emptyFolder`. */
+export async function removeEntry(folder: Folder, name: string): Promise<void> {
+  if (await unlessMounted(name, folder.unlink(name))) return;
+  await using inner = await folder.open(name);
+  if (inner === undefined) return;
+  if (inner.mountId !== folder.mountId) throw isMounted(name);
+  await emptyFolder(inner);
+  await unlessMounted(name, folder.rmdir(name));
+}
+
+/** What is in a folder of that name goes, or moves to the top. */
+async function dissolve(top: Folder, name: string): Promise<void> {
   if ((await unlessMounted(name, top.unlink(name))) || (await unlessMounted(name, top.rmdir(name)))) return;
   await using inner = await top.open(name);
   if (inner === undefined) return;

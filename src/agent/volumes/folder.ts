@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { mkdir, open, opendir, rename, rmdir, unlink } from 'node:fs/promises';
+import { mkdir, open, opendir, readlink, rename, rmdir, statfs, symlink, unlink } from 'node:fs/promises';
 import { errorCode, readKernelFile } from '../../base/index.ts';
 
 const folderFlags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
@@ -49,6 +49,60 @@ export class Folder implements AsyncDisposable {
     } catch (error) {
       if (errorCode(error) !== 'EEXIST') throw error;
     }
+  }
+
+  /** Makes a file with that content; rejects where something of that name is. What it could not write whole it removes. */
+  async writeFile(name: string, bytes: Buffer, { mode, uid, group }: FileAccess): Promise<void> {
+    const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+    await using file = await open(this.#pathOf(name), flags, 0o600);
+    try {
+      if (bytes.length > 0) await file.writeFile(bytes);
+      if (uid !== undefined || group !== undefined) await file.chown(uid ?? 0, group ?? 0);
+      await file.chmod(mode);
+    } catch (error) {
+      await this.unlink(name);
+      throw error;
+    }
+  }
+
+  /** Whether there is a file with exactly that content and access. */
+  async hasFile(name: string, bytes: Buffer, access: FileAccess): Promise<boolean> {
+    // what is no file must not be waited for: a pipe without a writer, a device
+    const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+    try {
+      await using file = await open(this.#pathOf(name), flags);
+      const facts = await file.stat();
+      if (!facts.isFile() || facts.size !== bytes.length || !hasAccess(facts, access)) return false;
+      return bytes.length === 0 || (await file.readFile()).equals(bytes);
+    } catch (error) {
+      if (isOfAnotherKind(error)) return false;
+      throw error;
+    }
+  }
+
+  /** Where a symbolic link leads; undefined where there is none. */
+  async readLink(name: string): Promise<string | undefined> {
+    try {
+      return await readlink(this.#pathOf(name), { encoding: 'latin1' });
+    } catch (error) {
+      if (errorCode(error) === 'ENOENT' || errorCode(error) === 'EINVAL') return undefined;
+      throw error;
+    }
+  }
+
+  /** Rejects where something of that name is. */
+  async makeLink(name: string, target: string): Promise<void> {
+    await symlink(Buffer.from(target, 'latin1'), this.#pathOf(name));
+  }
+
+  /** Whether the folder itself has that mode and group. */
+  async isFor(access: FileAccess): Promise<boolean> {
+    return hasAccess(await this.#handle.stat(), access);
+  }
+
+  /** Whether it is in memory: on a tmpfs. */
+  async isInMemory(): Promise<boolean> {
+    return (await statfs(`/proc/self/fd/${this.#handle.fd}`)).type === tmpfsMagic;
   }
 
   async has(name: string): Promise<boolean> {
@@ -118,6 +172,29 @@ export class Folder implements AsyncDisposable {
     return Buffer.from(`/proc/self/fd/${this.#handle.fd}/${name}`, 'latin1');
   }
 }
+
+/** Of a file or folder that is made for a pod. */
+export interface FileAccess {
+  readonly mode: number;
+  /** Default: root. */
+  readonly uid?: number | undefined;
+  readonly group?: number | undefined;
+}
+
+function hasAccess(
+  facts: { readonly mode: number; readonly uid: number; readonly gid: number },
+  { mode, uid = process.geteuid?.() ?? 0, group = facts.gid }: FileAccess,
+): boolean {
+  return (facts.mode & 0o7777) === mode && facts.uid === uid && facts.gid === group;
+}
+
+/** Nothing there, a link, a folder on the way or a socket: what was asked for is not there. */
+function isOfAnotherKind(error: unknown): boolean {
+  return ['ENOENT', 'ELOOP', 'EISDIR', 'ENXIO', 'ENODEV'].includes(errorCode(error) ?? '');
+}
+
+/** By the kernel's `statfs`. */
+const tmpfsMagic = 0x01021994;
 
 /** O_PATH: names a file without opening it; of Linux, and missing in Node's constants. */
 export const pathOnly = 0o10000000;

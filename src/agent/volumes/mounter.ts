@@ -32,9 +32,17 @@ export class Mounter {
     );
   }
 
+  /** Mounts the file system of that type that is on a device. */
+  async mountDevice(device: string, path: string, type: string, options: readonly string[]): Promise<void> {
+    const argv = ['-n', '-t', type, '-o', options.join(','), '--', device, path];
+    await this.#run('mount', argv, mountTimeoutMs);
+  }
+
   /** `source` is not resolved: `/proc/PID/fd/N` means the file that the descriptor stands for. */
-  async bind(source: string, path: string): Promise<void> {
-    await this.#run('mount', ['-n', '--no-canonicalize', '--bind', source, path], mountTimeoutMs);
+  async bind(source: string, path: string, { isReadOnly = false } = {}): Promise<void> {
+    const options = isReadOnly ? ['-o', 'ro'] : [];
+    const argv = ['-n', '--no-canonicalize', '--bind', ...options, source, path];
+    await this.#run('mount', argv, mountTimeoutMs);
   }
 
   /**

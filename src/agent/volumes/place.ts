@@ -9,6 +9,9 @@ import { Folder } from './folder.ts';
  *   volumes/PLUGIN/NAME                          the volume
  *   volume-subpaths/NAME/CONTAINER/INDEX         a part of it, for one mount of a container
  *   plugins/kubernetes.io~empty-dir/NAME/ready   that the volume was set up
+ *   volumeDevices/PLUGIN/NAME                    a link to a block device
+ *
+ * What several pods of the node share is below `plugins` of the root folder.
  *
  * These folders are root's and closed to others; what is in a volume belongs to the containers.
  */
@@ -16,6 +19,7 @@ import { Folder } from './folder.ts';
 export const volumesFolder = 'volumes';
 export const subPathsFolder = 'volume-subpaths';
 export const pluginsFolder = 'plugins';
+export const devicesFolder = 'volumeDevices';
 
 const folderMode = 0o750;
 /** Names come from pods; the uid of a static pod is whatever its manifest says. */
@@ -24,6 +28,7 @@ const safeName = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,252}$/;
 export class Place {
   readonly #rootDir: string;
   #pods: Promise<string> | undefined;
+  #shared: Promise<string> | undefined;
 
   constructor(rootDir: string) {
     this.#rootDir = rootDir;
@@ -31,11 +36,23 @@ export class Place {
 
   /** The folder of all pods, made if need be, without links in its path: so the table of mounts names it. */
   async podsPath(): Promise<string> {
-    this.#pods ??= preparePods(join(this.#rootDir, 'pods'));
+    this.#pods ??= prepareFolder(join(this.#rootDir, 'pods'));
     try {
       return await this.#pods;
     } catch (error) {
       this.#pods = undefined;
+      throw error;
+    }
+  }
+
+  /** Of what several pods share; the top folder is made if need be. */
+  async sharedPath(...names: readonly string[]): Promise<string> {
+    for (const name of names) checkSafe(name);
+    this.#shared ??= prepareFolder(join(this.#rootDir, 'plugins'));
+    try {
+      return join(await this.#shared, ...names);
+    } catch (error) {
+      this.#shared = undefined;
       throw error;
     }
   }
@@ -77,7 +94,7 @@ export class Place {
   }
 }
 
-async function preparePods(path: string): Promise<string> {
+async function prepareFolder(path: string): Promise<string> {
   await makeFolders(path);
   return await realpath(path);
 }
@@ -91,7 +108,7 @@ async function hasVolumes(pods: Folder, uid: string): Promise<boolean> {
   try {
     await using pod = await pods.open(uid);
     const names = pod === undefined ? [] : await pod.names(100);
-    return [volumesFolder, subPathsFolder, pluginsFolder].some((name) => names.includes(name));
+    return [volumesFolder, subPathsFolder, pluginsFolder, devicesFolder].some((name) => names.includes(name));
   } catch (error) {
     if (errorCode(error) === 'ENOTDIR' || errorCode(error) === 'ELOOP') return false; // none of the agent's
     throw error;

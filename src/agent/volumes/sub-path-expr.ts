@@ -1,3 +1,5 @@
+import { expandReferences } from '../downward/index.ts';
+
 /** A variable of the environment of a container. */
 export interface Variable {
   readonly name: string;
@@ -5,25 +7,19 @@ export interface Variable {
 }
 
 /**
- * Replaces `$(NAME)` by variables of the container, and `$$` by a dollar sign. Throws an Error that names the variables that the
- * container does not have.
+ * Replaces `$(NAME)` by variables of the container, as in its command. Throws an Error, in the words of the reference, that names
+ * the variables that the container does not have, or that are empty.
  */
 export function expandSubPath(expression: string, environment: readonly Variable[]): string {
   const values = new Map(environment.map(({ name, value }) => [name, value]));
   const missing = new Set<string>();
-  const expanded = expression.replaceAll(/\$(?:\$|\(([^)]*)\))/g, (written, name: string | undefined) => {
-    if (name === undefined) return '$';
-    const value = values.get(name);
-    if (value === undefined) missing.add(name);
-    return value ?? written;
-  });
-  if (missing.size > 0)
-    throw new Error(
-      `missing value for ${[...missing]
-        .sort()
-        .map((name) => JSON.stringify(name))
-        .join(', ')}`,
-    );
+  const get = (name: string) => {
+    const value = values.get(name) ?? '';
+    if (value === '') missing.add(name);
+    return value;
+  };
+  const expanded = expandReferences(expression, { get });
+  if (missing.size > 0) throw new Error(`missing value for ${[...missing].sort().join(', ')}`);
   return expanded;
 }
 

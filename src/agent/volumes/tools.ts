@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import type { Clock } from '../../base/index.ts';
-import { Semaphore, withDeadline } from '../../base/index.ts';
+import { describeError, Semaphore, startChild, withDeadline } from '../../base/index.ts';
 
 /** What a program that ended said; both texts are cut to 4096 characters. */
 export interface ToolResult {
@@ -33,13 +33,16 @@ export function systemTools(clock: Clock): Tools {
   };
 }
 
-function runOnce(command: string, argv: readonly string[], cancel: AbortSignal): Promise<ToolResult> {
-  const { promise, resolve, reject } = Promise.withResolvers<ToolResult>();
+async function runOnce(command: string, argv: readonly string[], cancel: AbortSignal): Promise<ToolResult> {
   const path = [process.env['PATH'], toolFolders].filter(Boolean).join(':');
-  const child = spawn(command, [...argv], {
-    cwd: '/',
-    env: { PATH: path, LC_ALL: 'C' },
-    stdio: ['ignore', 'pipe', 'pipe'],
+  const child = await startChild(() =>
+    spawn(command, [...argv], {
+      cwd: '/',
+      env: { PATH: path, LC_ALL: 'C' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }),
+  ).catch((cause: unknown) => {
+    throw new Error(`cannot run ${command}: ${describeError(cause)}`, { cause });
   });
   const texts = { output: '', errors: '' };
   child.stdout.on('data', (chunk: Buffer) => {
@@ -48,17 +51,13 @@ function runOnce(command: string, argv: readonly string[], cancel: AbortSignal):
   child.stderr.on('data', (chunk: Buffer) => {
     texts.errors = (texts.errors + chunk.toString('utf8')).slice(0, maxTextLength);
   });
-  cancel.addEventListener(
-    'abort',
-    () => {
-      child.kill('SIGKILL');
-      child.stdout.destroy(); // a program that cannot be killed must not keep this process alive
-      child.stderr.destroy();
-      child.unref();
-    },
-    { once: true },
-  );
-  child.once('error', (cause) => reject(new Error(`cannot run ${command}: ${cause.message}`, { cause })));
-  child.once('close', (code) => resolve({ code, ...texts }));
-  return promise;
+  const giveUp = () => {
+    child.kill('SIGKILL');
+    child.stdout.destroy(); // a program that cannot be killed must not keep this process alive
+    child.stderr.destroy();
+    child.unref();
+  };
+  cancel.addEventListener('abort', giveUp, { once: true });
+  if (cancel.aborted) giveUp();
+  return await new Promise((resolve) => child.once('close', (code) => resolve({ code, ...texts })));
 }

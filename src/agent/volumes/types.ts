@@ -22,6 +22,30 @@ export interface VolumeMount {
   readonly image?: { readonly id: string; readonly subPath: string } | undefined;
 }
 
+/** What a container gets for volumes beside its mounts. */
+export interface VolumeAccess {
+  /** Block devices, in the order of its `volumeDevices`. */
+  readonly devices: readonly {
+    readonly containerPath: string;
+    readonly hostPath: string;
+    /** As in cgroups: `r`, or `mrw`. */
+    readonly permissions: string;
+  }[];
+  /** Groups that volumes of its pod ask for. */
+  readonly groups: readonly number[];
+}
+
+/** What the files of a volume are made of, as they are now. */
+export interface CurrentContent {
+  readonly volume: string;
+  /** For people, such as `configmap default/app version 7`. */
+  readonly shows: string;
+  /** When these files were written; milliseconds of the wall clock. */
+  readonly sinceMs: number;
+  /** Why something newer could not be written; it is tried again. */
+  readonly problem?: string | undefined;
+}
+
 /** The volumes of the node's pods, below `pods/UID/volumes` of the root folder. */
 export interface Volumes {
   /** Whether they are there; the first call begins to set them up, later ones only look. Never waits. */

@@ -1,4 +1,5 @@
 import type { Pod } from '../../../api/index.ts';
+import type { ObjectName } from '../../objects/index.ts';
 import type { Folder } from '../folder.ts';
 import type { Mounter } from '../mounter.ts';
 import type { Place } from '../place.ts';
@@ -45,4 +46,34 @@ export interface VolumeKind {
 /** It cannot be set up, however often it is tried. */
 export class FinalVolumeError extends Error {
   override readonly name = 'FinalVolumeError';
+}
+
+/** Volumes that have files of others, and are set up and looked at again by their own rules. */
+export interface VolumeKeeper {
+  /** Sets one up unless that is done. */
+  setUp(volume: PodVolume, signal: AbortSignal): Promise<void>;
+  pathOf(volume: PodVolume): Promise<string>;
+  /** A group that the processes of the pod get for it. */
+  groupOf?(volume: PodVolume): Promise<number | undefined>;
+}
+
+/** What a volume is made of, once its files show it. */
+export interface VolumeContent {
+  /** For people, such as `configmap default/app version 7`. */
+  readonly shows: string;
+  /** When the files that show it were written; milliseconds of the wall clock. */
+  readonly sinceMs: number;
+  /** What it is made of, by `keyOf`; when one of these changes it is made again. */
+  readonly objects?: ReadonlySet<string>;
+  /** When it must be made again though nothing is known to have changed; milliseconds of the wall clock. */
+  readonly renewMs?: number | undefined;
+}
+
+export function keyOf({ kind, namespace, name }: ObjectName): string {
+  return `${kind} ${namespace}/${name}`;
+}
+
+/** Nothing has failed: an answer is waited for, and the message says which. It is tried again when that is there. */
+export class VolumePendingError extends Error {
+  override readonly name = 'VolumePendingError';
 }
