@@ -1,4 +1,5 @@
 /** CSI drivers as processes of their own, a whole agent, and what its control plane tells of them. */
+// lane: waiting (a CSINode that somebody deleted comes back after half a minute)
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -114,8 +115,9 @@ describe('a CSI driver', () => {
     await first.kill9();
     await using again = await driver('one.example.com', '--max-volumes', '7');
     await saysOf(again, 'registered');
-    const { spec } = await untilDrivers(['one.example.com']);
-    assert.equal(spec.drivers[0]?.allocatable?.count, 7);
+    // it is told of its registration before the CSINode is
+    const entry = async () => (await untilDrivers(['one.example.com'])).spec.drivers[0];
+    await waitFor('what it says now', async () => (await entry())?.allocatable?.count === 7, patience);
 
     // and one that calls the node otherwise after an upgrade
     await again.kill9();
@@ -123,7 +125,7 @@ describe('a CSI driver', () => {
       ...['--name', 'one.example.com', '--node-id', 'another-id'],
     ]);
     await saysOf(upgraded, 'registered');
-    assert.equal((await untilDrivers(['one.example.com'])).spec.drivers[0]?.nodeID, 'another-id');
+    await waitFor('its other name', async () => (await entry())?.nodeID === 'another-id', patience);
     await waitFor(
       'the annotation',
       async () => (await ids()) === '{"one.example.com":"another-id"}',

@@ -18,3 +18,4 @@ export {
   type Thresholds,
   toShare,
 } from './thresholds.ts';
+export { NodeVolumesInUse } from './volumes-in-use.ts';

@@ -2,13 +2,14 @@
  * An example of a CSI driver on a node, for tests: its registration socket, and behind it csi.v1 Identity and Node.
  *
  *   node csi.ts --registration SOCKET --endpoint SOCKET --name NAME --node-id ID [--version 1.9.0]… [--topology KEY=VALUE]…
- *               [--max-volumes N] [--hang N] [--fail N] [--crash]
+ *               [--max-volumes N] [--hang N] [--fail N] [--crash] [--volumes FOLDER] [--answers FILE]
  */
 import { parseArgs } from 'node:util';
 import { Identity, Node } from '../../../src/agent/plugins/csi/gen/csi_pb.js';
 import { implement, serveUnix } from '../../../src/base/grpc/index.ts';
 import { silentLogger } from '../../../src/base/index.ts';
 import { createMisbehaviour, say, serveUntilTold } from './behaviour.ts';
+import { folderVolumes } from './csi-volumes.ts';
 import { registration } from './registration.ts';
 
 const { values } = parseArgs({
@@ -23,6 +24,8 @@ const { values } = parseArgs({
     hang: { type: 'string', default: '0' },
     fail: { type: 'string', default: '0' },
     crash: { type: 'boolean', default: false },
+    volumes: { type: 'string', default: '' },
+    answers: { type: 'string', default: '' },
   },
 });
 const { name, endpoint, version: versions } = values;
@@ -46,6 +49,7 @@ const services = [
   }),
   implement(Node, {
     nodeGetCapabilities: async () => ({ capabilities: [] }),
+    ...(values.volumes === '' ? {} : folderVolumes({ folder: values.volumes, answers: values.answers })),
     async nodeGetInfo(_request, { signal }) {
       say('NodeGetInfo');
       await misbehave(signal);
