@@ -5,12 +5,15 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
+import { readLog } from '../../src/agent/pods/log-reader/index.ts';
 import type { LogLimits } from '../../src/agent/pods/logs/index.ts';
 import {
   containerLogFolder,
   fileOf,
   LogRotator,
   listRotated,
+  openFolderBelow,
+  placeOfLog,
   podLogFolder,
   readTerminationMessage,
 } from '../../src/agent/pods/logs/index.ts';
@@ -107,6 +110,28 @@ async function readAll({ folder, logPath }: Logging): Promise<string[]> {
   return all.split('\n').flatMap((line) => /^\S+ stdout F (.*)$/.exec(line)?.[1] ?? []);
 }
 
+/** What one who follows the log gets, until so many lines have come. */
+async function follow({ logsDir, logPath }: Logging, lines: number): Promise<string> {
+  const place = placeOfLog(logsDir, logPath);
+  assert.ok(place !== undefined);
+  await using folder = await openFolderBelow(logsDir, place.folders);
+  const end = new AbortController();
+  const pieces = readLog(
+    { folder, log: place.log, hasEnded: () => false, onChange: () => new DisposableStack() },
+    {
+      ...{ hasTimestamps: false, sinceMs: undefined, stream: 'All', isFollowed: true },
+      ...{ tailRecords: undefined, limitBytes: undefined },
+    },
+    { clock: systemClock, signal: end.signal },
+  );
+  let text = '';
+  for await (const piece of pieces) {
+    text += piece.toString();
+    if (text.endsWith(`\n${lines}\n`)) end.abort();
+  }
+  return text;
+}
+
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => String(index + 1));
 const limits = { maxBytes: 256 * 1024, maxFiles: 100, workers: 1, intervalMs: 10_000 };
 /** In bursts of 250 lines, 20 of them in a second. */
@@ -119,9 +144,16 @@ for (const version of ['2.1', '1.6'] as const)
       await using containerd = await startContainerd({ version });
       await using logging = await startLogging(containerd, counting(30_000));
       await using rotator = startRotator(logging, limits);
+      const followed = follow(logging, 30_000);
       await waitFor('all lines to be there', async () => (await readAll(logging)).length >= 30_000);
       await rotator[Symbol.asyncDispose]();
       assert.deepEqual(await readAll(logging), numbers(30_000));
+      assert.equal(
+        await followed,
+        numbers(30_000)
+          .map((line) => `${line}\n`)
+          .join(''),
+      );
       const rotated = listRotated(await readdir(logging.folder), '0.log');
       assert.ok(rotated.length >= 4, `${rotated.length} rotations`);
       assert.ok(rotated.slice(0, -1).every(({ isCompressed }) => isCompressed));

@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Service } from '../../base/index.ts';
 import type { ImageRoom } from '../images/index.ts';
@@ -65,8 +66,13 @@ export function rotateLogs(
 const linksDir = '/var/log/containers';
 
 export function keepLogLinks(context: AgentContext, view: PodRuntimeView): LinkKeeper {
-  const logsDir = context.config.logs.folder;
-  return new LinkKeeper({ linksDir, logsDir, view, ...part(context, 'log-links') });
+  const { config, options } = context;
+  return new LinkKeeper({
+    ...{ linksDir, logsDir: config.logs.folder, view },
+    // the folder of a pod is made before anything else of it, and goes last
+    isOwn: async (podUid) => isPodUid(podUid) && (await isFolder(join(options.rootDir, 'pods', podUid))),
+    ...part(context, 'log-links'),
+  });
 }
 
 /** Removes what is on the disk of pods that neither a source nor the runtime has. */
@@ -94,4 +100,13 @@ export function isKnownPod(
   if (!isComplete() || !view.isComplete()) return undefined;
   const isWanted = source.pods().some(({ metadata }) => metadata?.uid === uid);
   return isWanted || manager.worker(uid) !== undefined || view.pod(uid) !== undefined;
+}
+
+const isPodUid = (text: string) => /^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(text);
+
+async function isFolder(path: string): Promise<boolean> {
+  return await stat(path).then(
+    (facts) => facts.isDirectory(),
+    () => false,
+  );
 }

@@ -7,7 +7,7 @@ import { admit, requesterOf } from './admission.ts';
 import { Lifetimes } from './lifetimes.ts';
 import { RefusedError, sendFailure } from './refusal.ts';
 import type { AgentRequest, AgentRoute } from './route.ts';
-import { answerOf } from './route.ts';
+import { answerOf, firstSegment } from './route.ts';
 
 /*
  * A request goes through: handshake → whole head → route → authentication → authorization → body → method. Nothing about
@@ -39,12 +39,14 @@ export class AgentHttp {
   readonly #admitted = new WeakMap<FastifyRequest, Admitted>();
 
   constructor(options: AgentHttpOptions) {
-    const { limits, clock, log } = options;
+    const { limits, clock, log, routes } = options;
+    const upgrading = new Set(routes.flatMap(({ path, upgrades }) => (upgrades ? [firstSegment(path)] : [])));
     this.#options = options;
     this.#lifetimes = new Lifetimes(options.stopping);
     this.server = new HttpsServer({
       limits,
       clock,
+      upgrades: (path) => upgrading.has(firstSegment(path)),
       onError: (error, _request, reply) => sendFailure(error, reply, log),
       // no hook runs for a path that cannot be decoded, but only admitted callers may learn that
       onBadPath: (error, request, reply) =>

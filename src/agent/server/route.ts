@@ -9,6 +9,8 @@ export interface AgentRoute {
   readonly subresource: string;
   /** Any other method is answered with 405. */
   readonly methods: Readonly<Partial<Record<Method, Answer | MethodRoute>>>;
+  /** Whether the connection of a request may go on with another protocol (`upgradeOf`). Default false. */
+  readonly upgrades?: true;
   /** A feature is off: every authorized request for the path is answered with 404 and this text, whatever its method. */
   readonly off?: string | undefined;
 }
@@ -93,4 +95,5 @@ export function subresourcesOfUnknown(url: string, routes: readonly AgentRoute[]
   return [Object.hasOwn(unserved, first) ? (unserved[first] ?? 'proxy') : 'proxy'];
 }
 
-const firstSegment = (path: string): string => (path.startsWith('/') ? (path.split('/', 2)[1] ?? '') : '');
+export const firstSegment = (path: string): string =>
+  path.startsWith('/') ? (path.split('/', 2)[1] ?? '') : '';

@@ -1,4 +1,5 @@
 /** Nodes of the lab that run pods, with what tests and benchmarks ask of them. */
+
 export { containerOf, isRunningAndReady, isTrue, uidOf, waitingReason } from './conditions.ts';
 export {
   type Container,
@@ -12,6 +13,7 @@ export {
   stubborn,
   webServer,
 } from './containers.ts';
+export { followsLogs, showsLogs, tellsWhyNoLog } from './log-stories.ts';
 export { type PodNode, type PodNodeOptions, startPodNode } from './pod-node.ts';
 export { reboot } from './reboot.ts';
 export {

@@ -9,6 +9,7 @@ export {
   containerLogPath,
   type LoggedPod,
   makeContainerLogFolder,
+  makeLogFolder,
   namesIn,
   parsePodLogFolder,
   podLogFolder,

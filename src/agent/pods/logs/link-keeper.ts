@@ -28,6 +28,8 @@ export interface LinkKeeperOptions {
   /** Such as /var/log/containers. */
   readonly linksDir: string;
   readonly logsDir: string;
+  /** As for pruning. */
+  isOwn(podUid: string): Promise<boolean>;
   readonly view: RuntimeView;
   readonly clock: Clock;
   readonly log: Logger;
@@ -103,10 +105,10 @@ export class LinkKeeper {
   }
 
   async #prune(): Promise<void> {
-    const { linksDir, logsDir, view } = this.#options;
+    const { linksDir, logsDir, view, isOwn } = this.#options;
     const names = new Set(view.pods().flatMap((pod) => [...linksOf(pod).keys()]));
     try {
-      await pruneLogLinks(linksDir, logsDir, (name) => names.has(name));
+      await pruneLogLinks({ linksDir, logsDir, isOwn, isKnown: (name) => names.has(name) });
     } catch (error) {
       this.#complain(describeError(error));
     }

@@ -113,11 +113,16 @@ export class LogRotator {
     for (const { id, logPath, isRunning } of containers) {
       ids.add(id);
       const known = this.#watched.get(id);
-      const place = placeOfLog(this.#options.logsDir, logPath);
-      if (known !== undefined) known.isRunning = isRunning;
-      else if (place !== undefined) this.#watched.set(id, { id, logPath, ...place, isRunning, ...untouched });
+      if (known === undefined) this.#watch({ id, logPath, isRunning });
+      else known.isRunning = isRunning;
     }
     for (const id of this.#watched.keys()) if (!ids.has(id)) this.#watched.delete(id);
+  }
+
+  /** One that is not a container's log below the folder of logs is let be. */
+  #watch(log: ContainerLog): void {
+    const place = placeOfLog(this.#options.logsDir, log.logPath);
+    if (place !== undefined) this.#watched.set(log.id, { ...log, ...place, ...untouched });
   }
 
   /** Never rejects. */
@@ -141,8 +146,9 @@ export class LogRotator {
   /** What an agent that was killed in the middle has left is finished first. */
   async #takeUp(watched: Watched, signal: AbortSignal): Promise<void> {
     await using folder = await openFolderBelow(this.#options.logsDir, watched.folders);
-    await repairLog(folder, watched.log, watched.isRunning ? () => this.#reopen(watched) : undefined);
-    this.#tidy(watched, signal);
+    const reopen = watched.isRunning ? () => this.#reopen(watched) : undefined;
+    const names = await repairLog(folder, watched.log, reopen);
+    if (names.some((name) => name !== watched.log)) this.#tidy(watched, signal);
   }
 
   async #measure(watched: Watched, signal: AbortSignal): Promise<void> {

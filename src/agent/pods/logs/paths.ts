@@ -1,5 +1,5 @@
-import { mkdir, readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chmod, mkdir, readdir, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { errorCode } from '../../../base/index.ts';
 
 /*
@@ -33,7 +33,14 @@ export function containerLogPath(
 }
 
 /** As the reference's, so that collectors of logs, which are not root, come in. */
-export const logFolderMode = 0o755;
+const logFolderMode = 0o755;
+
+/** Makes a folder of logs and those above it; what is there stays as it is. The umask has no part in it. */
+export async function makeLogFolder(folder: string): Promise<void> {
+  const first = await mkdir(folder, { recursive: true, mode: logFolderMode });
+  if (first === undefined) return;
+  for (let made = folder; made.length >= first.length; made = dirname(made)) await chmod(made, logFolderMode);
+}
 
 /** To be made before the container, since the runtime would make it by a mode of its own. Returns its path. */
 export async function makeContainerLogFolder(
@@ -42,7 +49,7 @@ export async function makeContainerLogFolder(
   container: string,
 ): Promise<string> {
   const folder = containerLogFolder(logsDir, pod, container);
-  await mkdir(folder, { recursive: true, mode: logFolderMode });
+  await makeLogFolder(folder);
   return folder;
 }
 

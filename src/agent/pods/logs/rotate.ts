@@ -37,20 +37,20 @@ export async function rotateLog({ folder, log, nowMs, reopen }: RotateOptions): 
 }
 
 /**
- * Mends what an agent left that ended between renaming and reopening. Returns whether the log was missing. A log of a container
- * that runs is reopened; that of one that has ended is the newest rotated one.
+ * Mends what an agent left that ended between renaming and reopening. Returns the names that were in the folder. A log of a
+ * container that runs is reopened; that of one that has ended is the newest rotated one.
  */
 export async function repairLog(
   folder: HeldFolder,
   log: string,
   reopen: (() => Promise<void>) | undefined,
-): Promise<boolean> {
+): Promise<readonly string[]> {
   const names = await readdir(folder.path);
-  if (names.includes(log)) return false;
+  if (names.includes(log)) return names;
   const newest = listRotated(names, log).at(-1);
   if (reopen !== undefined) await reopen();
   else if (newest !== undefined && !newest.isCompressed) await putBack(folder, newest.name, log);
-  return true;
+  return names;
 }
 
 /** Not where the runtime has made a new one meanwhile, as after a call that was answered too late. */

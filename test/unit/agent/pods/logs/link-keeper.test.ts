@@ -31,6 +31,7 @@ class SetView implements RuntimeView {
   pod = (uid: string) => this.#pods.get(uid);
   pods = () => [...this.#pods.values()];
   refresh = async (uid: string) => this.#pods.get(uid);
+  reread = async (uid: string) => this.#pods.get(uid);
   onChange(listener: (uid: string) => void): Disposable {
     this.#listeners.add(listener);
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
@@ -40,7 +41,10 @@ class SetView implements RuntimeView {
 describe('links to the logs of containers', { timeout: 20_000 }, () => {
   async function start(view: SetView, linksDir: string) {
     const clock = createManualClock();
-    const keeper = new LinkKeeper({ linksDir, logsDir: '/logs', view, clock, log: silentLogger() });
+    const keeper = new LinkKeeper({
+      ...{ linksDir, logsDir: '/logs', view, clock, log: silentLogger() },
+      isOwn: async () => false,
+    });
     const end = new AbortController();
     const running = keeper.run(end.signal, () => undefined);
     return {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { lstat, mkdir, readdir, readlink, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import {
   containerLogPath,
@@ -27,6 +27,19 @@ describe('where logs are', () => {
     assert.deepEqual(parsePodLogFolder('default_web_u-1'), pod);
     for (const other of ['default_web', 'a_b_c_d', 'x', '_web_u'])
       assert.equal(parsePodLogFolder(other), undefined);
+  });
+
+  test('is open to collectors that are not root, whatever the umask', async () => {
+    await using folder = await temporaryFolder();
+    const umask = process.umask(0o077);
+    try {
+      const made = await makeContainerLogFolder(join(folder.path, 'new'), pod, 'main');
+      for (let path = made; path !== folder.path; path = dirname(path))
+        assert.equal((await lstat(path)).mode & 0o777, 0o755, path);
+      assert.equal((await lstat(folder.path)).mode & 0o777, 0o700, 'what was there stays');
+    } finally {
+      process.umask(umask);
+    }
   });
 
   test('leads nowhere else', () => {
@@ -126,15 +139,30 @@ describe('links to logs', () => {
 
   test('that lead to what is gone are pruned, those of others are not', async () => {
     await using folder = await temporaryFolder();
+    await using logs = await temporaryFolder();
     const known = { ...linked, containerId: 'known' };
-    await linkLog(folder.path, linked, '/logs/a/main/0.log');
-    await linkLog(folder.path, known, '/logs/b/main/0.log');
+    const other = { ...linked, containerId: 'of-another-agent' };
+    await writeFile(join(logs.path, 'other.log'), '');
+    await linkLog(folder.path, linked, join(logs.path, 'gone.log'));
+    await linkLog(folder.path, known, join(logs.path, 'not-there-yet.log'));
+    await linkLog(folder.path, other, join(logs.path, 'other.log'));
     await symlink('/elsewhere/0.log', join(folder.path, 'x.log'));
     await writeFile(join(folder.path, 'file.log'), '');
-    const removed = await pruneLogLinks(folder.path, '/logs', (name) => name === logLinkName(known));
-    assert.deepEqual(removed, ['web_default_main-abc.log']);
-    assert.deepEqual(await pruneLogLinks(join(folder.path, 'none'), '/logs', () => false), []);
+    const own = { ...linked, containerId: 'own' };
+    const ownLog = join(logs.path, 'default_web_mine', 'main', '0.log');
+    await mkdir(dirname(ownLog), { recursive: true });
+    await writeFile(ownLog, '');
+    await linkLog(folder.path, own, ownLog);
+    const options = {
+      linksDir: folder.path,
+      logsDir: logs.path,
+      isOwn: async (uid: string) => uid === 'mine',
+    };
+    const removed = await pruneLogLinks({ ...options, isKnown: (name) => name === logLinkName(known) });
+    assert.deepEqual(removed.sort(), ['web_default_main-abc.log', logLinkName(own)]);
+    const nowhere = { ...options, linksDir: join(folder.path, 'none'), isKnown: () => false };
+    assert.deepEqual(await pruneLogLinks(nowhere), []);
     assert.ok((await lstat(join(folder.path, 'x.log'))).isSymbolicLink());
-    assert.equal((await readdir(folder.path)).length, 3);
+    assert.equal((await readdir(folder.path)).length, 4);
   });
 });

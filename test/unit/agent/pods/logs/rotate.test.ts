@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { appendFile, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { LogRotator, openFolderBelow } from '../../../../../src/agent/pods/logs/index.ts';
 import { repairLog, rotateLog, tidyLogs } from '../../../../../src/agent/pods/logs/rotate.ts';
@@ -67,11 +68,12 @@ describe('the steps of a rotation', limit, () => {
     const reopen = async () => {
       reopened += 1;
     };
-    assert.equal(await repairLog(it.folder, '0.log', reopen), true);
+    assert.deepEqual(await repairLog(it.folder, '0.log', reopen), ['0.log.20261122-134950']);
     assert.equal(reopened, 1);
-    assert.equal(await repairLog(it.folder, '0.log', undefined), true);
+    assert.deepEqual(await repairLog(it.folder, '0.log', undefined), ['0.log.20261122-134950']);
     assert.deepEqual(await it.names(), ['0.log']);
-    assert.equal(await repairLog(it.folder, '0.log', reopen), false);
+    assert.deepEqual(await repairLog(it.folder, '0.log', reopen), ['0.log']);
+    assert.equal(reopened, 1);
   });
 
   test('compress all but the newest, with their times, and drop what is too much', async () => {
@@ -172,6 +174,13 @@ describe('the rotator', limit, () => {
     await it.until('the log to be reopened', () => it.state.reopened === 1);
     await rm(it.log);
     await it.until('the log to be reopened again', () => it.state.reopened === 2);
+  });
+
+  test('finishes what an agent before it has left beside a log', async () => {
+    const left = { '0.log.20261122-134950': 'one', '0.log.20261122-134951': 'two' };
+    await using it = await start({ '0.log': '', ...left, '0.log.20261122-134950.tmp': 'half' });
+    const names = ['0.log', '0.log.20261122-134950.gz', '0.log.20261122-134951'];
+    await it.until('the older one to be compressed', async () => isDeepStrictEqual(await it.names(), names));
   });
 
   test('leaves a log alone while it is not known what runs, and when the container has ended', async () => {
