@@ -34,10 +34,15 @@ describe('a workload of 512 MiB', () => {
   const leftDumps = async () =>
     (await readdir(join(site.runtime.folder, 'tmp'))).filter((name) => name.startsWith('ctrd-checkpoint'));
 
-  /** criu writes memory: the container is frozen, and nobody but the runtime would thaw it. */
-  async function untilDumping(): Promise<void> {
+  /** The answer, or undefined where the connection ended before. */
+  const ask = (query = '') =>
+    site.ask(`/checkpoint/default/${large.pod}/main${query}`).catch(() => undefined);
+
+  /** Asks for a checkpoint. Once criu writes memory, the container is frozen, and nobody but the runtime would thaw it. */
+  async function askUntilDumping(): Promise<{ readonly asked: ReturnType<typeof ask> }> {
     const dumps = join(site.runtime.folder, 'tmp');
     const before = new Set(await leftDumps());
+    const asked = ask();
     const dumping = async () => {
       const [name] = (await leftDumps()).filter((each) => !before.has(each));
       return (
@@ -45,11 +50,8 @@ describe('a workload of 512 MiB', () => {
       );
     };
     await waitFor('memory to be dumped', dumping, { intervalMs: 2 });
+    return { asked };
   }
-
-  /** The answer, or undefined where the connection ended before. */
-  const ask = (query = '') =>
-    site.ask(`/checkpoint/default/${large.pod}/main${query}`).catch(() => undefined);
 
   test('stands still as long as its record says, and the record knows the archive', async (t) => {
     const since = await large.container.count();
@@ -91,8 +93,7 @@ describe('a workload of 512 MiB', () => {
 
   test('runs on when containerd is killed in the middle; what it left is told', async () => {
     const recoveries = await site.metric('nodeward_checkpoint_frozen_recoveries_total');
-    const asked = ask();
-    await untilDumping();
+    const { asked } = await askUntilDumping();
     await site.runtime.kill9();
     await site.runtime.restart();
     const answer = await asked;
@@ -105,8 +106,7 @@ describe('a workload of 512 MiB', () => {
   });
 
   test('runs on when both agent and containerd are killed in the middle', async () => {
-    const asked = ask();
-    await untilDumping();
+    const { asked } = await askUntilDumping();
     await Promise.all([site.agent.process.kill9(), site.runtime.kill9()]);
     await asked;
     await site.runtime.restart();

@@ -153,7 +153,7 @@ describe('checkpoints with containerd 2.1', () => {
     const { code, tookMs } = await site.agent.interrupt();
     await asked;
     assert.equal(code, 0, site.agent.process.stderr);
-    assert.ok(tookMs < 3000, `it took ${tookMs} ms`);
+    assert.ok(tookMs < 10_000, `it took ${tookMs} ms`); // systemd waits 30 s
     await runsOn(site, large);
     await site.startAgain();
     await waitFor('nothing to be left', async () => (await site.archives()).length === before.length);

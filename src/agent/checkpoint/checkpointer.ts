@@ -202,6 +202,14 @@ class ContainerCheckpointer implements Checkpointer {
     return this.#stops.beginStop(request, signal);
   }
 
+  isUnderWay(containerId: string): boolean {
+    return this.#stops.isDumping(containerId);
+  }
+
+  onBegin(listener: (containerId: string) => void): Disposable {
+    return this.#stops.onDump(listener);
+  }
+
   /** Never rejects: the stop goes on in any case. */
   async #killDump(container: string): Promise<void> {
     const { runtime, log } = this.#options;

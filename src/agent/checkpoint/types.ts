@@ -85,6 +85,10 @@ export interface Checkpointer extends AsyncDisposable {
    * when that aborts.
    */
   beforeStop(request: StopRequest, signal: AbortSignal): Promise<Disposable>;
+  /** Whether a checkpoint of the container is under way, from before it is frozen until it is proven to run again. */
+  isUnderWay(containerId: string): boolean;
+  /** Calls `listener` with the id of a container before it is frozen for a checkpoint, until disposal. */
+  onBegin(listener: (containerId: string) => void): Disposable;
   /** Whether the checkpoint of that id is visible, or about to be, while the listeners have not been called for it yet. */
   isUnannounced(id: string): boolean;
   /** Calls `listener` for each checkpoint that was made, until disposal. */

@@ -48,6 +48,7 @@ export class StopGate {
   readonly #dumps = new Map<string, Dump>();
   /** By container id: how many stops are under way; a quicker one may take the place of another. */
   readonly #stops = new Map<string, number>();
+  readonly #listeners = new Set<(containerId: string) => void>();
 
   constructor(options: StopGateOptions) {
     this.#options = options;
@@ -64,6 +65,7 @@ export class StopGate {
       killedMs: undefined,
     };
     this.#dumps.set(containerId, dump);
+    for (const listener of [...this.#listeners]) listener(containerId);
     return {
       givenUp: dump.giveUp.signal,
       [Symbol.dispose]: () => {
@@ -71,6 +73,16 @@ export class StopGate {
         dump.ended.resolve();
       },
     };
+  }
+
+  isDumping(containerId: string): boolean {
+    return this.#dumps.has(containerId);
+  }
+
+  /** Calls `listener` before a container is frozen for its dump. */
+  onDump(listener: (containerId: string) => void): Disposable {
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
   }
 
   /** Resolves when the container may be stopped; disposal of the result says that the stop has ended. */

@@ -69,6 +69,30 @@ describe('a container that is stopped', () => {
   });
 });
 
+test('who probes a container knows of its checkpoint before it is frozen, and until it runs again', async () => {
+  await using at = await lab();
+  const { checkpointer, runtime } = at;
+  const isUnderWay = () => checkpointer.isUnderWay('c1');
+  const letGo = Promise.withResolvers<void>();
+  const { write } = runtime;
+  runtime.write = async (...given) => {
+    await letGo.promise;
+    await write(...given);
+  };
+  const begun: (string | boolean)[] = [];
+  using _begins = checkpointer.onBegin((id) => void begun.push(id, isUnderWay(), runtime.files.length === 0));
+  const asked = at.ask();
+  await waitFor('the dump to begin', () => runtime.files.length === 1);
+  assert.deepEqual([begun, isUnderWay()], [['c1', true, true], true]);
+  letGo.resolve();
+  await asked;
+  assert.equal(isUnderWay(), false);
+  const set = at.askPod();
+  await waitFor('the second to begin', () => begun.length === 6);
+  await set;
+  assert.equal(isUnderWay(), false);
+});
+
 describe('a container that ends during its checkpoint', () => {
   const failing = (at: Lab, found: Lab['runtime']['found']) => {
     at.runtime.write = async () => {
