@@ -21,6 +21,10 @@ export interface PodAllocationsOptions {
   /** The feature gate InPlacePodVerticalScaling. */
   enabled: boolean;
   pods: PodSource;
+  /** The pod with what it was given, in place of what its spec asks for; undefined before that is decided. */
+  given?(pod: Pod): Pod | undefined;
+  /** Calls `listener` when a pod may have been given something else. */
+  onGiven?(listener: () => void): Disposable;
   /** Whether all pods are known: then a pod that is not among them is gone. */
   isComplete(): boolean;
   clock: Clock;
@@ -32,8 +36,8 @@ const spacingMs = 500;
 
 /**
  * Keeps `pod_status_manager_state` (specification 2.6): the resources that this node has allocated to the containers of its
- * pods, by which a restarted agent distinguishes a resize that is only requested from one that was made. The allocation of a
- * container stays until its pod is gone, independent of later changes of its spec. Without the feature gate there is no such
+ * pods, as another agent reads it. The allocation of a container stays until its pod is gone, or a resize was accepted, independent of
+ * later changes of its spec; this agent's own memory of it is in the record of the pod. Without the feature gate there is no such
  * file, and an earlier one is removed. Never rejects; `ready` is called after the first try.
  */
 export async function keepPodAllocations(
@@ -55,7 +59,7 @@ export async function keepPodAllocations(
 }
 
 async function follow(
-  { pods, isComplete, clock, log }: PodAllocationsOptions,
+  { pods, given, onGiven, isComplete, clock, log }: PodAllocationsOptions,
   path: string,
   ready: () => void,
   signal: AbortSignal,
@@ -65,7 +69,8 @@ async function follow(
   let kept = found.state === 'value' ? found.value.allocationEntries : undefined;
   for (let wake = new AbortController(); !signal.aborted; wake = new AbortController()) {
     using _changes = pods.onChange(() => wake.abort());
-    const next = computeEntries(pods.pods(), isComplete(), kept ?? {});
+    using _given = onGiven?.(() => wake.abort());
+    const next = computeEntries(pods.pods(), isComplete(), kept ?? {}, given);
     if (kept === undefined || JSON.stringify(next) !== JSON.stringify(kept)) {
       await file.write({ allocationEntries: next }).catch(() => undefined); // logged and tried again by the state file
     }
@@ -77,12 +82,19 @@ async function follow(
 }
 
 /** Computes the entries, sorted by uid. Until all pods are known, earlier entries are kept. */
-function computeEntries(pods: readonly Pod[], isComplete: boolean, before: Entries): Entries {
+function computeEntries(
+  pods: readonly Pod[],
+  isComplete: boolean,
+  before: Entries,
+  given: PodAllocationsOptions['given'],
+): Entries {
   const living = pods.filter((pod) => !podHasEnded(pod));
   const entries = new Map(isComplete ? [] : Object.entries(before));
   for (const pod of living) {
     const uid = pod.metadata?.uid;
-    if (uid !== undefined) entries.set(uid, computeContainers(pod, before[uid]));
+    if (uid === undefined) continue;
+    const now = given?.(pod);
+    entries.set(uid, now === undefined ? computeContainers(pod, before[uid]) : computeContainers(now));
   }
   return Object.fromEntries([...entries].sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -7,7 +7,8 @@ import { createDeviceAllocations } from '../../../../../src/agent/plugins/alloca
 import type { Inventory } from '../../../../../src/agent/plugins/devices/index.ts';
 import { computeDeviceAmounts, rememberDevices } from '../../../../../src/agent/plugins/devices/index.ts';
 import { silentLogger, systemClock } from '../../../../../src/base/index.ts';
-import { startFakePlugin, temporaryFolder, waitFor } from '../../../../support/index.ts';
+import { startFakePlugin } from '../../../../support/fake-device-plugin.ts';
+import { temporaryFolder, waitFor } from '../../../../support/index.ts';
 import { never, resource, startBench } from '../devices/support.ts';
 import { createFakeInventory, podWithUid } from './fake-inventory.ts';
 import { startAllocator } from './support.ts';

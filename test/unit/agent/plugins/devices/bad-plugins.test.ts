@@ -4,8 +4,9 @@ import { describe, test } from 'node:test';
 import type { ServerUnaryCall, ServerWritableStream, sendUnaryData } from '@grpc/grpc-js';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { limits } from '../../../../../src/agent/plugins/devices/limits.ts';
+import { startFakePlugin } from '../../../../support/fake-device-plugin.ts';
 import { fastClock } from '../../../../support/fast-clock.ts';
-import { startFakePlugin, waitFor } from '../../../../support/index.ts';
+import { waitFor } from '../../../../support/index.ts';
 import { never, resource, startBench } from './support.ts';
 
 /** A plugin that answers ListAndWatch with bytes that nobody has looked at. */
@@ -67,7 +68,7 @@ describe('a plugin whose list', () => {
     ['is larger than any', Buffer.alloc(limits.messageBytes + 1, deviceBytes('d')), /larger|message/i],
   ] as const) {
     test(`${what} has no devices here, is asked again, and harms no other`, async () => {
-      await using bench = await startBench({ clock: fastClock(100) });
+      await using bench = await startBench({ clock: fastClock(10) });
       const socket = join(bench.folder, 'raw.sock');
       await using raw = await startRawPlugin(socket, bytes);
       await bench.manager.register({ resource, socket, way: 'registration' }, never);
@@ -89,7 +90,7 @@ describe('a plugin whose list', () => {
   }
 
   test('does not come leaves the devices of the plugin before in doubt', async () => {
-    await using bench = await startBench({ clock: fastClock(100) });
+    await using bench = await startBench({ clock: fastClock(10) });
     await using first = await startFakePlugin({
       socket: join(bench.folder, 'a.sock'),
       devices: [{ id: 'd0' }],

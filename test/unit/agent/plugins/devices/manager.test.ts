@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { limits } from '../../../../../src/agent/plugins/devices/limits.ts';
-import { startFakePlugin, waitFor } from '../../../../support/index.ts';
+import { startFakePlugin } from '../../../../support/fake-device-plugin.ts';
+import { waitFor } from '../../../../support/index.ts';
 import { never, resource, startBench } from './support.ts';
 
 const two = [

@@ -5,7 +5,8 @@ import {
   computeDeviceAmounts,
   createDevicePluginHandler,
 } from '../../../../../src/agent/plugins/devices/index.ts';
-import { startFakePlugin, waitFor } from '../../../../support/index.ts';
+import { startFakePlugin } from '../../../../support/fake-device-plugin.ts';
+import { waitFor } from '../../../../support/index.ts';
 import { never, resource, startBench } from './support.ts';
 
 describe('what the node has of its devices', () => {

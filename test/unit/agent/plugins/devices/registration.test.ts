@@ -8,8 +8,9 @@ import { registrationServer } from '../../../../../src/agent/plugins/devices/ind
 import { GrpcError, grpcCodes, openUnixClient } from '../../../../../src/base/grpc/index.ts';
 import type { Clock } from '../../../../../src/base/index.ts';
 import { silentLogger, systemClock } from '../../../../../src/base/index.ts';
+import { startFakePlugin } from '../../../../support/fake-device-plugin.ts';
 import { fastClock } from '../../../../support/fast-clock.ts';
-import { startFakePlugin, waitFor } from '../../../../support/index.ts';
+import { waitFor } from '../../../../support/index.ts';
 import type { Bench } from './support.ts';
 import { resource, startBench } from './support.ts';
 
@@ -148,7 +149,7 @@ describe('the registration socket', () => {
 
   test('bears a plugin that talks something else', async () => {
     // while its answer is no gRPC, the manager takes it for one that does not listen yet, and is patient for 10 s
-    await using server = await startServer({ clock: fastClock(100) });
+    await using server = await startServer({ clock: fastClock(10) });
     const garbage = createServer((peer) => {
       peer.on('error', () => undefined);
       peer.end('HTTP/1.1 400 Bad Request\r\n\r\n');

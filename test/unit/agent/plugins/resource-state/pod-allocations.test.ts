@@ -11,11 +11,15 @@ const name = 'pod_status_manager_state';
 
 interface Node extends AsyncDisposable {
   change(pods: Pod[], isComplete?: boolean): void;
+  /** The pod is given what this one asks for. */
+  give(pod: Pod): void;
 }
 
 async function start(rootDir: string, enabled: boolean, first: Pod[] = [], complete = true): Promise<Node> {
   let [pods, isComplete] = [first, complete];
   const listeners = new Set<(pods: readonly Pod[]) => void>();
+  const given = new Map<string | undefined, Pod>();
+  const waiting = new Set<() => void>();
   const stop = new AbortController();
   const ready = Promise.withResolvers<void>();
   const ended = keepPodAllocations(
@@ -29,6 +33,11 @@ async function start(rootDir: string, enabled: boolean, first: Pod[] = [], compl
           return { [Symbol.dispose]: () => void listeners.delete(listener) };
         },
       },
+      given: ({ metadata }) => given.get(metadata?.uid),
+      onGiven(listener) {
+        waiting.add(listener);
+        return { [Symbol.dispose]: () => void waiting.delete(listener) };
+      },
       isComplete: () => isComplete,
       clock: systemClock,
       log: silentLogger(),
@@ -41,6 +50,10 @@ async function start(rootDir: string, enabled: boolean, first: Pod[] = [], compl
     change(next, nowComplete = true) {
       [pods, isComplete] = [next, nowComplete];
       for (const listener of [...listeners]) listener(next);
+    },
+    give(next) {
+      given.set(next.metadata?.uid, next);
+      for (const listener of [...waiting]) listener();
     },
     async [Symbol.asyncDispose]() {
       stop.abort();
@@ -108,4 +121,14 @@ test('a damaged file is set aside and made anew from the pods', async () => {
   await using _node = await start(folder.path, true, [pod('p1', '1')]);
   assert.deepEqual(await entries(folder.path), { p1: { app: { cpu: '1' } } });
   assert.equal((await readdir(folder.path)).filter((each) => each.includes('.damaged-')).length, 1);
+});
+
+test('what a pod was given since is in it as soon as the agent says so', async () => {
+  await using folder = await temporaryFolder();
+  await using node = await start(folder.path, true, [pod('p1', '100m')]);
+  node.give(pod('p1', '300m'));
+  await waitFor('the new amounts', async () => {
+    assert.deepEqual(await entries(folder.path), { p1: { app: { cpu: '300m' } } });
+    return true;
+  });
 });
