@@ -3,7 +3,8 @@ import { DeadlineError, mapConcurrently, withDeadline } from '../../../base/inde
 import type { PodCalls } from '../../runtime/index.ts';
 import { RuntimeError } from '../../runtime/index.ts';
 import type { Moment } from './entries.ts';
-import type { Listed, PodTable, ToRead } from './pod-table.ts';
+import type { Listed, PodTable } from './pod-table.ts';
+import type { PodPartIds } from './types.ts';
 
 /** A list of thousands takes less than a second; one that takes this long does not come. */
 const listTimeoutMs = 30_000;
@@ -46,8 +47,8 @@ export class PodReader {
     return { sandboxes, containers };
   }
 
-  /** Reads what a list has shown of one pod. After the first failure it asks nothing more; rejects with a RuntimeError. */
-  async read(toRead: ToRead, signal: AbortSignal): Promise<void> {
+  /** Reads parts of one pod. After the first failure it asks nothing more; rejects with a RuntimeError. */
+  async read(toRead: PodPartIds, signal: AbortSignal): Promise<void> {
     const reads = [
       ...toRead.sandboxes.map(
         ({ id }) =>

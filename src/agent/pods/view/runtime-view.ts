@@ -6,7 +6,7 @@ import type { ViewCalls } from './pod-reader.ts';
 import { PodReader } from './pod-reader.ts';
 import type { ToRead } from './pod-table.ts';
 import { PodTable } from './pod-table.ts';
-import type { PodView, RuntimeView } from './types.ts';
+import type { PodPartIds, PodView, RuntimeView } from './types.ts';
 
 /** How often everything is listed while events come: the safety net for what they did not tell. */
 const relistMs = 30_000;
@@ -119,6 +119,12 @@ export class PodRuntimeView implements RuntimeView {
   async refresh(uid: string, cancel?: AbortSignal): Promise<PodView | undefined> {
     const refreshing = this.#refreshed(uid);
     await (cancel === undefined ? refreshing : unlessCancelled(refreshing, cancel));
+    return this.#table.pod(uid);
+  }
+
+  async reread(uid: string, parts: PodPartIds, cancel?: AbortSignal): Promise<PodView | undefined> {
+    const reading = this.#reader.read(parts, this.#end.signal).finally(() => this.#announce());
+    await (cancel === undefined ? reading : unlessCancelled(reading, cancel));
     return this.#table.pod(uid);
   }
 

@@ -78,6 +78,12 @@ export interface MountView {
   readonly isRecursiveReadOnly: boolean;
 }
 
+/** Sandboxes and containers of one pod, by their ids. */
+export interface PodPartIds {
+  readonly sandboxes: readonly { readonly id: string }[];
+  readonly containers: readonly { readonly id: string; readonly podSandboxId: string }[];
+}
+
 /**
  * What the runtime has, kept up to date by its events and corrected by lists. It holds nothing that the runtime could not
  * give back. A pod without the label `io.kubernetes.pod.uid` is not in it: it belongs to another program.
@@ -93,6 +99,8 @@ export interface RuntimeView {
    * with those who asked at the same time.
    */
   refresh(uid: string, cancel?: AbortSignal): Promise<PodView | undefined>;
+  /** Reads these parts of one pod now, and nothing else; those that are gone are in the view no more. Otherwise as `refresh`. */
+  reread(uid: string, parts: PodPartIds, cancel?: AbortSignal): Promise<PodView | undefined>;
   /** Calls `listener` with the uid of each pod of which something has changed. */
   onChange(listener: (uid: string) => void): Disposable;
 }

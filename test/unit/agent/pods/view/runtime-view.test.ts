@@ -102,6 +102,20 @@ describe('a view', () => {
     assert.deepEqual(it.changes, []);
   });
 
+  test('parts of a pod are read alone, and those that are gone go', async () => {
+    await using it = await start((calls) => calls.addPod('a'));
+    it.calls.exit('c-a', 3);
+    it.calls.log.length = 0;
+    const container = { id: 'c-a', podSandboxId: 's-a' };
+    await it.view.reread('a', { sandboxes: [], containers: [container] });
+    assert.equal(it.stateOf('c-a'), 'exited');
+    it.calls.containers.clear();
+    await it.view.reread('a', { sandboxes: [{ id: 's-a' }], containers: [container] });
+    assert.deepEqual(it.view.pod('a')?.containers, []);
+    assert.equal(it.view.pod('a')?.sandboxes.length, 1);
+    assert.deepEqual(it.calls.log.toSorted(), ['status c-a', 'status c-a', 'status s-a']);
+  });
+
   test('an event that is older than a refresh does not turn it back', async () => {
     await using it = await start((calls) => calls.addPod('a', { state: ContainerState.CONTAINER_CREATED }));
     const old = it.calls.event('c-a', 's-a', types.CONTAINER_CREATED_EVENT, it.clock.now() + 5);

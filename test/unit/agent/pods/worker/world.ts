@@ -128,6 +128,7 @@ export class PodWorld {
         this.looks += 1;
         return runtime.podView(uid);
       },
+      reread: async (uid) => runtime.podView(uid),
       onChange(listener) {
         const follow = async () => {
           for await (const event of runtime.events(signal))
