@@ -16,5 +16,6 @@ export { formatStaticPods, staticPodRoutes } from './sources/routes.ts';
 export { joinSources } from './sources/source.ts';
 export { createStaticPods, type StaticPods } from './sources/static-pods.ts';
 export { UrlPods } from './sources/url-pods.ts';
+export { listRefused, type RefusedManifest } from './sources/verdicts.ts';
 export type { PodSource } from './types.ts';
 export { PodRuntimeView } from './view/runtime-view.ts';

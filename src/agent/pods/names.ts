@@ -33,6 +33,9 @@ export function isManifestSource(source: string | undefined): source is 'file' |
   return source === 'file' || source === 'http';
 }
 
+/** Uids of the API, hashes of manifests, and what an operator may have written into one: it names files, folders and cgroups. */
+export const isPodUid = (uid: string): boolean => /^[0-9A-Za-z][0-9A-Za-z._-]{0,127}$/.test(uid);
+
 /** `default/web` */
 export function fullName({ metadata }: Pod): string {
   return `${metadata?.namespace ?? 'default'}/${metadata?.name ?? ''}`;

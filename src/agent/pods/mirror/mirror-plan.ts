@@ -14,19 +14,35 @@ export interface MirrorPlan {
   readonly blocked: readonly Pod[];
 }
 
-/** Compares the static pods with what the API has for the node. `isComplete`: these are all static pods. */
-export function planMirrors(statics: readonly Pod[], onApi: readonly Pod[], isComplete: boolean): MirrorPlan {
+/** What is known of the static pods beside which they are. */
+export interface StaticsKnown {
+  /** Whether these are all static pods. */
+  readonly isComplete: boolean;
+  /** Whether something of a static pod of that name is still here: it ends, after its manifest has gone. Default: nothing is. */
+  isEnding?(name: string): boolean;
+}
+
+const nothing: MirrorPlan = { remove: [], create: [], good: [], update: [], blocked: [] };
+
+/** Compares the static pods with what the API has for the node. A mirror stays for as long as its pod ends. */
+export function planMirrors(
+  statics: readonly Pod[],
+  onApi: readonly Pod[],
+  { isComplete, isEnding = () => false }: StaticsKnown,
+): MirrorPlan {
+  const mirrors = onApi.filter((pod) => annotationOf(pod, mirrorAnnotation) !== undefined);
+  if (statics.length === 0 && mirrors.length === 0) return nothing; // as on most nodes, at each change of a pod
   const wanted = new Map(statics.map((pod) => [fullName(pod), pod]));
   const there = new Map(onApi.map((pod) => [fullName(pod), pod]));
-  const mirrors = onApi.filter((pod) => annotationOf(pod, mirrorAnnotation) !== undefined);
   const good = mirrors.flatMap((mirror) => {
     const pod = findMirrored(mirror, wanted);
     return pod === undefined ? [] : [[mirror, pod] as const];
   });
   const kept = new Set(good.map(([mirror]) => mirror));
-  const remove = mirrors.filter(
-    (mirror) => !kept.has(mirror) && (isComplete || wanted.has(fullName(mirror))),
-  );
+  const remove = mirrors.filter((mirror) => {
+    const name = fullName(mirror);
+    return !kept.has(mirror) && (wanted.has(name) || (isComplete && !isEnding(name)));
+  });
   const free = new Set(remove.map(fullName));
   const missing = statics.filter((pod) => !there.has(fullName(pod)) || free.has(fullName(pod)));
   const update = good.filter(([mirror, pod]) => mirror.status?.reason !== pod.status?.reason);

@@ -1,7 +1,7 @@
 import type { Node, Pod } from '../../../api/index.ts';
 import { nodeKind, podKind, StatusError } from '../../../api/index.ts';
 import type { Clock, Logger, Service } from '../../../base/index.ts';
-import { createBackoff, createWaker, describeError } from '../../../base/index.ts';
+import { createBackoff, createWaker, describeError, forEachConcurrently } from '../../../base/index.ts';
 import type { ApiClient } from '../../../client/index.ts';
 import type { PodMetrics } from '../metrics.ts';
 import { annotationOf, fullName, mirrorAnnotation } from '../names.ts';
@@ -28,6 +28,7 @@ export interface MirrorPodsOptions {
 const checkMs = 60_000;
 const firstWaitMs = 1000;
 const maxWaitMs = 60_000;
+const writesAtOnce = 4;
 
 /**
  * Returns the `run` of a service that keeps a mirror pod on the API for each static pod: created again when a client
@@ -39,6 +40,11 @@ export function mirrorPods(options: MirrorPodsOptions): Service['run'] {
   const complaints = new Map<string, string>();
   const statuses = options.status === undefined ? undefined : new MirrorStatuses(options.status);
 
+  function makePlan(): MirrorPlan {
+    const { isEnding = () => false } = options.status ?? {};
+    return planMirrors(statics.pods(), onApi.pods(), { isComplete: statics.isComplete(), isEnding });
+  }
+
   /** Logs each reason once. */
   function complain(pod: Pod, what: string): void {
     if (complaints.get(fullName(pod)) !== what) log.warn(what);
@@ -48,29 +54,40 @@ export function mirrorPods(options: MirrorPodsOptions): Service['run'] {
   /** Returns whether all mirrors are as they should be; true also while the pods of the API are not known yet. */
   async function reconcile(signal: AbortSignal): Promise<boolean> {
     if (!onApi.isSynced()) return true;
-    const plan = planMirrors(statics.pods(), onApi.pods(), statics.isComplete());
+    const plan = makePlan();
     for (const pod of plan.blocked) complain(pod, describeMissing(pod, 'another pod has its name'));
     const node = plan.create.length === 0 ? undefined : await getOwnNode(options, signal);
-    statuses?.update(plan.good);
     const failed = await carryOut(plan, node, options, complain, signal);
     for (const name of [...complaints.keys()])
       if (!failed.has(name) && !plan.blocked.some((pod) => fullName(pod) === name)) complaints.delete(name);
     return failed.size === 0 && (plan.create.length === 0 || node !== undefined);
   }
 
-  return async (signal, ready) => {
+  /** Calls `work` at first, and then as often as it asks for and something has changed. */
+  async function repeat(work: () => Promise<number>, signal: AbortSignal): Promise<void> {
     const waker = createWaker(clock);
-    const backoff = createBackoff({ initialMs: firstWaitMs, maxMs: maxWaitMs, jitter: 0.2 });
     using _statics = statics.onChange(waker.wake);
     using _pods = onApi.onChange(waker.wake);
     using _status = options.status?.onStatus(waker.wake);
+    while (!signal.aborted) await waker.sleep(await work(), signal);
+  }
+
+  /** While other mirrors are being written, which may be many, or slow, those that are there have their status. */
+  async function tellStatuses(): Promise<number> {
+    if (onApi.isSynced()) statuses?.update(makePlan().good);
+    return checkMs;
+  }
+
+  return async (signal, ready) => {
+    const backoff = createBackoff({ initialMs: firstWaitMs, maxMs: maxWaitMs, jitter: 0.2 });
     ready();
-    while (!signal.aborted) {
+    async function write(): Promise<number> {
       const isDone = await reconcile(signal);
       if (isDone) backoff.reset();
       else await clock.sleep(firstWaitMs, signal); // each change of a pod wakes it; failures are not retried each time
-      await waker.sleep(isDone ? checkMs : backoff.next() - firstWaitMs, signal);
+      return isDone ? checkMs : backoff.next() - firstWaitMs;
     }
+    await Promise.all([repeat(write, signal), repeat(tellStatuses, signal)]);
   };
 }
 
@@ -111,9 +128,13 @@ async function carryOut(
       complain(pod, (operation === 'delete' ? describeLeftover : describeMissing)(pod, describeError(error)));
     }
   }
-  for (const mirror of plan.remove) await attempt('delete', mirror, () => remove(mirror, options, signal));
+  await forEachConcurrently(plan.remove, writesAtOnce, (mirror) =>
+    attempt('delete', mirror, () => remove(mirror, options, signal)),
+  );
   if (node !== undefined)
-    for (const pod of plan.create) await attempt('create', pod, () => create(pod, node, options, signal));
+    await forEachConcurrently(plan.create, writesAtOnce, (pod) =>
+      attempt('create', pod, () => create(pod, node, options, signal)),
+    );
   for (const [mirror, pod] of options.status === undefined ? plan.update : [])
     await attempt('status', pod, () => updateStatus(mirror, pod, options, signal));
   return failed;

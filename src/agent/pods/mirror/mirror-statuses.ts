@@ -7,7 +7,9 @@ export interface MirrorStatusOptions {
   readonly writer: Pick<StatusWriter, 'set' | 'forget'>;
   /** Of a static pod; undefined while it is not known: then nothing is written. */
   statusOf(pod: Pod): PodStatus | undefined;
-  /** Calls `listener` when the status of a static pod has changed. */
+  /** Whether something of a static pod of that name, such as `default/web-node`, is still here. Default: nothing is. */
+  isEnding?(name: string): boolean;
+  /** Calls `listener` when the status of a static pod has changed, or it has none any more. */
   onStatus(listener: () => void): Disposable;
 }
 

@@ -1,13 +1,14 @@
 import type { Pod } from '../../../api/index.ts';
-import { podKind, StatusError } from '../../../api/index.ts';
-import type { Backoff, Clock, Logger, Service } from '../../../base/index.ts';
-import { createBackoff, describeError } from '../../../base/index.ts';
-import type { ApiClient, WatchEvent } from '../../../client/index.ts';
+import { podKind } from '../../../api/index.ts';
+import type { Clock, Logger, Service } from '../../../base/index.ts';
+import { describeError } from '../../../base/index.ts';
+import type { ApiClient } from '../../../client/index.ts';
+import { ObjectFollower } from '../../../client/index.ts';
 import type { PodMetrics } from '../metrics.ts';
-import { annotationOf, compareFullNames, fullName, mirrorAnnotation } from '../names.ts';
+import { annotationOf, compareFullNames, fullName, mirrorAnnotation, sourceAnnotation } from '../names.ts';
 import { differsInOwnStatusOnly } from '../status/index.ts';
 import type { PodSource } from '../types.ts';
-import type { Listeners } from './listeners.ts';
+import type { PodListeners } from './listeners.ts';
 import { createListeners } from './listeners.ts';
 
 export interface ApiPodsOptions {
@@ -21,41 +22,26 @@ export interface ApiPodsOptions {
 
 /** Far more than a node may have by the configuration. */
 const maxPods = 5000;
-const pageSize = 500;
-
-/** Bookmarks come every minute: a watch that is silent for longer has lost its server. */
-const idleTimeoutMs = 150_000;
 /** How late listeners learn of what this agent wrote itself: those of many pods together. */
 const echoMs = 200;
-const firstWaitMs = 500;
-const maxWaitMs = 30_000;
 
 /** The pods that the API has for this node, mirror pods included, as last received. */
 export class ApiPods implements PodSource {
   readonly #options: ApiPodsOptions;
-  readonly #random: () => number;
-  readonly #fieldSelector: string;
-  readonly #listeners: Listeners;
-  readonly #backoff: Backoff;
+  readonly #listeners: PodListeners;
   /** By full name. */
   readonly #known = new Map<string, Pod>();
   #sorted: readonly Pod[] = [];
   #isSynced = false;
   /** Whether listeners are to be called, in a moment, for what this agent wrote itself. */
   #isEchoing = false;
-  /** Where the next watch starts; undefined: the pods are listed first. */
-  #resourceVersion: string | undefined;
   #isTooMany = false;
   /** The reason that was logged last; undefined while the pods are followed. */
   #failure: string | undefined;
 
   constructor(options: ApiPodsOptions) {
-    const { nodeName, log, random = Math.random } = options;
     this.#options = options;
-    this.#random = random;
-    this.#fieldSelector = `spec.nodeName=${nodeName}`;
-    this.#listeners = createListeners(log);
-    this.#backoff = createBackoff({ initialMs: firstWaitMs, maxMs: maxWaitMs, jitter: 0.3, random });
+    this.#listeners = createListeners(options.log);
   }
 
   pods(): readonly Pod[] {
@@ -73,63 +59,29 @@ export class ApiPods implements PodSource {
 
   /** Of a service; ready at once, as the API need not be reachable. */
   readonly run: Service['run'] = async (signal, ready) => {
+    const { api, nodeName, clock, random = Math.random } = this.#options;
+    const follower = new ObjectFollower({
+      ...{ api, kind: podKind, maxObjects: maxPods, clock, random },
+      fieldSelector: `spec.nodeName=${nodeName}`,
+      onList: (pods) => this.#takeAll(pods),
+      onChange: (type, pod) => this.#apply(type, withoutClaims(pod), signal),
+      onAnswer: () => this.#reportRecovery(),
+      onFailure: (error) => this.#reportFailure(error),
+    });
     ready();
-    while (!signal.aborted) {
-      try {
-        await this.#follow(signal);
-      } catch (error) {
-        if (signal.aborted) return;
-        if (isExpired(error)) this.#resourceVersion = undefined;
-        else this.#reportFailure(error);
-      }
-      await this.#options.clock.sleep(this.#backoff.next(), signal);
-    }
+    await follower.run(signal);
   };
 
-  async #follow(signal: AbortSignal): Promise<void> {
-    if (this.#resourceVersion === undefined) await this.#list(signal);
-    const fieldSelector = this.#fieldSelector;
-    const resourceVersion = this.#resourceVersion;
-    const timeoutSeconds = Math.floor(300 + 300 * this.#random());
-    const events = this.#options.api.watch(podKind, {
-      ...{ fieldSelector, timeoutSeconds, allowWatchBookmarks: true, idleTimeoutMs, signal },
-      ...(resourceVersion === undefined ? {} : { resourceVersion }),
-    });
-    for await (const event of events) {
-      this.#reportRecovery();
-      this.#backoff.reset();
-      this.#apply(event, signal);
-    }
-  }
-
-  async #list(signal: AbortSignal): Promise<void> {
-    const { api, metrics } = this.#options;
-    const fieldSelector = this.#fieldSelector;
-    const all: Pod[] = [];
-    let next: string | undefined;
-    let metadata: { resourceVersion?: string } = {};
-    do {
-      const page = await api.list(podKind, {
-        ...{ fieldSelector, limit: pageSize, signal },
-        ...(next === undefined ? {} : { continue: next }),
-      });
-      all.push(...page.items);
-      metadata = page.metadata;
-      next = page.metadata.continue;
-    } while (next && all.length < maxPods);
+  #takeAll(pods: readonly Pod[]): void {
     this.#known.clear();
     this.#isTooMany = false;
-    for (const pod of all) this.#remember(pod);
-    this.#resourceVersion = metadata.resourceVersion;
+    for (const pod of pods) this.#remember(withoutClaims(pod));
     this.#isSynced = true;
-    metrics.listed();
-    this.#reportRecovery();
+    this.#options.metrics.listed();
     this.#notify();
   }
 
-  #apply({ type, object }: WatchEvent<Pod>, signal: AbortSignal): void {
-    this.#resourceVersion = object.metadata?.resourceVersion ?? this.#resourceVersion;
-    if (type === 'BOOKMARK') return;
+  #apply(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: Pod, signal: AbortSignal): void {
     const before = this.#known.get(fullName(object));
     if (type === 'DELETED') this.#known.delete(fullName(object));
     else this.#remember(object);
@@ -182,7 +134,14 @@ export class ApiPods implements PodSource {
   }
 }
 
-/** The changes since that resourceVersion are no longer available. */
-function isExpired(error: unknown): boolean {
-  return error instanceof StatusError && (error.reason === 'Expired' || error.reason === 'Gone');
+/**
+ * Where a pod comes from is not for its author to say: one of the API with the annotation of static pods would have no
+ * status. Mirrors keep what they show.
+ */
+function withoutClaims(pod: Pod): Pod {
+  const { metadata } = pod;
+  if (annotationOf(pod, sourceAnnotation) === undefined) return pod;
+  if (annotationOf(pod, mirrorAnnotation) !== undefined) return pod;
+  const { [sourceAnnotation]: _claimed, ...annotations } = metadata?.annotations ?? {};
+  return { ...pod, metadata: { ...metadata, annotations } };
 }

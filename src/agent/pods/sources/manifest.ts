@@ -7,6 +7,7 @@ import {
   findMissingFields,
   forbiddenValue,
   formatComplaints,
+  invalidValue,
   isRecord,
   parseText,
   podKind,
@@ -14,7 +15,13 @@ import {
   unsupportedValue,
   validateMetadata,
 } from '../../../api/index.ts';
-import { firstObservedAnnotation, hashAnnotation, mirrorAnnotation, sourceAnnotation } from '../names.ts';
+import {
+  firstObservedAnnotation,
+  hashAnnotation,
+  isPodUid,
+  mirrorAnnotation,
+  sourceAnnotation,
+} from '../names.ts';
 import { findReferenceCauses } from './references.ts';
 
 /** What is wrong with a manifest. */
@@ -109,12 +116,16 @@ function findTypeCauses(value: unknown): Cause[] {
   ];
 }
 
+const uidRule =
+  "it may have 128 letters, digits, '-', '_' and '.', of which the first is a letter or a digit: it names files and a cgroup";
+
 /** Fields that have no meaning, or another one, in a manifest. */
 function findManifestCauses({ metadata = {} }: Pod): Cause[] {
-  const { name, finalizers = [], ownerReferences = [], annotations = {} } = metadata;
+  const { name, uid = '', finalizers = [], ownerReferences = [], annotations = {} } = metadata;
   const forbid = (field: string, detail: string) => [forbiddenValue(`metadata.${field}`, detail)];
   return [
     ...(name ? [] : [requiredValue('metadata.name')]),
+    ...(uid === '' || isPodUid(uid) ? [] : [invalidValue('metadata.uid', uid, uidRule)]),
     ...(finalizers.length > 0 ? forbid('finalizers', 'a static pod ends with its manifest') : []),
     ...(ownerReferences.length > 0 ? forbid('ownerReferences', 'a static pod belongs to its node') : []),
     ...(annotations[mirrorAnnotation] === undefined

@@ -11,9 +11,18 @@ import { createListeners } from './listeners.ts';
 export function joinSources(sources: readonly PodSource[], log: Logger): PodSource & Disposable {
   const listeners = createListeners(log);
   let logged = new Set<string>();
+  let joined: { readonly of: readonly (readonly Pod[])[]; readonly pods: readonly Pod[] } | undefined;
 
+  /** Joined again only when a source has another list: many ask after each change. */
   function pods(): readonly Pod[] {
-    const { kept, leftOut } = withoutRepeated(sources.flatMap((source) => source.pods()));
+    const lists = sources.map((source) => source.pods());
+    if (joined === undefined || lists.some((list, index) => list !== joined?.of[index]))
+      joined = { of: lists, pods: join(lists) };
+    return joined.pods;
+  }
+
+  function join(lists: readonly (readonly Pod[])[]): readonly Pod[] {
+    const { kept, leftOut } = withoutRepeated(lists.flat());
     const texts = leftOut.map(([pod, owner]) => describeRepeated(pod, owner));
     for (const text of texts) if (!logged.has(text)) log.warn(text);
     logged = new Set(texts);

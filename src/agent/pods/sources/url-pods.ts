@@ -12,7 +12,7 @@ import {
 } from '../names.ts';
 import type { PodSource } from '../types.ts';
 import { describeUrl, fetchManifests } from './fetch-manifests.ts';
-import type { Listeners } from './listeners.ts';
+import type { PodListeners } from './listeners.ts';
 import { createListeners } from './listeners.ts';
 import { withFirstObserved } from './manifest.ts';
 import { judgeManifestList } from './manifest-list.ts';
@@ -38,7 +38,7 @@ const limitBytes = 10 * 1024 * 1024;
  */
 export class UrlPods implements PodSource {
   readonly #options: UrlPodsOptions;
-  readonly #listeners: Listeners;
+  readonly #listeners: PodListeners;
   #pods: readonly Pod[] = [];
   #isComplete = false;
   #problem: string | undefined;

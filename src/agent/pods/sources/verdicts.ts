@@ -52,3 +52,31 @@ export function formatVerdict({ file, state, faults, warnings, pod }: Verdict): 
   const kept = state === 'accepted' || pod === undefined ? '' : '; what it said before still counts';
   return `manifest ${file}${whose} is ${state}${text === '' ? '' : `: ${text}`}${kept}`;
 }
+
+/** A manifest that is not used as it is, or a source of manifests of which that is so. */
+export interface RefusedManifest {
+  /** `NAMESPACE/NAME` of the pod that counts because of it all the same. */
+  readonly pod?: string;
+  /** What is wrong. */
+  readonly message: string;
+}
+
+const maxRefused = 20;
+const maxMessageLength = 1000;
+
+/** For people who look for a pod: at most twenty, then how many more there are. */
+export function listRefused(
+  verdicts: readonly Verdict[],
+  problems: readonly (string | undefined)[],
+): RefusedManifest[] {
+  const refused = verdicts.filter(({ state }) => state === 'invalid' || state === 'duplicate');
+  const all = [
+    ...problems.flatMap((message) => (message === undefined ? [] : [{ message }])),
+    ...refused.map((verdict) => ({
+      ...(verdict.pod === undefined ? {} : { pod: fullName(verdict.pod) }),
+      message: formatVerdict(verdict).slice(0, maxMessageLength),
+    })),
+  ];
+  const more = all.length - maxRefused;
+  return more <= 0 ? all : [...all.slice(0, maxRefused), { message: `${more} more: GET /staticpods` }];
+}

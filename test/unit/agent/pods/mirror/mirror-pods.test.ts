@@ -26,7 +26,7 @@ const side = fc.uniqueArray(fc.tuple(fc.constantFrom(...names), fc.constantFrom(
 
 /** What the API has afterwards. */
 function applied(onApi: readonly Pod[], statics: readonly Pod[]): Pod[] {
-  const { remove, create, update } = planMirrors(statics, onApi, true);
+  const { remove, create, update } = planMirrors(statics, onApi, { isComplete: true });
   const told = new Map(update.map(([mirror, pod]) => [mirror, { ...mirror, status: pod.status ?? {} }]));
   const kept = onApi.filter((pod) => !remove.includes(pod)).map((pod) => told.get(pod) ?? pod);
   return [...kept, ...create.map((pod) => ({ ...toMirror(pod, node), status: pod.status ?? {} }))];
@@ -61,7 +61,7 @@ test('whatever is there, one plan makes the mirrors those of the static pods, an
         regular,
         'what is no mirror is let be',
       );
-      const { remove, create, update } = planMirrors(statics, after, true);
+      const { remove, create, update } = planMirrors(statics, after, { isComplete: true });
       assert.deepEqual(
         [remove, create.filter(({ metadata }) => !regular.includes(metadata?.name)), update],
         [[], [], []],
@@ -171,9 +171,9 @@ test('no mirror goes for want of a manifest before all manifests are known; what
   });
   const onApi = [mirror('a', 'h1'), mirror('b', 'h1')];
   const statics = [staticPod('b', 'h2'), staticPod('c', 'h1')];
-  const before = planMirrors(statics, onApi, false);
+  const before = planMirrors(statics, onApi, { isComplete: false });
   assert.deepEqual([namesOf(before.remove), namesOf(before.create)], [['b'], ['b', 'c']]);
-  const after = planMirrors(statics, onApi, true);
+  const after = planMirrors(statics, onApi, { isComplete: true });
   assert.deepEqual(
     [namesOf(after.remove), namesOf(after.create)],
     [
@@ -181,6 +181,15 @@ test('no mirror goes for want of a manifest before all manifests are known; what
       ['b', 'c'],
     ],
   );
+});
+
+test('the mirror of a pod without a manifest goes when nothing of the pod is left, that of a changed one at once', () => {
+  const onApi = [toMirror(staticPod('a', 'h1'), node), toMirror(staticPod('b', 'h1'), node)];
+  const statics = [staticPod('b', 'h2')];
+  const planFor = (ending: readonly string[]) =>
+    planMirrors(statics, onApi, { isComplete: true, isEnding: (name) => ending.includes(name) });
+  assert.deepEqual(namesOf(planFor(['default/a', 'default/b']).remove), ['b']);
+  assert.deepEqual(namesOf(planFor([]).remove), ['a', 'b']);
 });
 
 test('nothing is written while there is no Node', async () => {

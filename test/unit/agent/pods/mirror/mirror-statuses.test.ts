@@ -23,7 +23,7 @@ const staticPod = (hash: string): Pod => ({
 function world() {
   const clock = createManualClock();
   const { log } = memoryLog();
-  const state = { statics: [staticPod('h1')], status: undefined as PodStatus | undefined, made: 0 };
+  const state = { statics: [staticPod('h1')], status: undefined as PodStatus | undefined, made: 0, slow: '' };
   const calls: string[] = [];
   const onApi: Pod[] = [];
   const listeners = new Set<() => void>();
@@ -38,7 +38,8 @@ function world() {
   const api = {
     get: async () => node,
     patch: async () => assert.fail('the writer writes'),
-    async create(_kind: unknown, pod: Pod) {
+    async create(_kind: unknown, pod: Pod, { signal }: { signal: AbortSignal }) {
+      if (pod.metadata?.name === state.slow) await clock.sleep(60_000, signal);
       state.made += 1;
       const made = { ...pod, metadata: { ...pod.metadata, uid: `mirror-${state.made}` } };
       calls.push(`create ${made.metadata.uid}`);
@@ -131,5 +132,22 @@ test('a changed manifest has another mirror; the status of the old one is forgot
     changed();
     await clock.advance(10);
     assert.deepEqual(asked(), ['delete mirror-2 0']);
+  });
+});
+
+test('a mirror has its status while others are still being made, and those do not wait for each other', async () => {
+  const { state, asked, running } = world();
+  const [web] = state.statics;
+  const other = (name: string): Pod => ({ ...web, metadata: { ...web?.metadata, name, uid: name } });
+  state.slow = 'slow';
+  state.status = { phase: 'Running' };
+  state.statics = [other('slow'), other('a'), other('b')];
+  await running(async () => {
+    assert.deepEqual(asked(), [
+      'create mirror-1',
+      'create mirror-2',
+      'set mirror-1 Running',
+      'set mirror-2 Running',
+    ]);
   });
 });

@@ -4,6 +4,7 @@ import type { ApiPodsOptions } from '../../../../../src/agent/pods/index.ts';
 import { ApiPods } from '../../../../../src/agent/pods/index.ts';
 import type { Pod } from '../../../../../src/api/index.ts';
 import { StatusError } from '../../../../../src/api/index.ts';
+import { waitFor } from '../../../../support/index.ts';
 import { createManualClock } from '../../../../support/manual-clock.ts';
 import { memoryLog, metrics, namesOf } from '../support.ts';
 
@@ -152,5 +153,22 @@ test('more pods than any node has are not kept', async () => {
     await clock.advance(1);
     assert.equal(pods().length, 5000);
     assert.equal(lines.filter((line) => /more than 5000 pods/.test(line)).length, 1);
+  });
+});
+
+test('a pod of the API does not say where it comes from; a mirror keeps what it shows', async () => {
+  const source = 'kubernetes.io/config.source';
+  const claiming = (name: string, resourceVersion: string, more: Record<string, string> = {}): Pod => ({
+    ...pod(name, resourceVersion),
+    metadata: { ...pod(name, resourceVersion).metadata, annotations: { a: 'b', [source]: 'file', ...more } },
+  });
+  const mirror = claiming('mirror', '2', { 'kubernetes.io/config.mirror': 'x' });
+  const later: Event[] = [{ type: 'ADDED', object: claiming('watched', '11') }];
+  await following(fakeApi([[claiming('listed', '1'), mirror]], [later]), async ({ pods }) => {
+    await waitFor('the watched pod', () => pods().length === 3);
+    const annotations = new Map(pods().map(({ metadata }) => [metadata?.name, metadata?.annotations]));
+    assert.deepEqual(annotations.get('listed'), { a: 'b' });
+    assert.deepEqual(annotations.get('watched'), { a: 'b' });
+    assert.deepEqual(annotations.get('mirror'), mirror.metadata?.annotations);
   });
 });

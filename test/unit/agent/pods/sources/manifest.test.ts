@@ -102,6 +102,10 @@ describe('a manifest that is wrong is refused with the field', () => {
     'no name': [manifest('""'), /^metadata\.name: Required value/],
     'a bad name': [manifest('A_B'), /^metadata\.name: Invalid value: "A_B-n1"/],
     'a long name': [manifest('a'.repeat(252)), /^metadata\.name: /],
+    'a uid that can name no folder': [
+      manifest('a').replace('name: a', 'name: a\n  uid: ../../x'),
+      /^metadata\.uid: Invalid value: "\.\.\/\.\.\/x": it may have 128 letters, digits/,
+    ],
     'no containers': [
       'apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {}',
       /^spec\.containers: Required value/,

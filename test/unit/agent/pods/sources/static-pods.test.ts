@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { StaticPods } from '../../../../../src/agent/pods/index.ts';
 import { createStaticPods } from '../../../../../src/agent/pods/index.ts';
+import type { Clock } from '../../../../../src/base/index.ts';
 import { systemClock } from '../../../../../src/base/index.ts';
 import { runSuccessfully, temporaryFolder, waitFor } from '../../../../support/index.ts';
 import { manifest, memoryLog, metrics, namesOf } from '../support.ts';
@@ -17,7 +18,7 @@ interface Followed extends AsyncDisposable {
 
 async function follow(
   fill: (at: (name: string) => string) => Promise<unknown>,
-  isStated = true,
+  { isStated = true, clock = systemClock }: { isStated?: boolean; clock?: Clock } = {},
 ): Promise<Followed> {
   const parent = await temporaryFolder();
   const folder = join(parent.path, 'manifests');
@@ -26,7 +27,7 @@ async function follow(
   const { log, lines } = memoryLog();
   const statics = createStaticPods({
     ...{ folder, isStated, nodeName: 'n1', rescanMs: 3_600_000, quietMs: 200 },
-    ...{ metrics: metrics(), log, clock: systemClock },
+    ...{ metrics: metrics(), log, clock },
   });
   const stop = new AbortController();
   const started = Promise.withResolvers<void>();
@@ -92,20 +93,26 @@ describe('static pods', () => {
   });
 
   test('half written, the last good one stays until the whole is there', async () => {
-    await using followed = await follow((at) => writeOld(at('web.yaml'), manifest('web')));
+    let nowMs = 1000; // goes on with the parts: one that comes late on a busy machine is still soon after the last
+    const clock = { ...systemClock, monotonicMs: () => nowMs };
+    await using followed = await follow((at) => writeOld(at('web.yaml'), manifest('web')), { clock });
     const { statics, folder } = followed;
     const seen: (string | undefined)[] = [];
     using _listening = statics.onChange((pods) => void seen.push(pods[0]?.spec?.containers?.[0]?.image));
     const text = manifest('web', 'app:2', '  hostNetwork: true\n');
     await using file = await open(join(folder, 'web.yaml'), 'w');
     // each part by itself would be a manifest
-    for (let at = 0; at < text.length; at += 20) {
-      await file.write(text.slice(at, at + 20));
-      await systemClock.sleep(20);
+    for (let at = 0; at < text.length; at += 30) {
+      await file.write(text.slice(at, at + 30));
+      nowMs += 60;
+      await systemClock.sleep(150); // long enough for the watch of the folder to see each part
       assert.equal(statics.pods()[0]?.spec?.containers?.[0]?.image, 'app:1');
       assert.notEqual(followed.stateOf('web.yaml'), 'invalid');
     }
-    await waitFor('the new one', () => seen.includes('app:2'));
+    await waitFor('the new one', () => {
+      nowMs += 30;
+      return seen.includes('app:2');
+    });
     assert.deepEqual(seen, ['app:2']);
     assert.equal(statics.pods()[0]?.spec?.hostNetwork, true);
   });
@@ -207,7 +214,7 @@ describe('static pods', () => {
 
   test('a folder that is missing is told where somebody has asked for it', async () => {
     for (const isStated of [true, false]) {
-      await using followed = await follow(async (at) => rename(at('.'), `${at('.')}.away`), isStated);
+      await using followed = await follow(async (at) => rename(at('.'), `${at('.')}.away`), { isStated });
       assert.equal(followed.statics.problem() !== undefined, isStated);
       assert.equal(
         followed.lines.some((line) => /is missing/.test(line)),
