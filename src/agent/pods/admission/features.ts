@@ -1,6 +1,7 @@
 import type { Pod } from '../../../api/index.ts';
 import { containersOf, resolveAppArmor } from '../../seccomp/index.ts';
 import type { AdmissionInput, AdmittingNode, NodeFeatures, Refusal } from './types.ts';
+import { nodeShutdownRefusal } from './types.ts';
 
 /* What a pod may ask for and this machine or its runtime cannot give. */
 
@@ -65,6 +66,5 @@ export function findAppArmorRefusal(pod: Pod, { appArmor }: NodeFeatures): Refus
 /** The node, and that it goes down: then nothing new is taken up. */
 export function findNodeRefusal(node: AdmittingNode | undefined): Refusal | undefined {
   if (node === undefined) return { reason: 'InvalidNodeInfo', message: 'Kubelet cannot get node info.' };
-  if (!node.isShuttingDown) return undefined;
-  return { reason: 'NodeShutdown', message: 'Pod was rejected as the node is shutting down.' };
+  return node.isShuttingDown ? nodeShutdownRefusal : undefined;
 }

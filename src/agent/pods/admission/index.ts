@@ -1,6 +1,8 @@
 /** Whether a pod may run on this node. Pure: it reads no clock and nothing else. */
 export { admitPod, compareForAdmission } from './admit.ts';
-export { isCritical, type QosClass, qosOf, tolerates } from './pod-class.ts';
+export { matchesTerms } from './node-match.ts';
+export { criticalPriority, importanceOf, isCritical, type QosClass, qosOf, tolerates } from './pod-class.ts';
+export { compareResizes, judgeResize } from './resize.ts';
 export { isNamespacedSysctl, isSysctlPattern } from './sysctls.ts';
 export {
   type Admission,
@@ -9,6 +11,8 @@ export {
   type AdmittingNode,
   type Neighbour,
   type NodeFeatures,
+  nodeShutdown,
+  nodeShutdownRefusal,
   type Pressure,
   preemption,
   type Refusal,

@@ -16,7 +16,15 @@ export function matchesNode(
   const wanted = Object.entries(spec?.nodeSelector ?? {});
   if (!wanted.every(([key, value]) => labelOf(labels, key) === value)) return false;
   const required = spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
-  return required === undefined || required.nodeSelectorTerms.some((term) => holds(term, name, labels));
+  return required === undefined || matchesTerms(required.nodeSelectorTerms, { name, labels });
+}
+
+/** Whether one of the terms holds for the node. */
+export function matchesTerms(
+  terms: readonly Term[],
+  { name, labels }: Pick<AdmittingNode, 'name' | 'labels'>,
+): boolean {
+  return terms.some((term) => holds(term, name, labels));
 }
 
 /** All requirements of a term must hold; an empty term holds for no node. */

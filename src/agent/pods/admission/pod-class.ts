@@ -1,6 +1,6 @@
 import type { Pod, Taint } from '../../../api/index.ts';
 import { billionths } from '../../../api/index.ts';
-import { annotationOf, mirrorAnnotation } from '../names.ts';
+import { annotationOf, mirrorAnnotation, originOf } from '../names.ts';
 import type { PodOrigin } from '../plan/index.ts';
 
 export type QosClass = 'Guaranteed' | 'Burstable' | 'BestEffort';
@@ -9,7 +9,7 @@ type Spec = NonNullable<Pod['spec']>;
 type Resources = Spec['resources'];
 
 /** Priorities from here on are those of the system. */
-const criticalPriority = 2_000_000_000;
+export const criticalPriority = 2_000_000_000;
 
 /** Static pods, their mirrors, and those of the priorities of the system: the node makes room for them. */
 export function isCritical(pod: Pod, origin: PodOrigin): boolean {
@@ -18,6 +18,12 @@ export function isCritical(pod: Pod, origin: PodOrigin): boolean {
     annotationOf(pod, mirrorAnnotation) !== undefined ||
     (pod.spec?.priority ?? 0) >= criticalPriority
   );
+}
+
+/** Who goes first where there is not room, or time, for all: static pods count like those of the system. */
+export function importanceOf(pod: Pod): number {
+  const { priority = 0 } = pod.spec ?? {};
+  return originOf(pod) === 'api' ? priority : Math.max(priority, criticalPriority);
 }
 
 /** As its status says; it never changes. Computed for a pod whose status does not say it, such as a static one. */

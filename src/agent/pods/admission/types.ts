@@ -72,8 +72,22 @@ export interface RefusedAdmission extends Refusal {
   readonly preempt?: readonly Pod[];
 }
 
-/** What the status and an Event of a preempted pod say. */
-export const preemption: Refusal = {
+/** What the status, an Event and the condition DisruptionTarget of a preempted pod say. */
+export const preemption: Refusal & { readonly disruption: string } = {
   reason: 'Preempting',
   message: 'Preempted in order to admit critical pod',
+  disruption: 'Pod was preempted by Kubelet to accommodate a critical pod.',
+};
+
+/** The same of a pod that ends because the machine shuts down. */
+export const nodeShutdown: typeof preemption = {
+  reason: 'Terminated',
+  message: 'Pod was terminated in response to imminent node shutdown.',
+  disruption: 'Pod was terminated in response to imminent node shutdown.',
+};
+
+/** What a pod is refused with meanwhile. */
+export const nodeShutdownRefusal: Refusal = {
+  reason: 'NodeShutdown',
+  message: 'Pod was rejected as the node is shutting down.',
 };

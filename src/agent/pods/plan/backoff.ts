@@ -15,6 +15,7 @@ const firstRetryMs = 1000;
 const maxRetryMs = 60_000;
 /** Of what only a change from outside can repair; the worker tries it at once when it sees such a change. */
 const configRetryMs = 10_000;
+export const configError = 'CreateContainerConfigError';
 /** An end that is further in the future was written before the clock was set back. */
 const maxClockErrorMs = 1000;
 
@@ -69,8 +70,9 @@ function validBackoff(
 }
 
 /** When a start that failed is tried again. */
-export function startRetryAtMs({ reason, atMs, count }: StartFailure): number {
-  return reason === 'CreateContainerConfigError' ? atMs + configRetryMs : retryAtMs({ atMs, count });
+export function startRetryAtMs({ reason, atMs, count, isDue = false }: StartFailure): number {
+  if (isDue) return atMs;
+  return reason === configError ? atMs + configRetryMs : retryAtMs({ atMs, count });
 }
 
 /**

@@ -3,7 +3,7 @@ import { pendingUntilMs, retryAtMs } from './backoff.ts';
 import type { PodContainer } from './containers.ts';
 import { isLive } from './containers.ts';
 import type { Draft } from './draft.ts';
-import { endedSandboxIds } from './sandbox.ts';
+import { endedSandboxIds, isStoppingSandbox } from './sandbox.ts';
 import { graceOf, stopAll } from './stops.ts';
 import type { PlanInput, Stage, Termination, Wait } from './types.ts';
 
@@ -40,14 +40,20 @@ function quiet(
   if (making !== undefined) return ends(`${why}; what was being made for it is finished first`);
   const ready = (input.view?.sandboxes ?? []).filter(({ isReady }) => isReady);
   for (const { id } of ready) draft.add({ kind: 'stopSandbox', sandboxId: id });
-  return ready.length === 0 ? undefined : stopping(`${why}; its sandbox is being stopped`, input);
+  if (ready.length === 0 && !isStoppingSandbox(input)) return undefined;
+  if (ready.length === 0 && !isKept(input.record, termination)) removeContainers(input, draft);
+  return stopping(`${why}; its sandbox is being stopped`, input);
 }
+
+/** What is left of an ended pod stays for those who ask, until its object goes, or the node needs the room. */
+const isKept = ({ isCleared }: PlanInput['record'], termination: Termination | undefined): boolean =>
+  isCleared !== true && (termination === undefined || termination.cause === 'failed');
 
 /** Undefined: everything is released, and removed where nobody can ask for it any more. */
 function release({ termination, why }: Ending, input: PlanInput, draft: Draft): Wait | undefined {
-  const isKept = termination === undefined || termination.cause === 'failed';
   const isEmpty = (input.view?.containers ?? []).length === 0 && (input.view?.sandboxes ?? []).length === 0;
-  if (input.record.isReleased === true && (isKept || isEmpty)) return undefined;
+  const isDone = isEmpty || isKept(input.record, termination);
+  if (input.record.isReleased === true && isDone) return undefined;
   const { cleanupFailure: failure } = input;
   const untilMs = failure && pendingUntilMs(failure, retryAtMs(failure), input.nowMs);
   if (failure !== undefined && untilMs !== undefined) {
@@ -57,19 +63,23 @@ function release({ termination, why }: Ending, input: PlanInput, draft: Draft): 
     const stopFirst = endedSandboxIds(input);
     draft.add({ kind: 'release', ...(stopFirst.length === 0 ? {} : { stopFirst }) });
   }
-  if (!isKept) removeAll(input, draft);
+  if (!isKept(input.record, termination)) removeAll(input, draft);
   return ends(`${why}; volumes, devices and cgroup are being released`);
 }
 
 /** A sandbox only when none of its containers is left, so that each is removed by a step of its own. */
-function removeAll({ view }: PlanInput, draft: Draft): void {
-  for (const { id, name } of view?.containers ?? []) {
-    draft.add({ kind: 'removeContainer', containerId: id, container: name });
-  }
+function removeAll(input: PlanInput, draft: Draft): void {
+  const { view } = input;
+  removeContainers(input, draft);
   for (const { id } of view?.sandboxes ?? []) {
     const isEmpty = view?.containers.every(({ sandboxId }) => sandboxId !== id) ?? true;
     if (isEmpty) draft.add({ kind: 'removeSandbox', sandboxId: id });
   }
+}
+
+function removeContainers({ view }: PlanInput, draft: Draft): void {
+  for (const { id, name } of view?.containers ?? [])
+    draft.add({ kind: 'removeContainer', containerId: id, container: name });
 }
 
 function announceEnd({ name, instances, record, isStarting }: PodContainer, draft: Draft): void {

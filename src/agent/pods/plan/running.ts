@@ -6,8 +6,9 @@ import { isInit, isLive, stateOf } from './containers.ts';
 import type { Draft } from './draft.ts';
 import { isChanged } from './hash.ts';
 import { findProgress, isStarted } from './progress.ts';
+import { needsRestart, planResize, tellResize } from './resize.ts';
 import { restartsAfterProbe } from './restart.ts';
-import { endedSandboxIds, nextSandboxAttempt } from './sandbox.ts';
+import { endedSandboxIds, isStoppingSandbox, nextSandboxAttempt } from './sandbox.ts';
 import { restartPolicyOf, usesHostNetwork } from './spec.ts';
 import { Starts } from './starts.ts';
 import type { StopOptions } from './stops.ts';
@@ -43,7 +44,8 @@ function makeSandbox(containers: readonly PodContainer[], why: string, input: Pl
   if (input.isPrepared !== true) draft.add({ kind: 'prepare' });
   const wait = waitForNode(input);
   if (wait !== undefined) return wait;
-  if (ready.length > 0) return creating(`the last sandbox is stopped first: ${why}`);
+  if (ready.length > 0 || isStoppingSandbox(input))
+    return creating(`the last sandbox is stopped first: ${why}`);
   if (input.isPrepared !== true) return creating('folders, cgroup and devices are being prepared');
   const stopFirst = endedSandboxIds(input);
   draft.add({
@@ -75,6 +77,7 @@ export function planContainers(
 ): void {
   for (const container of containers) stopWhatMustNotRun(container, sandboxId, input, draft);
   stopStrangers(containers, input, draft);
+  planResize(containers, sandboxId, input, draft);
   const { isInitialized, next, sidecars } = findProgress(containers, sandboxId, input);
   const starts = new Starts(containers, input, draft);
   const ofType = (type: PodContainer['type']) => containers.filter((each) => each.type === type);
@@ -85,6 +88,7 @@ export function planContainers(
     announceLater(containers, next, sandboxId, starts, input);
   }
   if (isInitialized) for (const container of ofType('regular')) starts.start(container, sandboxId, true);
+  tellResize(input, draft);
 }
 
 function announceLater(
@@ -139,19 +143,24 @@ function restartOptions(
 ): StopOptions | undefined {
   const { name, type, spec } = container;
   if (type === 'init') return undefined;
-  const label = type === 'sidecar' ? `Init container ${name}` : `Container ${name}`;
+  const isSidecar = type === 'sidecar';
+  const label = isSidecar ? `Init container ${name}` : `Container ${name}`;
   const grace = ownGrace(input);
+  // the reference says it of regular containers alone, and sidecars are always restarted
+  const withRestart = (what: string) => (isSidecar ? what : `${what}, will be restarted`);
   if (isChanged(spec, instance)) {
-    return { ...grace, message: `${label} definition changed, will be restarted`, restarts: true };
+    return { ...grace, message: withRestart(`${label} definition changed`), restarts: true };
   }
+  if (needsRestart(container, instance, input))
+    return { ...grace, message: `${label} resize requires restart`, restarts: true };
   const { liveness, startup, graceSeconds } = input.probes.get(name) ?? {};
   if (liveness !== false && startup !== false) return undefined;
   const failed = `${label} failed ${startup === false ? 'startup' : 'liveness'} probe`;
-  const restarts = type === 'sidecar' || restartsAfterProbe(container, restartPolicyOf(input.pod));
+  const restarts = isSidecar || restartsAfterProbe(container, restartPolicyOf(input.pod));
   return {
     graceSeconds: Math.max(graceSeconds ?? grace.graceSeconds, 1),
     sinceMs: input.nowMs,
-    message: restarts ? `${failed}, will be restarted` : failed,
+    message: restarts ? withRestart(failed) : failed,
     restarts,
   };
 }

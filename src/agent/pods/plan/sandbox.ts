@@ -48,3 +48,8 @@ export function nextSandboxAttempt({ view, record }: PlanInput): number {
 export function endedSandboxIds({ view }: PlanInput): string[] {
   return (view?.sandboxes ?? []).filter(({ isReady }) => !isReady).map(({ id }) => id);
 }
+
+/** It is not ready any more before its network is freed, and a second stop would run the plugins of the network beside the first. */
+export function isStoppingSandbox({ underWay }: PlanInput): boolean {
+  return underWay.some(({ kind }) => kind === 'stopSandbox');
+}

@@ -3,6 +3,7 @@ import { nextBackoff, pendingUntilMs, restartAtMs, restartWaitMs, startRetryAtMs
 import type { ContainerState, Exit, PodContainer } from './containers.ts';
 import { exitOfRecord, nextAttempt, nextRestartCount, stateOf } from './containers.ts';
 import type { Draft } from './draft.ts';
+import { waitForResize } from './resize.ts';
 import { afterExit } from './restart.ts';
 import { restartPolicyOf } from './spec.ts';
 import type { ContainerRecord, PlanInput, Wait } from './types.ts';
@@ -101,9 +102,14 @@ export class Starts {
     const image = this.#image(container);
     const { volumes } = this.#input;
     if (volumes.state === 'waiting') {
-      return { ...this.#holding(`its volumes are not ready: ${volumes.message}`), untilMs: volumes.untilMs };
+      const { reason, untilMs } = volumes;
+      const message = `its volumes are not ready: ${volumes.message}`;
+      if (reason !== '') this.#draft.waitForPod({ reason, message, untilMs });
+      return { ...this.#holding(message), untilMs };
     }
     if (image !== undefined) return image;
+    const resize = waitForResize(container, this.#input);
+    if (resize !== undefined) return this.#holding(resize);
     return this.#before === undefined
       ? undefined
       : this.#holding(`container ${this.#before} is started first`);

@@ -16,7 +16,11 @@ export interface StopOptions {
   readonly restarts?: boolean;
 }
 
-export function stopStep({ id, name }: ContainerView, options: StopOptions, nowMs: number): StopStep {
+export function stopStep(
+  { id, name }: Pick<ContainerView, 'id' | 'name'>,
+  options: StopOptions,
+  nowMs: number,
+): StopStep {
   const { graceSeconds, sinceMs, restarts, message = `Stopping container ${name}` } = options;
   const isForced = graceSeconds <= 0;
   const endMs = sinceMs + graceSeconds * 1000;
@@ -37,8 +41,8 @@ export function stopStep({ id, name }: ContainerView, options: StopOptions, nowM
 }
 
 /** How containers stop that must make way, but not because the pod ends. */
-export function ownGrace(input: PlanInput): StopOptions {
-  return { graceSeconds: Math.max(graceSecondsOf(input.pod), minStopSeconds), sinceMs: input.nowMs };
+export function ownGrace({ pod, nowMs }: Pick<PlanInput, 'pod' | 'nowMs'>): StopOptions {
+  return { graceSeconds: Math.max(graceSecondsOf(pod), minStopSeconds), sinceMs: nowMs };
 }
 
 export function graceOf(input: PlanInput, termination: Termination | undefined): StopOptions {

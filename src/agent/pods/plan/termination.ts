@@ -1,3 +1,4 @@
+import type { Pod } from '../../../api/index.ts';
 import { graceSecondsOf } from './spec.ts';
 import type { PlanInput, Termination } from './types.ts';
 
@@ -35,13 +36,21 @@ export function activeUntilMs({ pod, record }: PlanInput): number | undefined {
 
 /** The grace counts from when the node learns of the deletion: its clock may differ from the API server's. */
 function findDeletion({ pod, origin, nowMs }: PlanInput): Termination | undefined {
-  const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata ?? {};
+  const { deletionTimestamp } = pod.metadata ?? {};
   if (origin !== 'api' || deletionTimestamp === undefined) return undefined;
   return {
     cause: 'deleted',
-    graceSeconds: deletionGracePeriodSeconds ?? graceSecondsOf(pod),
+    graceSeconds: deletionGraceOf(pod),
     sinceMs: nowMs,
   };
+}
+
+/** As in the reference, a container is always asked to end before it is killed, however little time a deletion gives it. */
+const minGraceSeconds = 1;
+
+/** The time that a pod has to end when its object is deleted, or is there no more. */
+export function deletionGraceOf(pod: Pod): number {
+  return Math.max(minGraceSeconds, pod.metadata?.deletionGracePeriodSeconds ?? graceSecondsOf(pod));
 }
 
 const endMs = ({ sinceMs, graceSeconds }: Termination): number => sinceMs + graceSeconds * 1000;

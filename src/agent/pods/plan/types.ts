@@ -22,6 +22,8 @@ export interface Termination {
   /** For `failed`: what the status of the pod says, such as `Evicted`, `DeadlineExceeded`. */
   readonly reason?: string;
   readonly message?: string;
+  /** For `failed`: the message of the condition DisruptionTarget; undefined: the pod has none. */
+  readonly disruption?: string;
 }
 
 /** What the agent itself remembers of a pod, in a file that outlives it. Times are milliseconds of the wall clock. */
@@ -31,9 +33,11 @@ export interface PodRecord {
   readonly termination?: Termination;
   /** Whether the node accepted it once; then it is not asked again. */
   readonly isAdmitted: boolean;
+  /** Of the manifest that it was taken up from, which may change though the uid stays; undefined: of none, or not known. */
+  readonly manifestHash?: string;
   /** The highest attempt of a sandbox that was made; undefined before the first. */
   readonly sandboxAttempt?: number;
-  /** When the runtime was last asked for a sandbox or container, until it answers: it may make that though nobody waits any more. */
+  /** When the runtime was last asked for a sandbox or container that it has not answered: it may make that though nobody waits any more. */
   readonly askedMs?: number;
   /** The addresses it had last: they stay in its status when it has ended. */
   readonly ips: readonly string[];
@@ -41,6 +45,40 @@ export interface PodRecord {
   readonly containers: Readonly<Record<string, ContainerRecord>>;
   /** Whether everything outside the runtime (volumes, cgroup, devices) is released. */
   readonly isReleased?: boolean;
+  /** What the node has given the pod; undefined where it is always what its spec asks for. */
+  readonly allocation?: Allocation;
+  /** While a resize is carried out: what is in force for the pod as a whole. */
+  readonly replaced?: Allocation;
+  /** Why the node has not given it yet what its spec asks for. */
+  readonly pendingResize?: PendingResize;
+  /** Whether the runtime is to keep nothing of it once it has ended: the node is short of disk. */
+  readonly isCleared?: boolean;
+}
+
+/** Quantities by the name of the resource. */
+type Quantities = Readonly<Record<string, string>>;
+
+export interface GivenResources {
+  readonly requests?: Quantities;
+  readonly limits?: Quantities;
+}
+
+export interface Allocation {
+  /** Of the pod whose spec asked for it. */
+  readonly generation: number;
+  /** By container name: of regular containers and sidecars. */
+  readonly containers: Readonly<Record<string, GivenResources>>;
+  /** Of the pod as a whole, beside its containers. */
+  readonly pod?: GivenResources;
+}
+
+export interface PendingResize {
+  /** `Deferred`: there is no room now; `Infeasible`: it can never be given. */
+  readonly reason: 'Deferred' | 'Infeasible';
+  readonly message: string;
+  readonly sinceMs: number;
+  /** Of the pod whose spec asked for it. */
+  readonly generation: number;
 }
 
 export interface ContainerRecord {
@@ -58,6 +96,24 @@ export interface ContainerRecord {
   readonly failure?: StartFailure;
   /** The id of the container that was stopped so as to start another: that one follows whatever the policy says. */
   readonly restartOf?: string;
+  /** What the container of that attempt was made with, or was resized to. */
+  readonly given?: {
+    readonly attempt: number;
+    readonly resources: GivenResources;
+    readonly pod?: GivenResources;
+    /** It is being resized, or that was cut off: it may have been given something else already. */
+    readonly isUnsure?: boolean;
+  };
+  /** What its probes made of it last. */
+  readonly probed?: ProbedRecord;
+}
+
+/** For the next start of the agent: until a probe has said otherwise, this counts. */
+export interface ProbedRecord {
+  /** Of the container. */
+  readonly id: string;
+  readonly isStarted: boolean;
+  readonly isReady: boolean;
 }
 
 /** How long the next restart of a container waits from its end on; see plan/backoff.ts. */
@@ -93,6 +149,8 @@ export interface StartFailure {
   readonly atMs: number;
   /** How often in a row. */
   readonly count: number;
+  /** What it lacked may be there now: it is tried again at once. */
+  readonly isDue?: boolean;
 }
 
 /** Why a pod's sandbox could not be made, and the like. */
@@ -106,6 +164,8 @@ export interface PodFailure {
 
 /** What probes say of a container; without a probe, undefined. */
 export interface ProbeResults {
+  /** Of which container; undefined: the one that runs. */
+  readonly containerId?: string;
   readonly startup?: boolean | undefined;
   readonly readiness?: boolean | undefined;
   /** False: it must be restarted. */
@@ -139,6 +199,8 @@ export interface PlanInput {
   readonly sandboxFailure?: PodFailure | undefined;
   /** Why releasing what the pod held, or removing what is left in the runtime, failed last. */
   readonly cleanupFailure?: PodFailure | undefined;
+  /** Why carrying out a resize failed last. */
+  readonly resizeFailure?: PodFailure | undefined;
   /** By `stepKey`: why the last stop of a container or sandbox failed; one that succeeded is not in it. */
   readonly stopFailures?: ReadonlyMap<string, PodFailure>;
   readonly settings: PlanSettings;
@@ -163,6 +225,7 @@ export type Step =
   | { readonly kind: 'removeSandbox'; readonly sandboxId: string }
   | StartStep
   | StopStep
+  | ResizeStep
   | RemoveContainerStep
   | ReleaseStep;
 
@@ -213,6 +276,18 @@ export interface StopStep {
   /** For the Event `Killing`, such as `Stopping container web`. */
   readonly message: string;
   readonly runsPreStop: boolean;
+}
+
+/** Gives running containers what the record says that the pod was given, and its cgroup what these need. */
+export interface ResizeStep {
+  readonly kind: 'resize';
+  readonly containers: readonly {
+    readonly container: string;
+    readonly containerId: string;
+    readonly attempt: number;
+  }[];
+  /** No other container has to be resized or restarted any more: then the cgroup gets what the pod was given, no less and no more. */
+  readonly isLast: boolean;
 }
 
 export interface ImageNeed {
@@ -268,6 +343,8 @@ export function stepKey(step: Step): string {
       return `sandbox ${step.sandboxId}`;
     case 'start':
       return 'start';
+    case 'resize':
+      return 'resize';
     case 'stop':
       return `container ${step.containerId}`;
     case 'removeContainer':

@@ -15,6 +15,10 @@ export function describeStep(step: Step): string {
       return `start container ${step.container}, attempt ${step.attempt}`;
     case 'stop':
       return `stop container ${step.container} within ${step.graceSeconds} s`;
+    case 'resize': {
+      const names = step.containers.map(({ container }) => container).join(', ');
+      return names === '' ? 'resize the cgroup of the pod' : `resize ${names}`;
+    }
     case 'removeContainer':
       return `remove an ended container ${step.container}`;
     case 'release':

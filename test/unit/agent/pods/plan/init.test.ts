@@ -234,7 +234,7 @@ table('sidecars', [
     { pod: pod({ init: [probed] }), containers: [running('s')], probes: { s: { startup: false } } },
     {
       steps: ['stop s-0 30s'],
-      stop: { message: 'Init container s failed startup probe, will be restarted', restarts: true },
+      stop: { message: 'Init container s failed startup probe', restarts: true },
     },
   ],
   ['the next init container follows', { pod: mixed, containers: [running('s')] }, ['start i#0']],
@@ -279,12 +279,12 @@ table('sidecars', [
       containers: [running('s'), running('web')],
       probes: { s: { liveness: false } },
     },
-    ['stop s-0 30s'],
+    { steps: ['stop s-0 30s'], stop: { message: 'Init container s failed liveness probe' } },
   ],
   [
     'its image changed',
     { pod: pod({ init: [sidecar('s', { image: 'app:2' })] }), containers: [running('s'), running('web')] },
-    { steps: ['stop s-0 30s'], stop: { message: 'Init container s definition changed, will be restarted' } },
+    { steps: ['stop s-0 30s'], stop: { message: 'Init container s definition changed' } },
   ],
   [
     'a restarted one does not stop the regular ones',

@@ -1,7 +1,7 @@
 import type { PlanInput, PodRecord, ProbeResults } from '../../../../../src/agent/pods/plan/index.ts';
 import type { Pod } from '../../../../../src/api/index.ts';
 import type { SimulatedCall, SimulatedContainer } from '../../../../support/index.ts';
-import { ContainerRuns, SimulatedRuntime } from '../../../../support/index.ts';
+import { ContainerRuns } from '../../../../support/index.ts';
 import { createManualClock } from '../../../../support/manual-clock.ts';
 import {
   calmBehaviour,
@@ -12,6 +12,7 @@ import {
 } from '../../../../support/random-pods.ts';
 import type { Random } from '../../../../support/repetition.ts';
 import { randomFrom } from '../../../../support/repetition.ts';
+import { SimulatedRuntime } from '../../../../support/simulated-runtime.ts';
 import type { World } from './model-agent.ts';
 import { ModelAgent, uid } from './model-agent.ts';
 

@@ -5,9 +5,11 @@ import {
   withBegun,
   withLogged,
   withObserved,
+  withReported,
   withStarted,
   withStartFailure,
 } from '../../../../../src/agent/pods/plan/index.ts';
+import type { Pod } from '../../../../../src/api/index.ts';
 import type { Given } from './support.ts';
 import { created, deadSandbox, exited, inputOf, lastExit, nowMs, running, sandbox } from './support.ts';
 
@@ -174,4 +176,108 @@ describe('a start that failed', () => {
     const twice = withStartFailure(once, 'web', { reason: 'r', message: 'n' }, 9);
     assert.deepEqual(twice.containers['web']?.failure, { reason: 'r', message: 'n', atMs: 9, count: 2 });
   });
+});
+
+describe('what the record takes from what the API was told', () => {
+  const told = (restartCount: number, state: object, lastState = {}, containerID = 'c://1'): Pod => ({
+    ...inputOf({}).pod,
+    status: {
+      containerStatuses: [
+        {
+          name: 'web',
+          ready: true,
+          restartCount,
+          image: 'web:1',
+          imageID: 'x',
+          containerID,
+          state,
+          lastState,
+        },
+      ],
+    },
+  });
+  const reported = (known: PodRecord['containers'], pod: Pod) =>
+    withReported(inputOf({ known }).record, pod).containers['web'];
+  const running = { running: {} };
+
+  it('that what it only knows was tried has run', () => {
+    assert.deepEqual(reported({ web: { attempt: 0 } }, told(0, running)), {
+      attempt: 0,
+      made: { attempt: 0, restartCount: 0 },
+    });
+    const made = { attempt: 1, restartCount: 1 };
+    assert.deepEqual(reported({ web: { attempt: 3, made } }, told(2, running))?.made, {
+      attempt: 3,
+      restartCount: 2,
+    });
+  });
+  it('nothing that it knows, nothing that did not run, and nothing of what it did not try', () => {
+    const made = { attempt: 3, restartCount: 2 };
+    const unchanged: readonly [PodRecord['containers'], Pod][] = [
+      [{ web: { attempt: 3, made } }, told(2, running)],
+      [{ web: { attempt: 4, made } }, told(2, running)],
+      [{ web: { attempt: 4, made } }, told(2, { waiting: {} })],
+      [{}, told(2, running)],
+    ];
+    for (const [known, pod] of unchanged) {
+      const { record } = inputOf({ known });
+      assert.equal(withReported(record, pod), record);
+    }
+  });
+
+  const end = {
+    ...{ exitCode: 3, reason: 'Error', message: 'm', containerID: 'c://1' },
+    ...{ startedAt: '2025-01-01T00:00:01Z', finishedAt: '2025-01-01T00:00:02Z' },
+  };
+  const [startedMs, finishedMs] = [Date.parse(end.startedAt), Date.parse(end.finishedAt)];
+  const exit = { id: '1', exitCode: 3, reason: 'Error', message: 'm', startedMs, finishedMs };
+
+  it('how a container ended of which it knows that it ran, was tried, or has a log', () => {
+    const made = { attempt: 4, restartCount: 2 };
+    const known: readonly [PodRecord['containers'], object][] = [
+      [{ web: { attempt: 5, made } }, { attempt: 5, made, lastExit: { ...exit, attempt: 4 } }],
+      [{ web: { attempt: 4 } }, { attempt: 4, made, lastExit: { ...exit, attempt: 4 } }],
+      [{ web: { loggedAttempt: 4 } }, { loggedAttempt: 4, made, lastExit: { ...exit, attempt: 4 } }],
+      [{}, { made: { attempt: 2, restartCount: 2 }, lastExit: { ...exit, attempt: 2 } }],
+    ];
+    for (const [containers, after] of known)
+      assert.deepEqual(reported(containers, told(2, { terminated: end })), after);
+  });
+  it('how one ended that waits for its restart', () => {
+    const made = { attempt: 2, restartCount: 2 };
+    const pod = told(2, { waiting: { reason: 'CrashLoopBackOff' } }, { terminated: end });
+    assert.deepEqual(reported({ web: { made } }, pod), { made, lastExit: { ...exit, attempt: 2 } });
+  });
+  it('no end that it knows, that is older, of another container, without a time, or by a restart of all', () => {
+    const made = { attempt: 4, restartCount: 2 };
+    const lastExit = { ...exit, attempt: 4, isHistory: true };
+    const { finishedAt: _none, ...timeless } = end;
+    const unchanged: readonly [PodRecord['containers'], Pod][] = [
+      [{ web: { made, lastExit } }, told(2, { terminated: end })],
+      [{ web: { made } }, told(1, { terminated: end })],
+      [{ web: { made } }, told(2, { terminated: timeless })],
+      [{ web: { made } }, told(2, { terminated: { ...end, finishedAt: 'noon' } })],
+      [{ web: { made } }, told(2, { waiting: {} }, { terminated: { ...end, containerID: 'c://0' } })],
+      [
+        { web: { made } },
+        told(2, { waiting: {} }, { terminated: { ...end, reason: 'RestartingAllContainers' } }),
+      ],
+      [{ web: { made } }, told(2, running, { terminated: { ...end, containerID: 'c://0' } })],
+    ];
+    for (const [known, pod] of unchanged) {
+      const { record } = inputOf({ known });
+      assert.equal(withReported(record, pod), record);
+    }
+  });
+  it('of such an end, as soon as the runtime tells of it, all that it tells', () => {
+    const web = exited('web', 0, 4);
+    const { lastExit } = withReportedAndObserved(web);
+    assert.equal(lastExit?.sandboxId, web.sandboxId);
+  });
+  const withReportedAndObserved = (web: ReturnType<typeof exited>) => {
+    const ended = { ...end, containerID: `c://${web.id}` };
+    const pod = told(4, { terminated: ended }, undefined, ended.containerID);
+    const { record, view } = inputOf({ containers: [web], known: { web: { attempt: 4 } } });
+    return withObserved(withReported(record, pod), view).containers['web'] ?? {};
+  };
 });

@@ -21,6 +21,20 @@ table('what is released and removed', [
     ['stopSandbox s1', 'stopSandbox s0'],
   ],
   [
+    'while its network is being freed it is not stopped once more, and its containers go',
+    {
+      ...ending(),
+      sandboxes: dead,
+      containers: [exited('web', 143)],
+      underWay: [{ kind: 'stopSandbox', sandboxId: 's0' }],
+    },
+    {
+      steps: ['remove web-0'],
+      stage: 'terminating',
+      wait: 'Terminating: the pod ends (deleted); its sandbox',
+    },
+  ],
+  [
     'then volumes, devices and cgroup, and what is in the runtime',
     { ...ending(), sandboxes: dead, containers: [exited('web', 143)] },
     { steps: ['release after s0', 'remove web-0'], stage: 'terminating' },

@@ -61,6 +61,11 @@ table('when a sandbox is made', [
     { sandboxes: [deadSandbox(1), deadSandbox(0)] },
     ['runSandbox 2 after s1,s0'],
   ],
+  [
+    'the last one is being stopped, and is not ready any more',
+    { sandboxes: [deadSandbox()], underWay: [{ kind: 'stopSandbox', sandboxId: 's0' }] },
+    { steps: [], wait: 'ContainerCreating: the last sandbox is stopped first' },
+  ],
   ['the pod has moved to the network of the host', { pod: onHost }, ['stopSandbox s0']],
   ['the pod has left the network of the host', { sandboxes: [hostSandbox] }, ['stopSandbox s0']],
   ['without an address', { sandboxes: [sandbox(0, { ips: [] })] }, ['stopSandbox s0']],

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { CriContainerState } from '../../../../../src/agent/runtime/index.ts';
 import type { Behaviour } from '../../../../support/index.ts';
-import { SimulatedRuntime } from '../../../../support/index.ts';
 import { createManualClock } from '../../../../support/manual-clock.ts';
+import { SimulatedRuntime } from '../../../../support/simulated-runtime.ts';
 
 const labels = { 'io.kubernetes.pod.uid': 'uid' };
 const sandboxOf = (attempt = 0) => ({

@@ -227,6 +227,10 @@ export function formatStep(step: Step): string {
     case 'stopSandbox':
     case 'removeSandbox':
       return `${step.kind} ${step.sandboxId}`;
+    case 'resize': {
+      const names = step.containers.map(({ containerId }) => containerId).join();
+      return `resize ${names}${step.isLast ? ' last' : ''}`;
+    }
     case 'prepare':
       return 'prepare';
   }

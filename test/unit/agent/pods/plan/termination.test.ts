@@ -55,6 +55,11 @@ table('why a pod ends', [
     { steps: ['stop web-0 5s'], terminate: { graceSeconds: 5 } },
   ],
   [
+    'a deletion without grace lets it end all the same',
+    { pod: deletedPod(0), ...alive },
+    { steps: ['stop web-0 2s'], terminate: { graceSeconds: 1 } },
+  ],
+  [
     'a manifest has no deletion',
     { pod: deletedPod(), origin: 'file', ...alive },
     { steps: [], stage: 'running' },
@@ -150,7 +155,7 @@ table('how containers end', [
     ['stop web-0 2s without preStop'],
   ],
   [
-    'no grace: killed at once, without its hook',
+    'for the restart of all containers: killed at once, without its hook',
     { ...ending(0), ...alive },
     ['stop web-0 0s without preStop'],
   ],

@@ -88,7 +88,32 @@ table('reasons', [
   [
     'the volumes of a pod whose sandbox is there',
     { volumes: { state: 'waiting', reason: '', message: 'm', untilMs: later(3) } },
-    { steps: [], waits: { web: 'ContainerCreating: its volumes are not ready: m' }, wakeMs: later(3) },
+    {
+      steps: [],
+      wait: '',
+      waits: { web: 'ContainerCreating: its volumes are not ready: m' },
+      wakeMs: later(3),
+    },
+  ],
+  [
+    '… that cannot be had: the pod waits for that, whatever its containers are said to wait for',
+    {
+      containers: [exited('web', 1)],
+      volumes: { state: 'waiting', reason: 'FailedMount', message: 'm', untilMs: later(90) },
+    },
+    {
+      steps: [],
+      wait: 'FailedMount: its volumes are not ready: m',
+      waits: { web: 'ContainerCreating: its volumes are not ready: m' },
+    },
+  ],
+  [
+    '… while all of its containers run: it waits for nothing',
+    {
+      containers: [running('web')],
+      volumes: { state: 'waiting', reason: 'FailedMount', message: 'm' },
+    },
+    { steps: [], wait: '' },
   ],
   [
     'the network',
