@@ -1,5 +1,6 @@
 import { formatTime } from '../../../api/index.ts';
 import { addressesOf } from './addresses.ts';
+import type { ConditionsInput } from './conditions.ts';
 import { conditionsOf } from './conditions.ts';
 import { containerStatusOf } from './container-status.ts';
 import { withEnds } from './ended.ts';
@@ -33,6 +34,7 @@ export function computeStatus(input: StatusInput): PodStatus {
     statuses: all.length === 0 ? undefined : all,
     hasSandbox: hasSandbox(input),
     isRestartingAll: plan.restartsAll !== undefined,
+    resize: resizeOf(input),
     why: plan.wait?.message ?? '',
     disruption: disruptionOf(input, phase),
     others: ofApi?.conditions ?? input.before?.conditions ?? [],
@@ -42,6 +44,7 @@ export function computeStatus(input: StatusInput): PodStatus {
   const qosClass = ofApi?.qosClass ?? input.before?.qosClass ?? input.qosClassOf?.(pod);
   return {
     ...foreignFields(ofApi ?? input.before),
+    ...ofWholePod(input),
     ...observedGenerationOf(input),
     phase,
     ...(reason === '' ? {} : { reason }),
@@ -138,22 +141,35 @@ function wantedOutcome({ pod, record, origin }: StatusInput, statuses: Statuses,
   if (termination?.cause === 'failed')
     return { phase: 'Failed', reason: termination.reason ?? '', message: termination.message ?? '' };
   const isEnding = isOver && origin === 'api';
-  const phase = phaseOf({ pod, statuses: allOf(statuses), isOver: isEnding });
+  const phase = phaseOf({ pod, record, statuses: allOf(statuses), isOver: isEnding });
   return { phase: isEnding && !isTerminal(phase) ? 'Failed' : phase, reason: '', message: '' };
 }
 
-/** The node's own ends of pods that had been accepted, for which controllers make another without counting a failure. */
-const disruptions: ReadonlyMap<string, string> = new Map([
-  ['Evicted', ''],
-  ['Preempting', 'Pod was preempted by Kubelet to accommodate a critical pod.'],
-  ['Terminated', 'Pod was terminated in response to imminent node shutdown.'],
-]);
-
 function disruptionOf({ record }: StatusInput, phase: Phase): { message: string } | undefined {
-  const { cause, reason = '', message = '' } = record.termination ?? {};
-  if (cause !== 'failed' || !record.isAdmitted || !isTerminal(phase)) return undefined;
-  const text = disruptions.get(reason);
-  return text === undefined ? undefined : { message: text || message };
+  const { cause, disruption } = record.termination ?? {};
+  if (cause !== 'failed' || disruption === undefined || !isTerminal(phase)) return undefined;
+  return { message: disruption };
+}
+
+function resizeOf({ record, resizeFailure }: StatusInput): NonNullable<ConditionsInput['resize']> {
+  const { pendingResize, replaced, termination } = record;
+  if (termination !== undefined) return { pending: undefined, progress: undefined };
+  const error = resizeFailure?.message;
+  return {
+    pending: pendingResize && { reason: pendingResize.reason, message: pendingResize.message },
+    progress: replaced && (error === undefined ? {} : { error }),
+  };
+}
+
+/** What the pod as a whole was given, beside its containers, and what of that is in force. */
+function ofWholePod({ record: { allocation, replaced } }: StatusInput): PodStatus {
+  const given = allocation?.pod;
+  if (given === undefined) return {};
+  const { requests = {}, limits = {} } = (replaced ?? allocation)?.pod ?? {};
+  return {
+    allocatedResources: { ...given.requests },
+    resources: { requests: { ...requests }, limits: { ...limits } },
+  };
 }
 
 /** Those that controllers and schedulers write. */

@@ -14,7 +14,12 @@ export const ownConditions: ReadonlySet<string> = new Set([
   'ContainersReady',
   'PodScheduled',
   'AllContainersRestarting',
+  'PodResizePending',
+  'PodResizeInProgress',
 ]);
+
+/** Those that are there only while they are true. */
+export const passingConditions: ReadonlySet<string> = new Set(['PodResizePending', 'PodResizeInProgress']);
 
 export interface ConditionsInput {
   readonly pod: Pod;
@@ -25,6 +30,12 @@ export interface ConditionsInput {
   readonly hasSandbox: boolean;
   /** Whether a rule has begun to restart all containers, and they are not all removed yet. */
   readonly isRestartingAll: boolean;
+  /** That it is not given yet, or not in full, what its spec asks for. */
+  readonly resize?: {
+    readonly pending: Pick<PodCondition, 'reason' | 'message'> | undefined;
+    /** That it is carried out; with why that has failed. */
+    readonly progress: { readonly error?: string } | undefined;
+  };
   /** Why it waits as a whole; for conditions that would say nothing. */
   readonly why: string;
   /** That the node ends it, once that is final. */
@@ -55,6 +66,7 @@ export function conditionsOf(input: ConditionsInput): PodCondition[] {
     containersReady,
     { type: 'PodScheduled', status: 'True' },
     ...restartOfAll(input),
+    ...resizeVerdicts(input),
   ];
   return [...kept, ...verdicts.map((verdict) => toCondition(verdict, input))];
 }
@@ -68,6 +80,23 @@ function restartOfAll({ pod, phase, isRestartingAll }: ConditionsInput): Verdict
   if (!isRestartingAll) return [{ type, status: 'False' }];
   const message = 'container exited with restart policy rule';
   return [{ type, status: 'True', reason: 'RestartAllContainersStarted', message }];
+}
+
+function resizeVerdicts({ resize, phase }: ConditionsInput): Verdict[] {
+  const { pending, progress } = resize ?? {};
+  if (phase === 'Succeeded' || phase === 'Failed') return [];
+  const { error } = progress ?? {};
+  return [
+    ...(pending === undefined ? [] : [{ ...pending, type: 'PodResizePending', status: 'True' }]),
+    ...(progress === undefined
+      ? []
+      : [
+          {
+            ...{ type: 'PodResizeInProgress', status: 'True' },
+            ...(error === undefined ? {} : { reason: 'Error', message: error }),
+          },
+        ]),
+  ];
 }
 
 const disruptionTarget = 'DisruptionTarget';

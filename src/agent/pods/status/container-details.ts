@@ -1,5 +1,7 @@
 import { posix } from 'node:path';
 import { billionths } from '../../../api/index.ts';
+import type { PodRecord } from '../plan/index.ts';
+import { givenTo } from '../plan/index.ts';
 import type { ContainerView } from '../view/types.ts';
 import type { Container, ContainerStatus } from './pod-parts.ts';
 
@@ -12,9 +14,9 @@ type Details = Pick<
 type Quantities = Record<string, string>;
 
 /** Of a container that the runtime has. */
-export function detailsOf(spec: Container, view: ContainerView): Details {
+export function detailsOf(spec: Container, view: ContainerView, record: PodRecord): Details {
   const requests = spec.resources?.requests ?? {};
-  const resources = resourcesOf(spec, view);
+  const resources = resourcesOf(spec, view, record);
   const volumeMounts = volumeMountsOf(spec, view);
   return {
     ...(Object.keys(requests).length === 0 ? {} : { allocatedResources: requests }),
@@ -30,10 +32,20 @@ function userOf({ uid, gid, supplementalGroups }: NonNullable<ContainerView['use
   return { uid, gid, ...(isAny ? { supplementalGroups: [...supplementalGroups] } : {}) };
 }
 
-/** The spec's, with what is in force by the runtime while the container runs. */
-function resourcesOf({ resources = {} }: Container, view: ContainerView): ContainerStatus['resources'] {
-  const { limits, requests, claims } = resources;
-  if (limits === undefined && requests === undefined && claims === undefined) return undefined;
+/**
+ * What the container was given, with what is in force by the runtime while it runs. Where containers are resized, an empty one says
+ * that this one can be.
+ */
+function resourcesOf(
+  { name, resources = {} }: Container,
+  view: ContainerView,
+  record: PodRecord,
+): ContainerStatus['resources'] {
+  const isResizing = record.allocation?.containers[name] !== undefined;
+  const { limits, requests } = isResizing ? givenTo(record, name, view.attempt).own : resources;
+  const { claims } = resources;
+  const isNone = limits === undefined && requests === undefined && claims === undefined;
+  if (isNone && !isResizing) return undefined;
   const inForce = view.state === 'running' ? view.resources : undefined;
   return {
     ...(limits === undefined ? {} : { limits: { ...limits, ...limitsInForce(limits, inForce) } }),

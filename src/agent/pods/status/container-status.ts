@@ -1,4 +1,4 @@
-import type { ExitRecord } from '../plan/index.ts';
+import type { ExitRecord, Wait } from '../plan/index.ts';
 import { canRestartAll, restartCountOf, restartingAll } from '../plan/index.ts';
 import type { ContainerView } from '../view/types.ts';
 import { detailsOf } from './container-details.ts';
@@ -13,8 +13,10 @@ import {
   runningState,
 } from './container-state.ts';
 import type { ContainerState, ContainerStatus, Terminated, TypedContainer } from './pod-parts.ts';
-import { containersOf, restartsAfter } from './pod-parts.ts';
+import { containersOf, isRestartOrdered, restartsAfter } from './pod-parts.ts';
 import type { StatusInput } from './types.ts';
+
+type Waiting = NonNullable<ContainerState['waiting']>;
 
 /** Reasons that say nothing of the container itself: it waits for its turn, or for the pod as a whole. */
 const podReasons = ['', 'ContainerCreating', 'PodInitializing', 'NetworkNotReady', 'Terminating'];
@@ -27,7 +29,7 @@ export function containerStatusOf(
   before: ContainerStatus | undefined,
 ): ContainerStatus {
   const views = input.view?.containers.filter(({ name }) => name === container.spec.name) ?? [];
-  const [current] = views;
+  const current = findCurrent(container, views, input);
   // how it ended is said when that is known, not guessed before
   if (current?.isUnread === true && before !== undefined) return before;
   const found =
@@ -36,6 +38,17 @@ export function containerStatusOf(
       : statusOfView(container, current, views[1], input, before);
   const next = withProbes(container, withWait(container, found, input), input, before);
   return isTakenBack(container, input, before, next) ? before : next;
+}
+
+/** The newest, unless a later one is known to have run: then that one is lost, and how those before it ended says nothing of it. */
+function findCurrent(
+  { spec }: TypedContainer,
+  [newest]: readonly ContainerView[],
+  { record }: StatusInput,
+): ContainerView | undefined {
+  const madeAttempt = record.containers[spec.name]?.made?.attempt ?? -1;
+  const isOutdated = newest !== undefined && newest.state !== 'running' && newest.attempt < madeAttempt;
+  return isOutdated ? undefined : newest;
 }
 
 /** A container that has ended and is not started again never says anything else. */
@@ -75,7 +88,7 @@ function statusOfView(
     imageID: view.imageRef || view.imageId,
     containerID,
     started: false,
-    ...detailsOf(spec, view),
+    ...detailsOf(spec, view, input.record),
     ...(allocatedResourcesStatus === undefined ? {} : { allocatedResourcesStatus }),
   };
 }
@@ -136,10 +149,11 @@ function lastStateOf(
 }
 
 function statusWithoutView(
-  { spec }: TypedContainer,
+  container: TypedContainer,
   input: StatusInput,
   before: ContainerStatus | undefined,
 ): ContainerStatus {
+  const { spec } = container;
   const exit = input.lost?.get(spec.name) ?? findExit(spec.name, input, before);
   const fresh = {
     name: spec.name,
@@ -155,7 +169,7 @@ function statusWithoutView(
       ...fresh,
       state: { waiting: defaultWaiting(input) },
       lastState: { terminated: endOfRecord(exit, input.runtimeName) },
-      restartCount: (made?.restartCount ?? exit.attempt) + 1,
+      restartCount: Math.max(made?.restartCount ?? exit.attempt, before?.restartCount ?? 0),
     };
   }
   if (exit !== undefined) {
@@ -170,7 +184,20 @@ function statusWithoutView(
     };
   }
   if (before?.state?.terminated !== undefined) return { ...before, ready: false, started: false };
+  if (isLostForGood(container, input)) {
+    const { made } = input.record.containers[spec.name] ?? {};
+    const restartCount = Math.max(made?.restartCount ?? 0, before?.restartCount ?? 0);
+    return { ...fresh, state: { terminated: lostState(lostBefore) }, ...lastStateKept(before), restartCount };
+  }
   return { ...fresh, state: { waiting: defaultWaiting(input) }, ...afterLoss(spec.name, input, before) };
+}
+
+/** It has run, nothing is left of it, and no other is started in its place. */
+function isLostForGood(container: TypedContainer, { record, pod }: StatusInput): boolean {
+  const { type, spec } = container;
+  const hasRun = record.containers[spec.name]?.made !== undefined;
+  // init containers run again, whatever became of them
+  return hasRun && type !== 'init' && type !== 'sidecar' && !restartsAfter(container, pod, lostState(''));
 }
 
 /** Until that end. Attempts count more: those that never ran too. */
@@ -199,21 +226,17 @@ function findExit(
   return exit.attempt >= before.restartCount ? exit : undefined;
 }
 
-/** A container that ran, and of which nothing is left, has ended; where the pod goes on it is started once more. */
+/** A container that ran, and of which nothing is left, has ended; its restart is counted when it comes. */
 function afterLoss(
   name: string,
-  { pod, lost }: StatusInput,
+  { lost }: StatusInput,
   before: ContainerStatus | undefined,
 ): Pick<ContainerStatus, 'lastState' | 'restartCount'> {
   const restartCount = before?.restartCount ?? 0;
   const isLost = before?.state?.running !== undefined || lost?.has(name) === true;
   if (!isLost || before?.lastState?.terminated !== undefined)
     return { ...lastStateKept(before), restartCount };
-  const isDeleted = pod.metadata?.deletionTimestamp !== undefined;
-  return {
-    lastState: { terminated: lostState(lostBefore) },
-    restartCount: isDeleted ? restartCount : restartCount + 1,
-  };
+  return { lastState: { terminated: lostState(lostBefore) }, restartCount };
 }
 
 /** Without that of the container `not`, which is said elsewhere. */
@@ -226,40 +249,43 @@ function lastStateKept(
   return isOther ? { lastState: { terminated } } : {};
 }
 
-function defaultWaiting({ pod, plan }: StatusInput): NonNullable<ContainerState['waiting']> {
+function defaultWaiting({ pod, plan }: StatusInput): Waiting {
   const reason = (pod.spec?.initContainers ?? []).length > 0 ? 'PodInitializing' : 'ContainerCreating';
   const message = plan.wait?.message ?? '';
   return message === '' ? { reason } : { reason, message };
 }
 
 /** What the plan says of why it waits; one that has ended waits only when something is wrong with its next start. */
-function withWait(
-  container: TypedContainer,
-  status: ContainerStatus,
-  { plan, pod, record }: StatusInput,
-): ContainerStatus {
+function withWait(container: TypedContainer, status: ContainerStatus, input: StatusInput): ContainerStatus {
+  const { plan, pod, record } = input;
   const wait = plan.waits.get(container.spec.name);
   const { waiting, terminated } = status.state ?? {};
   const isEnding = plan.stage === 'terminating' || plan.stage === 'ended';
-  if (wait === undefined || status.state?.running !== undefined || isEnding) return status;
+  if (status.state?.running !== undefined || isEnding) return status;
+  if (terminated !== undefined && isFollowed(container, input, terminated))
+    return { ...status, state: { waiting: waitingOf(wait, input) }, lastState: { terminated } };
+  if (wait === undefined) return status;
   if (wait.reason === restartingAll) {
     const isRemoved = record.containers[container.spec.name]?.lastExit?.isHistory === true;
     if (terminated !== undefined || !isRemoved) return status;
     return { ...status, state: { waiting: { reason: restartingAll, message: removedForRestart } } };
   }
-  const isDefault = isPodReason(wait.reason);
-  if (terminated === undefined) {
-    const message = wait.message || (waiting?.message ?? '');
-    const reason = isDefault ? (waiting?.reason ?? 'ContainerCreating') : wait.reason;
-    return { ...status, state: { waiting: message === '' ? { reason } : { reason, message } } };
-  }
-  if (isDefault || !restartsAfter(container, pod, terminated)) return status;
-  const { reason, message } = wait;
-  return {
-    ...status,
-    state: { waiting: message === '' ? { reason } : { reason, message } },
-    lastState: { terminated },
-  };
+  if (terminated === undefined) return { ...status, state: { waiting: waitingOf(wait, input, waiting) } };
+  if (isPodReason(wait.reason) || !restartsAfter(container, pod, terminated)) return status;
+  return { ...status, state: { waiting: waitingOf(wait, input, {}) }, lastState: { terminated } };
+}
+
+/** An end that by the policy is for good could not be taken back, and another container follows it all the same. */
+function isFollowed(container: TypedContainer, { pod, record }: StatusInput, end: Terminated): boolean {
+  return isRestartOrdered(container, record, end) && !restartsAfter(container, pod, end);
+}
+
+/** `known`: what it says of itself, for where the plan says nothing of the container alone. */
+function waitingOf(wait: Wait | undefined, input: StatusInput, known = defaultWaiting(input)): Waiting {
+  const isDefault = wait === undefined || isPodReason(wait.reason);
+  const reason = isDefault ? (known.reason ?? 'ContainerCreating') : wait.reason;
+  const message = wait?.message || (known.message ?? '');
+  return message === '' ? { reason } : { reason, message };
 }
 
 /** Sets `ready` and `started`. Where a probe has not said yet, the container stays what it was last said to be. */

@@ -39,6 +39,8 @@ export interface Lane {
   writtenMs: number | undefined;
   /** Whether what can wait is written later, by a timer. */
   isDeferred: boolean;
+  /** Whether what can wait has waited long enough. */
+  isRipe: boolean;
   /** Monotonic, when the change came that is not written yet. */
   changedMs: number | undefined;
   /** What was compared last, by identity: nothing is compared twice. */

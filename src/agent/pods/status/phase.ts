@@ -1,12 +1,13 @@
-import type { Pod } from '../../../api/index.ts';
+import type { PlanInput } from '../plan/index.ts';
 import { hasFailed, restartingAll } from '../plan/index.ts';
 import type { ContainerStatus, Terminated, TypedContainer } from './pod-parts.ts';
-import { initContainersOf, regularContainersOf, restartsAfter } from './pod-parts.ts';
+import { initContainersOf, isRestartOrdered, regularContainersOf, restartsAfter } from './pod-parts.ts';
+
+type Subject = Pick<PlanInput, 'pod' | 'record'>;
 
 export type Phase = 'Pending' | 'Running' | 'Succeeded' | 'Failed';
 
-export interface PhaseInput {
-  readonly pod: Pod;
+export interface PhaseInput extends Subject {
   /** Of init containers, sidecars and regular containers. */
   readonly statuses: readonly ContainerStatus[];
   /** It ends and nothing of it runs: no container is started again, whatever its policy. */
@@ -14,13 +15,14 @@ export interface PhaseInput {
 }
 
 /** The phase by the state of the containers; the first rule that holds. */
-export function phaseOf({ pod, statuses, isOver }: PhaseInput): Phase {
+export function phaseOf({ pod, record, statuses, isOver }: PhaseInput): Phase {
+  const subject = { pod, record };
   const statusOf = ({ spec }: TypedContainer) => statuses.find(({ name }) => name === spec.name);
   const inits = initContainersOf(pod).filter(({ type }) => type === 'init');
   const sidecars = initContainersOf(pod).filter(({ type }) => type === 'sidecar');
   const regular = regularContainersOf(pod);
-  if (inits.some((each) => hasFailedForGood(each, statusOf(each), pod))) return 'Failed';
-  const counts = { running: 0, waiting: 0, unknown: 0, ...countEnds(regular, statusOf, pod) };
+  if (inits.some((each) => hasFailedForGood(each, statusOf(each), subject))) return 'Failed';
+  const counts = { running: 0, waiting: 0, unknown: 0, ...countEnds(regular, statusOf, subject) };
   for (const each of [...regular, ...sidecars]) {
     const kind = kindOf(statusOf(each));
     if (kind !== 'ended') counts[kind] += 1;
@@ -61,7 +63,7 @@ export function hasRun(status: ContainerStatus | undefined): boolean {
 function countEnds(
   regular: readonly TypedContainer[],
   statusOf: (container: TypedContainer) => ContainerStatus | undefined,
-  pod: Pod,
+  subject: Subject,
 ) {
   const counts = { ended: 0, succeeded: 0, restarting: 0 };
   for (const each of regular) {
@@ -69,23 +71,31 @@ function countEnds(
     if (kindOf(status) !== 'ended') continue;
     counts.ended += 1;
     if (status?.state?.terminated?.exitCode === 0) counts.succeeded += 1;
-    if (isRestarted(each, status, pod)) counts.restarting += 1;
+    if (isRestarted(each, status, subject)) counts.restarting += 1;
   }
   return counts;
 }
 
-function hasFailedForGood(container: TypedContainer, status: ContainerStatus | undefined, pod: Pod): boolean {
+function hasFailedForGood(
+  container: TypedContainer,
+  status: ContainerStatus | undefined,
+  subject: Subject,
+): boolean {
   if (status?.state?.running !== undefined) return false;
   const end = endOf(status);
-  return end !== undefined && hasFailed(container, end) && !isRestarted(container, status, pod);
+  return end !== undefined && hasFailed(container, end) && !isRestarted(container, status, subject);
 }
 
-/** One that was removed so that all start again is started, whatever its policy. */
-function isRestarted(container: TypedContainer, status: ContainerStatus | undefined, pod: Pod): boolean {
+/** One that was removed so that all start again, or stopped so as to start another, is started whatever its policy. */
+function isRestarted(
+  container: TypedContainer,
+  status: ContainerStatus | undefined,
+  { pod, record }: Subject,
+): boolean {
   const end = endOf(status);
   if (end === undefined) return false;
   const isRemoved = status?.state?.waiting !== undefined && end.reason === restartingAll;
-  return isRemoved || restartsAfter(container, pod, end);
+  return isRemoved || isRestartOrdered(container, record, end) || restartsAfter(container, pod, end);
 }
 
 function isPendingInit(status: ContainerStatus | undefined): boolean {

@@ -1,5 +1,5 @@
 import type { Pod } from '../../../api/index.ts';
-import type { ContainerType } from '../plan/index.ts';
+import type { ContainerType, PodRecord } from '../plan/index.ts';
 import { afterEnd } from '../plan/index.ts';
 import type { PodStatus } from './types.ts';
 
@@ -32,9 +32,19 @@ export function ephemeralContainersOf({ spec }: Pod): TypedContainer[] {
   return (spec?.ephemeralContainers ?? []).map((each) => ({ type: 'ephemeral', spec: each }));
 }
 
-/** Whether a container that ended so is started again. */
+/** Whether a container that ended so is started again by its policy. */
 export function restartsAfter(container: TypedContainer, { spec }: Pod, end: Terminated): boolean {
   return afterEnd(container, end, spec?.restartPolicy ?? 'Always') !== 'nothing';
+}
+
+/** Whether it was stopped so as to start another, which follows whatever the policy says. */
+export function isRestartOrdered(
+  { type, spec }: TypedContainer,
+  { containers }: PodRecord,
+  { containerID = '' }: Terminated,
+): boolean {
+  const { restartOf } = containers[spec.name] ?? {};
+  return type !== 'ephemeral' && restartOf !== undefined && containerID.endsWith(`//${restartOf}`);
 }
 
 export function isTerminal(phase: string | undefined): boolean {

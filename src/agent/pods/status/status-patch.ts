@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Pod } from '../../../api/index.ts';
 import { isRecord } from '../../../api/index.ts';
-import { ownConditions } from './conditions.ts';
+import { ownConditions, passingConditions } from './conditions.ts';
 import type { PodCondition } from './pod-parts.ts';
 import type { PodStatus } from './types.ts';
 
@@ -10,6 +10,7 @@ import type { PodStatus } from './types.ts';
 const plainFields = [
   ...['observedGeneration', 'phase', 'reason', 'message', 'hostIP', 'podIP', 'startTime'],
   ...['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses'],
+  ...['allocatedResources', 'resources'],
 ] as const;
 
 const addressFields = ['hostIPs', 'podIPs'] as const;
@@ -22,13 +23,10 @@ export function createStatusPatch(
   known: PodStatus | undefined,
   wanted: PodStatus,
 ): Record<string, unknown> | undefined {
-  const before = new Map<string, unknown>(Object.entries(known ?? {}));
-  const after = new Map<string, unknown>(Object.entries(wanted));
-  const isSame = (field: string) => known !== undefined && isEqual(before.get(field), after.get(field));
+  const isSame = (field: (typeof plainFields | typeof addressFields)[number]) =>
+    known !== undefined && isEqual(known[field], wanted[field]);
   const conditions = conditionChanges(known, wanted);
-  const plain = plainFields
-    .filter((field) => !isSame(field))
-    .map((field) => [field, after.get(field) ?? null]);
+  const plain = plainFields.filter((field) => !isSame(field)).map((field) => [field, wanted[field] ?? null]);
   const addresses = addressFields
     .filter((field) => !isSame(field))
     .map((field) => [field, [...(wanted[field] ?? []), { $patch: 'replace' }]]);
@@ -46,15 +44,53 @@ export function isUrgent(known: PodStatus | undefined, wanted: PodStatus): boole
   return readyOf(known) !== readyOf(wanted) || (isTerminal && known?.phase !== wanted.phase);
 }
 
-/** Whether it only says more about a wait that goes on: no container has changed its state, nor the pod its phase. */
+/**
+ * Whether it only says more about a wait that goes on: no container has changed its state, nor the pod its phase. So does the first
+ * report of a pod whose start has begun, and that a container whose end or failure is known is being started again: a start that
+ * fails as the one before it is no change.
+ */
 export function canWait(known: PodStatus, wanted: PodStatus): boolean {
-  return known.phase === wanted.phase && isDeepStrictEqual(milestonesOf(known), milestonesOf(wanted));
+  if (known.phase !== wanted.phase) return false;
+  if (known.startTime === undefined && wanted.reason === undefined)
+    if (containersOf(wanted).every(isBeingMade)) return true;
+  return isDeepStrictEqual(milestonesOf(known), milestonesOf(asBeforeTheStart(known, wanted)));
+}
+
+type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];
+
+function isBeingMade({ state }: ContainerStatus): boolean {
+  const { reason } = state?.waiting ?? {};
+  return reason === 'ContainerCreating' || reason === 'PodInitializing';
+}
+
+/** Containers that are being started again are still as they ended or failed. */
+function asBeforeTheStart(known: PodStatus, wanted: PodStatus): PodStatus {
+  const before = new Map(containersOf(known).map((each) => [each.name, each]));
+  const asBefore = (status: ContainerStatus): ContainerStatus => {
+    const there = before.get(status.name);
+    const { containerID } = there?.state?.terminated ?? {};
+    const isSameEnd = containerID !== undefined && containerID === status.lastState?.terminated?.containerID;
+    const hasFailed = there?.state?.waiting?.reason !== undefined && !isBeingMade(there);
+    return there !== undefined && (isSameEnd || hasFailed) && isBeingMade(status) ? there : status;
+  };
+  const { initContainerStatuses, containerStatuses, ephemeralContainerStatuses } = wanted;
+  return {
+    ...wanted,
+    ...(ephemeralContainerStatuses && {
+      ephemeralContainerStatuses: ephemeralContainerStatuses.map(asBefore),
+    }),
+    ...(initContainerStatuses && { initContainerStatuses: initContainerStatuses.map(asBefore) }),
+    ...(containerStatuses && { containerStatuses: containerStatuses.map(asBefore) }),
+  };
+}
+
+function containersOf(status: PodStatus) {
+  const { initContainerStatuses = [], containerStatuses = [], ephemeralContainerStatuses = [] } = status;
+  return [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses];
 }
 
 function milestonesOf({ conditions = [], ...status }: PodStatus): unknown {
-  const { initContainerStatuses = [], containerStatuses = [], ephemeralContainerStatuses = [] } = status;
-  const all = [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses];
-  const states = all.map(({ name, ready, restartCount, state }) => [
+  const states = containersOf(status).map(({ name, ready, restartCount, state }) => [
     ...[name, ready, restartCount, state?.waiting?.reason],
     ...[state?.running?.startedAt, state?.terminated?.finishedAt],
   ]);
@@ -72,36 +108,54 @@ function isOwn({ type, reason }: PodCondition): boolean {
 }
 
 function conditionChanges(known: PodStatus | undefined, wanted: PodStatus): Record<string, unknown>[] {
-  return (wanted.conditions ?? []).filter(isOwn).flatMap((condition) => {
+  const said = new Set(wanted.conditions?.map(({ type }) => type));
+  const over = (known?.conditions ?? []).filter(({ type }) => passingConditions.has(type) && !said.has(type));
+  const changed = (wanted.conditions ?? []).filter(isOwn).flatMap((condition) => {
     const there = known?.conditions?.find(({ type }) => type === condition.type);
-    if (there !== undefined && isEqual(withoutTimes(there), withoutTimes(condition))) return [];
+    if (there !== undefined && hasEqualMembers(there, condition, conditionTimes)) return [];
     // items are merged: what it says no more is taken away by null
     const { reason = null, message = null } = condition;
     return [{ ...condition, reason, message }];
   });
+  return [...changed, ...over.map(({ type }) => ({ $patch: 'delete', type }))];
 }
 
-function withoutTimes({ lastTransitionTime: _t, lastProbeTime: _p, ...rest }: PodCondition): unknown {
-  return rest;
-}
+const conditionTimes: ReadonlySet<string> = new Set(['lastTransitionTime', 'lastProbeTime']);
 
-/** Most are the same to the letter, which is seen sooner. */
+/**
+ * Equal but for what is empty, which a server may leave out or add, and for parts of seconds. Each status is compared several times:
+ * so nothing is made for it.
+ */
 function isEqual(a: unknown, b: unknown): boolean {
-  return isDeepStrictEqual(a, b) || isDeepStrictEqual(normalize(a), normalize(b));
+  if (a === b) return true;
+  if (typeof a === 'string' && typeof b === 'string') return isSameSecond(a, b);
+  if (Array.isArray(a) && Array.isArray(b))
+    return a.length === b.length && a.every((each, index) => isEqual(each, b[index]));
+  if (isRecord(a) && isRecord(b)) return hasEqualMembers(a, b);
+  return isEmpty(a) && isEmpty(b);
+}
+
+const none: ReadonlySet<string> = new Set();
+
+type Members = Readonly<Record<string, unknown>>;
+
+function hasEqualMembers(a: Members, b: Members, except: ReadonlySet<string> = none): boolean {
+  for (const name of Object.keys(a)) if (!except.has(name) && !isEqual(a[name], b[name])) return false;
+  for (const name of Object.keys(b))
+    if (!except.has(name) && !Object.hasOwn(a, name) && !isEmpty(b[name])) return false;
+  return true;
 }
 
 const timePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/;
 
-/** Without what is empty, which a server may leave out or add, and with times in whole seconds. */
-function normalize(value: unknown): unknown {
-  if (value === '') return undefined;
-  if (typeof value === 'string') return timePattern.test(value) ? secondsOf(value) : value;
-  if (Array.isArray(value)) return value.length === 0 ? undefined : value.map(normalize);
-  if (!isRecord(value)) return value ?? undefined;
-  const entries = Object.entries(value)
-    .map(([key, each]) => [key, normalize(each)] as const)
-    .filter(([, each]) => each !== undefined);
-  return entries.length === 0 ? undefined : Object.fromEntries(entries);
+function isSameSecond(a: string, b: string): boolean {
+  return timePattern.test(a) && timePattern.test(b) && secondsOf(a) === secondsOf(b);
+}
+
+function isEmpty(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length === 0;
+  if (isRecord(value)) return Object.values(value).every(isEmpty);
+  return value === undefined || value === null || value === '';
 }
 
 function secondsOf(time: string): string | number {

@@ -27,7 +27,8 @@ export interface StatusWriterOptions {
 const maxWrites = 8;
 /** The longest time between two comparisons of everything. */
 const checkMs = 60_000;
-/** Between two writes of what can wait: most of it is over by then. */
+/** What can wait is written after so long, and so long after the write before it: most of it is over by then. */
+const ripeMs = 500;
 const spacingMs = 1000;
 const firstWaitMs = 200;
 const maxWaitMs = 30_000;
@@ -118,7 +119,7 @@ export class StatusWriter {
       },
       settled: undefined,
       ...{ isFinished: false, isUnsure: false, isWriting: false, notBeforeMs: 0 },
-      ...{ writtenMs: undefined, isDeferred: false },
+      ...{ writtenMs: undefined, isDeferred: false, isRipe: false },
     };
     this.#lanes.set(pod.uid, lane);
     return lane;
@@ -146,19 +147,19 @@ export class StatusWriter {
     this.#pump();
   }
 
-  /** A status that can wait, soon after another, is compared again when its time has come. */
+  /** A status that can wait is compared again when its time has come. */
   #isDeferred(lane: Lane, task: Task, known: PodStatus | undefined): boolean {
     const { clock } = this.#options;
-    const { wanted, writtenMs, isUnsure } = lane;
+    const { wanted, writtenMs = Number.NEGATIVE_INFINITY, isUnsure } = lane;
     const signal = this.#signal;
-    if (task.kind !== 'patch' || isUnsure || signal === undefined) return false;
-    if (writtenMs === undefined || wanted === undefined || known === undefined) return false;
-    const waitMs = writtenMs + spacingMs - clock.monotonicMs();
-    if (waitMs <= 0 || !canWait(known, wanted)) return false;
+    if (task.kind !== 'patch' || isUnsure || signal === undefined || lane.isRipe) return false;
+    if (wanted === undefined || known === undefined || !canWait(known, wanted)) return false;
     if (lane.isDeferred) return true;
     lane.isDeferred = true;
+    const waitMs = Math.max(ripeMs, writtenMs + spacingMs - clock.monotonicMs());
     void clock.sleep(waitMs, signal).then(() => {
       lane.isDeferred = false;
+      lane.isRipe = true;
       lane.compared = undefined;
       if (!signal.aborted && this.#lanes.get(lane.pod.uid) === lane) this.#compare(lane);
     });
@@ -169,6 +170,7 @@ export class StatusWriter {
     this.#urgent.delete(lane);
     this.#queue.delete(lane);
     lane.changedMs = undefined;
+    lane.isRipe = false;
   }
 
   #pump(): void {
@@ -233,6 +235,7 @@ export class StatusWriter {
     lane.changedMs = lane.wanted === wanted ? undefined : clock.monotonicMs();
     lane.writtenMs = clock.monotonicMs();
     lane.isUnsure = false;
+    lane.isRipe = false;
     lane.complaint = undefined;
     if (isAgain) this.#hold(lane, lane.backoff.next(), signal);
     else lane.backoff.reset();
@@ -272,7 +275,8 @@ export class StatusWriter {
     const { metrics, log, watched } = this.#options;
     const { namespace, name, uid } = lane.pod;
     const reason = error instanceof StatusError ? error.reason : undefined;
-    const isReplaced = reason === 'Conflict' && watched(lane.pod)?.metadata?.uid !== uid;
+    const isOther = reason === 'Conflict' && watched(lane.pod)?.metadata?.uid !== uid;
+    const isReplaced = isOther || namesOtherUid(error);
     if (reason === 'NotFound' || isReplaced) {
       this.#drop(lane);
       return;
@@ -288,4 +292,10 @@ export class StatusWriter {
     lane.complaint = why;
     this.#hold(lane, Math.max(lane.backoff.next(), retryAfterMs(error)), signal);
   }
+}
+
+/** A pod of that name has another uid, which no write can change. */
+function namesOtherUid(error: unknown): boolean {
+  const causes = error instanceof StatusError ? (error.details?.causes ?? []) : [];
+  return causes.some(({ field }) => field === 'metadata.uid');
 }

@@ -164,8 +164,24 @@ describe('the conditions of a pod', () => {
     const old = { ...other, status: 'False' };
     const given: Case = { status: { conditions: [other] }, before: { conditions: [old] }, containers: runs };
     assert.deepEqual(conditionOf(given, 'lb.test/ready'), other);
-    const resize = { type: 'PodResizePending', status: 'True', reason: 'Deferred' };
-    assert.deepEqual(conditionOf({ status: { conditions: [resize] } }, 'PodResizePending'), resize);
+  });
+
+  test('those of a resize are there while it waits or is carried out, with why it could not be', () => {
+    const stale = { type: 'PodResizePending', status: 'True', reason: 'Deferred' };
+    assert.equal(conditionOf({ status: { conditions: [stale] } }, 'PodResizePending'), undefined);
+    const pendingResize = { reason: 'Infeasible', message: 'too much', sinceMs: 1, generation: 2 } as const;
+    const pending = conditionOf({ record: { pendingResize } }, 'PodResizePending');
+    assert.deepEqual(
+      [pending?.status, pending?.reason, pending?.message],
+      ['True', 'Infeasible', 'too much'],
+    );
+    const [before, after] = [1, 2].map((generation) => ({ generation, containers: {} }));
+    const record = { ...(after && { allocation: after }), ...(before && { replaced: before }) };
+    const progress = conditionOf({ record }, 'PodResizeInProgress');
+    assert.deepEqual([progress?.status, progress?.reason], ['True', undefined]);
+    const resizeFailure = { reason: 'ResizeError', message: 'in use', atMs: 1, count: 1 };
+    const failed = conditionOf({ record, more: { resizeFailure } }, 'PodResizeInProgress');
+    assert.deepEqual([failed?.reason, failed?.message], ['Error', 'in use']);
   });
 
   test('they carry the generation, which never goes back', () => {
@@ -178,17 +194,21 @@ describe('the conditions of a pod', () => {
     );
   });
 
-  const ends = (reason: string, isAdmitted = true): Case => ({
+  const ends = (reason: string, disruption?: string): Case => ({
     stage: 'terminating',
     record: {
-      isAdmitted,
-      termination: { cause: 'failed', graceSeconds: 0, sinceMs: 0, reason, message: 'M' },
+      isAdmitted: true,
+      termination: {
+        ...{ cause: 'failed', graceSeconds: 0, sinceMs: 0, reason, message: 'low' },
+        ...(disruption === undefined ? {} : { disruption }),
+      },
     },
   });
 
   test('a disruption is said with the end, not before', () => {
-    assert.equal(conditionOf({ ...ends('Evicted'), containers: runs }, 'DisruptionTarget'), undefined);
-    const condition = conditionOf({ ...ends('Evicted'), containers: [exited('c', 137)] }, 'DisruptionTarget');
+    assert.equal(conditionOf({ ...ends('Evicted', 'M'), containers: runs }, 'DisruptionTarget'), undefined);
+    const given = { ...ends('Evicted', 'M'), containers: [exited('c', 137)] };
+    const condition = conditionOf(given, 'DisruptionTarget');
     assert.partialDeepStrictEqual(condition, {
       status: 'True',
       reason: 'TerminationByKubelet',
@@ -198,14 +218,15 @@ describe('the conditions of a pod', () => {
       conditionOf({ ...ends('DeadlineExceeded'), containers: [exited('c', 137)] }, 'DisruptionTarget'),
       undefined,
     );
-    assert.equal(conditionOf(ends('Evicted', false), 'DisruptionTarget'), undefined);
+    const overItsLimit = { ...ends('Evicted'), containers: [exited('c', 137)] };
+    assert.equal(conditionOf(overItsLimit, 'DisruptionTarget'), undefined);
   });
 
   test('that of an eviction by the API stays until the node ends the pod itself', () => {
     const asked = { type: 'DisruptionTarget', status: 'True', reason: 'EvictionByEvictionAPI' };
     const status = { conditions: [asked] };
     assert.deepEqual(conditionOf({ status, containers: runs }, 'DisruptionTarget'), asked);
-    const types = statusOf({ ...ends('Evicted'), status }).conditions?.map(({ type }) => type) ?? [];
+    const types = statusOf({ ...ends('Evicted', 'M'), status }).conditions?.map(({ type }) => type) ?? [];
     assert.equal(types.filter((type) => type === 'DisruptionTarget').length, 1);
   });
 });

@@ -197,7 +197,7 @@ const states: readonly (readonly [what: string, given: Case, status: object])[] 
     {
       state: { waiting: { reason: 'ContainerCreating' } },
       lastState: { terminated: { exitCode: 137, reason: 'ContainerStatusUnknown', message: lostText } },
-      restartCount: 1,
+      restartCount: 0,
     },
   ],
   [
@@ -311,6 +311,54 @@ const states: readonly (readonly [what: string, given: Case, status: object])[] 
       lastState: { terminated: ended(1, 'c-5') },
       restartCount: 2,
     },
+  ],
+  [
+    'it ran, and is gone, and the runtime still has the one before it',
+    {
+      record: { containers: { c: { made: { attempt: 1, restartCount: 1 } } } },
+      containers: [exited('c', 1)],
+      before: before({ containerID: 'containerd://c-1', restartCount: 1, state: { running: {} } }),
+    },
+    {
+      state: { waiting: { reason: 'ContainerCreating' } },
+      lastState: { terminated: { exitCode: 137, reason: 'ContainerStatusUnknown' } },
+      restartCount: 1,
+    },
+  ],
+  [
+    'Never: it ran, and is gone',
+    {
+      spec: never,
+      record: { containers: { c: { made: { attempt: 0, restartCount: 0 } } } },
+      before: before({ containerID: 'containerd://c-0', state: { running: {} } }),
+    },
+    {
+      state: { terminated: { exitCode: 137, reason: 'ContainerStatusUnknown', message: lostText } },
+      restartCount: 0,
+    },
+  ],
+  [
+    'OnFailure: it ran, and is gone',
+    {
+      spec: { restartPolicy: 'OnFailure' },
+      record: { containers: { c: { made: { attempt: 0, restartCount: 0 } } } },
+      before: before({ containerID: 'containerd://c-0', state: { running: {} } }),
+    },
+    { state: { waiting: { reason: 'ContainerCreating' } }, restartCount: 0 },
+  ],
+  [
+    'it had ended, and is removed before the one before it',
+    {
+      stage: 'terminating',
+      record: { containers: { c: { made: { attempt: 1, restartCount: 1 } } } },
+      containers: [exited('c', 1)],
+      before: before({
+        containerID: 'containerd://c-1',
+        restartCount: 1,
+        state: { terminated: ended(0, 'c-1') },
+      }),
+    },
+    { containerID: 'containerd://c-1', state: { terminated: ended(0, 'c-1') }, restartCount: 1 },
   ],
   [
     'Never: it had ended, and another runs',

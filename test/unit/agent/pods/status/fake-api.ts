@@ -63,24 +63,24 @@ export function writerWorld(names: readonly string[]) {
     }
   }
 
-  function find(name: string, uid: unknown): Pod {
+  function find(name: string, uid: unknown, otherUid: StatusError): Pod {
     const pod = onApi.get(name);
     if (pod === undefined) throw refusal('NotFound');
-    if (pod.metadata?.uid !== uid) throw refusal('Conflict');
+    if (pod.metadata?.uid !== uid) throw otherUid;
     return pod;
   }
 
   const api = {
     patch: (_kind: unknown, name: string, change: { metadata: { uid?: string } }) =>
       call(`patch ${name}`, () => {
-        const pod = find(name, change.metadata.uid);
+        const pod = find(name, change.metadata.uid, refusal('Invalid', 'metadata.uid'));
         const patched = applyStrategicPatch(podKind.root, pod, change) as Pod;
         sent.push({ name, ...change });
         return JSON.stringify(patched) === JSON.stringify(pod) ? pod : put(name, () => patched);
       }),
     delete: (_kind: unknown, name: string, { uid }: { uid?: string }) =>
       call(`delete ${name}`, () => {
-        find(name, uid);
+        find(name, uid, refusal('Conflict'));
         onApi.delete(name);
         show();
       }),
@@ -113,6 +113,7 @@ export function writerWorld(names: readonly string[]) {
   };
 }
 
-export function refusal(reason: 'NotFound' | 'Conflict' | 'Invalid'): StatusError {
-  return new StatusError(reason, `refused: ${reason}`);
+export function refusal(reason: 'NotFound' | 'Conflict' | 'Invalid', ...fields: string[]): StatusError {
+  const causes = fields.map((field) => ({ reason: 'FieldValueInvalid' as const, field, message: 'no' }));
+  return new StatusError(reason, `refused: ${reason}`, { details: { causes } });
 }

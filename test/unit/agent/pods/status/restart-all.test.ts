@@ -81,7 +81,7 @@ describe('the restart of all containers', () => {
       assert.partialDeepStrictEqual(containerOf(given, name), {
         state: { waiting: { reason: 'RestartingAllContainers', message: removed } },
         lastState: { terminated: removal(`${name}-3`) },
-        restartCount: 3,
+        restartCount: 2,
       });
     }
   });

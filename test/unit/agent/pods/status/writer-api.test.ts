@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiPods } from '../../../../../src/agent/pods/index.ts';
 import { createPodFinder, StatusWriter, statusMetrics } from '../../../../../src/agent/pods/status/index.ts';
-import type { Pod } from '../../../../../src/api/index.ts';
+import type { Pod, StatusError } from '../../../../../src/api/index.ts';
 import { podKind } from '../../../../../src/api/index.ts';
 import { createMetrics, systemClock } from '../../../../../src/base/index.ts';
 import { ApiClient, clientOptionsOf, ifFound, readKubeconfig } from '../../../../../src/client/index.ts';
@@ -89,5 +89,16 @@ test('a pod that is deleted on a real API is gone once its end is written', asyn
   assert.deepEqual(
     lines.filter((line) => line.includes('WARN')),
     [],
+  );
+});
+
+test('a real API refuses the status of an earlier pod of that name, and says that the uid is another', async () => {
+  await using stack = new AsyncDisposableStack();
+  const { api } = await realWorld(stack, 'Always');
+  const change = { metadata: { uid: 'another' }, status: { phase: 'Failed' } };
+  await assert.rejects(
+    api.patch(podKind, 'web', change, { as: 'strategic', namespace, subresource: 'status' }),
+    (error: StatusError) =>
+      error.reason === 'Invalid' && error.details?.causes?.[0]?.field === 'metadata.uid',
   );
 });

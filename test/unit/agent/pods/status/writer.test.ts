@@ -72,8 +72,12 @@ describe('a status that is set', () => {
     };
     const message = () => statusOf('web')?.containerStatuses?.[0]?.state?.waiting?.message;
     await running(async () => {
+      writer.set(nameOf('web'), waits('nothing'));
+      await clock.advance(450);
       writer.set(nameOf('web'), waits('folders'));
-      await clock.advance(10);
+      assert.deepEqual(asked, [], 'a pod that starts at once is first told of when it runs');
+      await clock.advance(60);
+      assert.equal(message(), 'folders');
       for (const next of ['sandbox', 'address']) writer.set(nameOf('web'), waits(next));
       await clock.advance(900);
       assert.equal(message(), 'folders');
@@ -87,6 +91,31 @@ describe('a status that is set', () => {
     });
     assert.deepEqual(asked, ['patch web', 'patch web', 'patch web']);
   });
+
+  for (const field of ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses'] as const)
+    test(`is no change where a start fails as the one before it, but where it takes long (${field})`, async () => {
+      const { writer, asked, running, clock } = writerWorld(['web']);
+      const set = (reason: string, message: string) => {
+        const state = { waiting: { reason, message } };
+        const main = { name: 'main', ready: false, restartCount: 0, image: '', imageID: '', state };
+        writer.set(nameOf('web'), status('Pending', 'False', { [field]: [main] }));
+      };
+      const fails = () => set('CreateContainerConfigError', 'secret "a" not found');
+      await running(async () => {
+        fails();
+        for (let tries = 0; tries < 6; tries += 1) {
+          await clock.advance(10_000);
+          set('ContainerCreating', 'it is being started');
+          await clock.advance(100);
+          fails();
+        }
+        await clock.advance(10_000);
+        assert.deepEqual(asked, ['patch web']);
+        set('ContainerCreating', 'it is being started');
+        await clock.advance(2000);
+        assert.deepEqual(asked, ['patch web', 'patch web']);
+      });
+    });
 
   test('that only says more about a wait does not delay the deletion', async () => {
     const { writer, asked, put, running, clock } = writerWorld(['web']);
@@ -342,7 +371,7 @@ describe('a pod that is not that pod any more', () => {
     ['replaced', true],
   ] as const)
     test(`is dropped when it is ${what} and the watch does not show it yet`, async () => {
-      const { writer, asked, onApi, put, show, state, running, clock } = writerWorld(['web']);
+      const { writer, asked, onApi, put, show, state, lines, running, clock } = writerWorld(['web']);
       state.isWatchBehind = true;
       onApi.delete('web');
       if (replaced) put('web', undefined, 'uid-2');
@@ -354,6 +383,7 @@ describe('a pod that is not that pod any more', () => {
         await clock.advance(600_000);
       });
       assert.deepEqual(asked, ['patch web']);
+      assert.deepEqual(lines, []);
       assert.equal(writer.get('uid-web'), undefined);
     });
 });
