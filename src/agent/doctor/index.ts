@@ -2,6 +2,7 @@
 export { type AgentSetup, createAllChecks } from './catalogue.ts';
 export { usesVersion1 } from './checks/cgroups.ts';
 export { listActiveSwap } from './checks/swap.ts';
+export { FullDisks } from './full-disks.ts';
 export { createKernelReader, createLocalHost, type Host } from './host.ts';
 export { runChecks } from './run.ts';
 export { createHostChecksService } from './service.ts';

@@ -6,15 +6,16 @@ import { findReason, podReasons } from '../../../src/agent/pods/explain/index.ts
 
 const root = join(import.meta.dirname, '../../..');
 /** The rooms from which pods get their reasons. */
-const rooms = ['pods', 'images', 'volumes', 'containers', 'seccomp', 'assembly', 'node'];
+const rooms = ['pods', 'images', 'volumes', 'containers', 'probes', 'seccomp', 'assembly', 'node'];
 
 /** Of Events, and of conditions of pods: no pod waits or ends with them. */
 const otherReasons: ReadonlySet<string> = new Set([
   ...['BackOff', 'DNSConfigForming', 'Failed', 'FailedPostStartHook', 'FailedPreStopHook', 'FailedSync'],
-  ...['Killing', 'PodFailed', 'RestartAllContainersStarted'],
+  ...['Killing', 'LifecycleHTTPFallback', 'PodFailed', 'RestartAllContainersStarted', 'SandboxChanged'],
   ...['FailedToRetrieveImagePullSecret', 'MissingClusterDNS', 'ContainersNotInitialized', 'PodCompleted'],
   ...['ReadinessGatesNotReady', 'SeccompProfileChanged', 'SeccompProfileInvalid', 'SeccompProfileMissing'],
-  'SeccompProfileUnreadable',
+  ...['SeccompProfileUnreadable', 'VolumePermissionChangeInProgress', 'VolumeUpdated', 'VolumeResizeFailed'],
+  ...['FileSystemResizeSuccessful', 'Deferred', 'Infeasible', 'ResizeStarted', 'ResizeCompleted'],
 ]);
 
 /** Those of the Node, and of its Events. */

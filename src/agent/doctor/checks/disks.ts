@@ -1,4 +1,4 @@
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { formatBytes } from '../format.ts';
 import type { Host } from '../host.ts';
 import type { Space } from '../inspect-path.ts';
@@ -7,26 +7,29 @@ import { findMount, parseMounts } from '../mounts.ts';
 import type { RuntimeReport } from '../runtime-report.ts';
 import type { Check, Finding } from '../types.ts';
 import { asRoot, failed, ok, unknown, warning } from '../types.ts';
+import type { PodFolders } from './pod-usage.ts';
+import { describePodUsage } from './pod-usage.ts';
 
 export function createDiskChecks(
   rootDir: string,
   podLogsDir: string,
-  runtime: () => Promise<RuntimeReport>,
+  runtime: () => Promise<Pick<RuntimeReport, 'folder' | 'fault'>>,
 ): Check[] {
+  const pods = { podsDir: join(rootDir, 'pods'), podLogsDir };
   return [
     {
       id: 'root-dir-disk',
       topic: 'storage',
       title: 'disk of the root folder',
       needed: 'room, inodes, writable, a file system of this machine that lasts',
-      run: (host, signal) => judgeDisk(host, rootDir, { keeps: true }, signal),
+      run: (host, signal) => judgeDisk(host, rootDir, { keeps: true, pods }, signal),
     },
     {
       id: 'pod-logs-disk',
       topic: 'storage',
       title: 'disk of the logs of pods',
       needed: 'room, inodes, writable',
-      run: (host, signal) => judgeDisk(host, podLogsDir, { keeps: false }, signal),
+      run: (host, signal) => judgeDisk(host, podLogsDir, { keeps: false, pods }, signal),
     },
     {
       id: 'runtime-disk',
@@ -47,6 +50,8 @@ export function createDiskChecks(
 interface DiskUse {
   /** Whether the agent keeps its own state there: it must survive a reboot, and file locks must work. */
   keeps: boolean;
+  /** Whose files may fill it; undefined: those of pods are elsewhere. */
+  pods?: PodFolders;
 }
 
 async function judgeDisk(host: Host, path: string, use: DiskUse, signal: AbortSignal): Promise<Finding> {
@@ -57,11 +62,10 @@ async function judgeDisk(host: Host, path: string, use: DiskUse, signal: AbortSi
   const mount = findMount(parseMounts(host.read('/proc/self/mountinfo') ?? ''), realPath);
   if (space === undefined) return unknown(`${path}: its free space is not known`);
   const where = mount === undefined ? realPath : `${mount.type} at ${mount.point}`;
-  return (
-    judgeSpace(`${where}: ${formatSpace(space)}`, space) ??
-    judgeMount(where, mount, use) ??
-    ok(`${where}: ${formatSpace(space)}`)
-  );
+  const low = judgeSpace(`${where}: ${formatSpace(space)}`, space);
+  if (low !== undefined && use.pods !== undefined)
+    return { ...low, found: `${low.found}${await describePodUsage(host, use.pods, signal)}` };
+  return low ?? judgeMount(where, mount, use) ?? ok(`${where}: ${formatSpace(space)}`);
 }
 
 /** The parent folders, nearest first: a path that does not exist yet will be created in the first that does. */
@@ -77,13 +81,20 @@ function formatSpace({ freeBytes, totalBytes, freeInodes, inodes }: Space): stri
 
 const mebibyte = 1024 * 1024;
 
+/** Nothing of any use can be written any more. */
+export function isFull({
+  freeBytes,
+  inodes,
+  freeInodes,
+}: Pick<Space, 'freeBytes' | 'inodes' | 'freeInodes'>): boolean {
+  return freeBytes < 64 * mebibyte || (inodes > 0 && freeInodes < 100);
+}
+
 /** The shares at which the node is under pressure by default (specification, section 2.5; those of the reference). */
-function judgeSpace(
-  found: string,
-  { freeBytes, totalBytes, freeInodes, inodes }: Space,
-): Finding | undefined {
+function judgeSpace(found: string, space: Space): Finding | undefined {
+  const { freeBytes, totalBytes, freeInodes, inodes } = space;
   const lowOnInodes = inodes > 0 && freeInodes < inodes * 0.05;
-  if (freeBytes < 64 * mebibyte || (inodes > 0 && freeInodes < 100))
+  if (isFull(space))
     return failed(found, 'make room there: nothing can be written any more, checkpoints first');
   if (freeBytes < totalBytes * 0.1)
     return warning(found, 'make room there: the node is under disk pressure soon');

@@ -1,5 +1,6 @@
 import type { Pod } from '../../../api/index.ts';
 import { formatTime } from '../../../api/index.ts';
+import type { CurrentContent } from '../../volumes/index.ts';
 import type { ContainerType, ExitRecord, Plan, PodOrigin, PodRecord, Stage, Wait } from '../plan/index.ts';
 import { restartCountOf } from '../plan/index.ts';
 import type { TypedContainer } from '../status/index.ts';
@@ -17,6 +18,10 @@ export interface ExplainInput {
   readonly timeline: readonly TimelineEntry[];
   /** By container name, and '' for the pod: since when it has waited for the same, milliseconds of the wall clock. */
   readonly waitsSinceMs?: ReadonlyMap<string, number>;
+  /** By container name: why one that runs has not started, or is not ready. */
+  readonly probeWaits?: ReadonlyMap<string, Wait>;
+  /** What the files of its volumes are made of. */
+  readonly contents?: readonly CurrentContent[];
   /** What its status says; default: that of the pod. */
   readonly phase?: string;
 }
@@ -38,7 +43,42 @@ export interface PodExplanation {
     readonly advice?: string;
   };
   readonly containers: readonly ContainerExplanation[];
+  /** What volumes show that the agent fills, by their names; absent where there is none. */
+  readonly volumes?: readonly VolumeExplanation[];
+  /** Where one pod is asked for; absent where there is none. */
+  readonly fullDisks?: readonly FullDisk[];
+  /** Where one pod is asked for: what the node is short of; absent where it is short of nothing. */
+  readonly pressures?: readonly NodePressure[];
   readonly timeline: readonly { readonly time: string; readonly what: string; readonly count: number }[];
+}
+
+/** A disk of the node to which nothing can be written any more, so that volumes, images or logs of pods cannot be, too. */
+export interface FullDisk {
+  /** What is on it, for people. */
+  readonly what: string;
+  /** Its file system, the room on it, and which pods fill it most. */
+  readonly found: string;
+  readonly advice?: string;
+}
+
+/** That the node is short of something: pods are refused and evicted for it. */
+export interface NodePressure {
+  readonly condition: string;
+  readonly since: string;
+  /** What is short, and how much is to stay free. */
+  readonly found: string;
+  /** What was done last to free something. */
+  readonly last?: { readonly time: string; readonly what: string };
+}
+
+interface VolumeExplanation {
+  readonly name: string;
+  /** Such as `configmap default/app version 7`. */
+  readonly shows: string;
+  /** Since when its files are as they are. */
+  readonly since?: string;
+  /** Why something newer could not be written; it is tried again. */
+  readonly problem?: string;
 }
 
 interface WaitExplanation {
@@ -92,8 +132,19 @@ export function explainPod(input: ExplainInput): PodExplanation {
           },
         }),
     containers: containersOf(pod).map((container) => explainContainer(container, input)),
+    ...explainVolumes(input.contents),
     timeline: timeline.map(({ atMs, what, count }) => ({ time: formatTime(atMs), what, count })),
   };
+}
+
+function explainVolumes(volumes: readonly CurrentContent[] = []): Pick<PodExplanation, 'volumes'> {
+  if (volumes.length === 0) return {};
+  const explained = volumes.map(({ volume, shows, sinceMs, problem }) => ({
+    ...{ name: volume, shows },
+    ...timeOf('since', sinceMs),
+    ...textOf('problem', problem),
+  }));
+  return { volumes: explained };
 }
 
 /** Reasons of containers that are on their way; others say more. */
@@ -115,9 +166,14 @@ export function findMainWait({ wait, waits }: Pick<Plan, 'wait' | 'waits'>): {
   return { wait: ofContainer, container };
 }
 
-function explainWait({ plan, waitsSinceMs }: ExplainInput): WaitExplanation | undefined {
-  const { wait, container } = findMainWait(plan);
-  if (wait === undefined) return undefined;
+function explainWait({
+  plan,
+  waitsSinceMs,
+  probeWaits = new Map(),
+}: ExplainInput): WaitExplanation | undefined {
+  const { wait, container } = findMainWait({ ...plan, waits: new Map([...plan.waits, ...probeWaits]) });
+  // of an ended pod no container waits for anything: it has been said why it ended
+  if (wait === undefined || (plan.stage === 'ended' && container !== undefined)) return undefined;
   const text = wait.message || wait.reason;
   const message = container === undefined ? wait.message : `container ${container}: ${text}`;
   return {
@@ -129,29 +185,39 @@ function explainWait({ plan, waitsSinceMs }: ExplainInput): WaitExplanation | un
 }
 
 function explainContainer({ type, spec }: TypedContainer, input: ExplainInput): ContainerExplanation {
-  const { plan, record, view, waitsSinceMs } = input;
+  const { plan, record, view, waitsSinceMs, probeWaits } = input;
   const views = view?.containers.filter(({ name }) => name === spec.name) ?? [];
-  const [current] = views;
   const known = record.containers[spec.name];
+  const current = views[0] ?? endOfRecord(known?.lastExit);
   const wait = plan.waits.get(spec.name);
   const exit = views.find(({ state }) => state === 'exited');
   const lastExit = exit === undefined ? exitOfRecord(known?.lastExit) : exitOfView(exit);
   const failures = known?.failure?.count ?? 0;
-  const state = stateOf(current, wait ?? known?.failure, plan);
+  const state = {
+    ...stateOf(current, wait ?? known?.failure, plan),
+    ...probeTextOf(current, probeWaits?.get(spec.name)),
+  };
   return {
     ...{ name: spec.name, type },
     ...state,
     ...adviceFor(state.reason),
     ...timeOf('since', sinceOf(current, wait, waitsSinceMs?.get(spec.name))),
     restarts:
-      current === undefined
+      views[0] === undefined
         ? (known?.made?.restartCount ?? known?.lastExit?.attempt ?? 0)
-        : restartCountOf(current),
+        : restartCountOf(views[0]),
     ...(current?.state === 'running' ? {} : timeOf('next', wait?.untilMs)),
     ...(lastExit === undefined ? {} : { lastExit }),
     ...(failures === 0 ? {} : { failedStarts: failures }),
     image: spec.image ?? '',
   };
+}
+
+type KnownState = Pick<ContainerView, 'state' | 'reason' | 'message' | 'startedMs' | 'finishedMs'>;
+
+/** One that the runtime has forgotten; undefined where its end says nothing of what follows. */
+function endOfRecord(exit: ExitRecord | undefined): KnownState | undefined {
+  return exit === undefined || exit.isHistory === true ? undefined : { ...exit, state: 'exited' };
 }
 
 /** For a container that is not planned for yet, or not any more. */
@@ -164,7 +230,7 @@ function waitOfPod({ wait, stage }: Plan): Wait {
 const adviceFor = (reason: string | undefined) => textOf('advice', findReason(reason ?? '')?.advice);
 
 function stateOf(
-  current: ContainerView | undefined,
+  current: KnownState | undefined,
   wait: Pick<Wait, 'reason' | 'message'> | undefined,
   plan: Plan,
 ): Pick<ContainerExplanation, 'state' | 'reason' | 'message'> {
@@ -177,8 +243,16 @@ function stateOf(
   return { state, ...textOf('reason', current.reason), ...textOf('message', current.message) };
 }
 
+function probeTextOf(
+  current: KnownState | undefined,
+  wait: Wait | undefined,
+): Pick<ContainerExplanation, 'reason' | 'message'> {
+  if (current?.state !== 'running' || wait === undefined) return {};
+  return { reason: wait.reason, message: wait.message };
+}
+
 function sinceOf(
-  current: ContainerView | undefined,
+  current: KnownState | undefined,
   wait: Wait | undefined,
   waitsSinceMs: number | undefined,
 ): number | undefined {

@@ -3,6 +3,7 @@ export {
   type ContainerExplanation,
   type ExplainInput,
   explainPod,
+  type FullDisk,
   findMainWait,
   type PodExplanation,
 } from './explain.ts';

@@ -40,7 +40,10 @@ export const podReasons = {
   PodInitializing: waits(
     'the same in a pod with init containers: the message names the one that must finish first',
   ),
-  NetworkNotReady: waits('the runtime has no network for pods', 'configure CNI; nodeward doctor'),
+  NetworkNotReady: waits(
+    'the runtime has no network for pods',
+    'install a network plugin (CNI), and write its configuration into /etc/cni/net.d (a file that is only moved there may need a restart of the runtime); nodeward doctor',
+  ),
   FailedCreatePodSandBox: waits(
     'the sandbox could not be made; it is tried again after 1, 2, 4 … 60 s',
     "do what the message says: it is the runtime's or the network plugin's",
@@ -51,7 +54,7 @@ export const podReasons = {
   ),
   FailedMount: waits(
     'a volume is not there; the message names it',
-    'make what the message names; nodeward pods explain tells when it is tried again',
+    'make what the message names; nodeward pods explain tells when it is tried again. Where mounts are refused: nodeward doctor',
   ),
   ErrImagePull: waits(
     'the image could not be pulled',
@@ -90,7 +93,28 @@ export const podReasons = {
     'it keeps ending; it is started again after 10, 20 … 300 s (`crashLoopBackOff.maxContainerRestartPeriod`)',
     'look at its log and its last end',
   ),
+  ContainerNotStarted: waits(
+    'it runs, and its startup probe has not succeeded yet: the message says how often it was tried',
+    'do what the message says; when the container needs longer, raise failureThreshold or periodSeconds',
+  ),
+  ContainerNotReady: waits(
+    'it runs, and its readiness probe does not succeed: the message is that of the probe',
+    'do what the message says; look at its log',
+  ),
   RestartingAllContainers: waits('a rule of a container restarts all containers of the pod'),
+  ResizeInProgress: waits('what it asked for since it runs is being given to its containers'),
+  ResizeDeferred: waits(
+    'it runs, and asks for more than the node has left; it is tried again when pods change or go, and every 30 s',
+    'remove other pods, or ask for less: kubectl patch --subresource resize',
+  ),
+  ResizeInfeasible: waits(
+    'it runs, and asks for what this node can never give it',
+    'ask for less, or make the pod again elsewhere',
+  ),
+  ResizeError: waits(
+    'it runs, and could not be given what it asked for; it is tried again after 1, 2, 4 … 60 s',
+    'do what the message says; where it names memory in use, lower that, or ask for more',
+  ),
   Terminating: waits(
     'the pod ends; the message says what is still there',
     'wait for its grace period; where nothing is left on the node, remove what the finalizers stand for',
@@ -158,10 +182,13 @@ export const podReasons = {
   PodFeatureUnsupported: refused('it asks for what this node cannot do', seeMessage),
   InvalidNodeInfo: refused('the Node of this machine could not be read', 'look at the control plane'),
   NodeShutdown: refused('the node shuts down', 'make the pod again elsewhere, or after the restart'),
-  Evicted: refused('the node is short of memory, disk or process numbers', 'make room on the node'),
+  Evicted: refused(
+    'the node is short of memory, disk or process numbers, or the pod uses more disk than its limits allow; the message says which',
+    'make room on the node (nodeward status), or raise the limit that the message names',
+  ),
   UnexpectedAdmissionError: refused(
     'devices could not be allocated, or no pods could be found that would make room',
-    'look at nodeward devices ls, and at the message',
+    'do what the message says: where it names devices, nodeward devices ls; where it names pods, raise maxPods or remove critical pods',
   ),
 
   DeadlineExceeded: ended(
@@ -169,10 +196,18 @@ export const podReasons = {
     'raise it, or make the pod again',
   ),
   Preempting: ended('a critical pod needed its place', 'make the pod again elsewhere'),
+  Terminated: ended(
+    'the machine was to shut down; static pods begin again when that is over',
+    'make the pod again; those of controllers are made again by them',
+  ),
 
   Completed: exit('it ended by itself, with exit code 0'),
   Error: exit('it ended with another exit code', 'look at its log'),
   OOMKilled: exit('the kernel killed it, or a process of it, for its memory', 'raise its memory limit'),
+  OOMKilling: exit(
+    'the kernel killed a process of it for its memory; it may run on',
+    'raise its memory limit',
+  ),
   StartError: exit('the runtime could not start its process', 'check command and image'),
   ContainerCannotRun: exit('the runtime could not run it', seeMessage),
   Unknown: exit('it ended while the runtime was away, which cannot tell how'),

@@ -53,6 +53,20 @@ describe('the explanation of a pod', () => {
     });
   });
 
+  test('has what its volumes show, since when, and why not something newer', () => {
+    assert.equal(explain({}).volumes, undefined);
+    const shows = 'configmap default/app version 7';
+    const problem = 'configmap "app" not found';
+    const contents = [
+      { volume: 'a', shows, sinceMs: nowMs },
+      { volume: 'b', shows, sinceMs: nowMs, problem },
+    ];
+    assert.deepEqual(explain({}, { contents }).volumes, [
+      { name: 'a', shows, since: now },
+      { name: 'b', shows, since: now, problem },
+    ]);
+  });
+
   test('names the container that waits where the pod as a whole does not', () => {
     const { waitsFor } = explain({ waits: { c: wait('ErrImagePull', 'not found') } });
     const { advice } = podReasons.ErrImagePull;
@@ -114,7 +128,7 @@ describe('the explanation of a pod', () => {
     [
       'ended, and the runtime forgot',
       { record: { containers: { c: { attempt: 3, lastExit: exitRecord('c', 3, 1) } } } },
-      { restarts: 3, lastExit },
+      { state: 'ended', reason: 'Error', since: finishedAt, restarts: 3, lastExit },
     ],
   ];
   for (const [what, given, expected] of rows)
@@ -181,10 +195,17 @@ test('a wait is as old as its reason, whatever its message', () => {
 
 describe('the routes', () => {
   const one = explain({}, { timeline: [{ atMs: nowMs, sinceMs: nowMs, what: 'admitted', count: 1 }] });
+  const fullDisk = { what: 'disk of the root folder', found: '0 B free', advice: 'make room there' };
+  const pressure = { condition: 'DiskPressure', since: '2026-01-01T00:00:00Z', found: 'little is free' };
+  const ofOne = { pod: 'default/web', message: 'manifest web.yaml is invalid: line 1' };
+  const ofNone = { message: 'manifest db.yaml is invalid: line 2' };
   const explainer = {
     list: () => [one],
     find: (namespace: string, name: string) => (namespace === 'default' && name === 'web' ? one : undefined),
     whyMissing: () => 'the API has not been heard yet',
+    fullDisks: async () => [fullDisk],
+    pressures: () => [pressure],
+    refusedManifests: () => [ofOne, ofNone],
   };
 
   test('are authorized as the pods of the node', () => {
@@ -200,7 +221,7 @@ describe('the routes', () => {
     ['/pods/explain/:namespace/:pod', { namespace: 'default', pod: 'web' }, 'one'],
     ['/pods/explain/:namespace/:pod', { namespace: 'default', pod: 'db' }, 404],
   ] as const)
-    test(`${path} of ${JSON.stringify(params)}: ${expected}`, () => {
+    test(`${path} of ${JSON.stringify(params)}: ${expected}`, async () => {
       const sent: unknown[] = [];
       const reply = {
         code: () => reply,
@@ -211,22 +232,42 @@ describe('the routes', () => {
           return reply;
         },
       };
-      const answer = () => {
+      const answer = async () => {
         const { GET } = explainRoutes(explainer).find((each) => each.path === path)?.methods ?? {};
         assert.ok(typeof GET === 'function');
-        return GET({ params, reply } as unknown as Parameters<typeof GET>[0]); // what the routes use of a request
+        return await GET({ params, reply } as unknown as Parameters<typeof GET>[0]); // what the routes use of a request
       };
       if (expected === 404) {
-        assert.throws(
+        await assert.rejects(
           answer,
           (error) =>
             error instanceof RefusedError && error.code === 404 && /not been heard/.test(error.message),
         );
         return;
       }
-      answer();
+      await answer();
       const body: unknown = typeof sent[0] === 'string' ? JSON.parse(sent[0]) : sent[0];
       const { timeline: _timeline, ...listed } = one;
-      assert.deepEqual(body, expected === 'one' ? one : { items: [listed] });
+      assert.deepEqual(
+        body,
+        expected === 'one'
+          ? { ...one, fullDisks: [fullDisk], pressures: [pressure], refusedManifests: [ofOne] }
+          : { items: [listed], refusedManifests: [ofOne, ofNone], pressures: [pressure] },
+      );
     });
+
+  test('tell who looks for a pod of a manifest how it is called, or which manifest is not used', async () => {
+    const ofManifest = { ...one, origin: 'file' as const, name: 'web-n1' };
+    const ask = async (pod: string) => {
+      const known = { ...explainer, list: () => [ofManifest], whyMissing: () => undefined };
+      const { GET } = explainRoutes(known)[1]?.methods ?? {};
+      assert.ok(typeof GET === 'function');
+      const request = { params: { namespace: 'default', pod } };
+      await GET(request as unknown as Parameters<typeof GET>[0]); // what the route uses of a request
+    };
+    await assert.rejects(ask('db'), /is gone\. Not every manifest is used: manifest web\.yaml is invalid/);
+    await assert.rejects(ask('we'), /is gone/);
+    explainer.find = () => undefined;
+    await assert.rejects(ask('web'), /: the pod of the manifest is called default\/web-n1 here$/);
+  });
 });
