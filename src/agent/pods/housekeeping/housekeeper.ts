@@ -1,4 +1,4 @@
-import { realpath } from 'node:fs/promises';
+import { mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock, Logger, Service, Waker } from '../../../base/index.ts';
 import { createWaker, describeError, errorCode } from '../../../base/index.ts';
@@ -22,18 +22,31 @@ export interface Leftover {
 }
 
 export interface HousekeeperOptions {
-  /** ROOT/pods. */
+  /** ROOT/pods: only the agent of this root folder, and one that had it before, makes folders in it. */
   readonly podsDir: string;
+  /** Other agents of this machine may have logs there, too. */
   readonly logsDir: string;
   /**
    * Whether the pod is wanted, or the runtime has anything of it; undefined while that is not known for all pods. It is asked
    * again before each step.
    */
   isKnown(podUid: string): boolean | undefined;
+  /** Has drivers take their volumes from a pod. Rejects with what is in the way. */
+  unpublish?(podUid: string): Promise<void>;
+  /** Ends what runs in the cgroup of the pod, and removes it. */
+  removeGroup?(podUid: string): Promise<void>;
+  /** Gives back what volumes no pod shares any more; called when it is known of all pods whether they are wanted. */
+  releaseShared?(): Promise<void>;
   readonly clock: Clock;
   readonly log: Logger;
   /** Default: that of this process. */
   readMounts?(): string;
+}
+
+/** A folder of a pod. */
+interface OfPod {
+  readonly path: string;
+  readonly podUid: string;
 }
 
 /** Of the volumes, by their plugins' folders: what the agent itself has written, or the pod for itself alone. */
@@ -52,8 +65,9 @@ export function scopeOfPodFolder(relativePath: string): RemovalScope {
 }
 
 /**
- * Removes what is left on the disk of pods that nobody knows: their folders, once everything in them is unmounted, and their
- * logs. What is in the way is logged once, kept for `leftovers`, and tried again each time.
+ * Removes what is left of pods that nobody knows: their mounts, cgroups, logs and folders. Other agents may share the machine, so
+ * a pod counts as this agent's only while its folder is there: that is made before anything else of the pod, and goes last.
+ * What is in the way is logged once, kept for `leftovers`, and tried again each time.
  */
 export class Housekeeper {
   readonly #options: HousekeeperOptions;
@@ -68,6 +82,19 @@ export class Housekeeper {
 
   /** When a pod has gone. */
   readonly wake = (): void => this.#waker.wake();
+
+  /** Says on the disk that what is left of the pod is this agent's, until `sweep` has removed it; returns whether it could. */
+  async claim(podUid: string): Promise<boolean> {
+    const { podsDir, log } = this.#options;
+    try {
+      await mkdir(join(podsDir, podUid), { recursive: true, mode: 0o750 });
+    } catch (error) {
+      log.warn(`what is left of pod ${podUid} cannot be removed yet, trying on: ${describeError(error)}`);
+      return false;
+    }
+    this.wake();
+    return true;
+  }
 
   /** What could not be removed, by path. */
   leftovers(): Leftover[] {
@@ -87,33 +114,44 @@ export class Housekeeper {
     const removed: string[] = [];
     const found = new Set<string>();
     this.#isUndecided = false;
-    for (const { path, podUid, scopeOf } of await this.#list()) {
+    const [pods, logs] = await Promise.all([this.#listPods(), this.#listLogs()]);
+    for (const { path, podUid } of pods) {
       if (signal.aborted) return removed;
       const isKnown = this.#options.isKnown(podUid);
       if (isKnown === undefined) this.#isUndecided = true;
       if (isKnown !== false) continue;
-      found.add(path);
-      if (await this.#remove(path, podUid, scopeOf, signal)) removed.push(path);
+      const ofPod = logs.filter((log) => log.podUid === podUid);
+      for (const each of [...ofPod, { path, podUid }]) found.add(each.path);
+      removed.push(...(await this.#removePod({ path, podUid }, ofPod, signal)));
     }
     for (const path of this.#leftovers.keys()) if (!found.has(path)) this.#leftovers.delete(path);
+    await this.#releaseShared();
     return removed;
   }
 
-  async #list(): Promise<{ path: string; podUid: string; scopeOf: (relative: string) => RemovalScope }[]> {
-    const [podsDir, logsDir] = await Promise.all([
-      this.#resolve(this.#options.podsDir),
-      this.#resolve(this.#options.logsDir),
-    ]);
-    const pods = (podsDir === undefined ? [] : await this.#namesIn(podsDir)).flatMap((name) => {
-      const isPod = /^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name);
-      return isPod ? [{ path: join(podsDir ?? '', name), podUid: name, scopeOf: scopeOfPodFolder }] : [];
-    });
-    const logs = (logsDir === undefined ? [] : await this.#namesIn(logsDir)).flatMap((name) => {
+  async #releaseShared(): Promise<void> {
+    const { isKnown, releaseShared, log } = this.#options;
+    if (isKnown('') === undefined) return;
+    await releaseShared?.().catch((error: unknown) =>
+      log.warn(`what pods shared of volumes is left: ${describeError(error)}`),
+    );
+  }
+
+  async #listPods(): Promise<OfPod[]> {
+    const podsDir = await this.#resolve(this.#options.podsDir);
+    const names = podsDir === undefined ? [] : await this.#namesIn(podsDir);
+    return names
+      .filter((name) => /^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name))
+      .map((name) => ({ path: join(podsDir ?? '', name), podUid: name }));
+  }
+
+  async #listLogs(): Promise<OfPod[]> {
+    const logsDir = await this.#resolve(this.#options.logsDir);
+    const names = logsDir === undefined ? [] : await this.#namesIn(logsDir);
+    return names.flatMap((name) => {
       const pod = parsePodLogFolder(name);
-      if (pod === undefined) return [];
-      return [{ path: join(logsDir ?? '', name), podUid: pod.uid, scopeOf: () => 'all' as const }];
+      return pod === undefined ? [] : [{ path: join(logsDir ?? '', name), podUid: pod.uid }];
     });
-    return [...pods, ...logs];
   }
 
   /** The mount table has paths without links. */
@@ -130,23 +168,43 @@ export class Housekeeper {
     }
   }
 
-  async #remove(
-    path: string,
-    podUid: string,
+  /** The folder goes last, when all else has gone. Returns the paths that were removed. */
+  async #removePod({ path, podUid }: OfPod, logs: readonly OfPod[], signal: AbortSignal): Promise<string[]> {
+    const { unpublish, removeGroup, log } = this.#options;
+    const removed: string[] = [];
+    let at = path;
+    try {
+      await unpublish?.(podUid);
+      await this.#unmountAll(path, podUid, signal);
+      if (!this.#isGone(podUid)) return removed;
+      await removeGroup?.(podUid);
+      for (const each of logs) {
+        at = each.path;
+        if (!(await this.#removeFolder(each, () => 'all', signal))) return removed;
+        removed.push(at);
+      }
+      at = path;
+      if (await this.#removeFolder({ path, podUid }, scopeOfPodFolder, signal)) removed.push(path);
+    } catch (error) {
+      if (!signal.aborted && errorCode(error) !== 'ENOENT') this.#refuse(at, describeError(error));
+    }
+    for (const each of removed) log.info(`removed ${each}: it was left over from a pod that is gone`);
+    return removed;
+  }
+
+  #isGone(podUid: string): boolean {
+    return this.#options.isKnown(podUid) === false;
+  }
+
+  /** Returns whether it is gone; it stays when the pod is known again. */
+  async #removeFolder(
+    { path, podUid }: OfPod,
     scopeOf: (relative: string) => RemovalScope,
     signal: AbortSignal,
   ): Promise<boolean> {
-    try {
-      await this.#unmountAll(path, podUid, signal);
-      if (this.#options.isKnown(podUid) !== false) return false;
-      await removeTree(path, { signal, scopeOf });
-    } catch (error) {
-      if (signal.aborted) return false;
-      if (errorCode(error) === 'ENOENT') return false;
-      this.#refuse(path, describeError(error));
-      return false;
-    }
-    this.#options.log.info(`removed ${path}: it was left over from a pod that is gone`);
+    await this.#unmountAll(path, podUid, signal);
+    if (!this.#isGone(podUid)) return false;
+    await removeTree(path, { signal, scopeOf });
     this.#leftovers.delete(path);
     return true;
   }
@@ -157,7 +215,7 @@ export class Housekeeper {
     for (let left = mountsBelow(readMounts(), path); left.length > 0; ) {
       const problems: string[] = [];
       for (const point of left) {
-        if (this.#options.isKnown(podUid) !== false) return;
+        if (!this.#isGone(podUid)) return;
         const problem = await unmount(point, clock, signal);
         if (problem !== undefined) problems.push(`${point} is mounted: ${problem}`);
       }

@@ -1,7 +1,9 @@
+import type { ChildProcessByStdio } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import type { Readable } from 'node:stream';
 import type { Clock } from '../../../base/index.ts';
-import { DeadlineError, withDeadline } from '../../../base/index.ts';
+import { DeadlineError, describeError, startChild, withDeadline } from '../../../base/index.ts';
 
 /**
  * What is mounted at `folder` and below it, in the order in which it can be unmounted: the last mount first, so that none
@@ -43,13 +45,27 @@ export async function unmount(point: string, clock: Clock, signal: AbortSignal):
   }
 }
 
-function runUnmount(point: string, cancel: AbortSignal): Promise<string | undefined> {
+async function runUnmount(point: string, cancel: AbortSignal): Promise<string | undefined> {
+  try {
+    const child = await startChild(() =>
+      spawn('umount', ['--no-canonicalize', '--', point], {
+        cwd: '/',
+        env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' },
+        stdio: ['ignore', 'ignore', 'pipe'],
+      }),
+    );
+    return await followUnmount(child, point, cancel);
+  } catch (error) {
+    return `umount cannot be run: ${describeError(error)}`;
+  }
+}
+
+function followUnmount(
+  child: ChildProcessByStdio<null, null, Readable>,
+  point: string,
+  cancel: AbortSignal,
+): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string | undefined>();
-  const child = spawn('umount', ['--no-canonicalize', '--', point], {
-    cwd: '/',
-    env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
   let output = '';
   child.stderr.on('data', (chunk: Buffer) => {
     output = (output + chunk.toString('utf8')).slice(0, maxOutput);
@@ -60,7 +76,7 @@ function runUnmount(point: string, cancel: AbortSignal): Promise<string | undefi
     child.unref();
   };
   cancel.addEventListener('abort', giveUp, { once: true });
-  child.once('error', (error) => resolve(`umount cannot be run: ${error.message}`));
+  if (cancel.aborted) giveUp();
   child.once('close', (code) =>
     resolve(code === 0 ? undefined : output.trim() || `umount ${point} ended with ${code}`),
   );

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { access, mkdir, open, readdir, symlink, writeFile } from 'node:fs/promises';
+import { access, mkdir, open, readdir, rename, rmdir, symlink, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { HousekeeperOptions } from '../../../../../src/agent/pods/housekeeping/index.ts';
@@ -79,11 +79,51 @@ describe('what is left over from pods', () => {
       'logs/default_web_living/main/0.log',
       'logs/other/file',
     ]);
-    assert.deepEqual(await it.sweep(), ['pods/gone', 'logs/default_web_gone']);
+    assert.deepEqual(await it.sweep(), ['logs/default_web_gone', 'pods/gone']);
     assert.deepEqual((await readdir(join(it.root, 'pods'))).sort(), ['.hidden', 'living']);
     assert.deepEqual((await readdir(join(it.root, 'logs'))).sort(), ['default_web_living', 'other']);
     assert.deepEqual(await it.sweep(), []);
     assert.deepEqual(it.warnings, []);
+  });
+
+  test('is let be where no folder of the pod says that it is this agent’s', async () => {
+    const groups: string[] = [];
+    await using it = await start(['logs/default_web_elsewhere/main/0.log'], {
+      removeGroup: async (uid) => void groups.push(uid),
+    });
+    assert.deepEqual(await it.sweep(), []);
+    assert.deepEqual(groups, []);
+    assert.equal(await it.housekeeper.claim('elsewhere'), true);
+    assert.deepEqual(await it.sweep(), ['logs/default_web_elsewhere', 'pods/elsewhere']);
+    assert.deepEqual(groups, ['elsewhere']);
+  });
+
+  test('loses its folder last: what is in the way of anything else keeps it', async () => {
+    let failure: Error | undefined = new Error('process 7 cannot be killed');
+    await using it = await start(['pods/gone/x', 'logs/a_b_gone/main/0.log'], {
+      removeGroup: async () => {
+        if (failure !== undefined) throw failure;
+      },
+    });
+    assert.deepEqual(await it.sweep(), []);
+    assert.equal(it.housekeeper.leftovers()[0]?.reason, 'process 7 cannot be killed');
+    failure = undefined;
+    const log = join(it.root, 'logs/a_b_gone');
+    await rename(log, `${log}.kept`);
+    await symlink(`${log}.kept`, log);
+    assert.deepEqual(await it.sweep(), []);
+    assert.deepEqual(await readdir(join(it.root, 'pods')), ['gone']);
+    await unlink(log);
+    await rename(`${log}.kept`, log);
+    assert.deepEqual(await it.sweep(), ['logs/a_b_gone', 'pods/gone']);
+  });
+
+  test('a pod whose folder cannot be made is not forgotten', async () => {
+    await using it = await start([]);
+    await rmdir(join(it.root, 'pods'));
+    await writeFile(join(it.root, 'pods'), 'no folder');
+    assert.equal(await it.housekeeper.claim('gone'), false);
+    assert.match(it.warnings[0] ?? '', /what is left of pod gone cannot be removed yet/);
   });
 
   test('is left while it is not known who is known', async () => {
@@ -103,6 +143,28 @@ describe('what is left over from pods', () => {
     await waitFor('it to go', async () => (await readdir(join(it.root, 'pods'))).length === 0);
     end.abort();
     await running;
+  });
+
+  test('stays while a driver does not take its volume away, and shared volumes are given back once all pods are known', async () => {
+    const given: string[] = [];
+    let failure: Error | undefined = new Error('the driver is not there');
+    let isComplete = false;
+    await using it = await start(['pods/gone/volumes/kubernetes.io~csi/pv/vol_data.json'], {
+      isKnown: () => (isComplete ? false : undefined),
+      unpublish: async (uid) => {
+        given.push(uid);
+        if (failure !== undefined) throw failure;
+      },
+      releaseShared: async () => void given.push('shared'),
+    });
+    assert.deepEqual(await it.sweep(), []);
+    assert.deepEqual(given, []);
+    isComplete = true;
+    assert.deepEqual(await it.sweep(), []);
+    assert.equal(it.housekeeper.leftovers()[0]?.reason, 'the driver is not there');
+    failure = undefined;
+    assert.deepEqual(await it.sweep(), ['pods/gone']);
+    assert.deepEqual(given, ['gone', 'shared', 'gone', 'shared']);
   });
 
   test('links are removed and not followed', async () => {
