@@ -27,4 +27,29 @@ export {
   until,
   waitsLongerEachTime,
 } from './stories.ts';
+export {
+  askPort,
+  attachPath,
+  type CommandSession,
+  execPath,
+  type Protocol,
+  protocols,
+  type StreamServer,
+  startCommand,
+  startCommandAt,
+  startForwarding,
+  startForwardingAt,
+  streamServerOf,
+} from './stream-clients.ts';
+export { heldBy, resultOf, runSession, runUntilCut, waitUntilNothingIsLeft } from './stream-sessions.ts';
+export {
+  attachesTo,
+  copiesFiles,
+  debugs,
+  debugsNode,
+  forwardsPorts,
+  runsCommands,
+  saysWhyItEnds,
+  servesOtherClients,
+} from './stream-stories.ts';
 export { type Observed, WatchedPods } from './watched-pods.ts';
