@@ -24,6 +24,7 @@ export {
   type RuntimeRelay,
   startRuntimeRelay,
 } from './runtime-relay.ts';
+export { systemBus } from './system-bus.ts';
 export { bootSystemd, type LabMachine, type SystemdOptions } from './systemd.ts';
 export { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 export { counting, holdingMemory, idle, serving, type Workload } from './workload.ts';
