@@ -1,5 +1,6 @@
 import type { Eviction, Reserved } from '../node/index.ts';
 import type { ServingFileNames } from '../server/index.ts';
+import type { ShutdownPeriod } from '../shutdown/index.ts';
 import { evictionFields, reservedFields, sumReserved } from './eviction-fields.ts';
 import type { Settings } from './field.ts';
 import { readFields } from './field.ts';
@@ -14,6 +15,7 @@ import type { PodSettings } from './pod-fields.ts';
 import { podFields, toPodSettings } from './pod-fields.ts';
 import type { ServerSettings } from './server-fields.ts';
 import { serverFields, serverWarnings, toServerSettings, toServingFiles } from './server-fields.ts';
+import { shutdownFields, toShutdownPeriods } from './shutdown-fields.ts';
 
 /** The configuration the agent runs with: complete, checked, frozen. */
 export interface EffectiveConfig extends Settings<typeof plainFields> {
@@ -28,6 +30,8 @@ export interface EffectiveConfig extends Settings<typeof plainFields> {
   readonly pods: PodSettings;
   readonly images: ImageSettings;
   readonly logs: LogSettings;
+  /** The groups of pods that a shutdown of the machine waits for. */
+  readonly shutdown: readonly ShutdownPeriod[];
 }
 
 export interface StaticPodSettings {
@@ -59,6 +63,7 @@ export function computeEffective(merged: LocatedMap): { config: EffectiveConfig;
     pods: toPodSettings(readFields(podFields, merged)),
     images: toImageSettings(readFields(imageFields, merged)),
     logs: toLogSettings(readFields(logFields, merged)),
+    shutdown: toShutdownPeriods(readFields(shutdownFields, merged)),
   });
   return { config, warnings: [...fieldWarnings(merged), ...serverWarnings(config.server)] };
 }

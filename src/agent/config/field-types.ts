@@ -122,10 +122,16 @@ export const ipAddress = {
   check: (plain: unknown) => (isIP(String(plain)) === 0 ? `${quote(plain)} is not an IP address` : undefined),
 };
 
+/** A quantity as the API writes it; undefined where it is none. */
+export function readQuantityText(value: unknown): string | undefined {
+  const canonical = scalarRule('quantity').read(String(value));
+  return typeof canonical === 'string' ? canonical : undefined;
+}
+
 /** A quantity as a number; undefined where it is none. */
 export function readQuantity(value: unknown): number | undefined {
-  const canonical = scalarRule('quantity').read(String(value));
-  return typeof canonical === 'string' ? Number(billionths(canonical)) / 1e9 : undefined;
+  const canonical = readQuantityText(value);
+  return canonical === undefined ? undefined : Number(billionths(canonical)) / 1e9;
 }
 
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');

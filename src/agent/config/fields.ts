@@ -12,6 +12,7 @@ import { logFields } from './log-fields.ts';
 import { nodeFields } from './node-fields.ts';
 import { podFields } from './pod-fields.ts';
 import { serverFields } from './server-fields.ts';
+import { shutdownFields } from './shutdown-fields.ts';
 
 /*
  * The table of all fields. To add a field is to add its entry to one of the tables below, and to use it where it counts.
@@ -63,7 +64,7 @@ const featureFields = {
   checkpoint: checkpointSection,
   deviceManager,
   featureGates: map(undefined, {
-    doc: 'Features to switch on or off. `ContainerCheckpoint` serves POST /checkpoint/NAMESPACE/POD/CONTAINER; `InPlacePodVerticalScaling` keeps a file of what pods were given ([resources.md](resources.md)). Those of the control plane are set by the flag only. Those of the reference that have no effect here get a warning.',
+    doc: 'Features to switch on or off. `ContainerCheckpoint` serves POST /checkpoint/NAMESPACE/POD/CONTAINER; `InPlacePodVerticalScaling` resizes pods while they run ([pods.md](pods.md#limits-and-resize)) and keeps a file of what they were given ([resources.md](resources.md)). Those of the control plane are set by the flag only. Those of the reference that have no effect here get a warning.',
     default: {},
     defaultInWords: 'by feature',
     range: 'by name, true or false',
@@ -109,6 +110,7 @@ export const configFields: Fields = {
   ...serverFields,
   ...staticPodFields,
   ...podFields,
+  ...shutdownFields,
   ...imageFields,
   ...logFields,
   ...featureFields,

@@ -14,11 +14,9 @@ import {
   string,
   struct,
 } from '../../api/schema/index.ts';
-import { durationMs } from '../../base/index.ts';
 import type { Fields } from './field.ts';
 import type { Entry, LocatedMap } from './located.ts';
 import { entriesOf, formatOrigin, toPlain } from './located.ts';
-import type { Problem } from './problems.ts';
 
 /*
  * The fields of the reference's KubeletConfiguration (kubelet.config.k8s.io/v1beta1, as of its release 1.37) that have no
@@ -48,10 +46,6 @@ const memoryReservation = struct('MemoryReservation', {
   numaNode: field(1, int32, 'NUMA node.'),
   limits: field(2, map(quantity), 'What is reserved on it.'),
 });
-const shutdownPeriod = struct('ShutdownGracePeriodByPodPriority', {
-  priority: field(1, int32, 'Least priority of the pods.'),
-  shutdownGracePeriodSeconds: field(2, int64, 'Their time to end.'),
-});
 const moduleLevel = struct('VModuleItem', {
   filePattern: field(1, string, 'Which source files.'),
   verbosity: field(2, int32, 'Their level.'),
@@ -74,9 +68,6 @@ const logging = struct('LoggingConfiguration', {
 
 /** By name, in groups of one reason. */
 export const inertFields: Readonly<Record<string, InertField>> = {
-  ...inert('pods are looked at when something changes, and when their plans say so', {
-    syncFrequency: duration,
-  }),
   ...inert('the agent runs until it is stopped', { runOnce: harmless(bool, false) }),
   ...inert('the network of pods, and its rules in the kernel, are up to the network plugin', {
     hairpinMode: harmless(string, 'none'),
@@ -90,23 +81,14 @@ export const inertFields: Readonly<Record<string, InertField>> = {
       { swapBehavior: 'NoSwap' },
     ),
   }),
-  ...inert('config maps and secrets are not mounted yet', {
+  ...inert('the objects that pods name are watched, one by one', {
     configMapAndSecretChangeDetectionStrategy: string,
   }),
   ...inert('there are no FlexVolumes', { volumePluginDir: string }),
-  ...inert('the volumes of pods are not measured', { volumeStatsAggPeriod: duration }),
+  ...inert('volumes are measured when somebody asks', { volumeStatsAggPeriod: duration }),
   ...inert('volumes are attached by a controller, never by the agent', {
     enableControllerAttachDetach: harmless(bool, true),
   }),
-  ...inert('the agent does not delay the shutdown of the machine', {
-    shutdownGracePeriod: harmless(duration, '0s'),
-    shutdownGracePeriodCriticalPods: harmless(duration, '0s'),
-    shutdownGracePeriodByPodPriority: list(shutdownPeriod),
-  }),
-  ...inert('the disk that a pod uses is not limited', {
-    localStorageCapacityIsolation: harmless(bool, false),
-  }),
-  ...inert('the agent serves no streams', { streamingConnectionIdleTimeout: duration }),
   ...inert('each pod has a cgroup of its own, below that of its class', {
     cgroupsPerQOS: harmless(bool, true),
   }),
@@ -133,8 +115,7 @@ export const inertFields: Readonly<Record<string, InertField>> = {
     kubeReservedCgroup: string,
     enforceNodeAllocatable: harmless(list(string), ['pods']),
   }),
-  ...inert('the agent evicts no pods; thresholds count for the conditions of the node', {
-    evictionMaxPodGracePeriod: int32,
+  ...inert('memory is looked at each second in any case while it is short', {
     kernelMemcgNotification: harmless(bool, false),
   }),
   ...inert('everything is served over HTTPS on port, to callers who may', {
@@ -216,21 +197,3 @@ function whyWithoutEffect(name: string, { keyAt }: Entry): string | undefined {
 const gateParts = new Map(
   Object.entries(featureGates).map(([name, { part }]): [string, string] => [name, part]),
 );
-
-/** The part for critical pods is a part of the whole; each is off or at least a second, as in the reference. */
-export function checkShutdownPeriods(merged: LocatedMap): Problem[] {
-  const [whole, critical] = ['shutdownGracePeriod', 'shutdownGracePeriodCriticalPods'].map((path) => {
-    const value = merged.entries.get(path)?.value;
-    const text = value === undefined ? '0s' : String(toPlain(value));
-    return { path, at: value?.at, text, ms: durationMs(text) };
-  });
-  if (whole === undefined || critical === undefined) return [];
-  const complaints = [whole, critical].flatMap(({ path, at, text, ms }) =>
-    ms === 0 || ms >= 1000 ? [] : [{ at, path, message: `must be 0s or at least 1s, not ${text}` }],
-  );
-  if (critical.ms > whole.ms) {
-    const message = `must be at most shutdownGracePeriod, ${whole.text}, not ${critical.text}`;
-    complaints.push({ at: critical.at, path: critical.path, message });
-  }
-  return complaints.map(({ at, ...problem }) => ({ ...(at === undefined ? {} : { at }), ...problem }));
-}

@@ -2,11 +2,11 @@ import { durationMs } from '../../base/index.ts';
 import { checkSoftThresholds } from './eviction-fields.ts';
 import type { Field, Fields, Json } from './field.ts';
 import { checkImages } from './image-fields.ts';
-import { checkShutdownPeriods } from './inert-fields.ts';
 import type { Entry, LocatedMap, Origin } from './located.ts';
 import { defaultOrigin, locate, mapOf, toPlain } from './located.ts';
 import { checkTaints } from './node-fields.ts';
 import type { Problem } from './problems.ts';
+import { checkShutdownPeriods } from './shutdown-fields.ts';
 import { checkCertificatePair } from './tls-fields.ts';
 
 /*

@@ -142,6 +142,14 @@ const restarts = {
   }),
 } as const satisfies Fields;
 
+const volumes = {
+  syncFrequency: duration('volumeLookMs', ['1s', '24h'], {
+    doc: 'How often a volume is published again to its pod, where its driver wants that (`requiresRepublish`), and how often it is looked whether a volume has grown. Pods themselves are looked at when something changes.',
+    default: '1m',
+    needsRestart: true,
+  }),
+} as const satisfies Fields;
+
 const minIdsPerPod = 65_536;
 
 const users = {
@@ -197,6 +205,7 @@ export const podFields = {
   ...cgroups,
   ...machine,
   ...restarts,
+  ...volumes,
   ...users,
   ...urlPods,
 } as const;
@@ -224,6 +233,8 @@ export interface PodSettings {
   /** Undefined: not limited. */
   readonly maxPids: number | undefined;
   readonly maxRestartWaitMs: number;
+  /** Between two looks at a volume that is in use. */
+  readonly volumeLookMs: number;
   /** Undefined: only `maxPods` limits them. */
   readonly podsPerCore: number | undefined;
   /** For pods with user namespaces of their own. */
@@ -257,6 +268,7 @@ export function toPodSettings(values: Settings<typeof podFields>): PodSettings {
     cpuQuota: { isEnforced: values.cpuCFSQuota, periodUs: Math.round(cpuCfsQuotaPeriodMs * 1000) },
     maxPids: podPidsLimit > 0 ? podPidsLimit : undefined,
     maxRestartWaitMs: values.crashLoopBackOff.maxRestartWaitMs,
+    volumeLookMs: values.volumeLookMs,
     podsPerCore: podsPerCore > 0 ? podsPerCore : undefined,
     idsPerPod: values.userNamespaces.idsPerPod,
     url:

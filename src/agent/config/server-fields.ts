@@ -87,6 +87,10 @@ export const serverFields = {
     default: '127.0.0.1',
     needsRestart: true,
   }),
+  streamingConnectionIdleTimeout: duration('streamIdleMs', ['1s', maxTimer], {
+    doc: 'How long the connection of a client that reads a log may stand still because it takes nothing of it. One for which nothing is written stays.',
+    default: '4h',
+  }),
   ...tlsFields,
   authentication,
   authorization,
@@ -100,6 +104,8 @@ export interface ServerSettings {
   readonly healthzPort: number;
   readonly healthzBindAddress: string;
   readonly access: AccessSettings;
+  /** How long a stream may stand still. */
+  readonly streamIdleMs: number;
 }
 
 type ServerValues = Settings<typeof serverFields>;
@@ -111,6 +117,7 @@ export function toServerSettings(values: ServerValues): ServerSettings {
     tls: toTlsSettings(values),
     healthzPort: values.healthzPort,
     healthzBindAddress: values.healthzBindAddress,
+    streamIdleMs: values.streamIdleMs,
     access: {
       tokens: webhook.enabled,
       tokenTtlMs: webhook.cacheTtlMs,

@@ -70,6 +70,10 @@ describe('loading the configuration', () => {
       nodeLeaseDurationSeconds: 40,
       nodeLeaseRenewIntervalMs: 10_000,
       maxPods: 110,
+      shutdown: [
+        { priority: 0, graceSeconds: 0 },
+        { priority: 2_000_000_000, graceSeconds: 0 },
+      ],
       featureGates: resolveGates({}),
       registerNode: true,
       registerWithTaints: [],
@@ -82,6 +86,7 @@ describe('loading the configuration', () => {
         tls: { minVersion: 'TLSv1.2', ciphers: undefined },
         healthzPort: 0,
         healthzBindAddress: '127.0.0.1',
+        streamIdleMs: 14_400_000,
         access: {
           tokens: true,
           tokenTtlMs: 120_000,
@@ -233,7 +238,7 @@ describe('problems of the configuration', () => {
       'd/a.conf:3:1: maxPods: stated twice, first in line 2',
       'd/b.conf:1:5: Flow sequence in block collection must be sufficiently indented and end with a ]',
       'd/c.conf: the file is empty; it must at least state apiVersion: kubelet.config.k8s.io/v1beta1 and kind: KubeletConfiguration',
-      'd/d.conf:3:16: featureGates.Nope: there is no feature gate "Nope"; there are APIListChunking, APIResponseCompression, AuthorizeWithSelectors, ContainerCheckpoint, DryRun, InPlacePodVerticalScaling, ServerSideFieldValidation, WatchList, AllAlpha, AllBeta',
+      'd/d.conf:3:16: featureGates.Nope: there is no feature gate "Nope"; there are APIListChunking, APIResponseCompression, AuthorizeWithSelectors, ContainerCheckpoint, DryRun, InPlacePodVerticalScaling, ResourceMetricsAPI, ServerSideFieldValidation, WatchList, AllAlpha, AllBeta',
       'd/d.conf:4:10: address: "nowhere" is not an IP address',
       '--port: "x" is not a port number',
     ]);

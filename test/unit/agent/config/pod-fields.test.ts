@@ -28,6 +28,7 @@ describe('how pods run', () => {
       cpuQuota: { isEnforced: true, periodUs: 100_000 },
       maxPids: undefined,
       maxRestartWaitMs: 300_000,
+      volumeLookMs: 60_000,
       podsPerCore: undefined,
       idsPerPod: 65_536,
       url: undefined,
@@ -52,6 +53,7 @@ describe('how pods run', () => {
         'cpuCFSQuotaPeriod: 5ms',
         'podPidsLimit: 500',
         'crashLoopBackOff: {maxContainerRestartPeriod: 30s}',
+        'syncFrequency: 5s',
         'podsPerCore: 10',
         'userNamespaces: {idsPerPod: 131072}',
         'staticPodURL: https://pods.example.com/node.yaml',
@@ -73,6 +75,7 @@ describe('how pods run', () => {
       cpuQuota: { isEnforced: false, periodUs: 5000 },
       maxPids: 500,
       maxRestartWaitMs: 30_000,
+      volumeLookMs: 5000,
       podsPerCore: 10,
       idsPerPod: 131_072,
       url: {

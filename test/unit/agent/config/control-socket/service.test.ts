@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { lstat, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { createConnection, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
@@ -78,8 +78,10 @@ describe('the control socket', () => {
     await rm(path);
     await waitFor('a new one', () => replaced() === 1);
     await waitFor('its answer', isAnswering);
-    await rm(path);
-    await writeFile(path, 'in the way');
+    // in one step: a socket that is removed is soon made again, and cannot be written to
+    const inTheWay = join(folder.path, 'in-the-way');
+    await writeFile(inTheWay, '');
+    await rename(inTheWay, path);
     await waitFor('a new one', () => replaced() >= 2);
     await waitFor('its answer', isAnswering);
     assert.deepEqual(await readdir(folder.path), ['agent.sock']);
