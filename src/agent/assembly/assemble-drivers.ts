@@ -1,18 +1,19 @@
 import type { Service } from '../../base/index.ts';
 import type { Identity } from '../identity/index.ts';
 import { nodeApi } from '../identity/index.ts';
-import type { CsiDrivers } from '../plugins/csi/index.ts';
-import { CsiHandler, createCsiPublisher } from '../plugins/csi/index.ts';
+import { CsiHandler, CsiVolumeDrivers, createCsiPublisher, volumeCallMetrics } from '../plugins/csi/index.ts';
 import type { DraDrivers } from '../plugins/dra/index.ts';
 import { DraHandler } from '../plugins/dra/index.ts';
 import type { PluginHandler } from '../plugins/index.ts';
+import type { VolumeDrivers } from '../volumes/index.ts';
 import type { AgentContext } from './context.ts';
 import { part } from './context.ts';
 
 export interface Drivers {
   readonly handlers: readonly PluginHandler[];
   readonly services: readonly Service[];
-  readonly csi: CsiDrivers;
+  /** For volumes of pods. */
+  readonly volumes: VolumeDrivers;
   readonly dra: DraDrivers;
 }
 
@@ -30,5 +31,10 @@ export function assembleDrivers(context: AgentContext, identity: Identity): Driv
       });
   const csi = new CsiHandler({ publisher, metrics, ...part(context, 'csi') });
   const dra = stack.use(new DraHandler({ metrics, ...part(context, 'dra') }));
-  return { handlers: [csi, dra], services: publisher === undefined ? [] : [publisher], csi, dra };
+  const volumes = new CsiVolumeDrivers({
+    drivers: csi,
+    clock: options.clock,
+    metrics: volumeCallMetrics(metrics),
+  });
+  return { handlers: [csi, dra], services: publisher === undefined ? [] : [publisher], volumes, dra };
 }

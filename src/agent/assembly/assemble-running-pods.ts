@@ -13,7 +13,6 @@ import { qosClassOf } from '../resources/index.ts';
 import type { Connection, Runtime } from '../runtime/index.ts';
 import { measureCalls, openConnection, podCalls, RuntimeError, RuntimeService } from '../runtime/index.ts';
 import type { AgentRoute } from '../server/index.ts';
-import { PodVolumes } from '../volumes/index.ts';
 import { createAdmission } from './admission.ts';
 import { ApiStatuses, noStatuses } from './api-statuses.ts';
 import type { Drivers } from './assemble-drivers.ts';
@@ -26,14 +25,16 @@ import type { AgentContext } from './context.ts';
 import { part } from './context.ts';
 import { createDeviceHealth } from './device-source.ts';
 import { NodeFacts } from './node-facts.ts';
+import { createNodeStorage } from './node-storage.ts';
 import { PodCgroupsService } from './pod-cgroups.ts';
 import { createExplainer } from './pod-explainer.ts';
 import { createRunningMetrics, observeRunning } from './pod-metrics.ts';
 import { collectImages, isKnownPod, keepHouse, keepLogLinks, rotateLogs } from './pod-upkeep.ts';
+import { createVolumes } from './pod-volumes.ts';
 
 export interface RunningPodSources extends ExecutorSources {
   events: EventRecorder;
-  drivers: Pick<Drivers, 'dra'>;
+  drivers: Pick<Drivers, 'dra' | 'volumes'>;
 }
 
 export interface RunningPods {
@@ -70,12 +71,9 @@ export async function assembleRunningPods(
   const timeline = new PodTimeline(options.clock);
   const noted = { ...sources, events: withTimeline(events, timeline) };
   const images = stack.use(await openImages(context, { ...noted, objects }, metrics));
-  const volumes = new PodVolumes({
-    rootDir: options.rootDir,
-    memoryBytes: () => facts.allPodsLimits().memoryBytes,
-    supportsRecursiveReadOnly: () =>
-      runtime.status().handlers?.some((handler) => handler.recursiveReadOnlyMounts) ?? false,
-    ...part(context, 'volumes'),
+  const storage = createNodeStorage(context, pods, facts, sources.drivers.volumes);
+  const volumes = createVolumes(context, pods, {
+    ...{ runtime, events: noted.events, timeline, facts, storage, objects, view },
   });
   const records = stack.use(
     new PodRecords({ folder: join(options.rootDir, 'pod-records'), ...part(context, 'pods') }),

@@ -11,6 +11,7 @@ export {
   type VolumeDrivers,
   type VolumeStats,
 } from './csi/types.ts';
+export { findImageMountFault } from './kinds/image.ts';
 export { PodVolumes, type PodVolumesOptions } from './pod-volumes.ts';
 export { type NodeStorage, storageWithoutApi, type VolumesInUse } from './storage.ts';
 export type { Variable } from './sub-path-expr.ts';

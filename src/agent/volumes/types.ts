@@ -53,14 +53,25 @@ export interface Volumes {
   /**
    * The mounts of one container, in the order of its `volumeMounts`; prepares its sub-paths. Rejects with an Error whose
    * message may be shown to users. `environment` is that of the container, in its order: `subPathExpr` names its variables.
+   * `images` are the ids of those that it mounts, by the names of the volumes.
    */
   mountsOf(
     pod: Pod,
     container: string,
     environment?: readonly { readonly name: string; readonly value: string }[],
+    images?: ReadonlyMap<string, string>,
   ): Promise<readonly VolumeMount[]>;
+  /** The same for its block devices, and for groups. */
+  accessOf(pod: Pod, container: string): Promise<VolumeAccess>;
+  /**
+   * Reads a text file of an emptyDir of the pod that is set up, by its path in it. Rejects with an Error whose message may be shown
+   * to users.
+   */
+  readFile(pod: Pod, volume: string, path: string): Promise<string>;
   /** Unmounts and removes what the pod has here. Resolves when nothing is left; rejects with what is in the way. */
   release(pod: { readonly uid: string; readonly namespace: string; readonly name: string }): Promise<void>;
+  /** What the files of the pod's volumes are made of, by the names of the volumes. */
+  contentsOf(podUid: string): readonly CurrentContent[];
   /** Calls `listener` with the uid of a pod when the state of its volumes has changed. */
   onChange(listener: (podUid: string) => void): Disposable;
 }

@@ -64,13 +64,18 @@ if (hasOwnMounts(import.meta.filename)) {
     });
 
     test('that was killed at any time is done by the next', async () => {
-      const modules = ['../../../src/agent/volumes/index.ts', '../../../src/base/index.ts'];
-      const [volumesUrl, baseUrl] = modules.map((path) => new URL(path, import.meta.url).href);
+      const modules = [
+        '../../../src/agent/volumes/index.ts',
+        '../../../src/base/index.ts',
+        '../../support/without-api.ts',
+      ];
+      const [volumesUrl, baseUrl, supportUrl] = modules.map((path) => new URL(path, import.meta.url).href);
       const program = `
         import { PodVolumes } from '${volumesUrl}';
         import { silentLogger, systemClock } from '${baseUrl}';
+        import { withoutApi } from '${supportUrl}';
         const volumes = new PodVolumes({ rootDir: process.argv[1], memoryBytes: () => undefined,
-          supportsRecursiveReadOnly: () => true, log: silentLogger(), clock: systemClock });
+          supportsRecursiveReadOnly: () => true, ...withoutApi, log: silentLogger(), clock: systemClock });
         process.stdout.write('going\\n');
         await volumes.release({ uid: 'u1', namespace: 'default', name: 'web' });`;
       for (const delayMs of [0, 3, 8, 20, 50]) {

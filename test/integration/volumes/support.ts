@@ -4,6 +4,7 @@ import { PodVolumes } from '../../../src/agent/volumes/index.ts';
 import type { Pod } from '../../../src/api/index.ts';
 import { silentLogger, systemClock } from '../../../src/base/index.ts';
 import { temporaryFolder, unmountBelow, waitFor } from '../../support/index.ts';
+import { withoutApi } from '../../support/without-api.ts';
 
 type Spec = NonNullable<Pod['spec']>;
 type Volume = NonNullable<Spec['volumes']>[number];
@@ -28,6 +29,7 @@ export async function volumeLab(change: Partial<PodVolumesOptions> = {}): Promis
       rootDir: folder.path,
       memoryBytes: () => 64 * 2 ** 20,
       supportsRecursiveReadOnly: () => true,
+      ...withoutApi,
       log: silentLogger(),
       clock: systemClock,
       ...change,

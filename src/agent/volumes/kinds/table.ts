@@ -1,10 +1,26 @@
+import { downwardAPI } from './downward-files.ts';
 import { emptyDir } from './empty-dir.ts';
 import { hostPath } from './host-path.ts';
+import { image } from './image.ts';
+import { configMap, secret } from './objects.ts';
+import { claimed, csi } from './persistent.ts';
+import { projected } from './projected.ts';
 import type { Volume, VolumeKind } from './types.ts';
 import { FinalVolumeError } from './types.ts';
 
 /** By the field of a volume that names its source. */
-const kinds: Readonly<Record<string, VolumeKind>> = { emptyDir, hostPath };
+const kinds: Readonly<Record<string, VolumeKind>> = {
+  configMap,
+  csi,
+  downwardAPI,
+  emptyDir,
+  ephemeral: claimed,
+  hostPath,
+  image,
+  persistentVolumeClaim: claimed,
+  projected,
+  secret,
+};
 
 /** The kind of a volume; of one that the agent does not mount yet, a kind that says so. */
 export function kindOf(volume: Volume): VolumeKind {

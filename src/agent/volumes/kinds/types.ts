@@ -1,5 +1,9 @@
 import type { Pod } from '../../../api/index.ts';
-import type { ObjectName } from '../../objects/index.ts';
+import type { Clock, Logger } from '../../../base/index.ts';
+import type { DownwardFacts } from '../../downward/index.ts';
+import type { Happening } from '../../node/events/index.ts';
+import type { ObjectName, PodObjects } from '../../objects/index.ts';
+import type { PodTokens } from '../../tokens/index.ts';
 import type { Folder } from '../folder.ts';
 import type { Mounter } from '../mounter.ts';
 import type { Place } from '../place.ts';
@@ -22,30 +26,19 @@ export interface VolumeTools {
   readonly tools: Tools;
   /** Allocatable memory of the node; undefined while it is not known. */
   memoryBytes(): number | undefined;
-}
-
-/**
- * One kind of volume. To add a kind is to add it to the table beside this. What fails rejects with an Error whose message may be
- * shown to users; a FinalVolumeError is not tried again.
- */
-export interface VolumeKind {
-  /** The folder below `volumes` of a pod, such as `kubernetes.io~empty-dir`; undefined: it has none. */
-  readonly plugin?: string;
-  /** Makes the volume, or what is missing of it; done again after each start of the agent. */
-  setUp(volume: PodVolume, tools: VolumeTools): Promise<void>;
-  /** Where it is, once it is set up; an absolute path. */
-  pathOf(volume: PodVolume, tools: VolumeTools): Promise<string>;
-  /** Whether its path is on file systems of others, which may hang. */
-  readonly isForeign: boolean;
-  /** Whether all of its mounts are read-only, whatever they say. */
-  isReadOnly?(volume: PodVolume): boolean;
-  /** Removes what is in its folder when nothing is mounted there any more. Without it, only an empty folder is removed. */
-  empty?(folder: Folder): Promise<void>;
-}
-
-/** It cannot be set up, however often it is tried. */
-export class FinalVolumeError extends Error {
-  override readonly name = 'FinalVolumeError';
+  /** What the pod names of the API. */
+  readonly objects: PodObjects;
+  readonly tokens: PodTokens;
+  /** Volumes behind claims, and those that drivers make for a pod. */
+  readonly persistent: Readonly<Record<'claimed' | 'inline', VolumeKeeper>>;
+  /** What a pod can learn about itself and its node. */
+  downward(pod: Pod): DownwardFacts;
+  /** Why the runtime cannot mount images, or parts of them; undefined: it can. */
+  imageMountFault(isInParts: boolean): string | undefined;
+  /** Reports an Event about the pod. */
+  report(pod: Pod, happening: Happening): void;
+  readonly clock: Clock;
+  readonly log: Logger;
 }
 
 /** Volumes that have files of others, and are set up and looked at again by their own rules. */
@@ -69,6 +62,34 @@ export interface VolumeContent {
   readonly renewMs?: number | undefined;
 }
 
+/**
+ * One kind of volume. To add a kind is to add it to the table beside this. What fails rejects with an Error whose message may be
+ * shown to users; a FinalVolumeError is not tried again.
+ */
+export interface VolumeKind {
+  /** The folder below `volumes` of a pod, such as `kubernetes.io~empty-dir`; undefined: it has none. */
+  readonly plugin?: string;
+  /** Makes the volume, or what is missing of it; done again after each start of the agent. */
+  setUp(volume: PodVolume, tools: VolumeTools, signal: AbortSignal): Promise<void>;
+  /**
+   * In place of `setUp`, for a volume whose files follow what they are made of: called again when that has changed. Where it
+   * rejects, the files stay as they were.
+   */
+  fill?(volume: PodVolume, tools: VolumeTools, signal: AbortSignal): Promise<VolumeContent>;
+  /** Where it is, once it is set up; an absolute path. */
+  pathOf(volume: PodVolume, tools: VolumeTools): Promise<string>;
+  /** The runtime mounts an image in place of a path; of such a one there is no path. */
+  readonly isImage?: boolean;
+  /** Whether its path is on file systems of others, which may hang. */
+  readonly isForeign: boolean;
+  /** Whether all of its mounts are read-only, whatever they say. */
+  isReadOnly?(volume: PodVolume): boolean;
+  /** A group that the processes of the pod get for it. */
+  groupOf?(volume: PodVolume, tools: VolumeTools): Promise<number | undefined>;
+  /** Removes what is in its folder when nothing is mounted there any more. Without it, only an empty folder is removed. */
+  empty?(folder: Folder): Promise<void>;
+}
+
 export function keyOf({ kind, namespace, name }: ObjectName): string {
   return `${kind} ${namespace}/${name}`;
 }
@@ -76,4 +97,9 @@ export function keyOf({ kind, namespace, name }: ObjectName): string {
 /** Nothing has failed: an answer is waited for, and the message says which. It is tried again when that is there. */
 export class VolumePendingError extends Error {
   override readonly name = 'VolumePendingError';
+}
+
+/** It cannot be set up, however often it is tried. */
+export class FinalVolumeError extends Error {
+  override readonly name = 'FinalVolumeError';
 }

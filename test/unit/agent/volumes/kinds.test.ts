@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { hasNoSwapOption } from '../../../../src/agent/volumes/kinds/empty-dir.ts';
 import { memoryLimitOf } from '../../../../src/agent/volumes/kinds/memory-limit.ts';
+import { hasNoSwapOption } from '../../../../src/agent/volumes/kinds/pod-folder.ts';
+import type { ToolResult } from '../../../../src/agent/volumes/tools.ts';
 import { DeadlineError } from '../../../../src/base/index.ts';
 import type { Volume } from './support.ts';
 import { podWith, stateOf, volumesWith } from './support.ts';
@@ -113,14 +114,6 @@ describe('a path of the node', () => {
 
 describe('a kind that is not mounted yet', () => {
   const sources: Omit<Volume, 'name'>[] = [
-    { configMap: { name: 'c' } },
-    { secret: { secretName: 's' } },
-    { projected: { sources: [] } },
-    { downwardAPI: {} },
-    { persistentVolumeClaim: { claimName: 'c' } },
-    { csi: { driver: 'd' } },
-    { ephemeral: {} },
-    { image: { reference: 'i' } },
     { nfs: { server: 's', path: '/' } },
     { iscsi: { targetPortal: 't', iqn: 'i', lun: 0 } },
   ];
@@ -141,7 +134,7 @@ describe('a kind that is not mounted yet', () => {
     const state = await stateOf(
       made.volumes,
       podWith([
-        { name: 'a', secret: { secretName: 's' } },
+        { name: 'a', nfs: { server: 's', path: '/' } },
         { name: 'b', hostPath: { path: '/x', type: 'File' } },
       ]),
     );
@@ -149,6 +142,26 @@ describe('a kind that is not mounted yet', () => {
       state.state === 'waiting' ? state.message : '',
       /^MountVolume\.SetUp failed for volume "a" : .*; MountVolume\.SetUp failed for volume "b" : hostPath type/,
     );
+  });
+
+  test('each has its own Event, at each try', async () => {
+    const events: string[] = [];
+    let there: Partial<ToolResult> = missing;
+    await using made = await volumesWith(async () => there, {
+      report: (_pod, { type, reason, message }) => events.push(`${type} ${reason}: ${message}`),
+    });
+    const file = (name: string) => ({ name, hostPath: { path: '/x', type: 'File' } });
+    const pod = podWith([file('a'), file('b')]);
+    const failed = (volume: string, why = 'hostPath type check failed: /x is not a file') =>
+      `Warning FailedMount: MountVolume.SetUp failed for volume "${volume}" : ${why}`;
+    await stateOf(made.volumes, pod);
+    assert.deepEqual(events.splice(0).sort(), [failed('a'), failed('b')]);
+    await made.clock.advanceUntil(() => events.length >= 2, 45_000);
+    assert.deepEqual(events.splice(0).sort(), [failed('a'), failed('b')]);
+    there = { code: 1, errors: 'stat: Permission denied\n' };
+    await made.clock.advanceUntil(() => events.length >= 2, 61_000);
+    const denied = 'hostPath /x cannot be looked at: stat: Permission denied';
+    assert.deepEqual(events.splice(0).sort(), [failed('a', denied), failed('b', denied)]);
   });
 });
 

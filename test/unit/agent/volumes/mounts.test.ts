@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { findImageMountFault } from '../../../../src/agent/volumes/index.ts';
 import { mountsIn, parseMountLine } from '../../../../src/agent/volumes/mount-table.ts';
 import { expandSubPath } from '../../../../src/agent/volumes/sub-path-expr.ts';
 import type { Mount } from './support.ts';
-import { podWith, stateOf, volumesWith } from './support.ts';
+import { podId, podWith, stateOf, volumesWith } from './support.ts';
 
 const volume = { name: 'v', hostPath: { path: '/x' } };
 
@@ -29,7 +30,8 @@ describe('how a container mounts a volume', () => {
     propagation: 'None',
   };
   const readOnly = { ...plain, isReadOnly: true };
-  const asked = 'volume "v" requested recursiveReadOnly mode, but it is not';
+  const failed = 'failed to resolve recursive read-only mode';
+  const asked = `${failed}: volume "v" requested recursiveReadOnly mode, but it is not`;
   const cases: [what: string, mount: Partial<Mount>, isSupported: boolean, expected: object | string][] = [
     ['plainly', {}, true, plain],
     ['read-only', { readOnly: true }, true, readOnly],
@@ -45,7 +47,12 @@ describe('how a container mounts a volume', () => {
       true,
       { ...plain, propagation: 'Bidirectional' },
     ],
-    ['in a way that is not known', { mountPropagation: 'Both' }, true, 'unknown mount propagation "Both"'],
+    [
+      'in a way that is not known',
+      { mountPropagation: 'Both' },
+      true,
+      'invalid MountPropagation mode: "Both"',
+    ],
     [
       'all below read-only',
       { readOnly: true, recursiveReadOnly: 'Enabled' },
@@ -83,7 +90,7 @@ describe('how a container mounts a volume', () => {
       'in a mode that is not known',
       { readOnly: true, recursiveReadOnly: 'Maybe' },
       true,
-      'unknown recursive read-only mode "Maybe"',
+      `${failed}: unknown recursive read-only mode "Maybe"`,
     ],
     [
       'a part above it',
@@ -92,7 +99,7 @@ describe('how a container mounts a volume', () => {
       "unable to provision SubPath `a/../../b`: must not contain '..'",
     ],
     ['a part from the root', { subPath: '/etc' }, true, 'error SubPath `/etc` must not be an absolute path'],
-    ['a variable that is missing', { subPathExpr: '$(A)' }, true, 'missing value for "A"'],
+    ['a variable that is missing', { subPathExpr: '$(A)' }, true, 'missing value for A'],
     [
       'a volume that is not there',
       { name: 'w' },
@@ -120,16 +127,84 @@ describe('how a container mounts a volume', () => {
   });
 });
 
+describe('an image as a volume', () => {
+  const pod = podWith(
+    [{ name: 'v', image: { reference: 'app:1' } }],
+    [
+      { name: 'v', mountPath: '/m' },
+      { name: 'v', mountPath: '/n', subPath: 'etc/app' },
+    ],
+  );
+
+  test('is mounted by the runtime, read-only', async () => {
+    await using made = await volumesWith();
+    assert.deepEqual(await stateOf(made.volumes, pod), { state: 'ready' });
+    const mounts = await made.volumes.mountsOf(pod, 'main', [], new Map([['v', 'sha256:1']]));
+    const common = { hostPath: '', isReadOnly: true, isRecursiveReadOnly: false, propagation: 'None' };
+    assert.deepEqual(mounts, [
+      { ...common, containerPath: '/m', image: { id: 'sha256:1', subPath: '' } },
+      { ...common, containerPath: '/n', image: { id: 'sha256:1', subPath: 'etc/app' } },
+    ]);
+    await assert.rejects(made.volumes.mountsOf(pod, 'main'), /the image of volume "v" is not there yet/);
+    assert.deepEqual(made.calls, []);
+    await made.volumes.release(podId);
+  });
+
+  const whole = podWith([{ name: 'v', image: { reference: 'app:1' } }]);
+  const cannot = 'MountVolume.SetUp failed for volume "v" : the container runtime containerd';
+  const refused: [version: string, pod: typeof pod, message: string][] = [
+    ['1.6.20', whole, `${cannot} 1.6.20 cannot mount images as volumes: containerd 2.1 and later can`],
+    [
+      '2.1.9',
+      pod,
+      `${cannot} 2.1.9 cannot mount parts of images (subPath) as volumes: containerd 2.2 and later can`,
+    ],
+  ];
+  for (const [version, refusedPod, message] of refused)
+    test(`is refused where containerd ${version} would not mount it`, async () => {
+      const imageMountFault = (isInParts: boolean) => findImageMountFault('containerd', version, isInParts);
+      await using made = await volumesWith(undefined, { imageMountFault });
+      const state = await stateOf(made.volumes, refusedPod);
+      assert.equal(state.state === 'waiting' && state.message, message);
+    });
+
+  const able: [name: string, version: string, isInParts: boolean][] = [
+    ['containerd', '2.1.0', false],
+    ['containerd', 'v2.10.1', true],
+    ['containerd', '3.0', true],
+    ['containerd', '', true],
+    ['', '', true],
+    ['cri-o', '1.31.0', false],
+    ['cri-o', '1.33.0', true],
+    ['other', '0.1.0', true],
+  ];
+  for (const [name, version, isInParts] of able)
+    test(`is not refused for ${name} ${version}, ${isInParts ? 'a part' : 'whole'}`, () =>
+      assert.equal(findImageMountFault(name, version, isInParts), undefined));
+
+  test('is refused for others by their versions', () => {
+    for (const [name, version, isInParts] of [
+      ['containerd', '2.0.9', false],
+      ['containerd', '1.7.99', true],
+      ['cri-o', '1.30.4', false],
+      ['cri-o', '1.32.4', true],
+    ] as const)
+      assert.notEqual(findImageMountFault(name, version, isInParts), undefined, `${name} ${version}`);
+  });
+});
+
 test('variables in the path of a part', () => {
   const environment = [
     { name: 'A', value: 'one' },
     { name: 'B', value: '$(A)' },
     { name: 'A', value: 'two' },
+    { name: 'E', value: '' },
   ];
   const expand = (text: string) => expandSubPath(text, environment);
   assert.equal(expand('$(A)/$(B)/x'), 'two/$(A)/x');
   assert.equal(expand('$$(A)/$x/$('), '$(A)/$x/$(');
-  assert.throws(() => expand('$(C)$(A)$(B2)$(C)'), { message: 'missing value for "B2", "C"' });
+  assert.throws(() => expand('$(C)$(A)$(B2)$(C)'), { message: 'missing value for B2, C' });
+  assert.throws(() => expand('a$(E)'), { message: 'missing value for E' }, 'an empty one is none');
 });
 
 describe('the table of mounts', () => {

@@ -6,6 +6,7 @@ import { silentLogger } from '../../../../src/base/index.ts';
 import { temporaryFolder, waitFor } from '../../../support/index.ts';
 import type { ManualClock } from '../../../support/manual-clock.ts';
 import { createManualClock } from '../../../support/manual-clock.ts';
+import { withoutApi } from '../../../support/without-api.ts';
 
 type Spec = NonNullable<Pod['spec']>;
 export type Volume = NonNullable<Spec['volumes']>[number];
@@ -40,6 +41,7 @@ export async function volumesWith(
     rootDir: folder.path,
     memoryBytes: () => undefined,
     supportsRecursiveReadOnly: () => true,
+    ...withoutApi,
     log: silentLogger(),
     clock,
     tools,

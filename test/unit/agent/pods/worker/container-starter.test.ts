@@ -18,6 +18,9 @@ function optionsOf(calls: SimulatedRuntime, folder: string): ExecutorOptions {
   const ready = {
     want: () => ({ state: 'ready' as const }),
     mountsOf: async () => [],
+    accessOf: async () => ({ devices: [], groups: [] }),
+    contentsOf: () => [],
+    readFile: async () => '',
     release: async () => undefined,
   };
   return {

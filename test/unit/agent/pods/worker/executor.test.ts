@@ -34,7 +34,15 @@ function site(clock: ManualClock, options: Partial<ExecutorOptions> = {}) {
   const told: string[] = [];
   const executor = new NodeExecutor({
     calls: runtime,
-    volumes: { want: unused, mountsOf: unused, release: unused, onChange: unused },
+    volumes: {
+      want: unused,
+      mountsOf: unused,
+      release: unused,
+      onChange: unused,
+      accessOf: unused,
+      contentsOf: unused,
+      readFile: unused,
+    },
     teller: {
       planned: unused,
       ended: unused,

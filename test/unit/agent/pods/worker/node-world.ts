@@ -263,6 +263,9 @@ const presentImages: Images = {
 };
 
 const readyVolumes: Volumes = {
+  accessOf: async () => ({ devices: [], groups: [] }),
+  contentsOf: () => [],
+  readFile: async () => '',
   want: () => ({ state: 'ready' }),
   mountsOf: async () => [],
   release: async () => undefined,

@@ -209,6 +209,9 @@ const presentImages: Images = {
 const readyVolumes: Volumes = {
   want: () => ({ state: 'ready' }),
   mountsOf: async () => [],
+  accessOf: async () => ({ devices: [], groups: [] }),
+  contentsOf: () => [],
+  readFile: async () => '',
   release: async () => undefined,
   onChange: () => nothing,
 };
