@@ -16,6 +16,7 @@ import { ImageService, RuntimeService } from '../../src/agent/runtime/gen/cri_pb
 import type { Pod } from '../../src/api/index.ts';
 import { systemClock } from '../../src/base/index.ts';
 import { cgroupName, waitFor } from '../support/index.ts';
+import { givenWithoutApi } from '../support/without-api.ts';
 import type { LabContainerd } from './lab/index.ts';
 import { idle, image, startContainerd } from './lab/index.ts';
 
@@ -115,7 +116,11 @@ describe('containers as they are described, with a real containerd', () => {
       attempt: 0,
       restartCount: 0,
       image: { id: found.image?.id ?? '', user: {} },
-      environment: resolveEnvironment(pod, 'c', { node, podIps }),
+      environment: await resolveEnvironment(pod, 'c', {
+        ...givenWithoutApi,
+        ...{ facts: { node, podIps }, services: { state: 'present', object: [] }, isStatic: true },
+        readFile: async () => '',
+      }),
       mounts: [],
       hostsFile: ownHosts,
       messageFile,
@@ -235,7 +240,7 @@ describe('containers as they are described, with a real containerd', () => {
       folders.filter((folder) => existsSync(folder)),
       [],
     );
-    assert.equal(groups.list().includes(pod.metadata?.uid ?? ''), false);
+    assert.equal(groups.has(pod), false);
   });
 
   test('all of /proc, and processes that the containers of the pod share', async () => {

@@ -1,16 +1,17 @@
 import { availableParallelism } from 'node:os';
 import type { Pod } from '../../api/index.ts';
 import { runtimeClassKind } from '../../api/index.ts';
-import type { Clock } from '../../base/index.ts';
+import { createRecentReader } from '../../base/index.ts';
 import type { Checkpointer } from '../checkpoint/index.ts';
 import type { NodeSettings } from '../containers/index.ts';
 import { readThermalPaths } from '../containers/index.ts';
+import type { KnownServices, PodObjects } from '../objects/index.ts';
 import type { DeviceAllocator } from '../plugins/allocation/index.ts';
 import type { PodClaims } from '../plugins/claims/index.ts';
 import type { PodTimeline } from '../pods/explain/index.ts';
 import { agentMark } from '../pods/index.ts';
 import type { NodeTeller } from '../pods/worker/index.ts';
-import { NodeExecutor, StartGate } from '../pods/worker/index.ts';
+import { NodeExecutor, StartGate, waitForSlot } from '../pods/worker/index.ts';
 import { readNodeCgroups } from '../resources/index.ts';
 import type { podCalls, Runtime } from '../runtime/index.ts';
 import type { PodVolumes } from '../volumes/index.ts';
@@ -29,11 +30,13 @@ export interface ExecutorSources {
   pods: PodParts;
   devices: DeviceParts;
   allocator: DeviceAllocator;
-  checkpointer: Pick<Checkpointer, 'beforeStop'>;
+  checkpointer: Pick<Checkpointer, 'beforeStop' | 'isUnderWay' | 'onBegin'>;
 }
 
 /** How many pods start at a time for each processor: more share it and become ready no sooner. */
 const startsPerCpu = 2;
+/** Node.js counts them by the quotas of this process's cgroups, of which it reads each file, and the gate asks for each pod that waits. */
+const processorsMaxAgeMs = 5000;
 
 interface ExecutorParts {
   calls: ReturnType<typeof podCalls>;
@@ -43,28 +46,31 @@ interface ExecutorParts {
   facts: NodeFacts;
   cgroups: PodCgroupsService;
   claims: PodClaims;
+  objects: PodObjects;
+  services: KnownServices;
 }
 
 /** Carries out what is planned for pods: it makes cgroups, sandboxes and containers, and removes them. */
 export function createExecutor(
   context: AgentContext,
   { pods, devices, allocator, runtime, checkpointer }: ExecutorSources,
-  { calls, volumes, teller, timeline, facts, cgroups, claims }: ExecutorParts,
+  { calls, volumes, teller, timeline, facts, cgroups, claims, objects, services }: ExecutorParts,
 ): NodeExecutor {
   const { options, config } = context;
   const handlerOf = (pod: Pod) => readHandler(pod, pods.onApi?.api);
-  const gate = new StartGate(() => startsPerCpu * availableParallelism());
+  const processors = createRecentReader(options.clock, processorsMaxAgeMs, availableParallelism);
+  const gate = new StartGate(() => startsPerCpu * processors());
   const host = {
     cgroups: readNodeCgroups('/', config.pods.killsSingleProcess),
     maskedPaths: readThermalPaths('/'),
   };
   return new NodeExecutor({
-    ...{ calls, volumes, teller },
+    ...{ calls, volumes, teller, objects, services },
     rootDir: options.rootDir,
     agentMark: agentMark(context.nodeName, options.rootDir),
     logsDir: config.logs.folder,
     cgroups: () => cgroups.get(),
-    madeCgroups: () => cgroups.current(),
+    removeCgroup: (uid) => cgroups.remove(uid),
     node: () => ({ ...nodeSettings(context, facts), ...host }),
     handlerOf,
     ...createUserIds(context, runtime, handlerOf),
@@ -76,7 +82,7 @@ export function createExecutor(
     releaseDevices: (uid) => allocator.release(uid),
     enter(pod, next, signal) {
       if (gate.isFull) timeline.add(pod.metadata?.uid ?? '', gateMessage);
-      return enterGate(gate, pod, next === 'container', signal, options.clock);
+      return waitForSlot(gate, pod, next === 'container', signal, options.clock);
     },
     beforeStop: (stop, signal) => checkpointer.beforeStop(stop, signal),
     ...part(context, 'pods'),
@@ -84,27 +90,6 @@ export function createExecutor(
 }
 
 const gateMessage = `waits for its turn: ${startsPerCpu} pods for each processor start at a time`;
-
-/** Longer calls hang: others need not wait for them. */
-const slotMs = 15_000;
-/** From this priority on a pod is critical. */
-const criticalPriority = 2_000_000_000;
-
-/** What the others may need, such as the network's own pods, waits for nothing. */
-async function enterGate(
-  gate: StartGate,
-  pod: Pod,
-  hasBegun: boolean,
-  signal: AbortSignal,
-  clock: Clock,
-): Promise<Disposable> {
-  const { priority = 0, hostNetwork = false } = pod.spec ?? {};
-  if (hostNetwork || priority >= criticalPriority) return { [Symbol.dispose]: () => undefined };
-  const slot = await gate.enter({ priority, hasBegun }, signal);
-  const done = new AbortController();
-  void clock.sleep(slotMs, done.signal).then(() => slot[Symbol.dispose]());
-  return { [Symbol.dispose]: () => done.abort() };
-}
 
 function nodeSettings(context: AgentContext, facts: NodeFacts): NodeSettings {
   const { clusterDns, clusterDomain, defaultSysctls, cpuQuota } = context.live.current.pods;

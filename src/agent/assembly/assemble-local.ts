@@ -11,7 +11,7 @@ import { assembleDrivers } from './assemble-drivers.ts';
 import { assembleKubeletPlugins, assemblePlugins } from './assemble-plugins.ts';
 import type { PodParts } from './assemble-pods.ts';
 import { assemblePods } from './assemble-pods.ts';
-import { assembleResources } from './assemble-resources.ts';
+import { assembleResources, podAllocations } from './assemble-resources.ts';
 import type { RunningPods } from './assemble-running-pods.ts';
 import { assembleRunningPods } from './assemble-running-pods.ts';
 import { assembleEvents, assembleSeccomp } from './assemble-seccomp.ts';
@@ -33,7 +33,7 @@ export async function assembleLocal(
   context: AgentContext,
   identity: Identity,
   runtime: Runtime,
-  checkpointer: Pick<Checkpointer, 'beforeStop'>,
+  checkpointer: Pick<Checkpointer, 'beforeStop' | 'isUnderWay' | 'onBegin'>,
 ): Promise<LocalParts> {
   const pods = assemblePods(context, identity);
   const events = assembleEvents(context, identity);
@@ -54,7 +54,7 @@ export async function assembleLocal(
   const resources = assembleResources(context, { inventory, remember, pods: users, isComplete });
   const drivers = assembleDrivers(context, identity);
   const running = await assembleRunningPods(context, {
-    ...{ runtime, pods, devices, drivers, checkpointer },
+    ...{ runtime, pods, devices, drivers, checkpointer, identity },
     events: events.recorder,
     allocator: resources.allocator,
   });
@@ -72,6 +72,7 @@ export async function assembleLocal(
       ...drivers.services,
       ...devices.services([...resources.atKubeletPaths, ...kubeletPlugins.parts]),
       ...resources.services,
+      podAllocations(context, { pods: users, isComplete, ...running.allocations }),
     ],
     routes: [
       ...pluginRoutes(kubeletPlugins.joined),

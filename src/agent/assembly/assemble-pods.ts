@@ -2,12 +2,13 @@ import type { Pod } from '../../api/index.ts';
 import type { Service } from '../../base/index.ts';
 import type { Identity, NodeApi } from '../identity/index.ts';
 import { nodeApi } from '../identity/index.ts';
-import type { PodMetrics, PodSource, StaticPods } from '../pods/index.ts';
+import type { PodMetrics, PodSource, RefusedManifest, StaticPods } from '../pods/index.ts';
 import {
   ApiPods,
   createStaticPods,
   formatStaticPods,
   joinSources,
+  listRefused,
   mirrorPods,
   podMetrics,
   staticPodRoutes,
@@ -30,6 +31,8 @@ export interface PodParts {
   readonly onApi: PodsOnApi | undefined;
   /** For `/statusz`. */
   text(): string;
+  /** Manifests of the folder and the URL that are not used as they are. */
+  refusedManifests(): readonly RefusedManifest[];
 }
 
 export interface PodsOnApi {
@@ -44,6 +47,8 @@ export interface PodsOnApi {
 /** What becomes of the pods, from where they run. */
 export interface PodStatuses {
   statusOf(podUid: string): PodStatus | undefined;
+  /** Whether a pod of a manifest, of that name, has a status. */
+  hasStatic(name: string): boolean;
   onChange(listener: () => void): Disposable;
 }
 
@@ -55,7 +60,7 @@ export function assemblePods(context: AgentContext, identity: Identity): PodPart
   const { options, stack } = context;
   const { log } = part(context, 'pods');
   const metrics = podMetrics(context.metrics);
-  const { folder, sources, services } = assembleStatics(context, metrics);
+  const { folder, url, sources, services } = assembleStatics(context, metrics);
   const statics = joinStatics(sources, stack.use(joinSources(sources, log)));
   const onApi =
     options.controlPlane.mode === 'standalone'
@@ -65,6 +70,7 @@ export function assemblePods(context: AgentContext, identity: Identity): PodPart
   return {
     routes: staticPodRoutes(folder),
     text: () => formatStaticPods(folder),
+    refusedManifests: () => listRefused(folder?.verdicts() ?? [], [folder?.problem(), url?.problem()]),
     isComplete: () => statics.isComplete() && (onApi?.pods.isSynced() ?? true),
     source: stack.use(joinSources(all, log)),
     onApi,
@@ -85,6 +91,7 @@ type StaticSource = Pick<StaticPods, 'pods' | 'isComplete' | 'onChange'>;
 interface Statics {
   /** Undefined: the configuration names no folder. */
   readonly folder: StaticPods | undefined;
+  readonly url: UrlPods | undefined;
   readonly sources: readonly StaticSource[];
   readonly services: readonly Service[];
 }
@@ -98,7 +105,7 @@ function assembleStatics(context: AgentContext, metrics: PodMetrics): Statics {
   const { url: settings } = config.pods;
   const url = settings === undefined ? undefined : new UrlPods({ ...settings, ...common });
   return {
-    folder,
+    ...{ folder, url },
     sources: [folder, url].filter((each) => each !== undefined),
     services: [
       ...(folder === undefined ? [] : [createService('static-pods', ['lock'], folder.run)]),
@@ -132,6 +139,7 @@ function assembleOnApi(
     const status = {
       writer,
       statusOf: ({ metadata }: Pod) => statuses.statusOf(metadata?.uid ?? ''),
+      isEnding: (name: string) => statuses.hasStatic(name),
       onStatus: (listener: () => void) => statuses.onChange(listener),
     };
     const run = mirrorPods({ api, statics, onApi: pods, status, ...common });

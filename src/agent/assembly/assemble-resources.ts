@@ -5,6 +5,7 @@ import { createDeviceAllocations } from '../plugins/allocation/index.ts';
 import type { DeviceInventory, DeviceUsers, KubeletPart } from '../plugins/devices/index.ts';
 import { kubeletPaths } from '../plugins/devices/index.ts';
 import { podResourcesServer } from '../plugins/pod-resources/index.ts';
+import type { PodAllocationsOptions } from '../plugins/resource-state/index.ts';
 import { keepPodAllocations, keepPolicyStates } from '../plugins/resource-state/index.ts';
 import type { PodSource } from '../pods/index.ts';
 import type { AgentContext } from './context.ts';
@@ -49,7 +50,6 @@ export function assembleResources(context: AgentContext, sources: ResourceSource
     ...part(context, 'pod-resources'),
   });
   const stateFiles = { rootDir, ...part(context, 'resource-state') };
-  const enabled = config.featureGates.InPlacePodVerticalScaling;
   const service = (name: string, dependsOn: readonly string[], run: Service['run']): Service => ({
     name,
     dependsOn,
@@ -66,9 +66,20 @@ export function assembleResources(context: AgentContext, sources: ResourceSource
       service('device-allocations', ['lock'], allocations.run),
       service('pod-resources', ['device-allocations'], serve(join(rootDir, podResourcesSocket))),
       service('resource-state', ['lock'], (signal, ready) => keepPolicyStates(stateFiles, ready, signal)),
-      service('pod-allocations', ['lock'], (signal, ready) =>
-        keepPodAllocations({ ...stateFiles, ...sources, enabled }, ready, signal),
-      ),
     ],
+  };
+}
+
+/** Keeps the file of what pods were given, for as long as they are resized in place. */
+export function podAllocations(
+  context: AgentContext,
+  sources: Pick<PodAllocationsOptions, 'pods' | 'isComplete' | 'given' | 'onGiven'>,
+): Service {
+  const { options, config } = context;
+  const enabled = config.featureGates.InPlacePodVerticalScaling;
+  const stateFile = { rootDir: options.rootDir, ...part(context, 'resource-state') };
+  return {
+    ...{ name: 'pod-allocations', dependsOn: ['lock'], onFailure: 'restart' },
+    run: (signal, ready) => keepPodAllocations({ ...stateFile, ...sources, enabled }, ready, signal),
   };
 }

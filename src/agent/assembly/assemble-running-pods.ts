@@ -1,17 +1,21 @@
 import { join } from 'node:path';
 import type { Node, Pod } from '../../api/index.ts';
 import type { Service } from '../../base/index.ts';
+import { withDeadline } from '../../base/index.ts';
+import type { Identity } from '../identity/index.ts';
 import type { EventRecorder } from '../node/events/index.ts';
-import { createMeasure, PodCidr } from '../node/index.ts';
+import type { NodeVolumesInUse } from '../node/index.ts';
+import { createMeasure } from '../node/index.ts';
+import { withApiService } from '../objects/index.ts';
 import type { ResourceClaim } from '../plugins/claims/index.ts';
 import { PodClaims, resourceClaim } from '../plugins/claims/index.ts';
+import type { PodAllocationsOptions } from '../plugins/resource-state/index.ts';
 import { explainRoutes, PodTimeline, WaitTimes } from '../pods/explain/index.ts';
 import type { Housekeeper } from '../pods/housekeeping/index.ts';
-import { PodRuntimeView } from '../pods/index.ts';
+import { fullName, PodRuntimeView } from '../pods/index.ts';
 import { measureSteps, NodeTeller, PodManager, PodRecords } from '../pods/worker/index.ts';
 import { qosClassOf } from '../resources/index.ts';
-import type { Connection, Runtime } from '../runtime/index.ts';
-import { measureCalls, openConnection, podCalls, RuntimeError, RuntimeService } from '../runtime/index.ts';
+import { measureCalls, openConnection, podCalls } from '../runtime/index.ts';
 import type { AgentRoute } from '../server/index.ts';
 import { createAdmission } from './admission.ts';
 import { ApiStatuses, noStatuses } from './api-statuses.ts';
@@ -20,21 +24,25 @@ import type { ExecutorSources } from './assemble-executor.ts';
 import { createExecutor, hostIpsOf } from './assemble-executor.ts';
 import { listEndpoints, openImages } from './assemble-images.ts';
 import { assembleObjects } from './assemble-objects.ts';
-import type { PodParts } from './assemble-pods.ts';
+import type { PodParts, PodStatuses } from './assemble-pods.ts';
+import { createProber } from './assemble-probes.ts';
 import type { AgentContext } from './context.ts';
 import { part } from './context.ts';
 import { createDeviceHealth } from './device-source.ts';
-import { NodeFacts } from './node-facts.ts';
+import { createFacts, disksOf } from './node-facts.ts';
 import { createNodeStorage } from './node-storage.ts';
 import { PodCgroupsService } from './pod-cgroups.ts';
-import { createExplainer } from './pod-explainer.ts';
+import { createExplainer, findFullDisks } from './pod-explainer.ts';
 import { createRunningMetrics, observeRunning } from './pod-metrics.ts';
+import { createPodCidr, createRelay, withProblem } from './pod-network.ts';
+import { createLogRoutes, createStreamRoutes } from './pod-routes.ts';
 import { collectImages, isKnownPod, keepHouse, keepLogLinks, rotateLogs } from './pod-upkeep.ts';
 import { createVolumes } from './pod-volumes.ts';
 
 export interface RunningPodSources extends ExecutorSources {
   events: EventRecorder;
   drivers: Pick<Drivers, 'dra' | 'volumes'>;
+  identity: Pick<Identity, 'api'>;
 }
 
 export interface RunningPods {
@@ -42,9 +50,13 @@ export interface RunningPods {
   readonly routes: readonly AgentRoute[];
   /** Takes the Node as the API has it. */
   onNode(node: Node): void;
+  /** For the status of the Node. */
+  readonly volumesInUse: NodeVolumesInUse;
   /** The pod with its status as this agent has it. */
   withStatus(pod: Pod): Pod;
-  /** Pods that hold something of the node, also those that no source has any more. */
+  /** What pods were given, which a resize may change. */
+  readonly allocations: Required<Pick<PodAllocationsOptions, 'given' | 'onGiven'>>;
+  /** Pods that hold something of the node, also those that no source has any more, each with what it was given. */
   held(): readonly Pod[];
 }
 
@@ -65,9 +77,20 @@ export async function assembleRunningPods(
     options.clock,
   );
   const calls = podCalls(connection, { timeoutMs: config.runtimeRequestTimeoutMs });
-  const facts = createFacts(context, sources);
-  const { objects, lifetimes } = assembleObjects(context, pods);
+  const measure = createMeasure({
+    rootDir: options.rootDir,
+    runtimeDisks: () => disksOf(runtime),
+    ...part(context, 'node-facts'),
+  });
+  const facts = createFacts(context, pods, {
+    measure,
+    devices: sources.devices.amounts,
+    hostIps: () => hostIpsOf(context),
+  });
+  const { objects, services: listed, lifetimes } = assembleObjects(context, pods);
   const view = new PodRuntimeView({ calls, onListed: metrics.onListed, ...part(context, 'pod-view') });
+  const relay = createRelay(context, sources, view);
+  const knownServices = pods.onApi === undefined ? listed : withApiService(listed, () => relay.state);
   const timeline = new PodTimeline(options.clock);
   const noted = { ...sources, events: withTimeline(events, timeline) };
   const images = stack.use(await openImages(context, { ...noted, objects }, metrics));
@@ -89,26 +112,30 @@ export async function assembleRunningPods(
     connection,
     config: () => context.live.current,
     facts,
-    pods: () => manager.workers().map(({ pod }) => pod),
-    isKnown: (uid) => isKnownPod(uid, pods, { view, manager }),
+    pods: () => manager.workers().map(({ allocated }) => allocated),
     ...part(context, 'cgroups'),
   });
   const claims: PodClaims = stack.use(
     new PodClaims({
       path: join(options.rootDir, 'resource-claims.json'),
       drivers: sources.drivers.dra,
-      readClaim: (namespace, name, signal) => readClaim(pods, namespace, name, signal),
+      readClaim: (namespace, name, signal) => readClaim(context, pods, namespace, name, signal),
       isKnown: (uid) => isKnownPod(uid, pods, { view, manager }),
       ...part(context, 'resource-claims'),
     }),
   );
   const executor = measureSteps(
-    createExecutor(context, sources, { calls, volumes, teller, timeline, facts, cgroups, claims }),
+    createExecutor(context, sources, {
+      ...{ calls, volumes, teller, timeline, facts, cgroups, claims },
+      ...{ objects, services: knownServices },
+    }),
     metrics.steps,
     options.clock,
   );
+  const probes = createProber(context, sources, { calls, teller });
   const manager: PodManager = new PodManager({
-    ...{ view, images, volumes, records, executor, teller },
+    ...{ view, images, volumes, records, executor, teller, objects, services: knownServices, probes },
+    hostIps: () => hostIpsOf(context),
     onLooked: (kind, seconds) => metrics.lives.looked(kind, seconds),
     settings: () => ({ maxRestartWaitMs: context.live.current.pods.maxRestartWaitMs }),
     network: () => {
@@ -122,38 +149,64 @@ export async function assembleRunningPods(
       isStandalone: options.controlPlane.mode === 'standalone',
       config: () => context.live.current,
     }),
-    onAbandoned: () => house.wake(),
+    resizing: config.featureGates.InPlacePodVerticalScaling
+      ? { allocatable: () => facts.resources().allocatable }
+      : undefined,
+    isShuttingDown: () => false,
+    onAbandoned: (uid) => house.claim(uid),
     onNodeChange(listener) {
-      const [status, complete] = [runtime.onStatusChange(listener), view.onComplete(listener)];
-      const health = sources.devices.inventory.onChange(listener);
-      return {
-        [Symbol.dispose]() {
-          status[Symbol.dispose]();
-          complete[Symbol.dispose]();
-          health[Symbol.dispose]();
-        },
-      };
+      const following = new DisposableStack();
+      following.use(runtime.onStatusChange(listener));
+      following.use(view.onComplete(listener));
+      following.use(sources.devices.inventory.onChange(listener));
+      return following;
     },
     ...part(context, 'pods'),
   });
-  const house: Housekeeper = keepHouse(context, pods, { view, manager });
-  observeRunning(context.metrics, { view, manager, housekeeper: house, source: pods.source });
+  const collector = collectImages(context, pods, events, { view, images, metrics: metrics.calls });
+  const house: Housekeeper = keepHouse(context, pods, { view, manager, volumes, cgroups });
+  observeRunning(context.metrics, { view, manager, volumes, housekeeper: house, source: pods.source });
   const podCidr = createPodCidr(context, connection, runtime);
+  const statuses: PodStatuses = {
+    statusOf: (uid) => teller.statusOf(uid),
+    hasStatic: (name) =>
+      manager.workers().some(({ pod, uid, origin }) => {
+        return origin !== 'api' && fullName(pod) === name && teller.statusOf(uid) !== undefined;
+      }),
+    onChange: (listener) => teller.onChange(listener),
+  };
   const service = (name: string, dependsOn: readonly string[], run: Service['run']): Service => ({
     ...{ name, dependsOn, onFailure: 'restart', run },
   });
   return {
-    routes: explainRoutes(
-      createExplainer({ manager, teller, timeline, waits, view, isComplete: pods.isComplete }),
-    ),
+    routes: [
+      ...explainRoutes(
+        createExplainer({
+          ...{ manager, teller, waits, probes, view, volumes, isComplete: pods.isComplete },
+          timeline: withProblem(timeline, relay),
+          refusedManifests: pods.refusedManifests,
+          disks: findFullDisks(context, runtime),
+          pressures: () => [],
+        }),
+      ),
+      probes.route,
+      ...createLogRoutes(context, pods, { view, teller }),
+      ...createStreamRoutes(context, pods, { view, connection }),
+    ],
+    volumesInUse: storage.inUse,
     onNode: ({ spec }) => podCidr.follow(spec?.podCIDRs ?? []),
-    held: () => manager.workers().flatMap(({ pod, record }) => (record.isReleased === true ? [] : [pod])),
+    held: () =>
+      manager.workers().flatMap(({ allocated, record }) => (record.isReleased === true ? [] : [allocated])),
+    allocations: {
+      given: ({ metadata }) => manager.worker(metadata?.uid ?? '')?.allocated,
+      onGiven: (listener) => teller.onChange(listener),
+    },
     withStatus(pod) {
       const status = teller.statusOf(pod.metadata?.uid ?? '');
       return status === undefined ? pod : { ...pod, status };
     },
     services: [
-      collectImages(context, events, { view, images, metrics: metrics.calls }),
+      collector,
       service(
         'pod-logs',
         ['pod-view'],
@@ -163,14 +216,18 @@ export async function assembleRunningPods(
       service('housekeeping', ['pod-view'], house.run),
       service('node-facts', ['lock'], facts.run),
       service('pod-view', ['lock'], view.run),
+      service('probes', ['pod-view'], probes.run),
       service('pod-cidr', ['lock'], podCidr.run),
       service('pod-cgroups', ['node-facts'], cgroups.run),
       ...lifetimes,
-      ...(pods.onApi === undefined ? [] : [pods.onApi.mirrors(teller)]),
+      ...(pods.onApi === undefined
+        ? []
+        : [pods.onApi.mirrors(statuses), service('api-relay', ['identity'], relay.run)]),
       service('resource-claims', ['lock'], claims.run),
       service(
         'pods',
-        ['pod-view', 'node-facts', 'device-allocations', 'resource-claims', 'checkpointer'],
+        // not on what follows the API: static pods, which may be the control plane itself, run without it
+        ['pod-view', 'node-facts', 'device-allocations', 'resource-claims', 'checkpointer', 'probes'],
         manager.run,
       ),
     ],
@@ -187,49 +244,18 @@ function withTimeline(events: EventRecorder, timeline: PodTimeline): EventRecord
   };
 }
 
-function createPodCidr(context: AgentContext, connection: Connection, runtime: Runtime): PodCidr {
-  const { pods, runtimeRequestTimeoutMs: deadlineMs } = context.config;
-  return new PodCidr({
-    configured: pods.podCidrs,
-    async send(podCidr, cancel) {
-      const request = { runtimeConfig: { networkConfig: { podCidr } } };
-      await connection.call(RuntimeService.method.updateRuntimeConfig, request, { deadlineMs, cancel });
-    },
-    isRefused: (error) => error instanceof RuntimeError && error.reason === 'unimplemented',
-    onRuntimeStart: (listener) => runtime.onStatusChange(({ ready }) => ready && listener()),
-    ...part(context, 'pod-cidr'),
-  });
-}
-
-function createFacts(context: AgentContext, { devices, pods, runtime }: RunningPodSources): NodeFacts {
-  const { live, nodeName, options } = context;
-  const { clock } = options;
-  return new NodeFacts({
-    ...{ nodeName, clock },
-    api: pods.onApi?.api,
-    measure: createMeasure({
-      rootDir: options.rootDir,
-      runtimeDisks: () => {
-        const { imageDir, containerDir } = runtime.images();
-        return { images: imageDir, containers: containerDir };
-      },
-      ...part(context, 'node-facts'),
-    }),
-    devices: devices.amounts,
-    hostIps: () => hostIpsOf(context),
-    config: () => live.current,
-  });
-}
-
 const readTimeoutMs = 10_000;
 
 async function readClaim(
+  { options }: AgentContext,
   { onApi }: PodParts,
   namespace: string,
   name: string,
   signal: AbortSignal,
 ): Promise<ResourceClaim> {
   if (onApi === undefined) throw new Error('resource claims need a control plane');
-  const until = AbortSignal.any([signal, AbortSignal.timeout(readTimeoutMs)]);
-  return await onApi.api.get(resourceClaim, name, { namespace, signal: until });
+  const limits = { clock: options.clock, timeoutMs: readTimeoutMs, signal };
+  return await withDeadline(limits, `the control plane, asked for claim ${namespace}/${name},`, (within) =>
+    onApi.api.get(resourceClaim, name, { namespace, signal: within }),
+  );
 }

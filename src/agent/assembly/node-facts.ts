@@ -1,13 +1,16 @@
 import type { Node } from '../../api/index.ts';
 import { billionths, nodeKind } from '../../api/index.ts';
 import type { Clock, Service } from '../../base/index.ts';
-import { readRegularFile } from '../../base/index.ts';
+import { readRegularFile, withDeadline } from '../../base/index.ts';
 import type { EffectiveConfig } from '../config/index.ts';
 import type { DnsSettings } from '../containers/index.ts';
 import { localDns, parseResolvConf } from '../containers/index.ts';
 import type { NodeApi } from '../identity/index.ts';
 import type { ExtraResources, Measure, NodeResources } from '../node/index.ts';
 import { computeResources, withExtra } from '../node/index.ts';
+import type { Runtime } from '../runtime/index.ts';
+import type { PodParts } from './assemble-pods.ts';
+import type { AgentContext } from './context.ts';
 
 export interface NodeFactsOptions {
   nodeName: string;
@@ -20,6 +23,12 @@ export interface NodeFactsOptions {
   clock: Clock;
 }
 
+/** Where the runtime keeps images and containers, as far as it has said that. */
+export function disksOf(runtime: Pick<Runtime, 'images'>) {
+  const { imageDir, containerDir } = runtime.images();
+  return { images: imageDir, containers: containerDir };
+}
+
 const resolvLimitBytes = 64 * 1024;
 const measureMs = 60_000;
 /** How long a Node that was read serves for the admission of further pods. */
@@ -30,8 +39,10 @@ const readTimeoutMs = 5000;
 export class NodeFacts {
   readonly #options: NodeFactsOptions;
   #resources: NodeResources = { capacity: {}, allocatable: {} };
+  #forPods: NodeResources['allocatable'] = {};
   #hostDns: DnsSettings = { servers: [], searches: [], options: [] };
   #node: Node | undefined;
+  readonly #forever = new AbortController().signal;
   #readMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: NodeFactsOptions) {
@@ -43,9 +54,12 @@ export class NodeFacts {
     return withExtra(this.#resources, this.#options.devices());
   }
 
-  /** What all pods together may use. */
+  /**
+   * What all pods together may use. The thresholds of eviction are not taken off, as they are of what is allocatable: pods are
+   * to be evicted before the kernel kills one of them.
+   */
   allPodsLimits(): { readonly cpuMillis: number; readonly memoryBytes?: number } {
-    const { cpu, memory } = this.resources().allocatable;
+    const { cpu, memory } = this.#forPods;
     const cpuMillis = Math.max(1, Number(billionths(cpu ?? '1') / 1_000_000n));
     return memory === undefined
       ? { cpuMillis }
@@ -63,7 +77,9 @@ export class NodeFacts {
     const isOld = clock.monotonicMs() - this.#readMs > nodeMs;
     if (api === undefined || !(isFresh || isOld)) return this.#node;
     try {
-      this.#node = await api.get(nodeKind, nodeName, { signal: AbortSignal.timeout(readTimeoutMs) });
+      const limits = { clock, timeoutMs: readTimeoutMs, signal: this.#forever };
+      const read = (signal: AbortSignal) => api.get(nodeKind, nodeName, { signal });
+      this.#node = await withDeadline(limits, 'the control plane', read);
       this.#readMs = clock.monotonicMs();
     } catch {
       // the heartbeat tells that the API is away; what was read last stands
@@ -78,11 +94,9 @@ export class NodeFacts {
     while (!signal.aborted) {
       const { maxPods, eviction, reserved, pods } = config();
       const measured = await measure(signal);
-      this.#resources = computeResources(
-        measured,
-        { maxPods, podsPerCore: pods.podsPerCore },
-        { minFree: eviction.hard, reserved },
-      );
+      const bounds = { maxPods, podsPerCore: pods.podsPerCore };
+      this.#resources = computeResources(measured, bounds, { minFree: eviction.hard, reserved });
+      this.#forPods = computeResources(measured, bounds, { minFree: {}, reserved }).allocatable;
       this.#hostDns = await this.#readDns(pods.resolvConf);
       ready();
       await clock.sleep(measureMs, signal);
@@ -95,4 +109,13 @@ export class NodeFacts {
     const text = await readRegularFile(path, { limitBytes: resolvLimitBytes }).catch(() => Buffer.of());
     return parseResolvConf(text.toString());
   }
+}
+
+/** Of this node. */
+export function createFacts(
+  { live, nodeName, options: { clock } }: AgentContext,
+  { onApi }: PodParts,
+  parts: Pick<NodeFactsOptions, 'measure' | 'devices' | 'hostIps'>,
+): NodeFacts {
+  return new NodeFacts({ ...parts, nodeName, clock, api: onApi?.api, config: () => live.current });
 }

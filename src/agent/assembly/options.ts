@@ -32,8 +32,8 @@ export interface AgentOptions {
   onReloadAsked(listener: () => void): Disposable;
   groupSuffix: string;
   controlPlane: ControlPlane;
-  /** Of the process, for the service manager. */
-  env: NotifyEnvironment;
+  /** Of the process. */
+  env: NotifyEnvironment & Readonly<Record<string, string | undefined>>;
   pid: number;
   /** The command line of the process. */
   command: readonly string[];

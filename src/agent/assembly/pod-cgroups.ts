@@ -14,8 +14,6 @@ export interface PodCgroupsServiceOptions {
   facts: NodeFacts;
   /** The pods that run. */
   pods(): readonly Pod[];
-  /** Whether the pod is wanted or here; undefined while that is not known. */
-  isKnown(podUid: string): boolean | undefined;
   clock: Clock;
   log: Logger;
 }
@@ -29,6 +27,8 @@ export class PodCgroupsService {
   readonly #options: PodCgroupsServiceOptions;
   readonly #made = Promise.withResolvers<PodCgroups>();
   #current: PodCgroups | undefined;
+  /** The uids of pods whose cgroups are to be removed as soon as it is known where they are. */
+  readonly #overdue = new Set<string>();
   #prepared: Promise<unknown> | undefined;
 
   constructor(options: PodCgroupsServiceOptions) {
@@ -46,9 +46,10 @@ export class PodCgroupsService {
     return cgroups;
   }
 
-  /** Undefined before it. */
-  current(): PodCgroups | undefined {
-    return this.#current;
+  /** Removes the cgroup of a pod of this agent. Before the runtime's first answer it is left for then. */
+  async remove(podUid: string): Promise<void> {
+    if (this.#current === undefined) this.#overdue.add(podUid);
+    else await this.#current.remove(podUid);
   }
 
   readonly run: Service['run'] = async (signal, ready) => {
@@ -70,7 +71,8 @@ export class PodCgroupsService {
     this.#made.resolve(cgroups);
     let logged = '';
     while (!signal.aborted) {
-      const isInUse = this.#prepared !== undefined || cgroups.list().length > 0;
+      await this.#removeOverdue(cgroups);
+      const isInUse = this.#prepared !== undefined || this.#options.pods().length > 0;
       const problem = isInUse ? await refresh(cgroups, this.#options).catch(describeError) : undefined;
       if (problem !== undefined && problem !== logged)
         log.warn(`the cgroup of all pods cannot be kept: ${problem}`);
@@ -78,6 +80,14 @@ export class PodCgroupsService {
       await clock.sleep(refreshMs, signal);
     }
   };
+
+  async #removeOverdue(cgroups: PodCgroups): Promise<void> {
+    for (const uid of this.#overdue)
+      await cgroups.remove(uid).then(
+        () => this.#overdue.delete(uid),
+        (error: unknown) => this.#options.log.debug(describeError(error)),
+      );
+  }
 
   /** The runtime's answer, or the configuration's where the runtime does not say; undefined when the agent stops before. */
   async #askDriver(signal: AbortSignal): Promise<CgroupDriver | undefined> {
@@ -100,13 +110,12 @@ export class PodCgroupsService {
   }
 }
 
-/** Keeps what all pods may use, and removes what is left of pods that are gone. */
+/** Keeps what all pods may use. Groups of pods that are not known here may be another agent's: they are let be. */
 async function refresh(
   cgroups: PodCgroups,
-  { facts, pods, isKnown }: PodCgroupsServiceOptions,
+  { facts, pods }: PodCgroupsServiceOptions,
 ): Promise<string | undefined> {
   const missing = await cgroups.prepare(facts.allPodsLimits());
   await cgroups.refreshTiers(pods());
-  for (const uid of cgroups.list()) if (isKnown(uid) === false) await cgroups.remove(uid);
   return missing.length === 0 ? undefined : `these controllers are missing: ${missing.join(', ')}`;
 }

@@ -1,18 +1,30 @@
+import { createLocalHost, FullDisks } from '../doctor/index.ts';
 import type { Explainer, PodExplanation, PodTimeline, WaitTimes } from '../pods/explain/index.ts';
 import { explainPod } from '../pods/explain/index.ts';
 import type { PodRuntimeView } from '../pods/index.ts';
 import { originOf } from '../pods/index.ts';
 import type { Plan, PlanInput, Wait } from '../pods/plan/index.ts';
 import type { HeldPod, NodeTeller, PodManager, PodWorker } from '../pods/worker/index.ts';
+import type { PodProbes } from '../probes/index.ts';
+import type { Runtime } from '../runtime/index.ts';
+import type { PodVolumes } from '../volumes/index.ts';
+import type { AgentContext } from './context.ts';
+import { part } from './context.ts';
 
 interface ExplainParts {
   manager: Pick<PodManager, 'workers' | 'heldPods'>;
   teller: Pick<NodeTeller, 'statusOf'>;
-  timeline: PodTimeline;
+  timeline: Pick<PodTimeline, 'entries'>;
   waits: WaitTimes;
+  probes: Pick<PodProbes, 'waitsOf'>;
   view: Pick<PodRuntimeView, 'pod' | 'podProblem'>;
+  volumes: Pick<PodVolumes, 'contentsOf'>;
+  disks: Pick<FullDisks, 'list'>;
+  /** What the node is short of. */
+  pressures: Explainer['pressures'];
   /** Whether all sources of pods have been heard. */
   isComplete(): boolean;
+  refusedManifests: Explainer['refusedManifests'];
 }
 
 /** Explains the pods that are meant for this node or of which it still has something. */
@@ -26,14 +38,32 @@ export function createExplainer(parts: ExplainParts): Explainer {
   return {
     list: all,
     find: (namespace, name) => all().find((each) => nameOf(each) === `${namespace}/${name}`),
+    fullDisks: () => parts.disks.list(),
+    pressures: parts.pressures,
+    refusedManifests: parts.refusedManifests,
     whyMissing: () =>
       isComplete() ? undefined : 'the API, or a source of manifests, has not been heard yet since the start',
   };
 }
 
+/** The disks that the pods of this node are written to. */
+export function findFullDisks(context: AgentContext, runtime: Pick<Runtime, 'images'>): FullDisks {
+  const { options, config } = context;
+  return new FullDisks({
+    rootDir: options.rootDir,
+    podLogsDir: config.logs.folder,
+    runtimeFolder: () => runtime.images().imageDir,
+    host: createLocalHost({ env: process.env, clock: options.clock }),
+    ...part(context, 'pods'),
+  });
+}
+
 const nameOf = ({ namespace, name }: PodExplanation) => `${namespace}/${name}`;
 
-function explainWorker(worker: PodWorker, { teller, timeline, waits, view }: ExplainParts): PodExplanation {
+function explainWorker(
+  worker: PodWorker,
+  { teller, timeline, waits, probes, view, volumes }: ExplainParts,
+): PodExplanation {
   const { uid, pod, origin, record, problem } = worker;
   const phase = teller.statusOf(uid)?.phase;
   const wait = problemOf(worker, view.podProblem(uid));
@@ -43,6 +73,8 @@ function explainWorker(worker: PodWorker, { teller, timeline, waits, view }: Exp
     ...{ pod, origin, plan, record },
     view: view.pod(uid),
     timeline: timeline.entries(uid),
+    contents: volumes.contentsOf(uid),
+    probeWaits: probes.waitsOf(uid),
     waitsSinceMs:
       wait === undefined ? waits.of(uid) : new Map([...waits.of(uid), ['', problem?.atMs ?? record.takenMs]]),
     ...(phase === undefined ? {} : { phase }),

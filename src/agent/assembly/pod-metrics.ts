@@ -9,6 +9,7 @@ import type { PodManager } from '../pods/worker/index.ts';
 import { PodLifeMetrics, stepMetrics } from '../pods/worker/index.ts';
 import type { CallMetrics } from '../runtime/index.ts';
 import { callMetrics } from '../runtime/index.ts';
+import type { PodVolumes, UsedClaim } from '../volumes/index.ts';
 import type { AgentContext } from './context.ts';
 
 export interface RunningMetrics {
@@ -74,6 +75,7 @@ export interface RunningParts {
   readonly manager: PodManager;
   readonly housekeeper: Housekeeper;
   readonly source: PodSource;
+  readonly volumes: Pick<PodVolumes, 'left' | 'used'>;
 }
 
 const containerStates = ['created', 'running', 'exited', 'unknown'] as const;
@@ -82,6 +84,7 @@ const containerStates = ['created', 'running', 'exited', 'unknown'] as const;
 export function observeRunning(registry: MetricsRegistry, parts: RunningParts): void {
   observeRuntime(registry, parts.view);
   observeWorkers(registry, parts);
+  observeClaims(registry, parts.volumes);
   new Gauge({
     name: 'nodeward_pod_leftovers',
     help: 'Folders of pods that are gone which could not be removed; the log and nodeward doctor name them.',
@@ -90,6 +93,65 @@ export function observeRunning(registry: MetricsRegistry, parts: RunningParts): 
       this.set(parts.housekeeper.leftovers().length);
     },
   });
+  new Gauge({
+    name: 'nodeward_volumes_not_given_back',
+    help: 'Volumes that no pod has any more and that their driver has not taken back yet; the log names them.',
+    registers: [registry],
+    collect() {
+      this.set(parts.volumes.left().length);
+    },
+  });
+}
+
+type Figure = (claim: UsedClaim) => number | undefined;
+
+/** As in the reference. */
+const claimFigures: readonly { readonly name: string; readonly help: string; readonly read: Figure }[] = [
+  {
+    name: 'kubelet_volume_stats_capacity_bytes',
+    help: 'Capacity in bytes of the volume',
+    read: ({ bytes }) => bytes?.total,
+  },
+  {
+    name: 'kubelet_volume_stats_available_bytes',
+    help: 'Number of available bytes in the volume',
+    read: ({ bytes }) => bytes?.available,
+  },
+  {
+    name: 'kubelet_volume_stats_used_bytes',
+    help: 'Number of used bytes in the volume',
+    read: ({ bytes }) => bytes?.used,
+  },
+  {
+    name: 'kubelet_volume_stats_inodes',
+    help: 'Maximum number of inodes in the volume',
+    read: ({ inodes }) => inodes?.total,
+  },
+  {
+    name: 'kubelet_volume_stats_inodes_free',
+    help: 'Number of free inodes in the volume',
+    read: ({ inodes }) => inodes?.available,
+  },
+  {
+    name: 'kubelet_volume_stats_inodes_used',
+    help: 'Number of used inodes in the volume',
+    read: ({ inodes }) => inodes?.used,
+  },
+];
+
+function observeClaims(registry: MetricsRegistry, volumes: Pick<PodVolumes, 'used'>): void {
+  for (const { name, help, read } of claimFigures)
+    new Gauge({
+      ...{ name, help, labelNames: ['namespace', 'persistentvolumeclaim'], registers: [registry] },
+      collect() {
+        this.reset();
+        for (const used of volumes.used()) {
+          const figure = read(used);
+          const { namespace, claim: persistentvolumeclaim } = used;
+          if (figure !== undefined) this.set({ namespace, persistentvolumeclaim }, figure);
+        }
+      },
+    });
 }
 
 function observeRuntime(registry: MetricsRegistry, view: PodRuntimeView): void {

@@ -1,6 +1,5 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Service } from '../../base/index.ts';
 import type { ImageRoom } from '../images/index.ts';
 import { ImageCollector } from '../images/index.ts';
 import type { EventRecorder } from '../node/events/index.ts';
@@ -10,16 +9,37 @@ import { LinkKeeper, LogRotator, listContainerLogs } from '../pods/logs/index.ts
 import type { PodManager } from '../pods/worker/index.ts';
 import type { CallMetrics, PodCalls } from '../runtime/index.ts';
 import { defaultEndpoints, measureCalls, openConnection } from '../runtime/index.ts';
+import type { PodVolumes } from '../volumes/index.ts';
 import type { PodParts } from './assemble-pods.ts';
 import type { AgentContext } from './context.ts';
 import { part } from './context.ts';
+import type { PodCgroupsService } from './pod-cgroups.ts';
+
+/**
+ * Those of all containers, and of pods that wait for them or start with them. Undefined until all pods are known: after a start
+ * pods may come whose containers are gone, and whose images would have to be pulled again.
+ */
+export function usedImages(
+  { isComplete }: Pick<PodParts, 'isComplete'>,
+  view: Pick<PodRuntimeView, 'isComplete' | 'pods'>,
+  images: Pick<ImageRoom, 'wantedImages'>,
+): ReadonlySet<string> | undefined {
+  if (!isComplete() || !view.isComplete()) return undefined;
+  const ofContainers = view
+    .pods()
+    .flatMap(({ containers }) =>
+      containers.flatMap(({ imageId, imageRef, image }) => [imageId, imageRef, image]),
+    );
+  return images.wantedImages().union(new Set(ofContainers));
+}
 
 /** Removes images when the disk fills or they grow old; those of all containers and of pods about to start are in use. */
 export function collectImages(
   context: AgentContext,
+  pods: PodParts,
   events: EventRecorder,
   { view, images, metrics }: { view: PodRuntimeView; images: ImageRoom; metrics: CallMetrics },
-): Service {
+): ImageCollector {
   const { config, nodeName, options, stack, claim } = context;
   const endpoint = config.imageServiceEndpoint || config.containerRuntimeEndpoint;
   return new ImageCollector({
@@ -30,15 +50,7 @@ export function collectImages(
     ),
     timeoutMs: config.runtimeRequestTimeoutMs,
     settings: config.images.collection,
-    usedImages() {
-      if (!view.isComplete()) return undefined;
-      const ofContainers = view
-        .pods()
-        .flatMap(({ containers }) =>
-          containers.flatMap(({ imageId, imageRef, image }) => [imageId, imageRef, image]),
-        );
-      return images.wantedImages().union(new Set(ofContainers));
-    },
+    usedImages: () => usedImages(pods, view, images),
     ...{ nodeName, events },
     dependsOn: ['pod-view'],
     ...part(context, 'images'),
@@ -75,13 +87,21 @@ export function keepLogLinks(context: AgentContext, view: PodRuntimeView): LinkK
   });
 }
 
-/** Removes what is on the disk of pods that neither a source nor the runtime has. */
-export function keepHouse(context: AgentContext, pods: PodParts, parts: RunningParts): Housekeeper {
+/** Removes what is left of this agent's pods that neither a source nor the runtime has. */
+export function keepHouse(
+  context: AgentContext,
+  pods: PodParts,
+  parts: RunningParts & { readonly volumes: PodVolumes; readonly cgroups: PodCgroupsService },
+): Housekeeper {
   const { options, config } = context;
+  const { volumes, cgroups } = parts;
   return new Housekeeper({
     podsDir: join(options.rootDir, 'pods'),
     logsDir: config.logs.folder,
     isKnown: (uid) => isKnownPod(uid, pods, parts),
+    unpublish: (uid) => volumes.unpublish(uid),
+    removeGroup: (uid) => cgroups.remove(uid),
+    releaseShared: () => volumes.releaseShared(),
     ...part(context, 'housekeeping'),
   });
 }

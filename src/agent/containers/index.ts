@@ -2,7 +2,7 @@
 
 export { containerConfig, containerLogPath } from './container.ts';
 export { type ConfigWarning, type PodDns, resolveDns } from './dns.ts';
-export { resolveEnvironment } from './environment.ts';
+export { type EnvironmentSources, resolveEnvironment } from './environment.ts';
 export { containerHash, fnv1a } from './hash.ts';
 export { hostnameOf, type PodHostname } from './hostname.ts';
 export { type HostsSettings, hostsFile } from './hosts-file.ts';

@@ -45,15 +45,6 @@ export function parentFor(naming: CgroupNaming, path: CgroupPath): string {
   return naming.driver === 'systemd' ? (path.at(-1) ?? '') : `/${path.join('/')}`;
 }
 
-/** The uid of the pod whose group has this name, with systemd only when it has the form of a UUID; else undefined. */
-export function uidIn(naming: CgroupNaming, name: string): string | undefined {
-  if (naming.driver === 'cgroupfs') return uidForm.exec(name)?.[1];
-  const uid = sliceForm.exec(name)?.[1];
-  return uid?.replaceAll('_', '-');
-}
-
-const uidForm = /^pod([\w][\w.-]*)$/;
-const sliceForm = /-pod([\da-f]{8}(?:_[\da-f]{4}){3}_[\da-f]{12}|[\da-f]{32})\.slice$/;
 const allowedUid = /^\w[\w.-]{0,127}$/;
 
 function checkUid(uid: string): string {

@@ -12,7 +12,12 @@ export {
 } from './linux-resources.ts';
 export { readNodeCgroups } from './node-cgroups.ts';
 export { oomScoreOf } from './oom-score.ts';
-export { type AllPodsLimits, PodCgroups, type PodCgroupsOptions } from './pod-cgroups.ts';
+export {
+  type AllPodsLimits,
+  type MemoryShortage,
+  PodCgroups,
+  type PodCgroupsOptions,
+} from './pod-cgroups.ts';
 export { type GroupLimits, groupLimitsOf, type PodLimitSettings } from './pod-limits.ts';
 export {
   type Amounts,

@@ -3,7 +3,7 @@ import type { Pod } from '../../api/index.ts';
 import type { Clock } from '../../base/index.ts';
 import { errorCode, KeyedMutex } from '../../base/index.ts';
 import type { CgroupNaming, CgroupPath } from './cgroup-names.ts';
-import { kubepodsPath, parentFor, podPath, tierPath, uidIn } from './cgroup-names.ts';
+import { kubepodsPath, parentFor, podPath, tierPath } from './cgroup-names.ts';
 import type { CgroupTree } from './cgroup-tree.ts';
 import {
   foldersOf,
@@ -11,13 +11,13 @@ import {
   freezeFolder,
   hasGroup,
   limitGroup,
-  listFolders,
   makeGroup,
   missingControllers,
   processesIn,
   removeFolder,
   thawFolder,
 } from './cgroup-tree.ts';
+import { findContainerGroup, raisesOf, readLimits, readMemoryUse } from './cgroup-values.ts';
 import { minShares, sharesOf } from './cpu-share.ts';
 import type { GroupLimits, PodLimitSettings } from './pod-limits.ts';
 import { burstableShares, groupLimitsOf } from './pod-limits.ts';
@@ -45,6 +45,13 @@ export interface AllPodsLimits {
   readonly cpuMillis: number;
   /** Undefined: memory is not limited. */
   readonly memoryBytes?: number | undefined;
+}
+
+/** Of a container, or without an id of the pod as a whole. */
+export interface MemoryShortage {
+  readonly containerId?: string;
+  readonly limitBytes: number;
+  readonly usageBytes: number;
 }
 
 /**
@@ -109,12 +116,33 @@ export class PodCgroups {
     await this.#apply(path, groupLimitsOf(pod, this.#options.limits));
   }
 
-  /** The uids of all pods that have a group. */
-  list(): string[] {
-    const { tree, naming } = this.#options;
-    const tiers = classes.flatMap((qos) => foldersOf(tree, tierPath(naming, qos)));
-    const uids = tiers.flatMap(listFolders).map((folder) => uidIn(naming, basename(folder)));
-    return [...new Set(uids.filter((uid) => uid !== undefined))].sort();
+  /** Gives the group of the pod what it has too little of for what is to run in it; it keeps what it has more. */
+  async raise(pod: Pod): Promise<void> {
+    const path = this.#pathOf(pod);
+    using _ = await this.#locks.acquire(uidOf(pod));
+    const { tree, limits } = this.#options;
+    await this.#apply(path, raisesOf(groupLimitsOf(pod, limits), readLimits(tree, path)));
+  }
+
+  /**
+   * Why the memory of the pod, or of these containers, cannot be limited to what it is to have: it uses more. `limits`: bytes by the id
+   * of the container. A limit that does not become lower is not looked at, and neither is what cannot be read.
+   */
+  memoryShortages(pod: Pod, limits: ReadonlyMap<string, number>): MemoryShortage[] {
+    const { tree } = this.#options;
+    const path = this.#pathOf(pod);
+    const { memoryBytes } = groupLimitsOf(pod, this.#options.limits);
+    const look = (group: CgroupPath | undefined, limitBytes: number | undefined, containerId?: string) => {
+      if (group === undefined || limitBytes === undefined) return [];
+      const usageBytes = readMemoryUse(tree, group);
+      const isLower = limitBytes < (readLimits(tree, group).memoryBytes ?? 0);
+      if (!isLower || usageBytes === undefined || usageBytes <= limitBytes) return [];
+      return [{ limitBytes, usageBytes, ...(containerId === undefined ? {} : { containerId }) }];
+    };
+    return [
+      ...look(path, memoryBytes),
+      ...[...limits].flatMap(([id, bytes]) => look(findContainerGroup(tree, path, id), bytes, id)),
+    ];
   }
 
   /**

@@ -2,22 +2,18 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pod } from '../../../api/index.ts';
 import { describeError, readRegularFile } from '../../../base/index.ts';
-import {
-  ContainerConfigError,
-  containerConfig,
-  hostsFile,
-  resolveEnvironment,
-  sandboxConfig,
-} from '../../containers/index.ts';
+import { ContainerConfigError, containerConfig, hostsFile, sandboxConfig } from '../../containers/index.ts';
 import type { ContainerConfig, SandboxConfig } from '../../runtime/index.ts';
 import { makeContainerLogFolder, podLogFolder } from '../logs/index.ts';
 import { fullName } from '../names.ts';
 import type { StartStep } from '../plan/index.ts';
+import { ownGrace, stopStep } from '../plan/index.ts';
 import type { PodView } from '../view/types.ts';
-import { runHook } from './hooks.ts';
-import { findContainer, ipOf, namesOf, podFolder } from './pod-names.ts';
+import { environmentOf, untilGiven } from './given.ts';
+import { plainAnswer, runHook } from './hooks.ts';
+import { addressOf, findContainer, namesOf, podFolder } from './pod-names.ts';
 import { isUnanswered } from './record.ts';
-import type { ExecutorOptions, StartOutcome, StartWork } from './types.ts';
+import type { Executor, ExecutorOptions, StartOutcome, StartWork } from './types.ts';
 
 /** Why a container was not started, with the reason of its status. */
 class StartError extends Error {
@@ -33,18 +29,24 @@ class StartError extends Error {
 /** Makes and starts one container: everything from its devices to its postStart hook. */
 export class ContainerStarter {
   readonly #options: ExecutorOptions;
+  readonly #stop: Executor['stop'];
 
-  constructor(options: ExecutorOptions) {
+  /** `stop`: for a container whose postStart hook has failed. */
+  constructor(options: ExecutorOptions, stop: Executor['stop']) {
     this.#options = options;
+    this.#stop = stop;
   }
 
   /** Rejects when it was cut off; what is wrong with the container is an outcome. */
   async start(work: StartWork, signal: AbortSignal): Promise<StartOutcome> {
     const { teller, log } = this.#options;
     const { pod, step } = work;
+    let isAsked = false;
     try {
-      await this.#start(work, signal);
-      return { isStarted: true };
+      const containerId = await this.#start(work, signal, () => {
+        isAsked = true;
+      });
+      return { isStarted: true, containerId };
     } catch (error) {
       if (signal.aborted) throw error;
       const reason =
@@ -55,7 +57,7 @@ export class ContainerStarter {
       log.debug(`pod ${fullName(pod)}: container ${step.container}: ${reason}: ${message}`);
       const event = { type: 'Warning', reason: 'Failed', message: `Error: ${message}` } as const;
       if (reason !== 'PostStartHookError') teller.event(pod, event, step.container);
-      return { isStarted: false, reason, message, isUnanswered: isUnanswered(error) };
+      return { isStarted: false, reason, message, isAsked, isUnanswered: isUnanswered(error) };
     }
   }
 
@@ -64,35 +66,39 @@ export class ContainerStarter {
     return join(podFolder(rootDir, pod), 'containers', container, attempt.toString(16).padStart(8, '0'));
   }
 
-  async #start(work: StartWork, signal: AbortSignal): Promise<void> {
+  /** Returns the id of the container. */
+  async #start(work: StartWork, signal: AbortSignal, onAsked: () => void): Promise<string> {
     const { pod, step, view } = work;
-    const id = await this.#makeAndStart(work, signal);
+    const id = await this.#makeAndStart(work, signal, onAsked);
     await this.#postStart(pod, step, id, view, signal);
+    return id;
   }
 
   /** Holds a slot; returns the id of the container that was started. */
-  async #makeAndStart(work: StartWork, signal: AbortSignal): Promise<string> {
+  async #makeAndStart(work: StartWork, signal: AbortSignal, onAsked: () => void): Promise<string> {
     const { calls, teller } = this.#options;
     const { pod, step } = work;
     const { container } = step;
+    await untilGiven(pod, container, this.#options, signal);
     using _slot = await this.#options.enter(pod, 'container', signal);
     const [config, sandbox] = await this.#configure(work, signal);
     signal.throwIfAborted();
+    onAsked();
     // a call that is given up is carried out half: the runtime could neither start nor remove that container
     const making = calls.createContainer(step.sandboxId, config, sandbox);
     const id = await asReason('CreateContainerError', making);
     const report = (reason: string, message: string) =>
       teller.event(pod, { type: 'Normal', reason, message }, container);
-    report('Created', `Created container: ${container}`);
+    report('Created', 'Container created');
     await asReason('PreStartHookError', this.#options.beforeStart(pod.metadata?.uid ?? '', container));
     if (work.isEnding()) throw new Error('the pod ends');
     await asReason('RunContainerError', calls.startContainer(id));
-    report('Started', `Started container ${container}`);
+    report('Started', 'Container started');
     return id;
   }
 
   async #configure(
-    { pod, step, image, view }: StartWork,
+    { pod, step, image, volumeImages, view }: StartWork,
     signal: AbortSignal,
   ): Promise<[ContainerConfig, SandboxConfig]> {
     const { volumes, rootDir, logsDir } = this.#options;
@@ -107,21 +113,23 @@ export class ContainerStarter {
       this.#options.devicesOf(pod, container, signal),
     );
     const podIps = view?.sandboxes.find(({ id }) => id === step.sandboxId)?.ips ?? [];
-    const environment = resolveEnvironment(pod, container, { podIps, node });
+    const environment = await environmentOf(pod, container, { podIps, node }, this.#options);
     const mounts = await asReason(
       'CreateContainerConfigError',
-      volumes.mountsOf(pod, container, environment),
+      volumes.mountsOf(pod, container, environment, volumeImages),
     );
+    const access = await asReason('CreateContainerConfigError', volumes.accessOf(pod, container));
     const logFolder = podLogFolder(logsDir, namesOf(pod));
     await makeContainerLogFolder(logsDir, namesOf(pod), container);
     const config = containerConfig({
-      ...{ pod, container, attempt, restartCount, environment, mounts, devices, userIds, node },
+      ...{ pod, container, attempt, restartCount, environment, mounts, userIds, node },
+      devices: { ...devices, devices: [...devices.devices, ...access.devices] },
       image,
       hostsFile: await this.#writeHosts(pod, podIps),
       messageFile: await this.#makeMessageFile(rootDir, pod, container, attempt),
       seccomp: profiles.seccomp,
       appArmor: profiles.appArmor,
-      volumeGroups: [],
+      volumeGroups: access.groups,
       targetId: type === 'ephemeral' ? this.#targetOf(pod, container, view) : undefined,
     });
     const { config: sandbox } = sandboxConfig({
@@ -153,6 +161,7 @@ export class ContainerStarter {
     const { clusterDomain } = this.#options.node();
     const text = hostsFile(pod, podIps, { hostFileText, clusterDomain });
     await writeFile(path, text, { mode: 0o644 });
+    await chmod(path, 0o644); // as below
     return path;
   }
 
@@ -175,22 +184,20 @@ export class ContainerStarter {
     const handler = container?.lifecycle?.postStart;
     if (container === undefined || handler === undefined) return;
     const { calls, clock, teller, log } = this.#options;
+    const onPlainAnswer = (host: string) => teller.event(pod, plainAnswer(host));
+    const place = { containerId, container, host: addressOf(pod, view, this.#options.node().hostIps) };
     try {
-      await runHook(handler, { containerId, container, podIp: ipOf(view) }, { calls, clock }, 0, signal);
+      await runHook(handler, place, { calls, clock, onPlainAnswer }, 0, signal);
     } catch (error) {
       if (signal.aborted) throw error;
       log.debug(`pod ${fullName(pod)}: postStart of ${step.container}: ${describeError(error)}`);
-      const event = {
-        type: 'Warning',
-        reason: 'FailedPostStartHook',
-        message: 'PostStartHook failed',
-      } as const;
+      // without why: that may quote what a program wrote
+      const reason = 'FailedPostStartHook';
+      const event = { type: 'Warning', reason, message: 'PostStartHook failed' } as const;
       teller.event(pod, event, step.container);
-      const killing = 'FailedPostStartHook';
-      teller.event(pod, { type: 'Normal', reason: 'Killing', message: killing }, step.container);
-      const graceSeconds = pod.spec?.terminationGracePeriodSeconds ?? 30;
-      using _stop = await this.#options.beforeStop({ containerId, graceSeconds }, signal);
-      await calls.stopContainer(containerId, graceSeconds, signal);
+      const instance = { id: containerId, name: step.container };
+      const options = { ...ownGrace({ pod, nowMs: clock.now() }), message: reason };
+      await this.#stop(pod, stopStep(instance, options, clock.now()), view, signal);
       throw new StartError('PostStartHookError', 'the postStart hook failed', { cause: error });
     }
   }

@@ -1,13 +1,14 @@
 import { mkdir, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import type { Pod } from '../../../api/index.ts';
 import type { Clock } from '../../../base/index.ts';
-import { describeError } from '../../../base/index.ts';
+import { describeError, errorCode, noReason } from '../../../base/index.ts';
 import { sandboxConfig } from '../../containers/index.ts';
 import {
   containerLogPath,
   cutToBytes,
   findLoggedAttempts,
+  makeLogFolder,
   messageBytesOf,
   podLogFolder,
   readTerminationMessage,
@@ -21,13 +22,19 @@ import {
   fullName,
   sourceAnnotation,
 } from '../names.ts';
-import type { RemoveContainerStep, StopStep } from '../plan/index.ts';
+import type { RemoveContainerStep, ResizeStep, StopStep } from '../plan/index.ts';
 import type { ContainerView, PodView } from '../view/types.ts';
 import { ContainerStarter } from './container-starter.ts';
-import { runHook } from './hooks.ts';
-import { findContainer, ipOf, listContainers, namesOf, podFolder } from './pod-names.ts';
+import { plainAnswer, runHook } from './hooks.ts';
+import { addressOf, findContainer, listContainers, namesOf, podFolder } from './pod-names.ts';
+import { resizePod } from './resize-pod.ts';
 import type { Executor, ExecutorOptions, StartOutcome, StartWork } from './types.ts';
 import { ClaimsError } from './types.ts';
+
+/** What the kernel says to an agent without the rights for pods; ENOENT is mkdir's for folders in a read-only file system. */
+function isRefusal(error: unknown): boolean {
+  return ['EACCES', 'EPERM', 'EROFS', 'ENOENT'].includes(errorCode(error) ?? '');
+}
 
 /** Carries out the steps of plans through the runtime, the disk and the cgroups of this node. */
 export class NodeExecutor implements Executor {
@@ -36,18 +43,22 @@ export class NodeExecutor implements Executor {
 
   constructor(options: ExecutorOptions) {
     this.#options = options;
-    this.#starter = new ContainerStarter(options);
+    this.#starter = new ContainerStarter(options, (...stopping) => this.stop(...stopping));
   }
 
   async prepare(pod: Pod, signal: AbortSignal): Promise<void> {
     const { rootDir, logsDir, cgroups } = this.#options;
-    await mkdir(join(rootDir, 'pods'), { recursive: true, mode: 0o750 });
-    await mkdir(podFolder(rootDir, pod), { recursive: true, mode: 0o750 });
-    await mkdir(podLogFolder(logsDir, namesOf(pod)), { recursive: true, mode: 0o755 });
-    await (await unlessAborted(cgroups(), signal)).make(pod);
+    try {
+      await mkdir(podFolder(rootDir, pod), { recursive: true, mode: 0o750 });
+      await makeLogFolder(podLogFolder(logsDir, namesOf(pod)));
+      await (await unlessAborted(cgroups(), signal)).make(pod);
+    } catch (error) {
+      if (signal.aborted || !isRefusal(error)) throw error;
+      throw new Error(`${describeError(error)}; see nodeward doctor --only pod-rights`, { cause: error });
+    }
   }
 
-  async runSandbox(pod: Pod, attempt: number, signal: AbortSignal): Promise<void> {
+  async runSandbox(pod: Pod, attempt: number, signal: AbortSignal): Promise<string> {
     const { calls, logsDir, cgroups, teller, node, clock, agentMark } = this.#options;
     await this.#prepareClaims(pod, signal);
     const { config, warnings } = sandboxConfig({
@@ -64,7 +75,7 @@ export class NodeExecutor implements Executor {
     try {
       using _slot = await this.#options.enter(pod, 'sandbox', signal);
       using given = abortedLater(signal, giveUpMs, clock);
-      await calls.runSandbox(config, handler, given.signal);
+      return await calls.runSandbox(config, handler, given.signal);
     } catch (error) {
       await this.#removeFailedSandbox(pod, attempt);
       throw error;
@@ -125,21 +136,31 @@ export class NodeExecutor implements Executor {
     const spec = findContainer(pod, step.container);
     const handler = spec?.lifecycle?.preStop;
     if (spec === undefined || handler === undefined) return;
-    const place = { containerId: step.containerId, container: spec, podIp: ipOf(view) };
+    const place = {
+      containerId: step.containerId,
+      container: spec,
+      host: addressOf(pod, view, this.#options.node().hostIps),
+    };
     const ended = new AbortController();
     const late = new AbortController();
     void clock.sleep(step.graceSeconds * 1000, ended.signal).then(() => late.abort());
     try {
       const until = AbortSignal.any([signal, late.signal]);
-      await runHook(handler, place, { calls, clock }, step.graceSeconds, until);
+      const onPlainAnswer = (host: string) => teller.event(pod, plainAnswer(host));
+      await runHook(handler, place, { calls, clock, onPlainAnswer }, step.graceSeconds, until);
     } catch (error) {
       if (signal.aborted) throw error;
       log.debug(`pod ${fullName(pod)}: preStop of ${step.container}: ${describeError(error)}`);
-      const message = `PreStopHook of container ${step.container} failed`;
-      teller.event(pod, { type: 'Warning', reason: 'FailedPreStopHook', message }, step.container);
+      // without why: that may quote what a program wrote
+      const event = { type: 'Warning', reason: 'FailedPreStopHook', message: 'PreStopHook failed' } as const;
+      teller.event(pod, event, step.container);
     } finally {
-      ended.abort();
+      ended.abort(noReason);
     }
+  }
+
+  async resize(pod: Pod, step: ResizeStep): Promise<void> {
+    await resizePod(pod, step, this.#options);
   }
 
   async removeContainer(
@@ -159,19 +180,19 @@ export class NodeExecutor implements Executor {
   }
 
   async release(pod: Pod): Promise<void> {
-    const { volumes, madeCgroups, releaseDevices, releaseUserIds, releaseClaims } = this.#options;
+    const { volumes, removeCgroup, releaseDevices, releaseUserIds, releaseClaims } = this.#options;
     const { uid, namespace, name } = namesOf(pod);
     await releaseClaims(uid);
     await volumes.release({ uid, namespace, name });
     await releaseDevices(uid);
     await releaseUserIds(uid);
-    await madeCgroups()?.remove(uid);
+    await removeCgroup(uid);
   }
 
   async forget(pod: Pod): Promise<void> {
     const { rootDir, logsDir } = this.#options;
-    await rm(podFolder(rootDir, pod), { recursive: true, force: true });
     await removePodLogs(logsDir, namesOf(pod));
+    await rm(podFolder(rootDir, pod), { recursive: true, force: true }); // last: it says whose the rest is
   }
 
   async loggedAttempts(pod: Pod): Promise<ReadonlyMap<string, number>> {
@@ -245,7 +266,7 @@ function abortedLater(signal: AbortSignal, ms: number, clock: Clock): Disposable
   return {
     signal: later.signal,
     [Symbol.dispose]() {
-      settled.abort();
+      settled.abort(noReason);
       signal.removeEventListener('abort', begin);
     },
   };

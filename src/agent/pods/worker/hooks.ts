@@ -1,20 +1,24 @@
-import { Agent, request } from 'undici';
-import type { Pod } from '../../../api/index.ts';
 import type { Clock } from '../../../base/index.ts';
+import type { HttpRequest, ProbePlace } from '../../probes/index.ts';
+import { askHttp, HttpGetError, httpRequestOf, joinHostPort } from '../../probes/index.ts';
 import type { PodCalls } from '../../runtime/index.ts';
+import type { Container } from './pod-names.ts';
 
-type Container = NonNullable<NonNullable<Pod['spec']>['containers']>[number];
 export type Handler = NonNullable<NonNullable<Container['lifecycle']>['preStop']>;
 
-export interface HookPlace {
-  readonly containerId: string;
-  readonly podIp: string | undefined;
-  /** For ports by name. */
-  readonly container: Pick<Container, 'ports'>;
+/** With what hooks are run. */
+export interface HookTools {
+  readonly calls: Pick<PodCalls, 'execSync'>;
+  readonly clock: Pick<Clock, 'sleep'>;
+  /** A hook that names HTTPS was answered without, and asked again so. */
+  onPlainAnswer?(host: string): void;
 }
 
-/** How much of an answer is read; only its end matters. */
-const bodyLimitBytes = 10 * 1024;
+/** For an Event. */
+export function plainAnswer(host: string) {
+  const message = `request to HTTPS lifecycle hook ${host} got HTTP response, retry with HTTP succeeded`;
+  return { type: 'Warning', reason: 'LifecycleHTTPFallback', message } as const;
+}
 
 /**
  * Carries out a postStart or preStop hook. Rejects with what went wrong; that may quote the output of a program, so it is for the
@@ -22,11 +26,12 @@ const bodyLimitBytes = 10 * 1024;
  */
 export async function runHook(
   handler: Handler,
-  place: HookPlace,
-  { calls, clock }: { readonly calls: PodCalls; readonly clock: Clock },
+  place: ProbePlace,
+  tools: HookTools,
   timeoutSeconds: number,
   signal: AbortSignal,
 ): Promise<void> {
+  const { calls, clock } = tools;
   if (handler.exec !== undefined) {
     const { exitCode } = await calls.execSync(
       place.containerId,
@@ -35,42 +40,23 @@ export async function runHook(
       signal,
     );
     if (exitCode !== 0) throw new Error(`the command exited with ${exitCode}`);
-  } else if (handler.httpGet !== undefined) await getUrl(handler.httpGet, place, timeoutSeconds, signal);
-  else if (handler.sleep !== undefined) await clock.sleep((handler.sleep.seconds ?? 0) * 1000, signal);
+  } else if (handler.httpGet !== undefined) {
+    await getUrl(httpRequestOf(handler.httpGet, place, 'lifecycle'), tools, signal);
+  } else if (handler.sleep !== undefined) await clock.sleep((handler.sleep.seconds ?? 0) * 1000, signal);
 }
 
+/** As in the reference any answer will do, whatever its status: only that the request came through counts. */
 async function getUrl(
-  get: NonNullable<Handler['httpGet']>,
-  place: HookPlace,
-  timeoutSeconds: number,
+  request: HttpRequest,
+  { onPlainAnswer }: HookTools,
   signal: AbortSignal,
 ): Promise<void> {
-  const host = get.host || place.podIp;
-  if (host === undefined) throw new Error('the pod has no address');
-  const { scheme = 'HTTP', path = '/', httpHeaders = [] } = get;
-  const bracketed = host.includes(':') ? `[${host}]` : host;
-  const url = new URL(`${scheme.toLowerCase()}://${bracketed}:${portOf(get.port, place)}`);
-  const [pathname = '/', ...query] = path.split('?');
-  url.pathname = pathname;
-  url.search = query.join('?');
-  const headers = Object.fromEntries(httpHeaders.map(({ name, value = '' }) => [name, value]));
-  const timeout = timeoutSeconds === 0 ? 0 : timeoutSeconds * 1000;
-  // a pod's certificate is its own affair, as for the reference
-  const dispatcher = new Agent({ connect: { rejectUnauthorized: false } });
   try {
-    const limits = { headersTimeout: timeout, bodyTimeout: timeout };
-    const { statusCode, body } = await request(url, { dispatcher, headers, signal, ...limits });
-    await body.dump({ limit: bodyLimitBytes });
-    if (statusCode < 200 || statusCode >= 400) throw new Error(`HTTP status ${statusCode}`);
-  } finally {
-    await dispatcher.destroy();
+    await askHttp(request, signal);
+  } catch (error) {
+    if (!(error instanceof HttpGetError && error.isPlainAnswer)) throw error;
+    const headers = request.headers.filter(([name]) => name.toLowerCase() !== 'authorization');
+    await askHttp({ ...request, scheme: 'http', headers }, signal);
+    onPlainAnswer?.(joinHostPort(request.host, request.port));
   }
-}
-
-function portOf(port: number | string, { container }: HookPlace): number {
-  if (typeof port === 'number') return port;
-  const named = container.ports?.find(({ name }) => name === port)?.containerPort ?? Number(port);
-  if (!Number.isInteger(named) || named < 1 || named > 65_535)
-    throw new Error(`the container has no port ${JSON.stringify(port)}`);
-  return named;
 }

@@ -1,37 +1,41 @@
 import type { Pod } from '../../../api/index.ts';
 import type { Clock } from '../../../base/index.ts';
+import { noReason } from '../../../base/index.ts';
 import { RuntimeError } from '../../runtime/index.ts';
 import type { PodRecord } from '../plan/index.ts';
-import type { PodView, RuntimeView } from '../view/types.ts';
+import type { PodPartIds, RuntimeView } from '../view/types.ts';
 
 /** A view that takes longer is reported as the reason why nothing happens. */
 const lookTimeoutMs = 10_000;
 
 /**
- * What the runtime has of the pod, not older than the call. A runtime that is not there has nothing of a pod that was never
+ * Has the view read what the runtime has of the pod, or of these parts of it. A runtime that is not there has nothing of a pod that was never
  * begun: such a one waits for it, and may end without it.
  */
 export async function lookAt(
   { view, clock }: { readonly view: RuntimeView; readonly clock: Clock },
   pod: Pod,
   record: PodRecord,
+  parts: PodPartIds | undefined,
   signal: AbortSignal,
-): Promise<PodView | undefined> {
+): Promise<void> {
   const settled = new AbortController();
   const late = new AbortController();
   void clock.sleep(lookTimeoutMs, settled.signal).then(() => {
     if (!settled.signal.aborted) late.abort();
   });
   try {
-    return await view.refresh(pod.metadata?.uid ?? '', AbortSignal.any([signal, late.signal]));
+    const uid = pod.metadata?.uid ?? '';
+    const cancel = AbortSignal.any([signal, late.signal]);
+    await (parts === undefined ? view.refresh(uid, cancel) : view.reread(uid, parts, cancel));
   } catch (error) {
     const isAway = error instanceof RuntimeError && error.reason === 'unavailable';
-    if (isAway && !signal.aborted && isNotBegun(pod, record)) return undefined;
+    if (isAway && !signal.aborted && isNotBegun(pod, record)) return;
     if (!late.signal.aborted || signal.aborted) throw error;
     const message = `the container runtime has not told of the pod within ${lookTimeoutMs / 1000} s`;
     throw new RuntimeError('timeout', message, { cause: error });
   } finally {
-    settled.abort();
+    settled.abort(noReason);
   }
 }
 

@@ -1,43 +1,58 @@
 import type { Pod } from '../../../api/index.ts';
-import { podHasEnded } from '../../../api/index.ts';
 import type { Service } from '../../../base/index.ts';
 import { BoundedMap, createWaker, describeError } from '../../../base/index.ts';
-import type { Neighbour } from '../admission/index.ts';
-import { compareForAdmission } from '../admission/index.ts';
+import type { KnownServices, PodObjects } from '../../objects/index.ts';
+import { compareForAdmission, importanceOf } from '../admission/index.ts';
 import { agentAnnotation, fullName, isManifestSource, originOf, sourceAnnotation } from '../names.ts';
-import type { PodOrigin, PodRecord, Wait } from '../plan/index.ts';
-import { planUnseen, withLogged } from '../plan/index.ts';
+import type { Wait } from '../plan/index.ts';
+import { deletionGraceOf, planUnseen, withReported } from '../plan/index.ts';
 import type { PodSource } from '../types.ts';
 import type { PodView } from '../view/types.ts';
+import type { PodEnd } from './end-pod.ts';
+import { endPod } from './end-pod.ts';
+import { holdObjects, retryWhenGiven } from './given.ts';
 import type { HeldPod } from './held-pods.ts';
 import { HeldPods, inputOfHeld, notAdmitted, waitForObject } from './held-pods.ts';
+import type { Admit } from './intake.ts';
+import { Intake } from './intake.ts';
 import { isNotBegun } from './look.ts';
 import { orphanOf } from './pod-names.ts';
-import { mayStillBeMade, newRecord } from './record.ts';
+import {
+  asGivenBefore,
+  isEndOfShutdown,
+  isOfOtherManifest,
+  isOver,
+  mayStillBeMade,
+  newRecord,
+  withEarlierLife,
+  withFirstAllocation,
+  withLogs,
+  withManifest,
+} from './record.ts';
+import { Resizes } from './resizes.ts';
 import type { WorkerParts } from './types.ts';
 import { PodWorker } from './worker.ts';
-
-/** Whether the node takes a pod. */
-export type Verdict =
-  | { readonly isAdmitted: true }
-  | {
-      readonly isAdmitted: false;
-      readonly reason: string;
-      readonly message: string;
-      /** Pods that must go first; the pod is asked about again when they have ended. */
-      readonly preempt?: readonly Pod[];
-    };
 
 export interface PodManagerOptions extends WorkerParts {
   /** All pods for this node, without mirrors. */
   readonly source: PodSource;
+  /** What pods name on the API is followed while they hold anything here. */
+  readonly objects: Pick<PodObjects, 'hold' | 'release' | 'onChange'>;
+  readonly services: Pick<KnownServices, 'onKnown'>;
   /** Whether all sources have been heard; before, nothing is ended for being in none. */
   isComplete(): boolean;
   /** Decides about a pod that was not known before, beside those that are admitted and have not ended. */
-  admit(pod: Pod, origin: PodOrigin, admitted: readonly Neighbour[]): Promise<Verdict | undefined>;
-  /** Called when a record was removed without a worker: what the pod left on the disk belongs to nobody. */
-  onAbandoned(): void;
-  /** Calls `listener` when what all pods depend on has changed: the runtime, its network. */
+  readonly admit: Admit;
+  /**
+   * Called before a record is removed without a worker: from then on something else must say that what the pod left is this
+   * agent's. Resolves to whether it does.
+   */
+  onAbandoned(podUid: string): Promise<boolean>;
+  /** Where pods are resized in place: what the node has for pods, in quantities by resource. */
+  readonly resizing?: { allocatable(): Readonly<Record<string, string>> } | undefined;
+  /** Whether the machine is about to end. */
+  isShuttingDown(): boolean;
+  /** Calls `listener` when what all pods depend on has changed: the runtime, its network, a shutdown. */
   onNodeChange(listener: () => void): Disposable;
 }
 
@@ -49,6 +64,8 @@ interface Running {
 /** A pod whose object was removed without waiting for it may take no longer, as in the reference. */
 const orphanGraceSeconds = 1;
 const checkMs = 30_000;
+const clearMs = 30_000;
+const clearCheckMs = 100;
 /** While something is not decided yet. */
 const retryMs = 2000;
 
@@ -70,12 +87,16 @@ export class PodManager {
   readonly #complaints = new BoundedMap<string, string>({ maxEntries: 1000 });
   /** The uids of pods of others that have been logged of. */
   readonly #foreign = new BoundedMap<string, true>({ maxEntries: 1000 });
-
   readonly #held: HeldPods;
+  readonly #intake: Intake;
+  readonly #resizes: Resizes | undefined;
 
   constructor(options: PodManagerOptions) {
     this.#options = options;
     this.#held = new HeldPods(options.clock);
+    const workers = () => this.workers();
+    this.#intake = new Intake({ ...options, held: this.#held, workers });
+    this.#resizes = options.resizing && new Resizes({ ...options, ...options.resizing, workers });
     this.#waker = createWaker(options.clock);
   }
 
@@ -87,22 +108,44 @@ export class PodManager {
     return [...this.#workers.values()].map(({ worker }) => worker);
   }
 
+  /** Ends a pod for the node's sake; it is not asked whether it may be. Returns false where nothing of it is left to end. */
+  endPod(uid: string, end: PodEnd): boolean {
+    const worker = this.worker(uid);
+    return worker !== undefined && endPod(worker, end, this.#options.clock.now());
+  }
+
+  /**
+   * Removes what the runtime keeps of pods that have ended, with their logs. Resolves when that is done, at the latest after half a
+   * minute: the rest goes on by itself.
+   */
+  async clearEnded(signal: AbortSignal): Promise<void> {
+    const { clock, view } = this.#options;
+    const isLeft = ({ uid, record }: PodWorker) => record.isReleased === true && view.pod(uid) !== undefined;
+    for (const worker of this.workers().filter(isLeft)) worker.clear();
+    const endMs = clock.monotonicMs() + clearMs;
+    while (!signal.aborted && clock.monotonicMs() < endMs && this.workers().some(isLeft))
+      await clock.sleep(clearCheckMs, signal);
+  }
+
   /** The pods for this node that have no worker, and why. */
   heldPods(): readonly HeldPod[] {
     return this.#held.list().filter(({ pod }) => this.worker(pod.metadata?.uid ?? '') === undefined);
   }
 
   readonly run: Service['run'] = async (signal, ready) => {
-    const { source, view, images, volumes, onNodeChange } = this.#options;
+    const { source, view, images, volumes, probes, onNodeChange } = this.#options;
     const wakePod = (uid: string) => this.#workers.get(uid)?.worker.wake();
     using _pods = source.onChange(() => this.#waker.wake());
     using _view = view.onChange((uid) => (this.#workers.has(uid) ? wakePod(uid) : this.#waker.wake()));
     using _images = images.onChange(wakePod);
     using _volumes = volumes.onChange(wakePod);
+    using _probes = probes.onChange(wakePod);
+    using _given = retryWhenGiven(this.#options, () => this.workers());
     using _node = onNodeChange(() => {
       for (const { worker } of this.#workers.values()) worker.wake();
       this.#waker.wake();
     });
+    await this.#options.records.removeDrafts();
     this.#recorded = new Set(await this.#options.records.list());
     ready();
     while (!signal.aborted) {
@@ -120,11 +163,12 @@ export class PodManager {
     );
     for (const uid of this.#finished) if (!wanted.has(uid)) this.#finished.delete(uid);
     this.#followObjects(wanted);
+    this.#resizes?.decide();
     const idle = [...wanted.values()].filter(({ metadata }) => !this.#workers.has(metadata?.uid ?? ''));
     for (const pod of this.#held.follow(idle))
       if (!wanted.has(pod.metadata?.uid ?? '')) this.#options.teller.ended(pod, 'gone');
     this.#isUndecided = false;
-    for (const pod of this.#inOrder(wanted.values())) {
+    for (const pod of this.#inOrder(idle)) {
       if (signal.aborted) return;
       const uid = pod.metadata?.uid ?? '';
       if (this.#workers.has(uid)) continue;
@@ -201,15 +245,28 @@ export class PodManager {
   #followObjects(wanted: ReadonlyMap<string, Pod>): void {
     for (const [uid, { worker }] of this.#workers) {
       const pod = wanted.get(uid);
-      if (pod !== undefined) {
-        if (pod !== worker.pod) worker.update(pod);
+      const isReplaced =
+        pod !== undefined && (isOfOtherManifest(worker.record, pod) || this.#beginsAgain(worker));
+      if (pod !== undefined && !isReplaced) {
+        if (pod !== worker.pod) {
+          worker.update(pod);
+          holdObjects(this.#options, worker);
+        }
         continue;
       }
-      if (!this.#options.isComplete() || worker.record.termination?.cause === 'gone') continue;
-      const { terminationGracePeriodSeconds: ownSeconds = 30 } = worker.pod.spec ?? {};
-      const graceSeconds = worker.origin === 'api' ? Math.min(ownSeconds, orphanGraceSeconds) : ownSeconds;
-      worker.terminate({ cause: 'gone', graceSeconds, sinceMs: this.#options.clock.now() });
+      if (!isReplaced && !this.#options.isComplete()) continue;
+      if (worker.record.termination?.cause !== 'gone') this.#terminateGone(worker);
     }
+  }
+
+  /** A static pod outlives the shutdown that ended it: one that was given up, and one that is over. */
+  #beginsAgain({ origin, record }: PodWorker): boolean {
+    return origin !== 'api' && isEndOfShutdown(record) && !this.#options.isShuttingDown();
+  }
+
+  #terminateGone(worker: PodWorker): void {
+    const graceSeconds = worker.origin === 'api' ? orphanGraceSeconds : deletionGraceOf(worker.pod);
+    worker.terminate({ cause: 'gone', graceSeconds, sinceMs: this.#options.clock.now() });
   }
 
   /** The uid of another pod of that name, of which something is left here. */
@@ -225,108 +282,42 @@ export class PodManager {
 
   async #take(pod: Pod, signal: AbortSignal): Promise<void> {
     const origin = originOf(pod);
-    const { records, clock, log } = this.#options;
+    const { records, executor, view, clock, log } = this.#options;
     const uid = pod.metadata?.uid ?? '';
-    const before = await records.read(uid);
-    const taken = before ?? (await this.#admit(pod, origin));
+    const known = this.#recorded.has(uid) ? await records.read(uid) : undefined;
+    const isAgain = known !== undefined && isOver(known);
+    const earlier = isAgain && view.isComplete() && view.pod(uid) === undefined ? known : undefined;
+    const before = earlier === undefined ? known : undefined;
+    const mayBeTaken = !isAgain || view.isComplete();
+    const taken = mayBeTaken
+      ? (before ?? (await this.#intake.decide(asGivenBefore(pod, this.#resizes !== undefined), origin)))
+      : undefined;
     if (taken === undefined) {
       this.#isUndecided = true;
       return;
     }
-    const record = await this.#withLogged(pod, taken);
+    const begun = earlier === undefined ? taken : withEarlierLife(taken, earlier);
+    const logged = withManifest(await withLogs(begun, pod, executor, log), pod);
+    const record = withFirstAllocation(withReported(logged, pod), pod, this.#resizes !== undefined);
     this.#recorded.add(uid);
-    // nothing is done yet for one that was accepted: its first step writes it
-    const isWritten = before !== undefined || record.termination !== undefined;
-    if (before === undefined && isWritten)
+    // of a new one nothing is done yet: its first step writes it, and so nobody waits for the disk here
+    const isWritten = before !== undefined;
+    if (isWritten && record !== before)
       await records
         .write(uid, record)
         .catch((error: unknown) =>
           log.warn(`pod ${fullName(pod)} cannot be remembered: ${describeError(error)}`),
         );
-    this.#begin(new PodWorker(this.#partsOf(), pod, origin, record, isWritten), signal);
+    const worker = new PodWorker(this.#partsOf(uid), pod, origin, record, isWritten);
+    if (isOfOtherManifest(record, pod)) this.#terminateGone(worker);
+    this.#begin(worker, signal);
     log.debug(`pod ${fullName(pod)} is taken up at ${new Date(clock.now()).toISOString()}`);
-  }
-
-  /** Where the record knows of no container, one may have run all the same: under another agent, or before a file was lost. */
-  async #withLogged(pod: Pod, record: PodRecord): Promise<PodRecord> {
-    if (Object.keys(record.containers).length > 0) return record;
-    const { executor, log } = this.#options;
-    try {
-      return withLogged(record, await executor.loggedAttempts(pod));
-    } catch (error) {
-      log.warn(`the logs of pod ${fullName(pod)} cannot be looked through: ${describeError(error)}`);
-      return record;
-    }
-  }
-
-  /** The first record of a pod; undefined while others must go first. */
-  async #admit(pod: Pod, origin: PodOrigin): Promise<PodRecord | undefined> {
-    const { clock, teller } = this.#options;
-    const nowMs = clock.now();
-    const record = newRecord(nowMs);
-    const end = (reason?: string, message?: string): PodRecord => ({
-      ...record,
-      termination: {
-        ...{ cause: 'failed', graceSeconds: 0, sinceMs: nowMs },
-        ...(reason === undefined ? {} : { reason }),
-        ...(message === undefined ? {} : { message }),
-      },
-    });
-    if (origin === 'api' && podHasEnded(pod)) return { ...end(), isAdmitted: true };
-    if (pod.metadata?.deletionTimestamp !== undefined) return { ...record, isAdmitted: true };
-    const verdict = await this.#decide(pod, origin);
-    if (verdict === undefined) return undefined;
-    if (verdict.isAdmitted) return { ...record, isAdmitted: true };
-    if (verdict.preempt !== undefined) {
-      this.#preempt(verdict.preempt);
-      const names = verdict.preempt.map(fullName).join(', ');
-      this.#held.hold(pod, notAdmitted(`less important pods are ended to make room for it: ${names}`));
-      return undefined;
-    }
-    teller.event(pod, { type: 'Warning', reason: verdict.reason, message: verdict.message });
-    return end(verdict.reason, `Pod was rejected: ${verdict.message}`);
-  }
-
-  /** A pod that has room only when others have ended waits for them. */
-  async #decide(pod: Pod, origin: PodOrigin): Promise<Verdict | undefined> {
-    const here = this.workers().filter(({ record }) => record.isAdmitted && record.isReleased !== true);
-    const toNeighbour = (worker: PodWorker): Neighbour => ({ pod: worker.pod, origin: worker.origin });
-    const staying = here.filter(({ record }) => record.termination === undefined);
-    const verdict = await this.#options.admit(pod, origin, staying.map(toNeighbour));
-    if (verdict === undefined)
-      this.#held.hold(pod, notAdmitted('the Node of this machine has not been read from the API yet'));
-    if (verdict?.isAdmitted !== true || staying.length === here.length) return verdict;
-    const beside = await this.#options.admit(pod, origin, here.map(toNeighbour));
-    if (beside?.isAdmitted === true) return beside;
-    const ending = here.flatMap((each) =>
-      each.record.termination === undefined ? [] : [fullName(each.pod)],
-    );
-    const why = beside === undefined ? '' : `; now: ${beside.reason}: ${beside.message}`;
-    this.#held.hold(pod, notAdmitted(`it has room only when these have ended: ${ending.join(', ')}${why}`));
-    return undefined;
-  }
-
-  #preempt(victims: readonly Pod[]): void {
-    const { clock, teller } = this.#options;
-    const message = 'Preempted in order to admit critical pod';
-    for (const { metadata, spec } of victims) {
-      const worker = this.worker(metadata?.uid ?? '');
-      if (worker === undefined) continue;
-      teller.event(worker.pod, { type: 'Warning', reason: 'Preempting', message });
-      const graceSeconds = spec?.terminationGracePeriodSeconds ?? 30;
-      worker.terminate({
-        cause: 'failed',
-        graceSeconds,
-        sinceMs: clock.now(),
-        reason: 'Preempting',
-        message,
-      });
-    }
   }
 
   #begin(worker: PodWorker, signal: AbortSignal): void {
     const { uid } = worker;
     this.#held.release(uid);
+    holdObjects(this.#options, worker);
     const done = worker
       .run(signal)
       .catch((error: unknown) =>
@@ -334,6 +325,7 @@ export class PodManager {
       )
       .finally(() => {
         this.#workers.delete(uid);
+        this.#options.objects.release(uid);
         if (!signal.aborted && !mayStillBeMade(worker.record, this.#options.clock.now()))
           this.#recorded.delete(uid);
         if (worker.record.termination?.cause === 'deleted') this.#finished.add(uid);
@@ -358,10 +350,10 @@ export class PodManager {
       if (signal.aborted || !this.#isOrphan(uid) || view.pod(uid) !== undefined) continue;
       const record = await records.read(uid);
       if (record !== undefined && mayStillBeMade(record, clock.now())) continue;
+      if (!this.#isOrphan(uid) || view.pod(uid) !== undefined || !(await onAbandoned(uid))) continue;
       if (!this.#isOrphan(uid) || view.pod(uid) !== undefined) continue;
       this.#recorded.delete(uid);
       await records.remove(uid);
-      onAbandoned();
     }
   }
 
@@ -369,7 +361,8 @@ export class PodManager {
     const { records, clock } = this.#options;
     const record = (await records.read(found.uid)) ?? { ...newRecord(clock.now()), isAdmitted: true };
     if (signal.aborted || !this.#isOrphan(found.uid)) return;
-    const worker = new PodWorker(this.#partsOf(), orphanOf(found, orphanGraceSeconds), 'api', record, true);
+    const orphan = orphanOf(found, orphanGraceSeconds);
+    const worker = new PodWorker(this.#partsOf(found.uid), orphan, 'api', record, true);
     worker.terminate({ cause: 'gone', graceSeconds: orphanGraceSeconds, sinceMs: clock.now() });
     this.#begin(worker, signal);
   }
@@ -382,8 +375,12 @@ export class PodManager {
   }
 
   /** For a worker: what it has released may be what another pod waits for. */
-  #partsOf(): WorkerParts {
-    return { ...this.#options, onReleased: () => this.#waker.wake() };
+  #partsOf(uid: string): WorkerParts {
+    const onReleased = () => {
+      this.#options.objects.release(uid);
+      this.#waker.wake();
+    };
+    return { ...this.#options, onReleased };
   }
 
   /** Logs each once. */
@@ -400,6 +397,5 @@ export class PodManager {
 
 /** The oldest first, so that it keeps its place when there is not room for all. */
 function inOrderOfAge(pods: Iterable<Pod>): Pod[] {
-  const priority = ({ spec }: Pod) => spec?.priority ?? 0;
-  return [...pods].sort((a, b) => priority(b) - priority(a) || compareForAdmission(a, b));
+  return [...pods].sort((a, b) => importanceOf(b) - importanceOf(a) || compareForAdmission(a, b));
 }

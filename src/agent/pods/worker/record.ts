@@ -1,11 +1,84 @@
-import type { Clock } from '../../../base/index.ts';
+import type { Pod } from '../../../api/index.ts';
+import type { Clock, Logger } from '../../../base/index.ts';
+import { describeError } from '../../../base/index.ts';
 import { RuntimeError } from '../../runtime/index.ts';
+import { nodeShutdown, nodeShutdownRefusal } from '../admission/index.ts';
+import { annotationOf, fullName, hashAnnotation, originOf } from '../names.ts';
 import type { PodRecord, Termination } from '../plan/index.ts';
+import { firstAllocation, withAllocation, withLogged } from '../plan/index.ts';
 import type { ContainerView } from '../view/types.ts';
 
 /** The record of a pod that was not known before. */
 export function newRecord(takenMs: number): PodRecord {
   return { takenMs, isAdmitted: false, ips: [], containers: {} };
+}
+
+const manifestHashOf = (pod: Pod): string | undefined =>
+  originOf(pod) === 'api' ? undefined : annotationOf(pod, hashAnnotation);
+
+/** With the hash of the pod's manifest, where none is known yet. */
+export function withManifest(record: PodRecord, pod: Pod): PodRecord {
+  const manifestHash = manifestHashOf(pod);
+  const isKnown = manifestHash === undefined || record.manifestHash !== undefined;
+  return isKnown ? record : { ...record, manifestHash };
+}
+
+/** Whether the pod was taken up from another manifest, which had the same uid: that one ends, then this one begins. */
+export function isOfOtherManifest({ manifestHash }: PodRecord, pod: Pod): boolean {
+  const hash = manifestHashOf(pod);
+  return manifestHash !== undefined && hash !== undefined && hash !== manifestHash;
+}
+
+/** A pod that an agent has run before is judged by what it was given then. */
+export function asGivenBefore(pod: Pod, isResizing: boolean): Pod {
+  return isResizing ? withAllocation(pod, firstAllocation(pod)) : pod;
+}
+
+/** With what the pod was given, where none is known yet; without that where nothing is resized. */
+export function withFirstAllocation(record: PodRecord, pod: Pod, isResizing: boolean): PodRecord {
+  const { allocation, replaced: _replaced, pendingResize: _pending, ...rest } = record;
+  if (isResizing) return allocation === undefined ? { ...record, allocation: firstAllocation(pod) } : record;
+  return allocation === undefined ? record : rest;
+}
+
+/** Whether nothing of the pod was left: one of that uid that is wanted again begins from nothing. */
+export const isOver = ({ termination, isReleased }: PodRecord): boolean =>
+  isReleased === true && termination?.cause === 'gone';
+
+/** Whether it ended, or was refused, only because the machine was to shut down. */
+export const isEndOfShutdown = ({ termination, isReleased }: PodRecord): boolean =>
+  isReleased === true &&
+  termination?.cause === 'failed' &&
+  [nodeShutdown, nodeShutdownRefusal].some(({ reason }) => reason === termination.reason);
+
+/** Of a pod that begins again, with what may still come to be of its earlier life: no number is used again. */
+export function withEarlierLife(record: PodRecord, earlier: PodRecord): PodRecord {
+  const { askedMs, sandboxAttempt } = earlier;
+  const tried = Object.entries(earlier.containers).flatMap(([name, { attempt }]) =>
+    attempt === undefined ? [] : [[name, { attempt }] as const],
+  );
+  return {
+    ...record,
+    containers: Object.fromEntries(tried),
+    ...(askedMs === undefined ? {} : { askedMs }),
+    ...(sandboxAttempt === undefined ? {} : { sandboxAttempt }),
+  };
+}
+
+/** Where the record knows of no container, one may have run all the same: under another agent, or before a file was lost. */
+export async function withLogs(
+  record: PodRecord,
+  pod: Pod,
+  executor: { loggedAttempts(pod: Pod): Promise<ReadonlyMap<string, number>> },
+  log: Logger,
+): Promise<PodRecord> {
+  if (Object.keys(record.containers).length > 0) return record;
+  try {
+    return withLogged(record, await executor.loggedAttempts(pod));
+  } catch (error) {
+    log.warn(`the logs of pod ${fullName(pod)} cannot be looked through: ${describeError(error)}`);
+    return record;
+  }
 }
 
 /** Whether the runtime may still carry out what it was asked for. */
@@ -23,10 +96,11 @@ export function mayStillBeMade({ askedMs }: PodRecord, nowMs: number): boolean {
   return askedMs !== undefined && Math.abs(nowMs - askedMs) < unansweredMs;
 }
 
-/** The runtime has answered: what is there is all that there will be. */
-export function withoutAsked(record: PodRecord): PodRecord {
-  const { askedMs, ...rest } = record;
-  return askedMs === undefined ? record : rest;
+/** With when the runtime was asked for what it has not answered; undefined: for nothing. */
+export function withAsked(record: PodRecord, askedMs: number | undefined): PodRecord {
+  const { askedMs: before, ...rest } = record;
+  if (before === askedMs) return record;
+  return askedMs === undefined ? rest : { ...rest, askedMs };
 }
 
 /** Clocks that are kept in step differ by less. */
@@ -73,12 +147,13 @@ export function joinTerminations(before: Termination | undefined, next: Terminat
   const { sinceMs, graceSeconds } = endOf(next) < endOf(before) ? next : before;
   const rank = { failed: 0, deleted: 1, gone: 2 } as const;
   const cause = rank[next.cause] > rank[before.cause] ? next.cause : before.cause;
-  const { reason = next.reason, message = next.message } = before;
+  const { reason, message, disruption } = before.reason === undefined ? next : before;
   return {
     cause,
     ...{ sinceMs, graceSeconds },
     ...(reason === undefined ? {} : { reason }),
     ...(message === undefined ? {} : { message }),
+    ...(disruption === undefined ? {} : { disruption }),
   };
 }
 

@@ -1,3 +1,8 @@
+import type { Pod } from '../../../api/index.ts';
+import type { Clock } from '../../../base/index.ts';
+import { noReason } from '../../../base/index.ts';
+import { criticalPriority, importanceOf } from '../admission/index.ts';
+
 /** Who wants to enter. */
 export interface Entrant {
   readonly priority: number;
@@ -71,6 +76,25 @@ export class StartGate {
       next.enter();
     }
   }
+}
+
+/** Longer calls hang: others need not wait for them. */
+const slotMs = 15_000;
+
+/** Waits for the pod's turn. What the others may need, such as the network's own pods, waits for nothing. */
+export async function waitForSlot(
+  gate: StartGate,
+  pod: Pod,
+  hasBegun: boolean,
+  signal: AbortSignal,
+  clock: Clock,
+): Promise<Disposable> {
+  const { priority = 0, hostNetwork = false } = pod.spec ?? {};
+  if (hostNetwork || priority >= criticalPriority) return { [Symbol.dispose]: () => undefined };
+  const slot = await gate.enter({ priority: importanceOf(pod), hasBegun }, signal);
+  const done = new AbortController();
+  void clock.sleep(slotMs, done.signal).then(() => slot[Symbol.dispose]());
+  return { [Symbol.dispose]: () => done.abort(noReason) };
 }
 
 function goesBefore(one: Entrant, other: Entrant): boolean {

@@ -18,18 +18,23 @@ export class StepFailures {
   readonly #stops = new Map<string, PodFailure>();
   #sandbox: PodFailure | undefined;
   #cleanup: PodFailure | undefined;
+  #resize: PodFailure | undefined;
 
   constructor(clock: Pick<Clock, 'now'>) {
     this.#clock = clock;
   }
 
-  /** For `PlanInput.sandboxFailure`, `cleanupFailure` and `stopFailures`. */
+  /** For `PlanInput.sandboxFailure`, `cleanupFailure`, `resizeFailure` and `stopFailures`. */
   get sandbox(): PodFailure | undefined {
     return this.#sandbox;
   }
 
   get cleanup(): PodFailure | undefined {
     return this.#cleanup;
+  }
+
+  get resize(): PodFailure | undefined {
+    return this.#resize;
   }
 
   get stops(): ReadonlyMap<string, PodFailure> {
@@ -48,6 +53,9 @@ export class StepFailures {
       case 'stopSandbox':
         this.#stops.set(key, this.#count(this.#stops.get(key), 'FailedKillPod', message));
         return warning('FailedKillPod', `error killing pod: ${message}`);
+      case 'resize':
+        this.#resize = this.#count(this.#resize, 'ResizeError', message);
+        return undefined; // it is reported with what was asked for
       case 'removeContainer':
         this.#stops.set(key, this.#count(this.#stops.get(key), 'FailedCleanup', message));
         this.#cleanup = this.#count(this.#cleanup, 'FailedCleanup', message);
@@ -62,9 +70,15 @@ export class StepFailures {
   succeeded(step: Step): void {
     this.#stops.delete(stepKey(step));
     if (step.kind === 'runSandbox') this.#sandbox = undefined;
+    if (step.kind === 'resize') this.forgetResize();
     const cleans =
       step.kind === 'removeSandbox' || step.kind === 'removeContainer' || step.kind === 'release';
     if (cleans) this.#cleanup = undefined;
+  }
+
+  /** Another resize is tried at once. */
+  forgetResize(): void {
+    this.#resize = undefined;
   }
 
   #noSandbox(isOfClaims: boolean, message: string): Warning {

@@ -101,7 +101,7 @@ export function measureSteps(
     async runSandbox(pod, attempt, signal) {
       metrics.sandbox('begun');
       try {
-        await measure('runSandbox', signal, () => executor.runSandbox(pod, attempt, signal));
+        return await measure('runSandbox', signal, () => executor.runSandbox(pod, attempt, signal));
       } catch (error) {
         if (!signal.aborted) metrics.sandbox('failed');
         throw error;
@@ -119,6 +119,7 @@ export function measureSteps(
     stop: (pod, step, view, signal) => measure('stop', signal, () => executor.stop(pod, step, view, signal)),
     removeContainer: (pod, step, view, signal) =>
       measure('removeContainer', signal, () => executor.removeContainer(pod, step, view, signal)),
+    resize: (pod, step) => measure('resize', undefined, () => executor.resize(pod, step)),
     release: (pod) => measure('release', undefined, () => executor.release(pod)),
     forget: (pod) => executor.forget(pod),
     loggedAttempts: (pod) => executor.loggedAttempts(pod),

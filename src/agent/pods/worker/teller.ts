@@ -40,7 +40,8 @@ const ownReasons: ReadonlySet<string> = new Set(['FailedCreatePodSandBox', 'Fail
 /** Tells the API, its Events and every client that asks what becomes of the pods. */
 export class NodeTeller implements PodTeller {
   readonly #options: NodeTellerOptions;
-  readonly #statuses = new Map<string, PodStatus>();
+  /** By uid, with their text: by that a change is seen. */
+  readonly #statuses = new Map<string, { readonly status: PodStatus; readonly text: string }>();
   readonly #listeners = new Set<() => void>();
 
   constructor(options: NodeTellerOptions) {
@@ -49,7 +50,7 @@ export class NodeTeller implements PodTeller {
 
   /** As last computed; undefined before the first. */
   statusOf(podUid: string): PodStatus | undefined {
-    return this.#statuses.get(podUid);
+    return this.#statuses.get(podUid)?.status;
   }
 
   /** Calls `listener` when a status has changed. */
@@ -71,8 +72,9 @@ export class NodeTeller implements PodTeller {
       runtimeName: runtimeName(),
     });
     this.#options.metrics?.reported(pod, input, status);
-    const isNew = JSON.stringify(status) !== JSON.stringify(this.#statuses.get(uid));
-    this.#statuses.set(uid, status);
+    const text = JSON.stringify(status);
+    const isNew = text !== this.#statuses.get(uid)?.text;
+    this.#statuses.set(uid, { status, text });
     if (!isNew) return;
     sink.set(pod, status);
     for (const listener of [...this.#listeners]) listener();
@@ -105,7 +107,7 @@ export class NodeTeller implements PodTeller {
 
   /** What was computed last, for the API may be behind, with what others have written there. */
   #before({ metadata, status }: Pod): PodStatus | undefined {
-    const computed = this.#statuses.get(metadata?.uid ?? '');
+    const computed = this.statusOf(metadata?.uid ?? '');
     if (computed === undefined) return status;
     const own = computed.conditions?.filter(({ type }) => ownTypes.has(type)) ?? [];
     const others = status?.conditions?.filter(({ type }) => !ownTypes.has(type)) ?? [];

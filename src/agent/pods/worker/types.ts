@@ -2,6 +2,9 @@ import type { Pod } from '../../../api/index.ts';
 import type { Clock, Logger } from '../../../base/index.ts';
 import type { ContainerDevices, NodeSettings } from '../../containers/index.ts';
 import type { ContainerUserOfImage, Images } from '../../images/index.ts';
+import type { Happening } from '../../node/events/index.ts';
+import type { KnownServices, PodObjects } from '../../objects/index.ts';
+import type { PodProbes } from '../../probes/index.ts';
 import type { IdRange, PodCgroups } from '../../resources/index.ts';
 import type { PodCalls } from '../../runtime/index.ts';
 import type { CriSecurityProfile } from '../../seccomp/index.ts';
@@ -12,6 +15,7 @@ import type {
   PlanSettings,
   PodRecord,
   RemoveContainerStep,
+  ResizeStep,
   StartStep,
   StopStep,
 } from '../plan/index.ts';
@@ -21,12 +25,14 @@ import type { PodRecords } from './records.ts';
 
 /** What became of the start of a container. */
 export type StartOutcome =
-  | { readonly isStarted: true }
+  | { readonly isStarted: true; readonly containerId: string }
   /** As `state.waiting` says it. */
   | {
       readonly isStarted: false;
       readonly reason: string;
       readonly message: string;
+      /** False: the runtime was not even asked for it. */
+      readonly isAsked?: boolean;
       /** The runtime has not answered, and may still make it. */
       readonly isUnanswered?: boolean;
     };
@@ -36,6 +42,8 @@ export interface StartWork {
   readonly pod: Pod;
   readonly step: StartStep;
   readonly image: { readonly id: string; readonly user: ContainerUserOfImage };
+  /** The ids of the images that it mounts, by the names of the volumes. */
+  readonly volumeImages?: ReadonlyMap<string, string>;
   readonly view: PodView | undefined;
   /** Whether the pod ends by now: what was made meanwhile is not started. */
   isEnding(): boolean;
@@ -48,13 +56,16 @@ export interface StartWork {
 export interface Executor {
   /** Makes the folders and the cgroup of the pod. */
   prepare(pod: Pod, signal: AbortSignal): Promise<void>;
-  runSandbox(pod: Pod, attempt: number, signal: AbortSignal): Promise<void>;
+  /** Resolves to the id of the sandbox. */
+  runSandbox(pod: Pod, attempt: number, signal: AbortSignal): Promise<string>;
   /** Never given up half way: the plugins of the network would be killed. */
   stopSandbox(pod: Pod, sandboxId: string): Promise<void>;
   removeSandbox(sandboxId: string): Promise<void>;
   /** Never rejects for what is the pod's own fault: that is an outcome. */
   start(work: StartWork, signal: AbortSignal): Promise<StartOutcome>;
   stop(pod: Pod, step: StopStep, view: PodView | undefined, signal: AbortSignal): Promise<void>;
+  /** Gives containers that run, and the cgroup of the pod, what the pod was given. */
+  resize(pod: Pod, step: ResizeStep): Promise<void>;
   /** With the logs of what is older than all that is left of it. */
   removeContainer(
     pod: Pod,
@@ -84,11 +95,7 @@ export interface PodTeller {
   /** What is done for the pod, in a few words: `start container web`. */
   did(pod: Pod, what: string): void;
   /** An Event about the pod, or one container of it. */
-  event(
-    pod: Pod,
-    happening: { readonly type: 'Normal' | 'Warning'; readonly reason: string; readonly message: string },
-    container?: string,
-  ): void;
+  event(pod: Pod, happening: Happening, container?: string): void;
   /** Nothing of the pod is left on this node. */
   ended(pod: Pod, cause: NonNullable<PodRecord['termination']>['cause']): void;
 }
@@ -101,10 +108,12 @@ export type SecurityProfiles =
 export interface ExecutorOptions {
   readonly calls: PodCalls;
   readonly volumes: Volumes;
+  readonly objects: Pick<PodObjects, 'configMap' | 'secret' | 'onChange'>;
+  readonly services: KnownServices;
   /** Resolves once it is known how the runtime makes cgroups. */
   cgroups(): Promise<PodCgroups>;
   /** The same, undefined before: then no group was made by this run. */
-  madeCgroups(): PodCgroups | undefined;
+  removeCgroup(podUid: string): Promise<void>;
   readonly teller: PodTeller;
   /** Absolute: that of the agent. */
   readonly rootDir: string;
@@ -150,6 +159,7 @@ export interface WorkerParts {
   readonly volumes: Volumes;
   readonly records: PodRecords;
   readonly executor: Executor;
+  readonly probes: PodProbes;
   readonly teller: PodTeller;
   readonly settings: () => PlanSettings;
   /** Called when a pod holds nothing of the node any more. */
@@ -157,6 +167,8 @@ export interface WorkerParts {
   /** How long a look and its plan took. */
   readonly onLooked?: (kind: LookKind, seconds: number) => void;
   readonly network: () => { readonly isReady: boolean; readonly message: string };
+  /** The node's own addresses, which pods in its network have. */
+  readonly hostIps: () => readonly string[];
   readonly clock: Clock;
   readonly log: Logger;
 }

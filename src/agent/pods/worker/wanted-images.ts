@@ -21,23 +21,57 @@ export class WantedImages {
     return isNew.length > 0;
   }
 
-  /** By container. */
+  /** By container: that of its own image, or of the first image it mounts as a volume that is not there yet. */
   states(pod: Pod): Map<string, ImageState> {
     const states = new Map<string, ImageState>();
     for (const [container, attempt] of this.#attempts) {
       const found = findContainer(pod, container);
       if (found === undefined) continue;
-      const { image = '', imagePullPolicy } = found;
-      const pullPolicy =
-        imagePullPolicy === 'Always' || imagePullPolicy === 'Never' ? imagePullPolicy : 'IfNotPresent';
-      states.set(container, this.#images.want({ pod, container, image, pullPolicy, attempt }));
+      const own = this.#want(pod, container, found, attempt);
+      // all of them are asked for at once
+      const mounted = [...this.#volumeStates(pod, container).values()];
+      const missing = [own, ...mounted].find(({ state }) => state !== 'present');
+      states.set(container, missing ?? own);
     }
     return states;
   }
 
   /** That which the container is started from. */
-  imageOf(pod: Pod, { container, imageId }: StartStep) {
-    const state = this.states(pod).get(container);
+  imageOf(pod: Pod, { container, attempt, imageId }: StartStep) {
+    const found = findContainer(pod, container);
+    const state = found === undefined ? undefined : this.#want(pod, container, found, attempt);
     return state?.state === 'present' && state.id === imageId ? state : { id: imageId, user: {} };
   }
+
+  /** The ids of the images that the container mounts as volumes, by the names of the volumes. */
+  volumeImagesOf(pod: Pod, { container }: StartStep): ReadonlyMap<string, string> {
+    const states = this.#volumeStates(pod, container);
+    return new Map(
+      [...states].flatMap(([name, each]) => (each.state === 'present' ? [[name, each.id]] : [])),
+    );
+  }
+
+  #volumeStates(pod: Pod, container: string): Map<string, ImageState> {
+    const attempt = this.#attempts.get(container) ?? 0;
+    const mounts = new Set(findContainer(pod, container)?.volumeMounts?.map(({ name }) => name));
+    const states = new Map<string, ImageState>();
+    for (const { name, image } of pod.spec?.volumes ?? []) {
+      if (image === undefined || !mounts.has(name)) continue;
+      const { reference, pullPolicy: imagePullPolicy } = image;
+      const wish = { image: reference ?? '', imagePullPolicy };
+      states.set(name, this.#want(pod, `volume ${name} of ${container}`, wish, attempt));
+    }
+    return states;
+  }
+
+  #want(pod: Pod, container: string, { image = '', imagePullPolicy }: Asked, attempt: number): ImageState {
+    const pullPolicy =
+      imagePullPolicy === 'Always' || imagePullPolicy === 'Never' ? imagePullPolicy : 'IfNotPresent';
+    return this.#images.want({ pod, container, image, pullPolicy, attempt });
+  }
+}
+
+interface Asked {
+  readonly image?: string | undefined;
+  readonly imagePullPolicy?: string | undefined;
 }

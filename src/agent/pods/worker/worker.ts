@@ -1,15 +1,27 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Pod } from '../../../api/index.ts';
 import { createBackoff, createWaker, describeError } from '../../../base/index.ts';
 import type { Plan, PlanInput, PodFailure, PodOrigin, PodRecord, Step, Termination } from '../plan/index.ts';
-import { planPod, planUnseen, stepKey, withObserved } from '../plan/index.ts';
+import {
+  deletionGraceOf,
+  planPod,
+  planUnseen,
+  stepKey,
+  withAllocation,
+  withObserved,
+  withRetriesDue,
+} from '../plan/index.ts';
 import { differsInOwnStatusOnly } from '../status/index.ts';
-import type { PodView } from '../view/types.ts';
+import type { PodPartIds, PodView } from '../view/types.ts';
 import { changesRuntime } from './describe-step.ts';
 import { KeptRecord } from './kept-record.ts';
 import { isNotBegun, lookAt } from './look.ts';
+import { addressOf } from './pod-names.ts';
+import { probeTargets, withProbed } from './probed.ts';
 import { joinTerminations, mayStillBeMade, WallClockChanges, withClockSet, withMessage } from './record.ts';
 import { StepRunner } from './step-runner.ts';
 import type { WorkerParts } from './types.ts';
+import { UnseenActions } from './unseen.ts';
 import { WantedImages } from './wanted-images.ts';
 
 interface UnderWay {
@@ -21,6 +33,11 @@ interface UnderWay {
 
 /** How long a stop of the agent waits for what must not be cut off. */
 const finishMs = 5000;
+/**
+ * A pod is planned again after so long at most, by chance up to half of it earlier, though nothing was reported that concerns it: a
+ * report that is lost holds it up no longer. The view that it is planned from is corrected by lists.
+ */
+const maxRestMs = 5 * 60_000;
 /** How many images of a plan are asked for before the next look. */
 const maxRounds = 3;
 
@@ -40,12 +57,12 @@ export class PodWorker {
   readonly #record: KeptRecord;
   /** The object that was looked at last. */
   #lookedAt: Pod | undefined;
-  /** How many actions have ended, and how many had when the last look began. */
-  #actions = 1;
-  #knownActions = 0;
+  readonly #unseen = new UnseenActions();
+  /** Whether something has changed on the API that a start under way may not have seen. */
+  #isGivenMore = false;
   readonly #wallClock: WallClockChanges;
-  /** Whether the last look at it failed. */
-  #isUnseen = false;
+  /** Why it cannot be seen: the last look at it failed. Undefined: it did not. */
+  #unseenWhy: string | undefined;
   #plan: Plan | undefined;
   #problem: PodFailure | undefined;
 
@@ -70,6 +87,11 @@ export class PodWorker {
     return this.#pod;
   }
 
+  /** The pod with what the node has given it, in place of what its spec asks for. */
+  get allocated(): Pod {
+    return withAllocation(this.#pod, this.#record.value.allocation);
+  }
+
   get origin(): PodOrigin {
     return this.#origin;
   }
@@ -90,25 +112,25 @@ export class PodWorker {
 
   /** Takes a newer state of the pod's object. */
   update(pod: Pod): void {
-    const isEcho = differsInOwnStatusOnly(this.#pod, pod);
-    if (isEcho) this.#pod = pod;
+    if (differsInOwnStatusOnly(this.#pod, pod)) this.#pod = pod;
     else this.#take(pod);
   }
 
   #take(pod: Pod): void {
     this.#pod = pod;
-    const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata ?? {};
-    const { terminationGracePeriodSeconds = 30 } = pod.spec ?? {};
-    const graceSeconds = deletionGracePeriodSeconds ?? terminationGracePeriodSeconds;
-    if (deletionTimestamp === undefined) this.wake();
-    else this.terminate({ cause: 'deleted', graceSeconds, sinceMs: this.#parts.clock.now() });
+    if (pod.metadata?.deletionTimestamp === undefined) this.wake();
+    else
+      this.terminate({
+        ...{ cause: 'deleted', graceSeconds: deletionGraceOf(pod) },
+        sinceMs: this.#parts.clock.now(),
+      });
   }
 
   /** Decides that the pod ends; a second reason can only make it quicker. */
   terminate(termination: Termination): void {
     this.#followClock();
     const next = joinTerminations(this.#record.value.termination, termination);
-    if (JSON.stringify(next) !== JSON.stringify(this.#record.value.termination)) {
+    if (!isDeepStrictEqual(next, this.#record.value.termination)) {
       this.#record.change({ ...this.#record.value, termination: next });
       for (const { step, end } of this.#underWay.values())
         if (step.kind === 'start' || step.kind === 'runSandbox' || step.kind === 'prepare')
@@ -117,12 +139,35 @@ export class PodWorker {
     this.wake();
   }
 
+  /** Keeps a decision about what the pod is given; the record before is what `change` gets. */
+  decide(change: (record: PodRecord) => PodRecord): void {
+    const before = this.#record.value;
+    const next = change(before);
+    if (next.allocation !== before.allocation) this.#steps.failures.forgetResize();
+    this.#record.change(next);
+    if (next !== before) this.wake();
+  }
+
+  /** Has what the runtime keeps of it removed, with its logs, if it has ended; its status stays. */
+  clear(): void {
+    this.decide((record) =>
+      record.isReleased === true && record.isCleared !== true ? { ...record, isCleared: true } : record,
+    );
+  }
+
   #followClock(): void {
     this.#record.change(withClockSet(this.#record.value, this.#wallClock.takeChange()));
   }
 
   wake(): void {
     this.#waker.wake();
+  }
+
+  /** Tries at once to start what failed for lack of something that may be there now. */
+  retryConfig(): void {
+    this.#isGivenMore = true;
+    this.#record.replace(withRetriesDue(this.#record.value));
+    this.wake();
   }
 
   /** Resolves when nothing of the pod is left, or when `signal` aborts; containers run on then. */
@@ -176,9 +221,12 @@ export class PodWorker {
     this.#followClock();
     const view = await this.#look(signal);
     const [input, plan] = this.#makePlan(view);
+    this.#record.change(withProbed(this.#record.value, input.probes));
     this.#reportWaits(plan, this.#plan);
     this.#plan = plan;
     if (plan.terminate !== undefined) {
+      const { reason, message = '' } = plan.terminate;
+      if (reason !== undefined) this.#parts.teller.event(this.#pod, { type: 'Normal', reason, message });
       this.terminate(plan.terminate);
       return false;
     }
@@ -191,10 +239,13 @@ export class PodWorker {
       return true;
     }
     for (const step of plan.steps) this.#launch(step, signal);
-    const waitMs =
-      plan.wakeMs === undefined ? Number.POSITIVE_INFINITY : plan.wakeMs - this.#parts.clock.now();
-    if (this.#knownActions === this.#actions) await this.#waker.sleep(Math.max(0, waitMs), signal);
+    if (this.#unseen.isNone) await this.#waker.sleep(this.#restMs(plan), signal);
     return false;
+  }
+
+  #restMs({ wakeMs = Number.POSITIVE_INFINITY }: Plan): number {
+    const untilMs = Math.max(0, wakeMs - this.#parts.clock.now());
+    return Math.min(untilMs, maxRestMs * (0.5 + Math.random() / 2));
   }
 
   #tellLook(startMs: number): void {
@@ -205,12 +256,12 @@ export class PodWorker {
     onLooked?.(this.#isEnding() ? 'kill' : kind, (clock.monotonicMs() - startMs) / 1000);
   }
 
-  /** An Event for each wait that is new; images report their own. */
+  /** An Event for each wait that is new, or has another message; images and volumes report their own. */
   #reportWaits({ wait, waits }: Plan, before: Plan | undefined): void {
     const { teller } = this.#parts;
     const { name = '', namespace = '' } = this.#pod.metadata ?? {};
-    const isReported = wait?.reason === 'FailedMount' || wait?.reason === 'NetworkNotReady';
-    if (isReported && before?.wait?.reason !== wait.reason)
+    const isSame = before?.wait?.reason === wait?.reason && before?.wait?.message === wait?.message;
+    if (wait?.reason === 'NetworkNotReady' && !isSame)
       teller.event(this.#pod, { type: 'Warning', reason: wait.reason, message: wait.message });
     for (const [container, { reason }] of waits) {
       if (reason !== 'CrashLoopBackOff' || before?.waits.get(container)?.reason === reason) continue;
@@ -221,10 +272,11 @@ export class PodWorker {
 
   /** Not older than the last action. */
   async #look(signal: AbortSignal): Promise<PodView | undefined> {
-    const actions = this.#actions;
-    const isFresh = this.#knownActions === actions || this.#isNew();
-    const known = isFresh ? this.#parts.view.pod(this.uid) : await this.#refresh(signal);
-    this.#knownActions = actions;
+    if (this.#isNew()) this.#unseen.skip();
+    const view = () => this.#parts.view.pod(this.uid);
+    await this.#unseen.look(view(), (parts) => this.#read(parts, signal));
+    this.#waker.forget(); // what has changed until here is in what is read from here on, without a wait
+    const known = view();
     this.#record.note(withObserved(this.#record.value, known), signal);
     this.#problem = undefined;
     return known;
@@ -232,15 +284,13 @@ export class PodWorker {
 
   /** Nothing was done for it yet, and what the runtime has is known: it is not asked for each pod of a burst. */
   #isNew(): boolean {
-    const isFirst = this.#actions === 1 && this.#knownActions === 0;
-    return isFirst && this.#parts.view.isComplete() && isNotBegun(this.#pod, this.#record.value);
+    return this.#unseen.isFirst && this.#parts.view.isComplete() && isNotBegun(this.#pod, this.#record.value);
   }
 
-  async #refresh(signal: AbortSignal): Promise<PodView | undefined> {
+  async #read(parts: PodPartIds | undefined, signal: AbortSignal): Promise<void> {
     try {
-      const known = await lookAt(this.#parts, this.#pod, this.#record.value, signal);
-      this.#isUnseen = false;
-      return known;
+      await lookAt(this.#parts, this.#pod, this.#record.value, parts, signal);
+      this.#unseenWhy = undefined;
     } catch (error) {
       if (!signal.aborted) this.#tellUnseen(describeError(error));
       throw error;
@@ -251,8 +301,8 @@ export class PodWorker {
   #tellUnseen(why: string): void {
     const { teller, view } = this.#parts;
     const message = `error determining status: ${why}`;
-    if (!this.#isUnseen) teller.event(this.#pod, { type: 'Warning', reason: 'FailedSync', message });
-    this.#isUnseen = true;
+    if (this.#unseenWhy !== why) teller.event(this.#pod, { type: 'Warning', reason: 'FailedSync', message });
+    this.#unseenWhy = why;
     if (this.#plan === undefined && !isNotBegun(this.#pod, this.#record.value)) return;
     const input = this.#inputOf(view.pod(this.uid));
     teller.planned(this.#pod, input, planUnseen(input, why), this.#messages);
@@ -270,7 +320,7 @@ export class PodWorker {
     const { clock, settings, network } = this.#parts;
     const { isReady, message } = network();
     return {
-      pod: this.#pod,
+      pod: this.allocated,
       origin: this.#origin,
       view,
       record: this.#record.value,
@@ -281,12 +331,20 @@ export class PodWorker {
       networkMessage: message,
       volumes: this.#isEnding() ? { state: 'ready' } : this.#parts.volumes.want(this.#pod),
       images: this.#isEnding() ? new Map() : this.#images.states(this.#pod),
-      probes: new Map(),
+      probes: this.#followProbes(view),
       sandboxFailure: this.#steps.failures.sandbox,
+      resizeFailure: this.#steps.failures.resize,
       cleanupFailure: this.#steps.failures.cleanup,
       stopFailures: this.#steps.failures.stops,
       settings: settings(),
     };
+  }
+
+  #followProbes(view: PodView | undefined): PlanInput['probes'] {
+    const { probes, hostIps } = this.#parts;
+    const host = addressOf(this.#pod, view, hostIps());
+    const owner = { pod: this.#pod, host, isEnding: this.#isEnding() };
+    return probes.follow(owner, probeTargets(this.#pod, view, this.#record.value));
   }
 
   /** Nothing is set up any more: what was there may have been released. */
@@ -313,22 +371,26 @@ export class PodWorker {
     const key = stepKey(step);
     this.#underWay.get(key)?.end.abort(new Error('a quicker stop takes its place'));
     const end = new AbortController();
+    if (step.kind === 'start') this.#isGivenMore = false;
     const done = this.#steps
-      .run(this.#pod, step, AbortSignal.any([signal, end.signal]))
+      .run(this.allocated, step, AbortSignal.any([signal, end.signal]))
       .catch((error: unknown) => {
         if (!signal.aborted && !end.signal.aborted) this.#steps.note(this.#pod, step, error);
+        return undefined;
       })
-      .finally(() => {
+      .then((effects) => {
         if (this.#underWay.get(key)?.end === end) this.#underWay.delete(key);
-        if (changesRuntime(step)) this.#actions += 1;
+        if (changesRuntime(step)) this.#unseen.add(effects);
+        if (step.kind === 'start' && this.#isGivenMore) this.retryConfig();
         this.wake();
       });
     this.#underWay.set(key, { step, end, done });
   }
 
   async #end(cause: Termination['cause']): Promise<void> {
-    const { executor, teller, images, clock } = this.#parts;
+    const { executor, teller, images, probes, clock } = this.#parts;
     await executor.forget(this.#pod);
+    probes.forget(this.uid);
     this.#record.end();
     teller.ended(this.#pod, cause);
     images.forget(this.uid);

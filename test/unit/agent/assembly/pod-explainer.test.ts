@@ -15,6 +15,11 @@ test('a pod is explained before it is taken up, while the runtime tells nothing,
   assert.ok(manager !== undefined);
   let isComplete = false;
   const explainer = createExplainer({
+    probes: { waitsOf: () => new Map() },
+    volumes: { contentsOf: () => [] },
+    disks: { list: async () => [] },
+    pressures: () => [],
+    refusedManifests: () => [],
     ...{ manager, timeline, waits: new WaitTimes(systemClock), isComplete: () => isComplete },
     teller: { statusOf: () => undefined },
     view: { pod: (uid) => runtime.podView(uid), podProblem: () => undefined },
@@ -25,6 +30,8 @@ test('a pod is explained before it is taken up, while the runtime tells nothing,
     isComplete = true;
     assert.equal(explainer.whyMissing(), undefined);
 
+    // after a step that failed a pod must be looked at, either of them
+    runtime.fault({ call: 'runSandbox', kind: 'before', times: 2 });
     world.want(podOf('b'), podOf('a'));
     await waitFor('the runtime is waited for', () => /does not answer/.test(waitsOf('a')?.message ?? ''));
     assert.equal(waitsOf('a')?.reason, 'RuntimeNotReady');

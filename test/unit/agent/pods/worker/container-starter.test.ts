@@ -4,8 +4,10 @@ import { ContainerStarter } from '../../../../../src/agent/pods/worker/container
 import type { ExecutorOptions } from '../../../../../src/agent/pods/worker/types.ts';
 import { PodCgroups } from '../../../../../src/agent/resources/index.ts';
 import { silentLogger } from '../../../../../src/base/index.ts';
-import { SimulatedRuntime, temporaryFolder } from '../../../../support/index.ts';
+import { temporaryFolder } from '../../../../support/index.ts';
 import { createManualClock } from '../../../../support/manual-clock.ts';
+import { SimulatedRuntime } from '../../../../support/simulated-runtime.ts';
+import { givenWithoutApi } from '../../../../support/without-api.ts';
 import { podOf } from './world.ts';
 
 const clock = createManualClock();
@@ -24,10 +26,10 @@ function optionsOf(calls: SimulatedRuntime, folder: string): ExecutorOptions {
     release: async () => undefined,
   };
   return {
-    ...{ calls, clock, rootDir: folder, logsDir: folder },
+    ...{ ...givenWithoutApi, calls, clock, rootDir: folder, logsDir: folder },
     volumes: { ...ready, onChange: () => nothing },
     cgroups: async () => cgroups,
-    madeCgroups: () => cgroups,
+    removeCgroup: (uid) => cgroups.remove(uid),
     teller: {
       planned: () => undefined,
       did: () => undefined,
@@ -70,7 +72,7 @@ describe('a container', () => {
     const sandboxId = await runtime.runSandbox({ metadata }, '');
     const end = new AbortController();
     const letGo = runtime.fault({ call: 'createContainer', kind: 'hangAfter' });
-    const starter = new ContainerStarter(optionsOf(runtime, folder.path));
+    const starter = new ContainerStarter(optionsOf(runtime, folder.path), async () => undefined);
     const step = {
       kind: 'start',
       container: 'main',
@@ -94,4 +96,40 @@ describe('a container', () => {
       ['created'],
     );
   });
+
+  test('whose postStart hook fails is stopped as any other, with its grace and its preStop hook', async () => {
+    await using folder = await temporaryFolder('starter-');
+    const runtime = new SimulatedRuntime({ clock });
+    const postStart = { httpGet: { host: '127.0.0.1', port: 'none' } };
+    const container = { name: 'main', image: 'i', lifecycle: { postStart } };
+    const pod = { ...podOf('a'), spec: { containers: [container], terminationGracePeriodSeconds: 7 } };
+    const metadata = { name: 'a', namespace: 'default', uid: 'uid-a', attempt: 0 };
+    const sandboxId = await runtime.runSandbox({ metadata }, '');
+    const told: string[] = [];
+    const options = optionsOf(runtime, folder.path);
+    const event: typeof options.teller.event = (_pod, { reason, message }, name) =>
+      void told.push(`${reason} ${name}: ${message}`);
+    const starter = new ContainerStarter(
+      { ...options, teller: { ...options.teller, event } },
+      async (_pod, { container: name, containerId, graceSeconds, message, runsPreStop }) =>
+        void told.push(
+          `stop ${name} ${containerId === idOf(runtime)} ${graceSeconds} ${runsPreStop} ${message}`,
+        ),
+    );
+    const step = {
+      ...({ kind: 'start', container: 'main', type: 'regular', sandboxId } as const),
+      ...{ attempt: 0, restartCount: 0, imageId: 'i' },
+    };
+    const work = { pod, step, image: { id: 'i', user: {} }, view: undefined, isEnding: () => false };
+    const outcome = await starter.start(work, new AbortController().signal);
+    assert.partialDeepStrictEqual(outcome, { isStarted: false, reason: 'PostStartHookError' });
+    assert.deepEqual(told, [
+      'Created main: Container created',
+      'Started main: Container started',
+      'FailedPostStartHook main: PostStartHook failed',
+      'stop main true 7 true FailedPostStartHook',
+    ]);
+  });
 });
+
+const idOf = (runtime: SimulatedRuntime) => runtime.containers()[0]?.id;

@@ -85,7 +85,8 @@ test('a pod with 60 containers runs all of them once, and leaves nothing', async
   const containers = Array.from({ length: 60 }, (_, index) => ({ name: `c${index}`, image: 'app:1' }));
   const { spec, ...pod } = podOf('wide');
   const wide: Pod = { ...pod, spec: { ...spec, containers } };
-  const world = startWorld();
+  // each needs a moment to end, in which the runtime has all that it is told to stop
+  const world = startWorld({ behaviours: () => ({ obeysAfterMs: 1500 }) });
   world.want(wide);
   await world.until(
     'it to run',
@@ -96,7 +97,13 @@ test('a pod with 60 containers runs all of them once, and leaves nothing', async
     return containerStatuses.length === 60 && containerStatuses.every(({ ready }) => ready);
   });
   assert.equal(world.runtime.calls.filter((call) => call === 'createContainer').length, 60);
+  const stops = () => world.runtime.calls.filter((call) => call === 'stopContainer').length;
   world.want();
+  await world.until('the first stops', () => {
+    const isBegun = stops() > 0;
+    assert.ok(stops() <= 60 - world.running() + 24, 'not more at a time than one shim bears');
+    return isBegun;
+  });
   await world.until('nothing to be left', emptied(world));
 });
 

@@ -8,9 +8,11 @@ import type { ContainerView, PodView } from '../../../../../src/agent/pods/view/
 import { NodeExecutor } from '../../../../../src/agent/pods/worker/index.ts';
 import type { ExecutorOptions } from '../../../../../src/agent/pods/worker/types.ts';
 import { silentLogger } from '../../../../../src/base/index.ts';
-import { SimulatedRuntime, temporaryFolder } from '../../../../support/index.ts';
+import { temporaryFolder } from '../../../../support/index.ts';
 import type { ManualClock } from '../../../../support/manual-clock.ts';
 import { createManualClock } from '../../../../support/manual-clock.ts';
+import { SimulatedRuntime } from '../../../../support/simulated-runtime.ts';
+import { givenWithoutApi } from '../../../../support/without-api.ts';
 import { running } from '../plan/support.ts';
 import { podOf } from './world.ts';
 
@@ -37,19 +39,20 @@ function site(clock: ManualClock, options: Partial<ExecutorOptions> = {}) {
     volumes: {
       want: unused,
       mountsOf: unused,
-      release: unused,
-      onChange: unused,
       accessOf: unused,
       contentsOf: unused,
       readFile: unused,
+      release: unused,
+      onChange: unused,
     },
+    ...givenWithoutApi,
     teller: {
       planned: unused,
       ended: unused,
       did: (_pod, what) => void told.push(what),
       event: (_pod, { reason, message }) => void told.push(`${reason}: ${message}`),
     },
-    ...{ rootDir: '/nowhere', logsDir: '/nowhere', cgroups: unused, madeCgroups: unused, node: unused },
+    ...{ rootDir: '/nowhere', logsDir: '/nowhere', cgroups: unused, removeCgroup: unused, node: unused },
     ...{ handlerOf: unused, userIdsOf: unused, security: unused, devicesOf: unused, enter: unused },
     ...{ beforeStart: unused, releaseDevices: unused, agentMark: 'test', releaseUserIds: unused },
     ...{ prepareClaims: unused, releaseClaims: unused },

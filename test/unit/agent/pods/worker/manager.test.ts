@@ -15,6 +15,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   world.runtime.clearFaults();
+  world.heldWrites?.resolve();
   await world.stop();
   assert.deepEqual(world.runtime.violations, []);
   await folder[Symbol.asyncDispose]();
@@ -35,6 +36,63 @@ describe('the pods of a node', () => {
     await hears('deleted a');
     await runs(1);
     await waitFor('only the record of b is left', async () => (await records()).join() === 'uid-b.json');
+  });
+
+  test('end at their deadline, and an Event says so once', async () => {
+    const { spec, ...pod } = podOf('a');
+    world.want({ ...pod, spec: { containers: [], ...spec, activeDeadlineSeconds: 1 } });
+    await runs(1);
+    await hears('DeadlineExceeded a');
+    await runs(0);
+    assert.equal(world.happened.filter((what) => what === 'DeadlineExceeded a').length, 1);
+  });
+
+  test('that the node ends stay ended, whatever was begun and whoever starts again', async () => {
+    const end = { reason: 'Evicted', message: 'low on memory', graceSeconds: 1, disruption: 'low on memory' };
+    world.want(podOf('a'), podOf('b'));
+    await runs(2);
+    assert.equal(world.manager?.endPod('uid-a', end), true);
+    assert.equal(world.manager?.endPod('uid-a', { ...end, reason: 'Terminated', graceSeconds: 30 }), true);
+    assert.equal(world.manager?.endPod('uid-c', end), false);
+    await world.stop();
+    world.start();
+    await hears('release a');
+    await runs(1);
+    const { termination } = world.manager?.worker('uid-a')?.record ?? {};
+    const { sinceMs, ...said } = termination ?? {};
+    assert.equal(typeof sinceMs, 'number');
+    assert.deepEqual(said, { ...end, cause: 'failed' });
+    assert.equal(world.manager?.endPod('uid-a', end), false);
+  });
+
+  test('that have ended leave nothing in the runtime when it is to be cleared, and stay ended', async () => {
+    world.want(podOf('a'), podOf('b'));
+    await runs(2);
+    const signal = AbortSignal.timeout(60_000);
+    await world.manager?.clearEnded(signal);
+    assert.equal(world.running(), 2);
+    world.manager?.endPod('uid-a', { reason: 'Evicted', message: 'low', graceSeconds: 1 });
+    await hears('release a');
+    await waitFor('it to be released', () => world.manager?.worker('uid-a')?.record.isReleased === true);
+    assert.equal(world.runtime.containers().length, 2, 'its container is kept for those who ask');
+    await world.manager?.clearEnded(signal);
+    assert.deepEqual([world.runtime.containers().length, world.runtime.sandboxes().length], [1, 1]);
+    await world.stop();
+    world.start();
+    await waitFor('its worker', () => world.manager?.worker('uid-a')?.plan?.stage === 'ended');
+    const { lastExit } = world.manager?.worker('uid-a')?.record.containers['main'] ?? {};
+    assert.ok(lastExit, 'how it ended is known all the same');
+    assert.deepEqual([world.runtime.containers().length, world.running()], [1, 1]);
+  });
+
+  test('whose sandbox ended get another one, and an Event says so', async () => {
+    world.want(podOf('a'));
+    await runs(1);
+    assert.ok(!world.happened.includes('SandboxChanged a'));
+    world.runtime.killSandbox(world.runtime.sandboxes()[0]?.id ?? '');
+    world.manager?.worker('uid-a')?.wake();
+    await hears('SandboxChanged a');
+    await runs(1);
   });
 
   test('leave no record, however soon the API has deleted them', async () => {
@@ -62,7 +120,7 @@ describe('the pods of a node', () => {
     await runs(1);
     const started = ['runSandbox', 'createContainer', 'startContainer'];
     assert.deepEqual(world.runtime.calls, started);
-    assert.equal(world.looks, 2); // after the sandbox was made, and after the container
+    assert.equal(world.looks, 0, 'its events have told of the sandbox and of the container');
     const { plan } = world.manager?.worker('uid-a') ?? {};
     world.want({ ...podOf('a', { generation: 1, resourceVersion: '2' }), status: { podIP: '10.0.0.1' } });
     await waitFor('the newer object', () => world.manager?.worker('uid-a')?.pod.status !== undefined);
@@ -147,6 +205,19 @@ describe('the pods of a node', () => {
     await runs(1);
     const { termination } = world.manager?.worker('uid-a')?.record ?? {};
     assert.deepEqual([termination?.reason, termination?.message], ['OutOfcpu', 'Pod was rejected: no']);
+  });
+
+  test('that are refused, however many, hold up nobody for the disk', async () => {
+    const refuse = (pod: { metadata?: { name?: string } }) => pod.metadata?.name !== 'z';
+    world.admit((pod) =>
+      refuse(pod) ? { isAdmitted: false, reason: 'OutOfpods', message: 'no' } : { isAdmitted: true },
+    );
+    world.heldWrites = Promise.withResolvers<void>();
+    world.want(podOf('a'), podOf('b'), podOf('z'));
+    await waitFor('all are taken up', () => world.manager?.workers().length === 3);
+    world.heldWrites.resolve();
+    await runs(1);
+    await waitFor('all are remembered', async () => (await records()).length === 3);
   });
 
   test('that have room only when others have ended wait for these', async () => {
@@ -236,7 +307,33 @@ describe('an agent that starts again', () => {
     assert.ok(isEmpty());
   });
 
-  test('says that what is left on the disk of one that went meanwhile belongs to nobody', async () => {
+  test('reports a wait again when it is for another reason, and no more often', async () => {
+    const reports = (reason: string) => world.happened.filter((each) => each === `${reason} a`).length;
+    const objects = [1, 2, 3, 4].map((number) => podOf('a', { annotations: { number: String(number) } }));
+    const tell = async (message: string, expected: number) => {
+      world.network = { isReady: false, message };
+      const looks = world.manager?.worker('uid-a')?.plan;
+      world.want(...objects.splice(0, 1));
+      await waitFor('another plan', () => world.manager?.worker('uid-a')?.plan !== looks);
+      assert.equal(reports('NetworkNotReady'), expected);
+    };
+    await tell('cni plugin not initialized', 1);
+    await tell('cni plugin not initialized', 1);
+    await tell('no network config found', 2);
+    await tell('cni plugin not initialized', 3);
+    world.network = { isReady: true, message: '' };
+    // after a step that failed it must be looked at
+    world.runtime.fault({ call: 'runSandbox', kind: 'before' });
+    world.viewError = new Error('no answer');
+    world.want(podOf('a'));
+    await waitFor('the report', () => reports('FailedSync') === 1);
+    world.viewError = new Error('another answer');
+    await waitFor('the other report', () => reports('FailedSync') === 2);
+    world.viewError = undefined;
+    await runs(1);
+  });
+
+  test('says that what is left on the disk of one that went meanwhile is its own, before it forgets it', async () => {
     world.want(podOf('a'));
     await runs(1);
     await world.stop();
@@ -244,10 +341,15 @@ describe('an agent that starts again', () => {
       await world.runtime.stopSandbox(id);
       await world.runtime.removeSandbox(id);
     }
+    world.canClaim = false;
     world.want();
     world.start();
-    await hears('abandoned');
-    assert.deepEqual(await readdir(join(folder.path, 'pod-records')), []);
+    await hears('abandoned uid-a');
+    await world.stop();
+    assert.deepEqual(await records(), ['uid-a.json']);
+    world.canClaim = true;
+    world.start();
+    await waitFor('the record to go', async () => (await records()).length === 0);
   });
 
   test('ends nothing that a source names while another pod is being admitted', async () => {

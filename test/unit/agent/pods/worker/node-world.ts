@@ -2,16 +2,24 @@ import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Images } from '../../../../../src/agent/images/index.ts';
+import type { KnownServices, PodObjects } from '../../../../../src/agent/objects/index.ts';
 import { PodTimeline, WaitTimes } from '../../../../../src/agent/pods/explain/index.ts';
+import { Housekeeper } from '../../../../../src/agent/pods/housekeeping/index.ts';
+import type { PodSource } from '../../../../../src/agent/pods/index.ts';
 import { PodRuntimeView } from '../../../../../src/agent/pods/view/runtime-view.ts';
-import type { PodManagerOptions, PodWorker } from '../../../../../src/agent/pods/worker/index.ts';
+import type {
+  ExecutorOptions,
+  PodManagerOptions,
+  PodWorker,
+  StatusSink,
+} from '../../../../../src/agent/pods/worker/index.ts';
 import {
-  NodeExecutor,
   NodeTeller,
   PodManager,
-  PodRecords,
   StartGate,
+  waitForSlot,
 } from '../../../../../src/agent/pods/worker/index.ts';
+import { ProbeCommands, ProbeMetrics, Prober } from '../../../../../src/agent/probes/index.ts';
 import { PodCgroups, qosClassOf } from '../../../../../src/agent/resources/index.ts';
 import type { PodCalls } from '../../../../../src/agent/runtime/index.ts';
 import { RuntimeError } from '../../../../../src/agent/runtime/index.ts';
@@ -20,17 +28,50 @@ import type { Pod } from '../../../../../src/api/index.ts';
 import type { Clock } from '../../../../../src/base/index.ts';
 import { silentLogger } from '../../../../../src/base/index.ts';
 import type { Behaviours } from '../../../../support/index.ts';
-import { SimulatedRuntime } from '../../../../support/index.ts';
 import type { ManualClock } from '../../../../support/manual-clock.ts';
 import { createManualClock } from '../../../../support/manual-clock.ts';
+import { SimulatedRuntime } from '../../../../support/simulated-runtime.ts';
+import { givenWithoutApi } from '../../../../support/without-api.ts';
+import type { KilledAt } from './agent-life.ts';
+import { AgentLife, MortalExecutor, MortalRecords, mortalCalls } from './agent-life.ts';
 
 type Status = NonNullable<Pod['status']>;
 
+/** What an agent has of an API. */
+export interface ApiSide {
+  readonly source: PodSource;
+  isComplete(): boolean;
+  readonly sink: StatusSink;
+  run(signal: AbortSignal): Promise<unknown>;
+}
+
 export interface NodeWorldOptions {
+  /** Default: the pods that `want` has named last, and nobody who is told. */
+  readonly connect?: (clock: Clock) => ApiSide;
   readonly behaviours?: Behaviours;
   /** After so long a caller is told that a call took too long; the call goes on. Default 120 s, as the agent's. */
   readonly callTimeoutMs?: number;
   readonly admit?: PodManagerOptions['admit'];
+  /** How many pods start at a time; default 4. */
+  readonly startsAtOnce?: number;
+  /** Where the agent is killed; another begins with `start`. Default nowhere. */
+  readonly killedAt?: KilledAt;
+  /** Told of each status that is sent. */
+  readonly onTold?: (pod: Pod, status: Status) => void;
+  /** Told that nothing is left of a pod that is to be deleted. */
+  readonly onDeleted?: (pod: Pod) => void;
+  /** Called after each look at a pod. */
+  readonly onLooked?: () => void;
+  /** Whether an event of the runtime gets lost; default none. */
+  readonly isLost?: () => boolean;
+  /** Default: all are there. */
+  readonly images?: Images;
+  /** Default: there is no API. */
+  readonly given?: { readonly objects: PodObjects; readonly services: KnownServices };
+  /** Default: one of its own. */
+  readonly clock?: ManualClock;
+  /** Whether a command of a probe succeeds, by its words; default: nothing is probed. */
+  readonly answersProbe?: (command: string) => boolean;
 }
 
 const nothing: Disposable = { [Symbol.dispose]: () => undefined };
@@ -41,7 +82,7 @@ const passedAtOnceMs = 500;
  * (view, plan, workers, executor, status, records on the disk) is the agent's own.
  */
 export class NodeWorld {
-  readonly clock: ManualClock = createManualClock();
+  readonly clock: ManualClock;
   readonly runtime: SimulatedRuntime;
   /** `REASON: message` of each Event about a pod, by its name. */
   readonly events = new Map<string, string[]>();
@@ -49,21 +90,29 @@ export class NodeWorld {
   readonly statuses = new Map<string, Status>();
   /** All that were sent, by uid. */
   readonly told = new Map<string, readonly Status[]>();
-  readonly timeline = new PodTimeline(this.clock);
-  readonly #waits = new WaitTimes(this.clock);
+  readonly timeline: PodTimeline;
+  readonly #waits: WaitTimes;
   readonly #folder: string;
+  /** How many pods wait until it is their turn to start. */
+  waitForTurn = 0;
+  /** Whether the machine is about to end. */
+  isShuttingDown = false;
   readonly #options: NodeWorldOptions;
   readonly #listeners = new Set<(pods: readonly Pod[]) => void>();
   #pods: readonly Pod[] = [];
   #end = new AbortController();
   #done: Promise<unknown> = Promise.resolve();
-  #records: PodRecords | undefined;
+  #records: MortalRecords | undefined;
   #manager: PodManager | undefined;
+  #life: AgentLife | undefined;
 
   constructor(folder: string, options: NodeWorldOptions = {}) {
     this.#folder = folder;
     this.#options = options;
-    const { behaviours } = options;
+    const { behaviours, clock = createManualClock() } = options;
+    this.clock = clock;
+    this.timeline = new PodTimeline(clock);
+    this.#waits = new WaitTimes(clock);
     this.runtime = new SimulatedRuntime({
       clock: this.clock,
       ...(behaviours === undefined ? {} : { behaviours }),
@@ -113,34 +162,78 @@ export class NodeWorld {
     const { signal } = this.#end;
     const { clock } = this;
     const log = silentLogger();
-    const calls = withDeadlines(this.runtime, clock, this.#options.callTimeoutMs ?? 120_000);
+    const life = new AgentLife(this.#options.killedAt ?? (() => false), () => this.#end.abort());
+    this.#life = life;
+    const timeoutMs = this.#options.callTimeoutMs ?? 120_000;
+    const { isLost = () => false } = this.#options;
+    const reached = withDeadlines(this.runtime, clock, timeoutMs);
+    const heard = { ...reached, events: (cancel: AbortSignal) => without(isLost, reached.events(cancel)) };
+    const calls = mortalCalls(heard, life);
     const view = new PodRuntimeView({ calls, clock, log });
-    this.#records = new PodRecords({ folder: join(this.#folder, 'pod-records'), clock, log });
-    const teller = this.#teller();
-    this.#manager = new PodManager({
-      ...{ view, teller, clock, log, images: presentImages, volumes: readyVolumes, records: this.#records },
-      executor: this.#executor(calls, teller),
-      onAbandoned: () => undefined,
+    this.#records = new MortalRecords({ folder: join(this.#folder, 'pod-records'), clock, log }, life);
+    const api = this.#options.connect?.(clock);
+    const teller = this.#teller(life, api?.sink);
+    const source = api?.source ?? this.#source();
+    const prober = this.#prober(teller);
+    const manager = new PodManager({
+      ...{
+        view,
+        teller,
+        clock,
+        log,
+        images: this.#options.images ?? presentImages,
+        volumes: readyVolumes,
+        records: this.#records,
+      },
+      executor: this.#executor(calls, teller, life),
+      onAbandoned: (uid) => housekeeper.claim(uid),
       settings: () => ({ maxRestartWaitMs: 300_000 }),
       network: () => ({ isReady: true, message: '' }),
-      source: {
-        pods: () => this.#pods,
-        onChange: (listener) => {
-          this.#listeners.add(listener);
-          return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
-        },
-      },
-      isComplete: () => true,
+      source,
+      isComplete: () => api?.isComplete() ?? true,
       admit: this.#options.admit ?? (async () => ({ isAdmitted: true })),
+      isShuttingDown: () => this.isShuttingDown,
       onNodeChange: (listener) => view.onComplete(listener),
+      onLooked: () => this.#options.onLooked?.(),
+      ...givenWithoutApi,
+      ...this.#options.given,
+      ...(prober === undefined ? {} : { probes: prober }),
     });
-    const ready = () => undefined;
-    this.#done = Promise.all([view.run(signal, ready), this.#manager.run(signal, ready)]);
+    this.#manager = manager;
+    const isKnown = (uid: string) => {
+      if (!view.isComplete()) return undefined;
+      const isWanted = source.pods().some(({ metadata }) => metadata?.uid === uid);
+      return isWanted || manager.worker(uid) !== undefined || view.pod(uid) !== undefined;
+    };
+    const [podsDir, logsDir] = [join(this.#folder, 'pods'), join(this.#folder, 'logs')];
+    const housekeeper = new Housekeeper({ podsDir, logsDir, isKnown, clock, log, readMounts: () => '' });
+    const services = [view, manager, housekeeper].map(({ run }) => run(signal, () => undefined));
+    this.#done = Promise.all([...services, api?.run(signal), prober?.run(signal, () => undefined)]);
+  }
+
+  #prober(teller: NodeTeller): Prober | undefined {
+    const { answersProbe } = this.#options;
+    if (answersProbe === undefined) return undefined;
+    const nobody = new Uint8Array();
+    return new Prober({
+      calls: {
+        execSync: async (_id, command) => ({
+          ...{ stdout: nobody, stderr: nobody, exitCode: answersProbe(command.join(' ')) ? 0 : 1 },
+        }),
+      },
+      commands: new ProbeCommands(this.clock, () => 10),
+      frozen: { has: () => false, onBegin: () => nothing },
+      metrics: new ProbeMetrics(),
+      report: (pod, happening, container) => teller.event(pod, happening, container),
+      clock: this.clock,
+      log: silentLogger(),
+    });
   }
 
   /** The agent ends, and its containers run on. */
   async stop(): Promise<void> {
     this.#end.abort(new Error('the agent stops'));
+    if (this.isDead) return await this.#records?.settled();
     let isDone = false;
     void this.#done.finally(() => {
       isDone = true;
@@ -149,11 +242,24 @@ export class NodeWorld {
     await this.#records?.[Symbol.asyncDispose]();
   }
 
-  /** Lets time pass, for the disk a little of the real one, until something holds. */
+  /** Whether it was killed, and no other has begun. */
+  get isDead(): boolean {
+    return this.#life?.isOver === true;
+  }
+
+  /** Kills the agent; resolves when nothing of it goes on. */
+  async kill(): Promise<void> {
+    this.#life?.end();
+    await this.#records?.settled();
+  }
+
+  /** Lets time pass, for the disk a little of the real one, until something holds; a busy machine's disk gets more of it. */
   async until(what: string, holds: () => boolean | Promise<boolean>, limitMs = 600_000): Promise<void> {
     const endMs = this.clock.monotonicMs() + limitMs;
+    const realEndMs = performance.now() + 30_000;
     while (!(await holds())) {
-      if (this.clock.monotonicMs() > endMs) throw new Error(`waited ${limitMs} ms in vain for ${what}`);
+      if (this.clock.monotonicMs() > endMs && performance.now() > realEndMs)
+        throw new Error(`waited ${limitMs} ms in vain for ${what}`);
       await this.pass(passedAtOnceMs);
     }
   }
@@ -165,17 +271,39 @@ export class NodeWorld {
     }
   }
 
-  #teller(): NodeTeller {
+  #source(): PodSource {
+    return {
+      pods: () => this.#pods,
+      onChange: (listener) => {
+        this.#listeners.add(listener);
+        return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
+      },
+    };
+  }
+
+  #teller(life: AgentLife, sink?: StatusSink): NodeTeller {
     return new NodeTeller({
       deviceHealth: () => [],
       sink: {
-        set: ({ metadata }, status) => {
-          const uid = metadata?.uid ?? '';
+        set: (pod, status) => {
+          if (life.isOver) return;
+          const uid = pod.metadata?.uid ?? '';
           this.statuses.set(uid, status);
           this.told.set(uid, [...(this.told.get(uid) ?? []), status]);
+          this.#options.onTold?.(pod, status);
+          sink?.set(pod, status);
         },
-        confirmDeletion: ({ metadata }) => void this.statuses.delete(metadata?.uid ?? ''),
-        forget: (uid) => void this.statuses.delete(uid),
+        confirmDeletion: (pod) => {
+          if (life.isOver) return;
+          this.statuses.delete(pod.metadata?.uid ?? '');
+          this.#options.onDeleted?.(pod);
+          sink?.confirmDeletion(pod);
+        },
+        forget: (uid) => {
+          if (life.isOver) return;
+          this.statuses.delete(uid);
+          sink?.forget(uid);
+        },
       },
       events: {
         record: ({ name }, { reason, message }) => {
@@ -188,18 +316,18 @@ export class NodeWorld {
     });
   }
 
-  #executor(calls: PodCalls, teller: NodeTeller): NodeExecutor {
+  #executor(calls: PodCalls, teller: NodeTeller, life: AgentLife): MortalExecutor {
     const { clock } = this;
-    const gate = new StartGate(() => 4);
+    const gate = new StartGate(() => this.#options.startsAtOnce ?? 4);
     const limits = { cpuQuota: { isEnforced: true, periodUs: 100_000 }, maxPids: 100 };
     const tree = { version: 1, roots: [], allRoots: [] } as const;
     const cgroups = new PodCgroups({ tree, naming: { driver: 'cgroupfs', root: '/' }, limits, clock });
-    return new NodeExecutor({
+    const options: ExecutorOptions = {
       ...{ calls, teller, clock, volumes: readyVolumes, log: silentLogger() },
       rootDir: this.#folder,
       logsDir: join(this.#folder, 'logs'),
       cgroups: async () => cgroups,
-      madeCgroups: () => cgroups,
+      removeCgroup: (uid) => cgroups.remove(uid),
       node: () => ({
         ...{ nodeName: 'n1', hostIps: ['192.0.2.1'], clusterDns: [], clusterDomain: 'cluster.local' },
         ...{ hostDns: { servers: [], searches: [], options: [] }, defaultSysctls: {} },
@@ -215,10 +343,18 @@ export class NodeWorld {
       devicesOf: async () => ({ devices: [], mounts: [], environment: [], annotations: {}, cdiDevices: [] }),
       beforeStart: async () => undefined,
       releaseDevices: async () => undefined,
-      enter: async ({ spec }, next, signal) =>
-        await gate.enter({ priority: spec?.priority ?? 0, hasBegun: next === 'container' }, signal),
+      enter: async (pod, next, signal) => {
+        this.waitForTurn += 1;
+        const entering = waitForSlot(gate, pod, next === 'container', signal, clock);
+        return await entering.finally(() => {
+          this.waitForTurn -= 1;
+        });
+      },
       beforeStop: async () => ({ [Symbol.dispose]: () => undefined }),
-    });
+      ...givenWithoutApi,
+      ...this.#options.given,
+    };
+    return new MortalExecutor(options, life);
   }
 }
 
@@ -256,6 +392,12 @@ function withDeadlines(runtime: SimulatedRuntime, clock: Clock, timeoutMs: numbe
   };
 }
 
+type Events = ReturnType<PodCalls['events']>;
+
+async function* without(isLost: () => boolean, events: Events): Events {
+  for await (const event of events) if (!isLost()) yield event;
+}
+
 const presentImages: Images = {
   want: () => ({ state: 'present', id: 'sha256:1', user: {} }),
   forget: () => undefined,
@@ -263,11 +405,11 @@ const presentImages: Images = {
 };
 
 const readyVolumes: Volumes = {
+  want: () => ({ state: 'ready' }),
+  mountsOf: async () => [],
   accessOf: async () => ({ devices: [], groups: [] }),
   contentsOf: () => [],
   readFile: async () => '',
-  want: () => ({ state: 'ready' }),
-  mountsOf: async () => [],
   release: async () => undefined,
   onChange: () => nothing,
 };

@@ -21,4 +21,11 @@ describe('a second reason to end', () => {
     assert.deepEqual([both.cause, both.reason, both.message], ['gone', 'Evicted', 'low on memory']);
     assert.equal(joinTerminations(ends('gone', 30, 0), ends('deleted', 30, 0)).cause, 'gone');
   });
+
+  test('does not mix what two say', () => {
+    const evicted = { ...ends('failed', 1, 5), reason: 'Evicted', message: 'low', disruption: 'low' };
+    const late = { ...ends('failed', 30, 0), reason: 'DeadlineExceeded', message: 'too long' };
+    assert.deepEqual(joinTerminations(late, evicted), { ...late, graceSeconds: 1, sinceMs: 5 });
+    assert.deepEqual(joinTerminations(ends('deleted', 30, 0), evicted), { ...evicted, cause: 'deleted' });
+  });
 });

@@ -10,10 +10,15 @@ import { temporaryFolder } from '../../../../support/index.ts';
 const record: PodRecord = {
   takenMs: 5,
   isAdmitted: true,
+  manifestHash: 'abc',
   ips: ['10.0.0.1'],
   sandboxAttempt: 2,
   isReleased: true,
-  termination: { cause: 'failed', graceSeconds: 2, sinceMs: 7, reason: 'Evicted', message: 'low' },
+  isCleared: true,
+  termination: {
+    ...{ cause: 'failed', graceSeconds: 2, sinceMs: 7 },
+    ...{ reason: 'Evicted', message: 'low', disruption: 'low on memory' },
+  },
   containers: {
     web: {
       attempt: 3,
@@ -53,6 +58,16 @@ describe('what the agent remembers of its pods outlives it', () => {
     await writeFile(join(folder.path, 'u-1.json'), '{"takenMs":', { mode: 0o600 });
     assert.equal((await records.read('u-1'))?.isAdmitted, true);
     assert.match((await readdir(folder.path)).join(), /u-1\.json\.damaged-/);
+  });
+
+  test('what a killed write has left goes, whether or not its pod is known', async () => {
+    await using folder = await temporaryFolder('records-');
+    await using records = open(folder.path);
+    await records.write('u-1', record);
+    const draft = (uid: string) => join(folder.path, `.${uid}.json.12.${crypto.randomUUID()}.tmp`);
+    for (const uid of ['u-1', 'gone']) await writeFile(draft(uid), '{"takenMs":');
+    await records.removeDrafts();
+    assert.deepEqual(await readdir(folder.path), ['u-1.json']);
   });
 
   test('a uid cannot lead out of the folder', async () => {

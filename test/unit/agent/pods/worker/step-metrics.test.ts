@@ -23,12 +23,16 @@ function createLab(outcome: Partial<Executor> = {}) {
   const take = async () => void (await clock.sleep(2000));
   const executor: Executor = {
     prepare: take,
-    runSandbox: take,
+    async runSandbox() {
+      await take();
+      return 'sandbox';
+    },
     stopSandbox: take,
     removeSandbox: take,
-    start: async () => ({ isStarted: true }),
+    start: async () => ({ isStarted: true, containerId: 'i' }),
     stop: take,
     removeContainer: take,
+    resize: take,
     release: take,
     forget: take,
     loggedAttempts: async () => new Map(),

@@ -7,11 +7,15 @@ import type { StartStep } from '../../../../../src/agent/pods/plan/index.ts';
 import type { RuntimeView } from '../../../../../src/agent/pods/view/types.ts';
 import type { Verdict } from '../../../../../src/agent/pods/worker/index.ts';
 import { PodManager, PodRecords } from '../../../../../src/agent/pods/worker/index.ts';
+import { resizePod } from '../../../../../src/agent/pods/worker/resize-pod.ts';
 import type { Executor, PodTeller } from '../../../../../src/agent/pods/worker/types.ts';
+import type { MemoryShortage } from '../../../../../src/agent/resources/index.ts';
+import { containerResources } from '../../../../../src/agent/resources/index.ts';
 import type { Volumes } from '../../../../../src/agent/volumes/index.ts';
 import type { Pod } from '../../../../../src/api/index.ts';
 import { describeError, silentLogger, systemClock } from '../../../../../src/base/index.ts';
-import { SimulatedRuntime } from '../../../../support/index.ts';
+import { SimulatedRuntime } from '../../../../support/simulated-runtime.ts';
+import { givenWithoutApi } from '../../../../support/without-api.ts';
 
 const nothing = { [Symbol.dispose]: () => undefined };
 const uidLabel = 'io.kubernetes.pod.uid';
@@ -47,12 +51,26 @@ export class PodWorld {
   onEnded = (): void => undefined;
   /** Whether all sources have been heard. */
   isComplete = true;
+  network = { isReady: true, message: '' };
   /** Why the runtime does not tell of any pod. */
   viewError: Error | undefined;
   /** How many containers vanish as they are started, before anybody can see them. */
   lostStarts = 0;
   /** Attempts of which there are logs, by container. */
   logged: ReadonlyMap<string, number> = new Map();
+  /** Whether it can be kept on the disk that what is left of a pod is this agent's. */
+  canClaim = true;
+  /** While this is set and not resolved, the disk takes no record. */
+  heldWrites: PromiseWithResolvers<void> | undefined;
+  /** What the node has for pods; undefined: they are not resized in place. */
+  allocatable: Readonly<Record<string, string>> | undefined;
+  /** Of the cgroups of pods; what is done to them is in `happened`. */
+  readonly cgroups = {
+    raise: async (pod: Pod) => void this.happened.push(`raise ${pod.metadata?.name}`),
+    make: async (pod: Pod) => void this.happened.push(`limit ${pod.metadata?.name}`),
+    memoryShortages: () => this.shortages,
+  };
+  shortages: MemoryShortage[] = [];
   /** How often the runtime was asked what it has of a pod. */
   looks = 0;
 
@@ -80,17 +98,22 @@ export class PodWorld {
     this.#records = records;
     const manager = new PodManager({
       view: this.#view(signal),
-      images: presentImages,
+      ...{ images: presentImages, ...givenWithoutApi },
       volumes: readyVolumes,
-      records,
+      records: this.#slowed(records),
       executor: this.#executor(),
       teller: this.#teller(),
       settings: () => ({ maxRestartWaitMs: 300_000 }),
-      network: () => ({ isReady: true, message: '' }),
+      network: () => this.network,
       source: this.#source(),
       isComplete: () => this.isComplete,
       admit: async (pod, _origin, others) => await this.#verdict(pod, others.length),
-      onAbandoned: () => void this.happened.push('abandoned'),
+      onAbandoned: async (uid) => {
+        this.happened.push(`abandoned ${uid}`);
+        return this.canClaim;
+      },
+      resizing: this.allocatable && { allocatable: () => this.allocatable ?? {} },
+      isShuttingDown: () => false,
       onNodeChange: () => nothing,
       clock: systemClock,
       log: silentLogger(),
@@ -104,6 +127,15 @@ export class PodWorld {
     this.#end.abort(new Error('the agent stops'));
     await this.#done;
     await this.#records?.[Symbol.asyncDispose]();
+  }
+
+  #slowed(records: PodRecords): PodRecords {
+    const write = records.write.bind(records);
+    records.write = async (uid, record) => {
+      await this.heldWrites?.promise;
+      await write(uid, record);
+    };
+    return records;
   }
 
   #source(): PodSource {
@@ -145,16 +177,16 @@ export class PodWorld {
     const isLost = () => this.lostStarts-- > 0;
     return {
       prepare: async () => undefined,
-      runSandbox: async (pod, attempt) => void (await runtime.runSandbox(sandboxOf(pod, attempt), '')),
+      runSandbox: async (pod, attempt) => await runtime.runSandbox(sandboxOf(pod, attempt), ''),
       stopSandbox: async (_pod, id) => await runtime.stopSandbox(id),
       removeSandbox: async (id) => await runtime.removeSandbox(id),
       async start({ pod, step }) {
-        if (isLost()) return { isStarted: true };
+        if (isLost()) return { isStarted: true, containerId: 'lost' };
         try {
           const config = containerOf(pod, step);
           const id = await runtime.createContainer(step.sandboxId, config, sandboxOf(pod, 0));
           await runtime.startContainer(id);
-          return { isStarted: true };
+          return { isStarted: true, containerId: id };
         } catch (error) {
           return { isStarted: false, reason: 'RunContainerError', message: describeError(error) };
         }
@@ -162,6 +194,12 @@ export class PodWorld {
       stop: async (_pod, { containerId, graceSeconds }) =>
         await runtime.stopContainer(containerId, graceSeconds),
       removeContainer: async (_pod, { containerId }) => await runtime.removeContainer(containerId),
+      resize: async (pod, step) =>
+        await resizePod(pod, step, {
+          calls: runtime,
+          cgroups: async () => this.cgroups,
+          node: () => resizeNode,
+        }),
       release: async (pod) => void this.happened.push(`release ${pod.metadata?.name}`),
       forget: async (pod) => void this.happened.push(`forget ${pod.metadata?.name}`),
       messageOf: async () => '',
@@ -187,9 +225,13 @@ function sandboxOf({ metadata }: Pod, attempt: number) {
   return { metadata: { name, namespace, uid, attempt }, labels: { [uidLabel]: uid } };
 }
 
-function containerOf({ metadata, spec }: Pod, { container, attempt, restartCount, imageId }: StartStep) {
-  const image = spec?.containers?.find(({ name }) => name === container)?.image ?? '';
+function containerOf(pod: Pod, { container, attempt, restartCount, imageId }: StartStep) {
+  const { metadata, spec } = pod;
+  const found = spec?.containers?.find(({ name }) => name === container);
+  const image = found?.image ?? '';
+  const resources = found === undefined ? {} : containerResources(pod, found, resizeNode);
   return {
+    linux: { resources },
     metadata: { name: container, attempt },
     image: { image: imageId },
     labels: { [uidLabel]: metadata?.uid ?? '' },
@@ -199,6 +241,11 @@ function containerOf({ metadata, spec }: Pod, { container, attempt, restartCount
     },
   };
 }
+
+const resizeNode = {
+  cpuQuota: { isEnforced: true, periodUs: 100_000 },
+  capacity: { cpu: '8', memory: '8Gi' },
+};
 
 const presentImages: Images = {
   want: () => ({ state: 'present', id: 'sha256:1', user: {} }),

@@ -1,0 +1,27 @@
+import type { PodWorker } from './worker.ts';
+
+/** That the node ends a pod for its own sake: to make room, under pressure, or because it shuts down. */
+export interface PodEnd {
+  /** As the status of the pod says them, whose phase is then Failed. */
+  readonly reason: string;
+  readonly message: string;
+  /** From now on; an end that is under way only gets quicker. Below 1 nothing is asked to end by itself. */
+  readonly graceSeconds: number;
+  /**
+   * The message of the condition DisruptionTarget, reason TerminationByKubelet: controllers make another pod without counting
+   * a failure. Undefined: the pod has no such condition, for its end is its own fault.
+   */
+  readonly disruption?: string;
+}
+
+/** Whether the node may still end it: it runs, or ends more slowly, and holds something of the node. */
+export function canBeEnded({ record }: PodWorker): boolean {
+  return record.isReleased !== true;
+}
+
+/** Kept on disk, so that an agent that starts in the middle goes on. Returns false where nothing is left to end. */
+export function endPod(worker: PodWorker, end: PodEnd, nowMs: number): boolean {
+  if (!canBeEnded(worker)) return false;
+  worker.terminate({ ...end, cause: 'failed', sinceMs: nowMs });
+  return true;
+}
