@@ -115,6 +115,8 @@ async function runParts(
     routes: local.routes,
     pods: local.pods,
     withStatus: local.running.withStatus,
+    usage: local.running.usage,
+    claims: local.running.usedClaims,
     heartbeat: () => heartbeats.heartbeat(),
   });
   const port = () => server.port.value ?? config.port;

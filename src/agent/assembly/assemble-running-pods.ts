@@ -17,6 +17,7 @@ import { measureSteps, NodeTeller, PodManager, PodRecords } from '../pods/worker
 import { qosClassOf } from '../resources/index.ts';
 import { measureCalls, openConnection, podCalls } from '../runtime/index.ts';
 import type { AgentRoute } from '../server/index.ts';
+import type { PodVolumes } from '../volumes/index.ts';
 import { createAdmission } from './admission.ts';
 import { ApiStatuses, noStatuses } from './api-statuses.ts';
 import type { Drivers } from './assemble-drivers.ts';
@@ -38,6 +39,7 @@ import { createPodCidr, createRelay, withProblem } from './pod-network.ts';
 import { createLogRoutes, createStreamRoutes } from './pod-routes.ts';
 import { collectImages, isKnownPod, keepHouse, keepLogLinks, rotateLogs } from './pod-upkeep.ts';
 import { createVolumes } from './pod-volumes.ts';
+import { openUsage } from './usage.ts';
 
 export interface RunningPodSources extends ExecutorSources {
   events: EventRecorder;
@@ -54,6 +56,10 @@ export interface RunningPods {
   readonly volumesInUse: NodeVolumesInUse;
   /** The pod with its status as this agent has it. */
   withStatus(pod: Pod): Pod;
+  /** What pods use; undefined on a machine without control groups. */
+  readonly usage: ReturnType<typeof openUsage>;
+  /** How full the volumes of claims are that pods have. */
+  usedClaims(): ReturnType<PodVolumes['used']>;
   /** What pods were given, which a resize may change. */
   readonly allocations: Required<Pick<PodAllocationsOptions, 'given' | 'onGiven'>>;
   /** Pods that hold something of the node, also those that no source has any more, each with what it was given. */
@@ -164,6 +170,11 @@ export async function assembleRunningPods(
     ...part(context, 'pods'),
   });
   const collector = collectImages(context, pods, events, { view, images, metrics: metrics.calls });
+  // over a connection of its own: a question about all containers is not to delay what is done with one
+  const usage = openUsage(
+    context,
+    measureCalls(stack.use(openConnection(endpoints, context)), metrics.calls, options.clock),
+  );
   const house: Housekeeper = keepHouse(context, pods, { view, manager, volumes, cgroups });
   observeRunning(context.metrics, { view, manager, volumes, housekeeper: house, source: pods.source });
   const podCidr = createPodCidr(context, connection, runtime);
@@ -194,6 +205,8 @@ export async function assembleRunningPods(
       ...createStreamRoutes(context, pods, { view, connection }),
     ],
     volumesInUse: storage.inUse,
+    usage,
+    usedClaims: () => volumes.used(),
     onNode: ({ spec }) => podCidr.follow(spec?.podCIDRs ?? []),
     held: () =>
       manager.workers().flatMap(({ allocated, record }) => (record.isReleased === true ? [] : [allocated])),

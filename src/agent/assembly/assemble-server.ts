@@ -14,6 +14,7 @@ import type { Access, AccessSettings } from '../server/access/index.ts';
 import { createAccess } from '../server/access/index.ts';
 import type { AgentRoute, AgentServerService, HealthCheck, ServingFiles } from '../server/index.ts';
 import { agentServer, healthPort, healthRoutes, metricsRoute, statuszRoute } from '../server/index.ts';
+import type { ClaimUse } from '../server/stats/index.ts';
 import { createNodeUsage, RuntimeSource, statsRoutes } from '../server/stats/index.ts';
 import type { PodParts } from './assemble-pods.ts';
 import { configzRoute } from './configz.ts';
@@ -27,6 +28,7 @@ import {
   selfChecks,
 } from './health-checks.ts';
 import { describeRuntime } from './service-manager.ts';
+import type { openUsage } from './usage.ts';
 
 export interface ServerParts {
   identity: Identity;
@@ -39,6 +41,10 @@ export interface ServerParts {
   pods: Pick<PodParts, 'source' | 'text'>;
   /** The pod with its status as this agent has it. */
   withStatus(pod: Pod): Pod;
+  /** What pods use; undefined on a machine without control groups. */
+  readonly usage: ReturnType<typeof openUsage>;
+  /** How full the volumes of claims are. */
+  claims(): readonly ClaimUse[];
   /** The state of the heartbeat; undefined where there is none. */
   heartbeat(): Heartbeat | undefined;
 }
@@ -146,7 +152,8 @@ function routesOf(
 }
 
 /** Over a connection of their own, so that a list of hundreds of containers does not delay a checkpoint. */
-function statsOf(context: AgentContext, { runtime, pods, withStatus }: ServerParts): readonly AgentRoute[] {
+function statsOf(context: AgentContext, parts: ServerParts): readonly AgentRoute[] {
+  const { runtime, pods, withStatus } = parts;
   const { options, config, nodeName, addresses, stack, claim } = context;
   const { clock } = options;
   const runtimes =
@@ -164,6 +171,7 @@ function statsOf(context: AgentContext, { runtime, pods, withStatus }: ServerPar
     },
     ...part(context, 'stats'),
   });
+  const { usage } = parts;
   return statsRoutes({
     nodeName,
     addresses,
@@ -171,6 +179,7 @@ function statsOf(context: AgentContext, { runtime, pods, withStatus }: ServerPar
     source: new RuntimeSource({ connection, images, clock }),
     known: () => pods.source.pods().map(withStatus),
     nodeUsage: createNodeUsage({ measure, clock }),
+    ...(usage === undefined ? {} : { own: { ...usage, claims: parts.claims } }),
     clock,
   });
 }
