@@ -17,6 +17,7 @@ import { measureSteps, NodeTeller, PodManager, PodRecords } from '../pods/worker
 import { qosClassOf } from '../resources/index.ts';
 import { measureCalls, openConnection, podCalls } from '../runtime/index.ts';
 import type { AgentRoute } from '../server/index.ts';
+import type { NodeShutdown } from '../shutdown/index.ts';
 import type { PodVolumes } from '../volumes/index.ts';
 import { createAdmission } from './admission.ts';
 import { ApiStatuses, noStatuses } from './api-statuses.ts';
@@ -27,6 +28,7 @@ import { listEndpoints, openImages } from './assemble-images.ts';
 import { assembleObjects } from './assemble-objects.ts';
 import type { PodParts, PodStatuses } from './assemble-pods.ts';
 import { createProber } from './assemble-probes.ts';
+import { assembleShutdown } from './assemble-shutdown.ts';
 import type { AgentContext } from './context.ts';
 import { part } from './context.ts';
 import { createDeviceHealth } from './device-source.ts';
@@ -52,6 +54,7 @@ export interface RunningPods {
   readonly routes: readonly AgentRoute[];
   /** Takes the Node as the API has it. */
   onNode(node: Node): void;
+  readonly shutdown: NodeShutdown;
   /** For the status of the Node. */
   readonly volumesInUse: NodeVolumesInUse;
   /** The pod with its status as this agent has it. */
@@ -158,13 +161,14 @@ export async function assembleRunningPods(
     resizing: config.featureGates.InPlacePodVerticalScaling
       ? { allocatable: () => facts.resources().allocatable }
       : undefined,
-    isShuttingDown: () => false,
+    isShuttingDown: () => shutdown.isShuttingDown,
     onAbandoned: (uid) => house.claim(uid),
     onNodeChange(listener) {
       const following = new DisposableStack();
       following.use(runtime.onStatusChange(listener));
       following.use(view.onComplete(listener));
       following.use(sources.devices.inventory.onChange(listener));
+      following.use(shutdown.onChange(listener));
       return following;
     },
     ...part(context, 'pods'),
@@ -175,6 +179,7 @@ export async function assembleRunningPods(
     context,
     measureCalls(stack.use(openConnection(endpoints, context)), metrics.calls, options.clock),
   );
+  const shutdown: NodeShutdown = assembleShutdown(context, events, () => manager);
   const house: Housekeeper = keepHouse(context, pods, { view, manager, volumes, cgroups });
   observeRunning(context.metrics, { view, manager, volumes, housekeeper: house, source: pods.source });
   const podCidr = createPodCidr(context, connection, runtime);
@@ -204,6 +209,7 @@ export async function assembleRunningPods(
       ...createLogRoutes(context, pods, { view, teller }),
       ...createStreamRoutes(context, pods, { view, connection }),
     ],
+    shutdown,
     volumesInUse: storage.inUse,
     usage,
     usedClaims: () => volumes.used(),
@@ -237,10 +243,19 @@ export async function assembleRunningPods(
         ? []
         : [pods.onApi.mirrors(statuses), service('api-relay', ['identity'], relay.run)]),
       service('resource-claims', ['lock'], claims.run),
+      shutdown,
       service(
         'pods',
         // not on what follows the API: static pods, which may be the control plane itself, run without it
-        ['pod-view', 'node-facts', 'device-allocations', 'resource-claims', 'checkpointer', 'probes'],
+        [
+          'pod-view',
+          'node-facts',
+          'device-allocations',
+          'resource-claims',
+          'checkpointer',
+          'probes',
+          shutdown.name,
+        ],
         manager.run,
       ),
     ],
