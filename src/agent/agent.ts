@@ -130,6 +130,9 @@ async function runParts(
     conditions: hostChecks.conditions,
     devices: local.devices,
     onNode: local.running.onNode,
+    shutdown: local.running.shutdown,
+    volumesInUse: local.running.volumesInUse,
+    evictor: local.running.evictor,
   });
   const manager = serviceManager(context, runtime);
   const reload = createReload(context, live, manager);

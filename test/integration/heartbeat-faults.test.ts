@@ -17,6 +17,7 @@ import {
   facts,
   healthy,
   nodeSettings,
+  noPressure,
   recordingLog,
   runtimeReady,
 } from '../unit/agent/node/samples.ts';
@@ -83,6 +84,7 @@ async function play(name: string, story: (world: World) => Promise<void>): Promi
     facts: async () => facts,
     measure: async () => healthy,
     settings: () => nodeSettings,
+    pressures: () => noPressure,
   });
   const lease = createLeaseService({ ...shared, api: forLease, nodeUid: status.nodeUid });
   const stop = new AbortController();

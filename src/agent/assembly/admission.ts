@@ -1,5 +1,6 @@
-import type { NodeCondition, Pod } from '../../api/index.ts';
+import type { Pod } from '../../api/index.ts';
 import type { EffectiveConfig } from '../config/index.ts';
+import type { Pressures } from '../node/index.ts';
 import type { AdmittingNode, Neighbour, NodeFeatures, Pressure } from '../pods/admission/index.ts';
 import { admitPod } from '../pods/admission/index.ts';
 import type { PodManagerOptions } from '../pods/worker/index.ts';
@@ -15,6 +16,9 @@ export interface AdmissionOptions {
   labels: Readonly<Record<string, string>>;
   /** Without a control plane there is no Node. */
   isStandalone: boolean;
+  /** What the node is short of. */
+  pressures(): Pressures;
+  isShuttingDown(): boolean;
   config(): EffectiveConfig;
 }
 
@@ -50,8 +54,8 @@ async function nodeOf(options: AdmissionOptions, isFresh: boolean): Promise<Admi
     labels: node?.metadata?.labels ?? ownLabels(options),
     taints: node?.spec?.taints ?? [],
     allocatable,
-    pressures: pressuresOf(node?.status?.conditions ?? []),
-    isShuttingDown: false,
+    pressures: namesOf(options.pressures()),
+    isShuttingDown: options.isShuttingDown(),
   };
 }
 
@@ -66,11 +70,13 @@ function ownLabels({ nodeName, labels }: AdmissionOptions): Record<string, strin
   };
 }
 
-function pressuresOf(conditions: readonly NodeCondition[]): Pressure[] {
-  const pressures: readonly Pressure[] = ['MemoryPressure', 'DiskPressure', 'PIDPressure'];
-  return pressures.filter((each) =>
-    conditions.some(({ type, status }) => type === each && status === 'True'),
-  );
+/** In the order of the reference's message. */
+function namesOf({ memory, disk, pid }: Pressures): Pressure[] {
+  return [
+    ...(memory === true ? (['MemoryPressure'] as const) : []),
+    ...(disk === true ? (['DiskPressure'] as const) : []),
+    ...(pid === true ? (['PIDPressure'] as const) : []),
+  ];
 }
 
 async function featuresOf(runtime: Runtime): Promise<NodeFeatures> {

@@ -1,5 +1,6 @@
 import type { Service } from '../../base/index.ts';
 import type { EffectiveConfig } from '../config/index.ts';
+import type { Evictor } from '../eviction/index.ts';
 import type { Identity } from '../identity/index.ts';
 import { nodeApi, watchExpiry } from '../identity/index.ts';
 import type { NodeSettings, NodeStatusOptions } from '../node/index.ts';
@@ -7,6 +8,7 @@ import { createNodeStatusService } from '../node/index.ts';
 import type { Heartbeat } from '../node/lease/index.ts';
 import { createLeaseService } from '../node/lease/index.ts';
 import type { Runtime } from '../runtime/index.ts';
+import type { NodeShutdown } from '../shutdown/index.ts';
 import type { DeviceParts } from './assemble-devices.ts';
 import type { AgentContext } from './context.ts';
 import { part } from './context.ts';
@@ -24,8 +26,11 @@ export interface Heartbeats {
 export interface StatusSources {
   readonly conditions: NonNullable<NodeStatusOptions['conditions']>;
   readonly devices: Pick<DeviceParts, 'amounts' | 'inventory'>;
+  readonly evictor: Pick<Evictor, 'pressures' | 'onChange'>;
+  readonly shutdown: Pick<NodeShutdown, 'isShuttingDown' | 'remarks' | 'onChange'>;
   /** Called with the Node after each look at it. */
   readonly onNode: NonNullable<NodeStatusOptions['onNode']>;
+  readonly volumesInUse: NonNullable<NodeStatusOptions['volumesInUse']>;
 }
 
 /** Assembles the services of the node's status and its lease. */
@@ -34,7 +39,7 @@ export function assembleHeartbeats(
   identity: Identity,
   runtime: Runtime,
   port: () => number,
-  { conditions, devices, onNode }: StatusSources,
+  { conditions, devices, evictor, onNode, volumesInUse, shutdown }: StatusSources,
 ): Heartbeats {
   const { options, config, live, nodeName, hostname, metrics, stack } = context;
   if (options.controlPlane.mode === 'standalone') return { services: [], heartbeat: () => undefined };
@@ -48,13 +53,17 @@ export function assembleHeartbeats(
     rootDir: options.rootDir,
     port,
     addresses: context.nodeAddresses,
-    remarks: () => [...lease.remarks(), ...certificates.remarks()],
-    ...{ conditions, onNode },
+    remarks: () => [...lease.remarks(), ...certificates.remarks(), ...shutdown.remarks()],
+    problems: () => (shutdown.isShuttingDown ? ['node is shutting down'] : []),
+    onProblems: shutdown.onChange,
+    ...{ conditions, onNode, volumesInUse },
+    pressures: () => evictor.pressures(),
+    onPressures: (listener) => evictor.onChange(listener),
     extraResources: devices.amounts,
     onExtraResources: (listener) => devices.inventory.onChange(listener),
     settings: () => settingsOf(live.current, options.nodeLabels),
     onSettings: (listener) => live.onReload(listener),
-    dependsOn: ['identity', 'server'],
+    dependsOn: ['identity', 'server', 'eviction'],
     metrics,
     ...part(context, 'node-status'),
   });

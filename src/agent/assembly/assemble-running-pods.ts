@@ -2,6 +2,8 @@ import { join } from 'node:path';
 import type { Node, Pod } from '../../api/index.ts';
 import type { Service } from '../../base/index.ts';
 import { withDeadline } from '../../base/index.ts';
+import type { Evictor } from '../eviction/index.ts';
+import { explainPressures } from '../eviction/index.ts';
 import type { Identity } from '../identity/index.ts';
 import type { EventRecorder } from '../node/events/index.ts';
 import type { NodeVolumesInUse } from '../node/index.ts';
@@ -22,6 +24,7 @@ import type { PodVolumes } from '../volumes/index.ts';
 import { createAdmission } from './admission.ts';
 import { ApiStatuses, noStatuses } from './api-statuses.ts';
 import type { Drivers } from './assemble-drivers.ts';
+import { createEvictor, evictionService } from './assemble-eviction.ts';
 import type { ExecutorSources } from './assemble-executor.ts';
 import { createExecutor, hostIpsOf } from './assemble-executor.ts';
 import { listEndpoints, openImages } from './assemble-images.ts';
@@ -34,6 +37,7 @@ import { part } from './context.ts';
 import { createDeviceHealth } from './device-source.ts';
 import { createFacts, disksOf } from './node-facts.ts';
 import { createNodeStorage } from './node-storage.ts';
+import { createOomWatch, runOomWatch } from './oom-watch.ts';
 import { PodCgroupsService } from './pod-cgroups.ts';
 import { createExplainer, findFullDisks } from './pod-explainer.ts';
 import { createRunningMetrics, observeRunning } from './pod-metrics.ts';
@@ -57,6 +61,8 @@ export interface RunningPods {
   readonly shutdown: NodeShutdown;
   /** For the status of the Node. */
   readonly volumesInUse: NodeVolumesInUse;
+  /** What the node is short of. */
+  readonly evictor: Pick<Evictor, 'pressures' | 'onChange'>;
   /** The pod with its status as this agent has it. */
   withStatus(pod: Pod): Pod;
   /** What pods use; undefined on a machine without control groups. */
@@ -154,8 +160,10 @@ export async function assembleRunningPods(
     source: pods.source,
     isComplete: pods.isComplete,
     admit: createAdmission({
+      pressures: () => evictor.pressures(),
       ...{ facts, runtime, nodeName: context.nodeName, labels: options.nodeLabels },
       isStandalone: options.controlPlane.mode === 'standalone',
+      isShuttingDown: () => shutdown.isShuttingDown,
       config: () => context.live.current,
     }),
     resizing: config.featureGates.InPlacePodVerticalScaling
@@ -179,6 +187,10 @@ export async function assembleRunningPods(
     context,
     measureCalls(stack.use(openConnection(endpoints, context)), metrics.calls, options.clock),
   );
+  const oomWatch = usage && createOomWatch(context, { view, usage, events: noted.events });
+  const evictor: Evictor = createEvictor(context, {
+    ...{ manager, runtime, measure, collector, view, usage, events: noted.events },
+  });
   const shutdown: NodeShutdown = assembleShutdown(context, events, () => manager);
   const house: Housekeeper = keepHouse(context, pods, { view, manager, volumes, cgroups });
   observeRunning(context.metrics, { view, manager, volumes, housekeeper: house, source: pods.source });
@@ -202,7 +214,7 @@ export async function assembleRunningPods(
           timeline: withProblem(timeline, relay),
           refusedManifests: pods.refusedManifests,
           disks: findFullDisks(context, runtime),
-          pressures: () => [],
+          pressures: () => explainPressures(evictor.report(), options.clock),
         }),
       ),
       probes.route,
@@ -211,6 +223,7 @@ export async function assembleRunningPods(
     ],
     shutdown,
     volumesInUse: storage.inUse,
+    evictor,
     usage,
     usedClaims: () => volumes.used(),
     onNode: ({ spec }) => podCidr.follow(spec?.podCIDRs ?? []),
@@ -226,6 +239,7 @@ export async function assembleRunningPods(
     },
     services: [
       collector,
+      evictionService(evictor),
       service(
         'pod-logs',
         ['pod-view'],
@@ -236,6 +250,7 @@ export async function assembleRunningPods(
       service('node-facts', ['lock'], facts.run),
       service('pod-view', ['lock'], view.run),
       service('probes', ['pod-view'], probes.run),
+      ...(oomWatch === undefined ? [] : [service('oom-watch', ['pod-view'], runOomWatch(oomWatch))]),
       service('pod-cidr', ['lock'], podCidr.run),
       service('pod-cgroups', ['node-facts'], cgroups.run),
       ...lifetimes,
@@ -254,6 +269,7 @@ export async function assembleRunningPods(
           'resource-claims',
           'checkpointer',
           'probes',
+          'eviction',
           shutdown.name,
         ],
         manager.run,

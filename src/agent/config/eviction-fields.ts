@@ -2,7 +2,18 @@ import { durationMs } from '../../base/index.ts';
 import type { EvictionSignal, Reserved, Threshold } from '../node/index.ts';
 import { evictionSignals, toShare } from '../node/index.ts';
 import type { Fields, Settings } from './field.ts';
-import { bool, duration, keyAmong, map, maxTimer, quote, readQuantity, textOf } from './field-types.ts';
+import {
+  bool,
+  duration,
+  integer,
+  keyAmong,
+  map,
+  maxTimer,
+  quote,
+  readQuantity,
+  readQuantityText,
+  textOf,
+} from './field-types.ts';
 import type { LocatedMap } from './located.ts';
 import { entriesOf } from './located.ts';
 import type { Problem } from './problems.ts';
@@ -33,11 +44,11 @@ const thresholds = {
   }),
 };
 
-/** When the node is under pressure. */
+/** When the node is under pressure, and how pods end for it. */
 export const evictionFields = {
   evictionHard: map('hard', {
     ...thresholds,
-    doc: 'What must stay free on the node; with less the node reports pressure. The hard thresholds of memory and nodefs are not allocatable. Signals: `memory.available`, `pid.available`, and `.available` and `.inodesFree` of `nodefs`, `imagefs` and `containerfs`. 0% and 100% switch one off, and a file that states some switches the others off, unless `mergeDefaultEvictionSettings` is true.',
+    doc: 'What must stay free on the node; with less the node reports pressure, and pods are evicted at once ([pressure.md](pressure.md)). The hard thresholds of memory and nodefs are not allocatable. Signals: `memory.available`, `allocatableMemory.available` (default: as `memory.available`), `pid.available`, and `.available` and `.inodesFree` of `nodefs`, `imagefs` and `containerfs`. 0% and 100% switch one off, and a file that states some switches the others off, unless `mergeDefaultEvictionSettings` is true.',
     // As in the reference, with pid.available besides.
     default: {
       'memory.available': '100Mi',
@@ -51,11 +62,11 @@ export const evictionFields = {
   }),
   evictionSoft: map('soft', {
     ...thresholds,
-    doc: 'The same, but a shortage counts only once it has lasted for its grace period. Each signal needs both.',
+    doc: 'The same, but pods are evicted only once a shortage has lasted for its grace period, and get time to end. Each signal needs both.',
     example: '{memory.available: 500Mi}',
   }),
   evictionSoftGracePeriod: map('softGraceMs', {
-    doc: 'How long a soft shortage must last before it counts.',
+    doc: 'How long a soft shortage must last before pods are evicted.',
     example: '{memory.available: 1m30s}',
     range: 'by signal, a duration above 0s',
     checkKey: keyAmong(evictionSignals),
@@ -81,6 +92,19 @@ export const evictionFields = {
     doc: 'How long a pressure is reported after its last sign.',
     default: '5m',
   }),
+  evictionMaxPodGracePeriod: {
+    ...integer(-1, 2_147_483_647, {
+      doc: 'The most seconds that a pod gets to end when it is evicted for a soft threshold; 0: 1 s as for a hard one, -1: its own grace period.',
+    }),
+    settingName: 'maxPodGraceSeconds',
+  },
+  localStorageCapacityIsolation: {
+    ...bool({
+      doc: 'Whether a pod is evicted that is above its limits of `ephemeral-storage` or the `sizeLimit` of an emptyDir.',
+      default: true,
+    }),
+    settingName: 'limitsStorage',
+  },
 } as const satisfies Fields;
 
 /** They only decide which defaults count. */
@@ -143,5 +167,6 @@ function readThreshold(text: string): Threshold | 'off' | undefined {
     return percent === 0 || percent === 100 ? 'off' : toShare(percent);
   }
   const amount = readQuantity(text);
-  return amount === undefined || amount <= 0 ? undefined : { amount };
+  const written = readQuantityText(text);
+  return amount === undefined || amount <= 0 || written === undefined ? undefined : { amount, text: written };
 }

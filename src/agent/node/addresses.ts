@@ -3,7 +3,7 @@ import type { NetworkInterfaceInfo } from 'node:os';
 import { networkInterfaces } from 'node:os';
 import type { NodeAddress } from '../../api/index.ts';
 import type { Clock } from '../../base/index.ts';
-import { readKernelFile } from '../../base/index.ts';
+import { createRecentReader, readKernelFile } from '../../base/index.ts';
 
 export interface AddressOptions {
   /** As the kernel reports it, or what overrides it. */
@@ -69,13 +69,7 @@ const maxAgeMs = 5000;
  * the machine, two for each pod, and each status of a pod has the addresses in it.
  */
 export function createAddressReader(options: AddressOptions, clock: Clock): () => readonly NodeAddress[] {
-  let last: { readonly addresses: readonly NodeAddress[]; readonly atMs: number } | undefined;
-  return () => {
-    const nowMs = clock.monotonicMs();
-    if (last === undefined || nowMs - last.atMs > maxAgeMs)
-      last = { addresses: listNodeAddresses(options), atMs: nowMs };
-    return last.addresses;
-  };
+  return createRecentReader(clock, maxAgeMs, () => listNodeAddresses(options));
 }
 
 function detectAddresses(options: AddressOptions, ipv6First: boolean): readonly string[] {

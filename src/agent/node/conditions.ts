@@ -1,7 +1,11 @@
 import type { NodeCondition } from '../../api/index.ts';
-import type { Pressures } from './pressure.ts';
 import type { RuntimeCondition } from './runtime-view.ts';
 import { isRuntimeAnswering } from './runtime-view.ts';
+
+export type PressureKind = 'memory' | 'disk' | 'pid';
+
+/** Whether the node is short of something; undefined where that cannot be measured. */
+export type Pressures = Readonly<Record<PressureKind, boolean | undefined>>;
 
 /** A condition as it is now, without times. */
 export interface Finding {
@@ -13,19 +17,20 @@ export interface Finding {
 
 /**
  * Computes the conditions that the agent keeps, with the reasons and messages of the reference. `remarks` are problems of
- * the agent itself; they are appended to the message of Ready.
+ * the agent itself; they are appended to the message of Ready. `problems` are why the node is not Ready though the runtime is.
  */
 export function findConditions(
   pressures: Pressures,
   runtime: RuntimeCondition,
   remarks: readonly string[] = [],
+  problems: readonly string[] = [],
 ): Finding[] {
   return [
     findNetworkCondition(runtime),
     findPressure(memoryNames, pressures.memory),
     findPressure(diskNames, pressures.disk),
     findPressure(pidNames, pressures.pid),
-    findReadiness(runtime, remarks),
+    findReadiness([...runtimeProblems(runtime), ...problems], remarks),
   ];
 }
 
@@ -95,8 +100,7 @@ const pidNames: Pressure = {
   some: ['KubeletHasInsufficientPID', 'kubelet has insufficient PID available'],
 };
 
-function findReadiness(runtime: RuntimeCondition, remarks: readonly string[]): Finding {
-  const problems = runtimeProblems(runtime);
+function findReadiness(problems: readonly string[], remarks: readonly string[]): Finding {
   const remarkText = remarks.map((remark) => `; ${truncate(remark)}`).join('');
   if (problems.length === 0) {
     const message = `kubelet is posting ready status${remarkText}`;

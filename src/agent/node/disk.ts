@@ -10,6 +10,8 @@ export interface DiskSpace {
   /** Zero where the file system has no fixed number of inodes. */
   readonly inodes: number;
   readonly inodesFree: number;
+  /** Monotonic: when the file system was asked. While it does not answer, the last known figures grow old. */
+  readonly askedMs: number;
 }
 
 export type StatFs = Pick<StatsFs, 'bsize' | 'blocks' | 'bavail' | 'files' | 'ffree'>;
@@ -52,9 +54,10 @@ function createProbe(path: string, { clock, log, statfs = statfsOfNode }: DiskOp
   let isLogged = false;
 
   function ask(): Promise<void> {
+    const askedMs = clock.monotonicMs();
     asking ??= statfs(path)
       .then((answer) => {
-        known = toDiskSpace(answer);
+        known = toDiskSpace(answer, askedMs);
       })
       .finally(() => {
         asking = undefined;
@@ -76,11 +79,12 @@ function createProbe(path: string, { clock, log, statfs = statfsOfNode }: DiskOp
   };
 }
 
-function toDiskSpace(answer: StatFs): DiskSpace {
+function toDiskSpace(answer: StatFs, askedMs: number): DiskSpace {
   return {
     capacityBytes: answer.blocks * answer.bsize,
     availableBytes: answer.bavail * answer.bsize,
     inodes: answer.files,
     inodesFree: answer.ffree,
+    askedMs,
   };
 }

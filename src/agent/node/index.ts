@@ -1,5 +1,5 @@
 export { createAddressReader, findNodeIpsFault } from './addresses.ts';
-export type { Finding } from './conditions.ts';
+export type { Finding, PressureKind, Pressures } from './conditions.ts';
 export { createDiskProbes, type DiskSpace, type StatFs } from './disk.ts';
 export { createMeasure, type Measure, type Measurements } from './measure.ts';
 export { type Memory, readMemory } from './memory.ts';

@@ -5,12 +5,11 @@ import type { ApiCalls } from '../../client/index.ts';
 import { createOutageLog, retryAfterMs } from '../../client/index.ts';
 import { listNodeAddresses } from './addresses.ts';
 import { createConditionGauge } from './condition-metrics.ts';
-import type { Finding } from './conditions.ts';
+import type { Finding, Pressures } from './conditions.ts';
 import { findConditions, runtimeStartingMessage } from './conditions.ts';
 import { selectImages } from './images.ts';
 import type { Measure, RuntimeDisks } from './measure.ts';
 import { createMeasure } from './measure.ts';
-import { createPressureWatch } from './pressure.ts';
 import type { Registration } from './registration.ts';
 import { nodeLabels, saysRunsNoPods } from './registration.ts';
 import type { ExtraResources } from './resources.ts';
@@ -23,6 +22,7 @@ import { syncNode } from './sync.ts';
 import type { SystemFacts } from './system-facts.ts';
 import { collectFacts } from './system-facts.ts';
 import type { Eviction, Reserved } from './thresholds.ts';
+import type { NodeVolumesInUse } from './volumes-in-use.ts';
 
 export interface NodeStatusOptions {
   nodeName: string;
@@ -40,14 +40,24 @@ export interface NodeStatusOptions {
   settings: () => NodeSettings;
   /** Calls `listener` when the configuration has changed, so that the status is updated soon. */
   onSettings?: (listener: () => void) => Disposable;
+  /** What the node is short of. */
+  pressures: () => Pressures;
+  /** Calls `listener` when that has changed, so that the status is updated soon. */
+  onPressures?: (listener: () => void) => Disposable;
   /** Problems of the agent and its heartbeats, for the message of Ready; default none. */
   remarks?: () => readonly string[];
+  /** Why the node is not Ready, from another part of the agent; default nothing. */
+  problems?: () => readonly string[];
+  /** Calls `listener` when these or the remarks have changed, so that the status is updated at once. */
+  onProblems?: (listener: () => void) => Disposable;
   /** Further conditions of the Node, from another part of the agent; default none. */
   conditions?: () => readonly Finding[];
   /** Further resources of the node, from another part of the agent; default none. */
   extraResources?: () => ExtraResources;
   /** Calls `listener` when they have changed, so that the status is updated soon. */
   onExtraResources?: (listener: () => void) => Disposable;
+  /** What the status says is in use; default none. */
+  volumesInUse?: Pick<NodeVolumesInUse, 'compose' | 'onNode' | 'onChange'>;
   /** Called with the Node after each look at it. */
   onNode?: (node: Node) => void;
   /** Services that must be ready before; default none. */
@@ -107,8 +117,11 @@ export function createNodeStatusService(options: NodeStatusOptions): NodeStatusS
       const waker = createWaker(clock);
       using _watch = runtime.onStatusChange(() => waker.wake());
       using _images = runtime.onImagesChange(() => waker.wake());
+      using _problems = options.onProblems?.(() => waker.wake());
       using _settings = options.onSettings?.(() => waker.wake());
       using _extra = options.onExtraResources?.(() => waker.wake());
+      using _pressures = options.onPressures?.(() => waker.wake());
+      using _volumes = options.volumesInUse?.onChange(() => waker.wake());
       const outage = createOutageLog('update the node’s status', clock, log);
       const backoff = createStartBackoff(clock, frequencyMs(), random);
       ready();
@@ -168,6 +181,7 @@ function createReporter(options: NodeStatusOptions): Reporter {
     logResult(log, node, result);
     if (node === undefined) logOutdatedTaint(log, result);
     node = result.node;
+    options.volumesInUse?.onNode(node);
     options.onNode?.(node);
     count(result.sent ? 'sent' : 'unchanged');
   }
@@ -199,30 +213,33 @@ function createReporter(options: NodeStatusOptions): Reporter {
 
 /** Collects the state of the node; facts that do not change are collected once. */
 function createObserver(options: NodeStatusOptions): (signal: AbortSignal) => Promise<NodeState> {
-  const { hostname, runtime, clock, log, port, settings, remarks = noRemarks } = options;
+  const { hostname, runtime, clock, log, port, settings } = options;
+  const { remarks = noRemarks, problems = noRemarks } = options;
   const collect = options.facts ?? ((signal) => collectFacts({ clock, log, signal }));
   const measure = options.measure ?? createMeasure({ ...options, runtimeDisks: () => disksOf(runtime) });
   const addresses = options.addresses ?? (() => listNodeAddresses({ hostname }));
-  const pressures = createPressureWatch();
   let facts: SystemFacts | undefined;
   return async (signal) => {
     facts ??= await collect(signal);
     const measured = await measure(signal);
     const condition = runtime.status();
     const { maxImages, eviction, reserved, ...bounds } = settings();
-    const pressureState = pressures(measured, eviction, clock.monotonicMs());
     return {
       facts,
       resources: withExtra(
         computeResources(measured, bounds, { minFree: eviction.hard, reserved }),
         options.extraResources?.(),
       ),
-      findings: [...findConditions(pressureState, condition, remarks()), ...(options.conditions?.() ?? [])],
+      findings: [
+        ...findConditions(options.pressures(), condition, remarks(), problems()),
+        ...(options.conditions?.() ?? []),
+      ],
       addresses: addresses(),
       port: port(),
       runtime: condition,
       images: selectImages(runtime.images().images, maxImages),
       swapBytes: measured.swapBytes,
+      volumesInUse: (previous) => options.volumesInUse?.compose(previous) ?? previous,
       nowMs: clock.now(),
     };
   };

@@ -4,7 +4,7 @@ import type { NodeCondition, NodeStatus } from '../../api/index.ts';
 /**
  * Computes the strategic merge patch from one status to the next: conditions that differ, which are merged by their type;
  * members of maps that differ; lists without a key as a whole. What is not in `next` is not removed, except for what only
- * the agent writes: images, runtimeHandlers, nodeInfo.swap.
+ * the agent writes: images, runtimeHandlers, volumesInUse, nodeInfo.swap.
  */
 export function computeStatusPatch(before: NodeStatus, next: NodeStatus): Record<string, unknown> {
   const { conditions = [], addresses = [], nodeInfo = {}, ...rest } = next;
@@ -18,7 +18,7 @@ export function computeStatusPatch(before: NodeStatus, next: NodeStatus): Record
   if (!isDeepStrictEqual(before.addresses ?? [], addresses))
     parts['addresses'] = [...addresses, { $patch: 'replace' }];
   const info = changedMembers(before.nodeInfo ?? {}, nodeInfo);
-  for (const name of ['images', 'runtimeHandlers'] as const)
+  for (const name of ['images', 'runtimeHandlers', 'volumesInUse'] as const)
     if (before[name] !== undefined && next[name] === undefined) parts[name] = null;
   if (before.nodeInfo?.swap !== undefined && next.nodeInfo?.swap === undefined) info['swap'] = null;
   if (Object.keys(info).length > 0) parts['nodeInfo'] = info;

@@ -23,6 +23,8 @@ export interface NodeState {
   readonly images?: readonly ContainerImage[] | undefined;
   /** Bytes; 0 where there is none. */
   readonly swapBytes?: number;
+  /** From what the status has of them; default that. */
+  readonly volumesInUse?: (previous: readonly string[]) => readonly string[];
   /** Wall clock, milliseconds since 1970. */
   readonly nowMs: number;
 }
@@ -50,7 +52,24 @@ export function composeStatus(previous: NodeStatus | undefined, state: NodeState
     },
     ...(state.images === undefined ? {} : { images: [...state.images] }),
     ...toRuntimeFeatures(runtime),
+    declaredFeatures: [...declaredFeatures],
+    ...toVolumes(state, previous?.volumesInUse ?? []),
   };
+}
+
+/**
+ * Features of the reference's agent, by their gates, that a control plane uses only where the Node declares them, and that
+ * this agent has. Those that another agent of this node declared go: one of them would have a kube-apiserver send streams as
+ * only the reference's agent takes them.
+ */
+const declaredFeatures = ['RestartAllContainersOnContainerExits'];
+
+function toVolumes(
+  { volumesInUse }: NodeState,
+  previous: readonly string[],
+): Pick<NodeStatus, 'volumesInUse'> {
+  const volumes = volumesInUse?.(previous) ?? previous;
+  return volumes.length > 0 || previous.length > 0 ? { volumesInUse: [...volumes] } : {};
 }
 
 function withoutSwap(info: NodeStatus['nodeInfo']) {
@@ -73,9 +92,14 @@ function toRuntimeFeatures(runtime: NodeState['runtime']): Pick<NodeStatus, 'run
   };
 }
 
-/** Whether two statuses are equal except for the times of heartbeats. */
-export function isSameStatus(a: NodeStatus | undefined, b: NodeStatus): boolean {
-  return isDeepStrictEqual(withoutHeartbeats(a), withoutHeartbeats(b));
+/**
+ * Whether a stored status needs no report of the next one: they are equal except for the times of heartbeats. Declared
+ * features that are not stored are no reason for a report either: a control plane before 1.36 keeps none.
+ */
+export function isSameStatus(stored: NodeStatus | undefined, next: NodeStatus): boolean {
+  const { declaredFeatures: _, ...kept } = next;
+  const wanted = stored?.declaredFeatures === undefined ? kept : next;
+  return isDeepStrictEqual(withoutHeartbeats(stored), withoutHeartbeats(wanted));
 }
 
 function withoutHeartbeats(status: NodeStatus | undefined) {

@@ -1,6 +1,7 @@
 /** The signals for which there are thresholds, named as in the reference. */
 export const evictionSignals = [
   'memory.available',
+  'allocatableMemory.available',
   'nodefs.available',
   'nodefs.inodesFree',
   'imagefs.available',
@@ -12,22 +13,26 @@ export const evictionSignals = [
 
 export type EvictionSignal = (typeof evictionSignals)[number];
 
-/** What must stay free: an amount, or a share of the capacity. */
-export type Threshold = { readonly amount: number } | { readonly share: number };
+/** What must stay free: an amount, with how it was written, or a share of the capacity. */
+export type Threshold = { readonly amount: number; readonly text?: string } | { readonly share: number };
 
 /** Without a threshold a signal is ignored. */
 export type Thresholds = Readonly<Partial<Record<EvictionSignal, Threshold>>>;
 
-/** When a shortage becomes a pressure, and for how long it stays one. */
+/** When the node is short of something, for how long that is reported, and how pods end for it. */
 export interface Eviction {
   readonly hard: Thresholds;
-  /** These count once they have been met for their `softGraceMs` without a break. */
+  /** For these pods are evicted once they have been met for their `softGraceMs` without a break. */
   readonly soft: Thresholds;
   readonly softGraceMs: Readonly<Partial<Record<EvictionSignal, number>>>;
   /** What must be free beyond a threshold that was met until it no longer counts as met. */
   readonly reclaim: Thresholds;
   /** How long a pressure is reported after the last time that a threshold counted. */
   readonly transitionMs: number;
+  /** The most that a pod gets to end when it is evicted for a soft threshold; negative: its own grace. */
+  readonly maxPodGraceSeconds: number;
+  /** Whether pods are held to their limits of local storage. */
+  readonly limitsStorage: boolean;
 }
 
 /** What is reserved for the system and for agents. */

@@ -1,8 +1,8 @@
 import type { Event } from '../../../api/index.ts';
 import { eventKind } from '../../../api/index.ts';
 import type { Clock, Logger, MetricsRegistry, Service } from '../../../base/index.ts';
-import { Counter, createMetrics } from '../../../base/index.ts';
-import type { EventWriter } from '../../../client/events/index.ts';
+import { Counter, createMetrics, withDeadline } from '../../../base/index.ts';
+import type { EventPlace, EventWriter } from '../../../client/events/index.ts';
 import { createEventRecorder as createRecorder } from '../../../client/events/index.ts';
 import type { ApiCalls } from '../../../client/index.ts';
 import { ifFound } from '../../../client/index.ts';
@@ -28,7 +28,7 @@ export function createEventRecorder(options: EventRecorderOptions): Service & Ev
   const { nodeName, api, clock, log, maxQueued = 1000 } = options;
   const counter = eventCounter(options.metrics);
   const recorder = createRecorder({
-    writer: writerTo(api),
+    writer: writerTo(api, clock),
     host: nodeName,
     maxQueued,
     maxRemembered: 1024,
@@ -49,19 +49,21 @@ export function createEventRecorder(options: EventRecorderOptions): Service & Ev
   };
 }
 
-function writerTo(api: EventRecorderOptions['api']): EventWriter {
-  const within = (signal: AbortSignal) => AbortSignal.any([signal, AbortSignal.timeout(requestTimeoutMs)]);
+function writerTo(api: EventRecorderOptions['api'], clock: Clock): EventWriter {
+  const within = <T>(signal: AbortSignal, call: (signal: AbortSignal) => Promise<T>): Promise<T> =>
+    withDeadline({ clock, timeoutMs: requestTimeoutMs, signal }, 'the control plane, sent an Event,', call);
+  const patch = ({ namespace, name }: EventPlace, change: Partial<Event>, outer: AbortSignal) =>
+    within(outer, (signal) => api.patch<Event>(eventKind, name, change, { namespace, signal, as: 'merge' }));
   return {
-    async create(event, signal) {
-      await api.create(eventKind, event, { signal: within(signal) });
+    async create(event, outer) {
+      await within(outer, (signal) => api.create(eventKind, event, { signal }));
     },
     // a patch that changes nothing: a node may not read Events
-    async read({ namespace, name }, signal) {
-      const asked = api.patch<Event>(eventKind, name, {}, { namespace, signal: within(signal), as: 'merge' });
-      return await ifFound(asked);
+    async read(place, signal) {
+      return await ifFound(patch(place, {}, signal));
     },
     async countUp({ namespace, name, ...change }, signal) {
-      await api.patch<Event>(eventKind, name, change, { namespace, signal: within(signal), as: 'merge' });
+      await patch({ namespace, name }, change, signal);
     },
   };
 }

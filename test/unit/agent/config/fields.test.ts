@@ -34,7 +34,7 @@ describe('fields that count', () => {
     const text = 'evictionHard: {memory.available: 1Gi, nodefs.available: 12.5%, pid.available: 0%}';
     const { config, printable } = await load(text);
     assert.deepEqual(config.eviction.hard, {
-      'memory.available': { amount: 2 ** 30 },
+      'memory.available': { amount: 2 ** 30, text: '1Gi' },
       'nodefs.available': toShare(12.5),
     });
     assert.deepEqual(Object.keys(Object(printable['evictionHard'])).sort(), [
@@ -47,7 +47,7 @@ describe('fields that count', () => {
   test('who states some thresholds keeps the other defaults only when asked to', async () => {
     const merged = 'mergeDefaultEvictionSettings: true\nevictionHard: {memory.available: 200Mi}';
     const { config } = await load(merged);
-    assert.deepEqual(config.eviction.hard['memory.available'], { amount: 200 * 2 ** 20 });
+    assert.deepEqual(config.eviction.hard['memory.available'], { amount: 200 * 2 ** 20, text: '200Mi' });
     assert.deepEqual(config.eviction.hard['nodefs.available'], toShare(10));
     const { config: alone } = await load('evictionHard: {memory.available: 200Mi}');
     assert.equal(alone.eviction.hard['nodefs.available'], undefined);
@@ -65,12 +65,27 @@ describe('fields that count', () => {
       ].join('\n'),
     );
     const { soft, softGraceMs, reclaim, transitionMs } = config.eviction;
-    assert.deepEqual(soft, { 'memory.available': { amount: 2 ** 30 }, 'imagefs.available': toShare(20) });
+    assert.deepEqual(soft, {
+      'memory.available': { amount: 2 ** 30, text: '1Gi' },
+      'imagefs.available': toShare(20),
+    });
     assert.deepEqual(softGraceMs, { 'memory.available': 90_000, 'imagefs.available': 300_000 });
-    assert.deepEqual(reclaim, { 'nodefs.available': { amount: 500 * 2 ** 20 } });
+    assert.deepEqual(reclaim, { 'nodefs.available': { amount: 500 * 2 ** 20, text: '500Mi' } });
     assert.equal(transitionMs, 30_000);
     const { config: plain } = await load('evictionPressureTransitionPeriod: 0s');
     assert.equal(plain.eviction.transitionMs, 300_000);
+  });
+
+  test('how long an evicted pod gets, and whether limits of local storage count', async () => {
+    const read = async (text: string) => {
+      const { maxPodGraceSeconds, limitsStorage } = (await load(text)).config.eviction;
+      return [maxPodGraceSeconds, limitsStorage];
+    };
+    assert.deepEqual(await read('maxPods: 1'), [0, true]);
+    const other = 'evictionMaxPodGracePeriod: 45\nlocalStorageCapacityIsolation: false';
+    assert.deepEqual(await read(other), [45, false]);
+    assert.deepEqual(await read('evictionMaxPodGracePeriod: -1'), [-1, true]);
+    assert.deepEqual(await read('evictionHard: {allocatableMemory.available: 50Mi}'), [0, true]);
   });
 
   test('images: none is a number of its own, and their service may be another', async () => {
@@ -138,6 +153,12 @@ describe('fields that count', () => {
       'shutdownGracePeriod: 500ms': /shutdownGracePeriod: must be 0s or at least 1s, not 500ms/,
       'shutdownGracePeriod: 10s\nshutdownGracePeriodCriticalPods: 20s':
         /shutdownGracePeriodCriticalPods: must be at most shutdownGracePeriod, 10s, not 20s/,
+      'shutdownGracePeriodByPodPriority: [{priority: 5}, {priority: 5}]':
+        /shutdownGracePeriodByPodPriority\[1\]: has the priority of one before, 5/,
+      'shutdownGracePeriodByPodPriority: [{priority: 5, shutdownGracePeriodSeconds: -1}]':
+        /\[0\]\.shutdownGracePeriodSeconds: must be from 0 to 2073600, not -1/,
+      'shutdownGracePeriod: 5s\nshutdownGracePeriodByPodPriority: [{priority: 5, shutdownGracePeriodSeconds: 1}]':
+        /shutdownGracePeriodByPodPriority: cannot be beside shutdownGracePeriod: leave out one of the two/,
       'systemReserved: {memory: lots}': /must be a quantity from 0 on, not "lots"/,
       'kubeReserved: {memory: "-1"}': /must be a quantity from 0 on/,
       'kubeReserved: {gpu: "1"}': /kubeReserved\.gpu: is not one of cpu, memory, ephemeral-storage, pid/,
@@ -200,7 +221,6 @@ describe('fields without effect', () => {
       'eventRecordQPS: 9',
       'kubeAPIQPS: 7',
       'authorization: {mode: Webhook, webhook: {cacheAuthorizedTTL: 8m, cacheUnauthorizedTTL: 45s}}',
-      'shutdownGracePeriod: 30s',
       'logging: {format: json, options: {json: {infoBufferSize: "0"}}}',
       'authentication: {anonymous: {enabled: true}}',
       'featureGates: {WatchList: true}',
@@ -208,9 +228,8 @@ describe('fields without effect', () => {
     assert.deepEqual((await warningsOf(text.join('\n'))).sort(), [
       '3: eventRecordQPS has no effect here: Events that repeat are counted up, and limited by the object that they are about',
       '4: kubeAPIQPS has no effect here: the agent sends what has changed and nothing else, in the form that the server has',
-      '6: shutdownGracePeriod has no effect here: the agent does not delay the shutdown of the machine',
-      '7: logging has no effect here: use --log-format and --verbose',
-      '9: featureGates.WatchList has no effect here: it is of the control plane; use --feature-gates',
+      '6: logging has no effect here: use --log-format and --verbose',
+      '8: featureGates.WatchList has no effect here: it is of the control plane; use --feature-gates',
     ]);
   });
 

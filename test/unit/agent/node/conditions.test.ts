@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { PressureWatch } from '../../../../src/agent/eviction/pressure-watch.ts';
 import { findConditions } from '../../../../src/agent/node/conditions.ts';
 import type { Measurements } from '../../../../src/agent/node/measure.ts';
-import { createPressureWatch } from '../../../../src/agent/node/pressure.ts';
 import { formatBytes } from '../../../../src/agent/node/quantity.ts';
 import { nodeLabels } from '../../../../src/agent/node/registration.ts';
 import type { Withheld } from '../../../../src/agent/node/resources.ts';
 import { computeResources, mergeStored } from '../../../../src/agent/node/resources.ts';
 import type { NodeState } from '../../../../src/agent/node/status.ts';
 import { composeStatus, isSameStatus } from '../../../../src/agent/node/status.ts';
+import { computeStatusPatch } from '../../../../src/agent/node/status-patch.ts';
 import { toShare } from '../../../../src/agent/node/thresholds.ts';
 import type { Node } from '../../../../src/api/index.ts';
 import { billionths, checkLabelValue, decodeObject, nodeKind } from '../../../../src/api/index.ts';
@@ -19,6 +20,7 @@ import {
   facts,
   hardEviction,
   healthy,
+  noPressure,
   nothingReserved,
   runtimeAbsent,
   runtimeReady,
@@ -34,10 +36,8 @@ const nodeResources = (
 /** The bytes of a quantity. */
 const bytes = (text = '') => Number(billionths(text) / 1_000_000_000n);
 
-const noPressure = { memory: false, disk: false, pid: false };
-
 function finding(type: string, measured: Measurements, runtime = runtimeReady) {
-  const pressures = createPressureWatch()(measured, defaultEviction, 0);
+  const pressures = new PressureWatch().look(measured, defaultEviction, 0).pressures;
   const found = findConditions(pressures, runtime).find((entry) => entry.type === type);
   assert.ok(found);
   return found;
@@ -50,22 +50,22 @@ describe('pressure', () => {
     ['MemoryPressure', { memory: undefined }, 'Unknown'],
     [
       'DiskPressure',
-      { disk: { capacityBytes: 1000, availableBytes: 101, inodes: 100, inodesFree: 6 } },
+      { disk: { capacityBytes: 1000, availableBytes: 101, inodes: 100, inodesFree: 6, askedMs: 0 } },
       'False',
     ],
     [
       'DiskPressure',
-      { disk: { capacityBytes: 1000, availableBytes: 99, inodes: 100, inodesFree: 6 } },
+      { disk: { capacityBytes: 1000, availableBytes: 99, inodes: 100, inodesFree: 6, askedMs: 0 } },
       'True',
     ],
     [
       'DiskPressure',
-      { disk: { capacityBytes: 1000, availableBytes: 900, inodes: 100, inodesFree: 4 } },
+      { disk: { capacityBytes: 1000, availableBytes: 900, inodes: 100, inodesFree: 4, askedMs: 0 } },
       'True',
     ],
     [
       'DiskPressure',
-      { disk: { capacityBytes: 1000, availableBytes: 900, inodes: 0, inodesFree: 0 } },
+      { disk: { capacityBytes: 1000, availableBytes: 900, inodes: 0, inodesFree: 0, askedMs: 0 } },
       'False',
     ],
     ['DiskPressure', { disk: undefined }, 'Unknown'],
@@ -85,11 +85,11 @@ describe('pressure', () => {
     const measured = {
       ...healthy,
       memory: { capacityBytes: 2 ** 32, availableBytes: 2 ** 30 - 1 },
-      disk: { capacityBytes: 1000, availableBytes: 0, inodes: 100, inodesFree: 0 },
+      disk: { capacityBytes: 1000, availableBytes: 0, inodes: 100, inodesFree: 0, askedMs: 0 },
       pids: { limit: 1000, used: 501 },
     };
     const found = findConditions(
-      createPressureWatch()(measured, { ...defaultEviction, hard }, 0),
+      new PressureWatch().look(measured, { ...defaultEviction, hard }, 0).pressures,
       runtimeReady,
     );
     const status = (type: string) => found.find((entry) => entry.type === type)?.status;
@@ -139,6 +139,17 @@ describe('readiness', () => {
       );
       assert.ok((ready?.message.length ?? 0) < 3000);
     }
+  });
+
+  test('another reason of the agent makes it NotReady, beside those of the runtime', () => {
+    const problems = ['node is shutting down'];
+    const ready = findConditions(noPressure, runtimeReady, ['a remark'], problems).at(-1);
+    assert.deepEqual(
+      [ready?.status, ready?.reason, ready?.message],
+      ['False', 'KubeletNotReady', 'node is shutting down; a remark'],
+    );
+    const both = findConditions(noPressure, runtimeAbsent, [], problems).at(-1);
+    assert.match(both?.message ?? '', /^\[container runtime is down: .*, node is shutting down\]$/);
   });
 
   test('while a hung runtime does not answer, NetworkUnavailable is Unknown and Ready False', () => {
@@ -273,6 +284,21 @@ describe('status', () => {
     assert.ok(isSameStatus(shuffled, first));
     assert.ok(!isSameStatus(undefined, first));
     assert.ok(!isSameStatus(first, composeStatus(first, { ...state, port: 1 })));
+  });
+
+  test('declares what this agent has, and not what another agent of the node declared', () => {
+    const theirs = ['ExtendWebSocketsToKubelet', 'RestartAllContainersOnContainerExits'];
+    const before = { ...composeStatus(undefined, state), declaredFeatures: theirs };
+    const ours = composeStatus(before, state);
+    assert.deepEqual(ours.declaredFeatures, ['RestartAllContainersOnContainerExits']);
+    assert.ok(!isSameStatus(before, ours));
+    assert.deepEqual(computeStatusPatch(before, ours), { declaredFeatures: ours.declaredFeatures });
+  });
+
+  test('is not reported again and again to a server that keeps no declared features', () => {
+    const { declaredFeatures: _, ...stored } = composeStatus(undefined, state);
+    assert.ok(isSameStatus(stored, composeStatus(stored, state)));
+    assert.ok(!isSameStatus(stored, composeStatus(stored, { ...state, port: 1 })));
   });
 
   test('an absent runtime leaves its last known version, and Unknown where none is known', () => {

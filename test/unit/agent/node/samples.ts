@@ -16,7 +16,7 @@ import { createLogger } from '../../../../src/base/index.ts';
 
 /** What the configuration says of thresholds by default. */
 export const hardEviction: Thresholds = {
-  'memory.available': { amount: 100 * 1024 * 1024 },
+  'memory.available': { amount: 100 * 1024 * 1024, text: '100Mi' },
   'nodefs.available': toShare(10),
   'nodefs.inodesFree': toShare(5),
   'imagefs.available': toShare(15),
@@ -30,7 +30,11 @@ export const defaultEviction: Eviction = {
   softGraceMs: {},
   reclaim: {},
   transitionMs: 300_000,
+  maxPodGraceSeconds: 0,
+  limitsStorage: true,
 };
+
+export const noPressure = { memory: false, disk: false, pid: false };
 
 export const nothingReserved: Reserved = { cpuMillis: 0, memoryBytes: 0, storageBytes: 0 };
 
@@ -63,6 +67,7 @@ export const healthy: Measurements = {
     availableBytes: 200_000_000_000,
     inodes: 1_000_000,
     inodesFree: 900_000,
+    askedMs: 0,
   },
   swapBytes: 0,
   imageDisk: undefined,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { NodeSettings, NodeStatusOptions } from '../../../../src/agent/node/index.ts';
+import type { NodeSettings, NodeStatusOptions, Pressures } from '../../../../src/agent/node/index.ts';
 import { createNodeStatusService } from '../../../../src/agent/node/index.ts';
 import type { NodeCondition } from '../../../../src/api/index.ts';
 import { nodeKind, StatusError } from '../../../../src/api/index.ts';
@@ -12,6 +12,7 @@ import {
   facts,
   healthy,
   nodeSettings,
+  noPressure,
   recordingLog,
   runtimeAbsent,
   runtimeReady,
@@ -43,6 +44,7 @@ async function start(
     facts: async () => facts,
     measure: async () => healthy,
     settings: () => nodeSettings,
+    pressures: () => noPressure,
     addresses: () => [
       { type: 'InternalIP', address: '192.0.2.10' },
       { type: 'Hostname', address: name },
@@ -428,16 +430,21 @@ describe('reporting', () => {
     assert.equal(agent.node().status?.images?.length ?? 0, 0);
   });
 
-  test('a pressure goes only after its transition period', async () => {
-    let availableBytes = 1;
-    const memory = () => ({ capacityBytes: 2 ** 30, availableBytes });
-    await using agent = await start({ measure: async () => ({ ...healthy, memory: memory() }) });
-    assert.equal(agent.condition('MemoryPressure').status, 'True');
-    availableBytes = 2 ** 30;
-    await agent.clock.advance(280_000);
-    assert.equal(agent.condition('MemoryPressure').status, 'True');
-    await agent.clock.advance(40_000);
+  test('a pressure that begins is told at once', async () => {
+    let pressures: Pressures = noPressure;
+    let tell = () => undefined;
+    await using agent = await start({
+      pressures: () => pressures,
+      onPressures(listener) {
+        tell = () => void listener();
+        return { [Symbol.dispose]: () => undefined };
+      },
+    });
     assert.equal(agent.condition('MemoryPressure').status, 'False');
+    pressures = { ...noPressure, memory: true };
+    tell();
+    await agent.clock.advance(1000);
+    assert.equal(agent.condition('MemoryPressure').status, 'True');
   });
 
   test('what the agent has noticed of itself is told, and then told no more', async () => {
@@ -447,6 +454,27 @@ describe('reporting', () => {
     remarks = [];
     await agent.clock.advance(11_000);
     assert.equal(agent.condition('Ready').message, 'kubelet is posting ready status');
+  });
+
+  test('why it is not Ready for the agent itself is reported at once', async () => {
+    let problems: readonly string[] = [];
+    let tell: () => void = () => undefined;
+    await using agent = await start({
+      problems: () => problems,
+      onProblems(listener) {
+        tell = listener;
+        return { [Symbol.dispose]: () => undefined };
+      },
+    });
+    for (const [next, status] of [
+      [['node is shutting down'], 'False'],
+      [[], 'True'],
+    ] as const) {
+      problems = next;
+      tell();
+      await agent.clock.advance(1000);
+      assert.equal(agent.condition('Ready').status, status);
+    }
   });
 
   test('a deleted Node is made anew', async () => {
@@ -520,7 +548,7 @@ describe('trouble', () => {
   test('refused credentials are said with what to do, and tried on', async () => {
     await using agent = await start({}, (api) => {
       api.before = () => {
-        throw new StatusError('Forbidden', 'nodes "node-a" is forbidden');
+        throw new StatusError('Forbidden', 'nodes "node-a" is forbidden: User "alice" cannot get it');
       };
     });
     await agent.clock.advance(10_000);

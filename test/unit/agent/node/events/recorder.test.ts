@@ -42,6 +42,19 @@ function eventIn(object: Call['object']): Event | undefined {
 }
 
 describe('an Event that is recorded', () => {
+  test('is written again when the API has not answered in time', async (t) => {
+    const { api, clock, recorder, written } = recording(t);
+    api.before = () => new Promise(() => undefined);
+    recorder.record(pod, happening);
+    await clock.advance(10_000);
+    api.before = () => undefined;
+    const before = written().length;
+    await clock.advance(9000);
+    assert.equal(written().length, before);
+    await clock.advance(1000);
+    assert.equal(written().length, before + 1);
+  });
+
   test('is written beside its object, with who tells', async (t) => {
     const { api, clock, recorder, written } = recording(t);
     recorder.record(pod, happening);

@@ -11,7 +11,7 @@ const measured: Measurements = {
   cpus: 2,
   memory: { capacityBytes: 1000, availableBytes: 400 },
   swapBytes: 0,
-  disk: { capacityBytes: 100, availableBytes: 30, inodes: 10, inodesFree: 4 },
+  disk: { capacityBytes: 100, availableBytes: 30, inodes: 10, inodesFree: 4, askedMs: 0 },
   imageDisk: undefined,
   containerDisk: undefined,
   pids: { limit: 100, used: 7 },
