@@ -21,6 +21,7 @@ export {
   type AgentSetup,
   createAllChecks,
   createLocalHost,
+  findOtherAgent,
   type Row,
   runChecks,
   type Verdict,

@@ -205,7 +205,8 @@ export function formatReport(rows: readonly Row[], paint: Paint = withoutColour)
       .join(''),
   );
   const counts = Object.entries(countVerdicts(rows)).map(([verdict, count]) => `${count} ${verdict}`);
-  return `${groups.join('\n')}\n${rows.length} checks: ${counts.join(', ')}\n`;
+  const noun = rows.length === 1 ? 'check' : 'checks';
+  return `${groups.join('\n')}\n${rows.length} ${noun}: ${counts.join(', ')}\n`;
 }
 
 function formatCheck(row: Row, verdictWidth: number, idWidth: number, paint: Paint): string[] {

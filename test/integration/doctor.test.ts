@@ -1,4 +1,5 @@
 /** `nodeward doctor` on this machine, with a real containerd that is well, old, hung, or has left something behind. */
+// lane: waiting (for a runtime and a mount that never answer)
 import assert from 'node:assert/strict';
 import { chmod, chown, mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -4,6 +4,7 @@ import type { ConfigSources, EffectiveConfig } from '../config/index.ts';
 import { findRuntimePlace } from '../lock/index.ts';
 import { agentMark } from '../pods/index.ts';
 import { defaultEndpoints, findExistingEndpoint, parseEndpoint, RuntimeError } from '../runtime/index.ts';
+import { totalSeconds } from '../shutdown/index.ts';
 import { createCertificateCheck } from './checks/certificates.ts';
 import { cgroupChecks } from './checks/cgroups.ts';
 import { clockChecks } from './checks/clock.ts';
@@ -18,18 +19,20 @@ import { createSysctlChecks } from './checks/kernel-sysctls.ts';
 import { createLeftoverChecks } from './checks/leftovers.ts';
 import { viewLock } from './checks/lock.ts';
 import { createPodLeftoverCheck } from './checks/pod-leftovers.ts';
+import { createPodRightsCheck } from './checks/pod-rights.ts';
 import { createPodChecks, podHostChecks } from './checks/pods.ts';
 import { createPortCheck } from './checks/ports.ts';
 import { createRuntimeChecks } from './checks/runtime.ts';
-import { createRuntimeAgentCheck } from './checks/runtime-agent.ts';
+import { createRuntimeAgentCheck, inspectRuntimeLock } from './checks/runtime-agent.ts';
 import { securityChecks } from './checks/security.ts';
+import { askLogind, createShutdownCheck } from './checks/shutdown.ts';
 import { createSwapCheck } from './checks/swap.ts';
 import type { Host } from './host.ts';
 import type { RuntimeProcess } from './runtime-process.ts';
 import { findRuntimeProcess } from './runtime-process.ts';
 import type { RuntimeReport } from './runtime-report.ts';
 import { countSandboxes, findFrozenContainers, queryRuntime } from './runtime-report.ts';
-import type { Check } from './types.ts';
+import type { Check, Finding } from './types.ts';
 
 /** What an agent on this machine would be started with, according to flags and configuration. */
 export interface AgentSetup {
@@ -80,7 +83,16 @@ export async function createAllChecks(
       config: view.config,
       isDriverStated: view.states('cgroupDriver'),
     }),
+    createPodRightsCheck(async (...asked) => {
+      const pid = await agent(...asked);
+      return pid === undefined ? undefined : `/proc/${pid}`;
+    }),
     createPodLeftoverCheck(rootDir),
+    createShutdownCheck({
+      seconds: view.config?.shutdown && totalSeconds(view.config.shutdown),
+      ask: askLogind,
+      agent,
+    }),
     ...createDiskChecks(rootDir, view.config?.logs.folder ?? '/var/log/pods', runtime.answers),
     lock.check,
     view.check,
@@ -101,6 +113,17 @@ export async function createAllChecks(
     }),
     createControlPlaneCheck({ ...examined, place: controlPlane, agent }),
   ];
+}
+
+/** That another agent uses the runtime of the examined one, which cannot run then; undefined where none can be seen. */
+export async function findOtherAgent(
+  { sources, rootDir }: Pick<AgentSetup, 'sources' | 'rootDir'>,
+  host: Host,
+  signal: AbortSignal,
+): Promise<Finding | undefined> {
+  const { config } = await viewConfig(sources, host, signal);
+  const place = await createRuntimeQueries(config, host, signal).lockPlace();
+  return place === undefined ? undefined : (await inspectRuntimeLock(place, rootDir, host, signal)).other;
 }
 
 /** The checks that read the kernel's files. */
@@ -129,6 +152,7 @@ export function createFastChecks(config: FastCheckConfig, host: Host, signal: Ab
   const checks = [
     ...createFastKernelChecks(answers, config),
     ...createRuntimeChecks(answers, checkpointEnabled),
+    createPodRightsCheck(async () => '/proc/self'),
   ];
   return checks.filter(({ fast }) => fast);
 }

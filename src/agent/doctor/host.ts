@@ -3,7 +3,7 @@ import { closeSync, openSync, readdirSync, readlinkSync, readSync } from 'node:f
 import { release } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../../base/index.ts';
-import { errorCode, systemClock } from '../../base/index.ts';
+import { errorCode, startChild, systemClock } from '../../base/index.ts';
 import type { PathQuery, PathResult } from './inspect-path.ts';
 import { inspectPathInChild } from './inspect-path.ts';
 
@@ -93,19 +93,24 @@ function readKernelFile(path: string): string {
 /** Added to PATH: an ordinary user's often lacks the folders of system tools. */
 const toolFolders = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-function runProgram(
+async function runProgram(
   command: string,
   argv: readonly string[],
   env: NodeJS.ProcessEnv,
   signal: AbortSignal,
 ): Promise<ProgramResult | undefined> {
   signal.throwIfAborted();
-  const { promise, resolve, reject } = Promise.withResolvers<ProgramResult | undefined>();
   const path = [env['PATH'], toolFolders].filter(Boolean).join(':');
-  const child = spawn(command, [...argv], {
-    env: { ...env, PATH: path, LC_ALL: 'C' },
-    stdio: ['ignore', 'pipe', 'pipe'],
+  const child = await startChild(() =>
+    spawn(command, [...argv], {
+      env: { ...env, PATH: path, LC_ALL: 'C' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }),
+  ).catch((error: unknown) => {
+    if (errorCode(error) !== 'ENOENT') throw error;
   });
+  if (child === undefined) return undefined;
+  const { promise, resolve, reject } = Promise.withResolvers<ProgramResult>();
   let output = '';
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk: Buffer) => {
@@ -119,7 +124,7 @@ function runProgram(
     reject(signal.reason);
   };
   signal.addEventListener('abort', giveUp, { once: true });
-  child.once('error', (error) => (errorCode(error) === 'ENOENT' ? resolve(undefined) : reject(error)));
+  if (signal.aborted) giveUp();
   child.once('close', (code) => resolve({ code, output }));
-  return promise.finally(() => signal.removeEventListener('abort', giveUp));
+  return await promise.finally(() => signal.removeEventListener('abort', giveUp));
 }

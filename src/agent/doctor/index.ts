@@ -1,5 +1,5 @@
 /** Checks of what a machine must have for nodeward: `nodeward doctor`, and the agent's own checks at its start. */
-export { type AgentSetup, createAllChecks } from './catalogue.ts';
+export { type AgentSetup, createAllChecks, findOtherAgent } from './catalogue.ts';
 export { usesVersion1 } from './checks/cgroups.ts';
 export { listActiveSwap } from './checks/swap.ts';
 export { FullDisks } from './full-disks.ts';

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { tryParseRecord } from '../../base/index.ts';
+import { startChild, tryParseRecord } from '../../base/index.ts';
 
 /*
  * A file system that hangs (of a network, of a dead disk) blocks the calling thread for ever, and a process with such a
@@ -114,15 +114,17 @@ export function inspectPath(what: PathQuery): PathResult {
 const maxReplyBytes = 8 * 1024 * 1024;
 
 /** Inspects in a child process; rejects when `signal` aborts, even if the child cannot be killed. */
-export function inspectPathInChild(what: PathQuery, signal: AbortSignal): Promise<PathResult> {
+export async function inspectPathInChild(what: PathQuery, signal: AbortSignal): Promise<PathResult> {
   signal.throwIfAborted();
-  const { promise, resolve, reject } = Promise.withResolvers<PathResult>();
   const program = `process.stdout.write(JSON.stringify((${inspectPath.toString()})(JSON.parse(process.argv[1]))))`;
-  const child = spawn(process.execPath, ['-e', program, '--', JSON.stringify(what)], {
-    env: {},
-    cwd: '/',
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
+  const child = await startChild(() =>
+    spawn(process.execPath, ['-e', program, '--', JSON.stringify(what)], {
+      env: {},
+      cwd: '/',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }),
+  );
+  const { promise, resolve, reject } = Promise.withResolvers<PathResult>();
   const chunks: Buffer[] = [];
   let total = 0;
   child.stdout.on('data', (chunk: Buffer) => {
@@ -136,12 +138,12 @@ export function inspectPathInChild(what: PathQuery, signal: AbortSignal): Promis
     reject(signal.reason);
   };
   signal.addEventListener('abort', giveUp, { once: true });
-  child.once('error', reject);
+  if (signal.aborted) giveUp();
   child.once('close', (code) => {
     if (code === 0) resolve(parseResult(Buffer.concat(chunks).toString('utf8'), what.path));
     else reject(new Error(`looking at ${what.path} failed`));
   });
-  return promise.finally(() => signal.removeEventListener('abort', giveUp));
+  return await promise.finally(() => signal.removeEventListener('abort', giveUp));
 }
 
 /** Checked lightly: the child runs this file's own code. */

@@ -52,6 +52,7 @@ describe('doctor', () => {
         '',
       ].join('\n'),
     );
+    assert.match(formatReport(rows.slice(0, 1)), /^1 check: 1 failed$/m);
     assert.match(
       formatReport(rows, (text, tone) => `<${tone}>${text}`),
       /^<bad>failed {3}second/,

@@ -26,6 +26,23 @@ export function createRuntimeAgentCheck(options: RuntimeAgentOptions): Check {
   };
 }
 
+/** Who holds the lock of a runtime; `other`: that it is an agent with another root folder, which runs. */
+export async function inspectRuntimeLock(
+  folder: string,
+  rootDir: string,
+  host: Host,
+  signal: AbortSignal,
+): Promise<{ agent: number | undefined; other: Finding | undefined }> {
+  const { agent, rootDir: itsRootDir } = await inspectLock(join(folder, runtimeLockName), host, signal);
+  const isOther = agent !== undefined && itsRootDir !== undefined && itsRootDir !== rootDir;
+  if (!isOther) return { agent, other: undefined };
+  const other = failed(
+    `used by another agent: process ${agent} with the root folder ${itsRootDir}`,
+    `stop that one (kill ${agent}), or give this agent a runtime of its own with --container-runtime-endpoint`,
+  );
+  return { agent, other };
+}
+
 async function judgeAgents(
   { rootDir, agentMark, place, sandboxes }: RuntimeAgentOptions,
   host: Host,
@@ -33,12 +50,8 @@ async function judgeAgents(
 ): Promise<Finding> {
   const folder = await place();
   if (folder === undefined) return unknown('no runtime was found');
-  const lock = await inspectLock(join(folder, runtimeLockName), host, signal);
-  if (lock.agent !== undefined && lock.rootDir !== undefined && lock.rootDir !== rootDir)
-    return failed(
-      `used by another agent: process ${lock.agent} with the root folder ${lock.rootDir}`,
-      `stop that one (kill ${lock.agent}), or give this agent a runtime of its own with --container-runtime-endpoint`,
-    );
+  const lock = await inspectRuntimeLock(folder, rootDir, host, signal);
+  if (lock.other !== undefined) return lock.other;
   const byAgent = await sandboxes();
   if (byAgent === undefined) return unknown('the runtime could not be asked');
   const others = [...byAgent].filter(([mark]) => mark !== agentMark);

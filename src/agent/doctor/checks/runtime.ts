@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import { formatList } from '../format.ts';
+import type { Host } from '../host.ts';
 import type { RuntimeReport } from '../runtime-report.ts';
 import type { Check, Finding } from '../types.ts';
 import { asRoot, failed, notApplicable, ok, unknown, warning } from '../types.ts';
@@ -17,7 +19,7 @@ export function createRuntimeChecks(ask: Ask, checkpointEnabled: boolean): Check
       topic: 'runtime',
       title: 'container runtime',
       needed: 'a socket that answers',
-      run: async () => judgeSocket(await ask()),
+      run: async (host, signal) => judgeSocket(await ask(), host, signal),
     },
     {
       id: 'runtime-version',
@@ -47,7 +49,11 @@ export function createRuntimeChecks(ask: Ask, checkpointEnabled: boolean): Check
 
 const notAsked = 'the runtime could not be asked';
 
-function judgeSocket({ endpoint, fault, name, version }: RuntimeReport): Finding {
+async function judgeSocket(
+  { endpoint, fault, name, version }: RuntimeReport,
+  host: Host,
+  signal: AbortSignal,
+): Promise<Finding> {
   if (fault === undefined) return ok(`${name} ${version} answers at ${endpoint}`);
   const found = endpoint === undefined ? fault.message : `${endpoint}: ${fault.message}`;
   if (fault.reason === 'timeout')
@@ -56,9 +62,22 @@ function judgeSocket({ endpoint, fault, name, version }: RuntimeReport): Finding
       'the runtime hangs: look into its log and restart it (systemctl restart containerd)',
     );
   if (/EACCES|permission denied/i.test(fault.message)) return unknown(found, asRoot);
+  if (endpoint === undefined && !(await isInstalled(host, signal)))
+    return failed(
+      found,
+      "install a container runtime, such as Debian's package containerd, or name the socket of one with --container-runtime-endpoint",
+    );
   const advice =
     'start the runtime (systemctl start containerd), or name its socket with --container-runtime-endpoint';
   return failed(found, advice);
+}
+
+/** Whether there is a program of a runtime where services find theirs. */
+async function isInstalled(host: Host, signal: AbortSignal): Promise<boolean> {
+  const folders = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
+  const programs = ['containerd', 'crio', 'cri-dockerd'];
+  const [path = '', ...orElse] = folders.flatMap((folder) => programs.map((name) => join(folder, name)));
+  return 'found' in (await host.inspectPath({ path, orElse }, signal));
 }
 
 function judgeVersion({ fault, name = '', version = '' }: RuntimeReport, enabled: boolean): Finding {

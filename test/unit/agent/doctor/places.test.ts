@@ -6,11 +6,14 @@ import { createCertificateCheck } from '../../../../src/agent/doctor/checks/cert
 import { createDiskChecks } from '../../../../src/agent/doctor/checks/disks.ts';
 import { createFolderChecks } from '../../../../src/agent/doctor/checks/folders.ts';
 import { createLeftoverChecks } from '../../../../src/agent/doctor/checks/leftovers.ts';
+import { FullDisks } from '../../../../src/agent/doctor/full-disks.ts';
 import type { Host } from '../../../../src/agent/doctor/host.ts';
 import { inspectPath, inspectPathInChild } from '../../../../src/agent/doctor/inspect-path.ts';
 import type { Check } from '../../../../src/agent/doctor/types.ts';
+import { silentLogger } from '../../../../src/base/index.ts';
 import { createAuthority } from '../../../../src/base/x509/index.ts';
 import { temporaryFolder } from '../../../support/index.ts';
+import { createManualClock } from '../../../support/manual-clock.ts';
 import { makeMachine, newYear } from './machine.ts';
 
 const rootDir = '/var/lib/nodeward';
@@ -97,6 +100,126 @@ describe('disks', () => {
   ];
   for (const [verdict, what, args] of cases)
     test(`${what}: ${verdict}`, async () => assert.equal((await onDisk(...args)).verdict, verdict));
+});
+
+describe('a disk that is full', () => {
+  const checks = createDiskChecks('/var/lib/nodeward', '/var/log/pods', async () => {
+    throw new Error('nobody is to ask');
+  });
+  const inPods = '/var/lib/nodeward/pods';
+  const inLogs = '/var/log/pods';
+
+  async function run(programs: Parameters<typeof makeMachine>[0]) {
+    await using machine = await makeMachine({
+      files: {
+        [`${inPods.slice(1)}/u1/etc-hosts`]: 'x',
+        [`${inPods.slice(1)}/u2/etc-hosts`]: 'x',
+        [`${inLogs.slice(1)}/shop_web_u1/main/0.log`]: 'x',
+      },
+      ...programs,
+    });
+    const look: Host['inspectPath'] = async (what, cancel) => {
+      const looked = await machine.host.inspectPath(what, cancel);
+      const space = { totalBytes: 2 ** 40, freeBytes: 0, inodes: 1e6, freeInodes: 1e6 };
+      return 'fault' in looked ? looked : { found: { ...looked.found, space } };
+    };
+    const check = checks.find(({ id }) => id === 'root-dir-disk');
+    assert.ok(check);
+    return await check.run({ ...machine.host, inspectPath: look }, signal);
+  }
+
+  test('says which pods fill it, with their volumes and logs', async () => {
+    const { found } = await run({
+      programs: {
+        [`du -xsk -- ${inPods}`]: {
+          code: 1,
+          output: `du: cannot read x\n3072\t${inPods}/u1\n2048\t${inPods}/u2\n`,
+        },
+        [`du -xsk -- ${inLogs}`]: { output: `1048576\t${inLogs}/shop_web_u1\n` },
+      },
+    });
+    assert.match(
+      found,
+      /; filled most by the pods shop\/web \(volumes 3\.0 MiB, logs 1\.0 GiB\), u2 \(volumes 2\.0 MiB, logs 0 B\)$/,
+    );
+  });
+
+  test('is told without them where they cannot be measured', async () => {
+    assert.match((await run({})).found, /inodes$/);
+  });
+});
+
+describe('the disks that are full, for the explanation of a pod', () => {
+  const room = { bsize: 4096, blocks: 2 ** 28, bavail: 2 ** 27, files: 1e6, ffree: 1e6 };
+  const logsDir = '/var/log/pods';
+
+  async function fullDisks(full: string[], hang = false) {
+    const machine = await makeMachine({
+      files: { 'var/lib/nodeward/pods/u1/x': 'x', 'var/log/pods/shop_web_u1/main/0.log': 'x' },
+      programs: { [`du -xsk -- ${logsDir}`]: { output: `1048576\t${logsDir}/shop_web_u1\n` } },
+    });
+    const looks: string[] = [];
+    const inspect: Host['inspectPath'] = async (what, cancel) => {
+      looks.push(what.path);
+      const looked = await machine.host.inspectPath(what, cancel);
+      const space = { totalBytes: 2 ** 40, freeBytes: 0, inodes: 1e6, freeInodes: 1e6 };
+      return 'fault' in looked ? looked : { found: { ...looked.found, space } };
+    };
+    const clock = createManualClock();
+    const disks = new FullDisks({
+      ...{ rootDir, podLogsDir: logsDir, runtimeFolder: () => undefined, clock, log: silentLogger() },
+      host: { ...machine.host, inspectPath: inspect },
+      statfs: (path) =>
+        hang
+          ? new Promise(() => undefined)
+          : Promise.resolve({ ...room, ...(full.includes(path) ? { bavail: 0 } : {}) }),
+    });
+    return { disks, clock, looks, [Symbol.asyncDispose]: () => machine[Symbol.asyncDispose]() };
+  }
+
+  test('are told with the pods that fill them, once for all folders on them', async () => {
+    await using it = await fullDisks([rootDir, logsDir]);
+    const [disk, ...others] = await it.disks.list();
+    assert.deepEqual(others, []);
+    assert.equal(disk?.what, 'disk of the root folder, disk of the logs of pods');
+    assert.match(disk?.found ?? '', /^ext4 at \/: 0 B of .*; filled most by the pods shop\/web/);
+    assert.match(disk?.advice ?? '', /^make room there/);
+  });
+
+  test('are found out once for all that ask at a time', async () => {
+    await using it = await fullDisks([rootDir]);
+    await Promise.all([it.disks.list(), it.disks.list()]);
+    const { length } = it.looks;
+    await it.disks.list();
+    assert.equal(it.looks.length, length);
+    await it.clock.advance(20_000);
+    await it.disks.list();
+    assert.equal(it.looks.length, length * 2);
+  });
+
+  test('are as they are now: one that has filled since, and none once there is room', async () => {
+    const full: string[] = [];
+    await using it = await fullDisks(full);
+    assert.deepEqual(await it.disks.list(), []);
+    full.push(rootDir);
+    assert.equal((await it.disks.list())[0]?.what, 'disk of the root folder');
+    full.push(logsDir);
+    assert.match((await it.disks.list())[0]?.what ?? '', /, disk of the logs of pods$/);
+    full.length = 0;
+    assert.deepEqual(await it.disks.list(), []);
+  });
+
+  test('are none where there is room, and no file is looked at', async () => {
+    await using it = await fullDisks([]);
+    assert.deepEqual([await it.disks.list(), it.looks], [[], []]);
+  });
+
+  test('are not told while a disk hangs', async () => {
+    await using it = await fullDisks([], true);
+    const asked = it.disks.list();
+    await it.clock.advance(2000);
+    assert.deepEqual(await asked, []);
+  });
 });
 
 describe('what is left over', () => {

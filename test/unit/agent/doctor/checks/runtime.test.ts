@@ -7,6 +7,7 @@ import { createRuntimeChecks } from '../../../../../src/agent/doctor/checks/runt
 import { findFrozenContainers, queryRuntime } from '../../../../../src/agent/doctor/runtime-report.ts';
 import { RuntimeService } from '../../../../../src/agent/runtime/gen/cri_pb.js';
 import { Status } from '../../../../../src/agent/runtime/gen/task_pb.js';
+import { RuntimeError } from '../../../../../src/agent/runtime/index.ts';
 import type { TemporaryFolder } from '../../../../support/index.ts';
 import { temporaryFolder } from '../../../../support/index.ts';
 import type { FakeRuntime } from '../../runtime/fake-runtime.ts';
@@ -119,6 +120,22 @@ describe('what the runtime answers', () => {
     const gone = await look();
     assert.equal(gone['runtime-socket']?.verdict, 'failed');
     assert.match(gone['runtime-socket']?.advice ?? '', /start the runtime/);
+  });
+
+  test('none at all: it is installed first, and started where it is installed', async () => {
+    const fault = new RuntimeError('unavailable', 'no container runtime found');
+    const none = { ...(await queryRuntime(ask())), endpoint: undefined, fault };
+    const adviceWith = async (files: Record<string, string>) => {
+      await using machine = await makeMachine({ files });
+      const { verdict, advice = '' } = await machine.run(
+        createRuntimeChecks(async () => none, true),
+        'runtime-socket',
+      );
+      assert.equal(verdict, 'failed');
+      return advice;
+    };
+    assert.match(await adviceWith({}), /^install a container runtime/);
+    assert.match(await adviceWith({ 'usr/bin/containerd': '' }), /^start the runtime/);
   });
 
   test('which containers are frozen', async () => {
