@@ -47,6 +47,14 @@ function isInPath(program: string, env: NodeJS.ProcessEnv): boolean {
   return folders.some((folder) => existsSync(join(folder, program)));
 }
 
+/** A runtime that is not ready has a reason longer than a line, which the log tells: the summary says who else does. */
+export function withReasonElsewhere(
+  runtime: RunningAgent['runtime'],
+  program: string,
+): RunningAgent['runtime'] {
+  return { ...runtime, message: `${program} doctor tells why` };
+}
+
 /** The same for a log: one line, without the commands to try. */
 export function formatSummaryLine({ api, url, nodeName }: RunningAgent, runtime: string): string {
   const control = api === undefined ? '' : `, API ${api.url}`;

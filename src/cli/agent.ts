@@ -5,7 +5,7 @@ import type { AskedGates } from '../api/index.ts';
 import { apiServerGates } from '../api/index.ts';
 import type { Logger } from '../base/index.ts';
 import { ExitError, exitCodes, systemClock } from '../base/index.ts';
-import { formatStopped, formatSummary, formatSummaryLine } from './agent-summary.ts';
+import { formatStopped, formatSummary, formatSummaryLine, withReasonElsewhere } from './agent-summary.ts';
 import { readAuditFlags } from './flags/audit-flags.ts';
 import { readAuthenticationFlags } from './flags/authentication-flags.ts';
 import { readAuthorizationFlags } from './flags/authorization-flags.ts';
@@ -55,11 +55,11 @@ export function agentCommand(context: CommandContext): Command {
     await runAgent(options, context.signal, {
       waiting: (what) => void context.stdout.write(`nodeward is not ready yet: ${what}\n`),
       ready(agent) {
-        const runtime = describeRuntime(agent.runtime);
+        const forPeople = () => describeRuntime(withReasonElsewhere(agent.runtime, program));
         context.stdout.write(
           isForPeople
-            ? formatSummary(agent, runtime, { ...flags, program }, context)
-            : formatSummaryLine(agent, runtime),
+            ? formatSummary(agent, forPeople(), { ...flags, program }, context)
+            : formatSummaryLine(agent, describeRuntime(agent.runtime)),
         );
       },
     });

@@ -8,7 +8,6 @@ export { type CommandOptions, type CommandResult, runCommand, runSuccessfully } 
 export { ContainerRuns } from './container-runs.ts';
 export { removeRemainsOfEndedRuns } from './ended-runs.ts';
 export type { FakeDevice, FakePlugin, FakePluginOptions } from './fake-device-plugin.ts';
-export { startFakePlugin } from './fake-device-plugin.ts';
 export { freePort } from './free-port.ts';
 export { jsonBody } from './json-body.ts';
 export { killProcessesOf, removeLeftovers } from './leftovers.ts';
@@ -26,10 +25,18 @@ export {
 } from './process-table.ts';
 export { startReaper } from './reaper.ts';
 export type { SimulatedRuntime, SimulatedRuntimeOptions } from './simulated-runtime.ts';
-export type { Fault, SimulatedCall } from './simulated-runtime-faults.ts';
+export type {
+  Fault,
+  SimulatedCall,
+} from './simulated-runtime-faults.ts';
 export type { SimulatedContainer, SimulatedSandbox } from './simulated-runtime-messages.ts';
 export type { Behaviour, Behaviours } from './simulated-runtime-state.ts';
-export { type Exit, type StartOptions, type SupervisedProcess, startProcess } from './supervised-process.ts';
+export {
+  type Exit,
+  type StartOptions,
+  type SupervisedProcess,
+  startProcess,
+} from './supervised-process.ts';
 export { type TemporaryFolder, temporaryFolder } from './temporary-folder.ts';
 export { folderPrefix, formatRun, markerName, ownRun } from './test-run.ts';
 export { type WaitOptions, waitFor } from './wait-for.ts';

@@ -2,13 +2,12 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AgentDescription, ConfigSources, FoundAgent } from '../../agent/index.ts';
 import type { PlaceFlags } from '../flags/common-flags.ts';
-import { installedRootDir } from '../flags/common-flags.ts';
 import type { ConfigFlags } from '../flags/config-flags.ts';
 import { configSources } from '../flags/config-flags.ts';
 import type { CommandContext } from '../terminal/context.ts';
 import { writeWarnings } from '../terminal/output.ts';
 import type { InstalledFlags } from './installed-flags.ts';
-import { readInstalledFlags } from './installed-flags.ts';
+import { configurationFolder, findInstalledRootDir, readInstalledFlags } from './installed-flags.ts';
 
 /** The agent that a command examines: the one that runs, or one that would be started like the installed one. */
 interface ExaminedAgent {
@@ -19,11 +18,6 @@ interface ExaminedAgent {
   sources: ConfigSources;
   /** `/etc/nodeward/config.yaml and …, of the agent that runs (process 42)` */
   described: string;
-}
-
-/** The folder of an installed agent's configuration; `scripts/install --etc-dir` puts it elsewhere. */
-export function configurationFolder(env: NodeJS.ProcessEnv): string {
-  return env['NODEWARD_ETC_DIR'] || '/etc/nodeward';
 }
 
 /**
@@ -50,7 +44,7 @@ export async function findExaminedAgent(
     return { running, installed: {}, sources, described };
   }
   if (found.fault !== undefined) writeWarnings(context, [found.fault]);
-  if (flags.rootDir !== installedRootDir)
+  if (flags.rootDir !== findInstalledRootDir(context.env))
     return { running, installed: {}, sources: own, described: describe(own, '') };
   const { flags: installed, fault } = await readInstalledFlags(configurationFolder(context.env));
   if (fault !== undefined) writeWarnings(context, [fault]);

@@ -4,6 +4,7 @@ import { installedRootDir, OwnRootDirOption, RootDirOption, ServerOption } from 
 import { parseFilePath } from '../flags/values.ts';
 import type { CommandContext } from '../terminal/context.ts';
 import { writeRemark } from '../terminal/output.ts';
+import { findInstalledRootDir } from './installed-flags.ts';
 import type { Place } from './place.ts';
 import { findPlace } from './place.ts';
 
@@ -26,7 +27,7 @@ export function fillPlace(command: Command, context: CommandContext): void {
   const usesServer = server?.option.variableCounts ?? false;
   const place = findPlace({ ...given, usesServer }, context);
   if (given.rootDir === undefined)
-    setValue(rootDir, place.kind === 'rootDir' ? place.path : installedRootDir);
+    setValue(rootDir, place.kind === 'rootDir' ? place.path : findInstalledRootDir(context.env));
   if (server !== undefined && place.kind === 'kubeconfig') setValue(server, place.path);
   if (given.rootDir !== undefined || given.kubeconfig !== undefined || isForPrograms(command)) return;
   let isAnnounced = false;

@@ -1,6 +1,8 @@
+import { readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { describeError, errorCode, readRegularFile } from '../../base/index.ts';
+import { installedRootDir } from '../flags/common-flags.ts';
 import type { AgentPlaceFlags, ConfigFlags } from '../flags/config-flags.ts';
 import { agentPlaceOptions, configFieldOptions, controlPlaneChoiceOptions } from '../flags/config-flags.ts';
 import { parsePort } from '../flags/values.ts';
@@ -10,6 +12,23 @@ const variables = ['NODEWARD_JOIN_FLAGS', 'NODEWARD_FLAGS'];
 
 /** The flags with which systemd starts the installed agent, as far as commands examine them. */
 export type InstalledFlags = ConfigFlags & Partial<AgentPlaceFlags> & { securePort?: number };
+
+/** The folder of an installed agent's configuration; `scripts/install --etc-dir` puts it elsewhere. */
+export function configurationFolder(env: NodeJS.ProcessEnv): string {
+  return env['NODEWARD_ETC_DIR'] || '/etc/nodeward';
+}
+
+/** The root folder of the installed agent: what its agent.env says, where that can be read, else the usual one. */
+export function findInstalledRootDir(env: NodeJS.ProcessEnv): string {
+  const path = join(configurationFolder(env), 'agent.env');
+  try {
+    const stats = statSync(path);
+    const isReadable = stats.isFile() && stats.size <= limitBytes;
+    return (isReadable ? readRootDir(readFileSync(path, 'utf8')) : undefined) ?? installedRootDir;
+  } catch {
+    return installedRootDir;
+  }
+}
 
 /**
  * Reads the flags in the agent.env of a folder. A flag that an agent would refuse is in `fault`, and none counts then; without

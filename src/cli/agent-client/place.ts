@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { ExitError, exitCodes } from '../../base/index.ts';
-import { installedRootDir } from '../flags/common-flags.ts';
 import type { CommandContext } from '../terminal/context.ts';
+import { findInstalledRootDir } from './installed-flags.ts';
 
 /** What a command talks to, or looks into: a root folder, or the API server of a kubeconfig. */
 export interface Place {
@@ -29,7 +29,7 @@ type Surroundings = Pick<CommandContext, 'env' | 'script'>;
  *   1. its flags, `--kubeconfig` before `--root-dir`
  *   2. $NODEWARD_ROOT_DIR; for a command that asks an API server, $KUBECONFIG after it
  *   3. `.nodeward` of the checkout that the program runs from, where `scripts/up` keeps its data
- *   4. the folder of an installed agent, /var/lib/nodeward
+ *   4. the folder of an installed agent: what its agent.env says, else /var/lib/nodeward
  *
  * Throws an ExitError when $KUBECONFIG names no file that exists.
  */
@@ -43,7 +43,7 @@ export function findPlace(wanted: Wanted, { env, script }: Surroundings): Place 
   const checkout = findCheckout(script);
   const ofCheckout = checkout && join(checkout, '.nodeward');
   if (ofCheckout !== undefined && existsSync(ofCheckout)) return toRootDir(ofCheckout, 'of this checkout');
-  return toRootDir(installedRootDir, 'of an installed agent');
+  return toRootDir(findInstalledRootDir(env), 'of an installed agent');
 }
 
 const toRootDir = (path: string, origin: string): Place => ({ kind: 'rootDir', path, origin });

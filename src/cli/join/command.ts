@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { ExitError, exitCodes, makeFolders, writeFileAtomic } from '../../base/index.ts';
 import { renderKubeconfig } from '../../client/index.ts';
-import { configurationFolder } from '../agent-client/examined-agent.ts';
+import { configurationFolder } from '../agent-client/installed-flags.ts';
 import { installedRootDir, rootDirOption } from '../flags/common-flags.ts';
 import { parseFilePath } from '../flags/values.ts';
 import type { CommandContext } from '../terminal/context.ts';

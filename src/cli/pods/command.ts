@@ -38,7 +38,11 @@ function explainCommand(context: CommandContext): Command {
     .description(
       'Explain why a pod is as it is: what it waits for and since when, what was tried, and what comes next and when.',
     )
-    .argument('<namespace/pod>', 'the pod', parsePodName)
+    .argument(
+      '<[namespace/]pod>',
+      'the pod; without a namespace, that of the namespace default',
+      parsePodName,
+    )
     .addOption(textOutputOption())
     .action(async (pod: PodName, _own: unknown, command: Command) => {
       const { output, ...flags } = command.optsWithGlobals<Flags>();
@@ -54,9 +58,10 @@ interface PodName {
   name: string;
 }
 
-function parsePodName(text: string): PodName {
-  const [namespace = '', name = '', ...more] = text.split('/');
-  if (namespace === '' || name === '' || more.length > 0)
+/** `shop/web`, or `web` in the namespace default. */
+export function parsePodName(text: string): PodName {
+  const [namespace, name, ...more] = text.includes('/') ? text.split('/') : ['default', text];
+  if (!namespace || !name || more.length > 0)
     throw new InvalidArgumentError('It is NAMESPACE/POD, such as default/web.');
   return { namespace, name };
 }

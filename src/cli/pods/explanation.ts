@@ -3,7 +3,7 @@ import { numberCell, textCell, toRecords } from '../agent-client/response.ts';
 import type { Paint } from '../terminal/colour.ts';
 import type { TextResult } from '../terminal/result.ts';
 import { sanitize } from '../terminal/text.ts';
-import { formatAge, formatNext } from './list.ts';
+import { describeRefused, formatAge, formatNext } from './list.ts';
 
 type Item = Record<string, unknown>;
 
@@ -19,7 +19,11 @@ export function describePod(pod: Item, nowMs: number): TextResult {
         sanitize(`phase ${textCell(pod['phase'])}, ${textCell(pod['stage'])}`),
         ...describeEnd(pod['ends'], paint),
         ...describeWait(pod['waitsFor'], nowMs, paint),
+        ...describeRefused(pod).map((line) => paint(line, 'bad')),
+        ...toRecords(pod['fullDisks']).flatMap((disk) => describeFullDisk(disk, paint)),
+        ...toRecords(pod['pressures']).map((each) => paint(sanitize(describePressure(each, nowMs)), 'bad')),
         ...toRecords(pod['containers']).flatMap((container) => describeContainer(container, nowMs, paint)),
+        ...describeVolumes(toRecords(pod['volumes']), paint),
         ...describeTimeline(toRecords(pod['timeline'])),
       ]
         .map((line) => `${line}\n`)
@@ -62,6 +66,18 @@ function describeWait(waitsFor: unknown, nowMs: number, paint: Paint): string[] 
   ];
 }
 
+/** Of the node. */
+export function describePressure({ condition, since, found, last }: Item, nowMs: number): string {
+  const short = `${textCell(condition)} for ${formatAge(since, nowMs)}: ${textCell(found)}`;
+  if (!isRecord(last)) return `the node has ${short}`;
+  return `the node has ${short}; ${formatAge(last['time'], nowMs)} ago: ${textCell(last['what'])}`;
+}
+
+function describeFullDisk(disk: Item, paint: Paint): string[] {
+  const text = `full: ${textCell(disk['what'])}: ${textCell(disk['found'])}`;
+  return [paint(sanitize(text), 'bad'), ...describeAdvice(disk, '')];
+}
+
 function describeContainer(container: Item, nowMs: number, paint: Paint): string[] {
   const { name, type, state, since, restarts, image, next, failedStarts } = container;
   const kind = type === 'regular' ? 'container' : `${textCell(type)} container`;
@@ -94,6 +110,19 @@ function describeExit(exit: unknown, nowMs: number): string[] {
   const age = finishedAt === undefined ? '' : ` ${formatAge(finishedAt, nowMs)} ago`;
   const text = typeof message === 'string' && message !== '' ? `: ${message}` : '';
   return [sanitize(`  ended last${age} with exit code ${numberCell(exitCode)} (${textCell(reason)})${text}`)];
+}
+
+function describeVolumes(volumes: readonly Item[], paint: Paint): string[] {
+  if (volumes.length === 0) return [];
+  const lines = volumes.flatMap(({ name, shows, since, problem }) => {
+    const age = since === undefined ? '' : ` since ${textCell(since)}`;
+    const why = typeof problem === 'string' ? [`  something newer cannot be written: ${problem}`] : [];
+    return [
+      sanitize(`volume ${textCell(name)} shows ${textCell(shows)}${age}`),
+      ...why.map((line) => paint(sanitize(line), 'doubtful')),
+    ];
+  });
+  return ['', ...lines];
 }
 
 function describeTimeline(entries: readonly Item[]): string[] {

@@ -2,7 +2,7 @@ import { isRecord } from '../../api/index.ts';
 import { textCell, toRecords } from '../agent-client/response.ts';
 import type { Tone } from '../terminal/colour.ts';
 import type { TableResult } from '../terminal/result.ts';
-import { formatRoughDuration } from '../terminal/text.ts';
+import { formatRoughDuration, sanitize } from '../terminal/text.ts';
 
 type Item = Record<string, unknown>;
 
@@ -34,8 +34,15 @@ export function listPods(list: Item, nowMs: number): TableResult<Item> {
       { head: 'WHY', cell: (item) => shorten(whyOf(item)) },
     ],
     name: nameOf,
-    empty: 'the agent has no pods\n',
+    after: describeRefused(list)
+      .map((line) => `${line}\n`)
+      .join(''),
   };
+}
+
+/** Manifests that are not used as they are: nothing else tells of a pod that is missing because of that. */
+export function describeRefused({ refusedManifests }: Item): string[] {
+  return toRecords(refusedManifests).map(({ message }) => sanitize(`not used: ${textCell(message)}`));
 }
 
 const phaseTones: Readonly<Record<string, Tone>> = { Running: 'good', Pending: 'doubtful', Failed: 'bad' };
@@ -58,8 +65,9 @@ function nameOf({ namespace, name }: Item): string {
   return `${textCell(namespace)}/${textCell(name)}`;
 }
 
+/** Of those that are to run on: init containers and those for debugging come and go. */
 function countRunning({ containers }: Item): string {
-  const all = toRecords(containers);
+  const all = toRecords(containers).filter(({ type }) => type === 'regular' || type === 'sidecar');
   return `${all.filter(({ state }) => state === 'running').length}/${all.length}`;
 }
 

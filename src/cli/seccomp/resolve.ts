@@ -13,20 +13,26 @@ import {
   YamlError,
 } from '../../api/index.ts';
 import { ExitError, exitCodes } from '../../base/index.ts';
+import { findExaminedAgent } from '../agent-client/examined-agent.ts';
+import type { PlaceFlags } from '../flags/common-flags.ts';
 import { rootDirOption } from '../flags/common-flags.ts';
 import type { ConfigFlags } from '../flags/config-flags.ts';
-import { configFileOptions, configSources, seccompDefaultOption } from '../flags/config-flags.ts';
+import { configFileOptions, seccompDefaultOption } from '../flags/config-flags.ts';
 import type { CommandContext } from '../terminal/context.ts';
 import { ReportedError } from '../terminal/context.ts';
 import { inputName, readInput } from '../terminal/input.ts';
 import type { OutputFlags } from '../terminal/output.ts';
-import { listOutputOption, writeResult, writeWarnings } from '../terminal/output.ts';
+import {
+  isForPeople,
+  listOutputOption,
+  writeRemark,
+  writeResult,
+  writeWarnings,
+} from '../terminal/output.ts';
 import type { TableResult } from '../terminal/result.ts';
 import { sanitize } from '../terminal/text.ts';
 
-interface Flags extends OutputFlags, ConfigFlags {
-  rootDir: string;
-}
+interface Flags extends OutputFlags, ConfigFlags, PlaceFlags {}
 
 /** The profile of a container, or why it cannot be created. */
 interface Row {
@@ -55,7 +61,9 @@ export function resolveCommand(context: CommandContext): Command {
   return command.addOption(listOutputOption()).action(async (file: string, flags: Flags) => {
     const pods = await readPods(file, context);
     const { containersOf, loadConfig } = await import('../../agent/index.ts');
-    const { config } = await loadConfig(configSources(flags));
+    const { sources, described } = await findExaminedAgent(flags, context);
+    if (isForPeople(flags.output)) writeRemark(context, `looking at ${described}`);
+    const { config } = await loadConfig(sources);
     const resolveOne = await loadResolver(join(resolve(flags.rootDir), 'seccomp'), config.seccompDefault);
     const rows: Row[] = [];
     for (const pod of pods)

@@ -5,10 +5,13 @@ import { describeError, exitCodes, systemClock } from '../../base/index.ts';
 import type { ApiClient } from '../../client/index.ts';
 import { withClient } from '../access/query.ts';
 import { connectAgent } from '../agent-client/connection.ts';
+import { findExaminedAgent } from '../agent-client/examined-agent.ts';
 import { isNoAccess } from '../agent-client/no-access.ts';
 import type { AgentFlags } from '../agent-client/options.ts';
 import { agentOptions } from '../agent-client/options.ts';
 import { requestAgent, toRecords } from '../agent-client/response.ts';
+import { describePressure } from '../pods/explanation.ts';
+import { describeRefused } from '../pods/list.ts';
 import type { CommandContext } from '../terminal/context.ts';
 import { ReportedError } from '../terminal/context.ts';
 import type { OutputFlags } from '../terminal/output.ts';
@@ -43,13 +46,14 @@ export function statusCommand(context: CommandContext): Command {
 async function inspectAll(flags: Flags, context: CommandContext): Promise<Finding[]> {
   using _progress = showProgress(context, 'looking at the node');
   const signal = AbortSignal.any([context.signal, AbortSignal.timeout(limitMs)]);
-  const [served, checkpoints, certificates] = await Promise.all([
+  const [served, checkpoints, hindrances, certificates] = await Promise.all([
     inspectServed(flags, signal).catch(tellOf('control plane', 'systemctl status nodeward')),
-    inspectCheckpoints(flags, signal).catch(tellOf('agent', 'nodeward doctor')),
+    inspectCheckpoints(flags, signal).catch((error: unknown) => inspectAbsence(error, flags, context)),
+    inspectHindrances(flags, signal).catch((): Finding[] => []), // why the agent cannot be asked stands beside the checkpoints
     inspectLocal(flags),
   ]);
   context.signal.throwIfAborted();
-  return [served, checkpoints, certificates].flat();
+  return [served, hindrances, checkpoints, certificates].flat();
 }
 
 /** What is on this machine; nothing where a kubeconfig is used, whose control plane and node may be elsewhere. */
@@ -65,6 +69,21 @@ const tellOf =
     isNoAccess(error)
       ? { part, state: 'unknown', found: describeError(error) }
       : { part, state: 'failed', found: describeError(error), mend };
+
+/** Why the agent cannot be asked; on this machine, also whether another one uses its runtime, so that it cannot run. */
+async function inspectAbsence(error: unknown, flags: Flags, context: CommandContext): Promise<Finding> {
+  const finding = tellOf('agent', 'nodeward doctor')(error);
+  if (finding.state !== 'failed' || flags.kubeconfig !== undefined) return finding;
+  const { createLocalHost, findOtherAgent } = await import('../../agent/index.ts');
+  const rootDir = resolve(flags.rootDir);
+  const { running, sources } = await findExaminedAgent({ rootDir }, context);
+  if (running !== undefined) return finding;
+  const host = createLocalHost({ env: context.env });
+  const other = await findOtherAgent({ sources, rootDir }, host, context.signal).catch(() => undefined);
+  if (other === undefined) return finding;
+  const mend = 'nodeward doctor --only runtime-agent';
+  return { ...finding, found: `it cannot run: its container runtime is ${other.found}`, mend };
+}
 
 async function inspectServed(flags: Flags, signal: AbortSignal): Promise<Finding[]> {
   return await withClient(flags, async (client) => {
@@ -88,6 +107,20 @@ async function inspectNodeAndPods(client: ApiClient, flags: Flags, signal: Abort
   } catch (error) {
     return [tellOf('node', 'kubectl get nodes')(error)];
   }
+}
+
+/** What stands in the way of the node's pods: nothing where it is short of nothing and all its manifests are used. */
+async function inspectHindrances(flags: Flags, signal: AbortSignal): Promise<Finding[]> {
+  await using client = await connectAgent(flags);
+  const page = await requestAgent(client, { method: 'GET', path: '/pods/explain', signal });
+  const pressures = toRecords(page['pressures']).map((each): Finding => {
+    const found = describePressure(each, systemClock.now());
+    return { part: 'pressure', state: 'warning', found, mend: 'nodeward doctor; nodeward pods ls' };
+  });
+  const [first, ...more] = describeRefused(page);
+  if (first === undefined) return pressures;
+  const found = `${first}${more.length === 0 ? '' : `; and ${more.length} more`}`;
+  return [...pressures, { part: 'manifests', state: 'warning', found, mend: 'nodeward pods ls' }];
 }
 
 async function inspectCheckpoints(flags: Flags, signal: AbortSignal): Promise<Finding> {

@@ -3,7 +3,8 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { RunningAgent } from '../../../src/agent/index.ts';
-import { formatStopped, formatSummary } from '../../../src/cli/agent-summary.ts';
+import { describeRuntime } from '../../../src/agent/index.ts';
+import { formatStopped, formatSummary, withReasonElsewhere } from '../../../src/cli/agent-summary.ts';
 import type { CommandContext } from '../../../src/cli/terminal/context.ts';
 import { temporaryFolder } from '../../support/index.ts';
 
@@ -42,6 +43,15 @@ describe('what an agent prints when it is ready, and when it has ended', () => {
     const script = join(checkout.path, 'dist/main.js');
     assert.match(await summary({}, own, script), /^ +\.\/nodeward checkpoint NAMESPACE\/POD\/CONTAINER$/m);
     assert.match(await summary({}, '/other', script), /\.\/nodeward checkpoint --root-dir \/other NAMESPACE/);
+  });
+
+  test('ready line … runs over the terminal’s edge: why a runtime is not ready stands elsewhere', () => {
+    const message = `no container runtime found: none of ${'unix:///run/some/where.sock, '.repeat(3)}exists`;
+    const runtime = { ...agent.runtime, ready: false, networkReady: false, message };
+    const text = describeRuntime(withReasonElsewhere(runtime, './nodeward'));
+    assert.equal(text, 'container runtime, not ready: ./nodeward doctor tells why');
+    const ready = { ...agent.runtime, name: 'containerd', version: '2.1.9' };
+    assert.equal(describeRuntime(withReasonElsewhere(ready, './nodeward')), 'containerd 2.1.9, ready');
   });
 
   test('at the end it says where its state is', () => {

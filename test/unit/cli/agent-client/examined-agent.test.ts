@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
@@ -118,6 +118,44 @@ describe('the installed agent, while it does not run', () => {
     const view = await at.run(['config', 'view', '--origin', ...installed]);
     assert.match(view.stdout, /^port +41998 +flag --port/m);
     assert.match(view.stdout, /^maxPods +33 /m);
+  });
+
+  test('is looked for in the root folder that agent.env names', async () => {
+    await using at = await machine(files);
+    const { rootDir } = at;
+    for (const line of [
+      `NODEWARD_ROOT_DIR=${rootDir}`,
+      `NODEWARD_FLAGS="--root-dir=${rootDir} --port 41998"`,
+    ]) {
+      await writeFile(join(rootDir, 'etc/agent.env'), `${line}\n`);
+      const doctor = await at.run(['doctor', '--only', 'agent-port']);
+      assert.match(
+        doctor.stderr,
+        new RegExp(`^examining ${rootDir} with ${at.config} and .*installed agent$`, 'm'),
+      );
+      assert.match((await at.run(['config', 'check'])).stderr, /^looking at .*, of the installed agent$/m);
+    }
+    await using _socket = await startSocket(rootDir, { agent: sampleAgent(rootDir) });
+    assert.match((await at.run(['config', 'check'])).stderr, /of the agent that runs \(process 4280\)$/m);
+    const given = await at.run(['doctor', '--only', 'agent-port', '--root-dir', '/nowhere']);
+    assert.match(given.stderr, /^examining \/nowhere with no file, only the defaults and flags$/m);
+  });
+
+  test('seccomp resolve takes seccompDefault from its configuration, and says so', async () => {
+    await using at = await machine({ 'etc/config.yaml': 'seccompDefault: true\n' });
+    const pod = join(at.rootDir, 'pod.json');
+    const spec = { containers: [{ name: 'main', image: 'a' }] };
+    await writeFile(pod, JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web' }, spec }));
+    const { stdout, stderr } = await at.run(['seccomp', 'resolve', pod, ...installed]);
+    assert.match(stdout, /^web +main +RuntimeDefault +default /m);
+    assert.equal(stderr, `looking at ${at.config}, of the installed agent\n`);
+  });
+
+  test('an agent.env that cannot be read leaves the usual root folder', async () => {
+    await using at = await machine(files);
+    await mkdir(join(at.rootDir, 'etc/agent.env'));
+    const { stderr } = await at.run(['doctor', '--only', 'agent-port']);
+    assert.match(stderr, /^examining \/var\/lib\/nodeward with /m);
   });
 
   test('flags in agent.env that an agent would refuse are a warning', async () => {

@@ -14,7 +14,7 @@ after(() => world[Symbol.asyncDispose]());
 
 /** They run until they are stopped, tell what they do, or print something that is no result. */
 const withoutResult = ['agent', 'apiserver', 'help', 'completion', 'join'];
-/** Their formats are looked at here, and what they print where there is an etcd. */
+/** Their formats are looked at here, and what they print beside them: another program brings it about. */
 const elsewhere = ['storage migrate'];
 
 function leavesOf(command: Command, path: readonly string[] = []): [string, Command][] {

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { RuntimeLock } from '../../../../src/agent/lock/index.ts';
+import { silentLogger, systemClock } from '../../../../src/base/index.ts';
 import { validity } from '../../../../src/base/x509/index.ts';
 import { inspectCertificates } from '../../../../src/cli/status/certificates.ts';
 import { toReport } from '../../../../src/cli/status/report.ts';
@@ -54,6 +57,21 @@ describe('nothing shows the state of a node at a glance', () => {
     assert.ok(stdout.split('\n').length < 24);
   });
 
+  test('what the node is short of, and what was done for it', async () => {
+    const pressure = {
+      ...{ condition: 'DiskPressure', since: new Date().toISOString(), found: 'nodefs.available is 5Mi' },
+      last: { time: new Date().toISOString(), what: 'removes dead containers' },
+    };
+    await using at = await world({ items: [], pressures: [pressure] });
+    await at.say('True', 'KubeletReady');
+    const { code, stdout } = await at.run('status');
+    assert.equal(code, 1);
+    assert.match(
+      stdout,
+      /^warning +pressure +the node has DiskPressure for \d+s: nodefs\.available is 5Mi; \d+s ago: removes dead containers$/m,
+    );
+  });
+
   test('what is wrong comes first, with the command that mends it, and the code is 1', async () => {
     const id = 'checkpoint-web_shop-main-2026-01-02T03:04:05.000000000Z';
     await using at = await world({
@@ -73,6 +91,17 @@ describe('nothing shows the state of a node at a glance', () => {
     assert.deepEqual([well, parts[0].part, parts[0].state], [false, 'node', 'failed']);
   });
 
+  test('a manifest that is not used is not well, though everything else is', async () => {
+    const message = 'manifest web.yaml is invalid: apiVersion: Unsupported value: "v2"';
+    await using at = await world({ items: [], refusedManifests: [{ message }, { message: 'another' }] });
+    await at.say('True', 'KubeletReady');
+    const { code, stdout } = await at.run('status');
+    assert.equal(code, 1, stdout);
+    const [first, second] = stdout.split('\n');
+    assert.equal(first, `warning  manifests      not used: ${message}; and 1 more`);
+    assert.match(second ?? '', /^ +to do: nodeward pods ls$/);
+  });
+
   test('a control plane and an agent that are not there are what is wrong', async () => {
     await using folder = await temporaryFolder();
     const { code, stdout } = await runCommandLine(['status', '--root-dir', folder.path]);
@@ -80,6 +109,32 @@ describe('nothing shows the state of a node at a glance', () => {
     assert.match(stdout, /^unknown +control plane +there is no/m);
     assert.match(stdout, /^failed +agent +there is no kubeconfig/m);
     assert.match(stdout, /^unknown +certificates/m);
+  });
+
+  test('an agent that is not there because another one uses its runtime: that one is named', async () => {
+    await using folder = await temporaryFolder();
+    const socket = join(folder.path, 'runtime.sock');
+    await using _runtime = createServer((connection) => connection.destroy()).listen(socket);
+    const config = `apiVersion: kubelet.config.k8s.io/v1beta1
+kind: KubeletConfiguration
+containerRuntimeEndpoint: unix://${socket}
+`;
+    await writeFile(join(folder.path, 'config.yaml'), config);
+    const env = { NODEWARD_ETC_DIR: folder.path };
+    const ofAgent = async () => {
+      const { stdout } = await runCommandLine(['status', '-o', 'json'], { env });
+      return JSON.parse(stdout).parts.find(({ part }: { part: string }) => part === 'agent');
+    };
+    assert.doesNotMatch((await ofAgent()).found, /runtime/);
+    const log = silentLogger();
+    await using other = new RuntimeLock({ rootDir: '/roots/other', clock: systemClock, log });
+    await other.claim(socket);
+    assert.deepEqual(await ofAgent(), {
+      part: 'agent',
+      state: 'failed',
+      found: `it cannot run: its container runtime is used by another agent: process ${process.pid} with the root folder /roots/other`,
+      mend: 'nodeward doctor --only runtime-agent',
+    });
   });
 
   test('the certificates of a folder are not told as those of the cluster of a kubeconfig', async () => {
