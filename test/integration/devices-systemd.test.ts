@@ -1,4 +1,4 @@
-/** The installed agent as a service, with the drop-in that lets it serve plugins at the reference's own paths. */
+/** The agent as a service, installed without the rights for pods, with the drop-in that lets it serve plugins at the reference's own paths. */
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ let seed: TemporaryFolder;
 before(async () => {
   await ensureBuilt();
   seed = await temporaryFolder('install-');
-  const result = await runInstall([], seed.path);
+  const result = await runInstall(['--without-pods'], seed.path);
   assert.equal(result.code, 0, result.stderr);
   await writeFile(join(seed.path, 'etc/nodeward/config.yaml'), config);
 });

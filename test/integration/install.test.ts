@@ -63,6 +63,7 @@ describe('scripts/install', () => {
       'usr/lib/nodeward/dist',
       'usr/lib/nodeward/package.json',
       'usr/lib/systemd/system/nodeward.service',
+      'usr/lib/systemd/system/nodeward.service.d/pods.conf',
       'usr/share/doc/nodeward/LICENSE',
       'usr/share/bash-completion/completions/nodeward',
       'usr/share/doc/nodeward/drop-ins/kubelet-paths.conf',
@@ -96,6 +97,17 @@ describe('scripts/install', () => {
       [],
     );
     assert.match(await readFile(join(docs, 'THIRD-PARTY.txt'), 'utf8'), /licen[cs]e[\s\S]*Copyright/i);
+  });
+
+  test('--without-pods leaves out the rights for pods, and takes them away again', async () => {
+    await using folder = await temporaryFolder('install-');
+    const units = join(folder.path, 'usr/lib/systemd/system');
+    assert.match(await install(['--without-pods'], folder.path), /pods\.conf: the service runs no pods/);
+    assert.deepEqual(await readdir(units), ['nodeward.service']);
+    await install([], folder.path);
+    await writeFile(join(units, 'nodeward.service.d/mine.conf'), '');
+    await install(['--without-pods'], folder.path);
+    assert.deepEqual(await readdir(join(units, 'nodeward.service.d')), ['mine.conf']);
   });
 
   test('another prefix is written into the unit', async () => {
@@ -138,6 +150,7 @@ describe('scripts/install', () => {
     await using folder = await temporaryFolder('install-');
     await install([], folder.path);
     await install(['--uninstall'], folder.path);
+    assert.ok(!existsSync(join(folder.path, 'usr/lib/systemd/system/nodeward.service.d')));
     await install(['--uninstall'], folder.path);
     assert.deepEqual(await filesBelow(folder.path), ['etc/nodeward/agent.env', 'etc/nodeward/config.yaml']);
   });
