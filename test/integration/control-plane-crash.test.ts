@@ -1,4 +1,5 @@
 /** An agent whose control plane dies, hangs or is left behind: it goes on and brings it back. */
+// lane: waiting (half a minute, until a control plane that hangs is given up)
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
 /** What clients of a server are told while its etcd is away as a whole, and that all is well once it is back. */
+// lane: waiting (for the deadlines of requests to a store that does not answer)
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

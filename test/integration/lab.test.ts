@@ -60,7 +60,7 @@ describe('containerd', () => {
     const address = await networked.cri.call(RuntimeService.method.podSandboxStatus, {
       podSandboxId: pod.id,
     });
-    assert.match(address.status?.network?.ip ?? '', /^10\.199\.\d+\.\d+$/);
+    assert.match(address.status?.network?.ip ?? '', /^10\.19\d\.\d+\.\d+$/);
     const { items } = await alone.cri.call(RuntimeService.method.listPodSandbox, {});
     assert.deepEqual(items, []);
   });

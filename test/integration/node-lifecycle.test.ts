@@ -1,4 +1,5 @@
 /** A node that falls silent, as an administrator sees it with kubectl: the real control plane, agent and runtime. */
+// lane: waiting (what a silent node held is removed after most of a minute)
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

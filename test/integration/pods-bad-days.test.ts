@@ -1,10 +1,11 @@
 /** Bad days of a node: a runtime that hangs or has no room, a network that fails, a disk that is full. */
 import assert from 'node:assert/strict';
-import { glob, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { glob, mkdir, readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
 import type { Pod } from '../../src/api/index.ts';
-import { sendSignal, waitFor } from '../support/index.ts';
+import { childrenOf, sendSignal, waitFor } from '../support/index.ts';
 import { ensureBuilt } from './installation.ts';
 import type { PodNode } from './pods/index.ts';
 import {
@@ -19,9 +20,11 @@ import {
 
 before(ensureBuilt);
 
+const maxPods = 8;
+
 let lab: PodNode;
 before(async () => {
-  lab = await startPodNode({ containerd: { rootMiB: 96, cniFaults: true } });
+  lab = await startPodNode({ config: `maxPods: ${maxPods}\n`, containerd: { rootMiB: 96, cniFaults: true } });
 });
 after(() => lab?.[Symbol.asyncDispose]());
 
@@ -76,18 +79,40 @@ async function reports(pod: Pod, text: RegExp): Promise<void> {
   });
 }
 
-/** What `nodeward pods explain` says that the pod waits for. */
-async function explained(name: string): Promise<{ reason: string; message: string; since?: string }> {
+interface Explained {
+  readonly waitsFor?: { reason: string; message: string; since?: string };
+  readonly fullDisks?: readonly { what: string; found: string }[];
+}
+
+async function explain(name: string): Promise<Explained> {
   const path = `/api/v1/nodes/lab/proxy/pods/explain/default/${name}`;
   const { stdout } = await lab.kubectl.run(['get', '--raw', path]);
-  return JSON.parse(stdout).waitsFor ?? { reason: '', message: '' };
+  return JSON.parse(stdout);
 }
+
+/** What `nodeward pods explain` says that the pod waits for. */
+const explained = async (name: string) => (await explain(name)).waitsFor ?? { reason: '', message: '' };
 
 /** `fail-ADD`, `hang-DEL` and so on, while the result is not disposed of. */
 async function networkFault(fault: string): Promise<AsyncDisposable> {
   const path = join(lab.node.containerd.folder, 'cni-faults', fault);
   await writeFile(path, '');
   return { [Symbol.asyncDispose]: () => rm(path, { force: true }) };
+}
+
+/** The pid of a plugin that hangs as a file of `networkFault` says. */
+async function findHungPlugin(): Promise<number | undefined> {
+  const children = await childrenOf(lab.node.containerd.pid);
+  return children.find(({ argv }) => argv.join(' ') === 'sleep 3600')?.pid;
+}
+
+/** Overwrites the beginning of all that the store of images has. */
+async function garbleImages(): Promise<{ mend(): Promise<void> }> {
+  const blobs = join(lab.node.containerd.folder, 'root/io.containerd.content.v1.content/blobs');
+  const sh = (text: string) => lab.node.run('sh', ['-c', text, blobs]);
+  await sh('cp -a "$0/sha256" "$0/whole"');
+  await sh('for blob in "$0"/sha256/*; do head -c 64 /dev/zero | dd of="$blob" conv=notrunc; done');
+  return { mend: async () => void (await sh('rm -r "$0/sha256" && mv "$0/whole" "$0/sha256"')) };
 }
 
 describe('a network', () => {
@@ -108,7 +133,8 @@ describe('a network', () => {
     const pod = await run('unadded');
     await says(pod, /failed \(add\): the network is broken/);
     await reports(pod, /^FailedCreatePodSandBox: Failed to create pod sandbox: .*the network is broken/m);
-    assert.equal((await explained('unadded')).reason, 'FailedCreatePodSandBox');
+    const isExplained = async () => (await explained('unadded')).reason === 'FailedCreatePodSandBox';
+    await waitFor('the explanation, between two tries', isExplained);
     await fault[Symbol.asyncDispose]();
     await ready(pod);
     await remove(pod);
@@ -135,13 +161,32 @@ describe('a network', () => {
   });
 });
 
+describe('a network that hangs when a pod is to go', () => {
+  test('holds up that pod alone, which says so, and is asked again', async () => {
+    const pod = await ready(await run('unheld'));
+    const fault = await networkFault('hang-DEL');
+    await lab.delete('unheld');
+    const hung = await waitFor('the plugin to hang', findHungPlugin).finally(fault[Symbol.asyncDispose]);
+    assert.match((await explained('unheld')).message, /its sandbox is being stopped/);
+    const beside = await ready(await run('beside'));
+    await remove(beside);
+    assert.equal(lab.pods.history(uidOf(pod)).at(-1)?.isGone, false);
+    sendSignal(hung, 'SIGKILL');
+    await reports(pod, /^FailedKillPod: error killing pod: /m);
+    await gone(pod);
+  });
+});
+
 describe('a runtime', () => {
   test('without room says what is full, and goes on when there is some', async () => {
     const filler = join(lab.node.containerd.folder, 'root/filler');
     await lab.node.run('dd', ['if=/dev/zero', `of=${filler}`, 'bs=64k']);
     const pod = await run('roomless');
-    await says(pod, /no space left on device/);
-    await lab.node.run('rm', [filler]);
+    const explained = await says(pod, /no space left on device/)
+      .then(() => explain('roomless'))
+      .finally(() => lab.node.run('rm', [filler]));
+    const [disk] = explained.fullDisks ?? [];
+    assert.match(`${disk?.what}: ${disk?.found}`, /^disk of the container runtime: tmpfs at .*: .* free/);
     await ready(pod);
     await remove(pod);
   });
@@ -152,6 +197,14 @@ describe('a runtime', () => {
     const pod = await run('imageless');
     await says(pod, /blob sha256:[0-9a-f]{64} .*not found/);
     await lab.node.run('mv', [`${blobs}/away`, `${blobs}/sha256`]);
+    await ready(pod);
+    await remove(pod);
+  });
+
+  test('whose images are garbled says so, and goes on when they are whole', async () => {
+    const garbled = await garbleImages();
+    const pod = await run('garbled');
+    await says(pod, /invalid character|failed to .*(?:image|config)/).finally(garbled.mend);
     await ready(pod);
     await remove(pod);
   });
@@ -174,7 +227,82 @@ describe('a runtime', () => {
   });
 });
 
+test('a pod of 60 containers runs all of them, and leaves nothing', async () => {
+  const containers = Array.from({ length: 60 }, (_, index) => sleeper(`c${index}`));
+  const pod = await lab.run('crowd', { containers });
+  const whole = await until(lab, 'all to run', pod, isRunningAndReady, 120_000);
+  const counts = (whole.status?.containerStatuses ?? []).map(({ restartCount }) => restartCount);
+  assert.deepEqual(counts, Array(60).fill(0));
+  await lab.delete('crowd');
+  await gone(pod);
+});
+
+test('more manifests at once than the node takes: those without room get their reason, and make way', async () => {
+  const count = 60;
+  const names = Array.from({ length: count }, (_, index) => `manifest-${index}`);
+  const pathOf = (name: string) => join(lab.manifests, `${name}.json`);
+  const spec = { containers: [sleeper()], automountServiceAccountToken: false };
+  for (const name of names)
+    await writeFile(
+      pathOf(name),
+      JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec }),
+    );
+  const those = () => lab.pods.current.filter(({ metadata }) => metadata?.name?.startsWith('manifest-'));
+  const refused = () => those().filter(({ status }) => status?.phase === 'Failed');
+  const running = () => those().filter(isRunningAndReady);
+  const isDecided = () => running().length === maxPods && refused().length === count - maxPods;
+  await waitFor('all to be decided', isDecided, { timeoutMs: 60_000 });
+  // pods of manifests are critical: room is looked for among others, as the reference does
+  const message =
+    'preemption: error finding a set of pods to preempt: no set of running pods found to reclaim resources: [(res: pods, q: 1), ]';
+  for (const { status } of refused()) {
+    assert.equal(status?.reason, 'UnexpectedAdmissionError');
+    assert.ok(status?.message?.endsWith(message), status?.message);
+  }
+  const beside = await run('beside-manifests');
+  await state('its reason', beside, ({ status }) => status?.reason === 'OutOfpods');
+  assert.equal((await inRuntime(lab)).length, 2 * maxPods);
+  for (const name of names) await rm(pathOf(name));
+  await waitFor('all to be gone', () => those().length === 0, { timeoutMs: 60_000 });
+  await remove(beside);
+});
+
+/** A folder of logs, and a cgroup with a process, as another agent on the machine would have them of a pod. */
+async function podOfAnotherAgent() {
+  const uid = crypto.randomUUID();
+  const logs = `/var/log/pods/default_elsewhere_${uid}/main`;
+  const tops = await Array.fromAsync(glob(`/sys/fs/cgroup{,/*}/${lab.node.cgroup}/kubepods`));
+  const groups = tops.map((top) => join(top, `besteffort/pod${uid}`));
+  for (const group of groups) await mkdir(group, { recursive: true });
+  await lab.node.run('sh', ['-c', `mkdir -p ${logs} && echo x > ${logs}/0.log`]);
+  return {
+    remains: async () =>
+      groups.every((group) => existsSync(group)) &&
+      (await lab.node.run('test', ['-e', `${logs}/0.log`])).code === 0,
+    async [Symbol.asyncDispose]() {
+      for (const group of groups) await rmdir(group).catch(() => undefined);
+      await lab.node.run('rm', ['-r', logs.replace(/\/main$/, '')]);
+    },
+  };
+}
+
 describe('an agent', () => {
+  test('removes what is left of its own pods, and nothing of another agent on the machine', async () => {
+    const known = await ready(await run('known')); // the cgroups of all pods are there with it
+    await using other = await podOfAnotherAgent();
+    const left = join(lab.rootDir, 'pods/left-by-an-earlier-life');
+    await mkdir(left);
+    await lab.node.run('mkdir', ['-p', '/var/log/pods/default_gone_left-by-an-earlier-life/main']);
+    await lab.restartAgent('kill9');
+    await waitFor('what is left to go', () => !existsSync(left));
+    assert.equal(
+      (await lab.node.run('test', ['-e', '/var/log/pods/default_gone_left-by-an-earlier-life'])).code,
+      1,
+    );
+    assert.ok(await other.remains());
+    await remove(known);
+  });
+
   test('whose disk is full begins nothing that it could not remember, and says which file', async () => {
     const records = join(lab.rootDir, 'pod-records');
     await mkdir(records, { recursive: true });

@@ -4,15 +4,17 @@ import { after, before, describe, test } from 'node:test';
 import type { Pod } from '../../src/api/index.ts';
 import { waitFor } from '../support/index.ts';
 import { ensureBuilt } from './installation.ts';
-import type { PodNode } from './pods/index.ts';
+import type { PodNode, Shutdowns } from './pods/index.ts';
 import {
   containerOf,
   ending,
+  endsBeforeTheMachine,
   forkBomb,
   inRuntime,
   isRunningAndReady,
   leavesNothing,
   noting,
+  prepareShutdowns,
   script,
   sharedVolume,
   sleeper,
@@ -23,11 +25,15 @@ import {
 
 before(ensureBuilt);
 
+let shutdowns: Shutdowns;
 let lab: PodNode;
 before(async () => {
-  lab = await startPodNode({ config: 'podPidsLimit: 40\n' });
+  shutdowns = await prepareShutdowns();
+  const config = ['podPidsLimit: 40', 'shutdownGracePeriod: 40s', 'shutdownGracePeriodCriticalPods: 20s'];
+  lab = await startPodNode({ config: config.join('\n'), env: shutdowns.env });
 });
 after(() => lab?.[Symbol.asyncDispose]());
+after(() => shutdowns?.[Symbol.asyncDispose]());
 
 const ready = async (pod: Pod) =>
   (await lab.pods.until('it to run', uidOf(pod), (state) => isRunningAndReady(state.pod))).pod;
@@ -158,3 +164,6 @@ test('a pod that is created again with the same name is another', async () => {
   await lab.delete('same', 0);
   await gone(second);
 });
+
+test('pods end before the machine does, the less important first; a shutdown that is given up is over', () =>
+  endsBeforeTheMachine(lab, shutdowns));

@@ -8,6 +8,7 @@ import {
   inRuntime,
   leavesNothing,
   outlivesTheAgent,
+  refusesImage,
   restartsOnFailure,
   runsAndTells,
   startPodNode,
@@ -28,6 +29,8 @@ test('a pod runs, and says all that there is to say', () => runsAndTells(lab));
 test('containers that fail are restarted', () => restartsOnFailure(lab));
 test('one that fails again and again waits', () => waitsLongerEachTime(lab));
 test('init containers and sidecars start in order', () => startsInOrder(lab));
+test('an image is no volume here', () =>
+  refusesImage(lab, '', 'cannot mount images as volumes: containerd 2.1 and later can'));
 test('a deleted pod leaves nothing', () => leavesNothing(lab));
 test('an agent that is killed finds its pods again', () => outlivesTheAgent(lab, 'kill9'));
 test('nothing runs of pods that are gone', async () => {

@@ -1,12 +1,14 @@
 /** Pods outlive what runs them: an agent that is killed, a runtime that is killed. Static pods run without an API. */
 import assert from 'node:assert/strict';
-import { readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { copyFile, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { ContainerState, RuntimeService } from '../../src/agent/runtime/gen/cri_pb.js';
 import type { Pod } from '../../src/api/index.ts';
 import { waitFor } from '../support/index.ts';
 import { ensureBuilt } from './installation.ts';
 import { image } from './lab/index.ts';
+import { launchAgent } from './nodeward/index.ts';
 import type { PodNode } from './pods/index.ts';
 import {
   containerOf,
@@ -215,4 +217,36 @@ test('after a reboot of the machine all comes back, counted once, with what was 
   await waitFor('nothing to be left', async () => (await leaks()) === '').catch(async () =>
     assert.equal(await leaks(), ''),
   );
+});
+
+test('a static pod runs while its node waits for an API that does not answer: it may be the API', async () => {
+  const home = dirname(lab.manifests);
+  const kubeconfig = join(home, 'away.kubeconfig');
+  await copyFile(lab.agent.summary.kubeconfig ?? '', kubeconfig);
+  await lab.agent.interrupt(); // and with it the control plane
+  const spec = { containers: [sleeper()] };
+  const first = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'first', namespace: 'default' }, spec };
+  await writeFile(join(lab.manifests, 'first.json'), JSON.stringify(first));
+  await using agent = await launchAgent({
+    rootDir: join(home, 'new-root'),
+    args: [
+      ...[
+        '--config',
+        join(home, 'config.yaml'),
+        '--hostname-override',
+        'lab',
+        '--bootstrap-kubeconfig',
+        kubeconfig,
+      ],
+      ...['--container-runtime-endpoint', lab.node.containerd.endpoint],
+    ],
+    namespace: lab.node,
+  });
+  const labelSelector = { 'io.kubernetes.pod.name': 'first-lab' };
+  await waitFor('its container to run', async () => {
+    const request = { filter: { labelSelector } };
+    const { containers } = await lab.node.containerd.cri.call(RuntimeService.method.listContainers, request);
+    return containers.some(({ state }) => state === ContainerState.CONTAINER_RUNNING);
+  });
+  assert.doesNotMatch(agent.stdout, /nodeward is ready\n/);
 });

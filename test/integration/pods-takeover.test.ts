@@ -245,8 +245,9 @@ describe('what is made here', () => {
       status.mounts.find(({ containerPath }) => containerPath === path)?.hostPath ?? '';
     assert.match(pathOf('/tmp/words'), new RegExp(`^${folder}/containers/c/[0-9a-f]{8}$`));
     assert.equal(pathOf('/etc/hosts'), join(folder, 'etc-hosts'));
-    const [link = ''] = await readdir(join(lab.node.logFolder, 'containers'));
-    assert.equal(link, `given_default_c-${idOf(pod)}.log`);
+    const link = `given_default_c-${idOf(pod)}.log`;
+    const isLinked = async () => (await readdir(join(lab.node.logFolder, 'containers'))).includes(link);
+    await waitFor('the link to its log', isLinked); // made beside the start
     const { info } = await cri.call(RuntimeService.method.podSandboxStatus, {
       podSandboxId: sandbox.id,
       verbose: true,

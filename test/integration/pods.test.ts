@@ -10,20 +10,32 @@ import { waitFor } from '../support/index.ts';
 import { ensureBuilt } from './installation.ts';
 import type { PodNode } from './pods/index.ts';
 import {
+  attachesTo,
   containerOf,
+  copiesFiles,
+  debugs,
+  debugsNode,
   ending,
   until as findState,
+  followsLogs,
+  forwardsPorts,
   isRunningAndReady,
   isTrue,
   logOf,
   noting,
   restartsOnFailure,
   runsAndTells,
+  runsCommands,
+  saysWhyItEnds,
   script,
+  servesOtherClients,
   sharedVolume,
+  showsLogs,
+  showsUsage,
   sleeper,
   startPodNode,
   startsInOrder,
+  tellsWhyNoLog,
   uidOf,
   waitingReason,
 } from './pods/index.ts';
@@ -131,6 +143,28 @@ describe('a pod whose container ends', () => {
   });
 });
 
+describe('kubectl logs, of three releases', () => {
+  test('shows what containers wrote that run, have ended, or were started again', () => showsLogs(lab));
+  test('tells why there is no log, and shows what a container said that has ended', () => tellsWhyNoLog(lab));
+  test('follows until the container ends, and leaves nothing open', () => followsLogs(lab));
+});
+
+describe('kubectl top, of three releases', () => {
+  test('shows what a node and its pods use, as the kernel counts it', () => showsUsage(lab));
+});
+
+describe('kubectl, of three releases, in a pod that runs', () => {
+  test('runs commands, with their exit codes, outputs and an input that ends', () => runsCommands(lab));
+  test('attaches to what runs', () => attachesTo(lab));
+  test('forwards ports', () => forwardsPorts(lab));
+  test('copies files there and back', () => copiesFiles(lab));
+  test('adds a container to look at it, also to a copy of it', () => debugs(lab));
+  test('looks at the node from a pod', () => debugsNode(lab));
+  test('says why a session ends when the node agent stops', () => saysWhyItEnds(lab));
+});
+
+test('clients in other languages run commands in a pod', () => servesOtherClients(lab));
+
 describe('containers of one pod', () => {
   test('start in order: each init container when the one before is done, sidecars run on', () =>
     startsInOrder(lab));
@@ -208,7 +242,7 @@ describe('a pod that cannot start', () => {
       pod,
       (state) => waitingReason(state) === 'CreateContainerConfigError',
     );
-    assert.match(containerOf(failed)?.state?.waiting?.message ?? '', /ConfigMap "late"/);
+    assert.match(containerOf(failed)?.state?.waiting?.message ?? '', /^configmap "late" not found$/);
     await lab.delete('late', 0);
   });
 });
@@ -267,7 +301,8 @@ describe('a pod with a claim of devices', () => {
     const ofPod = `involvedObject.name=claims,reason=${reason}`;
     const text = await waitFor('the event', async () => {
       const argv = ['get', 'events', '--field-selector', ofPod, '-o', 'jsonpath={.items[0].message}'];
-      return (await lab.kubectl.run(argv)).stdout;
+      const { stdout } = await lab.kubectl.run(argv);
+      return stdout !== '' && stdout;
     });
     const what =
       'Failed to prepare dynamic resources: prepare dynamic resources: fetch ResourceClaim absent: ';

@@ -1,3 +1,4 @@
+// lane: waiting (for elections after a leader has fallen silent)
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { leaseKind, StatusError } from '../../src/api/index.ts';

@@ -126,8 +126,8 @@ describe('a namespace in deletion', { timeout: 60_000 }, () => {
     await world.create(secretKind, 'lk', secret('gold', 'lk'));
     const keys = [
       'deployments/lk/d',
-      'services/specs/lk/s',
-      'services/specs/lk/t',
+      'services/endpoints/lk/s',
+      'services/endpoints/lk/t',
       'example.com/widgets/lk/w',
     ];
     const full = keys.map((key) => `${world.prefix}/${key}`);
@@ -141,7 +141,7 @@ describe('a namespace in deletion', { timeout: 60_000 }, () => {
       `${folder} has ${count} resource instances of a kind that is not served here`;
     assert.equal(
       found.message,
-      `Some resources are remaining: ${of('deployments', 1)}, ${of('example.com/widgets', 1)}, ${of('services/specs', 2)}`,
+      `Some resources are remaining: ${of('deployments', 1)}, ${of('example.com/widgets', 1)}, ${of('services/endpoints', 2)}`,
     );
     assert.ok(!(await world.exists(secretKind, 'lk', 'gold')), 'what is served is deleted');
     await world.raw.remove(...full.slice(1));

@@ -1,6 +1,6 @@
 /** A control plane whose disk is full: it says so, goes on reading, loses nothing, and writes again once there is room. */
 import assert from 'node:assert/strict';
-import { stat } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { StatusError } from '../../src/api/index.ts';
@@ -71,8 +71,10 @@ describe('a full disk', { timeout: 180_000 }, () => {
     written.push(...(await writeUntilFull(first.api, 'while')));
     await disk.fill();
     await first.kill();
+    await garble(disk.path('pki', 'apiserver.crt'));
     await disk.fill();
     await using server = await Server.start(disk, join(place.path, 'root'), port);
+    assert.match(server.log, /apiserver\.crt and \.key: ENOSPC.* is used and not kept/);
     assert.deepEqual(await namesIn(server.api), written.toSorted());
     await writeUntilFull(server.api, 'in-the-files-as-they-are');
     await assertHealth(server, { ready: false });
@@ -81,6 +83,13 @@ describe('a full disk', { timeout: 180_000 }, () => {
     await writeSome(server.api, 'after', 5);
   });
 });
+
+/** As many bytes as before, in the same place: a full disk takes them. */
+async function garble(path: string): Promise<void> {
+  await using file = await open(path, 'r+');
+  const { size } = await file.stat();
+  await file.write(Buffer.alloc(size, 'x'), 0, size, 0);
+}
 
 /** A control plane on a disk of its own. */
 class Server implements AsyncDisposable {
@@ -94,6 +103,10 @@ class Server implements AsyncDisposable {
     this.api = api;
     this.#disk = disk;
     this.#rootDir = rootDir;
+  }
+
+  get log(): string {
+    return this.#process.stderr;
   }
 
   static async start(disk: SmallDisk, rootDir: string, port = 0): Promise<Server> {
@@ -183,13 +196,19 @@ function assertNoRoom(error: unknown): void {
 
 async function namesIn(api: ApiClient): Promise<string[]> {
   const { items } = await api.list(configMapKind, { namespace });
-  return items.map(({ metadata }) => metadata?.name ?? '').sort();
+  return items
+    .map(({ metadata }) => metadata?.name ?? '')
+    .filter(isOwn)
+    .sort();
 }
 
 async function watch(api: ApiClient, seen: Set<string>, signal: AbortSignal): Promise<void> {
   for await (const { object } of api.watch(configMapKind, { namespace, signal }))
-    seen.add(object.metadata?.name ?? '');
+    if (isOwn(object.metadata?.name ?? '')) seen.add(object.metadata?.name ?? '');
 }
+
+/** Each namespace has one of the control plane's. */
+const isOwn = (name: string) => name !== 'kube-root-ca.crt';
 
 /** A full disk is no reason to start the server anew. */
 async function assertHealth(server: Server, { ready }: { ready: boolean }): Promise<void> {

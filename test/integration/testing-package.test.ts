@@ -50,6 +50,14 @@ describe('the packed package', () => {
     assert.equal(printed.trim(), 'memory 200 default\nsqlite 200 default');
   });
 
+  test('on Node 20 import nodeward/testing dies with ERR_UNKNOWN_BUILTIN_MODULE: it says what it needs', async () => {
+    const older = `Object.defineProperty(process.versions, 'node', { value: '20.20.2' });`;
+    await writeFile(file('older.mjs'), `${older} await import('nodeward/testing');`);
+    const { code, stderr } = await runCommand(process.execPath, [file('older.mjs')], { cwd: project.path });
+    assert.equal(code, 1);
+    assert.match(stderr, /^Error: nodeward needs Node\.js 24 or later; this is 20\.20\.2, \//m);
+  });
+
   test('has nothing else to import', async () => {
     await assert.rejects(
       run('other.mjs', "import 'nodeward/dist/main.js';"),

@@ -1,4 +1,5 @@
 import { runCommand, runSuccessfully } from '../support/index.ts';
+import { freeSubnet } from './lab/index.ts';
 
 /** Hosts in network namespaces of their own, on one switch, with this machine as the hub. Disposal removes them. */
 export interface HostNetwork extends AsyncDisposable {
@@ -22,7 +23,7 @@ export async function whyNoNetwork(): Promise<string | undefined> {
 }
 
 export async function hostNetwork(hosts: readonly string[]): Promise<HostNetwork> {
-  const net = `10.213.${process.pid % 250}`;
+  const net = freeSubnet('10.213').replace('.0/24', '');
   const hub = `${net}.1`;
   const bridge = `nwhub${process.pid}`; // names of links have 15 characters at most
   const portOf = (host: string) => `nw${hosts.indexOf(host)}p${process.pid}`;

@@ -2,6 +2,7 @@ import type { ChildProcess, StdioOptions } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { reportOnFailure } from './failure-report.ts';
 import { ensureReaper } from './reaper.ts';
 import type { WaitOptions } from './wait-for.ts';
 import { waitFor } from './wait-for.ts';
@@ -63,6 +64,18 @@ export async function startProcess(
   });
   await once(child, 'spawn');
   const { pid } = child;
+  reportOnFailure({
+    name: [command, ...argv].join(' '),
+    get stdout() {
+      return output.stdout;
+    },
+    get stderr() {
+      return output.stderr;
+    },
+    get end() {
+      return exit === undefined ? undefined : `ended with ${exit.signal ?? exit.code}`;
+    },
+  });
   if (pid === undefined) throw new Error(`${command} did not start`);
 
   const end = async (signal: NodeJS.Signals, graceMs: number): Promise<Exit> => {

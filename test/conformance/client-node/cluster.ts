@@ -1,11 +1,12 @@
 import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
+import { waitFor } from '../../support/index.ts';
 import type { ControlPlane } from '../control-plane/index.ts';
 import { startControlPlane } from '../control-plane/index.ts';
 
 /** A control plane as a program with this client meets it: by the administrator's kubeconfig. Disposal ends it. */
 export interface Cluster extends AsyncDisposable {
   readonly config: KubeConfig;
-  /** Makes a namespace that nobody else uses, and answers its name. */
+  /** Makes a namespace that nobody else uses, with what the control plane puts into it, and answers its name. */
   namespace(): Promise<string>;
 }
 
@@ -20,8 +21,12 @@ export async function startCluster(): Promise<Cluster> {
     config,
     namespace: async () => {
       const name = `client-${crypto.randomUUID().slice(0, 8)}`;
-      const { metadata } = await core.createNamespace({ body: { metadata: { name } } });
-      return metadata?.name ?? '';
+      await core.createNamespace({ body: { metadata: { name } } });
+      const certificate = { namespace: name, name: 'kube-root-ca.crt' };
+      await waitFor('what the control plane puts into a namespace', () =>
+        core.readNamespacedConfigMap(certificate),
+      );
+      return name;
     },
     [Symbol.asyncDispose]: () => controlPlane[Symbol.asyncDispose](),
   };

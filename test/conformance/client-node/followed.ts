@@ -72,8 +72,9 @@ export class FollowedCounters implements AsyncDisposable {
 
   /** `before`: what the counter stood at, when every write is told. */
   #take({ metadata }: V1ConfigMap, before: number, after: number): void {
-    this.events += 1;
     const name = metadata?.name ?? '';
+    if (!name.startsWith('counter-')) return; // what the control plane puts into a namespace
+    this.events += 1;
     const known = this.#known.get(name) ?? 0;
     if (known !== before) this.jumps.push(`${name} from ${known} to ${after}`);
     this.#known.set(name, after);

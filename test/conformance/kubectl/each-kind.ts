@@ -3,19 +3,25 @@ import type { Manifest } from './manifests.ts';
 import {
   clusterRole,
   clusterRoleBinding,
+  clusterStorage,
   configMap,
   csiNode,
   event,
   lease,
   node,
+  persistentVolumeClaim,
   pod,
   role,
   roleBinding,
   secret,
+  service,
   serviceAccount,
   signingRequest,
 } from './manifests.ts';
 import type { Shell } from './shell.ts';
+
+/** The kinds of it that are in no namespace and do not go with one, as an argument. */
+export const clusterKinds = 'no,csinode,pv,sc,volumeattachment,csidriver,csr,clusterrole,clusterrolebinding';
 
 /** An object of each kind that is stored, all of one name, which is that of the shell's namespace. */
 export async function oneOfEachKind(shell: Shell): Promise<Manifest[]> {
@@ -24,12 +30,15 @@ export async function oneOfEachKind(shell: Shell): Promise<Manifest[]> {
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name } },
     node(name),
     csiNode(name),
+    ...clusterStorage(name),
     signingRequest(name, await certificateRequest(shell, '/CN=ann')),
     clusterRole(name),
     clusterRoleBinding(name, name),
     configMap(name, { text: 'two\nlines\n' }),
     secret(name, { key: 'hidden' }),
     serviceAccount(name),
+    service(name),
+    persistentVolumeClaim(name),
     pod(name),
     lease(name),
     role(name, 'get'),

@@ -68,6 +68,43 @@ export function csiNode(naming: Naming): Manifest {
   return { apiVersion: 'storage.k8s.io/v1', kind: 'CSINode', metadata: metadata(naming), spec: { drivers } };
 }
 
+export function service(naming: Naming): Manifest {
+  const spec = { selector: { app: 'web' }, ports: [{ port: 80, targetPort: 'http' }] };
+  return { apiVersion: 'v1', kind: 'Service', metadata: metadata(naming), spec };
+}
+
+const claimed = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
+
+export function persistentVolumeClaim(naming: Naming): Manifest {
+  return { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: metadata(naming), spec: claimed };
+}
+
+/** What there is of storage in no namespace: an object of each kind. */
+export function clusterStorage(naming: Naming): Manifest[] {
+  const storage = (kind: string, fields: object): Manifest => ({
+    apiVersion: 'storage.k8s.io/v1',
+    kind,
+    metadata: metadata(naming),
+    ...fields,
+  });
+  const volume = {
+    accessModes: ['ReadWriteOnce'],
+    capacity: { storage: '1Gi' },
+    hostPath: { path: '/data' },
+  };
+  const attachment = {
+    attacher: 'disk.example.com',
+    nodeName: 'one',
+    source: { persistentVolumeName: 'data' },
+  };
+  return [
+    { apiVersion: 'v1', kind: 'PersistentVolume', metadata: metadata(naming), spec: volume },
+    storage('StorageClass', { provisioner: 'disk.example.com' }),
+    storage('VolumeAttachment', { spec: attachment }),
+    storage('CSIDriver', { spec: { attachRequired: false } }),
+  ];
+}
+
 export function runtimeClass(naming: Naming): Manifest {
   const [overhead, scheduling] = [{ podFixed: { cpu: '10m' } }, { nodeSelector: { runtime: 'kata' } }];
   return {

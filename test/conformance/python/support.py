@@ -1,6 +1,7 @@
 """What the test cases share: a client made from the administrator's kubeconfig, and namespaces of their own."""
 
 import json
+import time
 import unittest
 import uuid
 
@@ -16,6 +17,17 @@ class Case(unittest.TestCase):
     def setUp(self):
         self.namespace = f"python-{uuid.uuid4().hex[:8]}"
         self.core.create_namespace(client.V1Namespace(metadata=named(self.namespace)))
+        self.await_furnished()
+
+    def await_furnished(self):
+        """Waits for what the control plane puts into every namespace."""
+        until = time.monotonic() + 30
+        while True:
+            found = self.core.list_namespaced_config_map(self.namespace).items
+            if "kube-root-ca.crt" in [each.metadata.name for each in found]:
+                return
+            self.assertLess(time.monotonic(), until, "kube-root-ca.crt does not come")
+            time.sleep(0.05)
 
     def assert_refused(self, code, reason, call, *arguments, **options):
         with self.assertRaises(client.ApiException) as caught:

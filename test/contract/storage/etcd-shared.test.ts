@@ -13,7 +13,7 @@ import { encryptedValue, protobufValue } from './shared-values.ts';
 
 const skip = etcdLack() ?? false;
 const shared = sharedEtcd({ members: 1 });
-const own = ['/registry/configmaps/', '/registry/secrets/', '/registry/nodes/', '/registry/leases/'];
+const own = ['configmaps', 'secrets', 'nodes', 'leases', 'services'].map((each) => `/registry/${each}/`);
 
 async function openShared(before?: (raw: RawEtcd, prefix: string) => Promise<unknown>) {
   await using opening = new AsyncDisposableStack();
@@ -161,16 +161,16 @@ describe('keys of kinds that are not served, in a namespace', { skip }, () => {
     await using opened = await openShared();
     const { raw, cache, prefix } = opened;
     const keys = [
-      'services/specs/lk/s',
-      'services/specs/lk/t',
       'services/endpoints/lk/s',
+      'services/endpoints/lk/t',
       'deployments/lk/d',
       'example.com/widgets/lk/w',
       'example.com/widgets/lk/v',
       'example.com/gadgets/lk/g',
       // none of these is in it
       'example.com/lk/other/name',
-      'services/specs/other/lk',
+      'services/endpoints/other/lk',
+      'services/specs/lk/served',
       'deployments/lk2/d',
       'priorityclasses/lk',
       'lk/lk',
@@ -183,14 +183,13 @@ describe('keys of kinds that are not served, in a namespace', { skip }, () => {
       ['deployments/', 1],
       ['example.com/gadgets/', 1],
       ['example.com/widgets/', 2],
-      ['services/endpoints/', 1],
-      ['services/specs/', 2],
+      ['services/endpoints/', 2],
     ]);
     const sorted = async () =>
       new Map([...(await cache.foreignKeys('lk', own))].toSorted(([a], [b]) => (a < b ? -1 : 1)));
     assert.deepEqual(await sorted(), expected);
     await raw.put([`${prefix}/late.example.com/things/lk/a`, '{}'], [`${prefix}/cronjobs/lk/a`, '{}']);
-    await raw.remove(`${prefix}/deployments/lk/d`, `${prefix}/services/specs/lk/s`);
+    await raw.remove(`${prefix}/deployments/lk/d`, `${prefix}/services/endpoints/lk/s`);
     assert.deepEqual(
       await sorted(),
       new Map([
@@ -199,7 +198,6 @@ describe('keys of kinds that are not served, in a namespace', { skip }, () => {
         ['example.com/widgets/', 2],
         ['late.example.com/things/', 1],
         ['services/endpoints/', 1],
-        ['services/specs/', 1],
       ]),
       'a kind that appears later is counted, too',
     );

@@ -2,13 +2,14 @@ import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * A point-to-point network for pods, in a subnet of 10.199.0.0/16 that none of this machine's interfaces
- * is in. Addresses are handed out from a file below `folder`.
+ * A point-to-point network for pods, in a subnet between 10.192.0.0 and 10.197.0.0 that none of this machine's interfaces
+ * is in. Addresses are handed out from a file below `folder`. No interface has the subnet before the first pod: of two
+ * networks that are made at a time with one subnet, one would have no pods, so there are many to choose from.
  */
 export function cniConfiguration(folder: string): string {
   const ipam = {
     type: 'host-local',
-    ranges: [[{ subnet: freeSubnet('10.199') }]],
+    ranges: [[{ subnet: freeSubnet(`10.${192 + Math.floor(6 * Math.random())}`) }]],
     dataDir: join(folder, 'addresses'),
   };
   return JSON.stringify({ cniVersion: '1.0.0', name: 'lab', plugins: [{ type: 'ptp', ipam }] });
@@ -34,7 +35,9 @@ export function bridgeConfiguration(folder: string): string {
 /** The subnet of the pods on a bridge: room for a thousand. */
 export const podSubnet = '10.88.0.0/22';
 
-/** A subnet `PREFIX.N.0/24` that none of this machine's interfaces is in. */
+const givenOut = new Set<string>();
+
+/** A subnet `PREFIX.N.0/24` that none of this machine's interfaces is in, and that this process was not given before. */
 export function freeSubnet(prefix: string): string {
   const taken = new Set(
     Object.values(networkInterfaces())
@@ -42,8 +45,9 @@ export function freeSubnet(prefix: string): string {
       .map(({ address }) => address.replace(/\.\d+$/, '')),
   );
   const candidates = Array.from({ length: 256 }, (_, index) => `${prefix}.${index}`);
-  const free = candidates.filter((candidate) => !taken.has(candidate));
+  const free = candidates.filter((candidate) => !taken.has(candidate) && !givenOut.has(candidate));
   const chosen = free[Math.floor(Math.random() * free.length)];
   if (chosen === undefined) throw new Error(`no subnet of ${prefix}.0.0/16 is free`);
+  givenOut.add(chosen);
   return `${chosen}.0/24`;
 }

@@ -212,7 +212,7 @@ async function untilServing(child: SupervisedProcess, cri: CriClient): Promise<v
       const now = await serving();
       return now === undefined ? undefined : { now };
     },
-    { timeoutMs: 20_000, intervalMs: 50 },
+    { timeoutMs: 60_000, intervalMs: 50 },
   );
   if (!answer.now) throw new Error(`containerd ended at its start:\n${child.stderr}`);
 }

@@ -129,7 +129,7 @@ function memberOf(
             throw new Error(`etcd ${name} has ended: ${started.stderr.slice(-2000)}`);
           return /ready to serve client requests/.test(started.stderr);
         },
-        { timeoutMs: 30_000 },
+        { timeoutMs: 60_000 },
       );
     },
     freeze: () => running().signal('SIGSTOP'),

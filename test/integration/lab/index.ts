@@ -6,9 +6,16 @@ export { type EtcdMember, type EtcdOptions, type LabEtcd, startEtcd } from './et
 export type { EtcdCertificates } from './etcd-certificates.ts';
 export { fetched, repository } from './folder.ts';
 export { type Kubectl, type KubectlOptions, kubectl } from './kubectl.ts';
+export { type MovedClock, startMovedClock } from './moved-clock.ts';
 export { insideEnvironment, type LabNamespace, startNamespace } from './namespace.ts';
 export { type LabNode, startLabNode } from './node.ts';
-export type { ContainerOptions, ExecResult, LabContainer, Pod, PodOptions } from './pod.ts';
+export type {
+  ContainerOptions,
+  ExecResult,
+  LabContainer,
+  Pod,
+  PodOptions,
+} from './pod.ts';
 export {
   type LabRegistry,
   type RegistryFaults,

@@ -20,6 +20,9 @@ export interface AgentStart {
   env?: NodeJS.ProcessEnv;
 }
 
+/** Of a configuration: only what the test does makes the node short of anything, not how full this machine's disk is. */
+export const noPressure = 'evictionHard: {memory.available: 1Mi}';
+
 /** What the agent prints once it is ready. */
 export interface Summary {
   node: string;
@@ -55,7 +58,7 @@ export async function untilReady(
   startedMs = performance.now(),
 ): Promise<RunningAgent> {
   try {
-    await child.waitForOutput(/^nodeward is ready\n(?: .*\n)*? {2}try .*\n .*\n/m, { timeoutMs: 30_000 });
+    await child.waitForOutput(/^nodeward is ready\n(?: .*\n)*? {2}try .*\n .*\n/m, { timeoutMs: 90_000 });
   } catch (error) {
     await child.stop();
     throw error;

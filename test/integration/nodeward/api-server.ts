@@ -20,7 +20,7 @@ export async function startApiServer(
   const argv = [script, 'apiserver', '--root-dir', rootDir, '--secure-port', String(port), ...args];
   const child = await startProcess(node, argv);
   const [, url = '', kubeconfig = ''] = await child
-    .waitForOutput(/^serving on (\S+) \(kubeconfig (.+)\)\n/m, { timeoutMs: 30_000 })
+    .waitForOutput(/^serving on (\S+) \(kubeconfig (.+)\)\n/m, { timeoutMs: 90_000 })
     .catch(async (error: unknown) => {
       await child.stop();
       throw error;

@@ -3,6 +3,7 @@ export {
   type AgentStart,
   interrupt,
   launchAgent,
+  noPressure,
   type RunningAgent,
   runAgentToItsEnd,
   type Summary,

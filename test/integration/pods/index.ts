@@ -16,6 +16,7 @@ export {
 export { followsLogs, showsLogs, tellsWhyNoLog } from './log-stories.ts';
 export { type PodNode, type PodNodeOptions, startPodNode } from './pod-node.ts';
 export { reboot } from './reboot.ts';
+export { endsBeforeTheMachine, prepareShutdowns, type Shutdowns } from './shutdown-story.ts';
 export {
   inRuntime,
   leavesNothing,
@@ -41,7 +42,13 @@ export {
   startForwardingAt,
   streamServerOf,
 } from './stream-clients.ts';
-export { heldBy, resultOf, runSession, runUntilCut, waitUntilNothingIsLeft } from './stream-sessions.ts';
+export {
+  heldBy,
+  resultOf,
+  runSession,
+  runUntilCut,
+  waitUntilNothingIsLeft,
+} from './stream-sessions.ts';
 export {
   attachesTo,
   copiesFiles,
@@ -52,4 +59,6 @@ export {
   saysWhyItEnds,
   servesOtherClients,
 } from './stream-stories.ts';
+export { showsUsage } from './usage-stories.ts';
+export { mountsImages, refusesImage, seesFiles, waitsForObject } from './volume-stories.ts';
 export { type Observed, WatchedPods } from './watched-pods.ts';

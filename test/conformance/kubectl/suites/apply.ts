@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { labelled, listOf, oneOfEachKind } from '../each-kind.ts';
+import { clusterKinds, labelled, listOf, oneOfEachKind } from '../each-kind.ts';
 import { configMap, pod, role, roleBinding, serviceAccount } from '../manifests.ts';
 import type { Release } from '../release.ts';
 import type { OpenShell } from '../shell.ts';
@@ -60,10 +60,9 @@ export function applySuite(open: OpenShell, { minor }: Release): void {
         await outcomes(all.map((each) => labelled(each, { seen: 'yes' }))),
         all.map(() => 'configured'),
       );
-      const kinds =
-        'ns,no,csinode,csr,clusterrole,clusterrolebinding,cm,secret,sa,po,lease,role,rolebinding,ev';
+      const kinds = `ns,${clusterKinds},cm,secret,sa,svc,pvc,po,lease,role,rolebinding,ev`;
       assert.equal(linesOf(await shell.ok(`get ${kinds} -l seen=yes -o name`)).length >= all.length, true);
-      await shell.ok(`delete no,csinode,csr,clusterrole,clusterrolebinding ${shell.namespace}`);
+      await shell.ok(`delete ${clusterKinds} ${shell.namespace}`);
     });
 
     test('takes several documents, from standard input and from files', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Release } from '../release.ts';
 import type { Row } from '../served.ts';
-import { reviews, stored } from '../served.ts';
+import { measured, reviews, stored } from '../served.ts';
 import type { OpenShell } from '../shell.ts';
 import { columnsOf, linesOf } from '../tables.ts';
 
@@ -22,7 +22,7 @@ export function discoverySuite(open: OpenShell, { minor }: Release): void {
       const [head, ...lines] = linesOf(await shell.ok('api-resources'));
       assert.deepEqual(columnsOf(head), ['NAME', 'SHORTNAMES', 'APIVERSION', 'NAMESPACED', 'KIND']);
       const found = new Set(lines.map((line) => JSON.stringify(parseRow(line))));
-      const missing = [...stored, ...reviews].filter((row) => !found.has(JSON.stringify(row)));
+      const missing = [...stored, ...reviews, ...measured].filter((row) => !found.has(JSON.stringify(row)));
       assert.deepEqual(missing, []);
       const short = lines.map(columnsOf).map(([name, second]) => `${name} ${second}`);
       for (const pair of [
@@ -49,7 +49,7 @@ export function discoverySuite(open: OpenShell, { minor }: Release): void {
       const many = stored.filter(([name]) => name !== 'namespaces');
       assert.deepEqual(names(await found('--verbs=deletecollection')), names(many));
       const scoped = names(within(await found('--namespaced=false'), 'v1'));
-      assert.deepEqual(scoped, ['namespaces', 'nodes']);
+      assert.deepEqual(scoped, ['namespaces', 'nodes', 'persistentvolumes']);
       const group = 'rbac.authorization.k8s.io';
       assert.deepEqual(names(await found(`--api-group=${group}`)), names(within(all, group)));
       const wide = await shell.ok('api-resources -o wide --api-group=coordination.k8s.io');
@@ -62,7 +62,9 @@ export function discoverySuite(open: OpenShell, { minor }: Release): void {
 
     test('api-versions lists the groups', async () => {
       await using shell = await open();
-      const versions = [...new Set([...stored, ...reviews].map(([, version]) => version))].sort();
+      const versions = [
+        ...new Set([...stored, ...reviews, ...measured].map(([, version]) => version)),
+      ].sort();
       assert.deepEqual(linesOf(await shell.ok('api-versions')), versions);
     });
 
@@ -77,7 +79,7 @@ export function discoverySuite(open: OpenShell, { minor }: Release): void {
       test('get all finds what is in the category', async () => {
         await using shell = await open();
         const category = linesOf(await shell.ok('api-resources --categories=all -o name'));
-        assert.deepEqual(category, ['pods']);
+        assert.deepEqual(category, ['pods', 'services']);
       });
     }
   });

@@ -2,16 +2,19 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { certificateRequest } from '../certificates.ts';
 import {
+  clusterStorage,
   configMap,
   csiNode,
   event,
   lease,
   node,
+  persistentVolumeClaim,
   pod,
   role,
   roleBinding,
   runtimeClass,
   secret,
+  service,
   serviceAccount,
   signingRequest,
 } from '../manifests.ts';
@@ -65,12 +68,14 @@ export function replaceSuite(open: OpenShell, { minor }: Release): void {
       await using shell = await open();
       const name = shell.namespace;
       const request = signingRequest(name, await certificateRequest(shell, '/CN=ann'));
-      for (const object of [node(name), csiNode(name), runtimeClass(name), request])
+      for (const object of [node(name), csiNode(name), runtimeClass(name), ...clusterStorage(name), request])
         await shell.ok('create -f -', object);
       const inside = [
         configMap(name, { text: 'two\nlines\n' }),
         secret(name, { key: 'hidden' }),
         serviceAccount(name),
+        service(name),
+        persistentVolumeClaim(name),
         pod(name),
         lease(name),
         role(name, 'get'),
@@ -80,9 +85,18 @@ export function replaceSuite(open: OpenShell, { minor }: Release): void {
       for (const object of inside) await shell.ok('create -f -', object);
       await shell.ok(`create clusterrole ${name} --verb=get --non-resource-url=/logs`);
       await shell.ok(`create clusterrolebinding ${name} --clusterrole=${name} --user=ann`);
-      for (const [resource, version] of stored) {
-        const [group = ''] = version.includes('/') ? version.split('/') : [];
-        const what = `${resource}${group === '' ? '' : `.v1.${group}`} ${name}`;
+      const [trustBundle = ''] = (
+        await shell.ok('get clustertrustbundles -o jsonpath={.items[*].spec.trustBundle}')
+      ).split('\n\n');
+      const bundle = {
+        apiVersion: 'certificates.k8s.io/v1beta1',
+        kind: 'ClusterTrustBundle',
+        metadata: { name },
+      };
+      await shell.ok('create -f -', JSON.stringify({ ...bundle, spec: { trustBundle } }));
+      for (const [resource, groupVersion] of stored) {
+        const [group = '', version = ''] = groupVersion.includes('/') ? groupVersion.split('/') : [];
+        const what = `${resource}${group === '' ? '' : `.${version}.${group}`} ${name}`;
         const yaml = await shell.ok(`get ${what} -o yaml`);
         await shell.ok('replace -f -', yaml);
         assert.equal(await shell.ok(`get ${what} -o yaml`), yaml);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { labelled, listOf, oneOfEachKind } from '../each-kind.ts';
+import { clusterKinds, labelled, listOf, oneOfEachKind } from '../each-kind.ts';
 import { configMap, serviceAccount } from '../manifests.ts';
 import type { Release } from '../release.ts';
 import type { OpenShell, Shell } from '../shell.ts';
@@ -89,7 +89,7 @@ export function serverSideApplySuite(open: OpenShell, { minor }: Release): void 
       const before = await versions();
       await shell.ok(apply, listOf(others));
       assert.equal(await versions(), before);
-      await shell.ok(`delete no,csinode,csr,clusterrole,clusterrolebinding ${shell.namespace}`);
+      await shell.ok(`delete ${clusterKinds} ${shell.namespace}`);
     });
 
     test('--dry-run=server and an object of one’s own that is refused change nothing', async () => {

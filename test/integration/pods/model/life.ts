@@ -3,10 +3,9 @@ import type { Pod } from '../../../../src/api/index.ts';
 import { podKind, StatusError } from '../../../../src/api/index.ts';
 import { ContainerRuns, waitFor } from '../../../support/index.ts';
 import type { Random } from '../../../support/repetition.ts';
-import { nodeward } from '../../nodeward/index.ts';
-import type { ContainerStatus } from '../conditions.ts';
 import { containerOf, uidOf } from '../conditions.ts';
 import type { PodNode } from '../pod-node.ts';
+import { accountFor, statusesOf } from './account.ts';
 import type { Deafness } from './node-faults.ts';
 import { upSeconds } from './node-faults.ts';
 import type { Note } from './noted-pod.ts';
@@ -105,11 +104,15 @@ export class Life {
     return found.length === 0 ? [] : [...found, await this.#describe()];
   }
 
-  /** The last count that the API told of is never beyond the runs. */
+  /** Counts that the API told of never fall, and the last one is not beyond the runs. */
   #checkTold(runs: ContainerRuns): void {
     const counts = new Map<string, number>();
     for (const { pod } of this.#lab.pods.history(this.uid)) {
-      for (const { name, restartCount } of statusesOf(pod)) counts.set(name, restartCount);
+      for (const { name, restartCount } of statusesOf(pod)) {
+        const before = counts.get(name) ?? 0;
+        if (restartCount < before) runs.complain(`${name} has restart count ${restartCount} after ${before}`);
+        counts.set(name, restartCount);
+      }
     }
     const cutOff = this.#failedStarts();
     for (const [name, count] of counts) {
@@ -154,28 +157,16 @@ export class Life {
   async #until(what: string, holds: () => Promise<boolean>): Promise<void> {
     const isOver = async () => this.#stop.aborted || (await holds());
     await waitFor(`pod ${this.#name} to ${what}`, isOver, patience).catch(async (error: unknown) => {
-      throw new Error(`${String(error)}; ${await this.#describe()}`);
+      throw new Error(`${String(error)}; ${await this.#describe()}`, { cause: error });
     });
     this.#stop.throwIfAborted();
   }
 
   async #describe(): Promise<string> {
-    const { status, spec } = this.#last() ?? {};
-    const notes = (await this.#noted.notes()).map((note) => Object.values(note).join(' '));
-    const path = ['pods', 'explain', `default/${this.#name}`, '--root-dir', this.#lab.rootDir];
-    const { stdout, stderr } = await nodeward(path);
-    const runtime = await inRuntime(this.#lab.node.containerd.cri, this.uid).catch(String);
-    const parts = {
-      status,
-      notes,
-      explained: stdout + stderr,
-      spec,
-      runtime,
-      endAsked: this.#endAskedSeconds,
-    };
-    return JSON.stringify(parts, (_key, value: unknown) =>
-      typeof value === 'bigint' ? String(value) : value,
-    );
+    const history = this.#lab.pods.history(this.uid).map(({ pod }) => pod);
+    const notes = await this.#noted.notes();
+    const account = await accountFor(this.#lab, { name: this.#name, uid: this.uid, history, notes });
+    return `its end was asked for at ${this.#endAskedSeconds} s\n${account}`;
   }
 }
 
@@ -194,10 +185,6 @@ function countStarts(notes: readonly Note[]): Map<string, number> {
     ({ container }) => container,
   );
   return new Map([...starts].map(([name, all]) => [name, all.length]));
-}
-
-function statusesOf({ status }: Pod): ContainerStatus[] {
-  return [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
 }
 
 /** Names say what containers do when all is calm. */

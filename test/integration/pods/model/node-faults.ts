@@ -41,10 +41,9 @@ export class NodeFaults {
       await sleep(pauseMs + below(1500, this.#random), undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;
       const fromSeconds = upSeconds();
-      const dice = this.#random();
-      if (dice < 0.5) await this.#killAgent(signal);
-      else if (dice < 0.8) await this.#killRuntime();
-      else await this.#takeApiAway();
+      if (done % 4 === 1) await this.#killRuntime();
+      else if (done % 4 === 2) await this.#takeApiAway();
+      else await this.#killAgent(signal);
       const toSeconds = upSeconds();
       this.#deafness.push({ fromSeconds, toSeconds });
       pauseMs = (toSeconds - fromSeconds) * 1000;

@@ -68,7 +68,7 @@ export async function sampleRegistry(options: SampleOptions = {}): Promise<Sampl
     nodeName: 'node-1',
     limitBytes: 100_000,
     settleMs: 40,
-    patienceMs: 400,
+    patienceMs: 30_000, // a file that is empty in the middle of a write is not judged
     recheckMs: 200,
     clock,
     log,

@@ -4,6 +4,7 @@
  * counts of restarts are exact, nothing starts when its pod ends, and nothing is left.
  */
 import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
 import { after, before, test } from 'node:test';
 import { waitFor } from '../support/index.ts';
 import { chooseSeed, randomFrom, repetitions } from '../support/repetition.ts';
@@ -20,12 +21,15 @@ const stories = repetitions('NODEWARD_TEST_PODS', 20);
 const atOnce = 8;
 const faultsInAll = Math.ceil(stories / 5);
 
-let lab: PodNode;
-before(async () => {
-  lab = await startPodNode({
+const startLab = async () =>
+  await startPodNode({
     relayed: true,
     config: 'crashLoopBackOff: { maxContainerRestartPeriod: 1s }\n',
   });
+
+let lab: PodNode;
+before(async () => {
+  lab = await startLab();
 });
 after(() => lab?.[Symbol.asyncDispose]());
 
@@ -61,7 +65,8 @@ test('random pods come to rest and leave nothing, whatever is killed', async (t)
   });
 });
 
-test('an agent that is killed after each call of one life of a pod goes on where it was', async () => {
+test('an agent that is killed after each call of one life of a pod goes on where it was', async (t) => {
+  await beginClean(t);
   const { relay } = lab;
   if (relay === undefined) throw new Error('this needs a relay');
   await using registry = await startRegistry({ namespace: lab.node });
@@ -123,3 +128,14 @@ test('an agent that is killed after each call of one life of a pod goes on where
   );
   assert.equal(counts.at(-1), 1);
 });
+
+/** What a test before has left, because it failed, is no failure of this one. */
+async function beginClean(t: TestContext): Promise<void> {
+  const left = await findLeaks(lab);
+  if (left.length === 0) return;
+  t.diagnostic(
+    `the test before has left ${left.length} things, such as ${left[0]}: this one has another node`,
+  );
+  await lab[Symbol.asyncDispose]();
+  lab = await startLab();
+}
