@@ -2,11 +2,13 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { controlPlaneOf } from '../test/integration/nodeward/index.ts';
 import type { PodNode } from '../test/integration/pods/index.ts';
-import { cpuMs, pssMiB } from './apiserver/process-cost.ts';
+import { cpuMs, programsMs, pssMiB } from './apiserver/process-cost.ts';
 
 /** CPU time in milliseconds. */
 export interface CpuTimes {
   readonly agent: number;
+  /** What the agent ran: mount, umount. */
+  readonly programs: number;
   readonly controlPlane: number;
   readonly containerd: number;
   /** The shims, runc, the plugins of the network and what they run; not what runs in containers. */
@@ -47,6 +49,7 @@ export class PodCosts {
     const containerd = await cpuMs(node.containerd.pid);
     return {
       agent: await cpuMs(agent.pid),
+      programs: await programsMs(agent.pid),
       controlPlane: await cpuMs(await this.#controlPlane()),
       containerd,
       started: (await this.#usedMs()) - containerd,
@@ -82,6 +85,7 @@ async function usedV2(folder: string): Promise<number> {
 export function perEach(before: CpuTimes, after: CpuTimes, by: number): CpuTimes {
   return {
     agent: (after.agent - before.agent) / by,
+    programs: (after.programs - before.programs) / by,
     controlPlane: (after.controlPlane - before.controlPlane) / by,
     containerd: (after.containerd - before.containerd) / by,
     started: (after.started - before.started) / by,
