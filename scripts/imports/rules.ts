@@ -69,7 +69,7 @@ const layersOf: Readonly<Record<string, Layers>> = {
   'src/api': [
     ['openapi'],
     [ownFiles],
-    ['apply', 'codec', 'errors', 'selectors', 'validation'],
+    ['apply', 'codec', 'errors', 'placement', 'selectors', 'validation'],
     ['patch'],
     ['kinds'],
     ['json', 'names'],

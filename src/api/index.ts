@@ -26,6 +26,7 @@ export {
 } from './names/index.ts';
 export { agentClientUser, requesterHeader } from './node-access.ts';
 export * from './patch/index.ts';
+export * from './placement/index.ts';
 export { readLogOptions, writeLogOptions } from './pod-log-query.ts';
 export { isRecord, removeWrittenZeros, replaceNulls, withWritten } from './schema/index.ts';
 export * from './selectors/index.ts';

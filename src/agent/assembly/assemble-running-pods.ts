@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Node, Pod } from '../../api/index.ts';
+import { qosClassOf } from '../../api/index.ts';
 import type { Service } from '../../base/index.ts';
 import { withDeadline } from '../../base/index.ts';
 import type { Evictor } from '../eviction/index.ts';
@@ -16,7 +17,6 @@ import { explainRoutes, PodTimeline, WaitTimes } from '../pods/explain/index.ts'
 import type { Housekeeper } from '../pods/housekeeping/index.ts';
 import { fullName, PodRuntimeView } from '../pods/index.ts';
 import { measureSteps, NodeTeller, PodManager, PodRecords } from '../pods/worker/index.ts';
-import { qosClassOf } from '../resources/index.ts';
 import { measureCalls, openConnection, podCalls } from '../runtime/index.ts';
 import type { AgentRoute } from '../server/index.ts';
 import type { NodeShutdown } from '../shutdown/index.ts';

@@ -1,5 +1,5 @@
+import { matchesTerms } from '../../api/index.ts';
 import { NodeVolumesInUse } from '../node/index.ts';
-import { matchesTerms } from '../pods/admission/index.ts';
 import type { NodeStorage, VolumeDrivers } from '../volumes/index.ts';
 import type { PodParts } from './assemble-pods.ts';
 import type { AgentContext } from './context.ts';

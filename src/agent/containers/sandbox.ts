@@ -1,6 +1,7 @@
 import type { Pod } from '../../api/index.ts';
+import { isSidecar } from '../../api/index.ts';
 import { namespaceOf } from '../downward/index.ts';
-import { isSidecar, overheadResources, sandboxResources } from '../resources/index.ts';
+import { overheadResources, sandboxResources } from '../resources/index.ts';
 import type { SandboxConfig } from '../runtime/index.ts';
 import { sandboxSeccomp } from '../seccomp/index.ts';
 import type { ConfigWarning } from './dns.ts';

@@ -1,6 +1,5 @@
-import type { Pod } from '../../api/index.ts';
+import type { ContainerSpec, Pod } from '../../api/index.ts';
 import { quotePod } from '../downward/index.ts';
-import type { ContainerSpec } from '../resources/index.ts';
 import type { NamespaceOptions } from './namespaces.ts';
 import type { ContainerInput } from './types.ts';
 import { ContainerConfigError } from './types.ts';

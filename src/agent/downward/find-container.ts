@@ -1,5 +1,4 @@
-import type { Pod } from '../../api/index.ts';
-import type { ContainerSpec } from '../resources/index.ts';
+import type { ContainerSpec, Pod } from '../../api/index.ts';
 
 type PodSpec = NonNullable<Pod['spec']>;
 /** A container of any list: ephemeral ones have the fields of the others. */

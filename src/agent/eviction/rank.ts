@@ -1,6 +1,6 @@
 import type { Pod } from '../../api/index.ts';
+import { podRequests } from '../../api/index.ts';
 import { compareForAdmission } from '../pods/admission/index.ts';
-import { podRequests } from '../resources/index.ts';
 import type { DiskPart } from './file-systems.ts';
 import type { DiskUse, PodUse } from './types.ts';
 

@@ -1,6 +1,6 @@
 import type { Pod } from '../../api/index.ts';
+import { podLimits } from '../../api/index.ts';
 import { formatBytes } from '../node/index.ts';
-import { podLimits } from '../resources/index.ts';
 import type { Layout } from './file-systems.ts';
 import { diskUseOf } from './rank.ts';
 import type { PodUse } from './types.ts';

@@ -1,4 +1,4 @@
-import type { QosClass } from './pod-resources.ts';
+import type { QosClass } from '../../api/index.ts';
 
 /*
  * Where the cgroups of pods are, and how the runtime is given them. With the driver cgroupfs they are folders:

@@ -19,15 +19,6 @@ export {
   type PodCgroupsOptions,
 } from './pod-cgroups.ts';
 export { type GroupLimits, groupLimitsOf, type PodLimitSettings } from './pod-limits.ts';
-export {
-  type Amounts,
-  type ContainerSpec,
-  isSidecar,
-  podLimits,
-  podRequests,
-  type QosClass,
-  qosClassOf,
-} from './pod-resources.ts';
 export { type HostIds, type HostIdsOptions, readHostIds } from './sub-ids.ts';
 export {
   type CommandOutcome,

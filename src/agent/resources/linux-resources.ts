@@ -1,10 +1,8 @@
-import type { Pod } from '../../api/index.ts';
-import { billionths } from '../../api/index.ts';
+import type { ContainerSpec, Pod } from '../../api/index.ts';
+import { billionths, hasPodResources, podLimits, podRequests } from '../../api/index.ts';
 import { cpuMillis, quotaOf, sharesOf, wholeOf } from './cpu-share.ts';
 import { pagesOf } from './huge-pages.ts';
 import { oomScoreOf } from './oom-score.ts';
-import type { ContainerSpec } from './pod-resources.ts';
-import { hasPodResources, podLimits, podRequests } from './pod-resources.ts';
 
 /** Of the node, for the limits of its containers. */
 export interface ResourceSettings {

@@ -1,7 +1,5 @@
-import type { Pod } from '../../api/index.ts';
-import { billionths } from '../../api/index.ts';
-import type { ContainerSpec } from './pod-resources.ts';
-import { isSidecar, qosClassOf } from './pod-resources.ts';
+import type { ContainerSpec, Pod } from '../../api/index.ts';
+import { billionths, isSidecar, qosClassOf } from '../../api/index.ts';
 
 const guaranteedScore = -997;
 const bestEffortScore = 1000;

@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
-import type { Pod } from '../../api/index.ts';
+import type { Pod, QosClass } from '../../api/index.ts';
+import { qosClassOf } from '../../api/index.ts';
 import type { Clock } from '../../base/index.ts';
 import { errorCode, KeyedMutex } from '../../base/index.ts';
 import type { CgroupNaming, CgroupPath } from './cgroup-names.ts';
@@ -21,8 +22,6 @@ import { findContainerGroup, raisesOf, readLimits, readMemoryUse } from './cgrou
 import { minShares, sharesOf } from './cpu-share.ts';
 import type { GroupLimits, PodLimitSettings } from './pod-limits.ts';
 import { burstableShares, groupLimitsOf } from './pod-limits.ts';
-import type { QosClass } from './pod-resources.ts';
-import { qosClassOf } from './pod-resources.ts';
 import type { SliceManager } from './systemd-slices.ts';
 
 const classes: readonly QosClass[] = ['Guaranteed', 'Burstable', 'BestEffort'];

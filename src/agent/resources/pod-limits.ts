@@ -1,8 +1,7 @@
 import type { Pod } from '../../api/index.ts';
-import { billionths } from '../../api/index.ts';
+import { billionths, podLimits, podRequests, qosClassOf } from '../../api/index.ts';
 import { cpuMillis, minShares, quotaOf, sharesOf, wholeOf } from './cpu-share.ts';
 import { pagesOf } from './huge-pages.ts';
-import { podLimits, podRequests, qosClassOf } from './pod-resources.ts';
 
 /** What is written to a cgroup; what is undefined is left as it is. */
 export interface GroupLimits {

@@ -1,4 +1,5 @@
 import type { Pod } from '../../../api/index.ts';
+import { findsPortsTaken, matchesNode, qosClassOf, tolerates } from '../../../api/index.ts';
 import {
   findAppArmorRefusal,
   findGroupsRefusal,
@@ -6,9 +7,7 @@ import {
   findOsRefusal,
   findRuntimeRefusal,
 } from './features.ts';
-import { findsPortsTaken } from './host-ports.ts';
-import { matchesNode } from './node-match.ts';
-import { isCritical, qosOf, tolerates } from './pod-class.ts';
+import { isCritical } from './pod-class.ts';
 import { chooseVictims } from './preempt.ts';
 import type { Shortage } from './room.ts';
 import { describeShortage, findShortages, missingOf } from './room.ts';
@@ -49,7 +48,7 @@ function findPressureRefusal({ pod, origin }: AdmissionInput, node: AdmittingNod
   const { pressures } = node;
   if (pressures.length === 0 || isCritical(pod, origin)) return undefined;
   const isMemoryAlone = pressures.every((pressure) => pressure === 'MemoryPressure');
-  const mayStay = qosOf(pod) !== 'BestEffort' || tolerates(pod, memoryPressureTaint);
+  const mayStay = qosClassOf(pod) !== 'BestEffort' || tolerates(pod, memoryPressureTaint);
   if (isMemoryAlone && mayStay) return undefined;
   return { reason: 'Evicted', message: `The node had condition: [${pressures.join(' ')}]. ` };
 }

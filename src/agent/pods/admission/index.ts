@@ -1,7 +1,6 @@
 /** Whether a pod may run on this node. Pure: it reads no clock and nothing else. */
 export { admitPod, compareForAdmission } from './admit.ts';
-export { matchesTerms } from './node-match.ts';
-export { criticalPriority, importanceOf, isCritical, type QosClass, qosOf, tolerates } from './pod-class.ts';
+export { criticalPriority, importanceOf, isCritical } from './pod-class.ts';
 export { compareResizes, judgeResize } from './resize.ts';
 export { isNamespacedSysctl, isSysctlPattern } from './sysctls.ts';
 export {

@@ -1,8 +1,6 @@
-import type { Pod } from '../../../api/index.ts';
-import type { Amounts } from './amounts.ts';
-import { requestsOf } from './amounts.ts';
-import type { QosClass } from './pod-class.ts';
-import { isCritical, qosOf } from './pod-class.ts';
+import type { Amounts, Pod, QosClass } from '../../../api/index.ts';
+import { podUnits, qosClassOf } from '../../../api/index.ts';
+import { isCritical } from './pod-class.ts';
 import type { Neighbour } from './types.ts';
 
 /** By resource, what is still missing; only amounts above zero. */
@@ -45,7 +43,7 @@ function isPreemptable(preemptor: Neighbour, other: Neighbour): boolean {
 }
 
 function toCandidate({ pod }: Neighbour): Candidate {
-  return { pod, qos: qosOf(pod), frees: new Map([...requestsOf(pod), ['pods', 1n]]) };
+  return { pod, qos: qosClassOf(pod), frees: new Map([...podUnits(pod), ['pods', 1n]]) };
 }
 
 /** One after the other the pod that comes closest to what is missing; of equal ones the one that requests less. */

@@ -1,7 +1,5 @@
-import type { Pod } from '../../../api/index.ts';
-import type { Amounts } from './amounts.ts';
-import { requestsOf, toAmounts } from './amounts.ts';
-import { qosOf } from './pod-class.ts';
+import type { Amounts, Pod } from '../../../api/index.ts';
+import { podUnits, qosClassOf, unitsOf } from '../../../api/index.ts';
 import { describeShortage, findShortages } from './room.ts';
 import type { AdmittingNode, Neighbour } from './types.ts';
 
@@ -27,9 +25,9 @@ export interface ResizeRefusal {
 export function judgeResize({ asked, given, others, allocatable }: ResizeInput): ResizeRefusal | undefined {
   if (asked.origin !== 'api')
     return { reason: 'Infeasible', message: 'In-place resize of static-pods is not supported' };
-  const [wanted, before] = [requestsOf(asked.pod), requestsOf(given)];
+  const [wanted, before] = [podUnits(asked.pod), podUnits(given)];
   const isMore = (name: string) => (wanted.get(name) ?? 0n) > (before.get(name) ?? 0n);
-  const beyond = findBeyond(wanted, toAmounts(allocatable), isMore);
+  const beyond = findBeyond(wanted, unitsOf(allocatable), isMore);
   if (beyond !== undefined) return { reason: 'Infeasible', message: beyond };
   const [shortage] = findShortages(asked.pod, others, { allocatable }).filter(({ resource }) =>
     isMore(resource),
@@ -57,11 +55,11 @@ export interface ResizeCandidate {
 /** First those that ask for no more, then the more important, then the class Guaranteed, then who has waited longer. */
 export function compareResizes(a: ResizeCandidate, b: ResizeCandidate): number {
   const more = ({ asked, given }: ResizeCandidate) => {
-    const [wanted, before] = [requestsOf(asked), requestsOf(given)];
+    const [wanted, before] = [podUnits(asked), podUnits(given)];
     return ['cpu', 'memory'].some((name) => (wanted.get(name) ?? 0n) > (before.get(name) ?? 0n)) ? 1 : 0;
   };
   const priority = ({ asked }: ResizeCandidate) => asked.spec?.priority ?? 0;
-  const rank = ({ asked }: ResizeCandidate) => (qosOf(asked) === 'Guaranteed' ? 0 : 1);
+  const rank = ({ asked }: ResizeCandidate) => (qosClassOf(asked) === 'Guaranteed' ? 0 : 1);
   const since = ({ sinceMs = Number.MAX_SAFE_INTEGER }: ResizeCandidate) => sinceMs;
   return more(a) - more(b) || priority(b) - priority(a) || rank(a) - rank(b) || since(a) - since(b);
 }

@@ -1,7 +1,5 @@
-import type { Pod } from '../../../api/index.ts';
-import { checkQualifiedName } from '../../../api/index.ts';
-import type { Amounts } from './amounts.ts';
-import { requestsOf, sum, toAmounts, toUnits } from './amounts.ts';
+import type { Amounts, Pod } from '../../../api/index.ts';
+import { checkQualifiedName, podUnits, sumAmounts, toUnits, unitsOf } from '../../../api/index.ts';
 import type { AdmittingNode, Refusal } from './types.ts';
 
 /** A resource that is not enough for the pod, in whole units. */
@@ -18,13 +16,13 @@ export function findShortages(
   others: readonly Pod[],
   { allocatable }: Pick<AdmittingNode, 'allocatable'>,
 ): Shortage[] {
-  const used = sum(others.map(requestsOf));
-  const room = toAmounts(allocatable);
+  const used = sumAmounts(others.map(podUnits));
+  const room = unitsOf(allocatable);
   const countedPods = {
     ...{ resource: 'pods', requested: 1n, used: BigInt(others.length) },
     capacity: toUnits('pods', allocatable['pods'] ?? '0'),
   };
-  const wanted = [...requestsOf(pod)]
+  const wanted = [...podUnits(pod)]
     .filter(([name, amount]) => name !== 'pods' && amount > 0n && isCounted(name, room))
     .map(([resource, requested]) => ({
       ...{ resource, requested },

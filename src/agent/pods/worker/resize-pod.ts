@@ -1,11 +1,5 @@
-import type { Pod } from '../../../api/index.ts';
-import type {
-  ContainerSpec,
-  LinuxLimits,
-  MemoryShortage,
-  PodCgroups,
-  ResourceSettings,
-} from '../../resources/index.ts';
+import type { ContainerSpec, Pod } from '../../../api/index.ts';
+import type { LinuxLimits, MemoryShortage, PodCgroups, ResourceSettings } from '../../resources/index.ts';
 import { containerResources } from '../../resources/index.ts';
 import { RuntimeError } from '../../runtime/index.ts';
 import type { ResizeStep } from '../plan/index.ts';

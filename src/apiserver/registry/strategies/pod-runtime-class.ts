@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Pod, RuntimeClass } from '../../../api/index.ts';
+import type { Pod, RuntimeClass, Toleration } from '../../../api/index.ts';
 import { billionths, runtimeClassKind } from '../../../api/index.ts';
 import type { StoredObjects } from '../strategy.ts';
 import { podRefusal } from './pod-refusal.ts';
 
-type Toleration = NonNullable<NonNullable<Pod['spec']>['tolerations']>[number];
 type Quantities = Readonly<Record<string, string>>;
 type Scheduling = NonNullable<RuntimeClass['scheduling']>;
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
-import type { ContainerSpec, NodeCgroups } from '../../../../src/agent/resources/index.ts';
+import type { NodeCgroups } from '../../../../src/agent/resources/index.ts';
 import {
   containerResources,
   oomScoreOf,
@@ -13,7 +13,7 @@ import {
   sharesOf,
   weightOf,
 } from '../../../../src/agent/resources/index.ts';
-import type { Pod } from '../../../../src/api/index.ts';
+import type { ContainerSpec, Pod } from '../../../../src/api/index.ts';
 import { temporaryFolder } from '../../../support/index.ts';
 
 type Resources = NonNullable<ContainerSpec['resources']>;

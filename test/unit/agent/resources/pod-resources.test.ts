@@ -1,14 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import {
-  cpuMillis,
-  groupLimitsOf,
-  podLimits,
-  podRequests,
-  qosClassOf,
-  wholeOf,
-} from '../../../../src/agent/resources/index.ts';
+import { cpuMillis, groupLimitsOf, wholeOf } from '../../../../src/agent/resources/index.ts';
 import type { Pod } from '../../../../src/api/index.ts';
+import { podLimits, podRequests, qosClassOf } from '../../../../src/api/index.ts';
 
 type Spec = NonNullable<Pod['spec']>;
 type Container = NonNullable<Spec['containers']>[number];

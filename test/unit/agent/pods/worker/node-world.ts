@@ -20,11 +20,12 @@ import {
   waitForSlot,
 } from '../../../../../src/agent/pods/worker/index.ts';
 import { ProbeCommands, ProbeMetrics, Prober } from '../../../../../src/agent/probes/index.ts';
-import { PodCgroups, qosClassOf } from '../../../../../src/agent/resources/index.ts';
+import { PodCgroups } from '../../../../../src/agent/resources/index.ts';
 import type { PodCalls } from '../../../../../src/agent/runtime/index.ts';
 import { RuntimeError } from '../../../../../src/agent/runtime/index.ts';
 import type { Volumes } from '../../../../../src/agent/volumes/index.ts';
 import type { Pod } from '../../../../../src/api/index.ts';
+import { qosClassOf } from '../../../../../src/api/index.ts';
 import type { Clock } from '../../../../../src/base/index.ts';
 import { silentLogger } from '../../../../../src/base/index.ts';
 import type { Behaviours } from '../../../../support/index.ts';

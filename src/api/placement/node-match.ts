@@ -1,34 +1,36 @@
-import type { Pod } from '../../../api/index.ts';
-import type { AdmittingNode } from './types.ts';
+import type { Pod } from '../kinds/index.ts';
 
 type Affinity = NonNullable<NonNullable<NonNullable<Pod['spec']>['affinity']>['nodeAffinity']>;
-type Term = NonNullable<
-  Affinity['requiredDuringSchedulingIgnoredDuringExecution']
->['nodeSelectorTerms'][number];
-type NodeSelectorRequirement = NonNullable<Term['matchExpressions']>[number];
+export type NodeSelector = NonNullable<Affinity['requiredDuringSchedulingIgnoredDuringExecution']>;
+export type NodeSelectorTerm = NodeSelector['nodeSelectorTerms'][number];
+type Requirement = NonNullable<NodeSelectorTerm['matchExpressions']>[number];
 type Labels = Readonly<Record<string, string>>;
 
+/** What selectors of nodes look at. */
+export interface SelectableNode {
+  readonly name: string;
+  readonly labels: Labels;
+}
+
 /** Whether the pod's nodeSelector and the required part of its node affinity hold for the node. */
-export function matchesNode(
-  { spec }: Pod,
-  { name, labels }: Pick<AdmittingNode, 'name' | 'labels'>,
-): boolean {
+export function matchesNode({ spec }: Pod, node: SelectableNode): boolean {
   const wanted = Object.entries(spec?.nodeSelector ?? {});
-  if (!wanted.every(([key, value]) => labelOf(labels, key) === value)) return false;
+  if (!wanted.every(([key, value]) => labelOf(node.labels, key) === value)) return false;
   const required = spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
-  return required === undefined || matchesTerms(required.nodeSelectorTerms, { name, labels });
+  return required === undefined || matchesTerms(required.nodeSelectorTerms, node);
 }
 
 /** Whether one of the terms holds for the node. */
-export function matchesTerms(
-  terms: readonly Term[],
-  { name, labels }: Pick<AdmittingNode, 'name' | 'labels'>,
-): boolean {
+export function matchesTerms(terms: readonly NodeSelectorTerm[], { name, labels }: SelectableNode): boolean {
   return terms.some((term) => holds(term, name, labels));
 }
 
 /** All requirements of a term must hold; an empty term holds for no node. */
-function holds({ matchExpressions = [], matchFields = [] }: Term, name: string, labels: Labels): boolean {
+function holds(
+  { matchExpressions = [], matchFields = [] }: NodeSelectorTerm,
+  name: string,
+  labels: Labels,
+): boolean {
   if (matchExpressions.length === 0 && matchFields.length === 0) return false;
   return (
     matchExpressions.every((requirement) => isMet(requirement, labels)) &&
@@ -37,13 +39,13 @@ function holds({ matchExpressions = [], matchFields = [] }: Term, name: string, 
 }
 
 /** The only field is the name of the node, compared with one value. */
-function isMetByField(requirement: NodeSelectorRequirement, name: string): boolean {
+function isMetByField(requirement: Requirement, name: string): boolean {
   const { key, operator, values = [] } = requirement;
   const isKnown = key === 'metadata.name' && values.length === 1 && ['In', 'NotIn'].includes(operator);
   return isKnown && isMet(requirement, { [key]: name });
 }
 
-function isMet({ key, operator, values = [] }: NodeSelectorRequirement, labels: Labels): boolean {
+function isMet({ key, operator, values = [] }: Requirement, labels: Labels): boolean {
   const value = labelOf(labels, key);
   switch (operator) {
     case 'In':

@@ -1,5 +1,5 @@
-import type { Pod } from '../../api/index.ts';
-import { billionths, computeQosClass } from '../../api/index.ts';
+import type { Pod } from '../kinds/index.ts';
+import { billionths, computeQosClass } from '../kinds/index.ts';
 
 /*
  * What a pod asks for and may use as a whole, in billionths by the name of the resource. Its containers run side by side,
@@ -10,12 +10,41 @@ import { billionths, computeQosClass } from '../../api/index.ts';
 type PodSpec = NonNullable<Pod['spec']>;
 export type ContainerSpec = NonNullable<PodSpec['containers']>[number];
 
-/** Billionths by the name of the resource. */
+/** By the name of the resource; billionths, or whole units where that is said. */
 export type Amounts = ReadonlyMap<string, bigint>;
 
 export type QosClass = 'Guaranteed' | 'Burstable' | 'BestEffort';
 
 type Kind = 'requests' | 'limits';
+
+/**
+ * What a pod takes from the node it is on, its overhead included, in whole units (`toUnits`): what an agent admits by and a
+ * scheduler counts.
+ */
+export function podUnits(pod: Pod): Amounts {
+  const requests = podRequests(pod, { withOverhead: true });
+  return new Map([...requests].map(([name, amount]) => [name, roundUp(name, amount)]));
+}
+
+/** A quantity in whole units, rounded up: thousandths of cpu, bytes of memory and storage, pieces of others. */
+export function toUnits(resource: string, quantity: string): bigint {
+  return roundUp(resource, billionths(quantity));
+}
+
+/** What a node has, in whole units. */
+export function unitsOf(quantities: Readonly<Record<string, string>> = {}): Amounts {
+  return new Map(Object.entries(quantities).map(([name, quantity]) => [name, toUnits(name, quantity)]));
+}
+
+function roundUp(resource: string, amount: bigint): bigint {
+  const unit = resource === 'cpu' ? 1_000_000n : 1_000_000_000n;
+  return amount <= 0n ? amount / unit : (amount + unit - 1n) / unit;
+}
+
+/** The sum of all. */
+export function sumAmounts(all: readonly Amounts[]): Amounts {
+  return all.reduce(add, new Map());
+}
 
 /** Of the status, where it was computed when the pod was made, else of the spec. */
 export function qosClassOf({ spec, status }: Pod): QosClass {

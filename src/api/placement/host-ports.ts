@@ -1,7 +1,8 @@
-import type { Pod } from '../../../api/index.ts';
-import { isSidecar } from './amounts.ts';
+import type { Pod } from '../kinds/index.ts';
+import { isSidecar } from './pod-resources.ts';
 
-interface HostPort {
+/** A port of the node that a pod takes. */
+export interface HostPort {
   readonly ip: string;
   readonly protocol: string;
   readonly port: number;
@@ -12,9 +13,12 @@ const everyAddress = '0.0.0.0';
 /** Whether a port of the node that the pod wants is one of another's. */
 export function findsPortsTaken(pod: Pod, others: readonly Pod[]): boolean {
   const wanted = hostPortsOf(pod);
-  return (
-    wanted.length > 0 && others.some((other) => hostPortsOf(other).some((port) => isAmong(wanted, port)))
-  );
+  return wanted.length > 0 && others.some((other) => havePortInCommon(wanted, hostPortsOf(other)));
+}
+
+/** On one address, or where one of the two is taken on every address. */
+export function havePortInCommon(ports: readonly HostPort[], others: readonly HostPort[]): boolean {
+  return others.some((port) => isAmong(ports, port));
 }
 
 const isAmong = (ports: readonly HostPort[], { ip, protocol, port }: HostPort) =>
@@ -25,8 +29,8 @@ const isAmong = (ports: readonly HostPort[], { ip, protocol, port }: HostPort) =
       (each.ip === ip || each.ip === everyAddress || ip === everyAddress),
   );
 
-/** Of the containers that run together: init containers but sidecars are gone by then. */
-function hostPortsOf({ spec }: Pod): HostPort[] {
+/** The ports of the node that a pod takes, those of the containers that run together: init containers but sidecars are gone by then. */
+export function hostPortsOf({ spec }: Pod): HostPort[] {
   const running = [...(spec?.containers ?? []), ...(spec?.initContainers ?? []).filter(isSidecar)];
   return running.flatMap(({ ports = [] }) =>
     ports
