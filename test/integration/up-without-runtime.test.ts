@@ -21,7 +21,7 @@ const stopMs = 3000;
 before(ensureBuilt);
 
 describe('scripts/up without a runtime', () => {
-  test('runs all the same, and the node says why it is not Ready', async () => {
+  test('runs all the same, the node says why it is not Ready, and what it uses is known', async () => {
     await using home = await temporaryFolder('up-');
     const socket = join(home.path, 'nowhere.sock');
     const args = ['--container-runtime-endpoint', `unix://${socket}`];
@@ -36,6 +36,11 @@ describe('scripts/up without a runtime', () => {
     assert.match(message, /container runtime/);
     assert.match(await outputOf(tool.run(['get', 'nodes', '-o', 'wide'])), / NotReady /);
     assert.ok((await outputOf(tool.run(['describe', 'node', node]))).includes(message));
+    const top = await waitFor('its figures', async () => {
+      const { code, stdout } = await tool.run(['top', 'nodes']);
+      return code === 0 && stdout;
+    });
+    assert.match(top, new RegExp(`^${node} +\\d+m +\\d+% +\\d+Mi +\\d+%`, 'm'));
   });
 });
 

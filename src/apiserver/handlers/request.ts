@@ -47,7 +47,7 @@ export interface ApiRequest {
 /** The answer of a verb. Its objects are JSON and are sent in the form that the client asked for. */
 export type Answer =
   | { form: 'object'; code: 200 | 201 | 202; type: ObjectType; json: Uint8Array; warnings: readonly string[] }
-  | { form: 'list'; code: 200; items: readonly Stored[]; metadata: ListMeta }
+  | { form: 'list'; code: 200; items: readonly Stored[]; metadata: ListMeta; warnings?: readonly string[] }
   | { form: 'status'; code: 200 | 201 | 202; status: Status; warnings: readonly string[] };
 
 /** The type of the body of a write to this path. */

@@ -33,11 +33,12 @@ function measuredNodes({ registry, answers, clock }: MeasuredOptions): Measured<
     async read({ name, signal }) {
       const nodes = await readObjects(registry.of(nodeKind), '', name);
       const found = await answers.read(nodes, signal);
-      return nodes.flatMap((node): NodeMetrics[] => {
+      const objects = nodes.flatMap((node): NodeMetrics[] => {
         const figures = found.get(node.metadata?.name ?? '')?.node;
         if (figures === undefined) return [];
         return [{ metadata: metadataOf(node, clock), ...spanOf([figures]), usage: usageOf(figures) }];
       });
+      return { objects, warnings: [] };
     },
   };
 }
@@ -53,12 +54,25 @@ function measuredPods({ registry, answers, clock }: MeasuredOptions): Measured<P
         await Promise.all([...names].map((node) => readObjects(registry.of(nodeKind), '', node)))
       ).flat();
       const found = await answers.read(nodes, signal);
-      return pods.flatMap((pod): PodMetrics[] => {
-        const measured = found.get(pod.spec?.nodeName ?? '')?.pods.get(pod.metadata?.uid ?? '');
-        return measured === undefined ? [] : metricsOf(pod, measured, clock);
-      });
+      const figuresOf = ({ spec, metadata }: Pod) =>
+        found.get(spec?.nodeName ?? '')?.pods.get(metadata?.uid ?? '');
+      const objects = pods.flatMap((pod) => metricsOf(pod, figuresOf(pod) ?? new Map(), clock));
+      const reported = new Set(
+        pods.filter((pod) => figuresOf(pod) !== undefined).map(({ spec }) => spec?.nodeName),
+      );
+      return { objects, warnings: warningsOf([...names].filter((node) => !reported.has(node))) };
     },
   };
+}
+
+const maxNamed = 10;
+
+/** Of nodes of which no pod is known: without this, a list without them would look as if nothing ran there. */
+function warningsOf(nodes: readonly string[]): string[] {
+  if (nodes.length === 0) return [];
+  const named = nodes.toSorted().slice(0, maxNamed).join(', ');
+  const more = nodes.length > maxNamed ? ` and ${nodes.length - maxNamed} more` : '';
+  return [`pods of these nodes are missing, because their agents do not say what they use: ${named}${more}`];
 }
 
 /** None while a container that runs is not measured yet: a sum without it would be too small. */

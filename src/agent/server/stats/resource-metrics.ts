@@ -53,17 +53,16 @@ const start = {
   read: ({ startMs }: Measured) => (startMs === undefined ? undefined : startMs / 1000),
 } as const;
 
-/** Undefined: what is used could not be found out, which is all that is said then. */
-export function formatResourceMetrics(parts: SummaryParts | undefined): string {
+/** Where pods or figures of them are missing, `resource_scrape_error` is 1. */
+export function formatResourceMetrics(parts: SummaryParts): string {
   const error = family(
     {
       name: 'resource_scrape_error',
       type: 'gauge',
       help: '1 if there was an error while getting container metrics, 0 otherwise',
     },
-    [{ labels: {}, value: parts === undefined ? 1 : 0, atMs: undefined }],
+    [{ labels: {}, value: parts.missing === undefined ? 0 : 1, atMs: undefined }],
   );
-  if (parts === undefined) return error;
   const { cpu, memory, swap, atMs } = parts.node;
   const node: Measured = { labels: {}, atMs, cpu, memory, swap };
   const pods = podsInSummary(parts);

@@ -13,17 +13,19 @@ export interface SummaryParts {
   /** All pods. */
   pods: readonly PodAt[];
   usage: Usage;
+  /** The groups of the agent and of all pods; undefined on a machine without control groups. */
+  system: readonly SystemUsage[] | undefined;
   disks: Awaited<ReturnType<RuntimeSource['imageDisks']>>;
   /** Leaves everything else out, as the reference does for frequent requests. */
   onlyCpuAndMemory: boolean;
+  /** Why the runtime was not asked for everything, so that pods or figures of them are missing; undefined: nothing is. */
+  missing: string | undefined;
 }
 
-/** The usage of pods, where the runtime reports it, else of containers. */
+/** The usage of pods, where it is known, else of containers. */
 export interface Usage {
-  readonly pods: readonly PodUsage[] | undefined;
+  readonly pods: readonly PodUsage[];
   readonly containers: readonly ContainerUsage[];
-  /** The groups of the agent and of all pods. */
-  readonly system?: readonly SystemUsage[];
 }
 
 /** A Summary of stats/v1alpha1: what the node uses, and each of the pods that run. */
@@ -31,7 +33,7 @@ export function summary(parts: SummaryParts) {
   return { node: nodeOf(parts), pods: podsOf(parts) };
 }
 
-function nodeOf({ nodeName, node, usage, disks, onlyCpuAndMemory }: SummaryParts) {
+function nodeOf({ nodeName, node, system, disks, onlyCpuAndMemory }: SummaryParts) {
   const { startTime, cpu, memory, swap, io, network, fs, imageFs, containerFs, rlimit } = node;
   const base = {
     nodeName,
@@ -39,7 +41,7 @@ function nodeOf({ nodeName, node, usage, disks, onlyCpuAndMemory }: SummaryParts
     cpu,
     memory,
     ...(swap === undefined ? {} : { swap }),
-    ...(usage.system === undefined ? {} : { systemContainers: usage.system }),
+    ...(system === undefined ? {} : { systemContainers: system }),
   };
   if (onlyCpuAndMemory) return base;
   const image = withUse(imageFs ?? fs, disks.images);
@@ -73,9 +75,9 @@ interface PodInSummary {
 
 /** The pods that run, with what is known of their usage. */
 export function podsInSummary({ pods, usage }: Pick<SummaryParts, 'pods' | 'usage'>): PodInSummary[] {
-  const byId = new Map((usage.pods ?? []).map((pod) => [pod.id, pod]));
+  const byId = new Map(usage.pods.map((pod) => [pod.id, pod]));
   const ofContainers = new Map(
-    [...usage.containers, ...(usage.pods ?? []).flatMap(({ containers }) => containers)].map(
+    [...usage.containers, ...usage.pods.flatMap(({ containers }) => containers)].map(
       (container) => [container.id, container] as const,
     ),
   );

@@ -11,7 +11,13 @@ export interface Measured<T extends ApiObject = ApiObject> {
     readonly namespace: string;
     readonly name: string;
     readonly signal: AbortSignal;
-  }): Promise<readonly T[]>;
+  }): Promise<Measurement<T>>;
+}
+
+export interface Measurement<T> {
+  readonly objects: readonly T[];
+  /** Of objects that are missing though the client could expect them. */
+  readonly warnings: readonly string[];
 }
 
 /** GET of an object, or of a collection, of a kind that is measured when it is read. Throws 404. */
@@ -20,10 +26,11 @@ export async function readMeasured(request: ApiRequest, measured: Measured): Pro
 }
 
 async function get({ resource, namespace, name, signal }: ApiRequest, measured: Measured): Promise<Answer> {
-  const [object] = await measured.read({ namespace, name, signal: signal() });
+  const { objects, warnings } = await measured.read({ namespace, name, signal: signal() });
+  const [object] = objects;
   if (object === undefined) throw notFound(resource.kind, resource.groupSuffix, name);
   const { kind } = resource;
-  return { form: 'object', code: 200, type: kind, json: resource.encoding.encode(object), warnings: [] };
+  return { form: 'object', code: 200, type: kind, json: resource.encoding.encode(object), warnings };
 }
 
 /** In one chunk, whatever its limit: nothing could be continued. */
@@ -31,7 +38,7 @@ async function list(request: ApiRequest, measured: Measured): Promise<Answer> {
   const { resource, namespace, signal } = request;
   const selectors = readSelectors(request);
   const name = selectors?.exact('metadata.name') ?? '';
-  const objects = await measured.read({ namespace, name, signal: signal() });
+  const { objects, warnings } = await measured.read({ namespace, name, signal: signal() });
   const selected = objects.filter(
     (object) =>
       selectors === undefined || (selectors.labels.matches(object) && selectors.fields.matches(object)),
@@ -42,5 +49,5 @@ async function list(request: ApiRequest, measured: Measured): Promise<Answer> {
     createRevision: 0,
     value: resource.encoding.encode(object),
   }));
-  return { form: 'list', code: 200, items, metadata: {} };
+  return { form: 'list', code: 200, items, metadata: {}, warnings };
 }

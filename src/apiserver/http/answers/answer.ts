@@ -25,7 +25,7 @@ export async function sendAnswer(
   answer: Answer,
   { resource, negotiated, compress, now }: AnswerOptions,
 ): Promise<FastifyReply | undefined> {
-  if (answer.form !== 'list') addWarnings(reply, answer.warnings);
+  addWarnings(reply, answer.warnings ?? []);
   const { form, mediaType } = negotiated;
   const pretty = isPretty(request, negotiated.pretty);
   const rendering = render(answer, { resource, form, pretty, now });

@@ -142,6 +142,36 @@ describe('metrics.k8s.io', () => {
     assert.equal(agent.requests.length, 1, 'all within ten seconds share one answer');
   });
 
+  test('warns of nodes that say nothing of their pods: those would look as if they did not run', async () => {
+    await using server = await startServer();
+    const uids: string[] = [];
+    await using _telling = await addNode(server, 'node-a', (_request, response) =>
+      response.end(
+        JSON.stringify({
+          pods: uids.map((uid) => ({ podRef: { uid }, containers: [{ name: 'app', ...figures(1, 1) }] })),
+        }),
+      ),
+    );
+    // as an agent without its container runtime answers
+    await using _halved = await addNode(server, 'node-b', answering({ node: figures(1, 1), pods: [] }));
+    await using _silent = await addNode(server, 'node-c', (_request, response) =>
+      response.writeHead(500).end(),
+    );
+    uids.push(await addPod(server, 'web', 'node-a', ['app']));
+    const quiet = await server.admin.request('GET', `${base}/pods`);
+    assert.equal(quiet.headers.warning, undefined);
+    await addPod(server, 'half', 'node-b', ['app']);
+    await addPod(server, 'lost', 'node-c', ['app']);
+    const { headers, text } = await server.admin.request('GET', `${base}/pods`);
+    assert.deepEqual(namesIn(JSON.parse(text)), ['web']);
+    assert.equal(
+      headers.warning,
+      '299 - "pods of these nodes are missing, because their agents do not say what they use: node-b, node-c"',
+    );
+    assert.deepEqual(namesIn(await listOf(server, 'nodes')), ['node-b']);
+    await server.admin.refused('NotFound', 'GET', `${base}/namespaces/default/pods/half`);
+  });
+
   test('is answered without a node that is slow', async () => {
     await using server = await startServer();
     await using _quick = await addNode(server, 'quick', answering({ node: figures(1, 1) }));

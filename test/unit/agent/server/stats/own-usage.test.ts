@@ -3,14 +3,17 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { RuntimeError } from '../../../../../src/agent/runtime/index.ts';
-import type { AgentRoute } from '../../../../../src/agent/server/index.ts';
 import type { NodeUsage, OwnUsageOptions } from '../../../../../src/agent/server/stats/index.ts';
 import { statsRoutes } from '../../../../../src/agent/server/stats/index.ts';
 import type { PodAt } from '../../../../../src/agent/server/stats/pods.ts';
+import type { StatsRoutesOptions } from '../../../../../src/agent/server/stats/routes.ts';
 import type { PodUsage } from '../../../../../src/agent/server/stats/usage.ts';
 import { FolderSizes, PodDisks, PodGroups } from '../../../../../src/agent/usage/index.ts';
 import type { Pod } from '../../../../../src/api/index.ts';
+import type { Clock } from '../../../../../src/base/index.ts';
 import { silentLogger, systemClock } from '../../../../../src/base/index.ts';
+import { waitFor } from '../../../../support/index.ts';
+import { createManualClock } from '../../../../support/manual-clock.ts';
 import { temporaryFolder } from '../../../../support/temporary-folder.ts';
 import { FakeGroups, separateGroup, unifiedGroup } from '../../usage/fake-groups.ts';
 import { admin, ask, startServer } from '../running-server.ts';
@@ -59,7 +62,7 @@ const node: NodeUsage = {
 };
 
 /** A node whose groups, processes and folders are files of the test. */
-async function openLab(version: 1 | 2, pods: readonly PodAt[] = [web]) {
+async function openLab(version: 1 | 2, pods: readonly PodAt[] = [web], clock: Clock = systemClock) {
   const folder = await temporaryFolder();
   const groups = new FakeGroups(join(folder.path, 'cgroup'), version);
   const group = version === 1 ? separateGroup : unifiedGroup;
@@ -104,7 +107,7 @@ async function openLab(version: 1 | 2, pods: readonly PodAt[] = [web]) {
     procDir: proc,
   };
   const asked: string[] = [];
-  const source = {
+  const source: StatsRoutesOptions['source'] = {
     pods: async () => pods,
     usage: async (): Promise<readonly PodUsage[]> => {
       asked.push('usage');
@@ -116,22 +119,30 @@ async function openLab(version: 1 | 2, pods: readonly PodAt[] = [web]) {
     imageDisks: async () => ({}),
   };
   const routes = statsRoutes({
-    ...{ nodeName: 'n1', addresses: () => [], runtimeName: () => 'containerd', clock: systemClock },
+    ...{ nodeName: 'n1', addresses: () => [], runtimeName: () => 'containerd', clock },
     ...{ source, own, known: () => [known], nodeUsage: async () => node },
   });
-  return { routes, asked, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
+  const server = await startServer({ more: routes });
+  return {
+    port: server.port,
+    /** What the runtime does. */
+    source,
+    asked,
+    async [Symbol.asyncDispose]() {
+      await server[Symbol.asyncDispose]();
+      await folder[Symbol.asyncDispose]();
+    },
+  };
 }
 
-async function answerOf(routes: readonly AgentRoute[], path: string) {
-  await using server = await startServer({ more: routes });
-  return (await ask(server.port, 'GET', path, admin)).body;
-}
+const answerOf = async ({ port }: { readonly port: number }, path: string) =>
+  (await ask(port, 'GET', path, admin)).body;
 
 for (const version of [1, 2] as const) {
   describe(`the usage of pods by control groups of version ${version}`, () => {
     test('has every part of the summary, and the runtime is asked for no statistics', async () => {
       await using lab = await openLab(version);
-      const { node: ofNode, pods } = JSON.parse(await answerOf(lab.routes, '/stats/summary'));
+      const { node: ofNode, pods } = JSON.parse(await answerOf(lab, '/stats/summary'));
       assert.deepEqual(lab.asked, []);
       const [system, ...others] = ofNode.systemContainers;
       assert.deepEqual([system.name, system.memory.rssBytes, others], ['pods', 1048576, []]);
@@ -167,7 +178,7 @@ for (const version of [1, 2] as const) {
 
     test('has nothing but CPU and memory where that is asked', async () => {
       await using lab = await openLab(version);
-      const { pods } = JSON.parse(await answerOf(lab.routes, '/stats/summary?only_cpu_and_memory=true'));
+      const { pods } = JSON.parse(await answerOf(lab, '/stats/summary?only_cpu_and_memory=true'));
       assert.deepEqual(Object.keys(pods[0]).sort(), [
         'containers',
         'cpu',
@@ -189,7 +200,7 @@ for (const version of [1, 2] as const) {
 
 test('a pod without a group of this agent is as the runtime says, others are not', async () => {
   await using lab = await openLab(1, [web, stray]);
-  const { pods } = JSON.parse(await answerOf(lab.routes, '/stats/summary'));
+  const { pods } = JSON.parse(await answerOf(lab, '/stats/summary'));
   const usage = new Map<string, number>();
   for (const { podRef, cpu } of pods) usage.set(podRef.name, cpu.usageCoreNanoSeconds);
   assert.deepEqual([...usage].sort(), [
@@ -202,7 +213,7 @@ test('a pod without a group of this agent is as the runtime says, others are not
 describe('/metrics/resource', () => {
   test('has the figures of the reference, with the time of each', async () => {
     await using lab = await openLab(1);
-    const text = await answerOf(lab.routes, '/metrics/resource');
+    const text = await answerOf(lab, '/metrics/resource');
     const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
     const patterns = [
       /^container_cpu_usage_seconds_total\{container="app",namespace="default",pod="web"\} 1 \d{13}$/,
@@ -219,14 +230,76 @@ describe('/metrics/resource', () => {
     assert.equal(lines.length, patterns.length, text);
     for (const [index, pattern] of patterns.entries()) assert.match(lines[index] ?? '', pattern);
   });
+});
 
-  test('says so when the runtime cannot be asked what runs', async () => {
+describe('without the runtime', () => {
+  const nodeFigures = [
+    /^node_cpu_usage_seconds_total 1.5 1735776000000$/m,
+    /^node_memory_working_set_bytes 7 1735776000000$/m,
+    /^resource_scrape_error 1$/m,
+  ];
+
+  test('the figures of the node are there, and that those of pods are missing is said', async () => {
+    await using lab = await openLab(1);
     const away = () => Promise.reject(new RuntimeError('unavailable', 'gone'));
-    const routes = statsRoutes({
-      ...{ nodeName: 'n1', addresses: () => [], runtimeName: () => '', clock: systemClock },
-      source: { pods: away, usage: away, containerUsage: away, imageDisks: away },
-      nodeUsage: async () => node,
-    });
-    assert.match(await answerOf(routes, '/metrics/resource'), /^resource_scrape_error 1$/m);
+    lab.source.pods = away;
+    lab.source.imageDisks = away;
+    for (const [query, more] of [
+      ['?only_cpu_and_memory=true', []],
+      ['', ['fs', 'runtime']],
+    ] as const) {
+      const { code, body, headers } = await ask(lab.port, 'GET', `/stats/summary${query}`, admin);
+      assert.deepEqual(
+        [code, headers['warning']],
+        [200, '299 - "the container runtime cannot be asked: gone; what pods use is not complete"'],
+      );
+      const { node: found, pods } = JSON.parse(body);
+      const known = ['nodeName', 'startTime', 'cpu', 'memory', 'systemContainers', ...more];
+      assert.deepEqual([Object.keys(found), found.systemContainers[0].name], [known, 'pods']);
+      assert.deepEqual([found.cpu, found.memory, pods], [node.cpu, node.memory, []]);
+    }
+    const { code, body } = await ask(lab.port, 'GET', '/metrics/resource', admin);
+    assert.equal(code, 200);
+    for (const line of nodeFigures) assert.match(body, line);
+    assert.doesNotMatch(body, /^(?:pod|container)_/m);
+  });
+
+  test('that hangs CPU and memory are waited for less long than the control plane waits', async () => {
+    const clock = createManualClock();
+    await using lab = await openLab(1, [web], clock);
+    lab.source.pods = () => new Promise(() => undefined);
+    lab.source.imageDisks = () => new Promise(() => undefined);
+    for (const [path, ms] of [
+      ['/stats/summary?only_cpu_and_memory=true', 2000],
+      ['/metrics/resource', 2000],
+      ['/stats/summary', 8000],
+    ] as const) {
+      const asked = ask(lab.port, 'GET', path, admin);
+      await waitFor('the question', () => clock.sleepers > 0);
+      await clock.advance(ms);
+      const { code, body, headers } = await asked;
+      assert.equal(code, 200);
+      if (path === '/metrics/resource') for (const line of nodeFigures) assert.match(body, line);
+      else {
+        assert.deepEqual(JSON.parse(body).node.cpu, node.cpu);
+        assert.match(String(headers['warning']), new RegExp(`it did not answer within ${ms / 1000} s; `));
+      }
+    }
+  });
+
+  test('pods with a group of this agent have their figures though the runtime does not answer for others', async () => {
+    await using lab = await openLab(1, [web, stray]);
+    lab.source.usage = () => Promise.reject(new RuntimeError('timeout', 'stuck'));
+    const { body, headers } = await ask(lab.port, 'GET', '/stats/summary', admin);
+    assert.match(String(headers['warning']), /stuck/);
+    const usage = new Map<string, unknown>();
+    for (const { podRef, cpu } of JSON.parse(body).pods) usage.set(podRef.name, cpu?.usageCoreNanoSeconds);
+    assert.deepEqual([...usage].sort(), [
+      ['stray', undefined],
+      ['web', 1_000_000_000],
+    ]);
+    const { body: metrics } = await ask(lab.port, 'GET', '/metrics/resource', admin);
+    assert.match(metrics, /^pod_cpu_usage_seconds_total\{namespace="default",pod="web"\} 1 /m);
+    assert.match(metrics, /^resource_scrape_error 1$/m);
   });
 });
