@@ -18,7 +18,13 @@ export {
   writeFileAtomic,
 } from './files.ts';
 export { isRecord, tryParseJson, tryParseRecord } from './json.ts';
-export { readKernelFile, readKernelFolder, readKernelNumber } from './kernel-file.ts';
+export {
+  findKernelCount,
+  parseKernelCount,
+  readKernelFile,
+  readKernelFolder,
+  readKernelNumber,
+} from './kernel-file.ts';
 export { createLatest, type Latest } from './latest.ts';
 export * from './lifecycle/index.ts';
 export { Listeners } from './listeners.ts';

@@ -48,9 +48,29 @@ export function readKernelFolder(path: string): string[] {
   }
 }
 
-/** The whole number that a file of the kernel holds, or undefined. */
+/** The count that a file of the kernel holds, or undefined. */
 export function readKernelNumber(path: string): number | undefined {
-  const text = readKernelFile(path)?.trim();
-  if (text === undefined || !/^\d+$/.test(text)) return undefined;
-  return Number(text);
+  return parseKernelCount(readKernelFile(path));
+}
+
+/** The kernel's counts have 64 bits. */
+const maxCount = 2 ** 64;
+
+/** A count as the kernel writes it, with blanks around it or without; undefined for whatever else is there. Beyond 2^53 rounded. */
+export function parseKernelCount(text: string | undefined): number | undefined {
+  const trimmed = text?.trim() ?? '';
+  if (!/^\d{1,20}$/.test(trimmed)) return undefined;
+  const count = Number(trimmed);
+  return count < maxCount ? count : undefined;
+}
+
+/** The count in the line that begins with `key` and a blank. Searches instead of splitting: memory.stat has 60 lines. */
+export function findKernelCount(text: string | undefined, key: string): number | undefined {
+  if (text === undefined) return undefined;
+  const start = `${key} `;
+  const before = text.startsWith(start) ? 0 : text.indexOf(`\n${start}`) + 1;
+  if (before === 0 && !text.startsWith(start)) return undefined;
+  const at = before + start.length;
+  const end = text.indexOf('\n', at);
+  return parseKernelCount(text.slice(at, end === -1 ? undefined : end));
 }

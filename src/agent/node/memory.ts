@@ -1,4 +1,4 @@
-import { readKernelFile, readKernelNumber } from '../../base/index.ts';
+import { findKernelCount, readKernelFile, readKernelNumber } from '../../base/index.ts';
 
 export interface Memory {
   readonly capacityBytes: number;
@@ -38,7 +38,8 @@ export function readSwap(procDir: string): number {
   return readMeminfo(procDir)('SwapTotal') ?? 0;
 }
 
-function readMeminfo(procDir: string): (name: string) => number | undefined {
+/** Returns what `/proc/meminfo` says of a name, in bytes. */
+export function readMeminfo(procDir: string): (name: string) => number | undefined {
   const text = readKernelFile(`${procDir}/meminfo`) ?? '';
   return (name) => {
     const found = new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1];
@@ -57,18 +58,13 @@ function readGroup(sysDir: string): Group {
   const v1 = `${sysDir}/fs/cgroup/memory`;
   const usageV1 = readKernelNumber(`${v1}/memory.usage_in_bytes`);
   if (usageV1 !== undefined) {
-    const inactiveFile = statOf(`${v1}/memory.stat`, 'total_inactive_file');
+    const inactiveFile = findKernelCount(readKernelFile(`${v1}/memory.stat`), 'total_inactive_file');
     return { limit: readKernelNumber(`${v1}/memory.limit_in_bytes`), usage: usageV1, inactiveFile };
   }
   const v2 = `${sysDir}/fs/cgroup`;
   return {
     limit: readKernelNumber(`${v2}/memory.max`),
     usage: readKernelNumber(`${v2}/memory.current`),
-    inactiveFile: statOf(`${v2}/memory.stat`, 'inactive_file'),
+    inactiveFile: findKernelCount(readKernelFile(`${v2}/memory.stat`), 'inactive_file'),
   };
-}
-
-function statOf(path: string, key: string): number | undefined {
-  const found = new RegExp(`^${key} (\\d+)$`, 'm').exec(readKernelFile(path) ?? '')?.[1];
-  return found === undefined ? undefined : Number(found);
 }

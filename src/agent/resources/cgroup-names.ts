@@ -1,4 +1,5 @@
 import type { QosClass } from '../../api/index.ts';
+import type { GroupPath } from '../usage/index.ts';
 
 /*
  * Where the cgroups of pods are, and how the runtime is given them. With the driver cgroupfs they are folders:
@@ -14,9 +15,6 @@ import type { QosClass } from '../../api/index.ts';
 
 export type CgroupDriver = 'cgroupfs' | 'systemd';
 
-/** A folder of the tree: the names from the root on. */
-export type CgroupPath = readonly string[];
-
 export interface CgroupNaming {
   readonly driver: CgroupDriver;
   /** cgroupRoot of the configuration, such as `/` or `/machine`. */
@@ -26,22 +24,22 @@ export interface CgroupNaming {
 const top = 'kubepods';
 
 /** The group of all pods. */
-export function kubepodsPath(naming: CgroupNaming): CgroupPath {
+export function kubepodsPath(naming: CgroupNaming): GroupPath {
   return toPath(naming, [...rootParts(naming.root), top]);
 }
 
 /** The group of all pods of one class; those of Guaranteed lie directly in the group of all pods. */
-export function tierPath(naming: CgroupNaming, qos: QosClass): CgroupPath {
+export function tierPath(naming: CgroupNaming, qos: QosClass): GroupPath {
   return toPath(naming, tierParts(naming, qos));
 }
 
 /** Throws when the uid cannot be part of a path. */
-export function podPath(naming: CgroupNaming, qos: QosClass, uid: string): CgroupPath {
+export function podPath(naming: CgroupNaming, qos: QosClass, uid: string): GroupPath {
   return toPath(naming, [...tierParts(naming, qos), `pod${checkUid(uid)}`]);
 }
 
 /** As the runtime wants it: a path, or with systemd the name of the slice. */
-export function parentFor(naming: CgroupNaming, path: CgroupPath): string {
+export function parentFor(naming: CgroupNaming, path: GroupPath): string {
   return naming.driver === 'systemd' ? (path.at(-1) ?? '') : `/${path.join('/')}`;
 }
 
@@ -65,7 +63,7 @@ function rootParts(root: string): string[] {
   throw new Error(`cgroupRoot ${JSON.stringify(root)} must not contain ..`);
 }
 
-function toPath({ driver }: CgroupNaming, parts: readonly string[]): CgroupPath {
+function toPath({ driver }: CgroupNaming, parts: readonly string[]): GroupPath {
   if (driver === 'cgroupfs') return parts;
   const escaped = parts.map((part) => part.replaceAll('-', '_'));
   return escaped.map((_, index) => `${escaped.slice(0, index + 1).join('-')}.slice`);

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { mkdir, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describeError, errorCode, readKernelFile } from '../../base/index.ts';
-import type { CgroupPath } from './cgroup-names.ts';
+import type { GroupPath, Hierarchies } from '../usage/index.ts';
 import { weightOf } from './cpu-share.ts';
 import type { GroupLimits } from './pod-limits.ts';
 
@@ -12,10 +12,7 @@ import type { GroupLimits } from './pod-limits.ts';
  * version 2. The runtime makes folders in all of them, so all of them are looked at when a group goes.
  */
 
-export interface CgroupTree {
-  readonly version: 1 | 2;
-  /** Of each hierarchy that has controllers. */
-  readonly roots: readonly string[];
+export interface CgroupTree extends Hierarchies {
   /** Of all hierarchies, also of those without controllers. */
   readonly allRoots: readonly string[];
 }
@@ -52,12 +49,12 @@ export function listFolders(folder: string): string[] {
 }
 
 /** Creates the folder and those above it, in every hierarchy, so that processes and limits can go into it. */
-export async function makeGroup(tree: CgroupTree, path: CgroupPath): Promise<void> {
+export async function makeGroup(tree: CgroupTree, path: GroupPath): Promise<void> {
   if (tree.version === 2) for (const root of tree.roots) await makeUnified(root, path);
   else for (const root of tree.roots) await makeSeparate(root, path);
 }
 
-async function makeUnified(root: string, path: CgroupPath): Promise<void> {
+async function makeUnified(root: string, path: GroupPath): Promise<void> {
   let folder = root;
   await handOn(folder);
   for (const name of path) {
@@ -68,7 +65,7 @@ async function makeUnified(root: string, path: CgroupPath): Promise<void> {
 }
 
 /** The last folder first: for a pod those above are there already, in each of a dozen hierarchies. */
-async function makeSeparate(root: string, path: CgroupPath): Promise<void> {
+async function makeSeparate(root: string, path: GroupPath): Promise<void> {
   const hasCpuset = existsSync(join(root, cpusetFiles[0]));
   if (await makeIfParentExists(join(root, ...path))) {
     if (!hasCpuset || (await fillCpuset(join(root, ...path), join(root, ...path.slice(0, -1))))) return;
@@ -116,7 +113,7 @@ async function handOn(folder: string): Promise<void> {
 const wantedControllers = new Set(['cpuset', 'cpu', 'io', 'memory', 'hugetlb', 'pids']);
 
 /** Of cpu, memory and pids those by which the group cannot be limited. */
-export function missingControllers({ version, roots }: CgroupTree, path: CgroupPath): string[] {
+export function missingControllers({ version, roots }: CgroupTree, path: GroupPath): string[] {
   const files =
     version === 2
       ? ['cpu.weight', 'memory.max', 'pids.max']
@@ -147,7 +144,7 @@ function wordsOf(path: string): string[] {
 }
 
 /** Writes the limits to each hierarchy that knows them. */
-export async function limitGroup(tree: CgroupTree, path: CgroupPath, limits: GroupLimits): Promise<void> {
+export async function limitGroup(tree: CgroupTree, path: GroupPath, limits: GroupLimits): Promise<void> {
   const values = tree.version === 2 ? unifiedValues(limits) : separateValues(limits);
   for (const root of tree.roots) {
     const folder = join(root, ...path);
@@ -208,12 +205,12 @@ async function write(folder: string, file: string, value: string): Promise<void>
 }
 
 /** Whether every hierarchy has it. */
-export function hasGroup({ roots }: CgroupTree, path: CgroupPath): boolean {
+export function hasGroup({ roots }: CgroupTree, path: GroupPath): boolean {
   return roots.every((root) => existsSync(join(root, ...path)));
 }
 
 /** The folder in each hierarchy where it exists, also in those without controllers. */
-export function foldersOf({ allRoots }: CgroupTree, path: CgroupPath): string[] {
+export function foldersOf({ allRoots }: CgroupTree, path: GroupPath): string[] {
   return allRoots.map((root) => join(root, ...path)).filter((folder) => existsSync(folder));
 }
 

@@ -3,7 +3,9 @@ import type { Pod, QosClass } from '../../api/index.ts';
 import { qosClassOf } from '../../api/index.ts';
 import type { Clock } from '../../base/index.ts';
 import { errorCode, KeyedMutex } from '../../base/index.ts';
-import type { CgroupNaming, CgroupPath } from './cgroup-names.ts';
+import type { GroupPath } from '../usage/index.ts';
+import { GroupFiles } from '../usage/index.ts';
+import type { CgroupNaming } from './cgroup-names.ts';
 import { kubepodsPath, parentFor, podPath, tierPath } from './cgroup-names.ts';
 import type { CgroupTree } from './cgroup-tree.ts';
 import {
@@ -18,10 +20,9 @@ import {
   removeFolder,
   thawFolder,
 } from './cgroup-tree.ts';
-import { findContainerGroup, raisesOf, readLimits, readMemoryUse } from './cgroup-values.ts';
 import { minShares, sharesOf } from './cpu-share.ts';
 import type { GroupLimits, PodLimitSettings } from './pod-limits.ts';
-import { burstableShares, groupLimitsOf } from './pod-limits.ts';
+import { burstableShares, groupLimitsOf, raisesOf } from './pod-limits.ts';
 import type { SliceManager } from './systemd-slices.ts';
 
 const classes: readonly QosClass[] = ['Guaranteed', 'Burstable', 'BestEffort'];
@@ -60,6 +61,7 @@ export interface MemoryShortage {
  */
 export class PodCgroups {
   readonly #options: PodCgroupsOptions;
+  readonly #files: GroupFiles;
   readonly #locks = new KeyedMutex();
   readonly #tierShares = new Map<QosClass, number>();
 
@@ -68,6 +70,7 @@ export class PodCgroups {
       throw new Error('the cgroup driver systemd needs systemd: its limits would be lost otherwise');
     }
     this.#options = options;
+    this.#files = new GroupFiles(options.tree);
   }
 
   /**
@@ -119,8 +122,7 @@ export class PodCgroups {
   async raise(pod: Pod): Promise<void> {
     const path = this.#pathOf(pod);
     using _ = await this.#locks.acquire(uidOf(pod));
-    const { tree, limits } = this.#options;
-    await this.#apply(path, raisesOf(groupLimitsOf(pod, limits), readLimits(tree, path)));
+    await this.#apply(path, raisesOf(groupLimitsOf(pod, this.#options.limits), this.#files.limits(path)));
   }
 
   /**
@@ -128,19 +130,19 @@ export class PodCgroups {
    * of the container. A limit that does not become lower is not looked at, and neither is what cannot be read.
    */
   memoryShortages(pod: Pod, limits: ReadonlyMap<string, number>): MemoryShortage[] {
-    const { tree } = this.#options;
     const path = this.#pathOf(pod);
     const { memoryBytes } = groupLimitsOf(pod, this.#options.limits);
-    const look = (group: CgroupPath | undefined, limitBytes: number | undefined, containerId?: string) => {
+    const look = (group: GroupPath | undefined, limitBytes: number | undefined, containerId?: string) => {
       if (group === undefined || limitBytes === undefined) return [];
-      const usageBytes = readMemoryUse(tree, group);
-      const isLower = limitBytes < (readLimits(tree, group).memoryBytes ?? 0);
+      const usageBytes = this.#files.memory(group).workingSetBytes;
+      const isLower = limitBytes < (this.#files.limits(group).memoryBytes ?? 0);
       if (!isLower || usageBytes === undefined || usageBytes <= limitBytes) return [];
       return [{ limitBytes, usageBytes, ...(containerId === undefined ? {} : { containerId }) }];
     };
+    const containers = limits.size === 0 ? undefined : this.#files.containersIn(path);
     return [
       ...look(path, memoryBytes),
-      ...[...limits].flatMap(([id, bytes]) => look(findContainerGroup(tree, path, id), bytes, id)),
+      ...[...limits].flatMap(([id, bytes]) => look(containers?.get(id), bytes, id)),
     ];
   }
 
@@ -160,14 +162,14 @@ export class PodCgroups {
   }
 
   /** Creates the group where it is missing. */
-  async #apply(path: CgroupPath, limits: GroupLimits): Promise<void> {
+  async #apply(path: GroupPath, limits: GroupLimits): Promise<void> {
     const { tree, slices } = this.#options;
     await slices?.apply(path.at(-1) ?? '', limits);
     await makeGroup(tree, path);
     await limitGroup(tree, path, limits);
   }
 
-  #pathOf(pod: Pod): CgroupPath {
+  #pathOf(pod: Pod): GroupPath {
     return podPath(this.#options.naming, qosClassOf(pod), uidOf(pod));
   }
 

@@ -1,5 +1,6 @@
 import type { Pod } from '../../api/index.ts';
 import { billionths, podLimits, podRequests, qosClassOf } from '../../api/index.ts';
+import type { LimitsInForce } from '../usage/index.ts';
 import { cpuMillis, minShares, quotaOf, sharesOf, wholeOf } from './cpu-share.ts';
 import { pagesOf } from './huge-pages.ts';
 
@@ -54,4 +55,19 @@ export function burstableShares(pods: readonly Pod[]): number {
   const burstable = pods.filter((pod) => qosClassOf(pod) === 'Burstable');
   const requested = burstable.map((pod) => podRequests(pod, { withOverhead: true }).get('cpu') ?? 0n);
   return sharesOf(cpuMillis(requested.reduce((left, right) => left + right, 0n)));
+}
+
+/**
+ * Of what a group is to have, what it has less of now. A group is given that before those in it get more, since they cannot have more
+ * than it has; it keeps what it has more until those in it have less.
+ */
+export function raisesOf(wanted: GroupLimits, inForce: LimitsInForce): GroupLimits {
+  const { cpuShares, cpuQuota, memoryBytes } = wanted;
+  const isLess = (have: number | undefined, want: number) => have !== undefined && have < want;
+  const cpus = cpuQuota === undefined ? 0 : cpuQuota.quotaUs / cpuQuota.periodUs;
+  return {
+    ...(cpuShares !== undefined && isLess(inForce.cpuShares, cpuShares) ? { cpuShares } : {}),
+    ...(cpuQuota !== undefined && isLess(inForce.cpus, cpus) ? { cpuQuota } : {}),
+    ...(memoryBytes !== undefined && isLess(inForce.memoryBytes, memoryBytes) ? { memoryBytes } : {}),
+  };
 }

@@ -1,6 +1,6 @@
 import { open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readRegularFile } from '../../base/index.ts';
+import { findKernelCount, parseKernelCount, readRegularFile } from '../../base/index.ts';
 
 /** Reads the control groups of a process, in either version. */
 export interface Cgroups {
@@ -32,14 +32,14 @@ export function openCgroups(root: string): Cgroups {
       const folder = await cgroupFolder(root, pid, 'memory');
       if (!folder) return undefined;
       const { unified, path } = containerId === undefined ? folder : toContainerGroup(folder, containerId);
-      const used = Number(await read(join(path, unified ? 'memory.current' : usageV1)));
-      if (!Number.isSafeInteger(used)) return undefined;
+      const used = parseKernelCount(await read(join(path, unified ? 'memory.current' : usageV1)));
+      if (used === undefined) return undefined;
       const stat = await read(join(path, 'memory.stat'));
-      const droppable = parseNumber(stat, unified ? 'inactive_file' : 'total_inactive_file') ?? 0;
+      const droppable = findKernelCount(stat, unified ? 'inactive_file' : 'total_inactive_file') ?? 0;
       const swapped = unified
-        ? Number((await read(join(path, 'memory.swap.current'))) ?? 0)
-        : parseNumber(stat, 'total_swap');
-      return Math.max(0, used - droppable) + (Number.isSafeInteger(swapped) ? (swapped ?? 0) : 0);
+        ? parseKernelCount(await read(join(path, 'memory.swap.current')))
+        : findKernelCount(stat, 'total_swap');
+      return Math.max(0, used - droppable) + (swapped ?? 0);
     },
     async frozen(pid) {
       const file = await freezerFile(root, pid);
@@ -78,7 +78,7 @@ async function freezerFile(root: string, pid: number): Promise<Place | undefined
 function isFrozen({ unified }: Place, text: string | undefined): boolean | undefined {
   if (text === undefined) return undefined;
   if (!unified) return text.trim() !== 'THAWED';
-  const value = parseNumber(text, 'frozen');
+  const value = findKernelCount(text, 'frozen');
   return value === undefined ? undefined : value === 1;
 }
 
@@ -120,13 +120,4 @@ async function read(path: string): Promise<string | undefined> {
   } catch {
     return undefined; // the process has ended, or the kernel has no such controller
   }
-}
-
-/** The number behind `key` in lines of `key number`. */
-function parseNumber(text: string | undefined, key: string): number | undefined {
-  const value = text
-    ?.split('\n')
-    .map((line) => line.split(' '))
-    .find(([name]) => name === key)?.[1];
-  return value === undefined ? undefined : Number(value);
 }

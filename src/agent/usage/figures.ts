@@ -37,6 +37,15 @@ export interface MemoryUsage {
   readonly swapLimitBytes: number | undefined;
 }
 
+/** The limits of a group. Undefined: not known; infinity: not limited. */
+export interface LimitsInForce {
+  /** Version 1 alone. */
+  readonly cpuShares?: number | undefined;
+  /** Of a processor: quota by period. */
+  readonly cpus?: number | undefined;
+  readonly memoryBytes?: number | undefined;
+}
+
 /** Time in which tasks waited for a resource (PSI): percentages over the last 10, 60 and 300 s. */
 export interface PressureFigures {
   /** Microseconds since the group was made. */

@@ -1,18 +1,10 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { readKernelFile } from '../../base/index.ts';
-import type { CpuUsage, GroupDetails, MemoryUsage } from './figures.ts';
-import {
-  findCount,
-  parseCount,
-  parseIoStat,
-  parseLimit,
-  parseOomKills,
-  parsePressure,
-  parseServiceBytes,
-} from './parse.ts';
+import { findKernelCount, parseKernelCount, readKernelFile } from '../../base/index.ts';
+import type { CpuUsage, GroupDetails, LimitsInForce, MemoryUsage } from './figures.ts';
+import { parseIoStat, parseLimit, parseOomKills, parsePressure, parseServiceBytes } from './parse.ts';
 
-/** Where control groups are mounted. A `CgroupTree` is one. */
+/** Where control groups are mounted. */
 export interface Hierarchies {
   readonly version: 1 | 2;
   /** Of each hierarchy that has controllers; with version 2 the only one. */
@@ -56,7 +48,7 @@ export class GroupFiles {
   }
 
   /** The names of the groups in a group; none where it is missing. */
-  below(path: GroupPath): string[] {
+  #below(path: GroupPath): string[] {
     try {
       const entries = readdirSync(this.#anyFolder(path) ?? '', { withFileTypes: true });
       return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
@@ -71,8 +63,8 @@ export class GroupFiles {
 
   /** Nanoseconds of CPU time. */
   cpuTime(path: GroupPath): number | undefined {
-    if (this.version === 1) return parseCount(this.#read('cpuacct', path, 'cpuacct.usage'));
-    return timesThousand(findCount(this.#read('cpu', path, 'cpu.stat'), 'usage_usec'));
+    if (this.version === 1) return parseKernelCount(this.#read('cpuacct', path, 'cpuacct.usage'));
+    return timesThousand(findKernelCount(this.#read('cpu', path, 'cpu.stat'), 'usage_usec'));
   }
 
   /** All but the rate. */
@@ -80,13 +72,13 @@ export class GroupFiles {
     const stat = this.#read('cpu', path, 'cpu.stat');
     return {
       usageCoreNanoSeconds:
-        this.version === 1 ? this.cpuTime(path) : timesThousand(findCount(stat, 'usage_usec')),
-      periods: findCount(stat, 'nr_periods'),
-      throttledPeriods: findCount(stat, 'nr_throttled'),
+        this.version === 1 ? this.cpuTime(path) : timesThousand(findKernelCount(stat, 'usage_usec')),
+      periods: findKernelCount(stat, 'nr_periods'),
+      throttledPeriods: findKernelCount(stat, 'nr_throttled'),
       throttledNanoSeconds:
         this.version === 1
-          ? findCount(stat, 'throttled_time')
-          : timesThousand(findCount(stat, 'throttled_usec')),
+          ? findKernelCount(stat, 'throttled_time')
+          : timesThousand(findKernelCount(stat, 'throttled_usec')),
     };
   }
 
@@ -97,33 +89,54 @@ export class GroupFiles {
   #unifiedMemory(path: GroupPath): MemoryUsage {
     const stat = this.#read('memory', path, 'memory.stat');
     return withWorkingSet({
-      usageBytes: parseCount(this.#read('memory', path, 'memory.current')),
-      inactiveFileBytes: findCount(stat, 'inactive_file'),
-      limitBytes: parseLimit(this.#read('memory', path, 'memory.max')),
-      rssBytes: findCount(stat, 'anon'),
-      pageFaults: findCount(stat, 'pgfault'),
-      majorPageFaults: findCount(stat, 'pgmajfault'),
-      swapBytes: parseCount(this.#read('memory', path, 'memory.swap.current')),
-      swapLimitBytes: parseLimit(this.#read('memory', path, 'memory.swap.max')),
+      usageBytes: parseKernelCount(this.#read('memory', path, 'memory.current')),
+      inactiveFileBytes: findKernelCount(stat, 'inactive_file'),
+      limitBytes: amountOf(this.#read('memory', path, 'memory.max')),
+      rssBytes: findKernelCount(stat, 'anon'),
+      pageFaults: findKernelCount(stat, 'pgfault'),
+      majorPageFaults: findKernelCount(stat, 'pgmajfault'),
+      swapBytes: parseKernelCount(this.#read('memory', path, 'memory.swap.current')),
+      swapLimitBytes: amountOf(this.#read('memory', path, 'memory.swap.max')),
     });
   }
 
   /** The figures named `total_` have those of the groups below in them. */
   #separateMemory(path: GroupPath): MemoryUsage {
     const stat = this.#read('memory', path, 'memory.stat');
-    const limitBytes = parseLimit(this.#read('memory', path, 'memory.limit_in_bytes'));
-    const bothLimit = parseLimit(this.#read('memory', path, 'memory.memsw.limit_in_bytes'));
+    const limitBytes = amountOf(this.#read('memory', path, 'memory.limit_in_bytes'));
+    const bothLimit = amountOf(this.#read('memory', path, 'memory.memsw.limit_in_bytes'));
     return withWorkingSet({
-      usageBytes: parseCount(this.#read('memory', path, 'memory.usage_in_bytes')),
-      inactiveFileBytes: findCount(stat, 'total_inactive_file'),
+      usageBytes: parseKernelCount(this.#read('memory', path, 'memory.usage_in_bytes')),
+      inactiveFileBytes: findKernelCount(stat, 'total_inactive_file'),
       limitBytes,
-      rssBytes: findCount(stat, 'total_rss'),
-      pageFaults: findCount(stat, 'total_pgfault'),
-      majorPageFaults: findCount(stat, 'total_pgmajfault'),
-      swapBytes: findCount(stat, 'total_swap'),
+      rssBytes: findKernelCount(stat, 'total_rss'),
+      pageFaults: findKernelCount(stat, 'total_pgfault'),
+      majorPageFaults: findKernelCount(stat, 'total_pgmajfault'),
+      swapBytes: findKernelCount(stat, 'total_swap'),
       swapLimitBytes:
         bothLimit === undefined || limitBytes === undefined ? undefined : Math.max(0, bothLimit - limitBytes),
     });
+  }
+
+  limits(path: GroupPath): LimitsInForce {
+    const read = (controller: Controller, file: string) => this.#read(controller, path, file);
+    if (this.version === 2) {
+      const [quota, period] = read('cpu', 'cpu.max')?.trim().split(' ') ?? [];
+      return { cpus: toCpus(quota, period), memoryBytes: parseLimit(read('memory', 'memory.max')) };
+    }
+    return {
+      cpuShares: parseKernelCount(read('cpu', 'cpu.shares')),
+      cpus: toCpus(read('cpu', 'cpu.cfs_quota_us'), read('cpu', 'cpu.cfs_period_us')),
+      memoryBytes: parseLimit(read('memory', 'memory.limit_in_bytes')),
+    };
+  }
+
+  /**
+   * The groups of containers in that of their pod, by the containers' ids, however the runtime calls them: `ID`,
+   * `cri-containerd-ID.scope`, `crio-ID.scope`.
+   */
+  containersIn(pod: GroupPath): Map<string, GroupPath> {
+    return new Map(this.#below(pod).map((name) => [containerIdOf(name), [...pod, name]]));
   }
 
   details(path: GroupPath): GroupDetails {
@@ -131,8 +144,8 @@ export class GroupFiles {
     const pressureOf = (resource: 'cpu' | 'memory' | 'io') =>
       isUnified ? parsePressure(this.#read('cpu', path, `${resource}.pressure`)) : undefined;
     return {
-      tasks: parseCount(this.#read('pids', path, 'pids.current')),
-      tasksLimit: parseLimit(this.#read('pids', path, 'pids.max')),
+      tasks: parseKernelCount(this.#read('pids', path, 'pids.current')),
+      tasksLimit: amountOf(this.#read('pids', path, 'pids.max')),
       pressure: { cpu: pressureOf('cpu'), memory: pressureOf('memory'), io: pressureOf('io') },
       io: isUnified
         ? parseIoStat(this.#read('blkio', path, 'io.stat'))
@@ -162,6 +175,26 @@ export class GroupFiles {
 }
 
 type Controller = 'cpu' | 'cpuacct' | 'memory' | 'pids' | 'blkio';
+
+/** `crio-conmon-ID.scope` holds the process that watches over the container, and is not the container's. */
+function containerIdOf(name: string): string {
+  return name.includes('-conmon-')
+    ? ''
+    : name.replace(/\.scope$/, '').replace(/^(?:cri-containerd|crio)-/, '');
+}
+
+/** Undefined where there is no limit, too. */
+function amountOf(text: string | undefined): number | undefined {
+  const limit = parseLimit(text);
+  return limit === Number.POSITIVE_INFINITY ? undefined : limit;
+}
+
+/** The quota of version 1 is -1 where there is none. */
+function toCpus(quota: string | undefined, period: string | undefined): number | undefined {
+  const us = quota?.trim() === '-1' ? Number.POSITIVE_INFINITY : parseLimit(quota);
+  const periodUs = parseKernelCount(period);
+  return us === undefined || periodUs === undefined || periodUs === 0 ? undefined : us / periodUs;
+}
 
 function timesThousand(count: number | undefined): number | undefined {
   return count === undefined ? undefined : count * 1000;

@@ -5,6 +5,7 @@ export type {
   GroupDetails,
   GroupUsage,
   IoUsage,
+  LimitsInForce,
   MemoryUsage,
   Pressure,
   PressureFigures,

@@ -1,3 +1,4 @@
+import { findKernelCount, parseKernelCount } from '../../base/index.ts';
 import type { IoUsage, Pressure, PressureFigures } from './figures.ts';
 
 /*
@@ -5,32 +6,13 @@ import type { IoUsage, Pressure, PressureFigures } from './figures.ts';
  * that the kernel writes is unknown, never a guess.
  */
 
-/** The kernel's counts have 64 bits. */
-const maxCount = 2 ** 64;
 /** Version 1 writes "no limit" as 2^63 - 1 rounded down to a page. */
 const minUnlimited = 2 ** 62;
 
-export function parseCount(text: string | undefined): number | undefined {
-  const trimmed = text?.trim() ?? '';
-  if (!/^\d{1,20}$/.test(trimmed)) return undefined;
-  const count = Number(trimmed);
-  return count < maxCount ? count : undefined;
-}
-
-/** Undefined for `max` too, and for the number that stands for it in version 1. */
+/** Infinity where there is no limit: `max`, and the number that stands for it in version 1. */
 export function parseLimit(text: string | undefined): number | undefined {
-  const limit = parseCount(text);
-  return limit === undefined || limit >= minUnlimited ? undefined : limit;
-}
-
-/** The count in the line that begins with `key` and a blank. Searches instead of splitting: memory.stat has 60 lines. */
-export function findCount(text: string | undefined, key: string): number | undefined {
-  if (text === undefined) return undefined;
-  let at = text.startsWith(`${key} `) ? 0 : text.indexOf(`\n${key} `) + 1;
-  if (at === 0 && !text.startsWith(`${key} `)) return undefined;
-  at += key.length + 1;
-  const end = text.indexOf('\n', at);
-  return parseCount(text.slice(at, end === -1 ? undefined : end));
+  const limit = text?.trim() === 'max' ? Number.POSITIVE_INFINITY : parseKernelCount(text);
+  return limit !== undefined && limit >= minUnlimited ? Number.POSITIVE_INFINITY : limit;
 }
 
 /** `some avg10=0.00 avg60=0.00 avg300=0.00 total=0`, and the same with `full`. */
@@ -45,7 +27,7 @@ const pressureLine =
 
 function pressureIn(lines: readonly string[], word: string): PressureFigures | undefined {
   const found = pressureLine.exec(lines.find((line) => line.startsWith(`${word} `)) ?? '');
-  const totalMicros = parseCount(found?.[4]);
+  const totalMicros = parseKernelCount(found?.[4]);
   if (found === null || totalMicros === undefined) return undefined;
   return { totalMicros, avg10: Number(found[1]), avg60: Number(found[2]), avg300: Number(found[3]) };
 }
@@ -62,12 +44,15 @@ export function parseServiceBytes(text: string | undefined): IoUsage | undefined
 
 function sumIo(text: string, read: RegExp, written: RegExp): IoUsage | undefined {
   const sum = (pattern: RegExp) =>
-    [...text.matchAll(pattern)].reduce((total, [, count]) => total + (parseCount(count) ?? Number.NaN), 0);
+    [...text.matchAll(pattern)].reduce(
+      (total, [, count]) => total + (parseKernelCount(count) ?? Number.NaN),
+      0,
+    );
   const io = { readBytes: sum(read), writtenBytes: sum(written) };
   return Number.isNaN(io.readBytes + io.writtenBytes) ? undefined : io;
 }
 
 /** How often the kernel has killed a process of the group, or of one below it, because memory was short. */
 export function parseOomKills(text: string | undefined): number | undefined {
-  return findCount(text, 'oom_kill');
+  return findKernelCount(text, 'oom_kill');
 }

@@ -32,15 +32,15 @@ export interface ReadOptions {
 
 interface Found {
   readonly path: GroupPath;
-  /** The names of containers' groups in it, by id. */
-  readonly containers: Map<string, string>;
+  /** As last listed. */
+  containers: ReadonlyMap<string, GroupPath>;
 }
 
 const maxPods = 2048;
 
 /**
  * What the groups of pods use, read when it is asked for and never between. Finds the groups by the uids of pods and the
- * ids of containers, however the runtime calls them: `ID`, `cri-containerd-ID.scope`, `crio-ID.scope`.
+ * ids of containers.
  */
 export class PodGroups {
   readonly files: GroupFiles;
@@ -146,7 +146,7 @@ export class PodGroups {
     this.#found.delete(uid);
     const path = this.#candidates(uid).find((each) => this.files.has(each));
     if (path === undefined) return undefined;
-    const found = { path, containers: new Map<string, string>() };
+    const found: Found = { path, containers: new Map() };
     this.#found.set(uid, found);
     return found;
   }
@@ -159,19 +159,8 @@ export class PodGroups {
     }
   }
 
-  #containerPath({ path, containers }: Found, id: string): GroupPath | undefined {
-    if (!containers.has(id)) {
-      containers.clear();
-      for (const name of this.files.below(path)) containers.set(containerIdOf(name), name);
-    }
-    const name = containers.get(id);
-    return name === undefined ? undefined : [...path, name];
+  #containerPath(found: Found, id: string): GroupPath | undefined {
+    if (!found.containers.has(id)) found.containers = this.files.containersIn(found.path);
+    return found.containers.get(id);
   }
-}
-
-/** `crio-conmon-ID.scope` holds the process that watches over the container, and is not the container's. */
-function containerIdOf(name: string): string {
-  return name.includes('-conmon-')
-    ? ''
-    : name.replace(/\.scope$/, '').replace(/^(?:cri-containerd|crio)-/, '');
 }

@@ -1,7 +1,8 @@
 import { formatTime } from '../../../api/index.ts';
 import type { Clock } from '../../../base/index.ts';
-import { readKernelFile, readKernelNumber } from '../../../base/index.ts';
+import { findKernelCount, readKernelFile, readKernelNumber } from '../../../base/index.ts';
 import type { Measure, Measurements } from '../../node/index.ts';
+import { readMeminfo } from '../../node/index.ts';
 import { parsePressure } from '../../usage/index.ts';
 import { defined, ioStats, withPsi } from './figures.ts';
 import type {
@@ -110,8 +111,8 @@ const nanosPerTick = 10_000_000;
 
 /** The CPU time of the machine: that of the root cgroup, else the kernel's count in ticks. */
 function readCpu(procDir: string, sysDir: string): number | undefined {
-  const micros = /^usage_usec (\d+)$/m.exec(readKernelFile(`${sysDir}/fs/cgroup/cpu.stat`) ?? '')?.[1];
-  if (micros !== undefined) return Number(micros) * 1000;
+  const micros = findKernelCount(readKernelFile(`${sysDir}/fs/cgroup/cpu.stat`), 'usage_usec');
+  if (micros !== undefined) return micros * 1000;
   const nanos = readKernelNumber(`${sysDir}/fs/cgroup/cpuacct/cpuacct.usage`);
   if (nanos !== undefined) return nanos;
   const ticks = /^cpu +(.*)$/m
@@ -125,17 +126,18 @@ function readCpu(procDir: string, sysDir: string): number | undefined {
 }
 
 function readMemoryUse({ memory }: Measurements, procDir: string, sysDir: string): Omit<MemoryStats, 'time'> {
-  const group = statReader(
+  const stat =
     readKernelFile(`${sysDir}/fs/cgroup/memory.stat`) ??
-      readKernelFile(`${sysDir}/fs/cgroup/memory/memory.stat`),
-  );
-  const meminfo = meminfoReader(procDir);
+    readKernelFile(`${sysDir}/fs/cgroup/memory/memory.stat`);
+  const group = (key: string) => findKernelCount(stat, key);
+  const meminfo = readMeminfo(procDir);
   const [total, free] = [meminfo('MemTotal'), meminfo('MemFree')];
   const usage =
     readKernelNumber(`${sysDir}/fs/cgroup/memory.current`) ??
     readKernelNumber(`${sysDir}/fs/cgroup/memory/memory.usage_in_bytes`) ??
     (total === undefined || free === undefined ? undefined : total - free);
-  const all = statReader(readKernelFile(`${procDir}/vmstat`));
+  const vmstat = readKernelFile(`${procDir}/vmstat`);
+  const all = (key: string) => findKernelCount(vmstat, key);
   return defined({
     availableBytes: memory?.availableBytes,
     usageBytes: usage,
@@ -146,27 +148,11 @@ function readMemoryUse({ memory }: Measurements, procDir: string, sysDir: string
   });
 }
 
-/** Lines of a name and a number. */
-function statReader(text = ''): (key: string) => number | undefined {
-  return (key) => {
-    const found = new RegExp(`^${key} (\\d+)$`, 'm').exec(text)?.[1];
-    return found === undefined ? undefined : Number(found);
-  };
-}
-
 function readSwapUse(procDir: string, time: string): SwapStats | undefined {
-  const meminfo = meminfoReader(procDir);
+  const meminfo = readMeminfo(procDir);
   const [total, free] = [meminfo('SwapTotal'), meminfo('SwapFree')];
   if (total === undefined || free === undefined) return undefined;
   return { time, swapAvailableBytes: free, swapUsageBytes: Math.max(0, total - free) };
-}
-
-function meminfoReader(procDir: string): (name: string) => number | undefined {
-  const text = readKernelFile(`${procDir}/meminfo`) ?? '';
-  return (name) => {
-    const found = new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1];
-    return found === undefined ? undefined : Number(found) * 1024;
-  };
 }
 
 /** Host ends of the interfaces of pods, and the loopback: their traffic is counted elsewhere. */
@@ -209,6 +195,6 @@ function fsStats(disk: Measurements['disk'], time: string): FsStats {
 
 /** When the machine was started. */
 function bootTime(procDir: string): string | undefined {
-  const seconds = /^btime (\d+)$/m.exec(readKernelFile(`${procDir}/stat`) ?? '')?.[1];
-  return seconds === undefined ? undefined : formatTime(Number(seconds) * 1000);
+  const seconds = findKernelCount(readKernelFile(`${procDir}/stat`), 'btime');
+  return seconds === undefined ? undefined : formatTime(seconds * 1000);
 }

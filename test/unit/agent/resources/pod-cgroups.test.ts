@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { CgroupNaming, SliceManager } from '../../../../src/agent/resources/index.ts';
 import { openCgroupTree, PodCgroups } from '../../../../src/agent/resources/index.ts';
+import { raisesOf } from '../../../../src/agent/resources/pod-limits.ts';
 import type { Pod } from '../../../../src/api/index.ts';
 import { systemClock } from '../../../../src/base/index.ts';
 import { cgroupName, isAlive, removeCgroup, temporaryFolder, waitFor } from '../../../support/index.ts';
@@ -99,6 +100,48 @@ describe('the cgroups of pods, in files that stand for the kernel’s', () => {
     assert.equal(await read('kubepods/memory.max'), '');
     assert.match(await read('cgroup.subtree_control'), /^\+pids/);
     assert.match(await read(`${podFolder}/cgroup.subtree_control`), /^\+pids/);
+  });
+
+  test('a group is raised where it has less, and only there', async () => {
+    await using folder = await fakeTree(1, [...tiers, podFolder]);
+    const groups = openGroups(folder.path);
+    const files = [`cpu/${podFolder}/cpu.shares`, `memory/${podFolder}/memory.limit_in_bytes`] as const;
+    const write = (path: string, text: string) => writeFile(join(folder.path, path), text);
+    await write(files[0], '600\n');
+    await write(files[1], '4096\n');
+    await groups.raise(burstable);
+    const found = await Promise.all(files.map((file) => readFile(join(folder.path, file), 'utf8')));
+    assert.deepEqual(found, ['600\n', String(64 * 2 ** 20)]);
+    const wanted = { cpuShares: 100, cpuQuota: { quotaUs: 50_000, periodUs: 100_000 }, memoryBytes: 2000 };
+    assert.deepEqual(raisesOf(wanted, { cpuShares: 50, cpus: 0.25, memoryBytes: 1000 }), wanted);
+    const unlimited = { cpuShares: 200, cpus: Number.POSITIVE_INFINITY, memoryBytes: 2000 };
+    assert.deepEqual(raisesOf(wanted, unlimited), {});
+    assert.deepEqual(raisesOf(wanted, {}), {});
+    assert.deepEqual(raisesOf({ pids: 5 }, { cpuShares: 1 }), {});
+  });
+
+  test('a lower limit of memory is short where more is in use, of the pod and of a container', async () => {
+    await using folder = await fakeTree(1, [...tiers, podFolder, `${podFolder}/cri-containerd-c1.scope`]);
+    const groups = openGroups(folder.path);
+    const mebi = 2 ** 20;
+    const write = async (group: string, limitBytes: number, usageBytes: number) => {
+      const at = join(folder.path, 'memory', group);
+      await writeFile(join(at, 'memory.limit_in_bytes'), `${limitBytes}\n`);
+      await writeFile(join(at, 'memory.usage_in_bytes'), `${usageBytes + 1000}\n`);
+      await writeFile(join(at, 'memory.stat'), 'total_inactive_file 1000\n');
+    };
+    await write(podFolder, 128 * mebi, 100 * mebi);
+    await write(`${podFolder}/cri-containerd-c1.scope`, 64 * mebi, 50 * mebi);
+    assert.deepEqual(groups.memoryShortages(burstable, new Map([['c1', 40 * mebi]])), [
+      { limitBytes: 64 * mebi, usageBytes: 100 * mebi },
+      { limitBytes: 40 * mebi, usageBytes: 50 * mebi, containerId: 'c1' },
+    ]);
+    await write(podFolder, 64 * mebi, 100 * mebi); // no lower than it is
+    const others = new Map([
+      ['c1', 51 * mebi],
+      ['c2', mebi],
+    ]);
+    assert.deepEqual(groups.memoryShortages(burstable, others), []);
   });
 
   test('controllers that the machine does not have are reported, and pods run without their limits', async () => {

@@ -2,8 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import {
-  findCount,
-  parseCount,
   parseIoStat,
   parseLimit,
   parseOomKills,
@@ -11,41 +9,11 @@ import {
   parseServiceBytes,
 } from '../../../../src/agent/usage/parse.ts';
 
-describe('counts in files of control groups', () => {
-  test('are whole numbers of at most 64 bits', () => {
-    assert.equal(parseCount('42\n'), 42);
-    assert.equal(parseCount('0'), 0);
-    assert.equal(parseCount('18446744073709549568\n'), 2 ** 64 - 2048);
-    for (const text of [
-      '',
-      'max\n',
-      '-1',
-      '1.5',
-      '0x10',
-      '1e3',
-      '18446744073709551616',
-      '9'.repeat(40),
-      undefined,
-    ])
-      assert.equal(parseCount(text), undefined, String(text));
-  });
-
-  test('are no limit where the kernel says max, or the number that stands for it in version 1', () => {
-    assert.equal(parseLimit('67108864\n'), 67108864);
-    assert.equal(parseLimit('max\n'), undefined);
-    assert.equal(parseLimit('9223372036854771712\n'), undefined);
-  });
-
-  test('are found by the whole of their key', () => {
-    const stat = 'file 1\ninactive_file 2\ntotal_inactive_file 3\npgfault 4';
-    assert.equal(findCount(stat, 'file'), 1);
-    assert.equal(findCount(stat, 'inactive_file'), 2);
-    assert.equal(findCount(stat, 'total_inactive_file'), 3);
-    assert.equal(findCount(stat, 'pgfault'), 4);
-    assert.equal(findCount(stat, 'active_file'), undefined);
-    assert.equal(findCount('pgfault x\n', 'pgfault'), undefined);
-    assert.equal(findCount(undefined, 'pgfault'), undefined);
-  });
+test('a limit is none where the kernel says max, or the number that stands for it in version 1', () => {
+  assert.equal(parseLimit('67108864\n'), 67108864);
+  for (const text of ['max\n', '9223372036854771712\n'])
+    assert.equal(parseLimit(text), Number.POSITIVE_INFINITY, text);
+  for (const text of ['', '-1', 'maximum', undefined]) assert.equal(parseLimit(text), undefined);
 });
 
 describe('kills for want of memory', () => {
@@ -117,7 +85,7 @@ test('whatever stands in a file: a figure is a number of at least 0, or unknown'
       const io = [parseIoStat(text), parseServiceBytes(text)];
       const pressure = parsePressure(text);
       const figures = [
-        ...[parseCount(text), parseLimit(text), parseOomKills(text), findCount(text, 'max')],
+        ...[parseLimit(text) === Number.POSITIVE_INFINITY ? 0 : parseLimit(text), parseOomKills(text)],
         ...io.flatMap((each) => [each?.readBytes, each?.writtenBytes]),
         ...[pressure?.some, pressure?.full].flatMap((each) => Object.values(each ?? {})),
       ];
