@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import type { Pod } from '../../api/index.ts';
 import { runtimeClassKind } from '../../api/index.ts';
+import type { Clock } from '../../base/index.ts';
 import { createRecentReader } from '../../base/index.ts';
 import type { Checkpointer } from '../checkpoint/index.ts';
 import type { NodeSettings } from '../containers/index.ts';
@@ -33,10 +34,16 @@ export interface ExecutorSources {
   checkpointer: Pick<Checkpointer, 'beforeStop' | 'isUnderWay' | 'onBegin'>;
 }
 
-/** How many pods start at a time for each processor: more share it and become ready no sooner. */
+/** For each processor: more share it, and none of them is done sooner. */
 const startsPerCpu = 2;
-/** Node.js counts them by the quotas of this process's cgroups, of which it reads each file, and the gate asks for each pod that waits. */
+/** Node.js counts them by the quotas of this process's cgroups, of which it reads each file, and each start that waits asks for them. */
 const processorsMaxAgeMs = 5000;
+
+/** Returns how many may start at a time: of pods, and of commands of probes, each of which costs the runtime a new process. */
+export function createStartLimit(clock: Clock): () => number {
+  const processors = createRecentReader(clock, processorsMaxAgeMs, availableParallelism);
+  return () => startsPerCpu * processors();
+}
 
 interface ExecutorParts {
   calls: ReturnType<typeof podCalls>;
@@ -58,8 +65,7 @@ export function createExecutor(
 ): NodeExecutor {
   const { options, config } = context;
   const handlerOf = (pod: Pod) => readHandler(pod, pods.onApi?.api);
-  const processors = createRecentReader(options.clock, processorsMaxAgeMs, availableParallelism);
-  const gate = new StartGate(() => startsPerCpu * processors());
+  const gate = new StartGate(createStartLimit(options.clock));
   const host = {
     cgroups: readNodeCgroups('/', config.pods.killsSingleProcess),
     maskedPaths: readThermalPaths('/'),

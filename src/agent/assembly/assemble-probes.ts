@@ -1,7 +1,5 @@
-import { availableParallelism } from 'node:os';
 import type { Pod } from '../../api/index.ts';
 import type { Service } from '../../base/index.ts';
-import { createRecentReader } from '../../base/index.ts';
 import type { NodeTeller } from '../pods/worker/index.ts';
 import type { PodProbes } from '../probes/index.ts';
 import { ProbeCommands, ProbeMetrics, Prober } from '../probes/index.ts';
@@ -9,12 +7,9 @@ import type { PodCalls } from '../runtime/index.ts';
 import type { AgentRoute } from '../server/index.ts';
 import { metricsRoute } from '../server/index.ts';
 import type { ExecutorSources } from './assemble-executor.ts';
+import { createStartLimit } from './assemble-executor.ts';
 import type { AgentContext } from './context.ts';
 import { part } from './context.ts';
-
-/** How many commands of probes start at a time for each processor: each costs the runtime a new process. */
-const startsPerCpu = 2;
-const processorsMaxAgeMs = 5000;
 
 export interface AssembledProbes extends PodProbes {
   readonly run: Service['run'];
@@ -29,11 +24,10 @@ export function createProber(
   { calls, teller }: { calls: Pick<PodCalls, 'execSync'>; teller: Pick<NodeTeller, 'event'> },
 ): AssembledProbes {
   const { clock } = context.options;
-  const processors = createRecentReader(clock, processorsMaxAgeMs, availableParallelism);
   const metrics = new ProbeMetrics();
   const prober = new Prober({
     ...{ calls, metrics },
-    commands: new ProbeCommands(clock, () => startsPerCpu * processors()),
+    commands: new ProbeCommands(clock, createStartLimit(clock)),
     frozen: {
       has: (containerId) => checkpointer.isUnderWay(containerId),
       onBegin: (listener) => checkpointer.onBegin(listener),

@@ -4,7 +4,6 @@ import { qosClassOf } from '../../api/index.ts';
 import type { Service } from '../../base/index.ts';
 import { withDeadline } from '../../base/index.ts';
 import type { Evictor } from '../eviction/index.ts';
-import { explainPressures } from '../eviction/index.ts';
 import type { Identity } from '../identity/index.ts';
 import type { EventRecorder } from '../node/events/index.ts';
 import type { NodeVolumesInUse } from '../node/index.ts';
@@ -13,7 +12,7 @@ import { withApiService } from '../objects/index.ts';
 import type { ResourceClaim } from '../plugins/claims/index.ts';
 import { PodClaims, resourceClaim } from '../plugins/claims/index.ts';
 import type { PodAllocationsOptions } from '../plugins/resource-state/index.ts';
-import { explainRoutes, PodTimeline, WaitTimes } from '../pods/explain/index.ts';
+import { PodTimeline, WaitTimes } from '../pods/explain/index.ts';
 import type { Housekeeper } from '../pods/housekeeping/index.ts';
 import { fullName, PodRuntimeView } from '../pods/index.ts';
 import { measureSteps, NodeTeller, PodManager, PodRecords } from '../pods/worker/index.ts';
@@ -39,10 +38,9 @@ import { createFacts, disksOf } from './node-facts.ts';
 import { createNodeStorage } from './node-storage.ts';
 import { createOomWatch, runOomWatch } from './oom-watch.ts';
 import { PodCgroupsService } from './pod-cgroups.ts';
-import { createExplainer, findFullDisks } from './pod-explainer.ts';
 import { createRunningMetrics, observeRunning } from './pod-metrics.ts';
 import { createPodCidr, createRelay, withProblem } from './pod-network.ts';
-import { createLogRoutes, createStreamRoutes } from './pod-routes.ts';
+import { createPodRoutes } from './pod-routes.ts';
 import { collectImages, isKnownPod, keepHouse, keepLogLinks, rotateLogs } from './pod-upkeep.ts';
 import { createVolumes } from './pod-volumes.ts';
 import { openUsage } from './usage.ts';
@@ -207,20 +205,10 @@ export async function assembleRunningPods(
     ...{ name, dependsOn, onFailure: 'restart', run },
   });
   return {
-    routes: [
-      ...explainRoutes(
-        createExplainer({
-          ...{ manager, teller, waits, probes, view, volumes, isComplete: pods.isComplete },
-          timeline: withProblem(timeline, relay),
-          refusedManifests: pods.refusedManifests,
-          disks: findFullDisks(context, runtime),
-          pressures: () => explainPressures(evictor.report(), options.clock),
-        }),
-      ),
-      probes.route,
-      ...createLogRoutes(context, pods, { view, teller }),
-      ...createStreamRoutes(context, pods, { view, connection }),
-    ],
+    routes: createPodRoutes(context, sources, {
+      ...{ manager, teller, waits, probes, view, volumes, evictor, connection },
+      timeline: withProblem(timeline, relay),
+    }),
     shutdown,
     volumesInUse: storage.inUse,
     evictor,

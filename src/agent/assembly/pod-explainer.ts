@@ -11,7 +11,7 @@ import type { PodVolumes } from '../volumes/index.ts';
 import type { AgentContext } from './context.ts';
 import { part } from './context.ts';
 
-interface ExplainParts {
+export interface ExplainParts {
   manager: Pick<PodManager, 'workers' | 'heldPods'>;
   teller: Pick<NodeTeller, 'statusOf'>;
   timeline: Pick<PodTimeline, 'entries'>;

@@ -1,38 +1,55 @@
+import type { Evictor } from '../eviction/index.ts';
+import { explainPressures } from '../eviction/index.ts';
+import { explainRoutes } from '../pods/explain/index.ts';
 import type { PodRuntimeView } from '../pods/index.ts';
 import { logRoutes } from '../pods/log-reader/index.ts';
 import { streamRoutes } from '../pods/streams/index.ts';
-import type { NodeTeller } from '../pods/worker/index.ts';
 import type { Connection } from '../runtime/index.ts';
 import { streamCalls } from '../runtime/index.ts';
 import type { AgentRoute } from '../server/index.ts';
-import type { PodParts } from './assemble-pods.ts';
+import type { ExecutorSources } from './assemble-executor.ts';
+import type { AssembledProbes } from './assemble-probes.ts';
 import type { AgentContext } from './context.ts';
+import type { ExplainParts } from './pod-explainer.ts';
+import { createExplainer, findFullDisks } from './pod-explainer.ts';
 
-/** What containers have written. */
-export function createLogRoutes(
-  { config, live, options: { clock } }: AgentContext,
-  { source }: PodParts,
-  { view, teller }: { view: PodRuntimeView; teller: NodeTeller },
-): readonly AgentRoute[] {
-  return logRoutes({
-    ...{ view, clock, find: findPod(source), logsDir: config.logs.folder },
-    statusOf: ({ metadata, status = {} }) => teller.statusOf(metadata?.uid ?? '') ?? status,
-    stallMs: () => live.current.server.streamIdleMs,
-  });
+export interface PodRouteParts
+  extends Pick<ExplainParts, 'manager' | 'teller' | 'timeline' | 'waits' | 'volumes'> {
+  readonly probes: AssembledProbes;
+  readonly view: PodRuntimeView;
+  readonly evictor: Pick<Evictor, 'report'>;
+  /** To the runtime, for streams. */
+  readonly connection: Connection;
 }
 
-/** Streams into containers. */
-export function createStreamRoutes(
-  { config, live, options: { clock } }: AgentContext,
-  { source }: PodParts,
-  { view, connection }: { view: PodRuntimeView; connection: Connection },
+/** What the agent serves of the pods that it runs: why they are as they are, what their containers write, streams into these. */
+export function createPodRoutes(
+  context: AgentContext,
+  { runtime, pods }: Pick<ExecutorSources, 'runtime' | 'pods'>,
+  { manager, teller, timeline, waits, volumes, probes, view, evictor, connection }: PodRouteParts,
 ): readonly AgentRoute[] {
-  return streamRoutes({
-    ...{ view, find: findPod(source), calls: streamCalls(connection, config.runtimeRequestTimeoutMs) },
-    idleMs: () => live.current.server.streamIdleMs,
-    clock,
+  const { config, live, options } = context;
+  const { clock } = options;
+  const find = (namespace: string, name: string) =>
+    pods.source.pods().find(({ metadata }) => metadata?.namespace === namespace && metadata.name === name);
+  const explainer = createExplainer({
+    ...{ manager, teller, timeline, waits, probes, view, volumes },
+    isComplete: pods.isComplete,
+    refusedManifests: pods.refusedManifests,
+    disks: findFullDisks(context, runtime),
+    pressures: () => explainPressures(evictor.report(), clock),
   });
+  return [
+    ...explainRoutes(explainer),
+    probes.route,
+    ...logRoutes({
+      ...{ view, clock, find, logsDir: config.logs.folder },
+      statusOf: ({ metadata, status = {} }) => teller.statusOf(metadata?.uid ?? '') ?? status,
+      stallMs: () => live.current.server.streamIdleMs,
+    }),
+    ...streamRoutes({
+      ...{ view, find, clock, calls: streamCalls(connection, config.runtimeRequestTimeoutMs) },
+      idleMs: () => live.current.server.streamIdleMs,
+    }),
+  ];
 }
-
-const findPod = (source: PodParts['source']) => (namespace: string, name: string) =>
-  source.pods().find(({ metadata }) => metadata?.namespace === namespace && metadata.name === name);

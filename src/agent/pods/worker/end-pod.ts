@@ -1,3 +1,4 @@
+import type { WorkerParts } from './types.ts';
 import type { PodWorker } from './worker.ts';
 
 /** That the node ends a pod for its own sake: to make room, under pressure, or because it shuts down. */
@@ -24,4 +25,23 @@ export function endPod(worker: PodWorker, end: PodEnd, nowMs: number): boolean {
   if (!canBeEnded(worker)) return false;
   worker.terminate({ ...end, cause: 'failed', sinceMs: nowMs });
   return true;
+}
+
+const clearMs = 30_000;
+const clearCheckMs = 100;
+
+/**
+ * Removes what the runtime keeps of pods that have ended, with their logs. Resolves when that is done, at the latest after half a
+ * minute: the rest goes on by itself.
+ */
+export async function clearEnded(
+  workers: () => readonly PodWorker[],
+  { clock, view }: Pick<WorkerParts, 'clock' | 'view'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const isLeft = ({ uid, record }: PodWorker) => record.isReleased === true && view.pod(uid) !== undefined;
+  for (const worker of workers().filter(isLeft)) worker.clear();
+  const endMs = clock.monotonicMs() + clearMs;
+  while (!signal.aborted && clock.monotonicMs() < endMs && workers().some(isLeft))
+    await clock.sleep(clearCheckMs, signal);
 }

@@ -3,19 +3,20 @@ import type { Service } from '../../../base/index.ts';
 import { BoundedMap, createWaker, describeError } from '../../../base/index.ts';
 import type { KnownServices, PodObjects } from '../../objects/index.ts';
 import { compareForAdmission, importanceOf } from '../admission/index.ts';
-import { agentAnnotation, fullName, isManifestSource, originOf, sourceAnnotation } from '../names.ts';
-import type { Wait } from '../plan/index.ts';
+import { fullName, originOf } from '../names.ts';
+import type { PodRecord, Wait } from '../plan/index.ts';
 import { deletionGraceOf, planUnseen, withReported } from '../plan/index.ts';
-import type { PodSource } from '../types.ts';
 import type { PodView } from '../view/types.ts';
 import type { PodEnd } from './end-pod.ts';
-import { endPod } from './end-pod.ts';
+import { clearEnded, endPod } from './end-pod.ts';
 import { holdObjects, retryWhenGiven } from './given.ts';
 import type { HeldPod } from './held-pods.ts';
 import { HeldPods, inputOfHeld, notAdmitted, waitForObject } from './held-pods.ts';
 import type { Admit } from './intake.ts';
 import { Intake } from './intake.ts';
 import { isNotBegun } from './look.ts';
+import type { OrphansOptions } from './orphans.ts';
+import { Orphans } from './orphans.ts';
 import { orphanOf } from './pod-names.ts';
 import {
   asGivenBefore,
@@ -23,7 +24,6 @@ import {
   isOfOtherManifest,
   isOver,
   mayStillBeMade,
-  newRecord,
   withEarlierLife,
   withFirstAllocation,
   withLogs,
@@ -33,21 +33,14 @@ import { Resizes } from './resizes.ts';
 import type { WorkerParts } from './types.ts';
 import { PodWorker } from './worker.ts';
 
-export interface PodManagerOptions extends WorkerParts {
-  /** All pods for this node, without mirrors. */
-  readonly source: PodSource;
+export interface PodManagerOptions
+  extends WorkerParts,
+    Pick<OrphansOptions, 'source' | 'isComplete' | 'onAbandoned'> {
   /** What pods name on the API is followed while they hold anything here. */
   readonly objects: Pick<PodObjects, 'hold' | 'release' | 'onChange'>;
   readonly services: Pick<KnownServices, 'onKnown'>;
-  /** Whether all sources have been heard; before, nothing is ended for being in none. */
-  isComplete(): boolean;
   /** Decides about a pod that was not known before, beside those that are admitted and have not ended. */
   readonly admit: Admit;
-  /**
-   * Called before a record is removed without a worker: from then on something else must say that what the pod left is this
-   * agent's. Resolves to whether it does.
-   */
-  onAbandoned(podUid: string): Promise<boolean>;
   /** Where pods are resized in place: what the node has for pods, in quantities by resource. */
   readonly resizing?: { allocatable(): Readonly<Record<string, string>> } | undefined;
   /** Whether the machine is about to end. */
@@ -64,8 +57,6 @@ interface Running {
 /** A pod whose object was removed without waiting for it may take no longer, as in the reference. */
 const orphanGraceSeconds = 1;
 const checkMs = 30_000;
-const clearMs = 30_000;
-const clearCheckMs = 100;
 /** While something is not decided yet. */
 const retryMs = 2000;
 
@@ -80,15 +71,14 @@ export class PodManager {
   /** The uids of deleted pods of which nothing is left, until the API has deleted them too. */
   readonly #finished = new Set<string>();
   /** The uids of the pods that have a record. */
-  #recorded = new Set<string>();
+  readonly #recorded = new Set<string>();
   /** Whether a pod waits for a decision. */
   #isUndecided = false;
   /** By uid: why a pod could not be taken up. */
   readonly #complaints = new BoundedMap<string, string>({ maxEntries: 1000 });
-  /** The uids of pods of others that have been logged of. */
-  readonly #foreign = new BoundedMap<string, true>({ maxEntries: 1000 });
   readonly #held: HeldPods;
   readonly #intake: Intake;
+  readonly #orphans: Orphans;
   readonly #resizes: Resizes | undefined;
 
   constructor(options: PodManagerOptions) {
@@ -96,6 +86,12 @@ export class PodManager {
     this.#held = new HeldPods(options.clock);
     const workers = () => this.workers();
     this.#intake = new Intake({ ...options, held: this.#held, workers });
+    this.#orphans = new Orphans({
+      ...options,
+      recorded: this.#recorded,
+      hasWorker: (uid) => this.#workers.has(uid),
+      begin: (found, record, signal) => this.#beginOrphan(found, record, signal),
+    });
     this.#resizes = options.resizing && new Resizes({ ...options, ...options.resizing, workers });
     this.#waker = createWaker(options.clock);
   }
@@ -119,12 +115,7 @@ export class PodManager {
    * minute: the rest goes on by itself.
    */
   async clearEnded(signal: AbortSignal): Promise<void> {
-    const { clock, view } = this.#options;
-    const isLeft = ({ uid, record }: PodWorker) => record.isReleased === true && view.pod(uid) !== undefined;
-    for (const worker of this.workers().filter(isLeft)) worker.clear();
-    const endMs = clock.monotonicMs() + clearMs;
-    while (!signal.aborted && clock.monotonicMs() < endMs && this.workers().some(isLeft))
-      await clock.sleep(clearCheckMs, signal);
+    await clearEnded(() => this.workers(), this.#options, signal);
   }
 
   /** The pods for this node that have no worker, and why. */
@@ -146,7 +137,8 @@ export class PodManager {
       this.#waker.wake();
     });
     await this.#options.records.removeDrafts();
-    this.#recorded = new Set(await this.#options.records.list());
+    this.#recorded.clear();
+    for (const uid of await this.#options.records.list()) this.#recorded.add(uid);
     ready();
     while (!signal.aborted) {
       await this.#reconcile(signal).catch((error: unknown) =>
@@ -176,7 +168,7 @@ export class PodManager {
       if (wait !== undefined) this.#hold(pod, wait);
       else await this.#take(pod, signal).catch((error: unknown) => this.#complain(pod, error));
     }
-    await this.#endOrphans(signal);
+    await this.#orphans.end(signal);
   }
 
   /** Keeps why it is not taken up; while nothing of it has begun, its status says so, too. */
@@ -211,18 +203,6 @@ export class PodManager {
   /** What another agent runs of the same manifest is known only when everything was listed. */
   #mayHavePredecessor(pod: Pod): boolean {
     return originOf(pod) !== 'api' && !this.#options.view.isComplete();
-  }
-
-  /** Whether another agent has run it from a manifest that is wanted here: it must end before ours begins. */
-  #isPredecessor({ uid, namespace, name, sandboxes }: PodView): boolean {
-    const isStatic = sandboxes.some(({ annotations }) => isManifestSource(annotations[sourceAnnotation]));
-    return (
-      isStatic &&
-      this.#options.source.pods().some((pod) => {
-        const isSame = fullName(pod) === `${namespace}/${name}` && pod.metadata?.uid !== uid;
-        return isSame && originOf(pod) !== 'api';
-      })
-    );
   }
 
   /** Those that were taken up before keep their place; then the important ones, and the oldest. */
@@ -274,7 +254,7 @@ export class PodManager {
     const { uid: own, name = '', namespace = 'default' } = pod.metadata ?? {};
     const isLeft = (left: PodView) => {
       const isSame = left.uid !== own && left.name === name && left.namespace === namespace;
-      return isSame && (this.#recorded.has(left.uid) || this.#isPredecessor(left));
+      return isSame && (this.#recorded.has(left.uid) || this.#orphans.isPredecessor(left));
     };
     const worker = this.workers().find((each) => fullName(each.pod) === fullName(pod));
     return worker?.uid ?? this.#options.view.pods().find(isLeft)?.uid;
@@ -334,44 +314,11 @@ export class PodManager {
     this.#workers.set(uid, { worker, done });
   }
 
-  /**
-   * What the runtime has of pods that this agent took up and no source has any more is ended; records of which nothing is left
-   * are removed. Without a record a pod is another agent's, and is let be, unless it was made from a manifest that is ours.
-   */
-  async #endOrphans(signal: AbortSignal): Promise<void> {
-    const { view, records, clock, onAbandoned } = this.#options;
-    for (const found of view.pods()) {
-      if (!this.#isOrphan(found.uid)) continue;
-      const isOurs = this.#recorded.has(found.uid) || this.#isPredecessor(found);
-      if (isOurs) await this.#endOrphan(found, signal);
-      else this.#tellOfForeign(found);
-    }
-    for (const uid of [...this.#recorded]) {
-      if (signal.aborted || !this.#isOrphan(uid) || view.pod(uid) !== undefined) continue;
-      const record = await records.read(uid);
-      if (record !== undefined && mayStillBeMade(record, clock.now())) continue;
-      if (!this.#isOrphan(uid) || view.pod(uid) !== undefined || !(await onAbandoned(uid))) continue;
-      if (!this.#isOrphan(uid) || view.pod(uid) !== undefined) continue;
-      this.#recorded.delete(uid);
-      await records.remove(uid);
-    }
-  }
-
-  async #endOrphan(found: PodView, signal: AbortSignal): Promise<void> {
-    const { records, clock } = this.#options;
-    const record = (await records.read(found.uid)) ?? { ...newRecord(clock.now()), isAdmitted: true };
-    if (signal.aborted || !this.#isOrphan(found.uid)) return;
+  #beginOrphan(found: PodView, record: PodRecord, signal: AbortSignal): void {
     const orphan = orphanOf(found, orphanGraceSeconds);
     const worker = new PodWorker(this.#partsOf(found.uid), orphan, 'api', record, true);
-    worker.terminate({ cause: 'gone', graceSeconds: orphanGraceSeconds, sinceMs: clock.now() });
+    this.#terminateGone(worker);
     this.#begin(worker, signal);
-  }
-
-  /** Asked again after each wait: what all sources and the runtime say meanwhile counts. */
-  #isOrphan(uid: string): boolean {
-    const { source, view, isComplete } = this.#options;
-    if (!isComplete() || !view.isComplete() || this.#workers.has(uid)) return false;
-    return !source.pods().some(({ metadata }) => metadata?.uid === uid);
   }
 
   /** For a worker: what it has released may be what another pod waits for. */
@@ -381,17 +328,6 @@ export class PodManager {
       this.#waker.wake();
     };
     return { ...this.#options, onReleased };
-  }
-
-  /** Logs each once. */
-  #tellOfForeign({ uid, namespace, name, sandboxes }: PodView): void {
-    if (this.#foreign.get(uid) !== undefined) return;
-    this.#foreign.set(uid, true);
-    const mark = sandboxes[0]?.annotations[agentAnnotation];
-    const by = mark === undefined ? '' : ` but by that of ${JSON.stringify(mark)}`;
-    this.#options.log.info(
-      `pod ${namespace}/${name} (${uid}) runs in the container runtime, was not started by this agent${by} and is meant for no pod of this node: it is let be`,
-    );
   }
 }
 
