@@ -1,5 +1,5 @@
 /** What the node, its pods and their containers use: CPU, memory, tasks, pressure, disks. Read when asked, never between. */
-export { CpuRates, maxSpanMs, minSpanMs } from './cpu-rates.ts';
+export { CpuRates, minSpanMs } from './cpu-rates.ts';
 export type {
   CpuUsage,
   GroupDetails,

@@ -1,4 +1,4 @@
-import type { Pressure, PressureFigures } from '../../usage/index.ts';
+import type { CpuUsage, Pressure, PressureFigures } from '../../usage/index.ts';
 import type { IoStats, PsiFigures, PsiStats } from './usage.ts';
 
 /** Drops members that are not known. */
@@ -36,4 +36,14 @@ function figuresOf({ totalMicros, avg10, avg60, avg300 }: PressureFigures): PsiF
 /** Undefined where it is not measured. */
 export function ioStats(time: string, { psi }: { psi?: PsiStats }): IoStats | undefined {
   return psi === undefined ? undefined : { time, psi };
+}
+
+/** Without the time at which they were read. */
+export function cpuFigures({
+  usageNanoCores,
+  usageCoreNanoSeconds,
+  rateSpanMs,
+}: Pick<CpuUsage, 'usageNanoCores' | 'usageCoreNanoSeconds' | 'rateSpanMs'>) {
+  const usageSpanMilliSeconds = rateSpanMs === undefined ? undefined : Math.round(rateSpanMs);
+  return defined({ usageNanoCores, usageCoreNanoSeconds, usageSpanMilliSeconds });
 }

@@ -1,6 +1,6 @@
 import { formatTime } from '../../../api/index.ts';
-import type { CpuUsage, GroupDetails, GroupUsage, MemoryUsage } from '../../usage/index.ts';
-import { defined, ioStats, withPsi } from './figures.ts';
+import type { GroupDetails, GroupUsage, MemoryUsage } from '../../usage/index.ts';
+import { cpuFigures, defined, ioStats, withPsi } from './figures.ts';
 import type { CpuStats, IoStats, MemoryStats, SwapStats } from './usage.ts';
 
 /** What a group uses, in the shape of the summary. */
@@ -23,11 +23,6 @@ export function groupStats({ atMs, cpu, memory }: GroupUsage, details?: GroupDet
     swap: swapStats(time, memory),
     tasks: details?.tasks,
   };
-}
-
-function cpuFigures({ usageNanoCores, usageCoreNanoSeconds, rateSpanMs }: CpuUsage) {
-  const usageSpanMilliSeconds = rateSpanMs === undefined ? undefined : Math.round(rateSpanMs);
-  return defined({ usageNanoCores, usageCoreNanoSeconds, usageSpanMilliSeconds });
 }
 
 function memoryFigures(memory: MemoryUsage) {

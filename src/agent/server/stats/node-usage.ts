@@ -3,8 +3,9 @@ import type { Clock } from '../../../base/index.ts';
 import { findKernelCount, readKernelFile, readKernelNumber } from '../../../base/index.ts';
 import type { Measure, Measurements } from '../../node/index.ts';
 import { readMeminfo } from '../../node/index.ts';
-import { parsePressure } from '../../usage/index.ts';
-import { defined, ioStats, withPsi } from './figures.ts';
+import type { CpuUsage } from '../../usage/index.ts';
+import { CpuRates, minSpanMs, parsePressure } from '../../usage/index.ts';
+import { cpuFigures, defined, ioStats, withPsi } from './figures.ts';
 import type {
   CpuStats,
   FsStats,
@@ -42,45 +43,31 @@ export interface NodeUsage {
   readonly rlimit: { time: string; maxpid: number; curproc: number } | undefined;
 }
 
-/** Samples closer together give no meaningful rate. */
-const minSpanMs = 200;
-/** Over a longer time the rate would not be a current one. */
-const maxSpanMs = 60_000;
-
-interface CpuSample {
-  atMs: number;
-  nanoSeconds: number;
-}
+/** The rates of the machine: it is the only thing that is sampled here. */
+const machine = '';
 
 /**
- * Measures the machine at each call. The CPU rate is that since the last sample; after a long time, and at first, two
- * samples are taken.
+ * Measures the machine at each call. The CPU rate is one of `CpuRates`; after a long time, and at first, two samples are taken.
  */
 export function createNodeUsage(options: NodeUsageOptions): (signal: AbortSignal) => Promise<NodeUsage> {
   const { measure, clock, procDir = '/proc', sysDir = '/sys' } = options;
-  let last: CpuSample | undefined;
-  let rate: number | undefined;
+  const rates = new CpuRates();
 
-  const sample = (): CpuSample | undefined => {
-    const nanoSeconds = readCpu(procDir, sysDir);
-    return nanoSeconds === undefined ? undefined : { atMs: clock.monotonicMs(), nanoSeconds };
-  };
+  function sample(): Pick<CpuUsage, 'usageCoreNanoSeconds' | 'usageNanoCores' | 'rateSpanMs'> {
+    const usageCoreNanoSeconds = readCpu(procDir, sysDir);
+    const usageNanoCores =
+      usageCoreNanoSeconds === undefined
+        ? undefined
+        : rates.sample(machine, usageCoreNanoSeconds, clock.monotonicMs());
+    return { usageCoreNanoSeconds, usageNanoCores, rateSpanMs: rates.spanMs(machine) };
+  }
 
   async function cpu(signal: AbortSignal): Promise<CpuStats> {
-    if (last === undefined || clock.monotonicMs() - last.atMs > maxSpanMs) {
-      last = sample();
+    if (!rates.hasBase(machine, clock.monotonicMs())) {
+      sample();
       await clock.sleep(minSpanMs, signal);
     }
-    const now = sample();
-    if (now !== undefined && last !== undefined && now.atMs - last.atMs >= minSpanMs) {
-      rate = Math.max(0, Math.round(((now.nanoSeconds - last.nanoSeconds) * 1000) / (now.atMs - last.atMs)));
-      last = now;
-    }
-    return {
-      time: formatTime(clock.now()),
-      ...(rate === undefined ? {} : { usageNanoCores: rate }),
-      ...(now === undefined ? {} : { usageCoreNanoSeconds: now.nanoSeconds }),
-    };
+    return { time: formatTime(clock.now()), ...cpuFigures(sample()) };
   }
 
   const pressureOf = (resource: string) =>

@@ -1,3 +1,4 @@
+import type { Pod } from '../../../api/index.ts';
 import { formatTime } from '../../../api/index.ts';
 import type { ContainerAt, PodAt } from './pods.ts';
 import { attemptsOf, currentPods } from './pods.ts';
@@ -115,4 +116,25 @@ function stateOf(container: ContainerAt, runtimeName: string) {
       containerID: `${runtimeName}://${id}`,
     },
   };
+}
+
+type Listed = ReturnType<typeof podList>;
+
+/**
+ * Joins the running pods with those meant for the node: a pod that is both has its specification from the source and its
+ * status from the runtime. Other running pods come last.
+ */
+export function mergeKnownPods(running: Listed, known: readonly Pod[]) {
+  const byUid = new Map(running.items.map((item) => [item.metadata.uid, item]));
+  const items = known.map(({ metadata, spec, status }) => {
+    const item = byUid.get(metadata?.uid ?? '');
+    byUid.delete(metadata?.uid ?? '');
+    return { metadata, spec, status: isFromAgent(status) ? status : (item?.status ?? status) };
+  });
+  return { ...running, items: [...items, ...byUid.values()] };
+}
+
+/** The agent that runs a pod knows more of it than its runtime does. */
+function isFromAgent(status: Pod['status']): boolean {
+  return status?.startTime !== undefined;
 }

@@ -6,8 +6,7 @@ import type { AgentRequest, AgentRoute } from '../index.ts';
 import { RefusedError, sendJson } from '../index.ts';
 import type { CollectOptions } from './collect.ts';
 import { collect, describeRuntimeFailure } from './collect.ts';
-import { mergeKnownPods } from './known-pods.ts';
-import { podList, runningPodList } from './pod-list.ts';
+import { mergeKnownPods, podList, runningPodList } from './pod-list.ts';
 import { formatResourceMetrics } from './resource-metrics.ts';
 import { summary } from './summary.ts';
 

@@ -103,7 +103,9 @@ describe('what the node uses', () => {
       assert.equal((await look()).cpu.usageNanoCores, 0);
       await clock.advance(9800);
       await writeFile(join(root, path), 'usage_usec 5000000\n');
-      assert.equal((await look()).cpu.usageNanoCores, 510_204_082, 'five seconds of work in 9.8 s');
+      const { usageNanoCores, usageSpanMilliSeconds } = (await look()).cpu;
+      assert.equal(usageNanoCores, 510_204_082, 'five seconds of work in 9.8 s');
+      assert.equal(usageSpanMilliSeconds, 9800);
       await clock.advance(120_000);
       assert.equal((await look()).cpu.usageNanoCores, 0, 'a rate over minutes is none of now');
     });
