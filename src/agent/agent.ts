@@ -10,7 +10,6 @@ import {
   registerBuildInfo,
   runServices,
 } from '../base/index.ts';
-import { agentUrl } from './assembly/agent-url.ts';
 import { assembleHeartbeats } from './assembly/assemble-heartbeats.ts';
 import { assembleIdentity } from './assembly/assemble-identity.ts';
 import { assembleLocal } from './assembly/assemble-local.ts';
@@ -18,7 +17,7 @@ import { assembleServer } from './assembly/assemble-server.ts';
 import { checkMachine } from './assembly/check-machine.ts';
 import type { AgentContext } from './assembly/context.ts';
 import { part } from './assembly/context.ts';
-import { describeAgent, toRunningAgent } from './assembly/describe-agent.ts';
+import { agentUrl, describeAgent, toRunningAgent } from './assembly/describe-agent.ts';
 import { acquireLockUnlessStopped, claimRuntimeUnlessStopped, lockService } from './assembly/locks.ts';
 import type { AgentOptions, Announce } from './assembly/options.ts';
 import { readiness } from './assembly/readiness.ts';
@@ -115,6 +114,7 @@ async function runParts(
     routes: local.routes,
     pods: local.pods,
     withStatus: local.running.withStatus,
+    measure: local.running.measure,
     usage: local.running.usage,
     claims: local.running.usedClaims,
     heartbeat: () => heartbeats.heartbeat(),
@@ -129,6 +129,7 @@ async function runParts(
   const heartbeats = assembleHeartbeats(context, identity, runtime, port, {
     conditions: hostChecks.conditions,
     devices: local.devices,
+    measure: local.running.measure,
     onNode: local.running.onNode,
     shutdown: local.running.shutdown,
     volumesInUse: local.running.volumesInUse,

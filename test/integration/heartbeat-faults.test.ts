@@ -79,7 +79,6 @@ async function play(name: string, story: (world: World) => Promise<void>): Promi
     api: forStatus,
     hostname: name,
     runtime: createFakeRuntime(runtimeReady),
-    rootDir: '/',
     port: () => 10_250,
     facts: async () => facts,
     measure: async () => healthy,

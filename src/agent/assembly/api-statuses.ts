@@ -4,7 +4,7 @@ import { annotationOf, sourceAnnotation } from '../pods/index.ts';
 import type { PodStatus, StatusWriter } from '../pods/status/index.ts';
 import type { StatusSink } from '../pods/worker/index.ts';
 
-/** Without a control plane nothing is logged of pods but to who asks this agent. */
+/** Without a control plane: statuses are sent nowhere, and only callers of this agent see them. */
 export const noStatuses: StatusSink = {
   set: () => undefined,
   confirmDeletion: () => undefined,

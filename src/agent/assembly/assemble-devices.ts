@@ -15,7 +15,7 @@ import {
 import type { PluginHandler } from '../plugins/index.ts';
 import type { AgentRoute } from '../server/index.ts';
 import type { AgentContext } from './context.ts';
-import { part } from './context.ts';
+import { part, restartedService } from './context.ts';
 
 export interface DeviceParts {
   readonly inventory: DeviceInventory;
@@ -52,19 +52,16 @@ export function assembleDevices(context: AgentContext): DeviceParts {
       },
       ...common,
     });
-  const registration: Service = {
-    name: 'devices',
-    dependsOn: ['device-allocations'], // so that the devices of earlier runs are known
-    onFailure: 'restart',
-    run: serve(join(options.rootDir, registrationSocket)),
-  };
+  // after the allocations, so that the devices of earlier runs are known
+  const run = serve(join(options.rootDir, registrationSocket));
+  const registration = restartedService('devices', ['device-allocations'], run);
 
   function atPaths(others: readonly KubeletPart[]): Service[] {
     if (!alsoKubelet) return [];
     const paths = kubeletPaths(kubeletDir);
     const own: KubeletPart = { name: 'device-registration', run: serve(paths.registrationSocket) };
-    const run = serveKubeletPaths({ paths, parts: [own, ...others], ...common });
-    return [{ name: 'kubelet-paths', dependsOn: ['devices'], onFailure: 'restart', run }];
+    const serving = serveKubeletPaths({ paths, parts: [own, ...others], ...common });
+    return [restartedService('kubelet-paths', ['devices'], serving)];
   }
 
   return {

@@ -3,7 +3,7 @@ import type { ActivePod } from '../eviction/index.ts';
 import { Evictor, evictionMetrics, FileSystems } from '../eviction/index.ts';
 import type { ImageCollector } from '../images/index.ts';
 import type { EventRecorder } from '../node/events/index.ts';
-import { nodeSubject } from '../node/events/index.ts';
+import { nodeSubject, podSubject } from '../node/events/index.ts';
 import type { Measure } from '../node/index.ts';
 import { readMemory } from '../node/index.ts';
 import type { PodRuntimeView } from '../pods/index.ts';
@@ -11,7 +11,7 @@ import type { PodManager } from '../pods/worker/index.ts';
 import { canBeEnded } from '../pods/worker/index.ts';
 import type { Runtime } from '../runtime/index.ts';
 import type { AgentContext } from './context.ts';
-import { part } from './context.ts';
+import { part, restartedService } from './context.ts';
 import { disksOf } from './node-facts.ts';
 import type { PodUsage } from './pod-use.ts';
 import { PodUseReader } from './pod-use.ts';
@@ -50,8 +50,7 @@ export function createEvictor(context: AgentContext, parts: EvictionParts): Evic
     },
     removeDeadContainers: (signal) => manager.clearEnded(signal),
     removeUnusedImages: (signal) => collector.removeUnused(signal),
-    podEvent: ({ metadata: { uid = '', namespace = '', name = '' } = {} }, happening) =>
-      events.record({ kind: 'Pod', uid, namespace, name }, happening),
+    podEvent: (pod, happening) => events.record(podSubject(pod), happening),
     nodeEvent: (happening) => events.record(nodeSubject(nodeName), happening),
     metrics: evictionMetrics(metrics),
     ...part(context, 'eviction'),
@@ -62,7 +61,7 @@ export function createEvictor(context: AgentContext, parts: EvictionParts): Evic
 
 /** As a service, whose first look others wait for. */
 export function evictionService(evictor: Evictor): Service {
-  return { name: 'eviction', dependsOn: ['lock'], onFailure: 'restart', run: evictor.run };
+  return restartedService('eviction', ['lock'], evictor.run);
 }
 
 /** One that the node ends already, for whatever reason, is not chosen again: it may not go at all, and others could make room. */

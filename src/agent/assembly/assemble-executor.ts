@@ -18,12 +18,12 @@ import type { podCalls, Runtime } from '../runtime/index.ts';
 import type { PodVolumes } from '../volumes/index.ts';
 import type { DeviceParts } from './assemble-devices.ts';
 import type { PodParts } from './assemble-pods.ts';
+import { createProfileResolver } from './assemble-seccomp.ts';
 import type { AgentContext } from './context.ts';
 import { part } from './context.ts';
 import { createDeviceSource } from './device-source.ts';
 import type { NodeFacts } from './node-facts.ts';
 import type { PodCgroupsService } from './pod-cgroups.ts';
-import { createProfileResolver } from './profile-resolver.ts';
 import { createUserIds } from './user-ids.ts';
 
 export interface ExecutorSources {

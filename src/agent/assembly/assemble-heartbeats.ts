@@ -25,6 +25,7 @@ export interface Heartbeats {
 /** What other parts of the agent add to the node's status. */
 export interface StatusSources {
   readonly conditions: NonNullable<NodeStatusOptions['conditions']>;
+  readonly measure: NodeStatusOptions['measure'];
   readonly devices: Pick<DeviceParts, 'amounts' | 'inventory'>;
   readonly evictor: Pick<Evictor, 'pressures' | 'onChange'>;
   readonly shutdown: Pick<NodeShutdown, 'isShuttingDown' | 'remarks' | 'onChange'>;
@@ -39,7 +40,7 @@ export function assembleHeartbeats(
   identity: Identity,
   runtime: Runtime,
   port: () => number,
-  { conditions, devices, evictor, onNode, volumesInUse, shutdown }: StatusSources,
+  { conditions, measure, devices, evictor, onNode, volumesInUse, shutdown }: StatusSources,
 ): Heartbeats {
   const { options, config, live, nodeName, hostname, metrics, stack } = context;
   if (options.controlPlane.mode === 'standalone') return { services: [], heartbeat: () => undefined };
@@ -50,7 +51,7 @@ export function assembleHeartbeats(
     hostname,
     api: api(statusConnections),
     runtime,
-    rootDir: options.rootDir,
+    measure,
     port,
     addresses: context.nodeAddresses,
     remarks: () => [...lease.remarks(), ...certificates.remarks(), ...shutdown.remarks()],

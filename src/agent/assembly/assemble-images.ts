@@ -3,15 +3,9 @@ import { describeError, ExitError, exitCodes } from '../../base/index.ts';
 import { CredentialProviders, ImageAccess, ImageRoom, readProviders } from '../images/index.ts';
 import type { EventRecorder } from '../node/events/index.ts';
 import type { PodObjects } from '../objects/index.ts';
-import { defaultEndpoints, measureCalls, openConnection } from '../runtime/index.ts';
 import type { AgentContext } from './context.ts';
-import { part } from './context.ts';
+import { openRuntimeConnection, part } from './context.ts';
 import type { RunningMetrics } from './pod-metrics.ts';
-
-/** Where a service of the runtime may be, for what the configuration says. */
-export function listEndpoints(endpoint: string): readonly string[] {
-  return endpoint === '' ? defaultEndpoints : [endpoint];
-}
 
 /** The images of the node: pulled, remembered with their credentials, and shared by pods. */
 export async function openImages(
@@ -20,13 +14,8 @@ export async function openImages(
   metrics: RunningMetrics,
 ): Promise<ImageRoom> {
   const { config, options, stack } = context;
-  const endpoint = config.imageServiceEndpoint || config.containerRuntimeEndpoint;
   return new ImageRoom({
-    connection: measureCalls(
-      stack.use(openConnection(listEndpoints(endpoint), context)),
-      metrics.calls,
-      options.clock,
-    ),
+    connection: openRuntimeConnection(context, 'images', metrics.calls),
     metrics: metrics.images,
     timeoutMs: config.runtimeRequestTimeoutMs,
     pulls: config.images.pulls,

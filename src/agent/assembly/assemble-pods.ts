@@ -2,6 +2,8 @@ import type { Pod } from '../../api/index.ts';
 import type { Service } from '../../base/index.ts';
 import type { Identity, NodeApi } from '../identity/index.ts';
 import { nodeApi } from '../identity/index.ts';
+import type { KnownServices, PodObjects } from '../objects/index.ts';
+import { NodeObjects, NodeServices, objectsWithoutApi, servicesWithoutApi } from '../objects/index.ts';
 import type { PodMetrics, PodSource, RefusedManifest, StaticPods } from '../pods/index.ts';
 import {
   ApiPods,
@@ -18,7 +20,7 @@ import type { PodStatus } from '../pods/status/index.ts';
 import { createPodFinder, StatusWriter, statusMetrics } from '../pods/status/index.ts';
 import type { AgentRoute } from '../server/index.ts';
 import type { AgentContext } from './context.ts';
-import { part } from './context.ts';
+import { part, restartedService } from './context.ts';
 
 export interface PodParts {
   /** The static pods and those of the API for this node. */
@@ -79,8 +81,8 @@ export function assemblePods(context: AgentContext, identity: Identity): PodPart
       ...(onApi === undefined
         ? []
         : [
-            createService('api-pods', ['identity'], onApi.pods.run),
-            createService('pod-status', ['api-pods'], onApi.writer.run),
+            restartedService('api-pods', ['identity'], onApi.pods.run),
+            restartedService('pod-status', ['api-pods'], onApi.writer.run),
           ]),
     ],
   };
@@ -108,8 +110,8 @@ function assembleStatics(context: AgentContext, metrics: PodMetrics): Statics {
     ...{ folder, url },
     sources: [folder, url].filter((each) => each !== undefined),
     services: [
-      ...(folder === undefined ? [] : [createService('static-pods', ['lock'], folder.run)]),
-      ...(url === undefined ? [] : [createService('url-pods', ['lock'], url.run)]),
+      ...(folder === undefined ? [] : [restartedService('static-pods', ['lock'], folder.run)]),
+      ...(url === undefined ? [] : [restartedService('url-pods', ['lock'], url.run)]),
     ],
   };
 }
@@ -143,11 +145,29 @@ function assembleOnApi(
       onStatus: (listener: () => void) => statuses.onChange(listener),
     };
     const run = mirrorPods({ api, statics, onApi: pods, status, ...common });
-    return createService('mirror-pods', ['api-pods'], run);
+    return restartedService('mirror-pods', ['api-pods'], run);
   };
   return { pods, api, writer, mirrors };
 }
 
-function createService(name: string, dependsOn: readonly string[], run: Service['run']): Service {
-  return { name, dependsOn, onFailure: 'restart', run };
+export interface ObjectParts {
+  readonly objects: PodObjects;
+  readonly services: KnownServices;
+  /** What follows them, and must be stopped after the pods. */
+  readonly lifetimes: readonly Service[];
+}
+
+/** Assembles what pods are given by the API: the ConfigMaps and Secrets that they name, and the Services. */
+export function assembleObjects(context: AgentContext, { onApi }: Pick<PodParts, 'onApi'>): ObjectParts {
+  if (onApi === undefined) return { objects: objectsWithoutApi, services: servicesWithoutApi, lifetimes: [] };
+  const common = { api: onApi.api, ...part(context, 'pods') };
+  const objects = new NodeObjects(common);
+  const services = new NodeServices(common);
+  return {
+    ...{ objects, services },
+    lifetimes: [
+      restartedService('pod-objects', ['identity'], objects.run),
+      restartedService('services', ['identity'], services.run),
+    ],
+  };
 }

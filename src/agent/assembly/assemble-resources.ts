@@ -9,7 +9,7 @@ import type { PodAllocationsOptions } from '../plugins/resource-state/index.ts';
 import { keepPodAllocations, keepPolicyStates } from '../plugins/resource-state/index.ts';
 import type { PodSource } from '../pods/index.ts';
 import type { AgentContext } from './context.ts';
-import { part } from './context.ts';
+import { part, restartedService } from './context.ts';
 
 export interface ResourceSources {
   inventory: DeviceInventory;
@@ -50,12 +50,6 @@ export function assembleResources(context: AgentContext, sources: ResourceSource
     ...part(context, 'pod-resources'),
   });
   const stateFiles = { rootDir, ...part(context, 'resource-state') };
-  const service = (name: string, dependsOn: readonly string[], run: Service['run']): Service => ({
-    name,
-    dependsOn,
-    onFailure: 'restart',
-    run,
-  });
   return {
     allocator: allocations.allocator,
     users: allocations.users,
@@ -63,9 +57,11 @@ export function assembleResources(context: AgentContext, sources: ResourceSource
       { name: 'pod-resources', run: serve(kubeletPaths(config.deviceManager.kubeletDir).podResourcesSocket) },
     ],
     services: [
-      service('device-allocations', ['lock'], allocations.run),
-      service('pod-resources', ['device-allocations'], serve(join(rootDir, podResourcesSocket))),
-      service('resource-state', ['lock'], (signal, ready) => keepPolicyStates(stateFiles, ready, signal)),
+      restartedService('device-allocations', ['lock'], allocations.run),
+      restartedService('pod-resources', ['device-allocations'], serve(join(rootDir, podResourcesSocket))),
+      restartedService('resource-state', ['lock'], (signal, ready) =>
+        keepPolicyStates(stateFiles, ready, signal),
+      ),
     ],
   };
 }
@@ -78,8 +74,7 @@ export function podAllocations(
   const { options, config } = context;
   const enabled = config.featureGates.InPlacePodVerticalScaling;
   const stateFile = { rootDir: options.rootDir, ...part(context, 'resource-state') };
-  return {
-    ...{ name: 'pod-allocations', dependsOn: ['lock'], onFailure: 'restart' },
-    run: (signal, ready) => keepPodAllocations({ ...stateFile, ...sources, enabled }, ready, signal),
-  };
+  return restartedService('pod-allocations', ['lock'], (signal, ready) =>
+    keepPodAllocations({ ...stateFile, ...sources, enabled }, ready, signal),
+  );
 }

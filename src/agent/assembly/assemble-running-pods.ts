@@ -6,7 +6,7 @@ import { withDeadline } from '../../base/index.ts';
 import type { Evictor } from '../eviction/index.ts';
 import type { Identity } from '../identity/index.ts';
 import type { EventRecorder } from '../node/events/index.ts';
-import type { NodeVolumesInUse } from '../node/index.ts';
+import type { Measure, NodeVolumesInUse } from '../node/index.ts';
 import { createMeasure } from '../node/index.ts';
 import { withApiService } from '../objects/index.ts';
 import type { ResourceClaim } from '../plugins/claims/index.ts';
@@ -16,7 +16,7 @@ import { PodTimeline, WaitTimes } from '../pods/explain/index.ts';
 import type { Housekeeper } from '../pods/housekeeping/index.ts';
 import { fullName, PodRuntimeView } from '../pods/index.ts';
 import { measureSteps, NodeTeller, PodManager, PodRecords } from '../pods/worker/index.ts';
-import { measureCalls, openConnection, podCalls } from '../runtime/index.ts';
+import { podCalls } from '../runtime/index.ts';
 import type { AgentRoute } from '../server/index.ts';
 import type { NodeShutdown } from '../shutdown/index.ts';
 import type { PodVolumes } from '../volumes/index.ts';
@@ -26,23 +26,22 @@ import type { Drivers } from './assemble-drivers.ts';
 import { createEvictor, evictionService } from './assemble-eviction.ts';
 import type { ExecutorSources } from './assemble-executor.ts';
 import { createExecutor, hostIpsOf } from './assemble-executor.ts';
-import { listEndpoints, openImages } from './assemble-images.ts';
-import { assembleObjects } from './assemble-objects.ts';
+import { openImages } from './assemble-images.ts';
 import type { PodParts, PodStatuses } from './assemble-pods.ts';
+import { assembleObjects } from './assemble-pods.ts';
 import { createProber } from './assemble-probes.ts';
 import { assembleShutdown } from './assemble-shutdown.ts';
 import type { AgentContext } from './context.ts';
-import { part } from './context.ts';
+import { openRuntimeConnection, part, restartedService } from './context.ts';
 import { createDeviceHealth } from './device-source.ts';
 import { createFacts, disksOf } from './node-facts.ts';
-import { createNodeStorage } from './node-storage.ts';
 import { createOomWatch, runOomWatch } from './oom-watch.ts';
 import { PodCgroupsService } from './pod-cgroups.ts';
 import { createRunningMetrics, observeRunning } from './pod-metrics.ts';
 import { createPodCidr, createRelay, withProblem } from './pod-network.ts';
 import { createPodRoutes } from './pod-routes.ts';
 import { collectImages, isKnownPod, keepHouse, keepLogLinks, rotateLogs } from './pod-upkeep.ts';
-import { createVolumes } from './pod-volumes.ts';
+import { createNodeStorage, createVolumes } from './pod-volumes.ts';
 import { openUsage } from './usage.ts';
 
 export interface RunningPodSources extends ExecutorSources {
@@ -63,6 +62,8 @@ export interface RunningPods {
   readonly evictor: Pick<Evictor, 'pressures' | 'onChange'>;
   /** The pod with its status as this agent has it. */
   withStatus(pod: Pod): Pod;
+  /** What the node has, and what is free of it. */
+  readonly measure: Measure;
   /** What pods use; undefined on a machine without control groups. */
   readonly usage: ReturnType<typeof openUsage>;
   /** How full the volumes of claims are that pods have. */
@@ -82,13 +83,8 @@ export async function assembleRunningPods(
   const { runtime, pods, events } = sources;
   const sink =
     pods.onApi === undefined ? noStatuses : stack.use(new ApiStatuses(pods.onApi.writer, pods.onApi.pods));
-  const endpoints = listEndpoints(config.containerRuntimeEndpoint);
   const metrics = createRunningMetrics(context);
-  const connection = measureCalls(
-    stack.use(openConnection(endpoints, context)),
-    metrics.calls,
-    options.clock,
-  );
+  const connection = openRuntimeConnection(context, 'runtime', metrics.calls);
   const calls = podCalls(connection, { timeoutMs: config.runtimeRequestTimeoutMs });
   const measure = createMeasure({
     rootDir: options.rootDir,
@@ -181,10 +177,7 @@ export async function assembleRunningPods(
   });
   const collector = collectImages(context, pods, events, { view, images, metrics: metrics.calls });
   // over a connection of its own: a question about all containers is not to delay what is done with one
-  const usage = openUsage(
-    context,
-    measureCalls(stack.use(openConnection(endpoints, context)), metrics.calls, options.clock),
-  );
+  const usage = openUsage(context, openRuntimeConnection(context, 'runtime', metrics.calls));
   const oomWatch = usage && createOomWatch(context, { view, usage, events: noted.events });
   const evictor: Evictor = createEvictor(context, {
     ...{ manager, runtime, measure, collector, view, usage, events: noted.events },
@@ -201,9 +194,6 @@ export async function assembleRunningPods(
       }),
     onChange: (listener) => teller.onChange(listener),
   };
-  const service = (name: string, dependsOn: readonly string[], run: Service['run']): Service => ({
-    ...{ name, dependsOn, onFailure: 'restart', run },
-  });
   return {
     routes: createPodRoutes(context, sources, {
       ...{ manager, teller, waits, probes, view, volumes, evictor, connection },
@@ -212,7 +202,7 @@ export async function assembleRunningPods(
     shutdown,
     volumesInUse: storage.inUse,
     evictor,
-    usage,
+    ...{ measure, usage },
     usedClaims: () => volumes.used(),
     onNode: ({ spec }) => podCidr.follow(spec?.podCIDRs ?? []),
     held: () =>
@@ -228,26 +218,26 @@ export async function assembleRunningPods(
     services: [
       collector,
       evictionService(evictor),
-      service(
+      restartedService(
         'pod-logs',
         ['pod-view'],
         rotateLogs(context, { calls, view, onRotated: metrics.onRotated }).run,
       ),
-      service('log-links', ['pod-view'], keepLogLinks(context, view).run),
-      service('housekeeping', ['pod-view'], house.run),
-      service('node-facts', ['lock'], facts.run),
-      service('pod-view', ['lock'], view.run),
-      service('probes', ['pod-view'], probes.run),
-      ...(oomWatch === undefined ? [] : [service('oom-watch', ['pod-view'], runOomWatch(oomWatch))]),
-      service('pod-cidr', ['lock'], podCidr.run),
-      service('pod-cgroups', ['node-facts'], cgroups.run),
+      restartedService('log-links', ['pod-view'], keepLogLinks(context, view).run),
+      restartedService('housekeeping', ['pod-view'], house.run),
+      restartedService('node-facts', ['lock'], facts.run),
+      restartedService('pod-view', ['lock'], view.run),
+      restartedService('probes', ['pod-view'], probes.run),
+      ...(oomWatch === undefined ? [] : [restartedService('oom-watch', ['pod-view'], runOomWatch(oomWatch))]),
+      restartedService('pod-cidr', ['lock'], podCidr.run),
+      restartedService('pod-cgroups', ['node-facts'], cgroups.run),
       ...lifetimes,
       ...(pods.onApi === undefined
         ? []
-        : [pods.onApi.mirrors(statuses), service('api-relay', ['identity'], relay.run)]),
-      service('resource-claims', ['lock'], claims.run),
+        : [pods.onApi.mirrors(statuses), restartedService('api-relay', ['identity'], relay.run)]),
+      restartedService('resource-claims', ['lock'], claims.run),
       shutdown,
-      service(
+      restartedService(
         'pods',
         // not on what follows the API: static pods, which may be the control plane itself, run without it
         [

@@ -3,23 +3,30 @@ import { version } from '../../api/index.ts';
 import type { Service } from '../../base/index.ts';
 import type { Checkpointer, CheckpointManager } from '../checkpoint/index.ts';
 import { createCheckpointManager, createCheckpointRoutes } from '../checkpoint/index.ts';
+import type { LiveConfig } from '../config/index.ts';
+import { originTable } from '../config/index.ts';
 import type { Identity } from '../identity/index.ts';
 import { nodeApi } from '../identity/index.ts';
 import type { Lock } from '../lock/index.ts';
-import { createMeasure } from '../node/index.ts';
+import type { Measure } from '../node/index.ts';
 import type { Heartbeat } from '../node/lease/index.ts';
 import type { Runtime } from '../runtime/index.ts';
-import { defaultEndpoints, openConnection } from '../runtime/index.ts';
 import type { Access, AccessSettings } from '../server/access/index.ts';
 import { createAccess } from '../server/access/index.ts';
 import type { AgentRoute, AgentServerService, HealthCheck, ServingFiles } from '../server/index.ts';
-import { agentServer, healthPort, healthRoutes, metricsRoute, statuszRoute } from '../server/index.ts';
+import {
+  agentServer,
+  healthPort,
+  healthRoutes,
+  metricsRoute,
+  sendJson,
+  statuszRoute,
+} from '../server/index.ts';
 import type { ClaimUse } from '../server/stats/index.ts';
 import { createNodeUsage, RuntimeSource, statsRoutes } from '../server/stats/index.ts';
 import type { PodParts } from './assemble-pods.ts';
-import { configzRoute } from './configz.ts';
 import type { AgentContext } from './context.ts';
-import { part } from './context.ts';
+import { openRuntimeConnection, part } from './context.ts';
 import {
   createLeaseCheck,
   createLockCheck,
@@ -41,6 +48,7 @@ export interface ServerParts {
   pods: Pick<PodParts, 'source' | 'text'>;
   /** The pod with its status as this agent has it. */
   withStatus(pod: Pod): Pod;
+  readonly measure: Measure;
   /** What pods use; undefined on a machine without control groups. */
   readonly usage: ReturnType<typeof openUsage>;
   /** How full the volumes of claims are. */
@@ -153,25 +161,11 @@ function routesOf(
 
 /** Over a connection of their own, so that a list of hundreds of containers does not delay a checkpoint. */
 function statsOf(context: AgentContext, parts: ServerParts): readonly AgentRoute[] {
-  const { runtime, pods, withStatus } = parts;
-  const { options, config, nodeName, addresses, stack, claim } = context;
-  const { clock } = options;
-  const runtimes =
-    config.containerRuntimeEndpoint === '' ? defaultEndpoints : [config.containerRuntimeEndpoint];
-  const connection = stack.use(openConnection(runtimes, { claim }));
-  const images =
-    config.imageServiceEndpoint === ''
-      ? connection
-      : stack.use(openConnection([config.imageServiceEndpoint], { claim }));
-  const measure = createMeasure({
-    rootDir: options.rootDir,
-    runtimeDisks: () => {
-      const { imageDir, containerDir } = runtime.images();
-      return { images: imageDir, containers: containerDir };
-    },
-    ...part(context, 'stats'),
-  });
-  const { usage } = parts;
+  const { runtime, pods, withStatus, usage, measure } = parts;
+  const { config, nodeName, addresses } = context;
+  const { clock } = context.options;
+  const connection = openRuntimeConnection(context, 'runtime');
+  const images = config.imageServiceEndpoint === '' ? connection : openRuntimeConnection(context, 'images');
   return statsRoutes({
     nodeName,
     addresses,
@@ -212,4 +206,27 @@ function statusOf(
     ],
     routes,
   });
+}
+
+function configzRoute(live: Pick<LiveConfig, 'loaded' | 'pending'>): AgentRoute {
+  return {
+    path: '/configz',
+    subresource: 'configz',
+    methods: { GET: ({ reply, query }) => sendJson(reply, 200, createConfigz(live, query)) },
+  };
+}
+
+/**
+ * Returns the body of `/configz`: the current configuration in the form of the reference, as printed by `nodeward config
+ * view`; with `?origin=true` also the origin of each value; and the fields that wait for a restart, if any.
+ */
+function createConfigz(
+  { loaded, pending }: Pick<LiveConfig, 'loaded' | 'pending'>,
+  query: URLSearchParams,
+): unknown {
+  return {
+    kubeletconfig: loaded.printable,
+    ...(query.get('origin') === 'true' ? { origins: originTable(loaded.provenance) } : {}),
+    ...(pending.length === 0 ? {} : { pendingRestart: pending }),
+  };
 }

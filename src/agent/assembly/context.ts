@@ -1,6 +1,8 @@
 import type { NodeAddress } from '../../api/index.ts';
-import type { Clock, Logger, MetricsRegistry } from '../../base/index.ts';
+import type { Clock, Logger, MetricsRegistry, Service } from '../../base/index.ts';
 import type { EffectiveConfig, LiveConfig } from '../config/index.ts';
+import type { CallMetrics, Connection } from '../runtime/index.ts';
+import { defaultEndpoints, measureCalls, openConnection } from '../runtime/index.ts';
 import type { AgentOptions } from './options.ts';
 
 /** What the agent's parts are assembled from. */
@@ -26,4 +28,24 @@ export interface AgentContext {
 /** The clock, and a log that names the part. */
 export function part({ options }: AgentContext, name: string): { clock: Clock; log: Logger } {
   return { clock: options.clock, log: options.log.child({ part: name }) };
+}
+
+/** A service that nothing ends with: when it fails it is restarted with backoff. */
+export function restartedService(name: string, dependsOn: readonly string[], run: Service['run']): Service {
+  return { name, dependsOn, onFailure: 'restart', run };
+}
+
+/**
+ * Opens a connection to the runtime, or to its image service, which may be another one; it is closed with the agent. What takes long
+ * has one of its own, so that it delays nothing else. Calls are counted in `metrics`, where there are any.
+ */
+export function openRuntimeConnection(
+  { config, options, stack, claim }: AgentContext,
+  service: 'runtime' | 'images',
+  metrics?: CallMetrics,
+): Connection {
+  const { containerRuntimeEndpoint, imageServiceEndpoint } = config;
+  const endpoint = (service === 'images' && imageServiceEndpoint) || containerRuntimeEndpoint;
+  const connection = stack.use(openConnection(endpoint === '' ? defaultEndpoints : [endpoint], { claim }));
+  return metrics === undefined ? connection : measureCalls(connection, metrics, options.clock);
 }

@@ -1,9 +1,9 @@
+import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
 import { version } from '../../api/index.ts';
 import type { AgentDescription, ControlPlanePlace } from '../config/control-socket/index.ts';
 import { withoutSecrets } from '../config/control-socket/index.ts';
 import type { Runtime } from '../runtime/index.ts';
-import { agentUrl } from './agent-url.ts';
 import type { IdentityParts } from './assemble-identity.ts';
 import type { AgentContext } from './context.ts';
 import type { ControlPlane, RunningAgent } from './options.ts';
@@ -66,4 +66,16 @@ export function toRunningAgent(
     agentKubeconfig: standalone ? join(options.rootDir, 'agent.kubeconfig') : undefined,
     runtime: runtime.status(),
   };
+}
+
+/** Addresses that stand for all addresses of a machine. */
+const wildcards: ReadonlySet<string> = new Set(['0.0.0.0', '::', '']);
+
+/**
+ * Returns `https://HOST:PORT` of the agent's server for callers on this machine: the address it listens on, or the node's
+ * first where it listens on all.
+ */
+export function agentUrl(listening: string, nodeAddresses: readonly string[], port: number): string {
+  const address = wildcards.has(listening) ? (nodeAddresses[0] ?? '127.0.0.1') : listening;
+  return `https://${isIPv6(address) ? `[${address}]` : address}:${port}`;
 }

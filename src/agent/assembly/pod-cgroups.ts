@@ -18,11 +18,10 @@ export interface PodCgroupsServiceOptions {
   log: Logger;
 }
 
-const cgroupMount = '/sys/fs/cgroup';
 const refreshMs = 60_000;
 const timeoutMs = 10_000;
 
-/** The cgroups of pods, from when the runtime has logged how it makes its own. */
+/** The cgroups of pods, once the runtime has answered how it makes its own. */
 export class PodCgroupsService {
   readonly #options: PodCgroupsServiceOptions;
   readonly #made = Promise.withResolvers<PodCgroups>();
@@ -59,7 +58,7 @@ export class PodCgroupsService {
     if (driver === undefined) return;
     const { root } = config().pods.cgroups;
     const { cpuQuota, maxPids } = config().pods;
-    const tree = openCgroupTree(cgroupMount);
+    const tree = openCgroupTree();
     const cgroups = new PodCgroups({
       tree,
       slices: driver === 'systemd' ? systemdSlices(tree.version) : undefined,

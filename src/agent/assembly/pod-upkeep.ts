@@ -8,11 +8,10 @@ import type { PodRuntimeView } from '../pods/index.ts';
 import { LinkKeeper, LogRotator, listContainerLogs } from '../pods/logs/index.ts';
 import type { PodManager } from '../pods/worker/index.ts';
 import type { CallMetrics, PodCalls } from '../runtime/index.ts';
-import { defaultEndpoints, measureCalls, openConnection } from '../runtime/index.ts';
 import type { PodVolumes } from '../volumes/index.ts';
 import type { PodParts } from './assemble-pods.ts';
 import type { AgentContext } from './context.ts';
-import { part } from './context.ts';
+import { openRuntimeConnection, part } from './context.ts';
 import type { PodCgroupsService } from './pod-cgroups.ts';
 
 /**
@@ -40,14 +39,9 @@ export function collectImages(
   events: EventRecorder,
   { view, images, metrics }: { view: PodRuntimeView; images: ImageRoom; metrics: CallMetrics },
 ): ImageCollector {
-  const { config, nodeName, options, stack, claim } = context;
-  const endpoint = config.imageServiceEndpoint || config.containerRuntimeEndpoint;
+  const { config, nodeName } = context;
   return new ImageCollector({
-    connection: measureCalls(
-      stack.use(openConnection(endpoint === '' ? defaultEndpoints : [endpoint], { claim })),
-      metrics,
-      options.clock,
-    ),
+    connection: openRuntimeConnection(context, 'images', metrics),
     timeoutMs: config.runtimeRequestTimeoutMs,
     settings: config.images.collection,
     usedImages: () => usedImages(pods, view, images),

@@ -1,17 +1,19 @@
+import { matchesTerms } from '../../api/index.ts';
 import type { EventRecorder } from '../node/events/index.ts';
+import { podSubject } from '../node/events/index.ts';
+import { NodeVolumesInUse } from '../node/index.ts';
 import type { PodTimeline } from '../pods/explain/index.ts';
 import type { PodRuntimeView } from '../pods/index.ts';
 import type { Runtime } from '../runtime/index.ts';
 import type { PodTokens } from '../tokens/index.ts';
 import { ApiPodTokens, tokensWithoutApi } from '../tokens/index.ts';
+import type { NodeStorage, VolumeDrivers } from '../volumes/index.ts';
 import { findImageMountFault, PodVolumes } from '../volumes/index.ts';
 import { hostIpsOf } from './assemble-executor.ts';
-import type { assembleObjects } from './assemble-objects.ts';
-import type { PodParts } from './assemble-pods.ts';
+import type { ObjectParts, PodParts } from './assemble-pods.ts';
 import type { AgentContext } from './context.ts';
 import { part } from './context.ts';
 import type { NodeFacts } from './node-facts.ts';
-import type { createNodeStorage } from './node-storage.ts';
 
 interface VolumeSources {
   readonly runtime: Runtime;
@@ -19,7 +21,7 @@ interface VolumeSources {
   readonly timeline: PodTimeline;
   readonly facts: NodeFacts;
   readonly storage: ReturnType<typeof createNodeStorage>;
-  readonly objects: ReturnType<typeof assembleObjects>['objects'];
+  readonly objects: ObjectParts['objects'];
   readonly view: PodRuntimeView;
 }
 
@@ -41,8 +43,7 @@ export function createVolumes(
       podIps: view.pod(pod.metadata?.uid ?? '')?.sandboxes.at(0)?.ips ?? [],
       node: { hostIps: hostIpsOf(context), allocatable: facts.resources().allocatable },
     }),
-    report: ({ metadata: { uid = '', namespace = '', name = '' } = {} }, happening) =>
-      events.record({ kind: 'Pod', uid, namespace, name }, happening),
+    report: (pod, happening) => events.record(podSubject(pod), happening),
     reportClaim: ({ metadata: { uid = '', namespace = '', name = '' } = {} }, happening) =>
       events.record({ kind: 'PersistentVolumeClaim', uid, namespace, name }, happening),
     imageMountFault(isInParts) {
@@ -62,4 +63,23 @@ function createTokens(context: AgentContext, { onApi }: PodParts, timeline: PodT
   if (onApi === undefined) return tokensWithoutApi;
   const onNotice = (podUid: string, message: string) => timeline.add(podUid, message);
   return new ApiPodTokens({ api: onApi.api, onNotice, ...part(context, 'tokens') });
+}
+
+/** What volumes that outlive pods need of this node and its API. */
+export function createNodeStorage(
+  { nodeName }: AgentContext,
+  { onApi }: PodParts,
+  facts: NodeFacts,
+  drivers: VolumeDrivers,
+): NodeStorage & { readonly inUse: NodeVolumesInUse } {
+  return {
+    nodeName,
+    api: onApi?.api,
+    drivers,
+    inUse: new NodeVolumesInUse(),
+    async matchesNode({ nodeSelectorTerms }) {
+      const labels = (await facts.node())?.metadata?.labels ?? {};
+      return matchesTerms(nodeSelectorTerms, { name: nodeName, labels });
+    },
+  };
 }

@@ -12,7 +12,6 @@ import { FolderSizes, PodDisks, PodGroups, WritableLayers } from '../usage/index
 import type { AgentContext } from './context.ts';
 import { part } from './context.ts';
 
-const cgroupMount = '/sys/fs/cgroup';
 const classes = ['Guaranteed', 'Burstable', 'BestEffort'] as const;
 const drivers = ['cgroupfs', 'systemd'] as const;
 
@@ -76,7 +75,7 @@ function checkName(name: string): string {
 
 function tryOpenTree() {
   try {
-    return openCgroupTree(cgroupMount);
+    return openCgroupTree();
   } catch {
     return undefined;
   }

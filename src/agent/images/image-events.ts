@@ -1,6 +1,7 @@
 import type { Pod } from '../../api/index.ts';
 import { formatDuration } from '../../base/index.ts';
-import type { EventRecorder, Happening, Subject } from '../node/events/index.ts';
+import type { EventRecorder, Happening } from '../node/events/index.ts';
+import { podSubject } from '../node/events/index.ts';
 
 /** Whose events they are: a container of a pod. */
 export interface EventTarget {
@@ -60,7 +61,7 @@ export class ImageEvents {
   secretsMissing({ pod }: EventTarget, names: readonly string[]): void {
     const message = `Unable to retrieve some image pull secrets (${names.join(', ')}); attempting to pull the image may not succeed.`;
     const happening = { type: 'Warning', reason: 'FailedToRetrieveImagePullSecret', message } as const;
-    this.#recorder.record(subjectOf(pod), happening);
+    this.#recorder.record(podSubject(pod), happening);
   }
 
   #normal(target: EventTarget, reason: string, message: string): void {
@@ -74,7 +75,7 @@ export class ImageEvents {
   #record({ pod, container }: EventTarget, happening: Happening): void {
     const list = lists.find((name) => pod.spec?.[name]?.some(({ name: each }) => each === container));
     const fieldPath = list === undefined ? {} : { fieldPath: `spec.${list}{${container}}` };
-    this.#recorder.record({ ...subjectOf(pod), ...fieldPath }, happening);
+    this.#recorder.record({ ...podSubject(pod), ...fieldPath }, happening);
   }
 }
 
@@ -86,10 +87,6 @@ export interface PullTimes {
 }
 
 const lists = ['containers', 'initContainers', 'ephemeralContainers'] as const;
-
-function subjectOf({ metadata: { namespace = '', name = '', uid = '' } = {} }: Pod): Subject {
-  return { kind: 'Pod', namespace, name, uid };
-}
 
 /** As Go writes it, down to milliseconds. */
 function formatMs(ms: number): string {

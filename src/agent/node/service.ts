@@ -8,8 +8,7 @@ import { createConditionGauge } from './condition-metrics.ts';
 import type { Finding, Pressures } from './conditions.ts';
 import { findConditions, runtimeStartingMessage } from './conditions.ts';
 import { selectImages } from './images.ts';
-import type { Measure, RuntimeDisks } from './measure.ts';
-import { createMeasure } from './measure.ts';
+import type { Measure } from './measure.ts';
 import type { Registration } from './registration.ts';
 import { nodeLabels, saysRunsNoPods } from './registration.ts';
 import type { ExtraResources } from './resources.ts';
@@ -32,8 +31,8 @@ export interface NodeStatusOptions {
   runtime: RuntimeView;
   clock: Clock;
   log: Logger;
-  /** The agent's root folder: its file system is the node's ephemeral storage. */
-  rootDir: string;
+  /** What the node has, and what is free of it. */
+  measure: Measure;
   /** Port of the agent's HTTPS server, once it has one. */
   port: () => number;
   /** The current configuration; read each time, as it may change. */
@@ -67,7 +66,6 @@ export interface NodeStatusOptions {
   random?: () => number;
   /** Replaceable for tests. */
   facts?: (signal: AbortSignal) => Promise<SystemFacts>;
-  measure?: Measure;
   addresses?: () => NodeState['addresses'];
 }
 
@@ -213,10 +211,9 @@ function createReporter(options: NodeStatusOptions): Reporter {
 
 /** Collects the state of the node; facts that do not change are collected once. */
 function createObserver(options: NodeStatusOptions): (signal: AbortSignal) => Promise<NodeState> {
-  const { hostname, runtime, clock, log, port, settings } = options;
+  const { hostname, runtime, clock, log, port, settings, measure } = options;
   const { remarks = noRemarks, problems = noRemarks } = options;
   const collect = options.facts ?? ((signal) => collectFacts({ clock, log, signal }));
-  const measure = options.measure ?? createMeasure({ ...options, runtimeDisks: () => disksOf(runtime) });
   const addresses = options.addresses ?? (() => listNodeAddresses({ hostname }));
   let facts: SystemFacts | undefined;
   return async (signal) => {
@@ -246,11 +243,6 @@ function createObserver(options: NodeStatusOptions): (signal: AbortSignal) => Pr
 }
 
 const noRemarks = (): readonly string[] => [];
-
-function disksOf(runtime: RuntimeView): RuntimeDisks {
-  const { imageDir, containerDir } = runtime.images();
-  return { images: imageDir, containers: containerDir };
-}
 
 type Outcome = 'sent' | 'unchanged' | 'failed';
 

@@ -17,8 +17,8 @@ export interface CgroupTree extends Hierarchies {
   readonly allRoots: readonly string[];
 }
 
-/** `mountRoot` is `/sys/fs/cgroup`. Throws when nothing is mounted there. */
-export function openCgroupTree(mountRoot: string): CgroupTree {
+/** Throws when no control groups are mounted there. */
+export function openCgroupTree(mountRoot = '/sys/fs/cgroup'): CgroupTree {
   if (existsSync(join(mountRoot, 'cgroup.controllers'))) {
     return { version: 2, roots: [mountRoot], allRoots: [mountRoot] };
   }

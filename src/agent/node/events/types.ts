@@ -1,3 +1,4 @@
+import type { Pod } from '../../../api/index.ts';
 import type { Happening, Subject } from '../../../client/events/index.ts';
 
 /** Reports to the API what happens on this node. */
@@ -12,4 +13,9 @@ export const silentRecorder: EventRecorder = { record: () => undefined };
 /** The Node itself as the subject of an Event. */
 export function nodeSubject(nodeName: string): Subject {
   return { kind: 'Node', namespace: '', name: nodeName, uid: nodeName };
+}
+
+/** A pod as the subject of an Event. */
+export function podSubject({ metadata: { namespace = '', name = '', uid = '' } = {} }: Pod): Subject {
+  return { kind: 'Pod', namespace, name, uid };
 }

@@ -1,5 +1,6 @@
 import type { Pod } from '../../../api/index.ts';
 import type { EventRecorder, Happening } from '../../node/events/index.ts';
+import { podSubject } from '../../node/events/index.ts';
 import type { PodTimeline, WaitTimes } from '../explain/index.ts';
 import type { Plan, PlanInput, Termination } from '../plan/index.ts';
 import type { AllocatedResourcesStatus, PodStatus } from '../status/index.ts';
@@ -85,11 +86,10 @@ export class NodeTeller implements PodTeller {
   }
 
   event(pod: Pod, happening: Happening, container?: string): void {
-    const { uid = '', namespace = '', name = '' } = pod.metadata ?? {};
     const { type, reason, message } = happening;
     if (type === 'Warning' && !ownReasons.has(reason)) this.did(pod, `${reason}: ${message}`);
     const fieldPath = container === undefined ? undefined : fieldPathOf(pod, container);
-    const subject = { kind: 'Pod', uid, namespace, name } as const;
+    const subject = podSubject(pod);
     this.#options.events.record(fieldPath === undefined ? subject : { ...subject, fieldPath }, happening);
   }
 

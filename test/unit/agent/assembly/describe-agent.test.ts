@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { agentUrl } from '../../../../src/agent/assembly/agent-url.ts';
+import { agentUrl } from '../../../../src/agent/assembly/describe-agent.ts';
 
 test('an agent is reached at the address it listens on, and at the node’s where that is all of them', () => {
   const node = ['192.0.2.7', 'fd00::7'];

@@ -38,7 +38,6 @@ async function start(
     runtime,
     clock,
     log,
-    rootDir: '/',
     port: () => 10_250,
     random: () => 0.5,
     facts: async () => facts,

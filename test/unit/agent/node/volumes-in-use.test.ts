@@ -26,7 +26,6 @@ async function start(inUse: NodeVolumesInUse, stored: string[] = []) {
     ...{ nodeName: name, hostname: name, api, clock, volumesInUse: inUse },
     runtime: createFakeRuntime(runtimeReady),
     log: recordingLog().log,
-    rootDir: '/',
     port: () => 10_250,
     random: () => 0.5,
     facts: async () => facts,
