@@ -31,4 +31,9 @@ export {
   type PodGroupUsage,
   type ReadOptions,
 } from './pod-groups.ts';
-export { type WritableLayer, WritableLayers, type WritableLayersOptions } from './writable-layers.ts';
+export {
+  type DiskUsage,
+  toDiskUsage,
+  WritableLayers,
+  type WritableLayersOptions,
+} from './writable-layers.ts';

@@ -2,7 +2,7 @@ import type { Pod } from '../../api/index.ts';
 import { forEachConcurrently } from '../../base/index.ts';
 import type { FolderSize } from './folder-size.ts';
 import type { FolderSizes } from './folder-sizes.ts';
-import type { WritableLayer } from './writable-layers.ts';
+import type { DiskUsage } from './writable-layers.ts';
 
 export interface PodDisksOptions {
   readonly sizes: FolderSizes;
@@ -10,7 +10,7 @@ export interface PodDisksOptions {
   logFolder(pod: Pod, container: string): string;
   /** The folder of a pod's volume of the kind emptyDir; may throw like it. */
   emptyDirFolder(podUid: string, volume: string): string;
-  layers(): Promise<ReadonlyMap<string, WritableLayer>>;
+  layers(): Promise<ReadonlyMap<string, DiskUsage>>;
 }
 
 export interface PodDiskAsked {
@@ -23,7 +23,7 @@ export interface PodDiskAsked {
 export interface PodDiskUsage {
   /** By the name of the container. */
   readonly logs: ReadonlyMap<string, FolderSize>;
-  readonly writableLayers: ReadonlyMap<string, WritableLayer>;
+  readonly writableLayers: ReadonlyMap<string, DiskUsage>;
   /** By the name of the volume: those of the kind emptyDir that are not in memory. */
   readonly emptyDirs: ReadonlyMap<string, FolderSize>;
 }
@@ -44,7 +44,7 @@ export class PodDisks {
 
   /** By uid of the pod. Without an answer of the runtime the writable layers are missing. */
   async read(asked: readonly PodDiskAsked[]): Promise<ReadonlyMap<string, PodDiskUsage>> {
-    const layers = await this.#options.layers().catch((): ReadonlyMap<string, WritableLayer> => new Map());
+    const layers = await this.#options.layers().catch((): ReadonlyMap<string, DiskUsage> => new Map());
     const usages = new Map<string, PodDiskUsage>();
     await forEachConcurrently(asked, concurrency, async (each) => {
       usages.set(each.pod.metadata?.uid ?? '', await this.#readPod(each, layers));
@@ -54,7 +54,7 @@ export class PodDisks {
 
   async #readPod(
     { pod, containerIds }: PodDiskAsked,
-    layers: ReadonlyMap<string, WritableLayer>,
+    layers: ReadonlyMap<string, DiskUsage>,
   ): Promise<PodDiskUsage> {
     const { sizes, logFolder, emptyDirFolder } = this.#options;
     const uid = pod.metadata?.uid ?? '';
@@ -62,7 +62,7 @@ export class PodDisks {
       measureAll(names, folderOf, sizes);
     const logs = await measure(containerNames(pod), (name) => logFolder(pod, name));
     const emptyDirs = await measure(emptyDirsOnDisk(pod), (name) => emptyDirFolder(uid, name));
-    const writableLayers = new Map<string, WritableLayer>();
+    const writableLayers = new Map<string, DiskUsage>();
     for (const [name, id] of containerIds) {
       const layer = layers.get(id);
       if (layer !== undefined) writableLayers.set(name, layer);

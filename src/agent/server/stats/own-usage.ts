@@ -1,7 +1,7 @@
 import { readlinkSync } from 'node:fs';
 import type { Pod } from '../../../api/index.ts';
 import { formatTime } from '../../../api/index.ts';
-import type { FolderSize, GroupPath, PodDisks, PodDiskUsage, PodGroups } from '../../usage/index.ts';
+import type { GroupPath, PodDisks, PodDiskUsage, PodGroups, PodGroupUsage } from '../../usage/index.ts';
 import { ephemeralUse } from '../../usage/index.ts';
 import { defined } from './figures.ts';
 import { groupStats } from './group-stats.ts';
@@ -11,7 +11,6 @@ import { attemptsOf } from './pods.ts';
 import type {
   ContainerUsage,
   CpuStats,
-  DiskUsage,
   FsStats,
   MemoryStats,
   NetworkStats,
@@ -85,14 +84,6 @@ export async function readOwnUsage(options: OwnUsageOptions, asked: OwnUsageAske
     const detailed = onlyCpuAndMemory || path === undefined ? undefined : groups.details(path);
     const stats = groupStats(usage.pod, detailed);
     const disk = disks?.get(pod.uid);
-    const containers = runningOf(pod).flatMap((container): ContainerUsage[] => {
-      const own = usage.containers.get(container.id);
-      if (own === undefined) return [];
-      const ownPath = onlyCpuAndMemory ? undefined : groups.containerPathOf(pod.uid, container.id);
-      const { cpu, memory, io, swap } = groupStats(own, ownPath && groups.details(ownPath));
-      const { id, name } = container;
-      return [{ id, name, atMs: own.atMs, cpu, memory, io, swap, ...disksOf(container, disk) }];
-    });
     return [
       {
         ...{ id: pod.id, name: pod.name, namespace: pod.namespace, uid: pod.uid },
@@ -101,10 +92,32 @@ export async function readOwnUsage(options: OwnUsageOptions, asked: OwnUsageAske
         processes: stats.tasks,
         network: onlyCpuAndMemory ? undefined : networkOf(options, pod, usage.pod.atMs),
         volumes: disk === undefined ? [] : volumesOf(asked, pod, disk, options.claims()),
-        ephemeral: disk === undefined ? undefined : ephemeralOf(disk, usage.pod.atMs),
-        containers,
+        ephemeral: disk && { atMs: usage.pod.atMs, ...ephemeralUse(disk) },
+        containers: containersOf(groups, pod, { usage, disk, onlyCpuAndMemory }),
       },
     ];
+  });
+}
+
+interface PodFigures {
+  readonly usage: PodGroupUsage;
+  /** Undefined: not asked for. */
+  readonly disk: PodDiskUsage | undefined;
+  readonly onlyCpuAndMemory: boolean;
+}
+
+function containersOf(
+  groups: PodGroups,
+  pod: PodAt,
+  { usage, disk, onlyCpuAndMemory }: PodFigures,
+): ContainerUsage[] {
+  return runningOf(pod).flatMap(({ id, name }): ContainerUsage[] => {
+    const own = usage.containers.get(id);
+    if (own === undefined) return [];
+    const path = onlyCpuAndMemory ? undefined : groups.containerPathOf(pod.uid, id);
+    const { cpu, memory, io, swap } = groupStats(own, path && groups.details(path));
+    const disks = { disk: disk?.writableLayers.get(name), logs: disk?.logs.get(name) };
+    return [{ id, name, atMs: own.atMs, cpu, memory, io, swap, ...disks }];
   });
 }
 
@@ -138,30 +151,6 @@ function unknownPod(pod: PodAt): Pod {
   const { name, namespace, uid } = pod;
   const containers = attemptsOf(pod).map(([container]) => ({ name: container.name, image: container.image }));
   return { metadata: { name, namespace, uid }, spec: { containers } };
-}
-
-function disksOf(
-  { name }: ContainerAt,
-  disk: PodDiskUsage | undefined,
-): Pick<ContainerUsage, 'disk' | 'logs'> {
-  const layer = disk?.writableLayers.get(name);
-  const logs = disk?.logs.get(name);
-  return {
-    disk: layer && {
-      ...{ mountpoint: layer.mountPoint, timeMs: layer.atMs },
-      ...{ usedBytes: layer.usedBytes, inodesUsed: layer.inodes },
-    },
-    logs: logs && toDiskUsage(logs),
-  };
-}
-
-function toDiskUsage({ atMs, usedBytes, inodes }: FolderSize): DiskUsage {
-  return { mountpoint: '', timeMs: atMs, usedBytes, inodesUsed: inodes };
-}
-
-function ephemeralOf(disk: PodDiskUsage, timeMs: number): DiskUsage {
-  const { usedBytes, inodes } = ephemeralUse(disk);
-  return { mountpoint: '', timeMs, usedBytes, inodesUsed: inodes };
 }
 
 function volumesOf(

@@ -2,10 +2,12 @@ import type { Clock } from '../../../base/index.ts';
 import { mapConcurrently } from '../../../base/index.ts';
 import type { CallOptions, Connection } from '../../runtime/index.ts';
 import { CriSandboxState, ImageService, RuntimeError, RuntimeService } from '../../runtime/index.ts';
+import type { DiskUsage } from '../../usage/index.ts';
+import { toDiskUsage } from '../../usage/index.ts';
 import type { ContainerAt, PodAt } from './pods.ts';
 import { containerAt, podAt } from './pods.ts';
-import type { ContainerUsage, DiskUsage, PodUsage } from './usage.ts';
-import { containerUsage, diskUsage, podUsage } from './usage.ts';
+import type { ContainerUsage, PodUsage } from './usage.ts';
+import { containerUsage, podUsage } from './usage.ts';
 
 export interface RuntimeSourceOptions {
   /** To the runtime, for this alone, so that a list of hundreds of containers does not delay a checkpoint. */
@@ -61,8 +63,8 @@ export class RuntimeSource {
     const filesystems = await ifImplemented(() => this.#images.call(imageFsInfo, {}, this.#within(cancel)));
     const [image, container] = [filesystems?.imageFilesystems[0], filesystems?.containerFilesystems[0]];
     return {
-      ...(image === undefined ? {} : { images: diskUsage(image) }),
-      ...(container === undefined ? {} : { containers: diskUsage(container) }),
+      ...(image === undefined ? {} : { images: toDiskUsage(image) }),
+      ...(container === undefined ? {} : { containers: toDiskUsage(container) }),
     };
   }
 

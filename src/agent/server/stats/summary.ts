@@ -1,11 +1,12 @@
 import { formatTime } from '../../../api/index.ts';
+import type { DiskUsage } from '../../usage/index.ts';
 import { defined } from './figures.ts';
 import type { NodeUsage } from './node-usage.ts';
 import type { SystemUsage } from './own-usage.ts';
 import type { ContainerAt, PodAt } from './pods.ts';
 import { attemptsOf, currentPods } from './pods.ts';
 import type { RuntimeSource } from './runtime-source.ts';
-import type { ContainerUsage, DiskUsage, FsStats, PodUsage } from './usage.ts';
+import type { ContainerUsage, FsStats, PodUsage } from './usage.ts';
 
 export interface SummaryParts {
   nodeName: string;
@@ -58,12 +59,7 @@ function nodeOf({ nodeName, node, system, disks, onlyCpuAndMemory }: SummaryPart
 /** The usage of the images alone, on a file system that has other files too. */
 function withUse(fs: FsStats, use: DiskUsage | undefined): FsStats {
   if (use === undefined) return fs;
-  const { usedBytes, inodesUsed } = use;
-  return {
-    ...fs,
-    ...(usedBytes === undefined ? {} : { usedBytes }),
-    ...(inodesUsed === undefined ? {} : { inodesUsed }),
-  };
+  return { ...fs, ...defined({ usedBytes: use.usedBytes, inodesUsed: use.inodes }) };
 }
 
 interface PodInSummary {
@@ -141,7 +137,7 @@ function storageOf({ io, volumes = [], ephemeral }: Partial<PodUsage>, fs: FsSta
 function diskOf(used: DiskUsage, fs: FsStats): FsStats {
   const { availableBytes, capacityBytes, inodes, inodesFree } = fs;
   const known = defined({ availableBytes, capacityBytes, inodes, inodesFree });
-  return withUse({ time: formatTime(used.timeMs), ...known }, used);
+  return withUse({ time: formatTime(used.atMs), ...known }, used);
 }
 
 /** For a runtime that does not report the pod as a whole: the sum of its containers, if each is known. */

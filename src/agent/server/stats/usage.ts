@@ -1,4 +1,7 @@
 import { formatTime } from '../../../api/index.ts';
+import type { DiskUsage } from '../../usage/index.ts';
+import { toDiskUsage } from '../../usage/index.ts';
+
 /*
  * Usage in the shape of the reference's stats/v1alpha1: https://pkg.go.dev/k8s.io/kubelet/pkg/apis/stats/v1alpha1.
  * A value that is not known is left out; a 0 would mean that nothing is used.
@@ -111,13 +114,6 @@ export interface PodUsage {
   readonly containers: readonly ContainerUsage[];
 }
 
-export interface DiskUsage {
-  readonly mountpoint: string;
-  readonly timeMs: number;
-  readonly usedBytes: number | undefined;
-  readonly inodesUsed: number | undefined;
-}
-
 type Figure = { readonly value: bigint } | undefined;
 
 interface Cpu {
@@ -141,17 +137,11 @@ interface Interface {
   txBytes?: Figure;
   txErrors?: Figure;
 }
-interface Filesystem {
-  timestamp: bigint;
-  fsId?: { mountpoint: string } | undefined;
-  usedBytes?: Figure;
-  inodesUsed?: Figure;
-}
 interface ContainerStats {
   attributes?: { id: string; metadata?: { name: string } | undefined } | undefined;
   cpu?: Cpu | undefined;
   memory?: Memory | undefined;
-  writableLayer?: Filesystem | undefined;
+  writableLayer?: Parameters<typeof toDiskUsage>[0] | undefined;
 }
 interface PodStats {
   attributes?:
@@ -193,16 +183,7 @@ export function containerUsage({ attributes, cpu, memory, writableLayer }: Conta
     atMs: millisOf(cpu),
     cpu: cpuOf(cpu),
     memory: memoryOf(memory),
-    disk: writableLayer === undefined ? undefined : diskUsage(writableLayer),
-  };
-}
-
-export function diskUsage({ timestamp, fsId, usedBytes, inodesUsed }: Filesystem): DiskUsage {
-  return {
-    mountpoint: fsId?.mountpoint ?? '',
-    timeMs: Number(timestamp / 1_000_000n),
-    usedBytes: numberOf(usedBytes),
-    inodesUsed: numberOf(inodesUsed),
+    disk: writableLayer && toDiskUsage(writableLayer),
   };
 }
 

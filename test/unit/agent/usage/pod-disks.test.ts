@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import type { WritableLayer } from '../../../../src/agent/usage/index.ts';
+import type { DiskUsage } from '../../../../src/agent/usage/index.ts';
 import { ephemeralUse, FolderSizes, PodDisks } from '../../../../src/agent/usage/index.ts';
 import type { Pod } from '../../../../src/api/index.ts';
 import { silentLogger, systemClock } from '../../../../src/base/index.ts';
@@ -22,9 +22,9 @@ const pod: Pod = {
     ],
   },
 };
-const layer: WritableLayer = { atMs: 1, usedBytes: 5000, inodes: 3, mountPoint: '/' };
+const layer: DiskUsage = { atMs: 1, usedBytes: 5000, inodes: 3 };
 
-async function open(layers: () => Promise<ReadonlyMap<string, WritableLayer>>) {
+async function open(layers: () => Promise<ReadonlyMap<string, DiskUsage>>) {
   const folder = await temporaryFolder();
   const sizes = new FolderSizes({ clock: systemClock, log: silentLogger(), mountsBelow: () => [] });
   const disks = new PodDisks({

@@ -83,7 +83,7 @@ async function openLab(version: 1 | 2, pods: readonly PodAt[] = [web], clock: Cl
   for (const each of [join(logs, uid, 'app'), join(volumes, uid, 'scratch')])
     mkdirSync(each, { recursive: true });
   writeFileSync(join(logs, uid, 'app/0.log'), Buffer.alloc(20_000, 1));
-  const layer = { atMs: Date.parse(time), usedBytes: 8, inodes: 1, mountPoint: '' };
+  const layer = { atMs: Date.parse(time), usedBytes: 8, inodes: 1 };
   const own: OwnUsageOptions = {
     groups: new PodGroups({
       hierarchies: groups.hierarchies,
