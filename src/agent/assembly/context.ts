@@ -30,7 +30,7 @@ export function part({ options }: AgentContext, name: string): { clock: Clock; l
   return { clock: options.clock, log: options.log.child({ part: name }) };
 }
 
-/** A service that nothing ends with: when it fails it is restarted with backoff. */
+/** A service whose failure ends nothing: it is restarted with backoff. */
 export function restartedService(name: string, dependsOn: readonly string[], run: Service['run']): Service {
   return { name, dependsOn, onFailure: 'restart', run };
 }
