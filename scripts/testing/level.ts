@@ -10,6 +10,7 @@ import { runFileGroup } from './file-group.ts';
 import type { FileResult, TestFileOptions } from './guarded-run.ts';
 import type { Level } from './levels.ts';
 import { levelNames, levels } from './levels.ts';
+import { PartRun } from './part.ts';
 import type { Batch, Plan } from './plan.ts';
 import { makePlan } from './plan.ts';
 import { slowestFiles } from './slowest.ts';
@@ -29,27 +30,117 @@ export interface RunContext {
   readonly failures: string[];
 }
 
-/** Runs every test file below `test/NAME`. A level without test files counts as one failure. */
-export async function runLevel(name: string, context: RunContext): Promise<Counts> {
-  const level = levels[name];
-  if (level === undefined) throw new Error(`there is no level ${name}; there are: ${levelNames.join(', ')}`);
-  const { root, write } = context;
-  const folder = join(root, 'test', name);
-  const files = await testFiles(folder);
-  if (files.length === 0) {
-    write(`✖ ${folder} has no test files\n`);
-    return { ...none, failed: 1 };
+/** With whom a level runs. */
+export type Place = 'alone' | 'besideOthers' | 'inGaps';
+
+/**
+ * Every test file below `test/NAME` in a run: those that may run beside others first, then each of the others by itself. What breaks
+ * counts as a failure.
+ */
+export class LevelRun {
+  readonly #part: PartRun;
+  readonly #level: Level;
+  readonly #context: RunContext;
+  readonly #isInGaps: boolean;
+  readonly #isLive: boolean;
+  #exclusive: readonly Batch[] = [];
+  readonly #results: FileResult[] = [];
+
+  constructor(name: string, context: RunContext, place: Place) {
+    const level = levels[name];
+    if (level === undefined)
+      throw new Error(`there is no level ${name}; there are: ${levelNames.join(', ')}`);
+    this.#part = new PartRun(name, context);
+    this.#level = level;
+    this.#context = context;
+    this.#isInGaps = place === 'inGaps';
+    this.#isLive = place === 'alone';
   }
-  if (level.startsBuiltProgram) await buildUnlessNewer(root);
-  const groupedFolders = level.groupedFolders.map((each) => join(folder, each));
-  const plan = await makePlan(files, { root, groupedFolders, estimate: await readEstimates(root) });
-  for (const [file, why] of plan.refused) write(`── ${relative(root, file)}\n✖ not run: ${why}\n`);
-  const parallel = Math.min(level.parallel, context.parallel ?? level.parallel);
-  const results = await runBeside(plan, parallel, level, context);
-  results.push(...(await runAtOnce(plan.exclusive, 1, level, context)));
-  await keepDurations(root, passedDurations(results, root));
-  write(slowestFiles(results, root));
-  return sum([{ ...none, failed: plan.refused.size }, ...results.map(({ counts }) => counts)]);
+
+  /** Those of the lanes `shared` and `waiting`. */
+  async runTogether(): Promise<void> {
+    await this.#part.attempt(() => this.#runAllBeside());
+  }
+
+  /** Those of the lane `exclusive`. */
+  async runExclusive(): Promise<void> {
+    await this.#part.attempt(() => this.#runAtOnce(this.#exclusive, 1, true));
+  }
+
+  /** Keeps how long the files took, writes the line with which a level ends, and returns what counts. */
+  async end(): Promise<Counts> {
+    const { root, write } = this.#context;
+    await this.#part.attempt(() => keepDurations(root, passedDurations(this.#results, root)));
+    write(slowestFiles(this.#results, root));
+    return this.#part.end(sum(this.#results.map(({ counts }) => counts)));
+  }
+
+  async #runAllBeside(): Promise<void> {
+    const { root, write, parallel: limit } = this.#context;
+    const { groupedFolders, startsBuiltProgram, parallel } = this.#level;
+    const folder = join(root, 'test', this.#part.name);
+    const files = await testFiles(folder);
+    if (files.length === 0) throw new Error(`${folder} has no test files`);
+    if (startsBuiltProgram) await buildUnlessNewer(root);
+    const grouped = groupedFolders.map((each) => join(folder, each));
+    const plan = await makePlan(files, {
+      root,
+      groupedFolders: grouped,
+      estimate: await readEstimates(root),
+    });
+    this.#exclusive = plan.exclusive;
+    for (const [file, why] of plan.refused) {
+      write(`── ${relative(root, file)}\n✖ not run: ${why}\n`);
+      this.#results.push({ file, counts: { ...none, failed: 1 }, seconds: 0 });
+    }
+    await this.#runBeside(
+      plan,
+      Math.min(limit ?? parallel, this.#isInGaps ? Math.ceil(parallel / 2) : parallel),
+    );
+  }
+
+  /** Those that mostly wait have a process of their own, unless there is to be one process only. */
+  async #runBeside({ shared, waiting }: Plan, parallel: number): Promise<void> {
+    const isLive = parallel === 1 && this.#isLive;
+    if (parallel === 1 || waiting.length === 0)
+      return await this.#runAtOnce([...waiting, ...shared], parallel, isLive);
+    await Promise.all([this.#runAtOnce(shared, parallel, isLive), this.#runAtOnce(waiting, 1, false)]);
+  }
+
+  async #runAtOnce(batches: readonly Batch[], parallel: number, isLive: boolean): Promise<void> {
+    const waiting = batches.values();
+    const worker = async (): Promise<void> => {
+      for (const batch of waiting) this.#results.push(...(await this.#runBatch(batch, isLive)));
+    };
+    await Promise.all(Array.from({ length: parallel }, worker));
+  }
+
+  /** What batches that run at once write is kept apart: each is shown when it has ended. */
+  async #runBatch(batch: Batch, isLive: boolean): Promise<FileResult[]> {
+    const { root, signal, write, failures } = this.#context;
+    let output = '';
+    const say = (text: string): void => {
+      output += text;
+      if (isLive) write(text);
+    };
+    say(batch.map((file) => `── ${relative(root, file)}\n`).join(''));
+    let results: FileResult[];
+    if (signal.aborted) {
+      say('✖ not run: interrupted\n');
+      results = batch.map((file) => ({ file, counts: { ...none, failed: 1 }, seconds: 0 }));
+    } else {
+      const environment = testEnvironment(root, this.#level, this.#isInGaps);
+      results = await runFiles(batch, { timeoutMs: this.#timeoutMs, signal, write: say, ...environment });
+    }
+    if (!isLive) write(output);
+    if (results.some(({ counts }) => counts.failed > 0)) failures.push(...failuresIn(output));
+    return results;
+  }
+
+  /** Twice as much for one that has to make room for others. */
+  get #timeoutMs(): number {
+    return this.#context.timeoutMs ?? this.#level.timeoutMs * (this.#isInGaps ? 2 : 1);
+  }
 }
 
 async function testFiles(folder: string): Promise<string[]> {
@@ -66,64 +157,6 @@ function passedDurations(results: readonly FileResult[], root: string): Map<stri
       durations.set(relative(root, file), Math.round(seconds * 10) / 10);
   }
   return durations;
-}
-
-/** Those that mostly wait have a process of their own, unless there is to be one process only. */
-async function runBeside(
-  { shared, waiting }: Plan,
-  parallel: number,
-  level: Level,
-  context: RunContext,
-): Promise<FileResult[]> {
-  if (parallel === 1 || waiting.length === 0)
-    return await runAtOnce([...waiting, ...shared], parallel, level, context);
-  const both = [
-    runAtOnce(shared, parallel, level, context),
-    runAtOnce(waiting, 1, level, context, { live: false }),
-  ];
-  return (await Promise.all(both)).flat();
-}
-
-async function runAtOnce(
-  batches: readonly Batch[],
-  parallel: number,
-  level: Level,
-  context: RunContext,
-  { live = parallel === 1 } = {},
-): Promise<FileResult[]> {
-  const results: FileResult[] = [];
-  const waiting = batches.values();
-  const worker = async (): Promise<void> => {
-    for (const batch of waiting) results.push(...(await runBatch(batch, level, live, context)));
-  };
-  await Promise.all(Array.from({ length: parallel }, worker));
-  return results;
-}
-
-/** What batches that run at once write is kept apart (not `live`): each is shown when it has ended. */
-async function runBatch(
-  batch: Batch,
-  level: Level,
-  live: boolean,
-  { root, signal, write, failures, timeoutMs = level.timeoutMs }: RunContext,
-): Promise<FileResult[]> {
-  let output = '';
-  const say = (text: string): void => {
-    output += text;
-    if (live) write(text);
-  };
-  say(batch.map((file) => `── ${relative(root, file)}\n`).join(''));
-  let results: FileResult[];
-  if (signal.aborted) {
-    say('✖ not run: interrupted\n');
-    results = batch.map((file) => ({ file, counts: { ...none, failed: 1 }, seconds: 0 }));
-  } else {
-    const options: TestFileOptions = { timeoutMs, signal, write: say, ...testEnvironment(root, level) };
-    results = await runFiles(batch, options);
-  }
-  if (!live) write(output);
-  if (results.some(({ counts }) => counts.failed > 0)) failures.push(...failuresIn(output));
-  return results;
 }
 
 async function runFiles(batch: Batch, options: TestFileOptions): Promise<FileResult[]> {

@@ -7,6 +7,10 @@ export interface Level {
   readonly timeoutMs: number;
   /** It is built before the first test. */
   readonly startsBuiltProgram: boolean;
+  /** It computes nearly all the time, and measures none: it runs beside one that `leavesGaps`, when that does not compute. */
+  readonly fillsGaps: boolean;
+  /** It waits for half of its time, and what it tests must not be held up. */
+  readonly leavesGaps: boolean;
   /** Folders below the level's own whose files run in groups, several in one process; see file-group.ts. */
   readonly groupedFolders: readonly string[];
 }
@@ -68,19 +72,32 @@ export const levels: Readonly<Record<string, Level>> = {
     parallel: perCore(2, 8),
     timeoutMs: 120_000,
     startsBuiltProgram: false,
+    fillsGaps: true,
+    leavesGaps: false,
     groupedFolders: pureUnitFolders,
   },
-  contract: { parallel: perCore(1.5, 6), timeoutMs: 180_000, startsBuiltProgram: false, groupedFolders: [] },
+  contract: {
+    parallel: perCore(1.5, 6),
+    timeoutMs: 180_000,
+    startsBuiltProgram: false,
+    fillsGaps: true,
+    leavesGaps: false,
+    groupedFolders: [],
+  },
   conformance: {
     parallel: perCore(1.5, 4),
     timeoutMs: 600_000,
     startsBuiltProgram: true,
+    fillsGaps: false,
+    leavesGaps: false,
     groupedFolders: [],
   },
   integration: {
     parallel: perCore(1.5, 3),
     timeoutMs: 600_000, // the longest file takes a quarter of it
     startsBuiltProgram: true,
+    fillsGaps: false,
+    leavesGaps: true,
     groupedFolders: [],
   },
 };

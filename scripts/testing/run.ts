@@ -3,11 +3,12 @@ import type { Counts } from './counts.ts';
 import { formatCounts, isGreen, none, sum } from './counts.ts';
 import { formatFailures } from './failures.ts';
 import type { RunContext } from './level.ts';
-import { runLevel } from './level.ts';
-import { levelNames } from './levels.ts';
+import { LevelRun } from './level.ts';
+import { levelNames, levels } from './levels.ts';
+import { PartRun } from './part.ts';
 import { runVerifySteps } from './verify-steps.ts';
 
-/** `verify` and the levels of tests, in the order in which they are run. */
+/** `verify` and the levels of tests. */
 export const partNames: readonly string[] = ['verify', ...levelNames];
 
 /** Any other code means that the runner broke; with these the last line has been written. */
@@ -45,23 +46,50 @@ export async function runParts(names: readonly string[], options: RunOptions): P
     failures: [],
   };
   const counts: Counts[] = [];
-  for (const name of partNames.filter((each) => names.includes(each)))
-    counts.push(await runPart(name, context));
+  if (names.includes('verify')) counts.push(await runVerify(context));
+  for (const group of groupLevels(names, context)) counts.push(...(await runTogether(group, context)));
   const total = sum(counts);
   context.write(`${formatFailures(context.failures)}\n${formatCounts(total)}\n`);
   return isGreen(total, process.env['CI'] === 'true') ? exitCodes.green : exitCodes.red;
 }
 
-/** A part that breaks counts as one failure, so that the others still run and the last line is right. */
-async function runPart(name: string, context: RunContext): Promise<Counts> {
-  context.write(`\n══ ${name}\n`);
-  const start = performance.now();
-  const work = name === 'verify' ? runVerifySteps(context) : runLevel(name, context);
-  const counts = await work.catch((error: unknown) => {
-    context.write(`✖ the runner of ${name} broke: ${error instanceof Error ? error.stack : String(error)}\n`);
-    return { ...none, failed: 1 };
-  });
-  const seconds = Math.round((performance.now() - start) / 1000);
-  context.write(`${name}: ${formatCounts(counts)} (${seconds} s)\n`);
+async function runVerify(context: RunContext): Promise<Counts> {
+  context.write('\n══ verify\n');
+  const part = new PartRun('verify', context);
+  const counts = await part.attempt(() => runVerifySteps(context));
+  return part.end(counts ?? none);
+}
+
+/**
+ * The levels in their order, those together that run together: with one that leaves gaps all that fill them, unless the number of
+ * processes is limited.
+ */
+function groupLevels(names: readonly string[], { parallel }: RunContext): readonly (readonly string[])[] {
+  const wanted = levelNames.filter((name) => names.includes(name));
+  const main = wanted.find((name) => levels[name]?.leavesGaps);
+  if (main === undefined || parallel !== undefined) return wanted.map((name) => [name]);
+  const filling = wanted.filter((name) => levels[name]?.fillsGaps);
+  const others = wanted.filter((name) => name !== main && !filling.includes(name));
+  return [...others.map((name) => [name]), [main, ...filling]];
+}
+
+/** The first, and meanwhile the others one after the other; then what must run alone, of each. */
+async function runTogether(
+  [first = '', ...others]: readonly string[],
+  context: RunContext,
+): Promise<Counts[]> {
+  const meanwhile = others.length === 0 ? '' : `, meanwhile ${others.join(' and ')}`;
+  context.write(`\n══ ${first}${meanwhile}\n`);
+  const main = new LevelRun(first, context, others.length === 0 ? 'alone' : 'besideOthers');
+  const filling = others.map((name) => new LevelRun(name, context, 'inGaps'));
+  const fill = async (): Promise<void> => {
+    for (const level of filling) await level.runTogether();
+  };
+  await Promise.all([main.runTogether(), fill()]);
+  const counts: Counts[] = [];
+  for (const level of [...filling, main]) {
+    await level.runExclusive();
+    counts.push(await level.end());
+  }
   return counts;
 }

@@ -1,8 +1,10 @@
 /** Which test files run beside others, in which order, and what is built before them. */
 import assert from 'node:assert/strict';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { getPriority } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
+import type { CommandResult } from '../../support/index.ts';
 import { temporaryFolder } from '../../support/index.ts';
 import { lastLine, runIn, runOver, writeTests } from './test-project.ts';
 
@@ -115,10 +117,76 @@ test('what starts the built program has no compile cache in its environment, oth
   const prints = `test('a', () => console.log('cache:', process.env.NODE_COMPILE_CACHE ?? 'none'));`;
   await writeProject(root.path, { 'unit/a.test.ts': prints, 'integration/b.test.ts': prints });
   const { stdout } = await runIn(root.path, { levels: ['unit', 'integration'], hasOwnCache: true });
+  const found = /^── test\/(\w+)\/\w\.test\.ts$[^─]*^cache: (.*)$/gm;
   assert.deepEqual(
-    [...stdout.matchAll(/^cache: (.*)$/gm)].map(([, found]) => found),
-    [join(root.path, '.cache/compile'), 'none'],
+    Object.fromEntries([...stdout.matchAll(found)].map(([, level, cache]) => [level, cache])),
+    {
+      unit: join(root.path, '.cache/compile'),
+      integration: 'none',
+    },
   );
+});
+
+describe('unit tests beside integration tests', { concurrency: 2 }, () => {
+  /** Says with which priority it runs, and a thread that was there before it, and what it starts. */
+  const tells = `const { getPriority } = process.getBuiltinModule('node:os');
+const { execFileSync } = process.getBuiltinModule('node:child_process');
+const { readdirSync } = process.getBuiltinModule('node:fs');
+test('a', () => {
+  const threads = readdirSync('/proc/self/task').map((thread) => getPriority(Number(thread)));
+  const child = Number(execFileSync('nice', { encoding: 'utf8' }));
+  console.log('priorities', Math.min(...threads), Math.max(...threads), child);
+});`;
+  const priorities = ({ stdout }: CommandResult) =>
+    Object.fromEntries(
+      [...stdout.matchAll(/^── test\/(\w+)\/\w\.test\.ts$[^─]*^priorities (.*)$/gm)].map(
+        ([, level, told = '']) => [level, told.split(' ').map(Number)],
+      ),
+    );
+
+  test('run meanwhile, and compute when nobody else does', async () => {
+    await using root = await temporaryFolder();
+    /** Ends when the other runs too. */
+    const meets = (own: string, other: string) => `${tells}
+const { existsSync, writeFileSync } = process.getBuiltinModule('node:fs');
+test('b', async () => {
+  writeFileSync('${root.path}/${own}', '');
+  while (!existsSync('${root.path}/${other}')) await new Promise((r) => setTimeout(r, 20));
+});`;
+    await writeProject(root.path, {
+      'integration/a.test.ts': meets('a', 'b'),
+      'unit/b.test.ts': meets('b', 'a'),
+    });
+    const result = await runIn(root.path, { levels: ['unit', 'integration'] });
+    assert.equal(lastLine(result), '4 passed, 0 failed, 0 skipped', result.stdout);
+    const own = getPriority();
+    const low = Math.max(own, 10);
+    assert.deepEqual(priorities(result), { unit: [low, low, low], integration: [own, own, own] });
+    assert.match(result.stdout, /^unit: 2 passed/m);
+    assert.match(result.stdout, /^integration: 2 passed/m);
+  });
+
+  test('have ended when an exclusive file runs', async () => {
+    await using root = await temporaryFolder();
+    await writeProject(root.path, {
+      'integration/a.test.ts': `// lane: exclusive (it measures time)\n${timed}`,
+      'unit/b.test.ts': timed,
+    });
+    const result = await runIn(root.path, { levels: ['unit', 'integration'] });
+    assert.equal(lastLine(result), '2 passed, 0 failed, 0 skipped', result.stdout);
+    assert.deepEqual(titles(result.stdout), ['b', 'a']);
+    const [before, after] = [...result.stdout.matchAll(/ran (\d+) (\d+)/g)];
+    assert.ok(Number(after?.[1]) >= Number(before?.[2]));
+  });
+
+  test('run before them where the number of processes is limited', async () => {
+    await using root = await temporaryFolder();
+    await writeProject(root.path, { 'integration/a.test.ts': tells, 'unit/b.test.ts': tells });
+    const result = await runIn(root.path, { levels: ['--parallel', '2', 'unit', 'integration'] });
+    const own = getPriority();
+    assert.deepEqual(titles(result.stdout), ['b', 'a']);
+    assert.deepEqual(priorities(result), { unit: [own, own, own], integration: [own, own, own] });
+  });
 });
 
 describe('the order of files', () => {
