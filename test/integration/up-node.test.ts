@@ -1,4 +1,5 @@
 /** A node that `scripts/up` has made, as kubectl shows it while time passes: what up.test.ts need not wait for alone. */
+// lane: waiting (for heartbeats that are 10 s apart)
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
