@@ -6,10 +6,11 @@ import { before, test } from 'node:test';
 import { clusterRoleKind, namespaceKind, serviceAccountKind } from '../../src/api/index.ts';
 import { configMapKind } from '../../src/api/kinds/core/config-map.ts';
 import { ApiClient, clientOptionsOf, readKubeconfig } from '../../src/client/index.ts';
-import { temporaryFolder, waitFor } from '../support/index.ts';
+import { temporaryFolder } from '../support/index.ts';
 import { ensureBuilt } from './installation.ts';
 import { startEtcd } from './lab/index.ts';
-import { startApiServer } from './nodeward/index.ts';
+import type { RunningApiServer } from './nodeward/index.ts';
+import { startApiServer, untilAtRest } from './nodeward/index.ts';
 
 before(ensureBuilt);
 
@@ -18,20 +19,23 @@ const sharedFiles = ['ca.crt', 'ca.key', 'sa.key'];
 
 test('three servers start at once on an empty etcd', { timeout: 180_000 }, async (t) => {
   await using home = await temporaryFolder('start-at-once-');
-  const made = join(home.path, 'made');
-  {
-    await using _keys = await startApiServer(made, { args: ['--storage', 'memory'] });
-  }
   await using etcd = await startEtcd();
+  const argsFor = (prefix: string) => [
+    ...['--storage', 'etcd', '--etcd-servers', etcd.urls.join(), '--etcd-prefix', prefix],
+  ];
+  const made = join(home.path, 'made');
+  const mark = { metadata: { name: 'by-the-first', namespace: 'default' } };
+  {
+    await using server = await startApiServer(made, { args: argsFor('/used') });
+    await using client = await clientOf(server);
+    await client.create(configMapKind, mark);
+  }
   const rootOf = async (name: string): Promise<string> => {
     const root = join(home.path, name);
     await mkdir(join(root, 'pki'), { mode: 0o700, recursive: true });
     for (const file of sharedFiles) await cp(join(made, 'pki', file), join(root, 'pki', file));
     return root;
   };
-  const argsFor = (prefix: string) => [
-    ...['--storage', 'etcd', '--etcd-servers', etcd.urls.join(), '--etcd-prefix', prefix],
-  ];
 
   for (const round of [1, 2]) {
     await t.test(`(time ${round}): all serve, and what each must find is there once`, async () => {
@@ -40,26 +44,21 @@ test('three servers start at once on an empty etcd', { timeout: 180_000 }, async
       const args = argsFor(`/round-${round}`);
       const servers = await Promise.all(roots.map((root) => startApiServer(root, { args })));
       for (const server of servers) held.use(server);
-      const clients = await Promise.all(
-        servers.map(
-          async ({ kubeconfig }) => new ApiClient(clientOptionsOf(await readKubeconfig(kubeconfig))),
-        ),
-      );
+      const clients = await Promise.all(servers.map(clientOf));
       for (const client of clients) held.use(client);
       const [first, ...others] = clients;
       assert.ok(first);
-      const [namespaces, roles] = [await first.list(namespaceKind), await first.list(clusterRoleKind)];
+      const namespaces = await first.list(namespaceKind);
       const names = namespaces.items.map(({ metadata }) => metadata?.name);
       for (const name of ['default', 'kube-system', 'kube-public', 'kube-node-lease'])
         assert.ok(names.includes(name));
-      assert.ok(roles.items.some(({ metadata }) => metadata?.name === 'cluster-admin'));
-      for (const client of others) assert.deepEqual(await client.list(clusterRoleKind), roles);
+      for (const client of clients) await client.get(clusterRoleKind, 'cluster-admin');
+      await untilAtRest(first); // the one leader works on after all of them serve
+      const { items: roles } = await first.list(clusterRoleKind);
+      for (const client of others) assert.deepEqual((await client.list(clusterRoleKind)).items, roles);
       for (const { process } of servers) {
         assert.doesNotMatch(process.stderr, /could not be brought up to date/);
       }
-      await waitFor('the one leader to do its work', () =>
-        first.get(serviceAccountKind, 'default', { namespace: 'default' }),
-      );
       const { ca, token } = await accountMadeBy(first, servers[0]?.kubeconfig ?? '');
       for (const { url } of servers) {
         await using elsewhere = new ApiClient({ server: url, ca, token });
@@ -76,7 +75,7 @@ test('three servers start at once on an empty etcd', { timeout: 180_000 }, async
 
   await t.test('one with another group suffix is refused, and nothing is changed', async () => {
     const root = await rootOf('other-suffix');
-    const args = [...argsFor('/round-1'), '--group-suffix', 'example.com'];
+    const args = [...argsFor('/used'), '--group-suffix', 'example.com'];
     await assert.rejects(startApiServer(root, { args }), /is for the group suffix k8s\.io, not example\.com/);
   });
 
@@ -84,14 +83,16 @@ test('three servers start at once on an empty etcd', { timeout: 180_000 }, async
     'one with other keys of service accounts and another authority is still one of its own',
     async () => {
       // nothing of an authority is in the store, so it serves; that its credentials are good nowhere else is its operator's
-      await using other = await startApiServer(join(home.path, 'other-keys'), { args: argsFor('/round-1') });
-      await using client = new ApiClient(clientOptionsOf(await readKubeconfig(other.kubeconfig)));
-      const { items } = await client.list(configMapKind, { namespace: 'default' });
-      const own = items.filter(({ metadata }) => metadata?.name !== 'kube-root-ca.crt'); // in each namespace
-      assert.equal(own.length, 3);
+      await using other = await startApiServer(join(home.path, 'other-keys'), { args: argsFor('/used') });
+      await using client = await clientOf(other);
+      await client.get(configMapKind, mark.metadata.name, { namespace: mark.metadata.namespace });
     },
   );
 });
+
+async function clientOf({ kubeconfig }: RunningApiServer): Promise<ApiClient> {
+  return new ApiClient(clientOptionsOf(await readKubeconfig(kubeconfig)));
+}
 
 async function leads(client: ApiClient): Promise<boolean> {
   const { body } = await client.request({ method: 'GET', path: '/metrics' });

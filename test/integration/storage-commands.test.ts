@@ -8,7 +8,7 @@ import { ApiClient, clientOptionsOf, readKubeconfig } from '../../src/client/ind
 import type { CommandResult } from '../support/index.ts';
 import { freePort, runCommand, temporaryFolder } from '../support/index.ts';
 import { ensureBuilt } from './installation.ts';
-import { curl, program, startApiServer } from './nodeward/index.ts';
+import { curl, program, startApiServer, untilAtRest } from './nodeward/index.ts';
 
 before(ensureBuilt);
 
@@ -24,6 +24,7 @@ describe('nodeward storage', { timeout: 180_000 }, () => {
     const files = [join(home.path, 'running'), join(home.path, 'stopped')] as const;
     const server = await startApiServer(root);
     await writeLeases(server.kubeconfig, 300);
+    await settled(server.kubeconfig); // nothing is written between two looks
     const running = await lookAtAll(root, files[0]);
     const outOfReach = await storage(
       join(home.path, 'elsewhere'),
@@ -84,8 +85,7 @@ describe('nodeward storage', { timeout: 180_000 }, () => {
     await rm(join(root, 'storage'), { recursive: true });
 
     const empty = await startApiServer(root, { port });
-    assert.match(
-      empty.process.stderr,
+    await empty.process.waitForOutput(
       /"level":"warn".*was missing or empty.*nodeward storage restore --root-dir/,
     );
     assert.match(
@@ -272,7 +272,13 @@ async function writeLeases(kubeconfig: string, count: number, prefix = 'lease'):
   return version;
 }
 
+async function settled(kubeconfig: string): Promise<void> {
+  await using api = await clientOf(kubeconfig);
+  await untilAtRest(api);
+}
+
 async function tokenOf(kubeconfig: string): Promise<string> {
+  await settled(kubeconfig);
   await using api = await clientOf(kubeconfig);
   const path = `/api/v1/namespaces/${namespace}/serviceaccounts/default/token`;
   const body = JSON.stringify({ kind: 'TokenRequest', apiVersion: 'authentication.k8s.io/v1', spec: {} });

@@ -11,6 +11,7 @@ export {
   untilReady,
 } from './agent.ts';
 export { type RunningApiServer, startApiServer } from './api-server.ts';
+export { untilAtRest } from './at-rest.ts';
 export { copyCheckout } from './checkout.ts';
 export { ConfigMapRegisters } from './config-map-registers.ts';
 export { type CurlAnswer, type CurlOptions, curl, curlArguments } from './curl.ts';
