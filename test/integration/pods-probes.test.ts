@@ -55,6 +55,12 @@ const untilEvent = (pod: Pod, reason: string, message: RegExp) =>
     (await messagesOf(pod, reason)).some((each) => message.test(each)),
   );
 
+/** Events are sent beside the status: the first may come after what it tells of. */
+async function assertKilled(pod: Pod, ...messages: readonly string[]): Promise<void> {
+  await untilEvent(pod, 'Killing', /./);
+  assert.deepEqual(await messagesOf(pod, 'Killing'), messages);
+}
+
 async function explain(name: string): Promise<string> {
   const path = `/api/v1/nodes/lab/proxy/pods/explain/default/${name}`;
   return (await lab.kubectl.run(['get', '--raw', path])).stdout;
@@ -160,9 +166,7 @@ describe('of all at the same time', { concurrency: true }, () => {
       const pod = await run('alive', main);
       await until('its restart', pod, (state) => (containerOf(state)?.restartCount ?? 0) >= 1);
       await untilEvent(pod, 'Unhealthy', /^Liveness probe failed: /);
-      assert.deepEqual(await messagesOf(pod, 'Killing'), [
-        'Container main failed liveness probe, will be restarted',
-      ]);
+      await assertKilled(pod, 'Container main failed liveness probe, will be restarted');
     });
 
     test('that takes too long is killed with the grace of its probe', async () => {
@@ -180,7 +184,7 @@ describe('of all at the same time', { concurrency: true }, () => {
         'Unhealthy',
         /^Liveness probe failed: command timed out: "\/bin\/sh -c sleep 60" timed out after 1s$/,
       );
-      assert.deepEqual(await messagesOf(pod, 'Killing'), ['Container main failed liveness probe']);
+      await assertKilled(pod, 'Container main failed liveness probe');
     });
   });
 
@@ -220,7 +224,7 @@ describe('of all at the same time', { concurrency: true }, () => {
         pod,
         ({ status }) => status?.phase === 'Succeeded' || status?.phase === 'Failed',
       );
-      assert.deepEqual(await messagesOf(pod, 'Killing'), ['Container main failed startup probe']);
+      await assertKilled(pod, 'Container main failed startup probe');
     });
 
     test('that is a sidecar lets the next container start when it has started, and counts for the pod', async () => {
