@@ -102,7 +102,7 @@ test('thousands of requests to a server whose etcd hangs are refused or answered
   const options = {
     ...clientOptionsOf(await readKubeconfig(server.kubeconfig)),
     connections: 500,
-    connectTimeoutMs: 30_000,
+    connectTimeoutMs: 60_000,
   };
   await using client = new Client(options);
   const path = '/api/v1/namespaces/default/configmaps';

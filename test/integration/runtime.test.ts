@@ -121,8 +121,10 @@ describe('runtime client and checkpointer with containerd 2.1', () => {
     assert.equal(found.state, 'running');
     assert.equal(await agent.runtime.find('default', 'nowhere', 'main'), 'noPod');
     assert.equal(await agent.runtime.find('default', pod, 'sidecar'), 'noContainer');
-    const memory = await agent.runtime.memoryBytes(container.id);
-    assert.ok(memory > 64 * mebibyte && memory < 128 * mebibyte, `${memory} bytes`);
+    const memoryBytes = () => agent.runtime.memoryBytes(container.id);
+    await waitFor('it to have all its memory', async () => (await memoryBytes()) > 64 * mebibyte);
+    const memory = await memoryBytes();
+    assert.ok(memory < 128 * mebibyte, `${memory} bytes`);
   });
 
   test('an archive is a tar with the images of criu, private, and the workload counts on', async () => {

@@ -192,7 +192,16 @@ function isCalm(pod: Pod, name: string): boolean {
   const { state, ready } = containerOf(pod, name) ?? {};
   if (name.startsWith('init')) return state?.terminated?.exitCode === 0;
   if (name.startsWith('job')) return (state?.waiting?.reason ?? 'CrashLoopBackOff') === 'CrashLoopBackOff';
-  // one whose start was cut off has ended, where nothing is started again
-  if (pod.spec?.restartPolicy === 'Never' && state?.terminated !== undefined) return true;
+  // one whose start was cut off has ended, where it is not started again
+  if (state?.terminated !== undefined && hasEndedForGood(pod, name, state.terminated.exitCode)) return true;
   return state?.running !== undefined && ready === true;
+}
+
+function hasEndedForGood({ spec }: Pod, name: string, exitCode: number): boolean {
+  const { containers = [], initContainers = [], restartPolicy } = spec ?? {};
+  const own = [...containers, ...initContainers].find((each) => each.name === name);
+  const isRestarted = (own?.restartPolicyRules ?? []).some(({ exitCodes }) => {
+    return exitCodes?.values?.includes(exitCode) === (exitCodes?.operator === 'In');
+  });
+  return (own?.restartPolicy ?? restartPolicy) === 'Never' && !isRestarted;
 }
