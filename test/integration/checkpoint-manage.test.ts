@@ -75,7 +75,7 @@ describe('checkpoints that were made', () => {
     assert.equal((await run(site, ['download', oldest.id, '--to', to])).trim(), to);
     assert.ok((await readFile(to)).equals(await readFile(first)));
     assert.equal((await stat(to)).mode & 0o777, 0o600);
-    assert.match(site.agent.process.stderr, /"action":"download".*"code":206/);
+    await site.agent.process.waitForOutput(/"action":"download".*"code":206/);
 
     await run(site, ['pin', middle.id, '--reason', 'kept']);
     await site.configure('checkpoint: {retention: {node: {maxCount: 2}}}\n');
@@ -89,7 +89,7 @@ describe('checkpoints that were made', () => {
       [latest, middle.path],
     );
     const removals = 'nodeward_checkpoint_retention_removals_total{scope="node",limit="maxCount"}';
-    assert.equal(await site.metric(removals), 2);
+    await waitFor('both to be counted', async () => (await site.metric(removals)) === 2);
 
     assert.match(await run(site, ['verify', middle.id]), /matches/);
     await flipByte(middle.path);

@@ -25,7 +25,11 @@ describe('a checkpoint that the runtime cannot make', () => {
     await using site = await openSite();
     const port = await freePort();
     const counting = notingGaps(0).command[2] ?? '';
-    const script = `mkdir -p /data; (sleep 1000000 | nc -l -p ${port} >/dev/null) & sleep 0.3; (sleep 1000000 | nc 127.0.0.1 ${port} >/dev/null) & sleep 0.3; ${counting}`;
+    const address = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+    const until = (state: string) =>
+      `until cat /proc/net/tcp* | grep -q '${address} [0-9A-F:]* ${state} '; do sleep 0.1; done`;
+    const [listens, isEstablished] = [until('0A'), until('01')];
+    const script = `mkdir -p /data; (sleep 1000000 | nc -l -p ${port} >/dev/null) & ${listens}; (sleep 1000000 | nc 127.0.0.1 ${port} >/dev/null) & ${isEstablished}; ${counting}`;
     const workload = { command: ['/bin/sh', '-c', script] };
     const plain = await startWorkload(site, { workload });
     const refused = await site.ask(`/checkpoint/default/${plain.pod}/main`);

@@ -100,7 +100,7 @@ describe('a workload of 512 MiB', () => {
     assert.equal(answer?.code, 500, answer?.body);
     await runsOn(site, large);
     assert.ok((await site.metric('nodeward_checkpoint_frozen_recoveries_total')) > recoveries);
-    assert.match(site.agent.process.stderr, /a checkpoint left the container frozen; it has been resumed/);
+    await site.agent.process.waitForOutput(/a checkpoint left the container frozen; it has been resumed/);
     assert.ok(await onlyPairs());
     await knownAgain();
   });
