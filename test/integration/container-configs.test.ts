@@ -170,6 +170,7 @@ describe('containers as they are described, with a real containerd', () => {
       'search shop.svc.cluster.local svc.cluster.local cluster.local example.org\nnameserver 10.96.0.10\noptions ndots:5',
     );
     assert.equal(await made.exec('cat', '/proc/sys/net/ipv4/ip_unprivileged_port_start'), '1');
+    await waitFor('its message', async () => (await readFile(made.message, 'utf8')) !== '');
     assert.equal(await readFile(made.message, 'utf8'), 'hello web $(NAME)\n');
     await waitFor('the log', async () =>
       (await readFile(join(made.logFolder, 'c/0.log'), 'utf8')).includes(' stdout F out\n'),

@@ -90,7 +90,7 @@ describe('a CSI driver', () => {
     const stored = await api.get(nodeKind, node);
     assert.equal(metadata?.ownerReferences?.[0]?.uid, stored.metadata?.uid);
     assert.equal(stored.metadata?.labels?.['topology.one.example.com/zone'], 'a');
-    assert.equal(await ids(), '{"one.example.com":"one-id"}');
+    await waitFor('the annotation', async () => (await ids()) === '{"one.example.com":"one-id"}', patience);
 
     const kubectl = ['--kubeconfig', agent.summary.kubeconfig ?? '', 'get', 'csinode', node, '-o'];
     const jsonpath =

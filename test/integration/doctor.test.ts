@@ -227,6 +227,9 @@ describe('doctor', () => {
     await using agent = await startAgent({ rootDir, args: ['--lock-file', lock, ...runtime] });
     const port = new URL(agent.summary.agent).port;
     const node = agent.summary.node;
+    const tool = kubectl(join(rootDir, 'admin.kubeconfig'), home.path);
+    // the agent is ready before it has reached anybody
+    await waitFor('the Node', async () => (await tool.run(['get', 'node', node])).code === 0);
     const ids = 'lock,agent-port,control-plane,root-dir,secret-files,checkpoint-dir,certificates';
     const report = await withRuntime(
       '--only',
@@ -243,7 +246,6 @@ describe('doctor', () => {
       [],
     );
     assert.match(report.rows.get('lock')?.found ?? '', new RegExp(`held by process ${agent.pid}\\b`));
-    const tool = kubectl(join(rootDir, 'admin.kubeconfig'), home.path);
     const path = '{.status.conditions[?(@.type=="CheckpointUnavailable")].status}';
     await waitFor(
       'the Node to say that checkpoints can be made',

@@ -90,7 +90,7 @@ describe('a DRA driver that the registry has found', () => {
     await using plugin = await driver('beta', '--service', 'v1beta1.DRAPlugin');
     await saysOf(plugin, 'registered');
     await untilPrepared('beta');
-    assert.ok(plugin.events().some(({ version }) => version === 'v1beta1'));
+    await waitFor('the driver to tell', () => plugin.events().some(({ version }) => version === 'v1beta1'));
     await plugin.stop();
     await untilGone();
   });

@@ -28,6 +28,9 @@ describe('the command that a token is printed with', () => {
     home = await temporaryFolder('joining-');
     server = await startApiServer(join(home.path, 'control-plane'));
     api = new ApiClient(clientOptionsOf(await readKubeconfig(server.kubeconfig)));
+    const made = await nodeward(['token', 'create', '--kubeconfig', server.kubeconfig, '--node-name', node]);
+    assert.equal(made.code, 0, made.stderr);
+    printed = made.stdout;
   });
   after(async () => {
     await powerOff();
@@ -74,9 +77,6 @@ esac
   }
 
   test('makes a node of the machine', async () => {
-    const made = await nodeward(['token', 'create', '--kubeconfig', server.kubeconfig, '--node-name', node]);
-    assert.equal(made.code, 0, made.stderr);
-    printed = made.stdout;
     await install();
     await paste();
     const { metadata } = await waitFor('the node', () => api.get(nodeKind, node), { timeoutMs: 30_000 });
@@ -87,7 +87,7 @@ esac
 
   test('waits on a machine that was installed anew while the old one may live, and goes on when it is approved', async () => {
     await powerOff();
-    await rm(machine(), { recursive: true });
+    await rm(machine(), { recursive: true, force: true });
     await install();
     await paste();
     const waiting = await waitFor('a request that waits', async () => {

@@ -37,7 +37,7 @@ describe('containerd', () => {
     assert.deepEqual(greeting, { stdout: 'blue\n', stderr: 'oh\n', exitCode: 3 });
     assert.equal(await runtime.taskState(container.id), 'RUNNING');
     const log = join(runtime.folder, 'logs', `shop_web_${pod.uid}`, 'server.log');
-    assert.match(await readFile(log, 'utf8'), / stdout F 1\n/);
+    await waitFor('its log', async () => / stdout F 1\n/.test(await readFile(log, 'utf8')));
     const { labels } = await container.status();
     assert.equal(labels['io.kubernetes.pod.name'], 'web');
     assert.equal(labels['io.kubernetes.pod.namespace'], 'shop');
@@ -137,7 +137,8 @@ ExecStart=/bin/sh -c 'systemd-notify READY=1 "STATUS=at work"; echo hello; exec 
     await machine.sh('systemctl start trivial');
     const properties = await machine.show('trivial', 'ActiveState', 'StatusText');
     assert.deepEqual(properties, { ActiveState: 'active', StatusText: 'at work' });
-    assert.match(await machine.journal('trivial'), /hello/);
+    // it is said after READY
+    await waitFor('what it says', async () => /hello/.test(await machine.journal('trivial')));
   };
 
   for (const [root, release] of [

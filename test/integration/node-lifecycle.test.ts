@@ -106,7 +106,7 @@ describe('a node that falls silent', () => {
 
   test('is NotReady after its time, tainted, and loses the pods that do not tolerate that', async () => {
     await shows(agentNode, 'Ready', 30_000);
-    assert.equal(await taintsOf(agentNode), '');
+    await waitFor('no taints', async () => (await taintsOf(agentNode)) === '');
     await createPod('plain', agentNode, []);
     await createPod('tolerant', agentNode, [{ operator: 'Exists', effect: 'NoExecute' }]);
     await createPod('elsewhere', steadyNode, []);

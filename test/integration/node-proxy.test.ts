@@ -5,7 +5,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { TemporaryFolder } from '../support/index.ts';
-import { temporaryFolder } from '../support/index.ts';
+import { temporaryFolder, waitFor } from '../support/index.ts';
 import type { Site, Workload } from './checkpoint/site.ts';
 import { openSite, startWorkload } from './checkpoint/site.ts';
 import { ensureBuilt } from './installation.ts';
@@ -28,6 +28,9 @@ describe('a node through the control plane', () => {
     workload = await startWorkload(site);
     tool = kubectl(join(site.rootDir, 'admin.kubeconfig'), home.path);
     node = site.agent.summary.node;
+    // the agent is ready before it has reached anybody
+    const { run } = tool;
+    await waitFor('the Node', async () => (await run(['get', 'node', node])).code === 0);
   });
   after(async () => {
     await site?.[Symbol.asyncDispose]();

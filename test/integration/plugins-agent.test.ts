@@ -62,9 +62,9 @@ describe('an agent without a control plane', () => {
     );
     assert.equal(item['type'], 'NetworkPlugin');
     assert.equal(typeof item['nextTry'], 'string');
-    const told = plugin.told().find(({ event }) => event === 'refused');
+    const told = await waitFor('it to be told', () => plugin.told().find(({ event }) => event === 'refused'));
     const supported = 'supported types: "CSIPlugin", "DRAPlugin", "DevicePlugin"';
-    assert.ok(String(told?.['error']).endsWith(supported), String(told?.['error']));
+    assert.ok(String(told['error']).endsWith(supported), String(told['error']));
     assert.match(
       await list(),
       /\nnet-0\.sock +NetworkPlugin +plugin\.example\.com +1\.0\.0 +\w+ +\d+s +\d+ +(in \d+s|-) +no handler registered/,

@@ -146,6 +146,11 @@ for (const version of ['2.1', '1.6'] as const)
       await using rotator = startRotator(logging, limits);
       const followed = follow(logging, 30_000);
       await waitFor('all lines to be there', async () => (await readAll(logging)).length >= 30_000);
+      const older = async () => listRotated(await readdir(logging.folder), '0.log').slice(0, -1);
+      await waitFor('no more to be rotated, and the older ones to be compressed', async () => {
+        const { size } = await stat(logging.logPath);
+        return size < limits.maxBytes && (await older()).every(({ isCompressed }) => isCompressed);
+      });
       await rotator[Symbol.asyncDispose]();
       assert.deepEqual(await readAll(logging), numbers(30_000));
       assert.equal(

@@ -224,22 +224,24 @@ describe('200 sessions', () => {
 });
 
 describe('sessions that are cut at any moment leave nothing', () => {
-  /** Runs some, each begun and cut some time after the others; fails when none of them had begun. */
-  async function runSessions(
-    count: number,
-    random: () => number,
-    pod: string,
-    isCut: boolean,
-  ): Promise<void> {
+  /**
+   * Runs some, each begun some time after the others. `cutter`, if any, is called with what cuts a session: of each tenth when that
+   * has begun, of all others at once. `begun` resolves when one has begun.
+   */
+  function runSessions(count: number, random: () => number, pod: string, cutter?: (cut: () => void) => void) {
+    const begun = Promise.withResolvers<void>();
     const sessions = Array.from({ length: count }, async (_, index) => {
       const cut = new AbortController();
       await sleep(below(300, random));
-      const over = runUntilCut({ server, pod, index }, ports.gives, cut.signal);
-      await Promise.race([over, sleep(below(400, random))]);
-      if (isCut) cut.abort();
-      return await over;
+      const mayBeCut = Promise.withResolvers<void>();
+      void mayBeCut.promise.then(() => cutter?.(() => cut.abort()));
+      if (index % 10 !== 0) mayBeCut.resolve();
+      await runUntilCut({ server, pod, index }, ports.gives, cut.signal, () => {
+        mayBeCut.resolve();
+        begun.resolve();
+      });
     });
-    assert.ok((await Promise.all(sessions)).includes(true));
+    return { begun: begun.promise, over: Promise.all(sessions) };
   }
 
   test('by their clients', { timeout: 300_000 }, () =>
@@ -248,7 +250,8 @@ describe('sessions that are cut at any moment leave nothing', () => {
       const [agent, controlPlane] = await pids();
       using agentMemory = await watchMemory(agent);
       using memory = await watchMemory(controlPlane);
-      await runSessions(60, random, 'target', true);
+      const { begun, over } = runSessions(60, random, 'target', (cut) => setTimeout(cut, below(400, random)));
+      await Promise.all([begun, over]);
       await waitUntilNothingIsLeft(lab, 'target', before);
       for (const each of [agentMemory, memory]) assert.ok(each.grownMiB() < 250, `${each.grownMiB()} MiB`);
     }),
@@ -263,10 +266,11 @@ describe('sessions that are cut at any moment leave nothing', () => {
     test(name, { timeout: 300_000 }, () =>
       withSeed(async (random) => {
         const before = await heldBy(lab);
-        const sessions = runSessions(16, random, pod, false);
+        const { begun, over } = runSessions(16, random, pod);
+        await begun;
         await sleep(below(400, random));
         await end();
-        await sessions;
+        await over;
         await waitUntilNothingIsLeft(lab, 'target', before);
       }),
     );

@@ -1,6 +1,7 @@
 /** The view of the pods of a real containerd: by events, by lists, and when it was killed. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import { PodRuntimeView } from '../../src/agent/pods/view/runtime-view.ts';
 import type { PodView } from '../../src/agent/pods/view/types.ts';
 import type { PodCalls } from '../../src/agent/runtime/index.ts';
@@ -53,9 +54,13 @@ function countedCalls(endpoint: string, counts: Map<string, number>): PodCalls &
 
 const byUid = (pods: readonly PodView[]) => [...pods].sort((a, b) => (a.uid < b.uid ? -1 : 1));
 
+/** Comes to the same as a view that begins now: what has happened may not have been told to either yet. */
 async function assertFresh(containerd: LabContainerd, view: PodRuntimeView): Promise<void> {
   await using fresh = await startView(containerd);
-  assert.deepEqual(byUid(view.pods()), byUid(fresh.view.pods()));
+  const pods = () => [byUid(view.pods()), byUid(fresh.view.pods())] as const;
+  await waitFor('both to be the same', () => isDeepStrictEqual(...pods())).catch(() =>
+    assert.deepEqual(...pods()),
+  );
 }
 
 const stateOf = (view: PodRuntimeView, uid: string) => view.pod(uid)?.containers[0]?.state;

@@ -189,9 +189,12 @@ describe('storage that outlives pods', () => {
     const data = { key: Buffer.from('open').toString('base64') };
     await lab.api.create(secretKind, { metadata: { name: 'disk-key', namespace }, data });
     await ready(first);
+    const said = (count: number) => waitFor('the driver to tell', () => calls().length >= count);
+    await said(2);
     assert.deepEqual(eventsOf('NodeStageVolume').at(-1)?.['secrets'], { key: 'open' });
     assert.deepEqual(await inUse(), [`kubernetes.io/csi/${driverName}^one`]);
     const second = await ready(await lab.run('second', writer('one')));
+    await said(3);
     assert.deepEqual(calls(), ['Stage one', 'Publish one', 'Publish one']);
     assert.equal((await mounted()).length, 3);
 
@@ -201,6 +204,7 @@ describe('storage that outlives pods', () => {
     await end(second);
     await waitFor('everything to be unmounted', async () => (await mounted()).length === 0);
     await waitFor('the end of its use', async () => (await inUse()).length === 0);
+    await said(6);
     assert.deepEqual(calls().slice(3), ['Unpublish one', 'Unpublish one', 'Unstage one']);
     assert.equal(await readFile(join(home, 'one', 'notes'), 'utf8'), 'from-first\nfrom-second\n');
   });
@@ -228,11 +232,12 @@ describe('storage that outlives pods', () => {
     const published = () => eventsOf('NodePublishVolume').filter(({ volumeId }) => volumeId === 'two').length;
     await waitFor('it to be published again', () => published() > 2);
     assert.equal((await given()).token, token, 'it is good for a while yet');
+    const [before, notes] = ['from-forced\ntoken\n', 'from-forced\ntoken\ntoken\n'];
+    const read = () => readFile(join(home, 'two', 'notes'), 'utf8');
+    await waitFor('the container to see it', async () => (await read()) === before);
     await lab.restartAgent('kill9'); // which forgets its tokens
     await waitFor('a new token', async () => (await given()).token !== token);
-    const notes = 'from-forced\ntoken\ntoken\n';
-    const read = () => readFile(join(home, 'two', 'notes'), 'utf8');
-    await waitFor('the container to see it', async () => (await read()) === notes);
+    await waitFor('the container to see that', async () => (await read()) === notes);
     await lab.delete('forced', 0);
     await lab.pods.until('it to be gone', uidOf(pod), ({ isGone }) => isGone);
     await waitFor('everything to be unmounted', async () => (await mounted()).length === 0);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Pod } from '../../src/api/index.ts';
 import { configMapKind, secretKind, serviceKind } from '../../src/api/index.ts';
+import { waitFor } from '../support/index.ts';
 import { ensureBuilt } from './installation.ts';
 import type { PodNode } from './pods/index.ts';
 import {
@@ -74,10 +75,10 @@ test('a container has its environment from everywhere, as soon as all of it is t
     tookMs < 9000,
     `it ran ${tookMs} ms after the object was there, which is no earlier than by waiting`,
   );
-  const lines = (await logOf(lab, pod)).split('\n');
-  assert.equal(lines[0], '1 säcret from $HOME 5432$(NONE)');
+  const lines = async () => (await logOf(lab, pod)).split('\n');
   for (const line of ['2.=two', 'one=1', 'S_a.b=säcret', 'MY_DB_PORT=tcp://10.0.0.77:5432'])
-    assert.ok(lines.includes(line), `${line} in ${lines.join('; ')}`);
+    await waitFor(`it to say ${line}`, async () => (await lines()).includes(line));
+  assert.equal((await lines())[0], '1 säcret from $HOME 5432$(NONE)');
   await lab.delete('given', 0);
 });
 

@@ -146,6 +146,9 @@ describe('disk', () => {
   test('the one that takes most of it goes, and room comes back', async () => {
     const few = await runs('few', hog(5, ''));
     const much = await runs('much', hog(20, ''));
+    const hasWritten = async (pod: string) =>
+      (await lab.kubectl.run(['exec', pod, '--', 'test', '-e', '/tmp/done'])).code === 0;
+    for (const pod of ['few', 'much']) await waitFor(`${pod} to have written`, () => hasWritten(pod));
     const { bavail, bsize } = await statfs(lab.rootDir);
     const ballast = join(lab.rootDir, 'ballast');
     await writeFile(ballast, Buffer.alloc(bavail * bsize - 20 * mebibyte));

@@ -148,7 +148,7 @@ async function checkAdopted(handed: Handed, id: string, end: () => Promise<void>
   const { terminated } = containerOf(again, 'c')?.lastState ?? {};
   assert.deepEqual([terminated?.exitCode, terminated?.message], [3, 'last words\n']);
   assert.equal(again.status?.podIP, taken.status?.podIP);
-  assert.equal(await readFile(join(data, 'notes'), 'utf8'), 'kept\nkept\n');
+  await waitFor('its note', async () => (await readFile(join(data, 'notes'), 'utf8')) === 'kept\nkept\n');
   assert.ok((await logsOf(handed)).includes(`${restarts + 1}.log`));
 
   await end();

@@ -57,6 +57,22 @@ const phase = (pod: Pod, wanted: string) =>
 const askAgent = async (path: string) =>
   (await lab.kubectl.run(['get', '--raw', `/api/v1/nodes/lab/proxy/${path}`])).stdout;
 
+/** What has happened is counted beside what tells of it. */
+async function untilMetrics(): Promise<void> {
+  let failure: unknown;
+  const hold = () =>
+    assertMetrics().then(
+      () => true,
+      (error: unknown) => {
+        failure = error;
+        return false;
+      },
+    );
+  await waitFor('the metrics', hold).catch(() => {
+    throw failure;
+  });
+}
+
 async function assertMetrics(): Promise<void> {
   const text = await askAgent('metrics');
   const read = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN);
@@ -74,7 +90,7 @@ async function assertMetrics(): Promise<void> {
 
 describe('a pod that runs', () => {
   test('is Running and Ready with its address, and says since when and by which runtime', () =>
-    runsAndTells(lab, assertMetrics));
+    runsAndTells(lab, untilMetrics));
 
   test('knows its name, its hosts and its variables', async () => {
     const tell = 'hostname; cat /etc/hosts; echo "$GREETING from $NODE at $WHERE"; sleep 3600';
@@ -230,7 +246,8 @@ describe('a pod that cannot start', () => {
     assert.ok(Date.parse(waitsFor.next) >= Date.parse(waitsFor.since));
     assert.match(waitsFor.advice, /bring the image to the node/);
     assert.match(JSON.stringify(timeline), /ErrImageNeverPull: /);
-    assert.match(await askAgent('metrics'), /^nodeward_pods_waiting\{reason="ErrImageNeverPull"\} 1$/m);
+    const counted = /^nodeward_pods_waiting\{reason="ErrImageNeverPull"\} 1$/m;
+    await waitFor('it to be counted', async () => counted.test(await askAgent('metrics')));
     await lab.delete('never', 0);
   });
 

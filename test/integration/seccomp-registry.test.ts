@@ -155,6 +155,7 @@ describe('the agent’s seccomp profiles', () => {
   });
 
   test('FIFOs among them hold up nothing', async () => {
+    await mkdir(at(''), { recursive: true });
     for (let each = 0; each < 8; each += 1) await runSuccessfully('mkfifo', [at(`fifo${each}.json`)]);
     await writeFile(at('beside.json'), good(1));
     await valid('beside.json');

@@ -115,7 +115,7 @@ describe('a control plane on the etcd of a kube-apiserver', { timeout: 180_000 }
       code: 500,
       message: /\/registry\/secrets\/default\/gold, but cannot be read: it is encrypted/,
     });
-    assert.match(server.process.stderr, /secrets\/default\/gold.*cannot be read/);
+    await server.process.waitForOutput(/secrets\/default\/gold.*cannot be read/);
     await raw.put([key, protobufValue(secretKind, gold)]);
     assert.equal((await get()).metadata?.uid, 'uid-of-gold');
   });

@@ -74,7 +74,9 @@ describe('a full disk', { timeout: 180_000 }, () => {
     await garble(disk.path('pki', 'apiserver.crt'));
     await disk.fill();
     await using server = await Server.start(disk, join(place.path, 'root'), port);
-    assert.match(server.log, /apiserver\.crt and \.key: ENOSPC.* is used and not kept/);
+    await waitFor('the log to tell', () =>
+      /apiserver\.crt and \.key: ENOSPC.* is used and not kept/.test(server.log),
+    );
     assert.deepEqual(await namesIn(server.api), written.toSorted());
     await writeUntilFull(server.api, 'in-the-files-as-they-are');
     await assertHealth(server, { ready: false });

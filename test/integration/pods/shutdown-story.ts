@@ -117,10 +117,13 @@ export async function endsBeforeTheMachine(lab: PodNode, shutdowns: Shutdowns): 
     isRunningAndReady(await read(lab, `proxy-${lab.name}`)),
   );
   assertTerminated(await read(lab, 'web'));
-  const { items } = await lab.api.list(eventKind, { namespace: 'default' });
-  const told = items.filter(
-    (event) => event.reason === 'NodeShutdown' && event.involvedObject?.kind === 'Node',
-  );
+  const told = await waitFor('both Events', async () => {
+    const { items } = await lab.api.list(eventKind, { namespace: 'default' });
+    const found = items.filter(
+      (event) => event.reason === 'NodeShutdown' && event.involvedObject?.kind === 'Node',
+    );
+    return found.length >= 2 && found;
+  });
   assert.deepEqual(told.map(({ message: text }) => text).sort(), [
     'Shutdown manager detected shutdown cancellation',
     'Shutdown manager detected shutdown event',

@@ -70,17 +70,19 @@ export function resultOf(index: number): unknown {
   return { stdout: text, stderr: `${text}\n`, status: code === 0 ? 'Success' : 'Failure', code };
 }
 
-/** A session that is busy until it is cut, by `cut` or by another end. Returns whether it had begun. */
+/** A session that is busy until it is cut, by `cut` or by another end; calls `begin` when it has begun by then. */
 export async function runUntilCut(
   { server, pod, index }: Session,
   port: number,
   cut: AbortSignal,
-): Promise<boolean> {
+  begin: () => void,
+): Promise<void> {
   const { protocol, isPort } = kindOf(index);
   const onCut = (close: () => void) => (cut.aborted ? close() : cut.addEventListener('abort', close));
   if (isPort) {
     const client = await ifAgreed(startForwarding(server, protocol, pod, cut));
-    if (client === undefined) return false;
+    if (client === undefined) return;
+    begin();
     onCut(() => client.destroy());
     await askPort(client, port, '', () => undefined);
     client.destroy();
@@ -89,13 +91,13 @@ export async function runUntilCut(
     const reads = index % 8 < 4;
     const command = reads ? ['cat'] : ['yes'];
     const session = await ifAgreed(startCommand(server, protocol, execPath(pod, ...command), cut));
-    if (session === undefined) return false;
+    if (session === undefined) return;
+    begin();
     onCut(() => session.close());
     if (reads) void sayAgain(session);
     await session.status;
     session.close();
   }
-  return true;
 }
 
 async function ifAgreed<T>(starting: Promise<T>): Promise<T | undefined> {

@@ -238,7 +238,7 @@ export async function saysWhyItEnds(lab: PodNode): Promise<void> {
   await lab.restartAgent('interrupt');
   for (const { session, path } of sessions)
     assert.match((await session.waitForOutput(/^error: .*$/m))[0], /the server is stopping/, path);
-  const left = await runners(lab)[0]?.run(['exec', 'shell', '--', 'sh', '-c', 'ps | grep -c "[e]cho still"']);
-  assert.equal(left?.stdout, '0\n', left?.stderr);
+  const count = ['exec', 'shell', '--', 'sh', '-c', 'ps | grep -c "[e]cho still"'];
+  await waitFor('nothing of them to be left', async () => (await lab.kubectl.run(count)).stdout === '0\n');
   await lab.delete('shell', 0);
 }

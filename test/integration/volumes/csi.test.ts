@@ -94,6 +94,7 @@ if (hasOwnMounts(import.meta.filename)) {
       const next = lab.restart();
       await untilReady(next, pod());
       assert.equal((await next.mountsOf(pod(), 'main'))[0]?.hostPath, lab.target);
+      await waitFor('the driver to tell', () => lab.calls().length >= 2);
       assert.deepEqual(lab.calls(), ['Stage', 'Publish']);
       await next.release(podId);
       await waitFor('everything to be unmounted', () => lab.mounted().length === 0);
@@ -114,7 +115,7 @@ if (hasOwnMounts(import.meta.filename)) {
         if (answer === 'kill') await lab.start();
         await lab.restart().release(podId);
         await waitFor('everything to be unmounted', () => lab.mounted().length === 0);
-        assert.ok(lab.calls().includes('Unpublish'), String(lab.calls()));
+        await waitFor('the driver to tell', () => lab.calls().includes('Unpublish'));
       });
 
     test('that hangs is given up at its deadline, and released with the pod', async () => {
