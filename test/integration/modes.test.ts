@@ -159,7 +159,7 @@ describe('an agent with a control plane elsewhere', () => {
     await server.process.stop();
 
     agent = await start('one', '--hostname-override', 'node-one');
-    assert.ok(agent.readyMs < 5000, `${agent.readyMs} ms`);
+    assert.ok(agent.readyMs < 30_000, `${agent.readyMs} ms`); // one that waits for the API would not be ready at all
     assert.equal((await showsItsCertificate(node)).fingerprint256, before.fingerprint256);
 
     server = await startServer();
