@@ -196,7 +196,7 @@ export async function assembleRunningPods(
   };
   return {
     routes: createPodRoutes(context, sources, {
-      ...{ manager, teller, waits, probes, view, volumes, evictor, connection },
+      ...{ manager, teller, waits, probes, view, volumes, facts, evictor, connection },
       timeline: withProblem(timeline, relay),
     }),
     shutdown,

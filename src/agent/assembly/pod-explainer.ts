@@ -4,6 +4,7 @@ import { explainPod } from '../pods/explain/index.ts';
 import type { PodRuntimeView } from '../pods/index.ts';
 import { originOf } from '../pods/index.ts';
 import type { Plan, PlanInput, Wait } from '../pods/plan/index.ts';
+import type { PodStatus } from '../pods/status/index.ts';
 import type { HeldPod, NodeTeller, PodManager, PodWorker } from '../pods/worker/index.ts';
 import type { PodProbes } from '../probes/index.ts';
 import type { Runtime } from '../runtime/index.ts';
@@ -65,7 +66,8 @@ function explainWorker(
   { teller, timeline, waits, probes, view, volumes }: ExplainParts,
 ): PodExplanation {
   const { uid, pod, origin, record, problem } = worker;
-  const phase = teller.statusOf(uid)?.phase;
+  const status = teller.statusOf(uid);
+  const phase = status?.phase;
   const wait = problemOf(worker, view.podProblem(uid));
   const known = worker.plan ?? waitingPlan(wait ?? unread);
   const plan = wait === undefined ? known : { ...known, wait };
@@ -75,10 +77,16 @@ function explainWorker(
     timeline: timeline.entries(uid),
     contents: volumes.contentsOf(uid),
     probeWaits: probes.waitsOf(uid),
+    ready: readyOf(status),
     waitsSinceMs:
       wait === undefined ? waits.of(uid) : new Map([...waits.of(uid), ['', problem?.atMs ?? record.takenMs]]),
     ...(phase === undefined ? {} : { phase }),
   });
+}
+
+function readyOf(status: PodStatus | undefined): ReadonlyMap<string, boolean> {
+  const all = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
+  return new Map(all.map(({ name, ready }) => [name, ready]));
 }
 
 const unread: Wait = {

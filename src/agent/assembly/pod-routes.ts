@@ -1,5 +1,5 @@
 import type { Evictor } from '../eviction/index.ts';
-import { explainPressures } from '../eviction/index.ts';
+import { explainPressures, limitsRoute } from '../eviction/index.ts';
 import { explainRoutes } from '../pods/explain/index.ts';
 import type { PodRuntimeView } from '../pods/index.ts';
 import { logRoutes } from '../pods/log-reader/index.ts';
@@ -10,6 +10,7 @@ import type { AgentRoute } from '../server/index.ts';
 import type { ExecutorSources } from './assemble-executor.ts';
 import type { AssembledProbes } from './assemble-probes.ts';
 import type { AgentContext } from './context.ts';
+import type { NodeFacts } from './node-facts.ts';
 import type { ExplainParts } from './pod-explainer.ts';
 import { createExplainer, findFullDisks } from './pod-explainer.ts';
 
@@ -17,6 +18,7 @@ export interface PodRouteParts
   extends Pick<ExplainParts, 'manager' | 'teller' | 'timeline' | 'waits' | 'volumes'> {
   readonly probes: AssembledProbes;
   readonly view: PodRuntimeView;
+  readonly facts: Pick<NodeFacts, 'resources'>;
   readonly evictor: Pick<Evictor, 'report'>;
   /** To the runtime, for streams. */
   readonly connection: Connection;
@@ -26,21 +28,25 @@ export interface PodRouteParts
 export function createPodRoutes(
   context: AgentContext,
   { runtime, pods }: Pick<ExecutorSources, 'runtime' | 'pods'>,
-  { manager, teller, timeline, waits, volumes, probes, view, evictor, connection }: PodRouteParts,
+  { manager, teller, timeline, waits, volumes, probes, view, facts, evictor, connection }: PodRouteParts,
 ): readonly AgentRoute[] {
-  const { config, live, options } = context;
+  const { config, live, nodeName, options } = context;
   const { clock } = options;
   const find = (namespace: string, name: string) =>
     pods.source.pods().find(({ metadata }) => metadata?.namespace === namespace && metadata.name === name);
+  const pressures = () => explainPressures(evictor.report(), clock);
   const explainer = createExplainer({
-    ...{ manager, teller, timeline, waits, probes, view, volumes },
+    ...{ manager, teller, timeline, waits, probes, view, volumes, pressures },
     isComplete: pods.isComplete,
     refusedManifests: pods.refusedManifests,
     disks: findFullDisks(context, runtime),
-    pressures: () => explainPressures(evictor.report(), clock),
   });
   return [
     ...explainRoutes(explainer),
+    limitsRoute({
+      ...{ nodeName, pressures, resources: () => facts.resources() },
+      eviction: () => live.current.eviction,
+    }),
     probes.route,
     ...logRoutes({
       ...{ view, clock, find, logsDir: config.logs.folder },

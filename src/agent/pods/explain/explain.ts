@@ -20,6 +20,8 @@ export interface ExplainInput {
   readonly waitsSinceMs?: ReadonlyMap<string, number>;
   /** By container name: why one that runs has not started, or is not ready. */
   readonly probeWaits?: ReadonlyMap<string, Wait>;
+  /** By container name: what the pod's status says; one that is not in it has no status yet. */
+  readonly ready?: ReadonlyMap<string, boolean>;
   /** What the files of its volumes are made of. */
   readonly contents?: readonly CurrentContent[];
   /** What its status says; default: that of the pod. */
@@ -98,6 +100,8 @@ export interface ContainerExplanation {
   readonly reason?: string;
   readonly message?: string;
   readonly since?: string;
+  /** Absent where it has no status yet. */
+  readonly ready?: boolean;
   readonly restarts: number;
   readonly next?: string;
   readonly advice?: string;
@@ -193,6 +197,7 @@ function explainContainer({ type, spec }: TypedContainer, input: ExplainInput): 
   const exit = views.find(({ state }) => state === 'exited');
   const lastExit = exit === undefined ? exitOfRecord(known?.lastExit) : exitOfView(exit);
   const failures = known?.failure?.count ?? 0;
+  const ready = input.ready?.get(spec.name);
   const state = {
     ...stateOf(current, wait ?? known?.failure, plan),
     ...probeTextOf(current, probeWaits?.get(spec.name)),
@@ -202,6 +207,7 @@ function explainContainer({ type, spec }: TypedContainer, input: ExplainInput): 
     ...state,
     ...adviceFor(state.reason),
     ...timeOf('since', sinceOf(current, wait, waitsSinceMs?.get(spec.name))),
+    ...(ready === undefined ? {} : { ready }),
     restarts:
       views[0] === undefined
         ? (known?.made?.restartCount ?? known?.lastExit?.attempt ?? 0)

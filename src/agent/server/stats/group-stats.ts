@@ -1,5 +1,5 @@
 import { formatTime } from '../../../api/index.ts';
-import type { GroupDetails, GroupUsage, MemoryUsage } from '../../usage/index.ts';
+import type { CpuUsage, GroupDetails, GroupUsage, MemoryUsage } from '../../usage/index.ts';
 import { cpuFigures, defined, ioStats, withPsi } from './figures.ts';
 import type { CpuStats, IoStats, MemoryStats, SwapStats } from './usage.ts';
 
@@ -17,12 +17,22 @@ export interface GroupStats {
 export function groupStats({ atMs, cpu, memory }: GroupUsage, details?: GroupDetails): GroupStats {
   const time = formatTime(atMs);
   return {
-    cpu: { time, ...cpuFigures(cpu), ...withPsi(details?.pressure.cpu) },
+    cpu: { time, ...cpuFigures(cpu), ...withPsi(details?.pressure.cpu), ...throttling(cpu) },
     memory: { time, ...memoryFigures(memory), ...withPsi(details?.pressure.memory) },
     io: ioStats(time, withPsi(details?.pressure.io)),
     swap: swapStats(time, memory),
     tasks: details?.tasks,
   };
+}
+
+/** Empty without a quota. */
+function throttling({
+  periods,
+  throttledPeriods,
+  throttledNanoSeconds,
+}: CpuUsage): Pick<CpuStats, 'throttling'> {
+  if (periods === undefined || periods === 0 || throttledPeriods === undefined) return {};
+  return { throttling: { periods, throttledPeriods, ...defined({ throttledNanoSeconds }) } };
 }
 
 function memoryFigures(memory: MemoryUsage) {

@@ -13,7 +13,16 @@ export interface CpuStats {
   usageCoreNanoSeconds?: number;
   /** Not one of the reference: the span of usageNanoCores. */
   usageSpanMilliSeconds?: number;
+  /** Not one of the reference. */
+  throttling?: ThrottlingStats;
   psi?: PsiStats;
+}
+
+/** Since the group was made: periods in which it had a quota of CPU time and ran, and those in which it used it up and waited. */
+export interface ThrottlingStats {
+  periods: number;
+  throttledPeriods: number;
+  throttledNanoSeconds?: number;
 }
 
 export interface PsiFigures {

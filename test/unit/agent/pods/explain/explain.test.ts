@@ -53,6 +53,18 @@ describe('the explanation of a pod', () => {
     });
   });
 
+  test('has which containers are ready, as far as they have a status', () => {
+    const spec = { containers: [container('main'), container('side')] };
+    const { containers } = explain({ spec }, { ready: new Map([['main', false]]) });
+    assert.deepEqual(
+      containers.map(({ name, ready }) => [name, ready]),
+      [
+        ['main', false],
+        ['side', undefined],
+      ],
+    );
+  });
+
   test('has what its volumes show, since when, and why not something newer', () => {
     assert.equal(explain({}).volumes, undefined);
     const shows = 'configmap default/app version 7';

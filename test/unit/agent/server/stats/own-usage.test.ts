@@ -35,6 +35,9 @@ const web: PodAt = {
     },
   ],
 };
+/** Of both groups of `fake-groups.ts`. */
+const throttling = { periods: 30, throttledPeriods: 20, throttledNanoSeconds: 5_000_000 };
+
 const stray: PodAt = { ...web, id: 's9', name: 'stray', uid: 'u9', containers: [] };
 
 const known: Pod = {
@@ -156,6 +159,7 @@ for (const version of [1, 2] as const) {
         });
         assert.deepEqual([each.cpu.usageCoreNanoSeconds, each.cpu.usageNanoCores], [1_000_000_000, 0]);
         assert(each.cpu.usageSpanMilliSeconds >= 200);
+        assert.deepEqual(each.cpu.throttling, throttling);
         assert.equal(each.swap.swapUsageBytes, 4096);
         assert.equal(each.memory.psi?.some.total, version === 2 ? 77 : undefined);
       }
@@ -194,6 +198,7 @@ for (const version of [1, 2] as const) {
         'startTime',
         'swap',
       ]);
+      assert.deepEqual(pods[0].containers[0].cpu.throttling, throttling);
     });
   });
 }
