@@ -75,6 +75,16 @@ process.exitCode = await run(process.argv.slice(2), {
       },
     };
   },
+  onExit(listener) {
+    // before the error of a crash is printed, too
+    const events = ['exit', 'uncaughtExceptionMonitor'];
+    for (const event of events) process.on(event, listener);
+    return {
+      [Symbol.dispose]() {
+        for (const event of events) process.off(event, listener);
+      },
+    };
+  },
   stop: () => stop.abort(),
   script: fileURLToPath(import.meta.url),
   agent: embedded ? process : undefined,

@@ -11,6 +11,7 @@ export function commandTree(): CommandPage {
     stderr: new PassThrough(),
     signal: new AbortController().signal,
     onHangup: () => ({ [Symbol.dispose]: () => undefined }),
+    onExit: () => ({ [Symbol.dispose]: () => undefined }),
     stop: () => undefined,
     script: '',
     agent: undefined,

@@ -30,7 +30,7 @@ const layersOf: Readonly<Record<string, Layers>> = {
   'src/cli': [
     [ownFiles],
     ['reference', 'status'],
-    ['access', 'checkpoint', 'join', 'pods', 'seccomp', 'storage', 'token'],
+    ['access', 'checkpoint', 'join', 'pods', 'seccomp', 'storage', 'token', 'top'],
     ['agent-client'],
     ['flags'],
     ['terminal'],

@@ -19,6 +19,7 @@ import { statusCommand } from './status/command.ts';
 import { storageCommand } from './storage/command.ts';
 import type { CommandContext } from './terminal/context.ts';
 import { tokenCommand } from './token/command.ts';
+import { topCommand } from './top/command.ts';
 import { versionCommand } from './version.ts';
 
 const commands: readonly ((context: CommandContext) => Command)[] = [
@@ -38,6 +39,7 @@ const commands: readonly ((context: CommandContext) => Command)[] = [
   statusCommand,
   storageCommand,
   tokenCommand,
+  topCommand,
   versionCommand,
 ];
 

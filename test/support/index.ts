@@ -23,6 +23,12 @@ export {
   residentBytes,
   sendSignal,
 } from './process-table.ts';
+export {
+  startOnTerminal,
+  type TerminalEnd,
+  type TerminalOptions,
+  type TerminalProgram,
+} from './pseudo-terminal.ts';
 export { startReaper } from './reaper.ts';
 export type { SimulatedRuntime, SimulatedRuntimeOptions } from './simulated-runtime.ts';
 export type {

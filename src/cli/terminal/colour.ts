@@ -1,13 +1,13 @@
 import type { CommandContext } from './context.ts';
 import { isTerminal } from './context.ts';
 
-/** What a cell says of its row: something is wrong, may go wrong, or is as it should be. */
-export type Tone = 'bad' | 'doubtful' | 'good';
+/** What a text says of what it is about: something is wrong, may go wrong, is as it should be, or does not hold any more. */
+export type Tone = 'bad' | 'doubtful' | 'good' | 'faint';
 
 /** Colours a text by its tone; a text without a tone stays as it is. */
 export type Paint = (text: string, tone: Tone | undefined) => string;
 
-const codes: Readonly<Record<Tone, number>> = { bad: 31, doubtful: 33, good: 32 };
+const codes: Readonly<Record<Tone, number>> = { bad: 31, doubtful: 33, good: 32, faint: 2 };
 
 export const withoutColour: Paint = (text) => text;
 

@@ -18,6 +18,11 @@ export interface CommandContext {
    * terminal has been closed.
    */
   onHangup(listener: () => void): Disposable;
+  /**
+   * Until the returned object is disposed of, calls `listener` when the process exits, however that comes about; when it crashes,
+   * before the error is printed. It may be called twice.
+   */
+  onExit(listener: () => void): Disposable;
   /** Starts the ordered stop of this process. */
   stop(): void;
   /** Path of the program's own file, to start a child process with. */

@@ -75,6 +75,7 @@ export function createContext({
     stdin: Readable.from([Buffer.from(input)]),
     signal: stop.signal,
     onHangup: () => ({ [Symbol.dispose]: () => undefined }),
+    onExit: () => ({ [Symbol.dispose]: () => undefined }),
     stop: () => stop.abort(),
     script,
     agent: undefined,

@@ -46,6 +46,11 @@ export const exampleAnswers: Readonly<Record<string, unknown>> = {
     ],
   },
   'GET /devices': { items: [{ resource: 'a/b', capacity: 1, allocatable: 1, plugin, devices: [device] }] },
+  'GET /stats/summary': {
+    node: { nodeName: 'node-a' },
+    pods: [{ podRef: { namespace: 'shop', name: 'web', uid: 'u1' } }],
+  },
+  'GET /stats/limits': { allocatable: { cpu: '2' }, thresholds: [], pressures: [] },
   'GET /pods/explain': { items: [pod] },
   'GET /pods/explain/shop/web': {
     ...pod,

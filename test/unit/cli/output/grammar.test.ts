@@ -117,6 +117,7 @@ describe('every command, with every -o, on a terminal and in a pipe', () => {
       'status',
       'doctor',
       'access trim',
+      'top',
     ]) {
       const { stderr } = await run(name, 'json', true);
       assert.ok(stderr.includes(`\r${escapeCode}[K`), name);
@@ -132,6 +133,7 @@ describe('every command, with every -o, on a terminal and in a pipe', () => {
       'seccomp ls',
       'token list',
       'storage stats',
+      'top',
     ]) {
       const heads = async (format: string) =>
         (await run(name, format)).stdout

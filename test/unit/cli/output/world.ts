@@ -95,6 +95,7 @@ function commandLines(path: string, kubeconfig: readonly string[], takeToken: ()
     'pods explain': () => ['shop/web', ...kubeconfig],
     history: () => ['node-a', ...kubeconfig],
     status: () => [...kubeconfig, '--root-dir', path],
+    top: () => [...kubeconfig],
     reload: () => ['--root-dir', path],
     'seccomp ls': () => [...kubeconfig],
     'seccomp check': () => [at('profile.json')],
