@@ -76,14 +76,8 @@ process.exitCode = await run(process.argv.slice(2), {
     };
   },
   onExit(listener) {
-    // before the error of a crash is printed, too
-    const events = ['exit', 'uncaughtExceptionMonitor'];
-    for (const event of events) process.on(event, listener);
-    return {
-      [Symbol.dispose]() {
-        for (const event of events) process.off(event, listener);
-      },
-    };
+    process.on('exit', listener);
+    return { [Symbol.dispose]: () => void process.off('exit', listener) };
   },
   stop: () => stop.abort(),
   script: fileURLToPath(import.meta.url),

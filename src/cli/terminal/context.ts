@@ -19,8 +19,8 @@ export interface CommandContext {
    */
   onHangup(listener: () => void): Disposable;
   /**
-   * Until the returned object is disposed of, calls `listener` when the process exits, however that comes about; when it crashes,
-   * before the error is printed. It may be called twice.
+   * Until the returned object is disposed of, calls `listener` when the process exits, however that comes about; at a crash before
+   * its error is printed.
    */
   onExit(listener: () => void): Disposable;
   /** Starts the ordered stop of this process. */

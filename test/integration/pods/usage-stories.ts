@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { waitFor } from '../../support/index.ts';
+import { startOnTerminal, waitFor } from '../../support/index.ts';
 import { fetched, kubectl } from '../lab/index.ts';
+import { nodeward, program } from '../nodeward/index.ts';
 import { isRunningAndReady, uidOf } from './conditions.ts';
 import { script } from './containers.ts';
 import type { PodNode } from './pod-node.ts';
@@ -49,6 +50,7 @@ export async function showsUsage(lab: PodNode): Promise<void> {
   assert.equal(summary.network.interfaces[0]?.name, 'eth0');
   assert(summary['ephemeral-storage'].usedBytes >= 5 * mebibyte);
   await showsTop(lab);
+  await showsOwnTop(lab);
   await tellsOfKill(lab);
   await lab.delete('uses', 0);
 }
@@ -67,6 +69,65 @@ function compareWithKernel({ node }: PodNode, uid: string, summary: PodSummary):
     usageCoreNanoSeconds > 0 && usageCoreNanoSeconds <= cpuTime,
     `${usageCoreNanoSeconds} of ${cpuTime}`,
   );
+}
+
+interface OwnTop {
+  node: {
+    name: string;
+    cpu: { usedNanoCores: number; allocatableNanoCores: number };
+    memory: { workingSetBytes: number; allocatableBytes: number; untilEvictionBytes: number };
+    disks: { of: string; usedBytes: number; capacityBytes: number }[];
+    processes: { used: number; max: number };
+  };
+  pods: {
+    name: string;
+    status: string;
+    ready: { count: number; of: number };
+    memoryLimitBytes?: number;
+    ephemeralBytes: number;
+    containers: {
+      name: string;
+      cpuNanoCores: number;
+      memoryBytes: number;
+      memoryShare: number;
+      throttledShare: number;
+      restarts: number;
+      isReady: boolean;
+    }[];
+  }[];
+}
+
+/** `nodeward top` asks the agent itself; the container has a fifth of a CPU and wants a whole one. */
+async function showsOwnTop(lab: PodNode): Promise<void> {
+  const flags = ['--root-dir', lab.rootDir, '--pod', 'uses'];
+  const top = async (...more: string[]) => {
+    const { code, stdout, stderr } = await nodeward(['top', ...flags, ...more]);
+    assert.equal(code, 0, stderr);
+    return stdout;
+  };
+  const { node, pods }: OwnTop = JSON.parse(await top('-o', 'json'));
+  assert.equal(node.name, lab.name);
+  assert(node.cpu.usedNanoCores > 0 && node.cpu.allocatableNanoCores >= 1e9);
+  const { workingSetBytes, allocatableBytes, untilEvictionBytes } = node.memory;
+  assert(workingSetBytes > 40 * mebibyte && allocatableBytes > 40 * mebibyte && untilEvictionBytes > 0);
+  assert(node.disks.some(({ of, usedBytes, capacityBytes }) => of === 'node' && usedBytes <= capacityBytes));
+  assert(node.processes.used > 1 && node.processes.used < node.processes.max);
+  const [pod, ...others] = pods;
+  const main = pod?.containers.find(({ name }) => name === 'main');
+  assert.deepEqual([pod?.name, others, main?.isReady, main?.restarts], ['uses', [], true, 0]);
+  assert((pod?.ephemeralBytes ?? 0) >= 5 * mebibyte);
+  assert((main?.throttledShare ?? 0) > 0.2, JSON.stringify(main));
+  assert((main?.memoryBytes ?? 0) > 40 * mebibyte && Math.abs((main?.memoryShare ?? 0) - 0.3) < 0.15);
+  const [line = ''] = /^default\/uses .*$/m.exec(await top('--containers')) ?? [];
+  assert.match(line, /\d+m +\d+\.\d MiB .* 2\/2 /);
+
+  const command = lab.node.inside(program[0], [program[1], 'top', ...flags]);
+  await using live = await startOnTerminal(command, { columns: 100, rows: 24 });
+  await live.waitForRow(/^default\/uses +\d+m /, { timeoutMs: 60_000 });
+  live.type('p');
+  await live.waitForRow(/^ {2}main +\d+m +\d+\.\d MiB /, { timeoutMs: 60_000 });
+  live.type('q');
+  assert.deepEqual(await live.ended, { code: 0, isCooked: true });
 }
 
 async function showsTop(lab: PodNode): Promise<void> {

@@ -108,7 +108,7 @@ export function answers(throttled = 100): Answers {
       allocatable: { cpu: '1800m', memory: '3686Mi', pods: '110' },
       thresholds: [
         { signal: 'memory.available', hard: true, amount: 100 * mi },
-        { signal: 'memory.available', hard: false, amount: gi },
+        { signal: 'memory.available', hard: false, amount: 2 * gi },
         { signal: 'allocatableMemory.available', hard: true, amount: 100 * mi },
         { signal: 'nodefs.available', hard: true, share: 0.1 },
         { signal: 'imagefs.available', hard: true, share: 0.7 },
