@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import { readKernelFile } from '../../base/index.ts';
+import { createRecentReader, readKernelFile } from '../../base/index.ts';
 import { mountsBelow, readMountTable } from '../pods/housekeeping/index.ts';
 import { containerLogFolder } from '../pods/logs/index.ts';
 import type { CgroupNaming } from '../resources/index.ts';
@@ -14,6 +14,8 @@ import { part } from './context.ts';
 
 const classes = ['Guaranteed', 'Burstable', 'BestEffort'] as const;
 const drivers = ['cgroupfs', 'systemd'] as const;
+/** The table of 110 pods takes the kernel 2 ms, and they have hundreds of folders to be measured. */
+const mountTableMs = 1000;
 
 /** What pods use by the files of the kernel; undefined on a machine without control groups. */
 export function openUsage(
@@ -47,8 +49,10 @@ export function openUsage(
 function openDisks(context: AgentContext, layers: () => ReturnType<WritableLayers['all']>): PodDisks {
   const { rootDir, clock } = context.options;
   const { folder: logsDir } = context.config.logs;
+  const allMounts = createRecentReader(clock, mountTableMs, () => mountsBelow(readMountTable(), ''));
   const sizes = new FolderSizes({
-    mountsBelow: (folder) => mountsBelow(readMountTable(), folder),
+    mountsBelow: (folder) =>
+      allMounts().filter((point) => point === folder || point.startsWith(`${folder}/`)),
     ...part(context, 'usage'),
     clock,
   });
