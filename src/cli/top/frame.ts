@@ -78,7 +78,7 @@ function titleLine({ figures, view, absence, nowMs, intervalMs, size, namespace,
   const name = span(`nodeward top  ${figures.node.name}`);
   if (absence !== undefined) {
     const seconds = Math.max(0, Math.floor((nowMs - absence.sinceMs) / 1000));
-    const since = `away since ${timeOfDay(absence.sinceMs)} (${seconds}s)`;
+    const since = `no figures since ${timeOfDay(absence.sinceMs)} (${seconds}s)`;
     return cutLine([name, { text: '  ' }, span(`${since}: ${absence.why}`, 'bad')], size.columns);
   }
   const scope = [namespace === '' ? '' : `namespace ${namespace}`, pod === '' ? '' : `pod ${pod}`];

@@ -138,11 +138,11 @@ describe('what stands in a frame', () => {
     assert.equal(rowsOf(at(99)).at(-2)?.split(' ')[2], 'c');
   });
 
-  test('while the agent is away since when and why, with the last figures greyed', () => {
+  test('while the agent is no figures since when and why, with the last figures greyed', () => {
     const absence = { sinceMs: nowMs - 8000, why: 'connect ECONNREFUSED\u001b[2J' };
     const away = frameInput(120, 18, { absence });
     const [title, ...rest] = rowsOf(away);
-    assert.equal(title, 'nodeward top  node-a  away since 03:03:57Z (8s): connect ECONNREFUSED?[2J');
+    assert.equal(title, 'nodeward top  node-a  no figures since 03:03:57Z (8s): connect ECONNREFUSED?[2J');
     assert.deepEqual(rest, rowsOf(frameInput(120, 18)).slice(1));
     const [, ...tones] = renderFrame(away).lines;
     for (const line of tones.slice(0, -1)) for (const { tone } of line) assert.equal(tone, 'faint');

@@ -66,12 +66,12 @@ describe('a live view', () => {
     await clock.advance(2000);
     asked[0]?.reject(new Error('connect ECONNREFUSED'));
     await clock.advance(0);
-    assert.equal(title(), 'nodeward top  node-a  away since 00:00:02Z (0s): connect ECONNREFUSED');
+    assert.equal(title(), 'nodeward top  node-a  no figures since 00:00:02Z (0s): connect ECONNREFUSED');
     assert.match(rowOf('db-0') ?? '', /512\.0 MiB/);
     await clock.advance(2000);
     asked[1]?.reject(new Error('503'));
     await clock.advance(1000);
-    assert.equal(title(), 'nodeward top  node-a  away since 00:00:02Z (3s): 503');
+    assert.equal(title(), 'nodeward top  node-a  no figures since 00:00:02Z (3s): 503');
     await clock.advance(1000);
     asked[2]?.resolve(answers(100));
     await clock.advance(0);
@@ -85,7 +85,7 @@ describe('a live view', () => {
     await clock.advance(2000 + 4000);
     assert.match(title() ?? '', /every 2s/);
     await clock.advance(2000);
-    assert.equal(title(), 'nodeward top  node-a  away since 00:00:02Z (6s): the agent does not answer');
+    assert.equal(title(), 'nodeward top  node-a  no figures since 00:00:02Z (6s): the agent does not answer');
     asked[0]?.resolve(answers(100));
     await clock.advance(0);
     assert.match(title() ?? '', /00:00:08Z {2}every 2s/);
