@@ -138,7 +138,7 @@ describe('what stands in a frame', () => {
     assert.equal(rowsOf(at(99)).at(-2)?.split(' ')[2], 'c');
   });
 
-  test('while the agent is no figures since when and why, with the last figures greyed', () => {
+  test('since when there are no figures and why, with the last figures greyed', () => {
     const absence = { sinceMs: nowMs - 8000, why: 'connect ECONNREFUSED\u001b[2J' };
     const away = frameInput(120, 18, { absence });
     const [title, ...rest] = rowsOf(away);
