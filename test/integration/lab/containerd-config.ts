@@ -13,6 +13,8 @@ export interface ConfigFacts {
   socket: string;
   runc: string;
   cniBinaries: string;
+  /** Who makes the groups of containers; default `cgroupfs`: runc itself. */
+  cgroupDriver?: 'cgroupfs' | 'systemd';
 }
 
 /**
@@ -34,10 +36,10 @@ state = "${join(folder, 'state')}"
   path = "${join(folder, 'opt')}"
 `;
 
-const runcOptions = ({ folder, runc }: ConfigFacts): string => `
+const runcOptions = ({ folder, runc, cgroupDriver }: ConfigFacts): string => `
   BinaryName = "${runc}"
   Root = "${join(folder, 'runc')}"
-  SystemdCgroup = false
+  SystemdCgroup = ${cgroupDriver === 'systemd'}
 `;
 
 const version3 = (facts: ConfigFacts): string => `

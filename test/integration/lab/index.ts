@@ -1,10 +1,11 @@
 export { freeSubnet } from './cni.ts';
 export { type ContainerdOptions, type LabContainerd, startContainerd } from './containerd.ts';
-export { type ContainerdVersion, image } from './containerd-config.ts';
+export { type ContainerdVersion, containerdConfig, image } from './containerd-config.ts';
 export { type CriClient, connectCri } from './cri.ts';
 export { type EtcdMember, type EtcdOptions, type LabEtcd, startEtcd } from './etcd.ts';
 export type { EtcdCertificates } from './etcd-certificates.ts';
 export { fetched, repository } from './folder.ts';
+export { bootKernel, type LabKernel } from './kernel.ts';
 export { type Kubectl, type KubectlOptions, kubectl } from './kubectl.ts';
 export { type MovedClock, startMovedClock } from './moved-clock.ts';
 export { insideEnvironment, type LabNamespace, startNamespace } from './namespace.ts';
