@@ -59,6 +59,7 @@ export {
   saysWhyItEnds,
   servesOtherClients,
 } from './stream-stories.ts';
+export { startUnifiedNode, type UnifiedNode, type UnifiedNodeOptions } from './unified-node.ts';
 export { showsUsage } from './usage-stories.ts';
 export { mountsImages, refusesImage, seesFiles, waitsForObject } from './volume-stories.ts';
 export { type Observed, WatchedPods } from './watched-pods.ts';
