@@ -1,10 +1,12 @@
 /** Pods on a kernel with control groups of version 2 alone, with both drivers: limits, tiers, memory that runs out, usage, resize. */
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Pod } from '../../src/api/index.ts';
 import { eventKind, podKind } from '../../src/api/index.ts';
-import { waitFor } from '../support/index.ts';
+import { runCommand, waitFor } from '../support/index.ts';
 import { ensureBuilt } from './installation.ts';
+import { repository } from './lab/index.ts';
 import type { Container, PodSpec, UnifiedNode } from './pods/index.ts';
 import { containerOf, isRunningAndReady, script, sleeper, startUnifiedNode, uidOf } from './pods/index.ts';
 
@@ -43,6 +45,15 @@ const specs: Readonly<Record<string, PodSpec>> = {
     }),
   ),
 };
+
+test('a kernel that cannot be booted says what is missing', async () => {
+  const { code, stderr } = await runCommand(join(repository, 'scripts/lab/kernel-boot'), [
+    '--kernel',
+    '/nowhere',
+  ]);
+  assert.equal(code, 1);
+  assert.equal(stderr, 'kernel-boot: there is no kernel in /nowhere; run scripts/lab/fetch uml\n');
+});
 
 describe('pods on version 2 of the control groups', { concurrency: true }, () => {
   for (const cgroupDriver of ['cgroupfs', 'systemd'] as const) {

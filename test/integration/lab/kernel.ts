@@ -27,8 +27,8 @@ export interface LabKernel extends AsyncDisposable {
 
 const boot = join(repository, 'scripts/lab/kernel-boot');
 const shellPort = 7;
-const bootTimeoutMs = 7_000;
-const scriptTimeoutMs = 15_000;
+const bootTimeoutMs = 60_000;
+const scriptTimeoutMs = 60_000;
 /** What is sent before the link is up inside is lost, and is sent again by the system only after ever longer times. */
 const probeTimeoutMs = 500;
 

@@ -59,7 +59,7 @@ const inside = {
   root: '/var/lib/nodeward',
   socket: '/run/containerd.sock',
 };
-const readyMs = 30_000;
+const readyMs = 90_000;
 
 /** Needs root and a built program. Resolves when the agent is ready. */
 export async function startUnifiedNode(options: UnifiedNodeOptions): Promise<UnifiedNode> {
